@@ -2285,6 +2285,7 @@ enum {
      * 110592 bytes took 2 to 6 % longer on an H200.) */
     IPT__BAND_CHUNK_BYTES = 44032,
     IPT__BAND_CHUNK_BYTES_LARGE = 73728, /* where a compute unit has fewer than IPT__BAND_GROUPS work-groups */
+    IPT__WAVES_COLUMNS = 32,             /* a tile's, of which stripes and pieces are made */
     IPT__BAND_GROUPS = 4,                /* work-groups of a compute unit, as of resident_others */
     IPT__SWAP_SHORT_BYTES = 3 << 20,     /* largest square of units below a word that swaps tiles */
     IPT__SWAP_BYTES = 163840,            /* the same for two tiles */
@@ -5061,6 +5062,9 @@ static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
     X(double, shuffle_overhead, 750, 300, "a shuffle's factor is 1 + overhead / bytes of a super-element")             \
     X(double, bands, 6.8, 1.3, "factor of bands in waves")                                                             \
     X(double, bands_step, 200, 50, "of bands in waves, by the bytes of a run")                                         \
+    X(double, shared, 0, 0.8, "factor of bands in waves that share a launch")                                          \
+    X(double, shared_step, 0, 80, "of these, by the bytes of a run")                                                   \
+    X(size_t, waves_piece, 0, 131072, "bytes of runs that a work-group moves at once, where they share a launch")      \
     X(double, together, 1.31, 0, "factor of cooperative bands")                                                        \
     X(double, together_piece, 26, 0, "of cooperative bands, by the bytes of a chunk's rows")                           \
     X(double, together_run, 267, 0, "of cooperative bands, by the bytes of a run; more for runs of several turns")     \
@@ -5282,6 +5286,7 @@ typedef struct ipt__bands {
     /* The saved rest: rows of saved_row units, and their distance in the workspace. The matrix has them as far apart as
      * its layout's rows. Work-groups that move bands together keep that distance in the workspace, gaps included. */
     size_t saved_rows, saved_row, saved_distance;
+    size_t workers; /* work-groups that share the waves in one launch (see waves.cl); 0: a launch for each step */
     /* By cooperative work-groups (see exchange.cl), else in waves. The rest is valid if so. */
     int together;
     size_t positions;   /* the bands, the rest rows and the saved rest, as far as there are any */
@@ -5763,7 +5768,8 @@ static ipt__need ipt__need_exchange(const ipt__problem *problem, const ipt__layo
 {
     ipt__need need = ipt__need_nothing(problem, layout, stage);
     if (!stage->bands.together)
-        need.instance = stage->bands.height * stage->bands.cols * problem->desc.elem_size;
+        *(stage->bands.workers ? &need.stage : &need.instance) =
+            stage->bands.height * stage->bands.cols * problem->desc.elem_size;
     return need;
 }
 
@@ -6028,6 +6034,12 @@ static size_t ipt__bands_control_words(const ipt__problem *problem, const ipt__b
     return IPT__CONTROL_WORDS + problem->desc.batch * bands->positions * (1 + bands->chunks);
 }
 
+/* The same for bands in one launch of waves: counters, each in a cache line. */
+static size_t ipt__waves_control_words(const ipt__bands *bands)
+{
+    return 16 * (1 + bands->workers);
+}
+
 /* Words of the flags with which a single work-group moves a band: one bit for each unit of a band or of a range. */
 static size_t ipt__bands_alone_words(const ipt__bands *bands)
 {
@@ -6052,6 +6064,9 @@ static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
             layout->cooperative = 1;
             layout->control_words = ipt__bands_control_words(problem, &stage->bands);
             alone = ipt__bands_alone_words(&stage->bands);
+        } else if (stage->kind == IPT__STAGE_EXCHANGE && stage->bands.workers) {
+            layout->cooperative = 1;
+            layout->control_words = ipt__waves_control_words(&stage->bands);
         } else if (stage->shuffle.chains) {
             flags = ipt__flag_bytes(problem, stage) / 4 * problem->desc.batch;
         }
@@ -6235,7 +6250,9 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
             factor *= model->blocks_refused;
         return factor * ipt__batch_bytes(problem);
     }
-    return (model->bands + model->bands_step / ((double)bands->height * (double)problem->desc.elem_size)) *
+    return ((bands->workers ? model->shared : model->bands) +
+            (bands->workers ? model->shared_step : model->bands_step) /
+                ((double)bands->height * (double)problem->desc.elem_size)) *
            ipt__batch_bytes(problem);
 }
 
@@ -6917,6 +6934,19 @@ static size_t ipt__bands_saved(const ipt__bands *bands)
     return bands->saved_rows * bands->saved_distance;
 }
 
+/* Work-groups that move all bands in one launch: one for each core of a CPU, if each has columns enough; else 0. Their
+ * counters are 32 bits. */
+static size_t ipt__waves_workers(const ipt__problem *problem, const ipt__bands *bands)
+{
+    const ipt__limits *const limits = &problem->limits;
+    const size_t workers = limits->compute_units, pieces = ipt__ceil_divide(bands->cols, IPT__WAVES_COLUMNS) + workers;
+    return limits->cpu && limits->memory_model == 3 && !(problem->desc.flags & IPT_NO_COOPERATIVE) &&
+                   bands->cols >= workers * IPT__WAVES_COLUMNS && bands->number < ((size_t)1 << 30) / pieces &&
+                   problem->desc.batch < ((size_t)1 << 30) / (pieces * (bands->number + 1))
+               ? workers
+               : 0;
+}
+
 /* Cuts the source (tall) or the result into `number` bands of `height` rows: number <= both sides, number * height <=
  * the rows. Ranges are the widest multiples of `block` columns. */
 static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t number, size_t height, size_t block)
@@ -6944,6 +6974,7 @@ static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t nu
     bands.saved_rows = bands.saves_rows ? bands.rest_rows : bands.rest_cols;
     bands.saved_row = (bands.saves_rows ? bands.cols : bands.rows) * problem->element_units;
     bands.saved_distance = bands.saved_row;
+    bands.workers = ipt__waves_workers(problem, &bands);
     return bands;
 }
 
@@ -6956,6 +6987,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     const size_t run = bands->height * size, block = ipt__bands_block(problem, bands->tall, bands->height);
     size_t most, covered, rest;
     bands->together = 1;
+    bands->workers = 0;
     bands->saved_distance = bands->saves_rows ? bands->row_units : bands->column_units;
     bands->positions = bands->number + (bands->rest_rows != 0) + (ipt__bands_saved(bands) != 0);
     /* Rows of a tall chunk, runs of a wide one: each takes up to two vectors more than its bytes. */
@@ -7057,6 +7089,10 @@ static double ipt__bands_price(const ipt__problem *problem, const ipt__bands *ba
         return fixed <= budget ? cost + launch : 0;
     }
     slab = bands->height * bands->cols * size;
+    if (bands->workers) {
+        fixed += 2 * ipt__round_up(ipt__waves_control_words(bands) * 4, 256);
+        return fixed <= budget && slab <= budget - fixed ? cost + launch : 0;
+    }
     if (fixed > budget || slab > budget - fixed)
         return 0;
     launches = 2 * bands->number * ipt__ceil_divide(problem->desc.batch, (budget - fixed) / slab);
@@ -7630,6 +7666,8 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
         params.groups_at_once = ipt__exchange_groups(&params);
         return ipt__plan_kernel_get(plan, IPT__KERNEL_exchange, params, &stage->kernels[0]);
     }
+    if (stage->bands.workers)
+        return ipt__plan_kernel_get(plan, IPT__KERNEL_waves, params, &stage->kernels[0]);
     result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
     return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_runs, params, &stage->kernels[1]);
 }
@@ -8345,6 +8383,65 @@ static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__s
     return ipt__launch_add(to, &launch);
 }
 
+/* The arguments of a band's steps that do not depend on how launches share them. */
+static IPT__RARE ipt__runs_arguments ipt__bands_arguments(const ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__bands *const bands = &stage->bands;
+    const cl_ulong units = problem->element_units;
+    ipt__runs_arguments arguments, *const a = &arguments;
+    memset(a, 0, sizeof *a);
+    a->slab_base = to->plan->layout.scratch_offset / problem->unit_bytes;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->saved_stride = to->plan->layout.saved_units;
+    a->column_stride = bands->column_units;
+    a->column_units = bands->rows * units;
+    a->saved_column_stride = bands->rows * units;
+    a->rest_begin = bands->number * bands->height * bands->row_units;
+    a->rest_row_stride = bands->saves_rows ? bands->cols * units : bands->row_units;
+    a->run_units = bands->height * units;
+    a->bands = (cl_uint)bands->number;
+    a->from_last = (cl_uint)bands->from_last;
+    a->saves_rows = (cl_uint)bands->saves_rows;
+    a->width = (cl_uint)bands->width;
+    a->height = (cl_uint)bands->height;
+    a->rest_rows = (cl_uint)bands->rest_rows;
+    a->short_side = (cl_uint)bands->cols;
+    a->reversed_runs = (cl_uint)ipt__reversed_runs(stage);
+    a->reversed_columns = (cl_uint)ipt__reversed_columns(stage);
+    a->element_units = (cl_uint)units;
+    return arguments;
+}
+
+/* One launch for all bands of all matrices, by work-groups that share each step. Stripes are whole tiles. */
+static IPT__RARE ipt_result ipt__launch_waves(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__layout *const layout = &to->plan->layout;
+    const ipt__bands *const bands = &stage->bands;
+    const size_t tile = IPT__WAVES_COLUMNS, run = bands->height * problem->desc.elem_size;
+    const ipt__runs_arguments shared = ipt__bands_arguments(to, stage);
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__waves_arguments *const a = &launch.arguments.waves;
+#define IPT__COPY_FIELD(type, name) a->name = shared.name;
+#define IPT__COPY_DIVISOR(bits, name) a->name = shared.name;
+    IPT_BANDS_ARGUMENTS(IPT__COPY_FIELD, IPT__COPY_DIVISOR)
+    a->row_units = bands->row_units;
+    a->control_base = layout->saved_bytes / 4;
+    a->clear_base = a->control_base + ipt__round_up(layout->control_words * 4, 256) / 4;
+    a->clear_words = (cl_uint)layout->control_words;
+    a->batch = (cl_uint)to->matrices;
+    a->stripes = (cl_uint)bands->workers;
+    a->stripe_columns = (cl_uint)ipt__round_up(ipt__ceil_divide(bands->cols, bands->workers), tile);
+    a->piece_columns =
+        (cl_uint)ipt__min(a->stripe_columns, ipt__max(tile, ipt__tunings[1].waves_piece / run / tile * tile));
+    a->pieces = (cl_uint)ipt__ceil_divide(a->stripe_columns, a->piece_columns);
+    a->polls = problem->limits.wait_polls;
+    launch.cooperative = 1;
+    launch.groups = bands->workers;
+    return ipt__launch_add(to, &launch);
+}
+
 /* Reads a band into a slab and moves its runs (tall), or gathers them in the slab and writes the band (wide). */
 static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__stage *stage)
 {
@@ -8360,6 +8457,8 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
     ipt_result result;
     if (bands->together)
         return ipt__launch_together(to, stage);
+    if (bands->workers)
+        return ipt__launch_waves(to, stage);
     transpose.given = bands->tall ? 1 : 2;
     transpose.instance_units = (cl_ulong)bands->height * bands->row_units;
     *(bands->tall ? &t->target_base : &t->source_base) = slabs;
@@ -8380,30 +8479,12 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
         *begin += (cl_ulong)(bands->height - 1) * *stride;
         *stride = 0 - *stride;
     }
-    a->slab_base = slabs;
-    a->matrix_stride = ipt__matrix_stride(problem);
-    a->saved_stride = to->plan->layout.saved_units;
+    *a = ipt__bands_arguments(to, stage);
     a->slab_stride = band;
-    a->column_stride = bands->column_units;
-    a->column_units = bands->rows * units;
-    a->saved_column_stride = bands->rows * units;
-    a->rest_begin = bands->number * bands->height * bands->row_units;
-    a->rest_row_stride = bands->saves_rows ? bands->cols * units : bands->row_units;
-    a->run_units = bands->height * units;
     a->chunk_units = ipt__min((size_t)a->run_units, group_bytes / problem->unit_bytes);
     a->chunks = (cl_uint)ipt__ceil_divide((size_t)a->run_units, (size_t)a->chunk_units);
     a->block_runs = (cl_uint)ipt__max(1, group_bytes / ((size_t)a->chunk_units * problem->unit_bytes));
     a->blocks = (cl_uint)ipt__ceil_divide(bands->cols, a->block_runs);
-    a->bands = (cl_uint)bands->number;
-    a->from_last = (cl_uint)bands->from_last;
-    a->saves_rows = (cl_uint)bands->saves_rows;
-    a->width = (cl_uint)bands->width;
-    a->height = (cl_uint)bands->height;
-    a->rest_rows = (cl_uint)bands->rest_rows;
-    a->short_side = (cl_uint)bands->cols;
-    a->reversed_runs = (cl_uint)ipt__reversed_runs(stage);
-    a->reversed_columns = (cl_uint)ipt__reversed_columns(stage);
-    a->element_units = (cl_uint)units;
     move.groups = (cl_ulong)a->chunks * a->blocks * to->matrices;
     if (!bands->tall) {
         result = ipt__launch_add(to, &move);
@@ -8986,6 +9067,8 @@ static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *pla
                   (unsigned long)bands->rest_cols);
     if (bands->together)
         ipt__text_add(out, ", each by %lu work-groups together", (unsigned long)bands->chunks);
+    if (bands->workers)
+        ipt__text_add(out, ", all by %lu work-groups in one launch", (unsigned long)bands->workers);
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }
@@ -9910,16 +9993,18 @@ static void ipt__launch_place(const ipt__run *run, const ipt__launch *launch, ip
     if (id == IPT__KERNEL_chains)
         arguments->chains.matrix_units -= skipped;
     if (id == IPT__KERNEL_runs) {
-        arguments->runs.band = (cl_uint)turn.instance;
+        arguments->runs.instance = (cl_uint)turn.instance;
         arguments->runs.saved_base += turn.matrix * arguments->runs.saved_stride;
     }
     if (id == IPT__KERNEL_copy)
         *(launch->given & 1 ? &arguments->copy.source_first : &arguments->copy.target_first) += slots;
     if (launch->cooperative && run->plan->turn) {
-        cl_ulong *const control =
-            id == IPT__KERNEL_panel ? &arguments->panel.control_base : &arguments->exchange.control_base;
-        cl_ulong *const clear =
-            id == IPT__KERNEL_panel ? &arguments->panel.clear_base : &arguments->exchange.clear_base;
+        cl_ulong *const control = id == IPT__KERNEL_panel   ? &arguments->panel.control_base
+                                  : id == IPT__KERNEL_waves ? &arguments->waves.control_base
+                                                            : &arguments->exchange.control_base;
+        cl_ulong *const clear = id == IPT__KERNEL_panel   ? &arguments->panel.clear_base
+                                : id == IPT__KERNEL_waves ? &arguments->waves.clear_base
+                                                          : &arguments->exchange.clear_base;
         const cl_ulong other = *clear;
         *clear = *control;
         *control = other;

@@ -62,6 +62,9 @@
           IPT__USES_local_bytes | IPT__USES_by_words)                                                                                       \
     X(runs, 2, 0,                                                                                                      \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_lanes | IPT__USES_tall) \
+    X(waves, 2, 0,                                                                                                     \
+      IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model | \
+          IPT__USES_lanes | IPT__USES_tall | IPT__USES_tile)                                                           \
     X(exchange, 2, 0,                                                                                                  \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model | \
           IPT__USES_tall | IPT__USES_local_bytes | IPT__USES_groups_at_once | IPT__USES_reversed | IPT__USES_by_words | IPT__USES_pitched)                                           \
@@ -318,25 +321,19 @@
     X(uint, probe_polls) /* not 0: only count concurrent work-groups */                                                \
     D(32, element_units)
 
-/* One band of each matrix, see runs.cl. height, width and counts of rows and columns are elements. */
-#define IPT_runs_ARGUMENTS(X, D)                                                                                   \
+/* Bands in waves. height, width and counts of rows and columns are elements. */
+#define IPT_BANDS_ARGUMENTS(X, D)                                                                                      \
     X(ulong, base)                                                                                                     \
     X(ulong, saved_base)                                                                                               \
     X(ulong, slab_base)                                                                                                \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, saved_stride)                                                                                             \
-    X(ulong, slab_stride)                                                                                              \
     X(ulong, column_stride) /* of runs in the slot layout */                                                           \
     X(ulong, column_units)  /* of a long side */                                                                       \
     X(ulong, saved_column_stride) /* of the saved rest columns */                                                      \
     X(ulong, rest_begin)    /* of the rest rows in a matrix */                                                         \
     X(ulong, rest_row_stride) /* there, or in the workspace */                                                         \
     X(ulong, run_units)     /* height elements */                                                                      \
-    D(64, chunk_units)      /* of a run, which a work-group moves */                                                   \
-    D(32, chunks)           /* of a run */                                                                             \
-    D(32, blocks)           /* of runs, which a work-group moves a chunk of */                                         \
-    X(uint, block_runs)                                                                                                \
-    X(uint, band)                                                                                                      \
     X(uint, bands)                                                                                                     \
     X(uint, from_last)    /* 1: the last band comes first */                                                           \
     X(uint, saves_rows)   /* 1: the rest rows are saved; 0: the rest columns */                                        \
@@ -347,6 +344,30 @@
     X(uint, reversed_runs)    /* 1: columns of the slot layout are backwards */                                        \
     X(uint, reversed_columns) /* 1: rows of the band layout are backwards */                                           \
     X(uint, element_units)
+
+/* One band of each matrix, see runs.cl. */
+#define IPT_runs_ARGUMENTS(X, D)                                                                                       \
+    IPT_BANDS_ARGUMENTS(X, D)                                                                                          \
+    X(ulong, slab_stride)                                                                                              \
+    D(64, chunk_units)      /* of a run, which a work-group moves */                                                   \
+    D(32, chunks)           /* of a run */                                                                             \
+    D(32, blocks)           /* of runs, which a work-group moves a chunk of */                                         \
+    X(uint, block_runs)                                                                                                \
+    X(uint, instance)       /* the band */
+
+/* All bands of each matrix, see waves.cl. */
+#define IPT_waves_ARGUMENTS(X, D)                                                                                      \
+    IPT_BANDS_ARGUMENTS(X, D)                                                                                          \
+    X(ulong, row_units)    /* from row to row of a band */                                                             \
+    X(ulong, control_base) /* words: of this launch's control block */                                                 \
+    X(ulong, clear_base)   /* words: of the next launch's */                                                           \
+    X(uint, clear_words)                                                                                               \
+    X(uint, batch)         /* number of matrices */                                                                    \
+    X(uint, stripes)                                                                                                   \
+    X(uint, stripe_columns)                                                                                            \
+    X(uint, pieces)        /* of a stripe */                                                                           \
+    X(uint, piece_columns)                                                                                             \
+    X(uint, polls)         /* of a wait */
 
 /* Matrices by bands, see exchange.cl. Lengths in elements unless they are called units. */
 #define IPT_exchange_ARGUMENTS(X, D)                                                                                   \
@@ -974,13 +995,29 @@ static const char *const ipt__text_registers[] = {
     "for (uint i = 0; i < IPT_BLOCK; ++i)\n"
     "IPT_STORE_AT_ANY(ipt_row_in_memory, target + i * stride, v[i]);\n"
     "}\n"
+    "\n\nvoid ipt_transpose_in_registers(__global ipt_unit *source, long source_stride, __global ipt_unit *target,\n"
+    "long target_stride, uint rows, uint cols)\n"
+    "{\n"
+    "\n\n",
+    "const bool blocks = rows >= IPT_BLOCK && cols >= IPT_BLOCK;\n"
+    "for (uint next_col = 0; blocks && next_col < cols; next_col += IPT_BLOCK)\n"
+    "for (uint next_row = 0; next_row < rows; next_row += IPT_BLOCK) {\n"
+    "const uint row = min(next_row, rows - IPT_BLOCK), col = min(next_col, cols - IPT_BLOCK);\n"
+    "ipt_row v[IPT_BLOCK];\n"
+    "ipt_load_block(v, source + row * source_stride + col, source_stride);\n"
+    "ipt_transpose_block(v);\n"
+    "ipt_store_block(v, target + col * target_stride + row, target_stride);\n"
+    "}\n"
+    "for (uint col = 0; !blocks && col < cols; ++col)\n"
+    "for (uint row = 0; row < rows; ++row)\n"
+    "target[col * target_stride + row] = source[row * source_stride + col];\n"
+    "}\n"
     "#else\n"
     "#define IPT_IN_REGISTERS 0\n"
     "#endif\n"
     "\n\n\n#if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 0 && IPT_UNIT_BYTES <= 2 && !IPT_APPLY\n"
     "#define IPT_THREES 1\n"
     "#if IPT_UNIT_BYTES == 1\n"
-    "",
     "#define IPT_THREES_EACH 4\n"
     "typedef uchar16 ipt_threes;\n"
     "typedef uint4 ipt_fours;\n"
@@ -1061,6 +1098,7 @@ static const char *const ipt__text_registers[] = {
     "ipt_store_threes(target + i * target_stride, v[i], last_row);\n"
     "}\n"
     "\n\nIPT_INLINE void ipt_transpose_columns_of_threes(__global ipt_unit *source, long source_stride,\n"
+    "",
     "__global ipt_unit *target, long target_stride, uint rows, bool last_col)\n"
     "{\n"
     "uint row = 0;\n"
@@ -1078,7 +1116,6 @@ static const char *const ipt__text_registers[] = {
     "{\n"
     "const bool blocks = rows >= IPT_THREES_EACH && 3 * cols >= 3 * IPT_THREES_EACH + IPT_THREES_SPARE;\n"
     "uint col = 0;\n"
-    "",
     "for (; blocks && col + IPT_THREES_EACH < cols; col += IPT_THREES_EACH)\n"
     "ipt_transpose_columns_of_threes(source + 3 * col, source_stride, target + col * target_stride, target_stride,\n"
     "rows, false);\n"
@@ -1098,7 +1135,7 @@ static const char *const ipt__text_registers[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_registers "b980b3b37b236db4"
+#define IPT__HASH_registers "5542e893a843da0b"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_small_tiles[] = {
@@ -1132,6 +1169,157 @@ static const char *const ipt__text_small_tiles[] = {
     NULL};
 #endif
 #define IPT__HASH_small_tiles "4d1ea8cd4150e26a"
+
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_run_moves[] = {
+    "\n#if !defined(IPT_LANES) || !defined(IPT_TALL)\n"
+    "#error \"IPT_LANES and IPT_TALL must be defined\"\n"
+    "#endif\n"
+    "\n\n\n#if IPT_GROUP_SIZE == 1\n"
+    "IPT_AT_ANY_ADDRESS(uint8, ipt_piece)\n"
+    "#define IPT_PIECE_UNITS (sizeof(ipt_piece) / IPT_UNIT_BYTES)\n"
+    "\nIPT_INLINE void ipt_copy_piece(__global ipt_unit *to, __global const ipt_unit *from)\n"
+    "{\n"
+    "IPT_STORE_AT_ANY(ipt_piece, to, IPT_LOAD_AT_ANY(ipt_piece, from));\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_copy_run(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, uint lane,\n"
+    "ulong units)\n"
+    "{\n"
+    "ulong k = 0;\n"
+    "for (; k + IPT_PIECE_UNITS < units; k += IPT_PIECE_UNITS)\n"
+    "ipt_copy_piece(to + k, from + k);\n"
+    "if (units >= IPT_PIECE_UNITS)\n"
+    "ipt_copy_piece(to + (units - IPT_PIECE_UNITS), from + (units - IPT_PIECE_UNITS));\n"
+    "for (; units < IPT_PIECE_UNITS && k < units; ++k)\n"
+    "to[k] = from[k];\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_unit *restrict first,\n"
+    "__global const ipt_unit *restrict held, uint lane, ulong units)\n"
+    "{\n"
+    "ulong k = 0;\n"
+    "if (units >= IPT_PIECE_UNITS) {\n"
+    "const ulong last = units - IPT_PIECE_UNITS;\n"
+    "const uint8 passed_last = IPT_LOAD_AT_ANY(ipt_piece, first + last);\n"
+    "for (; k < last; k += IPT_PIECE_UNITS) {\n"
+    "const uint8 passed = IPT_LOAD_AT_ANY(ipt_piece, first + k);\n"
+    "ipt_copy_piece(first + k, held + k);\n"
+    "IPT_STORE_AT_ANY(ipt_piece, second + k, passed);\n"
+    "}\n"
+    "ipt_copy_piece(first + last, held + last);\n"
+    "IPT_STORE_AT_ANY(ipt_piece, second + last, passed_last);\n"
+    "return;\n"
+    "}\n"
+    "for (; k < units; ++k) {\n"
+    "const ipt_unit passed = first[k];\n"
+    "first[k] = held[k];\n"
+    "second[k] = passed;\n"
+    "}\n"
+    "}\n"
+    "#else\n"
+    "IPT_INLINE void ipt_copy_run(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, uint lane,\n"
+    "ulong units)\n"
+    "{\n"
+    "for (ulong k = lane; k < units; k += IPT_LANES)\n"
+    "to[k] = from[k];\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_unit *restrict first,\n"
+    "__global const ipt_unit *restrict held, uint lane, ulong units)\n"
+    "{\n"
+    "for (ulong k = lane; k < units; k += IPT_LANES) {\n"
+    "const ipt_unit passed = first[k];\n"
+    "first[k] = held[k];\n"
+    "second[k] = passed;\n"
+    "}\n"
+    "}\n"
+    "#endif\n"
+    "\n\nIPT_INLINE ulong ipt_part_begin(uint d IPT_ARGUMENTS)\n"
+    "{\n"
+    "return reversed_runs == 0 ? d * run_units\n"
+    ": column_units - d * run_units - (d < bands ? run_units : rest_rows * element_units);\n"
+    "}\n"
+    "\n\nIPT_INLINE uint ipt_in_row(uint x IPT_ARGUMENTS)\n"
+    "{\n"
+    "return reversed_columns == 0 ? x : short_side - 1 - x;\n"
+    "}\n"
+    "\n\n\nIPT_INLINE void ipt_move_gap(__global ipt_unit *rows, __global ipt_unit *gap, uint lane IPT_ARGUMENTS)\n"
+    "{\n"
+    "for (uint k = lane; k < rest_rows * element_units; k += IPT_LANES) {\n"
+    "const uint element = IPT_ELEMENT_UNITS == 1 ? k : k / element_units, part = k - element * element_units;\n"
+    "const uint row = reversed_runs == 0 ? element : rest_rows - 1 - element;\n"
+    "__global ipt_unit *const at = rows + row * rest_row_stride + part;\n"
+    "if (IPT_TALL)\n"
+    "gap[k] = IPT_APPLIED(*at);\n"
+    "else\n"
+    "*at = IPT_APPLIED(gap[k]);\n"
+    "}\n"
+    "}\n"
+    "\n#if IPT_GROUP_SIZE == 1\n"
+    "#define IPT_RUNS_AHEAD 8\n"
+    "#define IPT_PREFETCHED_BYTES 2048\n"
+    "\nIPT_INLINE void ipt_prefetch_run(__global const ipt_unit *run, ulong units)\n"
+    "{\n"
+    "const ulong bytes = units * IPT_UNIT_BYTES;\n"
+    "for (ulong at = 0; at < bytes + 63 && bytes <= IPT_PREFETCHED_BYTES; at += 64)\n"
+    "IPT_PREFETCH((size_t)run + at);\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_prefetch_column(__global const ipt_unit *matrix, uint band, uint x, ulong start,\n"
+    "ulong units IPT_ARGUMENTS)\n"
+    "{\n"
+    "const uint d = ipt_divide32(x, width_magic, width_shift);\n"
+    "const bool later = from_last != 0 ? d < band : d > band;\n"
+    "if (IPT_TALL ? !later && d != band : later || d == band)\n"
+    "ipt_prefetch_run(matrix + x * column_stride + (ipt_part_begin(band IPT_PASSED) + start), units);\n"
+    "if (!IPT_TALL && d != band)\n"
+    "ipt_prefetch_run(\n"
+    "matrix + (band * width + (x - d * width)) * column_stride + (ipt_part_begin(d IPT_PASSED) + start), units);\n"
+    "}\n"
+    "#endif\n"
+    "\n\n\n",
+    "IPT_INLINE void ipt_move_runs(__global ipt_unit *matrix, __global ipt_unit *saved, __global ipt_unit *slab, uint band,\n"
+    "uint first, uint end, uint lane, ulong start, ulong units IPT_ARGUMENTS)\n"
+    "{\n"
+    "const ulong own_begin = ipt_part_begin(band IPT_PASSED) + start;\n"
+    "const uint covered = bands * width, first_band = from_last != 0 ? bands - 1 : 0;\n"
+    "__global ipt_unit *const rest_rows_at = saves_rows != 0 ? saved : matrix + rest_begin;\n"
+    "for (uint x = first; x < end; x += IPT_GROUP_SIZE / IPT_LANES) {\n"
+    "const bool rest = x >= covered;\n"
+    "const uint d = rest ? band : ipt_divide32(x, width_magic, width_shift);\n"
+    "#if IPT_GROUP_SIZE == 1\n"
+    "if (x + IPT_RUNS_AHEAD < covered)\n"
+    "ipt_prefetch_column(matrix, band, x + IPT_RUNS_AHEAD, start, units IPT_PASSED);\n"
+    "#endif\n"
+    "__global ipt_unit *const column =\n"
+    "rest && saves_rows == 0 ? saved + (x - covered) * saved_column_stride : matrix + x * column_stride;\n"
+    "__global ipt_unit *const own = column + own_begin;\n"
+    "__global ipt_unit *const held = slab + ipt_in_row(x IPT_PASSED) * run_units;\n"
+    "__global ipt_unit *const partner =\n"
+    "matrix + (band * width + (x - d * width)) * column_stride + ipt_part_begin(d IPT_PASSED) + start;\n"
+    "const bool later = from_last != 0 ? d < band : d > band;\n"
+    "#if IPT_TALL\n"
+    "if (d == band)\n"
+    "ipt_copy_run(own, held, lane, units);\n"
+    "else if (later)\n"
+    "ipt_copy_run(partner, held, lane, units);\n"
+    "else\n"
+    "ipt_pass_run(partner, own, held, lane, units);\n"
+    "#else\n"
+    "if (d == band)\n"
+    "ipt_copy_run(held, own, lane, units);\n"
+    "else if (later) {\n"
+    "ipt_copy_run(held, own, lane, units);\n"
+    "ipt_copy_run(own, partner, lane, units);\n"
+    "} else\n"
+    "ipt_copy_run(held, partner, lane, units);\n"
+    "#endif\n"
+    "if (start == 0 && d == band && (!rest || band == first_band))\n"
+    "ipt_move_gap(rest_rows_at + ipt_in_row(x IPT_PASSED) * element_units,\n"
+    "column + ipt_part_begin(bands IPT_PASSED), lane IPT_PASSED);\n"
+    "}\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_run_moves "8deaf0ba2de3527b"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_tickets[] = {
@@ -3801,107 +3989,8 @@ static const char *const ipt__text_panel[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_runs[] = {
-    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_LANES) || !defined(IPT_TALL) || !defined(IPT_ELEMENT_UNITS)\n"
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_LANES) || !defined(IPT_TALL) || !defined(IPT_ELEMENT_UNITS)\n"
     "#error \"IPT_LANES, IPT_TALL and IPT_ELEMENT_UNITS must be defined\"\n"
-    "#endif\n"
-    "\n\n\n#if IPT_GROUP_SIZE == 1\n"
-    "IPT_AT_ANY_ADDRESS(uint8, ipt_piece)\n"
-    "#define IPT_PIECE_UNITS (sizeof(ipt_piece) / IPT_UNIT_BYTES)\n"
-    "\nIPT_INLINE void ipt_copy_piece(__global ipt_unit *to, __global const ipt_unit *from)\n"
-    "{\n"
-    "IPT_STORE_AT_ANY(ipt_piece, to, IPT_LOAD_AT_ANY(ipt_piece, from));\n"
-    "}\n"
-    "\n\nIPT_INLINE void ipt_copy_run(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, uint lane,\n"
-    "ulong units)\n"
-    "{\n"
-    "ulong k = 0;\n"
-    "for (; k + IPT_PIECE_UNITS < units; k += IPT_PIECE_UNITS)\n"
-    "ipt_copy_piece(to + k, from + k);\n"
-    "if (units >= IPT_PIECE_UNITS)\n"
-    "ipt_copy_piece(to + (units - IPT_PIECE_UNITS), from + (units - IPT_PIECE_UNITS));\n"
-    "for (; units < IPT_PIECE_UNITS && k < units; ++k)\n"
-    "to[k] = from[k];\n"
-    "}\n"
-    "\n\nIPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_unit *restrict first,\n"
-    "__global const ipt_unit *restrict held, uint lane, ulong units)\n"
-    "{\n"
-    "ulong k = 0;\n"
-    "if (units >= IPT_PIECE_UNITS) {\n"
-    "const ulong last = units - IPT_PIECE_UNITS;\n"
-    "const uint8 passed_last = IPT_LOAD_AT_ANY(ipt_piece, first + last);\n"
-    "for (; k < last; k += IPT_PIECE_UNITS) {\n"
-    "const uint8 passed = IPT_LOAD_AT_ANY(ipt_piece, first + k);\n"
-    "ipt_copy_piece(first + k, held + k);\n"
-    "IPT_STORE_AT_ANY(ipt_piece, second + k, passed);\n"
-    "}\n"
-    "ipt_copy_piece(first + last, held + last);\n"
-    "IPT_STORE_AT_ANY(ipt_piece, second + last, passed_last);\n"
-    "return;\n"
-    "}\n"
-    "for (; k < units; ++k) {\n"
-    "const ipt_unit passed = first[k];\n"
-    "first[k] = held[k];\n"
-    "second[k] = passed;\n"
-    "}\n"
-    "}\n"
-    "#else\n"
-    "IPT_INLINE void ipt_copy_run(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, uint lane,\n"
-    "ulong units)\n"
-    "{\n"
-    "for (ulong k = lane; k < units; k += IPT_LANES)\n"
-    "to[k] = from[k];\n"
-    "}\n"
-    "\n\nIPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_unit *restrict first,\n"
-    "__global const ipt_unit *restrict held, uint lane, ulong units)\n"
-    "{\n"
-    "for (ulong k = lane; k < units; k += IPT_LANES) {\n"
-    "const ipt_unit passed = first[k];\n"
-    "first[k] = held[k];\n"
-    "second[k] = passed;\n"
-    "}\n"
-    "}\n"
-    "#endif\n"
-    "\n\nIPT_INLINE ulong ipt_part_begin(uint d IPT_ARGUMENTS)\n"
-    "{\n"
-    "return reversed_runs == 0 ? d * run_units\n"
-    ": column_units - d * run_units - (d < bands ? run_units : rest_rows * element_units);\n"
-    "}\n"
-    "\n\nIPT_INLINE uint ipt_in_row(uint x IPT_ARGUMENTS)\n"
-    "{\n"
-    "return reversed_columns == 0 ? x : short_side - 1 - x;\n"
-    "}\n"
-    "\n\n\nIPT_INLINE void ipt_move_gap(__global ipt_unit *rows, __global ipt_unit *gap, uint lane IPT_ARGUMENTS)\n"
-    "{\n"
-    "for (uint k = lane; k < rest_rows * element_units; k += IPT_LANES) {\n"
-    "const uint element = IPT_ELEMENT_UNITS == 1 ? k : k / element_units, part = k - element * element_units;\n"
-    "const uint row = reversed_runs == 0 ? element : rest_rows - 1 - element;\n"
-    "__global ipt_unit *const at = rows + row * rest_row_stride + part;\n"
-    "if (IPT_TALL)\n"
-    "gap[k] = IPT_APPLIED(*at);\n"
-    "else\n"
-    "*at = IPT_APPLIED(gap[k]);\n"
-    "}\n"
-    "}\n"
-    "\n#if IPT_GROUP_SIZE == 1\n"
-    "#define IPT_RUNS_AHEAD 8\n"
-    "#define IPT_PREFETCHED_BYTES 2048\n"
-    "\nIPT_INLINE void ipt_prefetch_run(__global const ipt_unit *run, ulong units)\n"
-    "{\n"
-    "const ulong bytes = units * IPT_UNIT_BYTES;\n"
-    "for (ulong at = 0; at < bytes + 63 && bytes <= IPT_PREFETCHED_BYTES; at += 64)\n"
-    "IPT_PREFETCH((size_t)run + at);\n"
-    "}\n"
-    "\n\nIPT_INLINE void ipt_prefetch_column(__global const ipt_unit *matrix, uint x, ulong start, ulong units IPT_ARGUMENTS)\n"
-    "{\n"
-    "const uint d = ipt_divide32(x, width_magic, width_shift);\n"
-    "const bool later = from_last != 0 ? d < band : d > band;\n"
-    "if (IPT_TALL ? !later && d != band : later || d == band)\n"
-    "ipt_prefetch_run(matrix + x * column_stride + (ipt_part_begin(band IPT_PASSED) + start), units);\n"
-    "if (!IPT_TALL && d != band)\n"
-    "ipt_prefetch_run(\n"
-    "",
-    "matrix + (band * width + (x - d * width)) * column_stride + (ipt_part_begin(d IPT_PASSED) + start), units);\n"
-    "}\n"
     "#endif\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
     "ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_GIVEN_ARGUMENTS)\n"
@@ -3915,50 +4004,14 @@ static const char *const ipt__text_runs[] = {
     "__global ipt_unit *const saved = workspace + saved_base + m * saved_stride;\n"
     "__global ipt_unit *const slab = workspace + slab_base + m * slab_stride + chunk * chunk_units;\n"
     "const ulong units = min(chunk_units, run_units - chunk * chunk_units), start = chunk * chunk_units;\n"
-    "const ulong own_begin = ipt_part_begin(band IPT_PASSED) + start;\n"
-    "const uint covered = bands * width, first_band = from_last != 0 ? bands - 1 : 0;\n"
-    "const uint end = min(short_side, (block + 1) * block_runs);\n"
-    "__global ipt_unit *const rest_rows_at = saves_rows != 0 ? saved : matrix + rest_begin;\n"
-    "for (uint x = block * block_runs + line; x < end; x += IPT_GROUP_SIZE / IPT_LANES) {\n"
-    "const bool rest = x >= covered;\n"
-    "const uint d = rest ? band : ipt_divide32(x, width_magic, width_shift);\n"
-    "#if IPT_GROUP_SIZE == 1\n"
-    "if (x + IPT_RUNS_AHEAD < covered)\n"
-    "ipt_prefetch_column(matrix, x + IPT_RUNS_AHEAD, start, units IPT_PASSED);\n"
-    "#endif\n"
-    "__global ipt_unit *const column =\n"
-    "rest && saves_rows == 0 ? saved + (x - covered) * saved_column_stride : matrix + x * column_stride;\n"
-    "__global ipt_unit *const own = column + own_begin;\n"
-    "__global ipt_unit *const held = slab + ipt_in_row(x IPT_PASSED) * run_units;\n"
-    "__global ipt_unit *const partner =\n"
-    "matrix + (band * width + (x - d * width)) * column_stride + ipt_part_begin(d IPT_PASSED) + start;\n"
-    "const bool later = from_last != 0 ? d < band : d > band;\n"
-    "#if IPT_TALL\n"
-    "if (d == band)\n"
-    "ipt_copy_run(own, held, lane, units);\n"
-    "else if (later)\n"
-    "ipt_copy_run(partner, held, lane, units);\n"
-    "else\n"
-    "ipt_pass_run(partner, own, held, lane, units);\n"
-    "#else\n"
-    "if (d == band)\n"
-    "ipt_copy_run(held, own, lane, units);\n"
-    "else if (later) {\n"
-    "ipt_copy_run(held, own, lane, units);\n"
-    "ipt_copy_run(own, partner, lane, units);\n"
-    "} else\n"
-    "ipt_copy_run(held, partner, lane, units);\n"
-    "#endif\n"
-    "if (chunk == 0 && d == band && (!rest || band == first_band))\n"
-    "ipt_move_gap(rest_rows_at + ipt_in_row(x IPT_PASSED) * element_units,\n"
-    "column + ipt_part_begin(bands IPT_PASSED), lane IPT_PASSED);\n"
-    "}\n"
+    "ipt_move_runs(matrix, saved, slab, instance, block * block_runs + line, min(short_side, (block + 1) * block_runs),\n"
+    "lane, start, units IPT_PASSED);\n"
     "}\n"
     "",
     NULL};
 #endif
-#define IPT__HASH_runs "fe7159995d0daa2a"
-#define IPT_runs_PARTS(X) X(unit) X(divide) X(single)
+#define IPT__HASH_runs "a331253f37c9ad97"
+#define IPT_runs_PARTS(X) X(unit) X(divide) X(single) X(run_moves)
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_shuffle[] = {
@@ -4294,24 +4347,6 @@ static const char *const ipt__text_transpose[] = {
     "\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE)\n"
     "#error \"IPT_ELEMENT_UNITS and IPT_TILE must be defined\"\n"
     "#endif\n"
-    "\n#if IPT_IN_REGISTERS\n"
-    "\nvoid ipt_transpose_in_registers(__global ipt_unit *source, long source_stride, __global ipt_unit *target,\n"
-    "long target_stride, uint rows, uint cols)\n"
-    "{\n"
-    "\n\nconst bool blocks = rows >= IPT_BLOCK && cols >= IPT_BLOCK;\n"
-    "for (uint next_col = 0; blocks && next_col < cols; next_col += IPT_BLOCK)\n"
-    "for (uint next_row = 0; next_row < rows; next_row += IPT_BLOCK) {\n"
-    "const uint row = min(next_row, rows - IPT_BLOCK), col = min(next_col, cols - IPT_BLOCK);\n"
-    "ipt_row v[IPT_BLOCK];\n"
-    "ipt_load_block(v, source + row * source_stride + col, source_stride);\n"
-    "ipt_transpose_block(v);\n"
-    "ipt_store_block(v, target + col * target_stride + row, target_stride);\n"
-    "}\n"
-    "for (uint col = 0; !blocks && col < cols; ++col)\n"
-    "for (uint row = 0; row < rows; ++row)\n"
-    "target[col * target_stride + row] = source[row * source_stride + col];\n"
-    "}\n"
-    "#endif\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
     "ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ipt_unit *tile IPT_GIVEN_ARGUMENTS)\n"
     "{\n"
@@ -4349,8 +4384,118 @@ static const char *const ipt__text_transpose[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_transpose "ad7114be12cd4f5e"
+#define IPT__HASH_transpose "e6bda62152dc5b7c"
 #define IPT_transpose_PARTS(X) X(unit) X(single) X(registers) X(small_tiles)
+
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_waves[] = {
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || IPT_GROUP_SIZE != 1\n"
+    "#error \"IPT_ELEMENT_UNITS and IPT_TILE must be defined, and IPT_GROUP_SIZE must be 1\"\n"
+    "#endif\n"
+    "\n#define IPT_COUNTER_WORDS 16\n"
+    "\n\nIPT_INLINE void ipt_transpose_tile(__global ipt_unit *source, long source_stride, __global ipt_unit *target,\n"
+    "long target_stride, uint rows, uint cols IPT_ARGUMENTS)\n"
+    "{\n"
+    "#if IPT_IN_REGISTERS\n"
+    "ipt_transpose_in_registers(source, source_stride, target, target_stride, rows, cols);\n"
+    "#else\n"
+    "#if IPT_THREES\n"
+    "if (element_units == 3) {\n"
+    "ipt_transpose_threes(source, source_stride, target, target_stride, rows, cols);\n"
+    "return;\n"
+    "}\n"
+    "#endif\n"
+    "for (uint col = 0; col < cols; ++col)\n"
+    "for (uint row = 0; row < rows; ++row)\n"
+    "for (uint part = 0; part < element_units; ++part)\n"
+    "target[col * target_stride + (row * element_units + part)] =\n"
+    "IPT_APPLIED(source[row * source_stride + (col * element_units + part)]);\n"
+    "#endif\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_transpose_piece(__global ipt_unit *source, long source_stride, __global ipt_unit *target,\n"
+    "long target_stride, uint rows, uint cols IPT_ARGUMENTS)\n"
+    "{\n"
+    "for (uint col = 0; col < cols; col += IPT_TILE)\n"
+    "for (uint row = 0; row < rows; row += IPT_TILE)\n"
+    "ipt_transpose_tile(source + row * source_stride + col * element_units, source_stride,\n"
+    "target + col * target_stride + row * element_units, target_stride,\n"
+    "min((uint)IPT_TILE, rows - row), min((uint)IPT_TILE, cols - col) IPT_PASSED);\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_move_rows(__global ipt_unit *matrix, __global ipt_unit *slab, uint band, uint first,\n"
+    "uint end IPT_ARGUMENTS)\n"
+    "{\n"
+    "const uint in_row = reversed_columns == 0 ? first : short_side - end, rows = height;\n"
+    "__global ipt_unit *const runs = slab + in_row * run_units;\n"
+    "__global ipt_unit *const at = matrix + band * (height * row_units) + in_row * element_units +\n"
+    "(reversed_runs == 0 ? 0 : (rows - 1) * row_units);\n"
+    "const long stride = reversed_runs == 0 ? (long)row_units : -(long)row_units;\n"
+    "#if IPT_TALL\n"
+    "ipt_transpose_piece(at, stride, runs, (long)run_units, rows, end - first IPT_PASSED);\n"
+    "#else\n"
+    "ipt_transpose_piece(runs, (long)run_units, at, stride, end - first, rows IPT_PASSED);\n"
+    "#endif\n"
+    "}\n"
+    "\n\nIPT_INLINE uint ipt_take_piece(volatile __global uint *counter, uint begin, uint pieces)\n"
+    "{\n"
+    "uint taken = ipt_glance(counter);\n"
+    "while (taken - begin < pieces) {\n"
+    "const uint seen = atomic_cmpxchg(counter, taken, taken + 1);\n"
+    "if (seen == taken)\n"
+    "return taken - begin;\n"
+    "taken = seen;\n"
+    "}\n"
+    "return pieces;\n"
+    "}\n"
+    "\n__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void\n"
+    "ipt_k_waves(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_GIVEN_ARGUMENTS)\n"
+    "{\n"
+    "IPT_NAME_ARGUMENTS;\n"
+    "volatile __global uint *const done = (volatile __global uint *)workspace + control_base;\n"
+    "volatile __global uint *const taken = done + IPT_COUNTER_WORDS;\n"
+    "__global uint *const clear = (__global uint *)workspace + clear_base;\n"
+    "const uint each = bands + 1, steps = batch * each, all = stripes * pieces;\n"
+    "for (uint i = get_group_id(0); i < clear_words; i += get_num_groups(0))\n"
+    "clear[i] = 0;\n"
+    "for (uint step = ipt_poll(done) / all; step < steps; ++step) {\n"
+    "const uint m = step / each, q = step - m * each;\n"
+    "__global ipt_unit *const matrix = matrices + base + m * matrix_stride;\n"
+    "__global ipt_unit *const saved = workspace + saved_base + m * saved_stride;\n"
+    "__global ipt_unit *const slab = workspace + slab_base;\n"
+    "const uint next = from_last != 0 ? bands - 1 - q : q, last = from_last != 0 ? next + 1 : next - 1;\n"
+    "for (uint polled = 0; ipt_poll(done) < step * all; ++polled)\n"
+    "if (polled >= polls)\n"
+    "return;\n"
+    "for (uint s = 0; s < stripes; ++s) {\n"
+    "const uint stripe = (get_group_id(0) + s) % stripes, begin = stripe * stripe_columns;\n"
+    "const uint stripe_end = min(short_side, begin + stripe_columns);\n"
+    "for (;;) {\n"
+    "const uint piece = ipt_take_piece(taken + stripe * IPT_COUNTER_WORDS, step * pieces, pieces);\n"
+    "",
+    "const uint first = min(stripe_end, begin + piece * piece_columns);\n"
+    "const uint end = min(stripe_end, first + piece_columns);\n"
+    "if (piece == pieces)\n"
+    "break;\n"
+    "#if IPT_TALL\n"
+    "if (q > 0)\n"
+    "ipt_move_runs(matrix, saved, slab, last, first, end, 0, 0, run_units IPT_PASSED);\n"
+    "if (q < bands)\n"
+    "ipt_move_rows(matrix, slab, next, first, end IPT_PASSED);\n"
+    "#else\n"
+    "if (q > 0)\n"
+    "ipt_move_rows(matrix, slab, last, first, end IPT_PASSED);\n"
+    "if (q < bands)\n"
+    "ipt_move_runs(matrix, saved, slab, next, first, end, 0, 0, run_units IPT_PASSED);\n"
+    "#endif\n"
+    "ipt_signal(done);\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_waves "2604e974dc4bbb03"
+#define IPT_waves_PARTS(X) X(unit) X(divide) X(single) X(sync) X(registers) X(run_moves)
 
 #ifndef IPT_NO_PAPERS
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -4535,5 +4680,5 @@ static const char *const ipt__text_pad[] = {
 #define IPT_pad_PARTS(X) X(unit) X(divide) X(sync)
 #endif
 
-#define IPT_PART_LIST(X) X(unit) X(divide) X(single) X(slots) X(sync) X(vectors) X(rows) X(registers) X(small_tiles) X(tickets) X(columns) X(grid_alone) X(runs_held) X(words) X(panel_chunks) X(band_chunks) X(band_waits) X(bands_left)
+#define IPT_PART_LIST(X) X(unit) X(divide) X(single) X(slots) X(sync) X(vectors) X(rows) X(registers) X(small_tiles) X(run_moves) X(tickets) X(columns) X(grid_alone) X(runs_held) X(words) X(panel_chunks) X(band_chunks) X(band_waits) X(bands_left)
 /* clang-format on */

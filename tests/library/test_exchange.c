@@ -1,6 +1,6 @@
-/* Contract of sequence exchange: every shape and every number of bands is right, in waves and by cooperative
- * work-groups, whether they finish or leave their work to the last one. Cooperative bands need a GPU whose memory model
- * has release and acquire; the tests force them on a device that is told to be one. */
+/* Contract of sequence exchange: every shape and every number of bands is right, in waves, in waves that share a
+ * launch, and by cooperative work-groups, whether they finish or leave their work to others. Cooperative bands need a
+ * GPU whose memory model has release and acquire; the tests force them on a device that is told to be one. */
 #include "test.h"
 
 #include <stdio.h>
@@ -107,6 +107,46 @@ static void try_together(size_t resident, size_t polls, int count)
     }
     assert_in_range(together, (size_t)count / 20, (size_t)count);
     ipt_context_destroy(context);
+}
+
+/* On CPUs all waves are one launch. `polls`: 1 makes work-groups leave where others still work. */
+static void try_shared(size_t polls, int count)
+{
+    ipt_context *context = test_make_waiting_context(0, 0, polls);
+    cl_uint units = 0;
+    clGetDeviceInfo(test_device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+    const size_t least = 32 * (size_t)units;
+    int shared = 0;
+    for (int i = 0; i < count && least <= 1024; ++i) {
+        ipt_plan_desc desc = random_exchange(2);
+        const size_t sides[2] = {test_random_between(least, least + 200), test_random_between(least, 2 * least + 300)};
+        desc.rows = sides[i % 2];
+        desc.cols = sides[(i + 1) % 2];
+        desc.batch_stride = 0;
+        desc.tile_m = i % 3 ? any_height(&desc) : 0;
+        ipt_plan *plan = test_make_plan(context, &desc);
+        shared += strstr(ipt_plan_describe(plan), "in one launch") != NULL;
+        ipt_plan_destroy(plan);
+        if (i == 1 && !shared)
+            break;
+        test_transposes(context, &desc);
+    }
+    ipt_context_destroy(context);
+    if (!shared)
+        test_skip("the device has no waves in one launch");
+    assert_int_equal(shared, count);
+}
+
+static void exchange_shared(void **state)
+{
+    (void)state;
+    try_shared(0, 60);
+}
+
+static void exchange_shared_left(void **state)
+{
+    (void)state;
+    try_shared(1, 60);
 }
 
 /* Bands of one chunk: work-groups that follow one another suffice. */
@@ -251,8 +291,15 @@ static void exchange_instead_of_the_chip(void **state)
     ipt_context_destroy(context);
 }
 
-const struct CMUnitTest test_exchange[] = {
-    TEST_CASE(exchange_small),    TEST_CASE(exchange_random),       TEST_CASE(exchange_together),
-    TEST_CASE(exchange_gives_up), TEST_CASE(exchange_expressions),  TEST_CASE(exchange_workspace),
-    TEST_CASE(exchange_refusals), TEST_CASE(exchange_not_in_parts), TEST_CASE(exchange_instead_of_the_chip)};
+const struct CMUnitTest test_exchange[] = {TEST_CASE(exchange_small),
+                                           TEST_CASE(exchange_random),
+                                           TEST_CASE(exchange_together),
+                                           TEST_CASE(exchange_gives_up),
+                                           TEST_CASE(exchange_shared),
+                                           TEST_CASE(exchange_shared_left),
+                                           TEST_CASE(exchange_expressions),
+                                           TEST_CASE(exchange_workspace),
+                                           TEST_CASE(exchange_refusals),
+                                           TEST_CASE(exchange_not_in_parts),
+                                           TEST_CASE(exchange_instead_of_the_chip)};
 const size_t test_exchange_count = TEST_COUNT(test_exchange);

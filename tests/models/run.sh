@@ -51,6 +51,18 @@ chains assertion CLAIM_EARLY
 chains assertion CLAIM_OWN_LANE
 chains assertion STORE_EARLY
 chains assertion WRITE_UNCLAIMED
+waves right
+waves right LAUNCHES=2 STEPS=2
+waves right RESIDENT=1
+waves right GROUPS=3 PIECES=1
+waves right GROUPS=3 RESIDENT=2 PIECES=1
+waves right GROUPS=3 STRIPES=2 STEPS=2
+waves right STRIPES=1 PIECES=3
+waves assertion NO_WAIT
+waves assertion DONE_EARLY
+waves assertion TAKE_APART
+waves assertion LEAVE_DONE
+waves assertion LAUNCHES=2 NO_CLEAR
 panel right RESIDENT=1
 panel right RESIDENT=2
 panel right RESIDENT=3

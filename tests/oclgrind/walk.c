@@ -600,6 +600,38 @@ static void walk_registers(ipt_context *context, int quick, int alone)
     }
 }
 
+/* All waves of a CPU in one launch. One work-group runs at a time, so the first one moves the pieces of both. The
+ * context gets a memory model and a number of cores that allow this. */
+static void walk_waves(ipt_context *context, int quick)
+{
+    static const struct {
+        size_t rows, cols, tile_m, elem_size;
+        int expressed;
+    } shapes[] = {{75, 66, 11, 4, 0}, {66, 83, 9, 4, 0},  {90, 64, 7, 1, 0},  {70, 71, 9, 2, 1},   {64, 80, 16, 3, 0},
+                  {80, 70, 12, 6, 0}, {65, 99, 20, 8, 1}, {77, 65, 8, 12, 0}, {69, 70, 13, 16, 0}, {70, 69, 5, 16, 1},
+                  {90, 66, 9, 8, 0},  {66, 70, 10, 1, 1}, {70, 66, 10, 2, 0}, {66, 80, 11, 12, 0}, {80, 66, 7, 4, 1}};
+    size_t s;
+    context->limits.memory_model = 3;
+    context->limits.compute_units = 2;
+    for (s = 0; s < (quick ? 2 : sizeof shapes / sizeof *shapes); ++s) {
+        ipt_plan_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.rows = shapes[s].rows;
+        desc.cols = shapes[s].cols;
+        desc.elem_size = shapes[s].elem_size;
+        desc.sequence = IPT_SEQUENCE_EXCHANGE;
+        desc.tile_m = shapes[s].tile_m;
+        desc.max_workspace = 1 << 20;
+        desc.move = turned(s);
+        desc.batch = 1 + s % 2;
+        if (shapes[s].expressed)
+            express(&desc);
+        walk(context, &desc);
+        if (s % 4 == 0)
+            walk_gaps(context, desc, 4, 37);
+    }
+}
+
 /* Bands that several work-groups hold, with rows and columns left over and without, and bands of one work-group each:
  * those need not run at the same time. The context gets a memory model that allows them. */
 static void walk_bands(ipt_context *context, int quick, int single)
@@ -680,6 +712,8 @@ static int walk_kind(const char *kind, int quick)
             walk_pitches(context, quick);
             if (c == 0)
                 walk_seeds(context, quick);
+            if (c == 0 && told_type == CL_DEVICE_TYPE_CPU)
+                walk_waves(context, quick);
         }
         ipt_context_destroy(context);
     }

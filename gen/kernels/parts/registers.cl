@@ -134,6 +134,26 @@ void ipt_store_block(ipt_row *v, __global ipt_unit *target, long stride)
     for (uint i = 0; i < IPT_BLOCK; ++i)
         IPT_STORE_AT_ANY(ipt_row_in_memory, target + i * stride, v[i]);
 }
+
+/* Transposes rows x cols units from `source` to `target`; the strides are the distances of rows in units. */
+void ipt_transpose_in_registers(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
+                                long target_stride, uint rows, uint cols)
+{
+    /* The last block of a row or column begins earlier where it would not be whole: source and target do not overlap.
+     */
+    const bool blocks = rows >= IPT_BLOCK && cols >= IPT_BLOCK;
+    for (uint next_col = 0; blocks && next_col < cols; next_col += IPT_BLOCK)
+        for (uint next_row = 0; next_row < rows; next_row += IPT_BLOCK) {
+            const uint row = min(next_row, rows - IPT_BLOCK), col = min(next_col, cols - IPT_BLOCK);
+            ipt_row v[IPT_BLOCK];
+            ipt_load_block(v, source + row * source_stride + col, source_stride);
+            ipt_transpose_block(v);
+            ipt_store_block(v, target + col * target_stride + row, target_stride);
+        }
+    for (uint col = 0; !blocks && col < cols; ++col)
+        for (uint row = 0; row < rows; ++row)
+            target[col * target_stride + row] = source[row * source_stride + col];
+}
 #else
 #define IPT_IN_REGISTERS 0
 #endif

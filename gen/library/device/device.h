@@ -22,6 +22,7 @@ enum {
      * 110592 bytes took 2 to 6 % longer on an H200.) */
     IPT__BAND_CHUNK_BYTES = 44032,
     IPT__BAND_CHUNK_BYTES_LARGE = 73728, /* where a compute unit has fewer than IPT__BAND_GROUPS work-groups */
+    IPT__WAVES_COLUMNS = 32,             /* a tile's, of which stripes and pieces are made */
     IPT__BAND_GROUPS = 4,                /* work-groups of a compute unit, as of resident_others */
     IPT__SWAP_SHORT_BYTES = 3 << 20,     /* largest square of units below a word that swaps tiles */
     IPT__SWAP_BYTES = 163840,            /* the same for two tiles */

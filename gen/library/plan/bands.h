@@ -12,6 +12,19 @@ static size_t ipt__bands_saved(const ipt__bands *bands)
     return bands->saved_rows * bands->saved_distance;
 }
 
+/* Work-groups that move all bands in one launch: one for each core of a CPU, if each has columns enough; else 0. Their
+ * counters are 32 bits. */
+static size_t ipt__waves_workers(const ipt__problem *problem, const ipt__bands *bands)
+{
+    const ipt__limits *const limits = &problem->limits;
+    const size_t workers = limits->compute_units, pieces = ipt__ceil_divide(bands->cols, IPT__WAVES_COLUMNS) + workers;
+    return limits->cpu && limits->memory_model == 3 && !(problem->desc.flags & IPT_NO_COOPERATIVE) &&
+                   bands->cols >= workers * IPT__WAVES_COLUMNS && bands->number < ((size_t)1 << 30) / pieces &&
+                   problem->desc.batch < ((size_t)1 << 30) / (pieces * (bands->number + 1))
+               ? workers
+               : 0;
+}
+
 /* Cuts the source (tall) or the result into `number` bands of `height` rows: number <= both sides, number * height <=
  * the rows. Ranges are the widest multiples of `block` columns. */
 static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t number, size_t height, size_t block)
@@ -39,6 +52,7 @@ static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t nu
     bands.saved_rows = bands.saves_rows ? bands.rest_rows : bands.rest_cols;
     bands.saved_row = (bands.saves_rows ? bands.cols : bands.rows) * problem->element_units;
     bands.saved_distance = bands.saved_row;
+    bands.workers = ipt__waves_workers(problem, &bands);
     return bands;
 }
 
@@ -51,6 +65,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     const size_t run = bands->height * size, block = ipt__bands_block(problem, bands->tall, bands->height);
     size_t most, covered, rest;
     bands->together = 1;
+    bands->workers = 0;
     bands->saved_distance = bands->saves_rows ? bands->row_units : bands->column_units;
     bands->positions = bands->number + (bands->rest_rows != 0) + (ipt__bands_saved(bands) != 0);
     /* Rows of a tall chunk, runs of a wide one: each takes up to two vectors more than its bytes. */
@@ -152,6 +167,10 @@ static double ipt__bands_price(const ipt__problem *problem, const ipt__bands *ba
         return fixed <= budget ? cost + launch : 0;
     }
     slab = bands->height * bands->cols * size;
+    if (bands->workers) {
+        fixed += 2 * ipt__round_up(ipt__waves_control_words(bands) * 4, 256);
+        return fixed <= budget && slab <= budget - fixed ? cost + launch : 0;
+    }
     if (fixed > budget || slab > budget - fixed)
         return 0;
     launches = 2 * bands->number * ipt__ceil_divide(problem->desc.batch, (budget - fixed) / slab);

@@ -166,7 +166,9 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
             factor *= model->blocks_refused;
         return factor * ipt__batch_bytes(problem);
     }
-    return (model->bands + model->bands_step / ((double)bands->height * (double)problem->desc.elem_size)) *
+    return ((bands->workers ? model->shared : model->bands) +
+            (bands->workers ? model->shared_step : model->bands_step) /
+                ((double)bands->height * (double)problem->desc.elem_size)) *
            ipt__batch_bytes(problem);
 }
 

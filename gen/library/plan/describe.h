@@ -134,6 +134,8 @@ static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *pla
                   (unsigned long)bands->rest_cols);
     if (bands->together)
         ipt__text_add(out, ", each by %lu work-groups together", (unsigned long)bands->chunks);
+    if (bands->workers)
+        ipt__text_add(out, ", all by %lu work-groups in one launch", (unsigned long)bands->workers);
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }

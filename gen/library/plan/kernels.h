@@ -99,6 +99,8 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
         params.groups_at_once = ipt__exchange_groups(&params);
         return ipt__plan_kernel_get(plan, IPT__KERNEL_exchange, params, &stage->kernels[0]);
     }
+    if (stage->bands.workers)
+        return ipt__plan_kernel_get(plan, IPT__KERNEL_waves, params, &stage->kernels[0]);
     result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
     return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_runs, params, &stage->kernels[1]);
 }

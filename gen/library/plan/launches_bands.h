@@ -96,6 +96,65 @@ static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__s
     return ipt__launch_add(to, &launch);
 }
 
+/* The arguments of a band's steps that do not depend on how launches share them. */
+static IPT__RARE ipt__runs_arguments ipt__bands_arguments(const ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__bands *const bands = &stage->bands;
+    const cl_ulong units = problem->element_units;
+    ipt__runs_arguments arguments, *const a = &arguments;
+    memset(a, 0, sizeof *a);
+    a->slab_base = to->plan->layout.scratch_offset / problem->unit_bytes;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->saved_stride = to->plan->layout.saved_units;
+    a->column_stride = bands->column_units;
+    a->column_units = bands->rows * units;
+    a->saved_column_stride = bands->rows * units;
+    a->rest_begin = bands->number * bands->height * bands->row_units;
+    a->rest_row_stride = bands->saves_rows ? bands->cols * units : bands->row_units;
+    a->run_units = bands->height * units;
+    a->bands = (cl_uint)bands->number;
+    a->from_last = (cl_uint)bands->from_last;
+    a->saves_rows = (cl_uint)bands->saves_rows;
+    a->width = (cl_uint)bands->width;
+    a->height = (cl_uint)bands->height;
+    a->rest_rows = (cl_uint)bands->rest_rows;
+    a->short_side = (cl_uint)bands->cols;
+    a->reversed_runs = (cl_uint)ipt__reversed_runs(stage);
+    a->reversed_columns = (cl_uint)ipt__reversed_columns(stage);
+    a->element_units = (cl_uint)units;
+    return arguments;
+}
+
+/* One launch for all bands of all matrices, by work-groups that share each step. Stripes are whole tiles. */
+static IPT__RARE ipt_result ipt__launch_waves(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__layout *const layout = &to->plan->layout;
+    const ipt__bands *const bands = &stage->bands;
+    const size_t tile = IPT__WAVES_COLUMNS, run = bands->height * problem->desc.elem_size;
+    const ipt__runs_arguments shared = ipt__bands_arguments(to, stage);
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__waves_arguments *const a = &launch.arguments.waves;
+#define IPT__COPY_FIELD(type, name) a->name = shared.name;
+#define IPT__COPY_DIVISOR(bits, name) a->name = shared.name;
+    IPT_BANDS_ARGUMENTS(IPT__COPY_FIELD, IPT__COPY_DIVISOR)
+    a->row_units = bands->row_units;
+    a->control_base = layout->saved_bytes / 4;
+    a->clear_base = a->control_base + ipt__round_up(layout->control_words * 4, 256) / 4;
+    a->clear_words = (cl_uint)layout->control_words;
+    a->batch = (cl_uint)to->matrices;
+    a->stripes = (cl_uint)bands->workers;
+    a->stripe_columns = (cl_uint)ipt__round_up(ipt__ceil_divide(bands->cols, bands->workers), tile);
+    a->piece_columns =
+        (cl_uint)ipt__min(a->stripe_columns, ipt__max(tile, ipt__tunings[1].waves_piece / run / tile * tile));
+    a->pieces = (cl_uint)ipt__ceil_divide(a->stripe_columns, a->piece_columns);
+    a->polls = problem->limits.wait_polls;
+    launch.cooperative = 1;
+    launch.groups = bands->workers;
+    return ipt__launch_add(to, &launch);
+}
+
 /* Reads a band into a slab and moves its runs (tall), or gathers them in the slab and writes the band (wide). */
 static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__stage *stage)
 {
@@ -111,6 +170,8 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
     ipt_result result;
     if (bands->together)
         return ipt__launch_together(to, stage);
+    if (bands->workers)
+        return ipt__launch_waves(to, stage);
     transpose.given = bands->tall ? 1 : 2;
     transpose.instance_units = (cl_ulong)bands->height * bands->row_units;
     *(bands->tall ? &t->target_base : &t->source_base) = slabs;
@@ -131,30 +192,12 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
         *begin += (cl_ulong)(bands->height - 1) * *stride;
         *stride = 0 - *stride;
     }
-    a->slab_base = slabs;
-    a->matrix_stride = ipt__matrix_stride(problem);
-    a->saved_stride = to->plan->layout.saved_units;
+    *a = ipt__bands_arguments(to, stage);
     a->slab_stride = band;
-    a->column_stride = bands->column_units;
-    a->column_units = bands->rows * units;
-    a->saved_column_stride = bands->rows * units;
-    a->rest_begin = bands->number * bands->height * bands->row_units;
-    a->rest_row_stride = bands->saves_rows ? bands->cols * units : bands->row_units;
-    a->run_units = bands->height * units;
     a->chunk_units = ipt__min((size_t)a->run_units, group_bytes / problem->unit_bytes);
     a->chunks = (cl_uint)ipt__ceil_divide((size_t)a->run_units, (size_t)a->chunk_units);
     a->block_runs = (cl_uint)ipt__max(1, group_bytes / ((size_t)a->chunk_units * problem->unit_bytes));
     a->blocks = (cl_uint)ipt__ceil_divide(bands->cols, a->block_runs);
-    a->bands = (cl_uint)bands->number;
-    a->from_last = (cl_uint)bands->from_last;
-    a->saves_rows = (cl_uint)bands->saves_rows;
-    a->width = (cl_uint)bands->width;
-    a->height = (cl_uint)bands->height;
-    a->rest_rows = (cl_uint)bands->rest_rows;
-    a->short_side = (cl_uint)bands->cols;
-    a->reversed_runs = (cl_uint)ipt__reversed_runs(stage);
-    a->reversed_columns = (cl_uint)ipt__reversed_columns(stage);
-    a->element_units = (cl_uint)units;
     move.groups = (cl_ulong)a->chunks * a->blocks * to->matrices;
     if (!bands->tall) {
         result = ipt__launch_add(to, &move);

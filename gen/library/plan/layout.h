@@ -80,7 +80,8 @@ static ipt__need ipt__need_exchange(const ipt__problem *problem, const ipt__layo
 {
     ipt__need need = ipt__need_nothing(problem, layout, stage);
     if (!stage->bands.together)
-        need.instance = stage->bands.height * stage->bands.cols * problem->desc.elem_size;
+        *(stage->bands.workers ? &need.stage : &need.instance) =
+            stage->bands.height * stage->bands.cols * problem->desc.elem_size;
     return need;
 }
 
@@ -345,6 +346,12 @@ static size_t ipt__bands_control_words(const ipt__problem *problem, const ipt__b
     return IPT__CONTROL_WORDS + problem->desc.batch * bands->positions * (1 + bands->chunks);
 }
 
+/* The same for bands in one launch of waves: counters, each in a cache line. */
+static size_t ipt__waves_control_words(const ipt__bands *bands)
+{
+    return 16 * (1 + bands->workers);
+}
+
 /* Words of the flags with which a single work-group moves a band: one bit for each unit of a band or of a range. */
 static size_t ipt__bands_alone_words(const ipt__bands *bands)
 {
@@ -369,6 +376,9 @@ static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
             layout->cooperative = 1;
             layout->control_words = ipt__bands_control_words(problem, &stage->bands);
             alone = ipt__bands_alone_words(&stage->bands);
+        } else if (stage->kind == IPT__STAGE_EXCHANGE && stage->bands.workers) {
+            layout->cooperative = 1;
+            layout->control_words = ipt__waves_control_words(&stage->bands);
         } else if (stage->shuffle.chains) {
             flags = ipt__flag_bytes(problem, stage) / 4 * problem->desc.batch;
         }

@@ -150,6 +150,7 @@ typedef struct ipt__bands {
     /* The saved rest: rows of saved_row units, and their distance in the workspace. The matrix has them as far apart as
      * its layout's rows. Work-groups that move bands together keep that distance in the workspace, gaps included. */
     size_t saved_rows, saved_row, saved_distance;
+    size_t workers; /* work-groups that share the waves in one launch (see waves.cl); 0: a launch for each step */
     /* By cooperative work-groups (see exchange.cl), else in waves. The rest is valid if so. */
     int together;
     size_t positions;   /* the bands, the rest rows and the saved rest, as far as there are any */

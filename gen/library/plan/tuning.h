@@ -24,6 +24,9 @@
     X(double, shuffle_overhead, 750, 300, "a shuffle's factor is 1 + overhead / bytes of a super-element")             \
     X(double, bands, 6.8, 1.3, "factor of bands in waves")                                                             \
     X(double, bands_step, 200, 50, "of bands in waves, by the bytes of a run")                                         \
+    X(double, shared, 0, 0.8, "factor of bands in waves that share a launch")                                          \
+    X(double, shared_step, 0, 80, "of these, by the bytes of a run")                                                   \
+    X(size_t, waves_piece, 0, 131072, "bytes of runs that a work-group moves at once, where they share a launch")      \
     X(double, together, 1.31, 0, "factor of cooperative bands")                                                        \
     X(double, together_piece, 26, 0, "of cooperative bands, by the bytes of a chunk's rows")                           \
     X(double, together_run, 267, 0, "of cooperative bands, by the bytes of a run; more for runs of several turns")     \

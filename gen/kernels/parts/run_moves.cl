@@ -1,0 +1,168 @@
+/* Moves runs of a band: see runs.cl and waves.cl. */
+#if !defined(IPT_LANES) || !defined(IPT_TALL)
+#error "IPT_LANES and IPT_TALL must be defined"
+#endif
+
+/* The functions below move `units` units by IPT_LANES work-items. Their runs do not overlap. */
+
+#if IPT_GROUP_SIZE == 1
+IPT_AT_ANY_ADDRESS(uint8, ipt_piece) /* of a run */
+#define IPT_PIECE_UNITS (sizeof(ipt_piece) / IPT_UNIT_BYTES)
+
+IPT_INLINE void ipt_copy_piece(__global ipt_unit *to, __global const ipt_unit *from)
+{
+    IPT_STORE_AT_ANY(ipt_piece, to, IPT_LOAD_AT_ANY(ipt_piece, from));
+}
+
+/* The last piece overlaps the one before it. */
+IPT_INLINE void ipt_copy_run(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, uint lane,
+                             ulong units)
+{
+    ulong k = 0;
+    for (; k + IPT_PIECE_UNITS < units; k += IPT_PIECE_UNITS)
+        ipt_copy_piece(to + k, from + k);
+    if (units >= IPT_PIECE_UNITS)
+        ipt_copy_piece(to + (units - IPT_PIECE_UNITS), from + (units - IPT_PIECE_UNITS));
+    for (; units < IPT_PIECE_UNITS && k < units; ++k)
+        to[k] = from[k];
+}
+
+/* first to second, held to first. */
+IPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_unit *restrict first,
+                             __global const ipt_unit *restrict held, uint lane, ulong units)
+{
+    ulong k = 0;
+    if (units >= IPT_PIECE_UNITS) {
+        const ulong last = units - IPT_PIECE_UNITS;
+        const uint8 passed_last = IPT_LOAD_AT_ANY(ipt_piece, first + last);
+        for (; k < last; k += IPT_PIECE_UNITS) {
+            const uint8 passed = IPT_LOAD_AT_ANY(ipt_piece, first + k);
+            ipt_copy_piece(first + k, held + k);
+            IPT_STORE_AT_ANY(ipt_piece, second + k, passed);
+        }
+        ipt_copy_piece(first + last, held + last);
+        IPT_STORE_AT_ANY(ipt_piece, second + last, passed_last);
+        return;
+    }
+    for (; k < units; ++k) {
+        const ipt_unit passed = first[k];
+        first[k] = held[k];
+        second[k] = passed;
+    }
+}
+#else
+IPT_INLINE void ipt_copy_run(__global ipt_unit *restrict to, __global const ipt_unit *restrict from, uint lane,
+                             ulong units)
+{
+    for (ulong k = lane; k < units; k += IPT_LANES)
+        to[k] = from[k];
+}
+
+/* first to second, held to first. */
+IPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_unit *restrict first,
+                             __global const ipt_unit *restrict held, uint lane, ulong units)
+{
+    for (ulong k = lane; k < units; k += IPT_LANES) {
+        const ipt_unit passed = first[k];
+        first[k] = held[k];
+        second[k] = passed;
+    }
+}
+#endif
+
+/* Unit of a column at which band d's part begins; d = bands: the rest rows' part. */
+IPT_INLINE ulong ipt_part_begin(uint d IPT_ARGUMENTS)
+{
+    return reversed_runs == 0 ? d * run_units
+                              : column_units - d * run_units - (d < bands ? run_units : rest_rows * element_units);
+}
+
+/* The place of column x in a row. */
+IPT_INLINE uint ipt_in_row(uint x IPT_ARGUMENTS)
+{
+    return reversed_columns == 0 ? x : short_side - 1 - x;
+}
+
+/* Moves the rest rows' elements of one column between `rows`, where they are rest_row_stride apart, and `gap`, their
+ * part of the column. */
+IPT_INLINE void ipt_move_gap(__global ipt_unit *rows, __global ipt_unit *gap, uint lane IPT_ARGUMENTS)
+{
+    for (uint k = lane; k < rest_rows * element_units; k += IPT_LANES) {
+        const uint element = IPT_ELEMENT_UNITS == 1 ? k : k / element_units, part = k - element * element_units;
+        const uint row = reversed_runs == 0 ? element : rest_rows - 1 - element;
+        __global ipt_unit *const at = rows + row * rest_row_stride + part;
+        if (IPT_TALL)
+            gap[k] = IPT_APPLIED(*at);
+        else
+            *at = IPT_APPLIED(gap[k]);
+    }
+}
+
+#if IPT_GROUP_SIZE == 1
+#define IPT_RUNS_AHEAD 8          /* from a run that is moved to one that is prefetched */
+#define IPT_PREFETCHED_BYTES 2048 /* CPUs foresee longer runs */
+
+IPT_INLINE void ipt_prefetch_run(__global const ipt_unit *run, ulong units)
+{
+    const ulong bytes = units * IPT_UNIT_BYTES;
+    for (ulong at = 0; at < bytes + 63 && bytes <= IPT_PREFETCHED_BYTES; at += 64)
+        IPT_PREFETCH((size_t)run + at);
+}
+
+/* Prefetches what column x is loaded from. The memory that tall runs are parked in was just loaded as the band. */
+IPT_INLINE void ipt_prefetch_column(__global const ipt_unit *matrix, uint band, uint x, ulong start,
+                                    ulong units IPT_ARGUMENTS)
+{
+    const uint d = ipt_divide32(x, width_magic, width_shift);
+    const bool later = from_last != 0 ? d < band : d > band;
+    if (IPT_TALL ? !later && d != band : later || d == band)
+        ipt_prefetch_run(matrix + x * column_stride + (ipt_part_begin(band IPT_PASSED) + start), units);
+    if (!IPT_TALL && d != band)
+        ipt_prefetch_run(
+            matrix + (band * width + (x - d * width)) * column_stride + (ipt_part_begin(d IPT_PASSED) + start), units);
+}
+#endif
+
+/* Moves units `start` to `start + units` of the band's runs `first` to `end` by IPT_LANES work-items, every
+ * IPT_GROUP_SIZE / IPT_LANES-th of them. slab: where unit `start` of the first run of a row lies. */
+IPT_INLINE void ipt_move_runs(__global ipt_unit *matrix, __global ipt_unit *saved, __global ipt_unit *slab, uint band,
+                              uint first, uint end, uint lane, ulong start, ulong units IPT_ARGUMENTS)
+{
+    const ulong own_begin = ipt_part_begin(band IPT_PASSED) + start;
+    const uint covered = bands * width, first_band = from_last != 0 ? bands - 1 : 0;
+    __global ipt_unit *const rest_rows_at = saves_rows != 0 ? saved : matrix + rest_begin;
+    for (uint x = first; x < end; x += IPT_GROUP_SIZE / IPT_LANES) {
+        const bool rest = x >= covered;
+        const uint d = rest ? band : ipt_divide32(x, width_magic, width_shift);
+#if IPT_GROUP_SIZE == 1
+        if (x + IPT_RUNS_AHEAD < covered)
+            ipt_prefetch_column(matrix, band, x + IPT_RUNS_AHEAD, start, units IPT_PASSED);
+#endif
+        __global ipt_unit *const column =
+            rest && saves_rows == 0 ? saved + (x - covered) * saved_column_stride : matrix + x * column_stride;
+        __global ipt_unit *const own = column + own_begin;
+        __global ipt_unit *const held = slab + ipt_in_row(x IPT_PASSED) * run_units;
+        __global ipt_unit *const partner =
+            matrix + (band * width + (x - d * width)) * column_stride + ipt_part_begin(d IPT_PASSED) + start;
+        const bool later = from_last != 0 ? d < band : d > band;
+#if IPT_TALL
+        if (d == band)
+            ipt_copy_run(own, held, lane, units);
+        else if (later)
+            ipt_copy_run(partner, held, lane, units);
+        else
+            ipt_pass_run(partner, own, held, lane, units);
+#else
+        if (d == band)
+            ipt_copy_run(held, own, lane, units);
+        else if (later) {
+            ipt_copy_run(held, own, lane, units);
+            ipt_copy_run(own, partner, lane, units);
+        } else
+            ipt_copy_run(held, partner, lane, units);
+#endif
+        if (start == 0 && d == band && (!rest || band == first_band))
+            ipt_move_gap(rest_rows_at + ipt_in_row(x IPT_PASSED) * element_units,
+                         column + ipt_part_begin(bands IPT_PASSED), lane IPT_PASSED);
+    }
+}

@@ -1,0 +1,134 @@
+/* All bands of the band exchange on a CPU, in one launch: see runs.cl for a band's steps and ipt__bands for the plan.
+ * With a launch for each step, PoCL wakes its threads hundreds of times, and a core finds half of the slab in the other
+ * core's cache: two cores were hardly faster than one.
+ *
+ * A stripe is a range of columns, and a piece a part of it. A work-group, of one work-item, prefers the pieces of its
+ * own stripe, whose slab is in its core's cache. Then it takes those that are left of other stripes.
+ *
+ * Step q moves the runs of the band before and reads band q (tall), or writes the band before and gathers the runs of
+ * band q (wide), piece by piece. The first changes only memory of bands that have been read (or, wide, the second reads
+ * only memory of bands that are not written yet): so a piece needs no wait between the two. It needs one between steps.
+ *
+ * No work-group waits for one that may not run: it waits for pieces that others have taken, and these end by
+ * themselves. One that has polled `polls` times leaves. Another one then still moves a piece. That one leaves only
+ * while a third one does, so the last one moves what is left. tests/models/waves.pml checks this.
+ *
+ * Invariant: all pieces of a step are done before one of the next is taken. */
+#include "parts/unit.cl"
+#include "parts/divide.cl"
+#include "parts/single.cl"
+#include "parts/sync.cl"
+#include "parts/registers.cl"
+#include "parts/run_moves.cl"
+
+#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || IPT_GROUP_SIZE != 1
+#error "IPT_ELEMENT_UNITS and IPT_TILE must be defined, and IPT_GROUP_SIZE must be 1"
+#endif
+
+#define IPT_COUNTER_WORDS 16 /* between counters: a cache line */
+
+/* Transposes rows x cols elements from `source` to `target`; the strides are the distances of rows in units. */
+IPT_INLINE void ipt_transpose_tile(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
+                                   long target_stride, uint rows, uint cols IPT_ARGUMENTS)
+{
+#if IPT_IN_REGISTERS
+    ipt_transpose_in_registers(source, source_stride, target, target_stride, rows, cols);
+#else
+#if IPT_THREES
+    if (element_units == 3) {
+        ipt_transpose_threes(source, source_stride, target, target_stride, rows, cols);
+        return;
+    }
+#endif
+    for (uint col = 0; col < cols; ++col)
+        for (uint row = 0; row < rows; ++row)
+            for (uint part = 0; part < element_units; ++part)
+                target[col * target_stride + (row * element_units + part)] =
+                    IPT_APPLIED(source[row * source_stride + (col * element_units + part)]);
+#endif
+}
+
+/* The same tile by tile, down first: the targets of such tiles share rows. */
+IPT_INLINE void ipt_transpose_piece(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
+                                    long target_stride, uint rows, uint cols IPT_ARGUMENTS)
+{
+    for (uint col = 0; col < cols; col += IPT_TILE)
+        for (uint row = 0; row < rows; row += IPT_TILE)
+            ipt_transpose_tile(source + row * source_stride + col * element_units, source_stride,
+                               target + col * target_stride + row * element_units, target_stride,
+                               min((uint)IPT_TILE, rows - row), min((uint)IPT_TILE, cols - col) IPT_PASSED);
+}
+
+/* Moves columns `first` to `end` of a band between its rows and the slab. */
+IPT_INLINE void ipt_move_rows(__global ipt_unit *matrix, __global ipt_unit *slab, uint band, uint first,
+                              uint end IPT_ARGUMENTS)
+{
+    const uint in_row = reversed_columns == 0 ? first : short_side - end, rows = height;
+    __global ipt_unit *const runs = slab + in_row * run_units;
+    __global ipt_unit *const at = matrix + band * (height * row_units) + in_row * element_units +
+                                  (reversed_runs == 0 ? 0 : (rows - 1) * row_units);
+    const long stride = reversed_runs == 0 ? (long)row_units : -(long)row_units;
+#if IPT_TALL
+    ipt_transpose_piece(at, stride, runs, (long)run_units, rows, end - first IPT_PASSED);
+#else
+    ipt_transpose_piece(runs, (long)run_units, at, stride, end - first, rows IPT_PASSED);
+#endif
+}
+
+/* Takes a piece of a stripe, or returns `pieces` if there is none. In step q its counter runs from q * pieces on. */
+IPT_INLINE uint ipt_take_piece(volatile __global uint *counter, uint begin, uint pieces)
+{
+    uint taken = ipt_glance(counter);
+    while (taken - begin < pieces) {
+        const uint seen = atomic_cmpxchg(counter, taken, taken + 1);
+        if (seen == taken)
+            return taken - begin;
+        taken = seen;
+    }
+    return pieces;
+}
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+ipt_k_waves(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_GIVEN_ARGUMENTS)
+{
+    IPT_NAME_ARGUMENTS;
+    volatile __global uint *const done = (volatile __global uint *)workspace + control_base;
+    volatile __global uint *const taken = done + IPT_COUNTER_WORDS;
+    __global uint *const clear = (__global uint *)workspace + clear_base;
+    const uint each = bands + 1, steps = batch * each, all = stripes * pieces;
+    for (uint i = get_group_id(0); i < clear_words; i += get_num_groups(0))
+        clear[i] = 0;
+    for (uint step = ipt_poll(done) / all; step < steps; ++step) {
+        const uint m = step / each, q = step - m * each;
+        __global ipt_unit *const matrix = matrices + base + m * matrix_stride;
+        __global ipt_unit *const saved = workspace + saved_base + m * saved_stride;
+        __global ipt_unit *const slab = workspace + slab_base;
+        const uint next = from_last != 0 ? bands - 1 - q : q, last = from_last != 0 ? next + 1 : next - 1;
+        for (uint polled = 0; ipt_poll(done) < step * all; ++polled)
+            if (polled >= polls)
+                return;
+        for (uint s = 0; s < stripes; ++s) {
+            const uint stripe = (get_group_id(0) + s) % stripes, begin = stripe * stripe_columns;
+            const uint stripe_end = min(short_side, begin + stripe_columns);
+            for (;;) {
+                const uint piece = ipt_take_piece(taken + stripe * IPT_COUNTER_WORDS, step * pieces, pieces);
+                const uint first = min(stripe_end, begin + piece * piece_columns);
+                const uint end = min(stripe_end, first + piece_columns);
+                if (piece == pieces)
+                    break;
+#if IPT_TALL
+                if (q > 0)
+                    ipt_move_runs(matrix, saved, slab, last, first, end, 0, 0, run_units IPT_PASSED);
+                if (q < bands)
+                    ipt_move_rows(matrix, slab, next, first, end IPT_PASSED);
+#else
+                if (q > 0)
+                    ipt_move_rows(matrix, slab, last, first, end IPT_PASSED);
+                if (q < bands)
+                    ipt_move_runs(matrix, saved, slab, next, first, end, 0, 0, run_units IPT_PASSED);
+#endif
+                ipt_signal(done);
+            }
+        }
+    }
+}
