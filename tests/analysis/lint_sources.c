@@ -75,7 +75,7 @@ int main(int count, char **arguments)
             /* Expressions are for elements of one unit; the classes that do not matter to them are left out. */
             if ((ipt__kernels[id].uses & IPT__USES_apply) && params.apply &&
                 (wheel[IPT__PARAM_index_bits] || wheel[IPT__PARAM_local_bytes] || wheel[IPT__PARAM_tile] ||
-                 params.group_size == 1))
+                 (params.group_size == 1 && id != IPT__KERNEL_waves)))
                 first = 0;
             if (params.apply && (ipt__kernels[id].uses & IPT__USES_element_units) && !params.element_units)
                 first = 0;
@@ -87,6 +87,9 @@ int main(int count, char **arguments)
             if (id == IPT__KERNEL_panel && params.registers &&
                 (!params.tall || params.narrow || params.group_size != 256 || params.apply ||
                  params.memory_model == 1 || wheel[IPT__PARAM_index_bits] || wheel[IPT__PARAM_local_bytes]))
+                first = 0;
+            /* For CPUs. */
+            if (id == IPT__KERNEL_waves && (params.group_size != 1 || params.memory_model != 3))
                 first = 0;
             params.expression = params.apply ? "x + a" : "x";
             params.expression_type = types[params.unit_bytes > 8   ? 4
