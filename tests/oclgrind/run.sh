@@ -1,5 +1,5 @@
 # Every kernel under oclgrind, which detects accesses out of bounds, uninitialised reads, diverging barriers and races.
-# Argument: quick (half a minute: every kernel as for a GPU, some planted defects) or full (eight minutes). Needs build/walk.
+# Argument: quick (half a minute: every kernel as for a GPU, and the one that only CPUs have; some planted defects) or full (eight minutes). Needs build/walk.
 # The kernels are not optimised, because oclgrind lacks a function that its compiler makes of a loop. One work-group runs at a
 # time, except where work-groups wait for one another; so the reports are the same each time. They go through stderr, because
 # --log keeps those of the last context only.
@@ -37,9 +37,11 @@ column() {
 
 failed=0
 kinds="cpu gpu team alone"
-[ "$part" = full ] || kinds=gpu
+[ "$part" = full ] || kinds="cpu gpu"
 for kind in $kinds; do
-    walk "$kind" "$kind" "$part"
+    program=$part
+    [ "$part $kind" != "quick cpu" ] || program=ipt_k_waves # the kernel that CPUs alone have
+    walk "$kind" "$kind" "$program"
     if [ $status != 0 ]; then
         echo "oclgrind: walk $kind ended with $status:"
         grep -v '^launched\|^kernel' "$log.out" | tail -n 5
