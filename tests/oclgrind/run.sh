@@ -1,5 +1,6 @@
 # Every kernel under oclgrind, which detects accesses out of bounds, uninitialised reads, diverging barriers and races.
-# Argument: quick (half a minute: every kernel as for a GPU, and the one that only CPUs have; some planted defects) or full (eight minutes). Needs build/walk.
+# Argument: quick (two minutes: every kernel as for a GPU, the one that only CPUs have, some planted defects) or full (eight
+# minutes on a fast machine, an hour on a slow one). Needs build/walk.
 # The kernels are not optimised, because oclgrind lacks a function that its compiler makes of a loop. One work-group runs at a
 # time, except where work-groups wait for one another; so the reports are the same each time. They go through stderr, because
 # --log keeps those of the last context only.
@@ -18,7 +19,7 @@ walk() { # name of the log, then what walk takes
     [ "$2" = team ] && threads=16
     shift
     status=0
-    timeout 900 oclgrind --num-threads $threads --max-wgsize 64 --build-options -cl-opt-disable --data-races --uninitialized \
+    timeout 3600 oclgrind --num-threads $threads --max-wgsize 64 --build-options -cl-opt-disable --data-races --uninitialized \
         --max-errors $most_errors build/walk "$@" > "$log.out" 2> "$log.err" || status=$?
     awk -f $here/reports.awk -v expected=$here/expected "$log.err" > "$log.reports"
 }
