@@ -1116,15 +1116,16 @@ static const char *const ipt__text_registers[] = {
     "{\n"
     "const bool blocks = rows >= IPT_THREES_EACH && 3 * cols >= 3 * IPT_THREES_EACH + IPT_THREES_SPARE;\n"
     "uint col = 0;\n"
-    "for (; blocks && col + IPT_THREES_EACH < cols; col += IPT_THREES_EACH)\n"
+    "for (; blocks && 3 * (cols - col) >= 3 * IPT_THREES_EACH + IPT_THREES_SPARE; col += IPT_THREES_EACH)\n"
     "ipt_transpose_columns_of_threes(source + 3 * col, source_stride, target + col * target_stride, target_stride,\n"
     "rows, false);\n"
-    "if (blocks) {\n"
-    "col = cols - IPT_THREES_EACH;\n"
-    "ipt_transpose_columns_of_threes(source + 3 * col, source_stride, target + col * target_stride, target_stride,\n"
-    "rows, true);\n"
-    "return;\n"
+    "for (; blocks && col < cols; col += IPT_THREES_EACH) {\n"
+    "const uint first = min(col, cols - IPT_THREES_EACH);\n"
+    "ipt_transpose_columns_of_threes(source + 3 * first, source_stride, target + first * target_stride,\n"
+    "target_stride, rows, true);\n"
     "}\n"
+    "if (blocks)\n"
+    "return;\n"
     "for (; col < cols; ++col)\n"
     "for (uint k = 0; k < 3 * rows; ++k)\n"
     "target[col * target_stride + k] = source[k / 3 * source_stride + 3 * col + k % 3];\n"
@@ -1135,7 +1136,7 @@ static const char *const ipt__text_registers[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_registers "5542e893a843da0b"
+#define IPT__HASH_registers "1550966e3d1268ad"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_small_tiles[] = {

@@ -271,15 +271,16 @@ void ipt_transpose_threes(__global ipt_unit *source, long source_stride, __globa
 {
     const bool blocks = rows >= IPT_THREES_EACH && 3 * cols >= 3 * IPT_THREES_EACH + IPT_THREES_SPARE;
     uint col = 0;
-    for (; blocks && col + IPT_THREES_EACH < cols; col += IPT_THREES_EACH)
+    for (; blocks && 3 * (cols - col) >= 3 * IPT_THREES_EACH + IPT_THREES_SPARE; col += IPT_THREES_EACH)
         ipt_transpose_columns_of_threes(source + 3 * col, source_stride, target + col * target_stride, target_stride,
                                         rows, false);
-    if (blocks) {
-        col = cols - IPT_THREES_EACH;
-        ipt_transpose_columns_of_threes(source + 3 * col, source_stride, target + col * target_stride, target_stride,
-                                        rows, true);
-        return;
+    for (; blocks && col < cols; col += IPT_THREES_EACH) {
+        const uint first = min(col, cols - IPT_THREES_EACH);
+        ipt_transpose_columns_of_threes(source + 3 * first, source_stride, target + first * target_stride,
+                                        target_stride, rows, true);
     }
+    if (blocks)
+        return;
     for (; col < cols; ++col)
         for (uint k = 0; k < 3 * rows; ++k)
             target[col * target_stride + k] = source[k / 3 * source_stride + 3 * col + k % 3];
