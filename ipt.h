@@ -246,7 +246,7 @@
     X(IPT_SEQUENCE_4_3, "4.3")                                                                                         \
     X(IPT_SEQUENCE_TWO_PASS, "two-pass") /* super-element length: tile_m (rows >= cols) or tile_n (rows < cols) */     \
     X(IPT_SEQUENCE_SQUARE, "square")     /* swaps tile pairs; rows == cols only */                                     \
-    X(IPT_SEQUENCE_EXCHANGE, "exchange") /* band height: tile_m, at most the longer side */
+    X(IPT_SEQUENCE_EXCHANGE, "exchange") /* band height: tile_m (longer side), else tile_n (shorter side) */
 
 #define IPT__SEQUENCE_ENUMERATOR(name, text) name,
 typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__SEQUENCE_ENUMERATOR) IPT__SEQUENCE_COUNT } ipt_sequence;
@@ -5119,6 +5119,8 @@ enum {
     IPT__BANDS_TRIES = 4096,     /* numbers of bands that the planner compares: less than a millisecond */
     IPT__CHUNK_RUNS = 512,       /* as in panel.cl and out_of_place.cl */
     IPT__SPREAD_BYTES = 1 << 16, /* of a slab of rows where as little workspace as possible is wanted */
+    IPT__FLIP_LANES = 8,         /* as in flip.cl: at least, for a piece */
+    IPT__FLIP_GROUP = 256,       /* most work-items */
     IPT__WINDOWS = 16,           /* as in parts/grid_alone.cl */
     IPT__WINDOW_UNITS = 4096,    /* the same */
     IPT__PAD_HELD = 16,          /* units of a work-item, as in pad.cl */
@@ -6922,10 +6924,17 @@ static ipt_result ipt__layout_convert(const ipt__problem *problem, ipt__layout *
 
 /* Layouts: the band exchange. */
 
+/* Whether tile_n forces bands of the shorter side. */
+static int ipt__bands_of_shorter(const ipt_plan_desc *desc)
+{
+    return desc->sequence == IPT_SEQUENCE_EXCHANGE && !desc->tile_m && desc->tile_n;
+}
+
 /* Whether bands in waves are rows of the source. Those of the longer side have the longer runs. */
 static int ipt__is_tall(const ipt__problem *problem)
 {
-    return problem->desc.rows >= problem->desc.cols;
+    const ipt_plan_desc *const desc = &problem->desc;
+    return (desc->rows >= desc->cols) != ipt__bands_of_shorter(desc);
 }
 
 /* Units that a matrix cut into these bands keeps in the workspace: its rest rows or its rest columns. */
@@ -7199,24 +7208,28 @@ static void ipt__layout_of_bands(const ipt__problem *problem, ipt__layout *layou
     ipt__layout_bands(problem, layout, &bands, budget);
 }
 
-/* The layout of sequence exchange: with bands of tile_m if that is not 0. */
+/* The layout of sequence exchange: with bands of tile_m or tile_n if one is not 0. */
 static ipt_result ipt__layout_exchange_forced(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
-    const size_t rows = problem->desc.rows, cols = problem->desc.cols, height = problem->desc.tile_m;
+    const size_t rows = problem->desc.rows, cols = problem->desc.cols;
     const size_t longer = ipt__max(rows, cols), shorter = ipt__min(rows, cols);
+    const int of_shorter = ipt__bands_of_shorter(&problem->desc);
+    const size_t height = of_shorter ? problem->desc.tile_n : problem->desc.tile_m;
+    const size_t side = of_shorter ? shorter : longer, other = of_shorter ? longer : shorter;
     ipt__bands bands;
-    if (height > longer || (height && longer / height > shorter))
+    if (height > side || (height && side / height > other))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "tile_m = %lu: sequence exchange cuts %lu x %lu elements into bands of %lu to %lu",
-                         (unsigned long)height, (unsigned long)rows, (unsigned long)cols,
-                         (unsigned long)ipt__ceil_divide(longer, shorter), (unsigned long)longer);
+                         "%s = %lu: sequence exchange cuts the %s side of %lu x %lu elements into bands of %lu to %lu",
+                         of_shorter ? "tile_n" : "tile_m", (unsigned long)height, of_shorter ? "shorter" : "longer",
+                         (unsigned long)rows, (unsigned long)cols, (unsigned long)ipt__ceil_divide(side, other),
+                         (unsigned long)side);
     ipt__layout_begin(layout);
     if (shorter == 1) {
         ipt__layout_finish(problem, layout, budget);
         return IPT_SUCCESS;
     }
     if (height) {
-        ipt__layout_of_bands(problem, layout, longer / height, height, budget);
+        ipt__layout_of_bands(problem, layout, side / height, height, budget);
         return IPT_SUCCESS;
     }
     if (budget && ipt__layout_best_bands(problem, layout, budget, 0, ~(size_t)0))
@@ -7674,7 +7687,11 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
 
 static IPT__RARE ipt_result ipt__kernels_flip(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
-    params.index_bits = ipt__flip_pairs(stage) < (size_t)1 << 31 ? 32 : 64;
+    const size_t vectors = 2 * (IPT__FLIP_LANES + 3) * IPT__VECTOR_BYTES; /* of local memory, for IPT__FLIP_LANES */
+    params.group_size = ipt__min(params.group_size, IPT__FLIP_GROUP);
+    while (params.group_size > IPT__FLIP_LANES &&
+           params.group_size / IPT__FLIP_LANES * vectors > plan->problem.limits.local_memory)
+        params.group_size /= 2;
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_flip, params, &stage->kernels[0]);
 }
 
@@ -8127,6 +8144,31 @@ static size_t ipt__group_run(const ipt__limits *limits)
     return ipt__tunings[limits->cpu].run * (limits->cpu ? 1 : limits->group_size);
 }
 
+/* Cuts the lines of a flip into pieces, and counts the work-groups of a matrix. On GPUs a piece is what run_lanes
+ * work-items hold: 16 bytes each. It may begin within a word of four bytes. */
+static void ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, size_t unit, size_t group_size)
+{
+    const size_t vector = IPT__VECTOR_BYTES / unit, before = ipt__max(1, IPT__WORD_BYTES / unit) - 1,
+                 most = group_size * vector - before, element = a->element_units, pairs = (size_t)a->line_pairs,
+                 lines = ipt__ceil_divide((size_t)a->pairs, pairs);
+    size_t lanes = IPT__FLIP_LANES, each = ipt__max(1, most / element), pieces;
+    a->run_lanes = a->parts = 1;
+    if (limits->cpu) {
+        a->group_pairs = ipt__group_run(limits);
+        a->groups = (cl_uint)ipt__ceil_divide((size_t)a->pairs, (size_t)a->group_pairs);
+        return;
+    }
+    each = ipt__min(each, ipt__round_up(ipt__ceil_divide(pairs, ipt__ceil_divide(pairs, each)), 16)); /* alike */
+    pieces = ipt__ceil_divide(pairs, each);
+    a->part_units = (cl_uint)ipt__min(most, each * element);
+    a->parts = (cl_uint)ipt__ceil_divide(element, most);
+    while (lanes < group_size && lanes * vector < ipt__min(a->part_units, pairs * element) + before)
+        lanes *= 2;
+    a->run_lanes = (cl_uint)lanes;
+    a->group_pairs = each;
+    a->groups = (cl_uint)(pieces * a->parts * ipt__ceil_divide(lines, group_size / lanes));
+}
+
 static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
@@ -8135,6 +8177,7 @@ static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__flip_arguments *const a = &launch.arguments.flip;
     a->matrix_stride = ipt__matrix_stride(problem);
+    a->matrix_units = ipt__extent_units(problem);
     a->pairs = ipt__flip_pairs(stage);
     a->element_units = (cl_uint)units;
     a->line_units = (cl_ulong)row;
@@ -8158,8 +8201,7 @@ static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage
         a->partner_line = -row;
         a->partner_step = units;
     }
-    a->group_pairs = ipt__group_run(&problem->limits);
-    a->groups = (cl_uint)ipt__ceil_divide((size_t)a->pairs, (size_t)a->group_pairs);
+    ipt__flip_cut(&problem->limits, a, problem->unit_bytes, ipt__launch_params(to, &launch)->group_size);
     launch.groups = (cl_ulong)a->groups * to->matrices;
     return ipt__launch_add(to, &launch);
 }
@@ -9702,12 +9744,12 @@ static ipt__params ipt__cooperative_params(const ipt__problem *problem)
 
 /* Whether cooperative bands are rows of the source. That is faster for wide matrices, too, if a band can have enough
  * rows. An H200 took 0.344 ms instead of 0.437 for 4926 x 19883 floats, 5.46 instead of 5.71 for 20000 x 60000, but
- * 5.21 instead of 4.75 for 16384 x 65536. tile_m is of the longer side. */
+ * 5.21 instead of 4.75 for 16384 x 65536. tile_m and tile_n force a side. */
 static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
-    return desc->rows >= desc->cols ||
-           (!desc->tile_m && desc->cols * desc->elem_size <= IPT__BANDS_ROW * problem->limits.compute_units);
+    return ipt__is_tall(problem) || (!desc->tile_m && !desc->tile_n &&
+                                     desc->cols * desc->elem_size <= IPT__BANDS_ROW * problem->limits.compute_units);
 }
 
 /* Whether the device has cooperative kernels, and the desc a matrix for them. */

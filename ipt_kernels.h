@@ -41,7 +41,7 @@
 #define IPT_OWN_KERNEL_LIST(X)                                                                                         \
     X(tile, 1, 1,                                                                                                      \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_bank_padding)                  \
-    X(flip, 1, 0, IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits)        \
+    X(flip, 1, 0, IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model)        \
     X(map, 1, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_apply)                                        \
     X(pack, 1, 0,                                                                                                      \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model |                 \
@@ -107,20 +107,25 @@
     D(32, column_units) /* rows elements */                                                                            \
     D(32, element_units)
 
-/* A work-group swaps group_pairs pairs of a matrix (flip) or computes group_units units (map). */
+/* A work-group swaps group_pairs pairs of a matrix (CPU), or pieces of as many pairs of a few lines (GPU). */
 #define IPT_flip_ARGUMENTS(X, D)                                                                                       \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, pairs)                                                                                                    \
-    D(index, line_pairs)                                                                                               \
+    X(ulong, line_pairs)                                                                                               \
+    X(ulong, matrix_units) /* from a matrix's first element to its last */                                             \
     X(uint, groups) /* for a matrix */                                                                                 \
     X(ulong, group_pairs)                                                                                              \
     X(ulong, line_units)                                                                                               \
     X(long, partner)                                                                                                   \
     X(long, partner_line)                                                                                              \
     X(long, partner_step)                                                                                              \
-    X(uint, element_units)
+    X(uint, run_lanes)  /* GPU: work-items that share a piece: a power of two */                                        \
+    X(uint, parts)      /* GPU: of a pair that is longer than a piece, else 1 */                                        \
+    X(uint, part_units) /* GPU: most units of a piece */                                                               \
+    D(32, element_units)
 
+/* A work-group computes group_units units. */
 #define IPT_map_ARGUMENTS(X, D)                                                                                        \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
@@ -3389,8 +3394,8 @@ static const char *const ipt__text_exchange[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_flip[] = {
-    "\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_INDEX_BITS)\n"
-    "#error \"IPT_ELEMENT_UNITS and IPT_INDEX_BITS must be defined\"\n"
+    "\n\n\n\n\n\n\n#ifndef IPT_ELEMENT_UNITS\n"
+    "#error \"IPT_ELEMENT_UNITS must be defined\"\n"
     "#endif\n"
     "\n#if IPT_GROUP_SIZE == 1\n"
     "\n\nIPT_INLINE void ipt_swap_elements(__global ipt_unit *restrict one, __global ipt_unit *restrict other, ulong count,\n"
@@ -3420,47 +3425,150 @@ static const char *const ipt__text_flip[] = {
     "}\n"
     "#endif\n"
     "}\n"
+    "#else\n"
+    "\n\n#define IPT_LEAST_LANES 8\n"
+    "#define IPT_SIDE_VECTORS (IPT_GROUP_SIZE + 3 * (IPT_GROUP_SIZE / IPT_LEAST_LANES))\n"
+    "\n\n\n#if IPT_UNIT_BYTES < 4\n"
+    "typedef uint ipt_word;\n"
+    "#else\n"
+    "typedef ipt_unit ipt_word;\n"
+    "#endif\n"
+    "#define IPT_WORD_UNITS ((uint)(sizeof(ipt_word) / IPT_UNIT_BYTES))\n"
+    "\n\ntypedef struct ipt_piece {\n"
+    "__global ipt_unit *begin;\n"
+    "__local ipt_unit *held;\n"
+    "uint before;\n"
+    "} ipt_piece;\n"
+    "\nIPT_INLINE ipt_piece ipt_fetch_piece(__global ipt_unit *matrix, __local uint4 *vectors, ulong begin, uint units,\n"
+    "uint lane, ulong low, ulong high IPT_ARGUMENTS)\n"
+    "{\n"
+    "const uint before = (uint)begin & (IPT_VECTOR_UNITS - 1);\n"
+    "const ipt_piece piece = {matrix + begin, (__local ipt_unit *)vectors + before, before & (IPT_WORD_UNITS - 1)};\n"
+    "const ulong first = begin / IPT_VECTOR_UNITS;\n"
+    "for (uint q = lane; q * IPT_VECTOR_UNITS < (units ? before + units : 0); q += run_lanes)\n"
+    "ipt_fetch(vectors + q, matrix, first + q, low, high);\n"
+    "return piece;\n"
+    "}\n"
+    "\n\n\nIPT_INLINE ipt_word ipt_descending_word(__local const ipt_unit *held, uint before, uint unit, uint count IPT_ARGUMENTS)\n"
+    "{\n"
+    "#if IPT_UNIT_BYTES >= 4\n"
+    "IPT_ELEMENT_OF(unit, element, part);\n"
+    "return held[(count - 1 - element) * (IPT_ELEMENT_UNITS == 1 ? 1 : element_units) + part];\n"
+    "#elif IPT_ELEMENT_UNITS == 1\n"
+    "const uint from = before + count - IPT_WORD_UNITS - unit, skipped = from & (IPT_WORD_UNITS - 1);\n"
+    "__local const uint *words = (__local const uint *)(held - before) + (int)(from - skipped) / (int)IPT_WORD_UNITS;\n"
+    "const uint word = (uint)((words[0] | (ulong)words[1] << 32) >> 8 * IPT_UNIT_BYTES * skipped);\n"
+    "#if IPT_UNIT_BYTES == 1\n"
+    "return as_uint(as_uchar4(word).s3210);\n"
+    "#else\n"
+    "return as_uint(as_ushort2(word).s10);\n"
+    "#endif\n"
+    "#else\n"
+    "#if IPT_UNIT_BYTES == 1\n"
+    "if (element_units == 3) {\n"
+    "IPT_ELEMENT_OF(unit + 3, after, part);\n"
+    "const uint from = before + (count - 1 - after) * 3, skipped = from & 3;\n"
+    "__local const uint *words = (__local const uint *)(held - before) + (int)(from - skipped) / 4;\n"
+    "const uint shift = 8 * skipped, first = (uint)((words[0] | (ulong)words[1] << 32) >> shift),\n"
+    "second = (uint)((words[1] | (ulong)words[2] << 32) >> shift);\n"
+    "const ulong last_first = (ulong)second << 32 | first,\n"
+    "first_last = last_first >> 24 & 0xffffff | (last_first & 0xffffff) << 24;\n"
+    "return (uint)(first_last >> 8 * part);\n"
+    "}\n"
+    "#endif\n"
+    "\nIPT_ELEMENT_OF(unit + element_units, after, part);\n"
+    "int from = (int)((count - after) * element_units + part);\n"
+    "uint word = 0, left = element_units - part;\n"
+    "(void)before;\n"
+    "#pragma unroll\n"
+    "for (uint i = 0; i < IPT_WORD_UNITS; ++i) {\n"
+    "if (unit + i < count * element_units)\n"
+    "word |= (uint)held[from] << 8 * IPT_UNIT_BYTES * i;\n"
+    "from += --left ? 1 : 1 - 2 * (int)element_units;\n"
+    "left += left ? 0 : element_units;\n"
+    "}\n"
+    "return word;\n"
+    "#endif\n"
+    "}\n"
+    "\n\nIPT_INLINE ipt_word ipt_ascending_word(__local const ipt_unit *held, uint before, uint unit)\n"
+    "{\n"
+    "#if IPT_UNIT_BYTES >= 4\n"
+    "(void)before;\n"
+    "return held[unit];\n"
+    "#else\n"
+    "const uint from = before + unit, skipped = from & (IPT_WORD_UNITS - 1);\n"
+    "",
+    "__local const uint *words = (__local const uint *)(held - before) + (int)(from - skipped) / (int)IPT_WORD_UNITS;\n"
+    "return (uint)((words[0] | (ulong)words[1] << 32) >> 8 * IPT_UNIT_BYTES * skipped);\n"
+    "#endif\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_write_piece(const ipt_piece *run, const ipt_piece *other, uint units, uint count, bool descends,\n"
+    "uint lane IPT_ARGUMENTS)\n"
+    "{\n"
+    "#pragma unroll 4\n"
+    "for (uint at = lane * IPT_WORD_UNITS; at < units + run->before; at += run_lanes * IPT_WORD_UNITS) {\n"
+    "const uint unit = at - run->before;\n"
+    "const ipt_word word = descends ? ipt_descending_word(other->held, other->before, unit, count IPT_PASSED)\n"
+    ": ipt_ascending_word(other->held, other->before, unit);\n"
+    "if (unit < units && units - unit >= IPT_WORD_UNITS)\n"
+    "*(__global ipt_word *)(run->begin + unit) = word;\n"
+    "#if IPT_UNIT_BYTES < 4\n"
+    "else\n"
+    "#pragma unroll\n"
+    "for (uint i = 0; i < IPT_WORD_UNITS; ++i)\n"
+    "if (unit + i < units)\n"
+    "run->begin[unit + i] = (ipt_unit)(word >> 8 * IPT_UNIT_BYTES * i);\n"
+    "#endif\n"
+    "}\n"
+    "}\n"
     "#endif\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
     "ipt_k_flip(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)\n"
     "{\n"
     "IPT_NAME_ARGUMENTS;\n"
+    "#if IPT_GROUP_SIZE > 1\n"
+    "__local uint4 vectors[2 * IPT_SIDE_VECTORS];\n"
+    "#endif\n"
     "const uint m = get_group_id(0) / groups;\n"
-    "const ulong first = (ulong)(get_group_id(0) - m * groups) * group_pairs, end = min(pairs, first + group_pairs);\n"
-    "__global ipt_unit *origin = matrix + base + m * matrix_stride;\n"
+    "const uint group = get_group_id(0) - m * groups;\n"
+    "const ulong origin = base + m * matrix_stride;\n"
     "#if IPT_GROUP_SIZE == 1\n"
+    "const ulong first = group * group_pairs, end = min(pairs, first + group_pairs);\n"
     "for (ulong pair = first; pair < end;) {\n"
     "const ulong line = pair / line_pairs, j = pair - line * line_pairs, count = min(end - pair, line_pairs - j);\n"
-    "ipt_swap_elements(origin + (line * line_units + j * element_units),\n"
-    "origin + (partner + (long)line * partner_line + (long)j * partner_step), count,\n"
+    "ipt_swap_elements(matrix + origin + (line * line_units + j * element_units),\n"
+    "matrix + origin + (partner + (long)line * partner_line + (long)j * partner_step), count,\n"
     "partner_step IPT_PASSED);\n"
     "pair += count;\n"
     "}\n"
     "#else\n"
-    "for (ulong pair = first + get_local_id(0); pair < end; pair += IPT_GROUP_SIZE) {\n"
-    "const ulong line = IPT_DIVIDE((ipt_index)pair, line_pairs_magic, line_pairs_shift),\n"
-    "j = pair - line * line_pairs;\n"
-    "__global ipt_unit *one = origin + line * line_units + j * element_units;\n"
-    "__global ipt_unit *other = origin + (partner + (long)line * partner_line + (long)j * partner_step);\n"
-    "#if IPT_ELEMENT_UNITS == 1\n"
-    "const ipt_unit held = *one;\n"
-    "*one = *other;\n"
-    "*other = held;\n"
-    "#else\n"
-    "for (uint part = 0; part < element_units; ++part) {\n"
-    "const ipt_unit held = one[part];\n"
-    "one[part] = other[part];\n"
-    "other[part] = held;\n"
-    "}\n"
-    "#endif\n"
-    "}\n"
+    "\n\nconst uint lane = get_local_id(0) & (run_lanes - 1), row = get_local_id(0) / run_lanes;\n"
+    "const uint pieces = (uint)((line_pairs + group_pairs - 1) / group_pairs) * parts;\n"
+    "const uint lines = group / pieces, piece = group - lines * pieces, part = piece % parts;\n"
+    "const ulong line = (ulong)lines * (IPT_GROUP_SIZE / run_lanes) + row, of_line = line * line_pairs;\n"
+    "const ulong first = (ulong)(piece / parts) * group_pairs,\n"
+    "end = of_line < pairs ? min(min(pairs - of_line, line_pairs), first + group_pairs) : 0;\n"
+    "const uint begin = part * part_units,\n"
+    "units = first < end ? (uint)min((ulong)part_units, (end - first) * element_units - begin) : 0;\n"
+    "const bool descends = partner_step < 0 && end - first > 1;\n"
+    "const long other = partner + (long)line * partner_line + (long)(descends ? end - 1 : first) * partner_step;\n"
+    "const ulong high = origin + matrix_units;\n"
+    "__local uint4 *held = vectors + row * (run_lanes + 3) + 1;\n"
+    "const ipt_piece near = ipt_fetch_piece(matrix, held, origin + line * line_units + first * element_units + begin,\n"
+    "units, lane, origin, high IPT_PASSED);\n"
+    "const ipt_piece far = ipt_fetch_piece(matrix, held + IPT_SIDE_VECTORS, (ulong)((long)origin + other) + begin, units,\n"
+    "lane, origin, high IPT_PASSED);\n"
+    "ipt_fetch_wait();\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "ipt_write_piece(&near, &far, units, (uint)(end - first), descends, lane IPT_PASSED);\n"
+    "ipt_write_piece(&far, &near, units, (uint)(end - first), descends, lane IPT_PASSED);\n"
     "#endif\n"
     "}\n"
     "",
     NULL};
 #endif
-#define IPT__HASH_flip "8e9ddb725b0866e1"
-#define IPT_flip_PARTS(X) X(unit) X(divide)
+#define IPT__HASH_flip "52309111e8aff575"
+#define IPT_flip_PARTS(X) X(unit) X(divide) X(vectors)
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_map[] = {

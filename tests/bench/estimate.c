@@ -1,7 +1,7 @@
 /* Compares the planner's choice with the best that a search finds: two passes of every length of super-elements, and
- * exchanges of bands of every height. Usage: estimate [SHAPES] [SEED] [SECONDS_LIMIT] [ELEM_SIZE] [FILE]; 0: the
- * default. FILE has shapes, rows and cols in each line; without it, shapes are random. GB/s count each byte twice: read
- * and written. */
+ * exchanges of bands of either side and every height. Usage: estimate [SHAPES] [SEED] [SECONDS_LIMIT] [ELEM_SIZE]
+ * [FILE]; 0: the default. FILE has shapes, rows and cols in each line; without it, shapes are random. GB/s count each
+ * byte twice: read and written. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
@@ -14,7 +14,7 @@ enum {
     LONGEST = 2560, /* super-elements, and runs of bands, in bytes */
     STEP = 16,      /* bytes from one candidate to the next, up to NEAR; 8 times that from there on */
     NEAR = 768,
-    MOST = 128,     /* candidates of a shape */
+    MOST = 192,     /* candidates of a shape */
     FINALISTS = 3,  /* of the search: what is fast by chance is timed again, with the planner's own plan next to it */
     ROUNDS = 3,     /* of the search: the median counts */
     LAST_ROUNDS = 5 /* of the finalists */
@@ -25,6 +25,7 @@ static size_t elem_size;
 /* A method and its length: of super-elements, or the height of bands, in elements. IPT_SEQUENCE_AUTO: the planner's. */
 typedef struct candidate {
     ipt_sequence sequence;
+    int of_shorter; /* bands are cut from the shorter side */
     size_t length;
     double seconds;
 } candidate;
@@ -47,7 +48,7 @@ static ipt_plan *make_plan(size_t rows, size_t cols, const candidate *of, unsign
     desc.measure_buffer = flags & IPT_MEASURE ? buffer : NULL;
     desc.sequence = of->sequence;
     if (of->sequence == IPT_SEQUENCE_EXCHANGE)
-        desc.tile_m = of->length;
+        *(of->of_shorter ? &desc.tile_n : &desc.tile_m) = of->length;
     else
         *(rows >= cols ? &desc.tile_m : &desc.tile_n) = of->length;
     result = ipt_plan_create(context, &desc, &plan);
@@ -60,16 +61,18 @@ static ipt_plan *make_plan(size_t rows, size_t cols, const candidate *of, unsign
 /* The lengths to try with each method. */
 static size_t candidates_for(size_t longer, candidate *candidates)
 {
-    size_t bytes, last = 0, count = 0;
+    static const candidate methods[] = {
+        {IPT_SEQUENCE_TWO_PASS, 0, 0, 0}, {IPT_SEQUENCE_EXCHANGE, 0, 0, 0}, {IPT_SEQUENCE_EXCHANGE, 1, 0, 0}};
+    size_t bytes, last = 0, count = 0, method;
     for (bytes = STEP; bytes <= LONGEST && bytes / elem_size <= longer; bytes += bytes < NEAR ? STEP : 8 * STEP) {
         const size_t length = bytes / elem_size;
-        if (length == last || !length || count + 2 > MOST)
+        if (length == last || !length || count + sizeof methods / sizeof *methods > MOST)
             continue;
         last = length;
-        candidates[count].sequence = IPT_SEQUENCE_TWO_PASS;
-        candidates[count++].length = length;
-        candidates[count].sequence = IPT_SEQUENCE_EXCHANGE;
-        candidates[count++].length = length;
+        for (method = 0; method < sizeof methods / sizeof *methods; ++method) {
+            candidates[count] = methods[method];
+            candidates[count++].length = length;
+        }
     }
     return count;
 }
@@ -93,7 +96,7 @@ static int same_stages(const ipt_plan *first, const ipt_plan *second)
 /* Shows one shape and puts what the planner and IPT_MEASURE lose, in percent, into losses[0] and [1]. */
 static void try_shape(size_t rows, size_t cols, double losses[2])
 {
-    static const candidate own = {IPT_SEQUENCE_AUTO, 0, 0};
+    static const candidate own = {IPT_SEQUENCE_AUTO, 0, 0, 0};
     const double bytes = 2.0 * (double)elem_size * (double)rows * (double)cols;
     candidate candidates[MOST];
     ipt_plan *plans[2 + FINALISTS] = {NULL};

@@ -26,10 +26,19 @@ static ipt_plan_desc exchange(size_t rows, size_t cols, size_t elem_size, size_t
     return desc;
 }
 
-/* Any height of bands that the sides allow. */
+/* Any height of bands of the longer side that the sides allow. */
 static size_t any_height(const ipt_plan_desc *desc)
 {
     return test_random_between((longer(desc) + shorter(desc) - 1) / shorter(desc), longer(desc));
+}
+
+/* Bands of any height, of either side. */
+static void any_bands(ipt_plan_desc *desc)
+{
+    if (test_random_between(0, 2))
+        desc->tile_m = any_height(desc);
+    else
+        desc->tile_n = test_random_between(1, shorter(desc));
 }
 
 /* A transposition, or one with reversed rows, a reversed sequence of rows, or both. */
@@ -40,7 +49,7 @@ static ipt_move any_move(void)
     return moves[test_random_between(0, TEST_COUNT(moves) - 1)];
 }
 
-/* All small shapes, each by the planner's bands and by bands of all heights. */
+/* All small shapes, each by the planner's bands and by bands of all heights of both sides. */
 static void exchange_small(void **state)
 {
     (void)state;
@@ -54,6 +63,9 @@ static void exchange_small(void **state)
             size_t least = (longer(&desc) + shorter(&desc) - 1) / shorter(&desc);
             for (desc.tile_m = least; desc.tile_m <= longer(&desc); ++desc.tile_m)
                 test_transposes(test_context, &desc);
+            desc.tile_m = 0;
+            for (desc.tile_n = 1; desc.tile_n <= shorter(&desc); ++desc.tile_n)
+                test_transposes(test_context, &desc);
         }
 }
 
@@ -64,7 +76,7 @@ static ipt_plan_desc random_exchange(size_t most)
     ipt_plan_desc desc = exchange(side[turned], side[!turned], 4, test_random_between(0, 3) ? 1 : 3);
     desc.elem_size = test_element_sizes[test_random_between(0, TEST_ELEMENT_SIZE_COUNT - 1)];
     if (test_random_between(0, 1))
-        desc.tile_m = any_height(&desc);
+        any_bands(&desc);
     if (test_random_between(0, 2) == 0)
         desc.batch_stride = test_matrix_bytes(&desc) + 3 * test_alignment(desc.elem_size);
     desc.move = any_move();
@@ -100,6 +112,7 @@ static void try_together(size_t resident, size_t polls, int count)
             desc.rows = (desc.rows + 3) / 4 * 4;
             desc.cols = (desc.cols + 3) / 4 * 4;
             desc.tile_m = i % 4 ? (any_height(&desc) + 3) / 4 * 4 : 0;
+            desc.tile_n = 0;
             desc.batch_stride = 0;
         }
         together += test_waits_together(context, &desc);
@@ -123,7 +136,9 @@ static void try_shared(size_t polls, int count)
         desc.rows = sides[i % 2];
         desc.cols = sides[(i + 1) % 2];
         desc.batch_stride = 0;
-        desc.tile_m = i % 3 ? any_height(&desc) : 0;
+        desc.tile_m = desc.tile_n = 0;
+        if (i % 3)
+            any_bands(&desc);
         ipt_plan *plan = test_make_plan(context, &desc);
         shared += strstr(ipt_plan_describe(plan), "in one launch") != NULL;
         ipt_plan_destroy(plan);
@@ -202,7 +217,7 @@ static void exchange_workspace(void **state)
     (void)state;
     for (int i = 0; i < 60; ++i) {
         ipt_plan_desc desc = random_exchange(400);
-        desc.tile_m = 0;
+        desc.tile_m = desc.tile_n = 0;
         desc.max_workspace = 1;
         ipt_plan *plan = test_make_plan(test_context, &desc);
         size_t least = ipt_plan_workspace(plan);
@@ -231,6 +246,9 @@ static void exchange_refusals(void **state)
         assert_null(plan);
     }
     desc.tile_m = 0;
+    desc.tile_n = 21;
+    test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "tile_n", "1 to 20");
+    desc.tile_n = 0;
     desc.max_workspace = 16;
     test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_UNSUPPORTED, "max_workspace", NULL);
     assert_null(plan);

@@ -26,6 +26,22 @@ static void moves_all(void **state)
             }
 }
 
+/* Reversed rows and sequences of rows of any element, long ones too. */
+static void moves_flips(void **state)
+{
+    static const ipt_move moves[] = {IPT_MOVE_ROTATE_180, IPT_MOVE_FLIP_HORIZONTAL, IPT_MOVE_FLIP_VERTICAL};
+    static const size_t long_sizes[] = {4095, 4096, 4098, 8200, 20000};
+    (void)state;
+    for (int i = 0; i < 150; ++i) {
+        const bool is_long = i % 10 == 9;
+        ipt_plan_desc desc = {.rows = test_random_between(1, is_long ? 4 : 80), .batch = test_random_between(1, 3)};
+        desc.elem_size = is_long ? long_sizes[i / 10 % TEST_COUNT(long_sizes)] : test_random_between(1, 26);
+        desc.cols = test_random_between(1, is_long ? 5 : test_random_between(0, 2) ? 200 : 9000 / desc.elem_size);
+        desc.move = moves[i % 3];
+        test_transposes(i % 2 ? test_small_context : test_context, &desc);
+    }
+}
+
 /* Moves that transpose work with every sequence. */
 static void moves_sequences(void **state)
 {
@@ -412,6 +428,7 @@ static void moves_bad_input(void **state)
 
 const struct CMUnitTest test_moves[] = {
     TEST_CASE(moves_all),
+    TEST_CASE(moves_flips),
     TEST_CASE(moves_sequences),
     TEST_CASE(moves_passes),
     TEST_CASE(moves_on_chip),

@@ -58,7 +58,7 @@
     X(IPT_SEQUENCE_4_3, "4.3")                                                                                         \
     X(IPT_SEQUENCE_TWO_PASS, "two-pass") /* super-element length: tile_m (rows >= cols) or tile_n (rows < cols) */     \
     X(IPT_SEQUENCE_SQUARE, "square")     /* swaps tile pairs; rows == cols only */                                     \
-    X(IPT_SEQUENCE_EXCHANGE, "exchange") /* band height: tile_m, at most the longer side */
+    X(IPT_SEQUENCE_EXCHANGE, "exchange") /* band height: tile_m (longer side), else tile_n (shorter side) */
 
 #define IPT__SEQUENCE_ENUMERATOR(name, text) name,
 typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__SEQUENCE_ENUMERATOR) IPT__SEQUENCE_COUNT } ipt_sequence;

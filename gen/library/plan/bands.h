@@ -1,9 +1,16 @@
 /* Layouts: the band exchange. */
 
+/* Whether tile_n forces bands of the shorter side. */
+static int ipt__bands_of_shorter(const ipt_plan_desc *desc)
+{
+    return desc->sequence == IPT_SEQUENCE_EXCHANGE && !desc->tile_m && desc->tile_n;
+}
+
 /* Whether bands in waves are rows of the source. Those of the longer side have the longer runs. */
 static int ipt__is_tall(const ipt__problem *problem)
 {
-    return problem->desc.rows >= problem->desc.cols;
+    const ipt_plan_desc *const desc = &problem->desc;
+    return (desc->rows >= desc->cols) != ipt__bands_of_shorter(desc);
 }
 
 /* Units that a matrix cut into these bands keeps in the workspace: its rest rows or its rest columns. */
@@ -277,24 +284,28 @@ static void ipt__layout_of_bands(const ipt__problem *problem, ipt__layout *layou
     ipt__layout_bands(problem, layout, &bands, budget);
 }
 
-/* The layout of sequence exchange: with bands of tile_m if that is not 0. */
+/* The layout of sequence exchange: with bands of tile_m or tile_n if one is not 0. */
 static ipt_result ipt__layout_exchange_forced(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
-    const size_t rows = problem->desc.rows, cols = problem->desc.cols, height = problem->desc.tile_m;
+    const size_t rows = problem->desc.rows, cols = problem->desc.cols;
     const size_t longer = ipt__max(rows, cols), shorter = ipt__min(rows, cols);
+    const int of_shorter = ipt__bands_of_shorter(&problem->desc);
+    const size_t height = of_shorter ? problem->desc.tile_n : problem->desc.tile_m;
+    const size_t side = of_shorter ? shorter : longer, other = of_shorter ? longer : shorter;
     ipt__bands bands;
-    if (height > longer || (height && longer / height > shorter))
+    if (height > side || (height && side / height > other))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "tile_m = %lu: sequence exchange cuts %lu x %lu elements into bands of %lu to %lu",
-                         (unsigned long)height, (unsigned long)rows, (unsigned long)cols,
-                         (unsigned long)ipt__ceil_divide(longer, shorter), (unsigned long)longer);
+                         "%s = %lu: sequence exchange cuts the %s side of %lu x %lu elements into bands of %lu to %lu",
+                         of_shorter ? "tile_n" : "tile_m", (unsigned long)height, of_shorter ? "shorter" : "longer",
+                         (unsigned long)rows, (unsigned long)cols, (unsigned long)ipt__ceil_divide(side, other),
+                         (unsigned long)side);
     ipt__layout_begin(layout);
     if (shorter == 1) {
         ipt__layout_finish(problem, layout, budget);
         return IPT_SUCCESS;
     }
     if (height) {
-        ipt__layout_of_bands(problem, layout, longer / height, height, budget);
+        ipt__layout_of_bands(problem, layout, side / height, height, budget);
         return IPT_SUCCESS;
     }
     if (budget && ipt__layout_best_bands(problem, layout, budget, 0, ~(size_t)0))

@@ -107,7 +107,11 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
 
 static IPT__RARE ipt_result ipt__kernels_flip(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
-    params.index_bits = ipt__flip_pairs(stage) < (size_t)1 << 31 ? 32 : 64;
+    const size_t vectors = 2 * (IPT__FLIP_LANES + 3) * IPT__VECTOR_BYTES; /* of local memory, for IPT__FLIP_LANES */
+    params.group_size = ipt__min(params.group_size, IPT__FLIP_GROUP);
+    while (params.group_size > IPT__FLIP_LANES &&
+           params.group_size / IPT__FLIP_LANES * vectors > plan->problem.limits.local_memory)
+        params.group_size /= 2;
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_flip, params, &stage->kernels[0]);
 }
 

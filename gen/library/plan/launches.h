@@ -319,6 +319,31 @@ static size_t ipt__group_run(const ipt__limits *limits)
     return ipt__tunings[limits->cpu].run * (limits->cpu ? 1 : limits->group_size);
 }
 
+/* Cuts the lines of a flip into pieces, and counts the work-groups of a matrix. On GPUs a piece is what run_lanes
+ * work-items hold: 16 bytes each. It may begin within a word of four bytes. */
+static void ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, size_t unit, size_t group_size)
+{
+    const size_t vector = IPT__VECTOR_BYTES / unit, before = ipt__max(1, IPT__WORD_BYTES / unit) - 1,
+                 most = group_size * vector - before, element = a->element_units, pairs = (size_t)a->line_pairs,
+                 lines = ipt__ceil_divide((size_t)a->pairs, pairs);
+    size_t lanes = IPT__FLIP_LANES, each = ipt__max(1, most / element), pieces;
+    a->run_lanes = a->parts = 1;
+    if (limits->cpu) {
+        a->group_pairs = ipt__group_run(limits);
+        a->groups = (cl_uint)ipt__ceil_divide((size_t)a->pairs, (size_t)a->group_pairs);
+        return;
+    }
+    each = ipt__min(each, ipt__round_up(ipt__ceil_divide(pairs, ipt__ceil_divide(pairs, each)), 16)); /* alike */
+    pieces = ipt__ceil_divide(pairs, each);
+    a->part_units = (cl_uint)ipt__min(most, each * element);
+    a->parts = (cl_uint)ipt__ceil_divide(element, most);
+    while (lanes < group_size && lanes * vector < ipt__min(a->part_units, pairs * element) + before)
+        lanes *= 2;
+    a->run_lanes = (cl_uint)lanes;
+    a->group_pairs = each;
+    a->groups = (cl_uint)(pieces * a->parts * ipt__ceil_divide(lines, group_size / lanes));
+}
+
 static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
@@ -327,6 +352,7 @@ static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__flip_arguments *const a = &launch.arguments.flip;
     a->matrix_stride = ipt__matrix_stride(problem);
+    a->matrix_units = ipt__extent_units(problem);
     a->pairs = ipt__flip_pairs(stage);
     a->element_units = (cl_uint)units;
     a->line_units = (cl_ulong)row;
@@ -350,8 +376,7 @@ static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage
         a->partner_line = -row;
         a->partner_step = units;
     }
-    a->group_pairs = ipt__group_run(&problem->limits);
-    a->groups = (cl_uint)ipt__ceil_divide((size_t)a->pairs, (size_t)a->group_pairs);
+    ipt__flip_cut(&problem->limits, a, problem->unit_bytes, ipt__launch_params(to, &launch)->group_size);
     launch.groups = (cl_ulong)a->groups * to->matrices;
     return ipt__launch_add(to, &launch);
 }

@@ -81,6 +81,8 @@ enum {
     IPT__BANDS_TRIES = 4096,     /* numbers of bands that the planner compares: less than a millisecond */
     IPT__CHUNK_RUNS = 512,       /* as in panel.cl and out_of_place.cl */
     IPT__SPREAD_BYTES = 1 << 16, /* of a slab of rows where as little workspace as possible is wanted */
+    IPT__FLIP_LANES = 8,         /* as in flip.cl: at least, for a piece */
+    IPT__FLIP_GROUP = 256,       /* most work-items */
     IPT__WINDOWS = 16,           /* as in parts/grid_alone.cl */
     IPT__WINDOW_UNITS = 4096,    /* the same */
     IPT__PAD_HELD = 16,          /* units of a work-item, as in pad.cl */
