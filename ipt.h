@@ -2289,6 +2289,7 @@ enum {
     IPT__BAND_GROUPS = 4,                /* work-groups of a compute unit, as of resident_others */
     IPT__SWAP_SHORT_BYTES = 3 << 20,     /* largest square of units below a word that swaps tiles */
     IPT__SWAP_BYTES = 163840,            /* the same for two tiles */
+    IPT__SWAP_SIDE_FOURS = 40,           /* of four tiles, where larger ones do not fit or are too few */
     IPT__SWAP_SIDE_LARGE = 120, /* a row and the sectors at its ends are a whole number of lines of work-items */
     IPT__SWAP_GROUP_LARGE = 512,
     IPT__PACK_BYTES = 32768, /* for small instances; ipt__pack_choose has more for NVIDIA's GPUs */
@@ -5110,6 +5111,7 @@ enum {
     IPT__WORD_BYTES = 4,            /* shorter units move by words if everything is aligned to words */
     IPT__VECTOR_BYTES = 16,         /* access width of GPU kernels */
     IPT__TILE_BYTES_MANY = 1 << 18, /* size of a CPU's second cache, for many instances */
+    IPT__SMALL_TILE = 32,           /* largest side of a tile that is not fetched by vectors, as in swap.cl */
     IPT__TRANSPOSE_BYTES = 24576,   /* local memory of a tiled transposition */
     IPT__SUPER_BYTES = 2048,        /* longest super-element that is tried */
     IPT__PIECE_VECTORS = 128,
@@ -5252,7 +5254,9 @@ typedef struct ipt__tile_stage {
 } ipt__tile_stage;
 
 typedef struct ipt__swap_stage {
-    size_t side; /* of a tile, in elements */
+    size_t side;   /* of a tile, in elements */
+    size_t places; /* tiles that change places: 2, or 4 in rotations by 90 degrees */
+    int turns;     /* also reverses rows, or their sequence, as the move wants it */
     size_t local_bytes, group_size;
     ipt__tile_layout tile; /* rows in local memory, if side > 32 */
 } ipt__swap_stage;
@@ -5312,7 +5316,7 @@ typedef struct ipt__stage {
     int gapped_source;                          /* WAVE, PANEL on such a grid: the source lies on it, else the target */
     size_t tail_length;                         /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
     size_t matrices_at_once, instances_at_once; /* per launch, limited by the workspace */
-    int reversed_rows, reversed_cols;           /* FLIP; TILE, EXCHANGE, a single PANEL: of the result */
+    int reversed_rows, reversed_cols;           /* FLIP; TILE, EXCHANGE, a single PANEL or SWAP: of the result */
     int apply;                                  /* applies the plan's expression */
     int by_words;                               /* runs may move by IPT__WORD_BYTES, if byte_offset is aligned */
     int kernels[2];                             /* indices in the plan; WAVE and EXCHANGE have two */
@@ -5988,39 +5992,73 @@ static void ipt__transpose_tile(const ipt__problem *problem, size_t element_unit
     }
 }
 
-/* Chooses a SWAP stage's tile side, local memory, and work-items per tile pair. GPUs fetch large tiles by vectors.
- * Rows that cut memory sectors get larger tiles. The largest tiles allow two work-groups per compute unit and need
- * enough pairs for each. An H200 reaches 0.78 to 0.81 of a copy for 14000 x 14000 floats. CPUs, the papers' kernels and
- * elements of several units get small tiles. */
-static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage)
+/* Lays out such tiles, and returns the bytes of local memory for all of them and for the starts of their rows. */
+static size_t ipt__swap_local_bytes(const ipt__problem *problem, ipt__swap_stage *swap, size_t stride)
 {
-    static const size_t sides[3][2] = {
-        {64, 112}, {64, 96}, {48, 48}}; /* by unit: 4, 8, 16 bytes; cut sectors: no, yes */
+    swap->tile = ipt__lay_out_tile(problem, swap->group_size, swap->side * problem->unit_bytes, stride, 1);
+    swap->local_bytes = swap->places * 16 * (swap->side * (swap->tile.pitch + 1) + 1);
+    return swap->local_bytes + swap->places * 4 * swap->side;
+}
+
+/* Chooses tiles of a square that are fetched by vectors, for GPUs and elements of one unit. Rows that cut memory
+ * sectors get larger tiles. The largest tiles allow two work-groups per compute unit and need enough pairs for each. An
+ * H200 reaches 0.78 to 0.81 of a copy for 14000 x 14000 floats. Returns 0 if they do not fit local memory. */
+static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size_t places, ipt__swap_stage *swap)
+{
+    static const size_t sides[2][3][2] = {{{64, 112}, {64, 96}, {48, 48}},
+                                          {{64, 80}, {48, 64}, {40, 40}}}; /* of two tiles, of four; by unit: 4, 8, 16
+                                                                              bytes; cut sectors: no, yes */
     const ipt__limits *const limits = &problem->limits;
-    const size_t unit = problem->unit_bytes, per_side = stage->cols / IPT__SWAP_SIDE_LARGE,
+    const size_t unit = problem->unit_bytes, per_side = length / IPT__SWAP_SIDE_LARGE,
                  most = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__SWAP_BYTES : limits->local_memory;
     const size_t row = ipt__source_row(problem); /* a pitched matrix is one instance */
-    const size_t stride = problem->pitched ? row * unit : stage->cols * unit;
+    const size_t stride = problem->pitched ? row * unit : length * unit;
     const int cut = stride % 256 != 0;
-    size_t chunk;
-    stage->swap.group_size = limits->group_size;
-    if (!stage->variant && !limits->cpu && limits->group_size >= 64 && unit >= 4 &&
-        ipt__stage_units(problem, stage) == 1) {
-        stage->swap.side = sides[unit == 4 ? 0 : unit == 8 ? 1 : 2][cut];
-        if (unit == 4 && cut && limits->largest_group >= IPT__SWAP_GROUP_LARGE &&
-            per_side * per_side / 2 >= 28 * limits->compute_units) {
-            stage->swap.side = IPT__SWAP_SIDE_LARGE;
-            stage->swap.group_size = IPT__SWAP_GROUP_LARGE;
-        }
-        stage->swap.tile = ipt__lay_out_tile(problem, stage->swap.group_size, stage->swap.side * unit, stride, 1);
-        stage->swap.local_bytes = 2 * 16 * (stage->swap.side * (stage->swap.tile.pitch + 1) + 1);
-        if (stage->swap.local_bytes + 2 * 4 * stage->swap.side <= most &&
-            !ipt__problem_refuses(problem, stage->swap.local_bytes))
-            return;
-        stage->swap.group_size = limits->group_size;
+    if (limits->cpu || limits->group_size < 64 || unit < 4)
+        return 0;
+    swap->places = places;
+    swap->group_size = limits->group_size;
+    swap->side = sides[places == 4][unit == 4 ? 0 : unit == 8 ? 1 : 2][cut];
+    if (places == 2 && unit == 4 && cut && limits->largest_group >= IPT__SWAP_GROUP_LARGE &&
+        per_side * per_side / 2 >= 28 * limits->compute_units) {
+        swap->side = IPT__SWAP_SIDE_LARGE;
+        swap->group_size = IPT__SWAP_GROUP_LARGE;
     }
-    ipt__transpose_tile(problem, ipt__stage_units(problem, stage), 2, &stage->swap.side, &chunk);
-    stage->swap.local_bytes = ipt__round_up(2 * stage->swap.side * (stage->swap.side * chunk + 1) * unit, 1024);
+    /* Four tiles are too much for some devices' local memory, and too few of them for small squares. */
+    if (places == 4 && (ipt__swap_local_bytes(problem, swap, stride) > most ||
+                        length / 2 / swap->side * (length / 2 / swap->side) < limits->compute_units))
+        swap->side = IPT__SWAP_SIDE_FOURS;
+    return ipt__swap_local_bytes(problem, swap, stride) <= most && !ipt__problem_refuses(problem, swap->local_bytes);
+}
+
+/* Tiles that change places where swapped tiles turn a whole square in one pass; 0 if they cannot. */
+static size_t ipt__swap_places(const ipt__problem *problem)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    const ipt__move *const move = &ipt__moves[desc->move];
+    const size_t places = move->reversed_rows != move->reversed_cols ? 4 : 2;
+    ipt__swap_stage swap;
+    return desc->rows == desc->cols && problem->element_units == 1 && ipt__problem_rotates(problem) &&
+                   ipt__source_row(problem) == ipt__result_row(problem) &&
+                   ipt__swap_tile_large(problem, desc->rows, places, &swap)
+               ? places
+               : 0;
+}
+
+/* Chooses a SWAP stage's tile side, local memory, and work-items per tile pair. CPUs, the papers' kernels and elements
+ * of several units get small tiles. alone: the layout's only stage. */
+static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage, int alone)
+{
+    const size_t units = ipt__stage_units(problem, stage), places = alone ? ipt__swap_places(problem) : 0;
+    size_t chunk;
+    stage->swap.turns = places && !stage->variant;
+    if (!stage->variant && units == 1 && ipt__swap_tile_large(problem, stage->cols, places ? places : 2, &stage->swap))
+        return;
+    stage->swap.places = 2;
+    stage->swap.group_size = problem->limits.group_size;
+    ipt__transpose_tile(problem, units, 2, &stage->swap.side, &chunk);
+    stage->swap.local_bytes =
+        ipt__round_up(2 * stage->swap.side * (stage->swap.side * chunk + 1) * problem->unit_bytes, 1024);
 }
 
 /* The same for cooperative bands: 1 if their runs are no whole words. */
@@ -6164,10 +6202,10 @@ static double ipt__cost_tile(const ipt__problem *problem, const ipt__layout *lay
 
 static IPT__RARE double ipt__cost_swap(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
-    (void)layout;
-    ipt__swap_tile(problem, stage);
-    return (ipt__problem_swaps(problem) ? ipt__tunings[problem->limits.cpu].swap
-                                        : ipt__tunings[problem->limits.cpu].swap_units) *
+    const int alone = layout->stage_count == 1 && stage->instances == 1;
+    ipt__swap_tile(problem, stage, alone);
+    return (ipt__problem_swaps(problem) || stage->swap.turns ? ipt__tunings[problem->limits.cpu].swap
+                                                             : ipt__tunings[problem->limits.cpu].swap_units) *
            ipt__batch_bytes(problem);
 }
 
@@ -6273,7 +6311,8 @@ static int ipt__layout_reverses(const ipt__layout *layout)
         const ipt__stage *const stage = &layout->stages[i];
         const int alone = layout->stage_count == 1 && stage->instances == 1;
         if (stage->kind == IPT__STAGE_EXCHANGE ||
-            (alone && (stage->kind == IPT__STAGE_TILE || stage->kind == IPT__STAGE_PANEL)))
+            (alone && (stage->kind == IPT__STAGE_TILE || stage->kind == IPT__STAGE_PANEL ||
+                       (stage->kind == IPT__STAGE_SWAP && stage->swap.turns))))
             return i;
     }
     return -1;
@@ -6328,7 +6367,7 @@ static IPT__RARE void ipt__layout_finish(const ipt__problem *problem, ipt__layou
         layout->saved_units = layout->saved_elements * problem->element_units;
     layout->saved_bytes = ipt__round_up(problem->desc.batch * layout->saved_units * problem->unit_bytes, 256);
     ipt__layout_place(problem, layout);
-    layout->cost = ipt__flip_cost(problem, layout);
+    layout->cost = 0;
     for (i = 0; i < layout->stage_count; ++i) {
         ipt__stage *const stage = &layout->stages[i];
         const ipt__need need = ipt__stage_planners[stage->kind].need(problem, layout, stage);
@@ -6340,6 +6379,7 @@ static IPT__RARE void ipt__layout_finish(const ipt__problem *problem, ipt__layou
         layout->cost += ipt__stage_planners[stage->kind].cost(problem, layout, stage) +
                         launches * ipt__tunings[problem->limits.cpu].launch;
     }
+    layout->cost += ipt__flip_cost(problem, layout); /* the stages are chosen whole */
     layout->workspace = layout->scratch_offset + largest;
     layout->minimum_workspace = layout->scratch_offset + smallest;
 }
@@ -7366,7 +7406,7 @@ static ipt_result ipt__layout_choose_pitched(const ipt__problem *problem, ipt__l
     if (desc->rows == desc->cols && from == to && desc->sequence != IPT_SEQUENCE_EXCHANGE) {
         ipt__stage_add(layout, IPT__STAGE_SWAP, 1, desc->rows, desc->cols, 1);
         ipt__layout_finish(problem, layout, budget);
-        if (ipt__problem_swaps(problem) || desc->sequence != IPT_SEQUENCE_AUTO)
+        if (ipt__problem_swaps(problem) || ipt__layout_reverses(layout) >= 0 || desc->sequence != IPT_SEQUENCE_AUTO)
             return IPT_SUCCESS;
         if (ipt__layout_on_chip(problem, &chip, budget))
             *layout = chip;
@@ -7716,9 +7756,10 @@ static IPT__RARE ipt_result ipt__kernels_swap(ipt_plan *plan, ipt__stage *stage,
 {
     params.tile = (cl_uint)stage->swap.side;
     params.local_bytes = (cl_uint)stage->swap.local_bytes;
-    if (stage->swap.side <= 32)
+    if (stage->swap.side <= IPT__SMALL_TILE)
         return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_swap, params, &stage->kernels[0]);
     params.group_size = (cl_uint)stage->swap.group_size;
+    params.reversed = ipt__reversed_param(stage->reversed_cols, stage->reversed_rows);
     return ipt__plan_kernel_within(plan, IPT__KERNEL_swap, params, &stage->kernels[0]);
 }
 
@@ -8106,7 +8147,7 @@ static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage
     cl_ulong parts, groups; /* per matrix; in total */
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__swap_arguments *const a = &launch.arguments.swap;
-    if (side <= 32)
+    if (side <= IPT__SMALL_TILE)
         ipt__transpose_tile(problem, units, 2, &small, &chunk);
     a->tile_vectors = (cl_uint)ipt__tile_vectors(&stage->swap.tile, side);
     a->pitch = (cl_uint)stage->swap.tile.pitch;
@@ -8122,6 +8163,10 @@ static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage
     a->chunk_units = (cl_uint)chunk;
     a->chunks = (cl_uint)ipt__ceil_divide(units, chunk);
     parts = (cl_ulong)a->tiles * (a->tiles + 1) / 2 * a->chunks;
+    if (stage->swap.places == 4) { /* the tiles of a quarter */
+        a->tiles = (cl_uint)ipt__ceil_divide(stage->rows - stage->rows / 2, side);
+        parts = (cl_ulong)a->tiles * ipt__ceil_divide(stage->rows / 2, side);
+    }
     groups = parts * stage->instances * to->matrices;
     a->turns = a->group_step = a->turn_step = 1;
     if (stage->variant) {
@@ -9038,7 +9083,8 @@ static IPT__RARE void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, c
 static IPT__RARE void ipt__describe_swap(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__describe_grid(out, plan, stage, "swap");
-    ipt__text_add(out, ", pairs of tiles through local memory");
+    ipt__text_add(out, ", %s of tiles through local memory", stage->swap.places == 4 ? "fours" : "pairs");
+    ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }
 
@@ -9761,7 +9807,7 @@ static int ipt__plan_may_cooperate(const ipt__problem *problem)
         desc->cols == 1 || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
         return 0;
     return desc->sequence != IPT_SEQUENCE_AUTO ||
-           (!ipt__problem_swaps(problem) &&
+           (!ipt__problem_swaps(problem) && !ipt__swap_places(problem) &&
             (problem->pitched || problem->matrix_bytes > ipt__local_budget(limits))); /* tiles have no gaps */
 }
 

@@ -29,7 +29,7 @@
     X(flag_layout, IPT_FLAG_LAYOUT, 0, 2, "words of flags, 0: contiguous; 1: with gaps; 2: neighbours in different words") \
     X(chained, IPT_CHAINED, 0, 1, "1: work-groups raise their flags one after the other")                              \
     X(apply, IPT_APPLY, 0, 2, "1: the plan's expression is applied to each element on the way; 2: it has an argument") \
-    X(local_bytes, IPT_LOCAL_BYTES, 1024, 1 << 20, "local memory of a chunk of a panel, or of two tiles")              \
+    X(local_bytes, IPT_LOCAL_BYTES, 1024, 1 << 20, "local memory of a chunk of a panel, or of tiles")              \
     X(groups_at_once, IPT_GROUPS_AT_ONCE, 1, 32,                                                                       \
       "work-groups that a compute unit shall run at a time: on NVIDIA's, work-items get no more registers than that leaves") \
     X(reversed, IPT_REVERSED, 0, 3, "rotations: 1: runs are stored backwards; 2: columns lie in the opposite sequence; 3: both") \
@@ -49,7 +49,7 @@
     X(transpose, 2, 1, IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile) \
     X(swap, 1, 0,                                                                                                      \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile | IPT__USES_memory_model |         \
-          IPT__USES_local_bytes)                                                                                       \
+          IPT__USES_local_bytes | IPT__USES_reversed)                                                                                       \
     X(copy, 2, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_lanes)                                       \
     X(shuffle, 2, 1,                                                                                                   \
       IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_inner | IPT__USES_memory_model |  \
@@ -179,7 +179,7 @@
     X(uint, instances_per_matrix)                                                                                      \
     X(ulong, side) /* elements */                                                                                      \
     X(ulong, row_stride)                                                                                               \
-    X(uint, tiles) /* along a side */                                                                                  \
+    X(uint, tiles) /* along a side; of rotations, along half a side, rounded up */                                                                                  \
     X(uint, element_units)                                                                                             \
     X(uint, chunk_units)                                                                                               \
     X(uint, chunks)                                                                                                    \
@@ -4258,7 +4258,7 @@ static const char *const ipt__text_shuffle[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_swap[] = {
-    "\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || !defined(IPT_LOCAL_BYTES)\n"
+    "\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || !defined(IPT_LOCAL_BYTES)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_TILE and IPT_LOCAL_BYTES must be defined\"\n"
     "#endif\n"
     "\n#if IPT_IN_REGISTERS\n"
@@ -4309,28 +4309,74 @@ static const char *const ipt__text_swap[] = {
     "pair->cols = (uint)min((ulong)IPT_TILE, side - pair->right * IPT_TILE);\n"
     "}\n"
     "\n#if IPT_TILE > 32\n"
-    "\nIPT_INLINE void ipt_swap_pair(__global ipt_unit *matrix, __local uint4 *vectors, __local uint *starts,\n"
-    "const ipt_pair *pair IPT_ARGUMENTS)\n"
+    "\n#if IPT_REVERSED == 1 || IPT_REVERSED == 2\n"
+    "#define IPT_PLACES 4u\n"
+    "#else\n"
+    "#define IPT_PLACES 2u\n"
+    "#endif\n"
+    "typedef struct ipt_places {\n"
+    "ulong low, high;\n"
+    "ulong begins[IPT_PLACES];\n"
+    "uint rows, cols;\n"
+    "} ipt_places;\n"
+    "\n#if IPT_PLACES == 4\n"
+    "\n\nIPT_INLINE void ipt_find_places(ipt_places *places, uint work IPT_ARGUMENTS)\n"
     "{\n"
-    "const ulong low = base + pair->m * matrix_stride, high = low + instances_per_matrix * instance_stride;\n"
-    "const ulong origin = low + pair->instance * instance_stride;\n"
-    "const ulong begins[2] = {origin + pair->upper * IPT_TILE * row_stride + pair->right * IPT_TILE,\n"
-    "origin + pair->right * IPT_TILE * row_stride + pair->upper * IPT_TILE};\n"
-    "const uint rows = pair->rows, cols = pair->cols;\n"
-    "#pragma unroll 2\n"
-    "for (uint side_of = 0; side_of < 2; ++side_of) {\n"
-    "const uint tile_rows = side_of == 0 ? rows : cols, tile_cols = side_of == 0 ? cols : rows;\n"
-    "ipt_fetch_rows(vectors + side_of * tile_vectors, matrix, begins[side_of], row_stride, false, tile_rows,\n"
-    "tile_cols, 1, tile_rows, run_lanes, pitch, skew, low, high);\n"
-    "ipt_mark_rows(starts + side_of * IPT_TILE, begins[side_of], row_stride, tile_rows, pitch, skew);\n"
+    "const uint across = (uint)((side / 2 + IPT_TILE - 1) / IPT_TILE);\n"
+    "const ulong row = (ulong)(work / across % tiles) * IPT_TILE, col = (ulong)(work % across) * IPT_TILE;\n"
+    "const uint m = work / (across * tiles);\n"
+    "const uint rows = (uint)min((ulong)IPT_TILE, side - side / 2 - row),\n"
+    "cols = (uint)min((ulong)IPT_TILE, side / 2 - col);\n"
+    "const ulong low = base + m * matrix_stride;\n"
+    "places->low = low;\n"
+    "places->high = low + instance_stride;\n"
+    "places->rows = rows;\n"
+    "places->cols = cols;\n"
+    "places->begins[0] = low + row * row_stride + col;\n"
+    "places->begins[1] = low + col * row_stride + side - row - rows;\n"
+    "places->begins[2] = low + (side - row - rows) * row_stride + side - col - cols;\n"
+    "places->begins[3] = low + (side - col - cols) * row_stride + row;\n"
+    "}\n"
+    "#else\n"
+    "\n\nIPT_INLINE void ipt_find_places(ipt_places *places, uint work IPT_ARGUMENTS)\n"
+    "{\n"
+    "ipt_pair pair;\n"
+    "ipt_find_pair(&pair, work IPT_PASSED);\n"
+    "const ulong low = base + pair.m * matrix_stride, origin = low + pair.instance * instance_stride;\n"
+    "const ulong upper = pair.upper * IPT_TILE, right = pair.right * IPT_TILE;\n"
+    "places->low = low;\n"
+    "places->high = low + instances_per_matrix * instance_stride;\n"
+    "places->rows = pair.rows;\n"
+    "places->cols = pair.cols;\n"
+    "places->begins[0] = origin + upper * row_stride + (IPT_REVERSED ? side - right - pair.cols : right);\n"
+    "places->begins[1] = origin + right * row_stride + (IPT_REVERSED ? side - upper - pair.rows : upper);\n"
+    "}\n"
+    "#endif\n"
+    "\n\n\nIPT_INLINE void ipt_swap_places(__global ipt_unit *matrix, __local uint4 *vectors, __local uint *starts,\n"
+    "const ipt_places *places IPT_ARGUMENTS)\n"
+    "{\n"
+    "",
+    "const ulong from_step = IPT_REVERSED_RUNS ? -row_stride : row_stride,\n"
+    "to_step = IPT_REVERSED_COLUMNS ? -row_stride : row_stride;\n"
+    "ulong from[IPT_PLACES];\n"
+    "#pragma unroll\n"
+    "for (uint k = 0; k < IPT_PLACES; ++k) {\n"
+    "const uint rows = k % 2 == 0 ? places->rows : places->cols, cols = k % 2 == 0 ? places->cols : places->rows;\n"
+    "from[k] = places->begins[k] + (IPT_REVERSED_RUNS ? (rows - 1) * row_stride : 0);\n"
+    "ipt_fetch_rows(vectors + k * tile_vectors, matrix, from[k], from_step, IPT_REVERSED_RUNS, rows, cols, 1, rows,\n"
+    "run_lanes, pitch, skew, places->low, places->high);\n"
+    "ipt_mark_rows(starts + k * IPT_TILE, from[k], from_step, rows, pitch, skew);\n"
     "}\n"
     "ipt_fetch_wait();\n"
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
-    "#pragma unroll 2\n"
-    "for (uint side_of = 0; side_of < 2; ++side_of)\n"
-    "ipt_store_rows((__local ipt_unit *)(vectors + side_of * tile_vectors), starts + side_of * IPT_TILE, matrix,\n"
-    "begins[1 - side_of], row_stride, side_of == 0 ? cols : rows, side_of == 0 ? rows : cols,\n"
-    "((begins[side_of] | row_stride) & (IPT_VECTOR_UNITS - 1)) == 0, 1, 0, 0 IPT_APPLY_PASSED);\n"
+    "#pragma unroll\n"
+    "for (uint k = 0; k < IPT_PLACES; ++k) {\n"
+    "const uint rows = k % 2 == 0 ? places->rows : places->cols, cols = k % 2 == 0 ? places->cols : places->rows;\n"
+    "const ulong to = places->begins[(IPT_REVERSED == 2 ? k + IPT_PLACES - 1 : k + 1) % IPT_PLACES];\n"
+    "ipt_store_rows((__local ipt_unit *)(vectors + k * tile_vectors), starts + k * IPT_TILE, matrix,\n"
+    "to + (IPT_REVERSED_COLUMNS ? (cols - 1) * row_stride : 0), to_step, cols, rows,\n"
+    "((from[k] | row_stride) & (IPT_VECTOR_UNITS - 1)) == 0, 1, 0, 0 IPT_APPLY_PASSED);\n"
+    "}\n"
     "}\n"
     "#else\n"
     "IPT_INLINE void ipt_swap_pair(__global ipt_unit *matrix, __local uint4 *vectors, __local uint *starts,\n"
@@ -4339,7 +4385,6 @@ static const char *const ipt__text_swap[] = {
     "__global ipt_unit *origin =\n"
     "matrix + base + pair->m * matrix_stride + pair->instance * instance_stride + pair->first_part;\n"
     "__global ipt_unit *place = origin + pair->upper * IPT_TILE * row_stride + pair->right * IPT_TILE * element_units;\n"
-    "",
     "__global ipt_unit *mirror = origin + pair->right * IPT_TILE * row_stride + pair->upper * IPT_TILE * element_units;\n"
     "const uint rows = pair->rows, cols = pair->cols;\n"
     "#if IPT_IN_REGISTERS\n"
@@ -4366,10 +4411,16 @@ static const char *const ipt__text_swap[] = {
     "__local uint4 *vectors = 0;\n"
     "#endif\n"
     "#if IPT_TILE > 32\n"
-    "__local uint starts[2 * IPT_TILE];\n"
-    "ipt_pair pair;\n"
-    "ipt_find_pair(&pair, get_group_id(0) IPT_PASSED);\n"
-    "ipt_swap_pair(matrix, vectors, starts, &pair IPT_PASSED);\n"
+    "__local uint starts[IPT_PLACES * IPT_TILE];\n"
+    "ipt_places places;\n"
+    "ipt_find_places(&places, get_group_id(0) IPT_PASSED);\n"
+    "ipt_swap_places(matrix, vectors, starts, &places IPT_PASSED);\n"
+    "#if IPT_PLACES == 4 && defined(IPT_APPLY) && IPT_APPLY\n"
+    "if (side % 2 == 1 && get_local_id(0) == 0 && places.begins[0] == places.low) {\n"
+    "__global ipt_unit *middle = matrix + places.low + side / 2 * (row_stride + 1);\n"
+    "*middle = IPT_APPLIED(*middle);\n"
+    "}\n"
+    "#endif\n"
     "#else\n"
     "for (uint turn = 0; turn < turns; ++turn) {\n"
     "ipt_pair pair;\n"
@@ -4385,7 +4436,7 @@ static const char *const ipt__text_swap[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_swap "bcb842d840555d0c"
+#define IPT__HASH_swap "cb7a71f9c1d10548"
 #define IPT_swap_PARTS(X) X(unit) X(divide) X(vectors) X(rows) X(single) X(registers) X(small_tiles)
 
 #ifndef IPT_NO_KERNEL_SOURCE

@@ -1,5 +1,6 @@
-/* Transposes square grids in one pass. A work-group reads a tile and its mirror tile, and writes each transposed to the
- * other's place. */
+/* Transposes square grids in one pass, and turns them if tiles are large. A work-group reads a tile and its mirror
+ * tile, and writes each transposed to the other's place. Rotations by 90 degrees take four tiles, each to the next
+ * one's place. */
 #include "parts/unit.cl"
 #include "parts/divide.cl"
 #include "parts/vectors.cl"
@@ -69,29 +70,82 @@ IPT_INLINE void ipt_find_pair(ipt_pair *pair, uint work IPT_ARGUMENTS)
 }
 
 #if IPT_TILE > 32
-/* Large tiles have elements of one unit and are fetched by vectors: see parts/rows.cl. */
-IPT_INLINE void ipt_swap_pair(__global ipt_unit *matrix, __local uint4 *vectors, __local uint *starts,
-                              const ipt_pair *pair IPT_ARGUMENTS)
+/* Tiles that change places. Those of even numbers have rows x cols elements, the others cols x rows. */
+#if IPT_REVERSED == 1 || IPT_REVERSED == 2
+#define IPT_PLACES 4u
+#else
+#define IPT_PLACES 2u
+#endif
+typedef struct ipt_places {
+    ulong low, high; /* of the matrix */
+    ulong begins[IPT_PLACES];
+    uint rows, cols;
+} ipt_places;
+
+#if IPT_PLACES == 4
+/* The tiles of the matrix's first quarter, which has the middle rows of odd sides, and the three tiles each that a turn
+ * by 90 degrees makes of them. The middle element of odd sides stays. */
+IPT_INLINE void ipt_find_places(ipt_places *places, uint work IPT_ARGUMENTS)
 {
-    const ulong low = base + pair->m * matrix_stride, high = low + instances_per_matrix * instance_stride;
-    const ulong origin = low + pair->instance * instance_stride;
-    const ulong begins[2] = {origin + pair->upper * IPT_TILE * row_stride + pair->right * IPT_TILE,
-                             origin + pair->right * IPT_TILE * row_stride + pair->upper * IPT_TILE};
-    const uint rows = pair->rows, cols = pair->cols;
-#pragma unroll 2
-    for (uint side_of = 0; side_of < 2; ++side_of) {
-        const uint tile_rows = side_of == 0 ? rows : cols, tile_cols = side_of == 0 ? cols : rows;
-        ipt_fetch_rows(vectors + side_of * tile_vectors, matrix, begins[side_of], row_stride, false, tile_rows,
-                       tile_cols, 1, tile_rows, run_lanes, pitch, skew, low, high);
-        ipt_mark_rows(starts + side_of * IPT_TILE, begins[side_of], row_stride, tile_rows, pitch, skew);
+    const uint across = (uint)((side / 2 + IPT_TILE - 1) / IPT_TILE);
+    const ulong row = (ulong)(work / across % tiles) * IPT_TILE, col = (ulong)(work % across) * IPT_TILE;
+    const uint m = work / (across * tiles);
+    const uint rows = (uint)min((ulong)IPT_TILE, side - side / 2 - row),
+               cols = (uint)min((ulong)IPT_TILE, side / 2 - col);
+    const ulong low = base + m * matrix_stride;
+    places->low = low;
+    places->high = low + instance_stride;
+    places->rows = rows;
+    places->cols = cols;
+    places->begins[0] = low + row * row_stride + col;
+    places->begins[1] = low + col * row_stride + side - row - rows;
+    places->begins[2] = low + (side - row - rows) * row_stride + side - col - cols;
+    places->begins[3] = low + (side - col - cols) * row_stride + row;
+}
+#else
+/* A tile and its mirror tile. Of an antitransposition, which is a transposition of mirrored columns, the tiles' columns
+ * count from the last one. */
+IPT_INLINE void ipt_find_places(ipt_places *places, uint work IPT_ARGUMENTS)
+{
+    ipt_pair pair;
+    ipt_find_pair(&pair, work IPT_PASSED);
+    const ulong low = base + pair.m * matrix_stride, origin = low + pair.instance * instance_stride;
+    const ulong upper = pair.upper * IPT_TILE, right = pair.right * IPT_TILE;
+    places->low = low;
+    places->high = low + instances_per_matrix * instance_stride;
+    places->rows = pair.rows;
+    places->cols = pair.cols;
+    places->begins[0] = origin + upper * row_stride + (IPT_REVERSED ? side - right - pair.cols : right);
+    places->begins[1] = origin + right * row_stride + (IPT_REVERSED ? side - upper - pair.rows : upper);
+}
+#endif
+
+/* Large tiles have elements of one unit and are fetched by vectors: see parts/rows.cl. Where runs are stored backwards,
+ * the last row is fetched first; where columns lie in the opposite sequence, the last run is stored first. */
+IPT_INLINE void ipt_swap_places(__global ipt_unit *matrix, __local uint4 *vectors, __local uint *starts,
+                                const ipt_places *places IPT_ARGUMENTS)
+{
+    const ulong from_step = IPT_REVERSED_RUNS ? -row_stride : row_stride,
+                to_step = IPT_REVERSED_COLUMNS ? -row_stride : row_stride;
+    ulong from[IPT_PLACES];
+#pragma unroll
+    for (uint k = 0; k < IPT_PLACES; ++k) {
+        const uint rows = k % 2 == 0 ? places->rows : places->cols, cols = k % 2 == 0 ? places->cols : places->rows;
+        from[k] = places->begins[k] + (IPT_REVERSED_RUNS ? (rows - 1) * row_stride : 0);
+        ipt_fetch_rows(vectors + k * tile_vectors, matrix, from[k], from_step, IPT_REVERSED_RUNS, rows, cols, 1, rows,
+                       run_lanes, pitch, skew, places->low, places->high);
+        ipt_mark_rows(starts + k * IPT_TILE, from[k], from_step, rows, pitch, skew);
     }
     ipt_fetch_wait();
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-#pragma unroll 2
-    for (uint side_of = 0; side_of < 2; ++side_of)
-        ipt_store_rows((__local ipt_unit *)(vectors + side_of * tile_vectors), starts + side_of * IPT_TILE, matrix,
-                       begins[1 - side_of], row_stride, side_of == 0 ? cols : rows, side_of == 0 ? rows : cols,
-                       ((begins[side_of] | row_stride) & (IPT_VECTOR_UNITS - 1)) == 0, 1, 0, 0 IPT_APPLY_PASSED);
+#pragma unroll
+    for (uint k = 0; k < IPT_PLACES; ++k) {
+        const uint rows = k % 2 == 0 ? places->rows : places->cols, cols = k % 2 == 0 ? places->cols : places->rows;
+        const ulong to = places->begins[(IPT_REVERSED == 2 ? k + IPT_PLACES - 1 : k + 1) % IPT_PLACES];
+        ipt_store_rows((__local ipt_unit *)(vectors + k * tile_vectors), starts + k * IPT_TILE, matrix,
+                       to + (IPT_REVERSED_COLUMNS ? (cols - 1) * row_stride : 0), to_step, cols, rows,
+                       ((from[k] | row_stride) & (IPT_VECTOR_UNITS - 1)) == 0, 1, 0, 0 IPT_APPLY_PASSED);
+    }
 }
 #else
 IPT_INLINE void ipt_swap_pair(__global ipt_unit *matrix, __local uint4 *vectors, __local uint *starts,
@@ -124,15 +178,21 @@ ipt_k_swap(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)
 {
     IPT_NAME_ARGUMENTS;
 #if !IPT_IN_REGISTERS || IPT_TILE > 32
-    __local uint4 vectors[IPT_LOCAL_BYTES / 16]; /* both tiles */
+    __local uint4 vectors[IPT_LOCAL_BYTES / 16]; /* all tiles */
 #else
     __local uint4 *vectors = 0;
 #endif
 #if IPT_TILE > 32
-    __local uint starts[2 * IPT_TILE];
-    ipt_pair pair;
-    ipt_find_pair(&pair, get_group_id(0) IPT_PASSED);
-    ipt_swap_pair(matrix, vectors, starts, &pair IPT_PASSED);
+    __local uint starts[IPT_PLACES * IPT_TILE];
+    ipt_places places;
+    ipt_find_places(&places, get_group_id(0) IPT_PASSED);
+    ipt_swap_places(matrix, vectors, starts, &places IPT_PASSED);
+#if IPT_PLACES == 4 && defined(IPT_APPLY) && IPT_APPLY
+    if (side % 2 == 1 && get_local_id(0) == 0 && places.begins[0] == places.low) {
+        __global ipt_unit *middle = matrix + places.low + side / 2 * (row_stride + 1);
+        *middle = IPT_APPLIED(*middle);
+    }
+#endif
 #else
     for (uint turn = 0; turn < turns; ++turn) {
         ipt_pair pair;

@@ -42,6 +42,20 @@ static void moves_flips(void **state)
     }
 }
 
+/* Squares of elements that GPUs turn by tiles, with sides that tiles divide or do not. */
+static void moves_squares(void **state)
+{
+    static const ipt_move moves[] = {IPT_MOVE_ROTATE_90, IPT_MOVE_ROTATE_270, IPT_MOVE_ANTITRANSPOSE};
+    (void)state;
+    for (int i = 0; i < 90; ++i) {
+        const size_t side = i % 5 ? test_random_between(2, 420) : 16 * test_random_between(4, 24);
+        ipt_plan_desc desc = {.rows = side, .cols = side, .batch = i % 7 ? 1 : 3};
+        desc.elem_size = (size_t)4 << test_random_between(0, 2);
+        desc.move = moves[i % 3];
+        test_transposes(i % 4 == 3 ? test_small_context : test_context, &desc);
+    }
+}
+
 /* Moves that transpose work with every sequence. */
 static void moves_sequences(void **state)
 {
@@ -214,6 +228,13 @@ static void try_expressions(const uint64_t *argument)
             ipt_plan_desc desc = {.rows = shapes[s].rows, .cols = shapes[s].cols, .batch = shapes[s].batch};
             desc.move = (ipt_move)((s + which) % IPT__MOVE_COUNT);
             desc.batch_stride = which % 2 ? (desc.rows * desc.cols + 3) * expressions[which].bytes : 0;
+            try_expression(&job, &desc, which, argument);
+        }
+    /* Squares that turn, whose middle element stays where it is. */
+    for (size_t which = 0; which < TEST_COUNT(expressions); ++which)
+        for (int move = IPT_MOVE_TRANSPOSE; move < IPT__MOVE_COUNT; ++move) {
+            const size_t side = which % 2 ? 161 : 128;
+            const ipt_plan_desc desc = {.rows = side, .cols = side, .move = (ipt_move)move};
             try_expression(&job, &desc, which, argument);
         }
     /* Whatever transposes. */
@@ -429,6 +450,7 @@ static void moves_bad_input(void **state)
 const struct CMUnitTest test_moves[] = {
     TEST_CASE(moves_all),
     TEST_CASE(moves_flips),
+    TEST_CASE(moves_squares),
     TEST_CASE(moves_sequences),
     TEST_CASE(moves_passes),
     TEST_CASE(moves_on_chip),

@@ -122,7 +122,7 @@ static ipt_result ipt__layout_choose_pitched(const ipt__problem *problem, ipt__l
     if (desc->rows == desc->cols && from == to && desc->sequence != IPT_SEQUENCE_EXCHANGE) {
         ipt__stage_add(layout, IPT__STAGE_SWAP, 1, desc->rows, desc->cols, 1);
         ipt__layout_finish(problem, layout, budget);
-        if (ipt__problem_swaps(problem) || desc->sequence != IPT_SEQUENCE_AUTO)
+        if (ipt__problem_swaps(problem) || ipt__layout_reverses(layout) >= 0 || desc->sequence != IPT_SEQUENCE_AUTO)
             return IPT_SUCCESS;
         if (ipt__layout_on_chip(problem, &chip, budget))
             *layout = chip;

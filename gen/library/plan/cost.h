@@ -78,10 +78,10 @@ static double ipt__cost_tile(const ipt__problem *problem, const ipt__layout *lay
 
 static IPT__RARE double ipt__cost_swap(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
-    (void)layout;
-    ipt__swap_tile(problem, stage);
-    return (ipt__problem_swaps(problem) ? ipt__tunings[problem->limits.cpu].swap
-                                        : ipt__tunings[problem->limits.cpu].swap_units) *
+    const int alone = layout->stage_count == 1 && stage->instances == 1;
+    ipt__swap_tile(problem, stage, alone);
+    return (ipt__problem_swaps(problem) || stage->swap.turns ? ipt__tunings[problem->limits.cpu].swap
+                                                             : ipt__tunings[problem->limits.cpu].swap_units) *
            ipt__batch_bytes(problem);
 }
 
@@ -187,7 +187,8 @@ static int ipt__layout_reverses(const ipt__layout *layout)
         const ipt__stage *const stage = &layout->stages[i];
         const int alone = layout->stage_count == 1 && stage->instances == 1;
         if (stage->kind == IPT__STAGE_EXCHANGE ||
-            (alone && (stage->kind == IPT__STAGE_TILE || stage->kind == IPT__STAGE_PANEL)))
+            (alone && (stage->kind == IPT__STAGE_TILE || stage->kind == IPT__STAGE_PANEL ||
+                       (stage->kind == IPT__STAGE_SWAP && stage->swap.turns))))
             return i;
     }
     return -1;
@@ -242,7 +243,7 @@ static IPT__RARE void ipt__layout_finish(const ipt__problem *problem, ipt__layou
         layout->saved_units = layout->saved_elements * problem->element_units;
     layout->saved_bytes = ipt__round_up(problem->desc.batch * layout->saved_units * problem->unit_bytes, 256);
     ipt__layout_place(problem, layout);
-    layout->cost = ipt__flip_cost(problem, layout);
+    layout->cost = 0;
     for (i = 0; i < layout->stage_count; ++i) {
         ipt__stage *const stage = &layout->stages[i];
         const ipt__need need = ipt__stage_planners[stage->kind].need(problem, layout, stage);
@@ -254,6 +255,7 @@ static IPT__RARE void ipt__layout_finish(const ipt__problem *problem, ipt__layou
         layout->cost += ipt__stage_planners[stage->kind].cost(problem, layout, stage) +
                         launches * ipt__tunings[problem->limits.cpu].launch;
     }
+    layout->cost += ipt__flip_cost(problem, layout); /* the stages are chosen whole */
     layout->workspace = layout->scratch_offset + largest;
     layout->minimum_workspace = layout->scratch_offset + smallest;
 }

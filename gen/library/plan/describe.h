@@ -63,7 +63,8 @@ static IPT__RARE void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, c
 static IPT__RARE void ipt__describe_swap(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__describe_grid(out, plan, stage, "swap");
-    ipt__text_add(out, ", pairs of tiles through local memory");
+    ipt__text_add(out, ", %s of tiles through local memory", stage->swap.places == 4 ? "fours" : "pairs");
+    ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }
 

@@ -136,9 +136,10 @@ static IPT__RARE ipt_result ipt__kernels_swap(ipt_plan *plan, ipt__stage *stage,
 {
     params.tile = (cl_uint)stage->swap.side;
     params.local_bytes = (cl_uint)stage->swap.local_bytes;
-    if (stage->swap.side <= 32)
+    if (stage->swap.side <= IPT__SMALL_TILE)
         return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_swap, params, &stage->kernels[0]);
     params.group_size = (cl_uint)stage->swap.group_size;
+    params.reversed = ipt__reversed_param(stage->reversed_cols, stage->reversed_rows);
     return ipt__plan_kernel_within(plan, IPT__KERNEL_swap, params, &stage->kernels[0]);
 }
 

@@ -281,7 +281,7 @@ static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage
     cl_ulong parts, groups; /* per matrix; in total */
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__swap_arguments *const a = &launch.arguments.swap;
-    if (side <= 32)
+    if (side <= IPT__SMALL_TILE)
         ipt__transpose_tile(problem, units, 2, &small, &chunk);
     a->tile_vectors = (cl_uint)ipt__tile_vectors(&stage->swap.tile, side);
     a->pitch = (cl_uint)stage->swap.tile.pitch;
@@ -297,6 +297,10 @@ static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage
     a->chunk_units = (cl_uint)chunk;
     a->chunks = (cl_uint)ipt__ceil_divide(units, chunk);
     parts = (cl_ulong)a->tiles * (a->tiles + 1) / 2 * a->chunks;
+    if (stage->swap.places == 4) { /* the tiles of a quarter */
+        a->tiles = (cl_uint)ipt__ceil_divide(stage->rows - stage->rows / 2, side);
+        parts = (cl_ulong)a->tiles * ipt__ceil_divide(stage->rows / 2, side);
+    }
     groups = parts * stage->instances * to->matrices;
     a->turns = a->group_step = a->turn_step = 1;
     if (stage->variant) {

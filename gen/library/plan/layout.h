@@ -298,39 +298,73 @@ static void ipt__transpose_tile(const ipt__problem *problem, size_t element_unit
     }
 }
 
-/* Chooses a SWAP stage's tile side, local memory, and work-items per tile pair. GPUs fetch large tiles by vectors.
- * Rows that cut memory sectors get larger tiles. The largest tiles allow two work-groups per compute unit and need
- * enough pairs for each. An H200 reaches 0.78 to 0.81 of a copy for 14000 x 14000 floats. CPUs, the papers' kernels and
- * elements of several units get small tiles. */
-static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage)
+/* Lays out such tiles, and returns the bytes of local memory for all of them and for the starts of their rows. */
+static size_t ipt__swap_local_bytes(const ipt__problem *problem, ipt__swap_stage *swap, size_t stride)
 {
-    static const size_t sides[3][2] = {
-        {64, 112}, {64, 96}, {48, 48}}; /* by unit: 4, 8, 16 bytes; cut sectors: no, yes */
+    swap->tile = ipt__lay_out_tile(problem, swap->group_size, swap->side * problem->unit_bytes, stride, 1);
+    swap->local_bytes = swap->places * 16 * (swap->side * (swap->tile.pitch + 1) + 1);
+    return swap->local_bytes + swap->places * 4 * swap->side;
+}
+
+/* Chooses tiles of a square that are fetched by vectors, for GPUs and elements of one unit. Rows that cut memory
+ * sectors get larger tiles. The largest tiles allow two work-groups per compute unit and need enough pairs for each. An
+ * H200 reaches 0.78 to 0.81 of a copy for 14000 x 14000 floats. Returns 0 if they do not fit local memory. */
+static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size_t places, ipt__swap_stage *swap)
+{
+    static const size_t sides[2][3][2] = {{{64, 112}, {64, 96}, {48, 48}},
+                                          {{64, 80}, {48, 64}, {40, 40}}}; /* of two tiles, of four; by unit: 4, 8, 16
+                                                                              bytes; cut sectors: no, yes */
     const ipt__limits *const limits = &problem->limits;
-    const size_t unit = problem->unit_bytes, per_side = stage->cols / IPT__SWAP_SIDE_LARGE,
+    const size_t unit = problem->unit_bytes, per_side = length / IPT__SWAP_SIDE_LARGE,
                  most = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__SWAP_BYTES : limits->local_memory;
     const size_t row = ipt__source_row(problem); /* a pitched matrix is one instance */
-    const size_t stride = problem->pitched ? row * unit : stage->cols * unit;
+    const size_t stride = problem->pitched ? row * unit : length * unit;
     const int cut = stride % 256 != 0;
-    size_t chunk;
-    stage->swap.group_size = limits->group_size;
-    if (!stage->variant && !limits->cpu && limits->group_size >= 64 && unit >= 4 &&
-        ipt__stage_units(problem, stage) == 1) {
-        stage->swap.side = sides[unit == 4 ? 0 : unit == 8 ? 1 : 2][cut];
-        if (unit == 4 && cut && limits->largest_group >= IPT__SWAP_GROUP_LARGE &&
-            per_side * per_side / 2 >= 28 * limits->compute_units) {
-            stage->swap.side = IPT__SWAP_SIDE_LARGE;
-            stage->swap.group_size = IPT__SWAP_GROUP_LARGE;
-        }
-        stage->swap.tile = ipt__lay_out_tile(problem, stage->swap.group_size, stage->swap.side * unit, stride, 1);
-        stage->swap.local_bytes = 2 * 16 * (stage->swap.side * (stage->swap.tile.pitch + 1) + 1);
-        if (stage->swap.local_bytes + 2 * 4 * stage->swap.side <= most &&
-            !ipt__problem_refuses(problem, stage->swap.local_bytes))
-            return;
-        stage->swap.group_size = limits->group_size;
+    if (limits->cpu || limits->group_size < 64 || unit < 4)
+        return 0;
+    swap->places = places;
+    swap->group_size = limits->group_size;
+    swap->side = sides[places == 4][unit == 4 ? 0 : unit == 8 ? 1 : 2][cut];
+    if (places == 2 && unit == 4 && cut && limits->largest_group >= IPT__SWAP_GROUP_LARGE &&
+        per_side * per_side / 2 >= 28 * limits->compute_units) {
+        swap->side = IPT__SWAP_SIDE_LARGE;
+        swap->group_size = IPT__SWAP_GROUP_LARGE;
     }
-    ipt__transpose_tile(problem, ipt__stage_units(problem, stage), 2, &stage->swap.side, &chunk);
-    stage->swap.local_bytes = ipt__round_up(2 * stage->swap.side * (stage->swap.side * chunk + 1) * unit, 1024);
+    /* Four tiles are too much for some devices' local memory, and too few of them for small squares. */
+    if (places == 4 && (ipt__swap_local_bytes(problem, swap, stride) > most ||
+                        length / 2 / swap->side * (length / 2 / swap->side) < limits->compute_units))
+        swap->side = IPT__SWAP_SIDE_FOURS;
+    return ipt__swap_local_bytes(problem, swap, stride) <= most && !ipt__problem_refuses(problem, swap->local_bytes);
+}
+
+/* Tiles that change places where swapped tiles turn a whole square in one pass; 0 if they cannot. */
+static size_t ipt__swap_places(const ipt__problem *problem)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    const ipt__move *const move = &ipt__moves[desc->move];
+    const size_t places = move->reversed_rows != move->reversed_cols ? 4 : 2;
+    ipt__swap_stage swap;
+    return desc->rows == desc->cols && problem->element_units == 1 && ipt__problem_rotates(problem) &&
+                   ipt__source_row(problem) == ipt__result_row(problem) &&
+                   ipt__swap_tile_large(problem, desc->rows, places, &swap)
+               ? places
+               : 0;
+}
+
+/* Chooses a SWAP stage's tile side, local memory, and work-items per tile pair. CPUs, the papers' kernels and elements
+ * of several units get small tiles. alone: the layout's only stage. */
+static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage, int alone)
+{
+    const size_t units = ipt__stage_units(problem, stage), places = alone ? ipt__swap_places(problem) : 0;
+    size_t chunk;
+    stage->swap.turns = places && !stage->variant;
+    if (!stage->variant && units == 1 && ipt__swap_tile_large(problem, stage->cols, places ? places : 2, &stage->swap))
+        return;
+    stage->swap.places = 2;
+    stage->swap.group_size = problem->limits.group_size;
+    ipt__transpose_tile(problem, units, 2, &stage->swap.side, &chunk);
+    stage->swap.local_bytes =
+        ipt__round_up(2 * stage->swap.side * (stage->swap.side * chunk + 1) * problem->unit_bytes, 1024);
 }
 
 /* The same for cooperative bands: 1 if their runs are no whole words. */

@@ -86,7 +86,7 @@ static int ipt__plan_may_cooperate(const ipt__problem *problem)
         desc->cols == 1 || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
         return 0;
     return desc->sequence != IPT_SEQUENCE_AUTO ||
-           (!ipt__problem_swaps(problem) &&
+           (!ipt__problem_swaps(problem) && !ipt__swap_places(problem) &&
             (problem->pitched || problem->matrix_bytes > ipt__local_budget(limits))); /* tiles have no gaps */
 }
 

@@ -114,7 +114,9 @@ typedef struct ipt__tile_stage {
 } ipt__tile_stage;
 
 typedef struct ipt__swap_stage {
-    size_t side; /* of a tile, in elements */
+    size_t side;   /* of a tile, in elements */
+    size_t places; /* tiles that change places: 2, or 4 in rotations by 90 degrees */
+    int turns;     /* also reverses rows, or their sequence, as the move wants it */
     size_t local_bytes, group_size;
     ipt__tile_layout tile; /* rows in local memory, if side > 32 */
 } ipt__swap_stage;
@@ -174,7 +176,7 @@ typedef struct ipt__stage {
     int gapped_source;                          /* WAVE, PANEL on such a grid: the source lies on it, else the target */
     size_t tail_length;                         /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
     size_t matrices_at_once, instances_at_once; /* per launch, limited by the workspace */
-    int reversed_rows, reversed_cols;           /* FLIP; TILE, EXCHANGE, a single PANEL: of the result */
+    int reversed_rows, reversed_cols;           /* FLIP; TILE, EXCHANGE, a single PANEL or SWAP: of the result */
     int apply;                                  /* applies the plan's expression */
     int by_words;                               /* runs may move by IPT__WORD_BYTES, if byte_offset is aligned */
     int kernels[2];                             /* indices in the plan; WAVE and EXCHANGE have two */

@@ -72,6 +72,7 @@ enum {
     IPT__WORD_BYTES = 4,            /* shorter units move by words if everything is aligned to words */
     IPT__VECTOR_BYTES = 16,         /* access width of GPU kernels */
     IPT__TILE_BYTES_MANY = 1 << 18, /* size of a CPU's second cache, for many instances */
+    IPT__SMALL_TILE = 32,           /* largest side of a tile that is not fetched by vectors, as in swap.cl */
     IPT__TRANSPOSE_BYTES = 24576,   /* local memory of a tiled transposition */
     IPT__SUPER_BYTES = 2048,        /* longest super-element that is tried */
     IPT__PIECE_VECTORS = 128,
