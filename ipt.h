@@ -8222,7 +8222,6 @@ static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__flip_arguments *const a = &launch.arguments.flip;
     a->matrix_stride = ipt__matrix_stride(problem);
-    a->matrix_units = ipt__extent_units(problem);
     a->pairs = ipt__flip_pairs(stage);
     a->element_units = (cl_uint)units;
     a->line_units = (cl_ulong)row;

@@ -113,7 +113,6 @@
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, pairs)                                                                                                    \
     X(ulong, line_pairs)                                                                                               \
-    X(ulong, matrix_units) /* from a matrix's first element to its last */                                             \
     X(uint, groups) /* for a matrix */                                                                                 \
     X(ulong, group_pairs)                                                                                              \
     X(ulong, line_units)                                                                                               \
@@ -3439,15 +3438,21 @@ static const char *const ipt__text_flip[] = {
     "__local ipt_unit *held;\n"
     "uint before;\n"
     "} ipt_piece;\n"
-    "\nIPT_INLINE ipt_piece ipt_fetch_piece(__global ipt_unit *matrix, __local uint4 *vectors, ulong begin, uint units,\n"
-    "uint lane, ulong low, ulong high IPT_ARGUMENTS)\n"
+    "\n\nIPT_INLINE void ipt_fetch_piece(ipt_piece *piece, __global ipt_unit *matrix, __local uint4 *vectors, ulong begin,\n"
+    "uint units, uint lane IPT_ARGUMENTS)\n"
     "{\n"
     "const uint before = (uint)begin & (IPT_VECTOR_UNITS - 1);\n"
-    "const ipt_piece piece = {matrix + begin, (__local ipt_unit *)vectors + before, before & (IPT_WORD_UNITS - 1)};\n"
-    "const ulong first = begin / IPT_VECTOR_UNITS;\n"
-    "for (uint q = lane; q * IPT_VECTOR_UNITS < (units ? before + units : 0); q += run_lanes)\n"
-    "ipt_fetch(vectors + q, matrix, first + q, low, high);\n"
-    "return piece;\n"
+    "const uint count = units ? (before + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS : 0;\n"
+    "piece->begin = matrix + begin;\n"
+    "piece->held = (__local ipt_unit *)vectors + before;\n"
+    "piece->before = before & (IPT_WORD_UNITS - 1);\n"
+    "for (uint q = lane; q < count + 2; q += run_lanes) {\n"
+    "__local uint4 *to = vectors + q - 1;\n"
+    "if (q == 0 || q > count || (q == 1 && before) || (q == count && (before + units) % IPT_VECTOR_UNITS))\n"
+    "*to = 0;\n"
+    "if (q >= 1 && q <= count)\n"
+    "ipt_fetch(to, matrix, begin / IPT_VECTOR_UNITS + q - 1, begin, begin + units);\n"
+    "}\n"
     "}\n"
     "\n\n\nIPT_INLINE ipt_word ipt_descending_word(__local const ipt_unit *held, uint before, uint unit, uint count IPT_ARGUMENTS)\n"
     "{\n"
@@ -3490,14 +3495,14 @@ static const char *const ipt__text_flip[] = {
     "return word;\n"
     "#endif\n"
     "}\n"
-    "\n\nIPT_INLINE ipt_word ipt_ascending_word(__local const ipt_unit *held, uint before, uint unit)\n"
+    "\n\n",
+    "IPT_INLINE ipt_word ipt_ascending_word(__local const ipt_unit *held, uint before, uint unit)\n"
     "{\n"
     "#if IPT_UNIT_BYTES >= 4\n"
     "(void)before;\n"
     "return held[unit];\n"
     "#else\n"
     "const uint from = before + unit, skipped = from & (IPT_WORD_UNITS - 1);\n"
-    "",
     "__local const uint *words = (__local const uint *)(held - before) + (int)(from - skipped) / (int)IPT_WORD_UNITS;\n"
     "return (uint)((words[0] | (ulong)words[1] << 32) >> 8 * IPT_UNIT_BYTES * skipped);\n"
     "#endif\n"
@@ -3552,12 +3557,12 @@ static const char *const ipt__text_flip[] = {
     "units = first < end ? (uint)min((ulong)part_units, (end - first) * element_units - begin) : 0;\n"
     "const bool descends = partner_step < 0 && end - first > 1;\n"
     "const long other = partner + (long)line * partner_line + (long)(descends ? end - 1 : first) * partner_step;\n"
-    "const ulong high = origin + matrix_units;\n"
     "__local uint4 *held = vectors + row * (run_lanes + 3) + 1;\n"
-    "const ipt_piece near = ipt_fetch_piece(matrix, held, origin + line * line_units + first * element_units + begin,\n"
-    "units, lane, origin, high IPT_PASSED);\n"
-    "const ipt_piece far = ipt_fetch_piece(matrix, held + IPT_SIDE_VECTORS, (ulong)((long)origin + other) + begin, units,\n"
-    "lane, origin, high IPT_PASSED);\n"
+    "ipt_piece near, far;\n"
+    "ipt_fetch_piece(&near, matrix, held, origin + line * line_units + first * element_units + begin, units,\n"
+    "lane IPT_PASSED);\n"
+    "ipt_fetch_piece(&far, matrix, held + IPT_SIDE_VECTORS, (ulong)((long)origin + other) + begin, units,\n"
+    "lane IPT_PASSED);\n"
     "ipt_fetch_wait();\n"
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "ipt_write_piece(&near, &far, units, (uint)(end - first), descends, lane IPT_PASSED);\n"
@@ -3567,7 +3572,7 @@ static const char *const ipt__text_flip[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_flip "52309111e8aff575"
+#define IPT__HASH_flip "0e1ce8b870f02ae2"
 #define IPT_flip_PARTS(X) X(unit) X(divide) X(vectors)
 
 #ifndef IPT_NO_KERNEL_SOURCE

@@ -61,15 +61,22 @@ typedef struct ipt_piece {
     uint before; /* units of the run's first word that lie before it; held begins as far from a word */
 } ipt_piece;
 
-IPT_INLINE ipt_piece ipt_fetch_piece(__global ipt_unit *matrix, __local uint4 *vectors, ulong begin, uint units,
-                                     uint lane, ulong low, ulong high IPT_ARGUMENTS)
+/* Fetches a run. Units beside it are another work-group's: they are not read, and zero in local memory. */
+IPT_INLINE void ipt_fetch_piece(ipt_piece *piece, __global ipt_unit *matrix, __local uint4 *vectors, ulong begin,
+                                uint units, uint lane IPT_ARGUMENTS)
 {
     const uint before = (uint)begin & (IPT_VECTOR_UNITS - 1);
-    const ipt_piece piece = {matrix + begin, (__local ipt_unit *)vectors + before, before & (IPT_WORD_UNITS - 1)};
-    const ulong first = begin / IPT_VECTOR_UNITS;
-    for (uint q = lane; q * IPT_VECTOR_UNITS < (units ? before + units : 0); q += run_lanes)
-        ipt_fetch(vectors + q, matrix, first + q, low, high);
-    return piece;
+    const uint count = units ? (before + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS : 0;
+    piece->begin = matrix + begin;
+    piece->held = (__local ipt_unit *)vectors + before;
+    piece->before = before & (IPT_WORD_UNITS - 1);
+    for (uint q = lane; q < count + 2; q += run_lanes) {
+        __local uint4 *to = vectors + q - 1;
+        if (q == 0 || q > count || (q == 1 && before) || (q == count && (before + units) % IPT_VECTOR_UNITS))
+            *to = 0; /* whole vectors are copied asynchronously, so they are not written here */
+        if (q >= 1 && q <= count)
+            ipt_fetch(to, matrix, begin / IPT_VECTOR_UNITS + q - 1, begin, begin + units);
+    }
 }
 
 /* The word from `unit` on, which may lie a few units before the run or end after it, of a run of `count` elements that
@@ -184,12 +191,12 @@ ipt_k_flip(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)
                units = first < end ? (uint)min((ulong)part_units, (end - first) * element_units - begin) : 0;
     const bool descends = partner_step < 0 && end - first > 1;
     const long other = partner + (long)line * partner_line + (long)(descends ? end - 1 : first) * partner_step;
-    const ulong high = origin + matrix_units;
     __local uint4 *held = vectors + row * (run_lanes + 3) + 1;
-    const ipt_piece near = ipt_fetch_piece(matrix, held, origin + line * line_units + first * element_units + begin,
-                                           units, lane, origin, high IPT_PASSED);
-    const ipt_piece far = ipt_fetch_piece(matrix, held + IPT_SIDE_VECTORS, (ulong)((long)origin + other) + begin, units,
-                                          lane, origin, high IPT_PASSED);
+    ipt_piece near, far;
+    ipt_fetch_piece(&near, matrix, held, origin + line * line_units + first * element_units + begin, units,
+                    lane IPT_PASSED);
+    ipt_fetch_piece(&far, matrix, held + IPT_SIDE_VECTORS, (ulong)((long)origin + other) + begin, units,
+                    lane IPT_PASSED);
     ipt_fetch_wait();
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     ipt_write_piece(&near, &far, units, (uint)(end - first), descends, lane IPT_PASSED);

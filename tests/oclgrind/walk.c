@@ -475,6 +475,44 @@ static void walk_moves(ipt_context *context, int quick)
         }
 }
 
+/* Rows and sequences of rows that are reversed, of every way in which elements fill words: several pieces of a line,
+ * several lines of a work-group, elements that are longer than a piece. */
+static void walk_flips(ipt_context *context, int quick)
+{
+    static const ipt_move moves[] = {IPT_MOVE_ROTATE_180, IPT_MOVE_FLIP_HORIZONTAL, IPT_MOVE_FLIP_VERTICAL};
+    static const size_t shapes[][3] = {{31, 75, 3},  {40, 61, 1}, {20, 31, 2},  {30, 21, 6}, {21, 9, 5},
+                                       {3, 2, 5003}, {21, 33, 4}, {20, 17, 12}, {20, 9, 16}, {9, 1, 1}};
+    size_t s, m;
+    for (s = 0; s < (quick ? 1 : sizeof shapes / sizeof *shapes); ++s)
+        for (m = 0; m < (quick ? 1 : sizeof moves / sizeof *moves); ++m) {
+            ipt_plan_desc desc;
+            memset(&desc, 0, sizeof desc);
+            desc.rows = shapes[s][0];
+            desc.cols = shapes[s][1];
+            desc.elem_size = shapes[s][2];
+            desc.batch = 1 + s % 2;
+            desc.move = moves[m];
+            walk(context, &desc);
+        }
+}
+
+/* Squares that GPUs turn by large tiles, with several of them along a side. */
+static void walk_squares(ipt_context *context, int quick)
+{
+    static const size_t squares[][2] = {{85, 4}, {90, 8}, {84, 16}};
+    size_t s;
+    for (s = 0; s < (quick ? 1 : 4 * sizeof squares / sizeof *squares); ++s) {
+        ipt_plan_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.rows = desc.cols = squares[s / 4][0];
+        desc.elem_size = squares[s / 4][1];
+        desc.move = turned(s + 1);
+        if (s % 4 == 0)
+            express(&desc);
+        walk(context, &desc);
+    }
+}
+
 static void walk_shapes(ipt_context *context, int quick)
 {
     static const struct {
@@ -710,6 +748,9 @@ static int walk_kind(const char *kind, int quick)
             walk_others(context, quick);
             walk_shapes(context, quick);
             walk_moves(context, quick);
+            walk_flips(context, quick);
+            if (c == 0)
+                walk_squares(context, quick);
             walk_pitches(context, quick);
             if (c == 0)
                 walk_seeds(context, quick);
