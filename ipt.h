@@ -2289,7 +2289,7 @@ enum {
     IPT__BAND_GROUPS = 4,                /* work-groups of a compute unit, as of resident_others */
     IPT__SWAP_SHORT_BYTES = 3 << 20,     /* largest square of units below a word that swaps tiles */
     IPT__SWAP_BYTES = 163840,            /* the same for two tiles */
-    IPT__SWAP_SIDE_FOURS = 40,           /* of four tiles, where larger ones do not fit or are too few */
+    IPT__SWAP_SIDE_TURNED = 40,          /* of tiles that turn, where larger ones do not fit or are too few */
     IPT__SWAP_SIDE_LARGE = 120, /* a row and the sectors at its ends are a whole number of lines of work-items */
     IPT__SWAP_GROUP_LARGE = 512,
     IPT__PACK_BYTES = 32768, /* for small instances; ipt__pack_choose has more for NVIDIA's GPUs */
@@ -6024,10 +6024,11 @@ static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size
         swap->side = IPT__SWAP_SIDE_LARGE;
         swap->group_size = IPT__SWAP_GROUP_LARGE;
     }
-    /* Four tiles are too much for some devices' local memory, and too few of them for small squares. */
-    if (places == 4 && (ipt__swap_local_bytes(problem, swap, stride) > most ||
-                        length / 2 / swap->side * (length / 2 / swap->side) < limits->compute_units))
-        swap->side = IPT__SWAP_SIDE_FOURS;
+    /* Turns by tiles need small ones where local memory is short. Four tiles are too few for small squares. */
+    if (ipt__problem_rotates(problem) &&
+        (ipt__swap_local_bytes(problem, swap, stride) > most ||
+         (places == 4 && length / 2 / swap->side * (length / 2 / swap->side) < limits->compute_units)))
+        swap->side = IPT__SWAP_SIDE_TURNED;
     return ipt__swap_local_bytes(problem, swap, stride) <= most && !ipt__problem_refuses(problem, swap->local_bytes);
 }
 

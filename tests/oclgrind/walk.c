@@ -499,7 +499,7 @@ static void walk_flips(ipt_context *context, int quick)
 /* Squares that GPUs turn by large tiles, with several of them along a side. */
 static void walk_squares(ipt_context *context, int quick)
 {
-    static const size_t squares[][2] = {{85, 4}, {90, 8}, {84, 16}};
+    static const size_t squares[][2] = {{124, 4}, {71, 8}};
     size_t s;
     for (s = 0; s < (quick ? 1 : 4 * sizeof squares / sizeof *squares); ++s) {
         ipt_plan_desc desc;

@@ -330,10 +330,11 @@ static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size
         swap->side = IPT__SWAP_SIDE_LARGE;
         swap->group_size = IPT__SWAP_GROUP_LARGE;
     }
-    /* Four tiles are too much for some devices' local memory, and too few of them for small squares. */
-    if (places == 4 && (ipt__swap_local_bytes(problem, swap, stride) > most ||
-                        length / 2 / swap->side * (length / 2 / swap->side) < limits->compute_units))
-        swap->side = IPT__SWAP_SIDE_FOURS;
+    /* Turns by tiles need small ones where local memory is short. Four tiles are too few for small squares. */
+    if (ipt__problem_rotates(problem) &&
+        (ipt__swap_local_bytes(problem, swap, stride) > most ||
+         (places == 4 && length / 2 / swap->side * (length / 2 / swap->side) < limits->compute_units)))
+        swap->side = IPT__SWAP_SIDE_TURNED;
     return ipt__swap_local_bytes(problem, swap, stride) <= most && !ipt__problem_refuses(problem, swap->local_bytes);
 }
 
