@@ -416,7 +416,7 @@ typedef struct ipt_context_desc {
                                 or more if ipt finds more. At least 1024 */
     size_t resident_groups;  /* work-groups of a cooperative kernel that run at the same time. 0: measured. For tests,
                                 and for devices of which ipt may use only a part */
-    size_t wait_polls;       /* polls of a waiting work-group before it leaves its work to the last one; 0: default */
+    size_t wait_polls;       /* polls of a waiting work-group before it leaves its work to others; 0: default */
     size_t cache_limit;      /* bytes of the files in cache_dir; ipt removes the oldest files above it. 0: 256 MiB */
     const ipt_binary *binaries; /* compiled programs, searched before cache_dir. Not copied */
     size_t binary_count;
@@ -5385,6 +5385,7 @@ typedef struct ipt__launch {
     size_t matrices, instances; /* how many the command moves */
     unsigned given;             /* bit for each of the kernel's buffers that the execution gives; 0: the workspace */
     int cooperative;            /* waits for other work-groups, and uses the turn's control block */
+    size_t control, clear;      /* bytes of its arguments before those of that block and of the next turn's */
     size_t plan_units;          /* the plan's units in one of the kernel's */
     cl_ulong instance_units;    /* distance of instances in the given buffer; 0: the next field counts */
     cl_ulong instance_slots;    /* the same for kernel copy: slots */
@@ -5393,6 +5394,11 @@ typedef struct ipt__launch {
     cl_ulong groups;            /* number of work-groups */
     ipt__arguments arguments;
 } ipt__launch;
+
+/* Makes a launch cooperative. */
+#define IPT__LAUNCH_WAITS(launch, kernel)                                                                              \
+    ((launch).cooperative = 1, (launch).control = offsetof(ipt__##kernel##_arguments, control_base),                   \
+     (launch).clear = offsetof(ipt__##kernel##_arguments, clear_base))
 
 /* The launches of a stage, and its turns: the commands of a turn have its numbers of matrices and instances. */
 typedef struct ipt__turns {
@@ -6985,13 +6991,15 @@ static size_t ipt__bands_saved(const ipt__bands *bands)
 }
 
 /* Work-groups that move all bands in one launch: one for each core of a CPU, if each has columns enough; else 0. Their
- * counters are 32 bits. */
+ * counters, and their numbers of units of a side, are 32 bits. */
 static size_t ipt__waves_workers(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__limits *const limits = &problem->limits;
     const size_t workers = limits->compute_units, pieces = ipt__ceil_divide(bands->cols, IPT__WAVES_COLUMNS) + workers;
     return limits->cpu && limits->memory_model == 3 && !(problem->desc.flags & IPT_NO_COOPERATIVE) &&
-                   bands->cols >= workers * IPT__WAVES_COLUMNS && bands->number < ((size_t)1 << 30) / pieces &&
+                   bands->cols >= workers * IPT__WAVES_COLUMNS &&
+                   ipt__max(bands->rows, bands->cols) < ((size_t)1 << 31) / problem->element_units &&
+                   bands->number < ((size_t)1 << 30) / pieces &&
                    problem->desc.batch < ((size_t)1 << 30) / (pieces * (bands->number + 1))
                ? workers
                : 0;
@@ -8364,7 +8372,8 @@ static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stag
     a->run_lanes = (cl_uint)chunks->tile.run_lanes;
     a->polls = problem->limits.wait_polls;
     a->element_units = (cl_uint)units;
-    launch.cooperative = chunks->waits;
+    if (chunks->waits)
+        IPT__LAUNCH_WAITS(launch, panel);
     launch.groups = a->tickets;
     return ipt__launch_add(to, &launch);
 }
@@ -8465,7 +8474,7 @@ static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__s
     a->run_lanes = (cl_uint)bands->tile.run_lanes;
     a->polls = problem->limits.wait_polls;
     a->element_units = (cl_uint)units;
-    launch.cooperative = 1;
+    IPT__LAUNCH_WAITS(launch, exchange);
     launch.groups = a->tickets;
     return ipt__launch_add(to, &launch);
 }
@@ -8524,7 +8533,7 @@ static IPT__RARE ipt_result ipt__launch_waves(ipt__launcher *to, const ipt__stag
         (cl_uint)ipt__min(a->stripe_columns, ipt__max(tile, ipt__tunings[1].waves_piece / run / tile * tile));
     a->pieces = (cl_uint)ipt__ceil_divide(a->stripe_columns, a->piece_columns);
     a->polls = problem->limits.wait_polls;
-    launch.cooperative = 1;
+    IPT__LAUNCH_WAITS(launch, waves);
     launch.groups = bands->workers;
     return ipt__launch_add(to, &launch);
 }
@@ -10087,12 +10096,8 @@ static void ipt__launch_place(const ipt__run *run, const ipt__launch *launch, ip
     if (id == IPT__KERNEL_copy)
         *(launch->given & 1 ? &arguments->copy.source_first : &arguments->copy.target_first) += slots;
     if (launch->cooperative && run->plan->turn) {
-        cl_ulong *const control = id == IPT__KERNEL_panel   ? &arguments->panel.control_base
-                                  : id == IPT__KERNEL_waves ? &arguments->waves.control_base
-                                                            : &arguments->exchange.control_base;
-        cl_ulong *const clear = id == IPT__KERNEL_panel   ? &arguments->panel.clear_base
-                                : id == IPT__KERNEL_waves ? &arguments->waves.clear_base
-                                                          : &arguments->exchange.clear_base;
+        cl_ulong *const control = (cl_ulong *)(void *)((char *)arguments + launch->control);
+        cl_ulong *const clear = (cl_ulong *)(void *)((char *)arguments + launch->clear);
         const cl_ulong other = *clear;
         *clear = *control;
         *control = other;
@@ -10330,6 +10335,7 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
         workspace->last = NULL;
         return IPT_SUCCESS;
     }
+    run->plan->dirty |= run->holds; /* it may still fail, and this run's commands would start all the same */
     if (!run->wait_count) {
         run->wait_count = 1;
         run->wait = events + 1;

@@ -165,6 +165,7 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
         workspace->last = NULL;
         return IPT_SUCCESS;
     }
+    run->plan->dirty |= run->holds; /* it may still fail, and this run's commands would start all the same */
     if (!run->wait_count) {
         run->wait_count = 1;
         run->wait = events + 1;

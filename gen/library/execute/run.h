@@ -176,12 +176,8 @@ static void ipt__launch_place(const ipt__run *run, const ipt__launch *launch, ip
     if (id == IPT__KERNEL_copy)
         *(launch->given & 1 ? &arguments->copy.source_first : &arguments->copy.target_first) += slots;
     if (launch->cooperative && run->plan->turn) {
-        cl_ulong *const control = id == IPT__KERNEL_panel   ? &arguments->panel.control_base
-                                  : id == IPT__KERNEL_waves ? &arguments->waves.control_base
-                                                            : &arguments->exchange.control_base;
-        cl_ulong *const clear = id == IPT__KERNEL_panel   ? &arguments->panel.clear_base
-                                : id == IPT__KERNEL_waves ? &arguments->waves.clear_base
-                                                          : &arguments->exchange.clear_base;
+        cl_ulong *const control = (cl_ulong *)(void *)((char *)arguments + launch->control);
+        cl_ulong *const clear = (cl_ulong *)(void *)((char *)arguments + launch->clear);
         const cl_ulong other = *clear;
         *clear = *control;
         *control = other;

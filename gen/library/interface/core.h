@@ -57,7 +57,7 @@ typedef struct ipt_context_desc {
                                 or more if ipt finds more. At least 1024 */
     size_t resident_groups;  /* work-groups of a cooperative kernel that run at the same time. 0: measured. For tests,
                                 and for devices of which ipt may use only a part */
-    size_t wait_polls;       /* polls of a waiting work-group before it leaves its work to the last one; 0: default */
+    size_t wait_polls;       /* polls of a waiting work-group before it leaves its work to others; 0: default */
     size_t cache_limit;      /* bytes of the files in cache_dir; ipt removes the oldest files above it. 0: 256 MiB */
     const ipt_binary *binaries; /* compiled programs, searched before cache_dir. Not copied */
     size_t binary_count;

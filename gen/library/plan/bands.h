@@ -20,13 +20,15 @@ static size_t ipt__bands_saved(const ipt__bands *bands)
 }
 
 /* Work-groups that move all bands in one launch: one for each core of a CPU, if each has columns enough; else 0. Their
- * counters are 32 bits. */
+ * counters, and their numbers of units of a side, are 32 bits. */
 static size_t ipt__waves_workers(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__limits *const limits = &problem->limits;
     const size_t workers = limits->compute_units, pieces = ipt__ceil_divide(bands->cols, IPT__WAVES_COLUMNS) + workers;
     return limits->cpu && limits->memory_model == 3 && !(problem->desc.flags & IPT_NO_COOPERATIVE) &&
-                   bands->cols >= workers * IPT__WAVES_COLUMNS && bands->number < ((size_t)1 << 30) / pieces &&
+                   bands->cols >= workers * IPT__WAVES_COLUMNS &&
+                   ipt__max(bands->rows, bands->cols) < ((size_t)1 << 31) / problem->element_units &&
+                   bands->number < ((size_t)1 << 30) / pieces &&
                    problem->desc.batch < ((size_t)1 << 30) / (pieces * (bands->number + 1))
                ? workers
                : 0;

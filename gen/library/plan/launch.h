@@ -13,6 +13,7 @@ typedef struct ipt__launch {
     size_t matrices, instances; /* how many the command moves */
     unsigned given;             /* bit for each of the kernel's buffers that the execution gives; 0: the workspace */
     int cooperative;            /* waits for other work-groups, and uses the turn's control block */
+    size_t control, clear;      /* bytes of its arguments before those of that block and of the next turn's */
     size_t plan_units;          /* the plan's units in one of the kernel's */
     cl_ulong instance_units;    /* distance of instances in the given buffer; 0: the next field counts */
     cl_ulong instance_slots;    /* the same for kernel copy: slots */
@@ -21,6 +22,11 @@ typedef struct ipt__launch {
     cl_ulong groups;            /* number of work-groups */
     ipt__arguments arguments;
 } ipt__launch;
+
+/* Makes a launch cooperative. */
+#define IPT__LAUNCH_WAITS(launch, kernel)                                                                              \
+    ((launch).cooperative = 1, (launch).control = offsetof(ipt__##kernel##_arguments, control_base),                   \
+     (launch).clear = offsetof(ipt__##kernel##_arguments, clear_base))
 
 /* The launches of a stage, and its turns: the commands of a turn have its numbers of matrices and instances. */
 typedef struct ipt__turns {

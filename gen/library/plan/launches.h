@@ -497,7 +497,8 @@ static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stag
     a->run_lanes = (cl_uint)chunks->tile.run_lanes;
     a->polls = problem->limits.wait_polls;
     a->element_units = (cl_uint)units;
-    launch.cooperative = chunks->waits;
+    if (chunks->waits)
+        IPT__LAUNCH_WAITS(launch, panel);
     launch.groups = a->tickets;
     return ipt__launch_add(to, &launch);
 }

@@ -91,7 +91,7 @@ static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__s
     a->run_lanes = (cl_uint)bands->tile.run_lanes;
     a->polls = problem->limits.wait_polls;
     a->element_units = (cl_uint)units;
-    launch.cooperative = 1;
+    IPT__LAUNCH_WAITS(launch, exchange);
     launch.groups = a->tickets;
     return ipt__launch_add(to, &launch);
 }
@@ -150,7 +150,7 @@ static IPT__RARE ipt_result ipt__launch_waves(ipt__launcher *to, const ipt__stag
         (cl_uint)ipt__min(a->stripe_columns, ipt__max(tile, ipt__tunings[1].waves_piece / run / tile * tile));
     a->pieces = (cl_uint)ipt__ceil_divide(a->stripe_columns, a->piece_columns);
     a->polls = problem->limits.wait_polls;
-    launch.cooperative = 1;
+    IPT__LAUNCH_WAITS(launch, waves);
     launch.groups = bands->workers;
     return ipt__launch_add(to, &launch);
 }
