@@ -61,62 +61,87 @@ typedef struct ipt_piece {
     uint before; /* units of the run's first word that lie before it; held begins as far from a word */
 } ipt_piece;
 
-/* Fetches a run. Units beside it are another work-group's: they are not read, and zero in local memory. */
+/* Fetches a run. Units beside it are another work-group's: they are not read, and zero in local memory. The vectors at
+ * its ends may have some: work-items fetch those unit by unit, next to one another. */
 IPT_INLINE void ipt_fetch_piece(ipt_piece *piece, __global ipt_unit *matrix, __local uint4 *vectors, ulong begin,
                                 uint units, uint lane IPT_ARGUMENTS)
 {
-    const uint before = (uint)begin & (IPT_VECTOR_UNITS - 1);
-    const uint count = units ? (before + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS : 0;
+    const uint before = (uint)begin & (IPT_VECTOR_UNITS - 1), end = before + units;
+    const uint count = units ? (end + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS : 0;
+    __global ipt_unit *const from = matrix + (begin - before);
+    __local ipt_unit *const to = (__local ipt_unit *)vectors;
     piece->begin = matrix + begin;
-    piece->held = (__local ipt_unit *)vectors + before;
+    piece->held = to + before;
     piece->before = before & (IPT_WORD_UNITS - 1);
-    for (uint q = lane; q < count + 2; q += run_lanes) {
-        __local uint4 *to = vectors + q - 1;
-        if (q == 0 || q > count || (q == 1 && before) || (q == count && (before + units) % IPT_VECTOR_UNITS))
-            *to = 0; /* whole vectors are copied asynchronously, so they are not written here */
-        if (q >= 1 && q <= count)
-            ipt_fetch(to, matrix, begin / IPT_VECTOR_UNITS + q - 1, begin, begin + units);
+    for (uint q = lane; q < count; q += run_lanes)
+        if (q * IPT_VECTOR_UNITS >= before && (q + 1) * IPT_VECTOR_UNITS <= end)
+            ipt_fetch_inside(vectors + q, (__global uint4 *)from + q);
+    for (uint i = lane; i < 2 * IPT_VECTOR_UNITS; i += run_lanes) {
+        const bool is_last = i >= IPT_VECTOR_UNITS;
+        const uint q = is_last ? count - 1 : 0, unit = q * IPT_VECTOR_UNITS + i % IPT_VECTOR_UNITS;
+        if ((is_last ? count > 1 : count > 0) && (q * IPT_VECTOR_UNITS < before || (q + 1) * IPT_VECTOR_UNITS > end))
+            to[unit] = unit >= before && unit < end ? from[unit] : (ipt_unit)0;
     }
+    if (lane == 0)
+        vectors[-1] = vectors[count] = 0;
 }
+
+#if IPT_UNIT_BYTES < 4
+/* Four of the eight bytes of two words. `bytes`: their numbers, a hexadecimal digit each, the first one lowest. */
+IPT_INLINE uint ipt_pick(uint low, uint high, uint bytes)
+{
+#if IPT_MEMORY_MODEL == 2
+    uint picked;
+    __asm__("prmt.b32 %0, %1, %2, %3;" : "=r"(picked) : "r"(low), "r"(high), "r"(bytes));
+    return picked;
+#else
+    const ulong both = low | (ulong)high << 32;
+    return (uint)(both >> 8 * (bytes & 7) & 0xff) | (uint)(both >> 8 * (bytes >> 4 & 7) & 0xff) << 8 |
+           (uint)(both >> 8 * (bytes >> 8 & 7) & 0xff) << 16 | (uint)(both >> 8 * (bytes >> 12 & 7) & 0xff) << 24;
+#endif
+}
+
+/* The word of local memory that has unit `from`, counted from the first unit of held's own word. */
+IPT_INLINE __local const uint *ipt_word_of(const ipt_piece *piece, uint from)
+{
+    return (__local const uint *)(piece->held - piece->before) + (int)(from & -IPT_WORD_UNITS) / (int)IPT_WORD_UNITS;
+}
+
+/* Picks from a word on, `from` units behind its begin. */
+#define IPT_BYTES_FROM(bytes, from) ((bytes) + 0x1111u * IPT_UNIT_BYTES * ((from) & (IPT_WORD_UNITS - 1)))
+#endif
 
 /* The word from `unit` on, which may lie a few units before the run or end after it, of a run of `count` elements that
  * are those of `held` in descending sequence. */
-IPT_INLINE ipt_word ipt_descending_word(__local const ipt_unit *held, uint before, uint unit, uint count IPT_ARGUMENTS)
+IPT_INLINE ipt_word ipt_descending_word(const ipt_piece *piece, uint unit, uint count IPT_ARGUMENTS)
 {
 #if IPT_UNIT_BYTES >= 4
     IPT_ELEMENT_OF(unit, element, part);
-    return held[(count - 1 - element) * (IPT_ELEMENT_UNITS == 1 ? 1 : element_units) + part];
+    return piece->held[(count - 1 - element) * (IPT_ELEMENT_UNITS == 1 ? 1 : element_units) + part];
 #elif IPT_ELEMENT_UNITS == 1
-    const uint from = before + count - IPT_WORD_UNITS - unit, skipped = from & (IPT_WORD_UNITS - 1);
-    __local const uint *words = (__local const uint *)(held - before) + (int)(from - skipped) / (int)IPT_WORD_UNITS;
-    const uint word = (uint)((words[0] | (ulong)words[1] << 32) >> 8 * IPT_UNIT_BYTES * skipped);
-#if IPT_UNIT_BYTES == 1
-    return as_uint(as_uchar4(word).s3210);
-#else
-    return as_uint(as_ushort2(word).s10);
-#endif
+    const uint from = piece->before + count - IPT_WORD_UNITS - unit;
+    __local const uint *words = ipt_word_of(piece, from);
+    return ipt_pick(words[0], words[1], IPT_BYTES_FROM(IPT_UNIT_BYTES == 1 ? 0x0123u : 0x1032u, from));
 #else
 #if IPT_UNIT_BYTES == 1
     if (element_units == 3) { /* four bytes are of two elements, which lie next to one another */
-        IPT_ELEMENT_OF(unit + 3, after, part);
-        const uint from = before + (count - 1 - after) * 3, skipped = from & 3;
-        __local const uint *words = (__local const uint *)(held - before) + (int)(from - skipped) / 4;
-        const uint shift = 8 * skipped, first = (uint)((words[0] | (ulong)words[1] << 32) >> shift),
-                   second = (uint)((words[1] | (ulong)words[2] << 32) >> shift);
-        const ulong last_first = (ulong)second << 32 | first, /* three bytes of each */
-            first_last = last_first >> 24 & 0xffffff | (last_first & 0xffffff) << 24;
-        return (uint)(first_last >> 8 * part);
+        const uint after = (unit + 3) / 3, part = unit + 3 - after * 3, from = piece->before + (count - 1 - after) * 3;
+        __local const uint *words = ipt_word_of(piece, from);
+        const uint ascending = IPT_BYTES_FROM(0x3210u, from);
+        return ipt_pick(ipt_pick(words[0], words[1], ascending), ipt_pick(words[1], words[2], ascending),
+                        part == 0   ? 0x0543u
+                        : part == 1 ? 0x1054u
+                                    : 0x2105u);
     }
 #endif
     /* From one element to the next, back over both. */
     IPT_ELEMENT_OF(unit + element_units, after, part); /* the next element's number */
     int from = (int)((count - after) * element_units + part);
     uint word = 0, left = element_units - part;
-    (void)before;
 #pragma unroll
     for (uint i = 0; i < IPT_WORD_UNITS; ++i) {
         if (unit + i < count * element_units)
-            word |= (uint)held[from] << 8 * IPT_UNIT_BYTES * i;
+            word |= (uint)piece->held[from] << 8 * IPT_UNIT_BYTES * i;
         from += --left ? 1 : 1 - 2 * (int)element_units;
         left += left ? 0 : element_units;
     }
@@ -125,15 +150,14 @@ IPT_INLINE ipt_word ipt_descending_word(__local const ipt_unit *held, uint befor
 }
 
 /* The same in ascending sequence. */
-IPT_INLINE ipt_word ipt_ascending_word(__local const ipt_unit *held, uint before, uint unit)
+IPT_INLINE ipt_word ipt_ascending_word(const ipt_piece *piece, uint unit)
 {
 #if IPT_UNIT_BYTES >= 4
-    (void)before;
-    return held[unit];
+    return piece->held[unit];
 #else
-    const uint from = before + unit, skipped = from & (IPT_WORD_UNITS - 1);
-    __local const uint *words = (__local const uint *)(held - before) + (int)(from - skipped) / (int)IPT_WORD_UNITS;
-    return (uint)((words[0] | (ulong)words[1] << 32) >> 8 * IPT_UNIT_BYTES * skipped);
+    const uint from = piece->before + unit;
+    __local const uint *words = ipt_word_of(piece, from);
+    return ipt_pick(words[0], words[1], IPT_BYTES_FROM(0x3210u, from));
 #endif
 }
 
@@ -144,8 +168,8 @@ IPT_INLINE void ipt_write_piece(const ipt_piece *run, const ipt_piece *other, ui
 #pragma unroll 4
     for (uint at = lane * IPT_WORD_UNITS; at < units + run->before; at += run_lanes * IPT_WORD_UNITS) {
         const uint unit = at - run->before;
-        const ipt_word word = descends ? ipt_descending_word(other->held, other->before, unit, count IPT_PASSED)
-                                       : ipt_ascending_word(other->held, other->before, unit);
+        const ipt_word word =
+            descends ? ipt_descending_word(other, unit, count IPT_PASSED) : ipt_ascending_word(other, unit);
         if (unit < units && units - unit >= IPT_WORD_UNITS)
             *(__global ipt_word *)(run->begin + unit) = word;
 #if IPT_UNIT_BYTES < 4

@@ -127,9 +127,12 @@ static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands 
 {
     const ipt__tuning *const model = &ipt__tunings[0];
     const size_t size = problem->desc.elem_size, unit = problem->unit_bytes;
-    /* A line of 32 work-items moves so many units of a run in one turn: IPT_STEPS in parts/runs_held.cl. */
-    const size_t turn = 32 * (unit <= 4 ? 6 : 32 / unit);
-    const size_t turns = (bands->height * problem->element_units + 30) / turn + 1;
+    /* A line of 32 work-items moves so many units of a run in one turn, from lines of memory on: IPT_STEPS and
+     * IPT_MEMORY_UNITS in parts/runs_held.cl. Runs begin at multiples of the lowest bit of `begins`. */
+    const size_t turn = 32 * (unit <= 4 ? 6 : 32 / unit), line = ipt__min(128, 32 * unit),
+                 begins = bands->height * size | bands->column_units * unit,
+                 before = (line - ipt__min(line, begins & (~begins + 1))) / unit;
+    const size_t turns = ipt__ceil_divide(bands->height * problem->element_units + before, turn);
     const int gapped = bands->height * size % 32 || bands->column_units * unit % 32;
     return model->together_piece / (double)(bands->chunk_width * size) +
            model->together_run / (double)(bands->height * size) * (0.5 + 0.5 * (double)turns) +

@@ -337,6 +337,7 @@ static void ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, siz
         a->groups = (cl_uint)ipt__ceil_divide((size_t)a->pairs, (size_t)a->group_pairs);
         return;
     }
+    each = each < 16 ? each : each / 16 * 16; /* pieces begin as lines do */
     each = ipt__min(each, ipt__round_up(ipt__ceil_divide(pairs, ipt__ceil_divide(pairs, each)), 16)); /* alike */
     pieces = ipt__ceil_divide(pairs, each);
     a->part_units = (cl_uint)ipt__min(most, each * element);
