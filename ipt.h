@@ -8201,16 +8201,16 @@ static size_t ipt__group_run(const ipt__limits *limits)
     return ipt__tunings[limits->cpu].run * (limits->cpu ? 1 : limits->group_size);
 }
 
-/* Cuts the lines of a flip into pieces, and counts the work-groups of a matrix. On GPUs a piece is what run_lanes
- * work-items hold: 16 bytes each. It may begin within a word of four bytes. */
+/* Cuts the lines of a flip into pieces, and counts the work-groups of a matrix. A piece is what run_lanes work-items
+ * hold, 16 bytes each. Single work-items, as on CPUs, hold none. It may begin within a word of four bytes. */
 static void ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, size_t unit, size_t group_size)
 {
     const size_t vector = IPT__VECTOR_BYTES / unit, before = ipt__max(1, IPT__WORD_BYTES / unit) - 1,
                  most = group_size * vector - before, element = a->element_units, pairs = (size_t)a->line_pairs,
                  lines = ipt__ceil_divide((size_t)a->pairs, pairs);
-    size_t lanes = IPT__FLIP_LANES, each = ipt__max(1, most / element), pieces;
+    size_t lanes = ipt__min(IPT__FLIP_LANES, group_size), each = ipt__max(1, most / element), pieces;
     a->run_lanes = a->parts = 1;
-    if (limits->cpu) {
+    if (group_size == 1) {
         a->group_pairs = ipt__group_run(limits);
         a->groups = (cl_uint)ipt__ceil_divide((size_t)a->pairs, (size_t)a->group_pairs);
         return;

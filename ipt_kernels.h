@@ -107,7 +107,7 @@
     D(32, column_units) /* rows elements */                                                                            \
     D(32, element_units)
 
-/* A work-group swaps group_pairs pairs of a matrix (CPU), or pieces of as many pairs of a few lines (GPU). */
+/* A work-group swaps group_pairs pairs of a matrix (a single work-item), or pieces of as many pairs of a few lines. */
 #define IPT_flip_ARGUMENTS(X, D)                                                                                       \
     X(ulong, base)                                                                                                     \
     X(ulong, matrix_stride)                                                                                            \
@@ -119,9 +119,9 @@
     X(long, partner)                                                                                                   \
     X(long, partner_line)                                                                                              \
     X(long, partner_step)                                                                                              \
-    X(uint, run_lanes)  /* GPU: work-items that share a piece: a power of two */                                        \
-    X(uint, parts)      /* GPU: of a pair that is longer than a piece, else 1 */                                        \
-    X(uint, part_units) /* GPU: most units of a piece */                                                               \
+    X(uint, run_lanes)  /* work-items that share a piece: a power of two */                                        \
+    X(uint, parts)      /* of a pair that is longer than a piece, else 1 */                                        \
+    X(uint, part_units) /* most units of a piece */                                                               \
     D(32, element_units)
 
 /* A work-group computes group_units units. */
@@ -3425,8 +3425,8 @@ static const char *const ipt__text_flip[] = {
     "#endif\n"
     "}\n"
     "#else\n"
-    "\n\n#define IPT_LEAST_LANES 8\n"
-    "#define IPT_SIDE_VECTORS (IPT_GROUP_SIZE + 3 * (IPT_GROUP_SIZE / IPT_LEAST_LANES))\n"
+    "\n\n#define IPT_MOST_PIECES (IPT_GROUP_SIZE <= 8 ? 1 : IPT_GROUP_SIZE / 8)\n"
+    "#define IPT_SIDE_VECTORS (IPT_GROUP_SIZE + 3 * IPT_MOST_PIECES)\n"
     "\n\n\n#if IPT_UNIT_BYTES < 4\n"
     "typedef uint ipt_word;\n"
     "#else\n"
@@ -3590,7 +3590,7 @@ static const char *const ipt__text_flip[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_flip "a6589c82a96299ec"
+#define IPT__HASH_flip "b729f8126ff9065a"
 #define IPT_flip_PARTS(X) X(unit) X(divide) X(vectors)
 
 #ifndef IPT_NO_KERNEL_SOURCE

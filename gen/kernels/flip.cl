@@ -42,8 +42,8 @@ IPT_INLINE void ipt_swap_elements(__global ipt_unit *restrict one, __global ipt_
 #else
 /* Vectors of local memory for the pieces of one side: 16 bytes for each work-item, and for each piece a vector more,
  * because it may begin within one, between two that are never used but may be read. */
-#define IPT_LEAST_LANES 8
-#define IPT_SIDE_VECTORS (IPT_GROUP_SIZE + 3 * (IPT_GROUP_SIZE / IPT_LEAST_LANES))
+#define IPT_MOST_PIECES (IPT_GROUP_SIZE <= 8 ? 1 : IPT_GROUP_SIZE / 8) /* a piece is for 8 work-items at least */
+#define IPT_SIDE_VECTORS (IPT_GROUP_SIZE + 3 * IPT_MOST_PIECES)
 
 /* Short units are written by words of four bytes. An H200 took 886 us for 8192 x 8192 elements of three bytes when
  * units moved one by one, from memory to memory. */
