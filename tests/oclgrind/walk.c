@@ -638,6 +638,21 @@ static void walk_registers(ipt_context *context, int quick, int alone)
     }
 }
 
+/* A desc of forced bands. */
+static ipt_plan_desc bands_desc(size_t rows, size_t cols, size_t tile_m, size_t elem_size, ipt_move move)
+{
+    ipt_plan_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.rows = rows;
+    desc.cols = cols;
+    desc.elem_size = elem_size;
+    desc.sequence = IPT_SEQUENCE_EXCHANGE;
+    desc.tile_m = tile_m;
+    desc.max_workspace = 1 << 20;
+    desc.move = move;
+    return desc;
+}
+
 /* All waves of a CPU in one launch. One work-group runs at a time, so the first one moves the pieces of both. The
  * context gets a memory model and a number of cores that allow this. */
 static void walk_waves(ipt_context *context, int quick)
@@ -653,15 +668,8 @@ static void walk_waves(ipt_context *context, int quick)
     context->limits.memory_model = 3;
     context->limits.compute_units = 2;
     for (s = 0; s < (quick ? 2 : sizeof shapes / sizeof *shapes); ++s) {
-        ipt_plan_desc desc;
-        memset(&desc, 0, sizeof desc);
-        desc.rows = shapes[s].rows;
-        desc.cols = shapes[s].cols;
-        desc.elem_size = shapes[s].elem_size;
-        desc.sequence = IPT_SEQUENCE_EXCHANGE;
-        desc.tile_m = shapes[s].tile_m;
-        desc.max_workspace = 1 << 20;
-        desc.move = turned(s);
+        ipt_plan_desc desc =
+            bands_desc(shapes[s].rows, shapes[s].cols, shapes[s].tile_m, shapes[s].elem_size, turned(s));
         desc.batch = 1 + s % 2;
         if (shapes[s].expressed)
             express(&desc);
@@ -686,17 +694,9 @@ static void walk_bands(ipt_context *context, int quick, int single)
     size_t s;
     context->limits.memory_model = 3;
     for (s = 0; s < (quick ? 2 : sizeof bands / sizeof *bands); ++s) {
-        ipt_plan_desc desc;
+        ipt_plan_desc desc = bands_desc(bands[s].rows, bands[s].cols, bands[s].tile_m, bands[s].elem_size, turned(s));
         if (single && !bands[s].single)
             continue;
-        memset(&desc, 0, sizeof desc);
-        desc.rows = bands[s].rows;
-        desc.cols = bands[s].cols;
-        desc.elem_size = bands[s].elem_size;
-        desc.sequence = IPT_SEQUENCE_EXCHANGE;
-        desc.tile_m = bands[s].tile_m;
-        desc.max_workspace = 1 << 20;
-        desc.move = turned(s);
         if (bands[s].expressed)
             express(&desc);
         walk(context, &desc);
