@@ -6006,6 +6006,13 @@ static size_t ipt__swap_local_bytes(const ipt__problem *problem, ipt__swap_stage
     return swap->local_bytes + swap->places * 4 * swap->side;
 }
 
+static int ipt__swap_fits(const ipt__problem *problem, ipt__swap_stage *swap, size_t stride)
+{
+    const ipt__limits *const limits = &problem->limits;
+    const size_t most = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__SWAP_BYTES : limits->local_memory;
+    return ipt__swap_local_bytes(problem, swap, stride) <= most && !ipt__problem_refuses(problem, swap->local_bytes);
+}
+
 /* Chooses tiles of a square that are fetched by vectors, for GPUs and elements of one unit. Rows that cut memory
  * sectors get larger tiles. The largest tiles allow two work-groups per compute unit and need enough pairs for each. An
  * H200 reaches 0.78 to 0.81 of a copy for 14000 x 14000 floats. Returns 0 if they do not fit local memory. */
@@ -6015,8 +6022,7 @@ static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size
                                           {{64, 80}, {48, 64}, {40, 40}}}; /* of two tiles, of four; by unit: 4, 8, 16
                                                                               bytes; cut sectors: no, yes */
     const ipt__limits *const limits = &problem->limits;
-    const size_t unit = problem->unit_bytes, per_side = length / IPT__SWAP_SIDE_LARGE,
-                 most = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__SWAP_BYTES : limits->local_memory;
+    const size_t unit = problem->unit_bytes, per_side = length / IPT__SWAP_SIDE_LARGE;
     const size_t row = ipt__source_row(problem); /* a pitched matrix is one instance */
     const size_t stride = problem->pitched ? row * unit : length * unit;
     const int cut = stride % 256 != 0;
@@ -6032,10 +6038,10 @@ static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size
     }
     /* Turns by tiles need small ones where local memory is short. Four tiles are too few for small squares. */
     if (ipt__problem_rotates(problem) &&
-        (ipt__swap_local_bytes(problem, swap, stride) > most ||
+        (!ipt__swap_fits(problem, swap, stride) ||
          (places == 4 && length / 2 / swap->side * (length / 2 / swap->side) < limits->compute_units)))
         swap->side = IPT__SWAP_SIDE_TURNED;
-    return ipt__swap_local_bytes(problem, swap, stride) <= most && !ipt__problem_refuses(problem, swap->local_bytes);
+    return ipt__swap_fits(problem, swap, stride);
 }
 
 /* Tiles that change places where swapped tiles turn a whole square in one pass; 0 if they cannot. */
@@ -8201,9 +8207,10 @@ static size_t ipt__group_run(const ipt__limits *limits)
     return ipt__tunings[limits->cpu].run * (limits->cpu ? 1 : limits->group_size);
 }
 
-/* Cuts the lines of a flip into pieces, and counts the work-groups of a matrix. A piece is what run_lanes work-items
- * hold, 16 bytes each. Single work-items, as on CPUs, hold none. It may begin within a word of four bytes. */
-static void ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, size_t unit, size_t group_size)
+/* Cuts the lines of a flip into pieces, and returns the number of work-groups of a matrix. A piece is what run_lanes
+ * work-items hold, 16 bytes each. Single work-items, as on CPUs, hold none. It may begin within a word of four bytes.
+ */
+static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, size_t unit, size_t group_size)
 {
     const size_t vector = IPT__VECTOR_BYTES / unit, before = ipt__max(1, IPT__WORD_BYTES / unit) - 1,
                  most = group_size * vector - before, element = a->element_units, pairs = (size_t)a->line_pairs,
@@ -8212,8 +8219,7 @@ static void ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, siz
     a->run_lanes = a->parts = 1;
     if (group_size == 1) {
         a->group_pairs = ipt__group_run(limits);
-        a->groups = (cl_uint)ipt__ceil_divide((size_t)a->pairs, (size_t)a->group_pairs);
-        return;
+        return ipt__ceil_divide((size_t)a->pairs, (size_t)a->group_pairs);
     }
     each = each < 16 ? each : each / 16 * 16; /* pieces begin as lines do */
     each = ipt__min(each, ipt__round_up(ipt__ceil_divide(pairs, ipt__ceil_divide(pairs, each)), 16)); /* alike */
@@ -8224,7 +8230,7 @@ static void ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, siz
         lanes *= 2;
     a->run_lanes = (cl_uint)lanes;
     a->group_pairs = each;
-    a->groups = (cl_uint)(pieces * a->parts * ipt__ceil_divide(lines, group_size / lanes));
+    return (cl_ulong)pieces * a->parts * ipt__ceil_divide(lines, group_size / lanes);
 }
 
 static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage *stage)
@@ -8234,6 +8240,7 @@ static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage
                   last = (cl_long)(stage->cols - 1) * units;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__flip_arguments *const a = &launch.arguments.flip;
+    cl_ulong groups;
     a->matrix_stride = ipt__matrix_stride(problem);
     a->pairs = ipt__flip_pairs(stage);
     a->element_units = (cl_uint)units;
@@ -8258,8 +8265,9 @@ static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage
         a->partner_line = -row;
         a->partner_step = units;
     }
-    ipt__flip_cut(&problem->limits, a, problem->unit_bytes, ipt__launch_params(to, &launch)->group_size);
-    launch.groups = (cl_ulong)a->groups * to->matrices;
+    groups = ipt__flip_cut(&problem->limits, a, problem->unit_bytes, ipt__launch_params(to, &launch)->group_size);
+    a->groups = (cl_uint)groups; /* fits if the number of all does */
+    launch.groups = groups * to->matrices;
     return ipt__launch_add(to, &launch);
 }
 
@@ -9910,6 +9918,7 @@ static IPT__RARE ipt_result ipt__plan_find_cooperative(ipt_plan *plan)
 {
     int done;
     ipt_result result;
+    plan->problem.refused_bytes = ipt__least_refused(plan->context); /* tiles that turn squares may be too large */
     if (!ipt__plan_may_cooperate(&plan->problem))
         return IPT_SUCCESS;
     result = ipt__plan_find_on_chip(plan, &done);

@@ -3568,8 +3568,8 @@ static const char *const ipt__text_flip[] = {
     "const uint pieces = (uint)((line_pairs + group_pairs - 1) / group_pairs) * parts;\n"
     "const uint lines = group / pieces, piece = group - lines * pieces, part = piece % parts;\n"
     "const ulong line = (ulong)lines * (IPT_GROUP_SIZE / run_lanes) + row, of_line = line * line_pairs;\n"
-    "const ulong first = (ulong)(piece / parts) * group_pairs,\n"
-    "end = of_line < pairs ? min(min(pairs - of_line, line_pairs), first + group_pairs) : 0;\n"
+    "\nconst ulong first = (ulong)(piece / parts) * group_pairs,\n"
+    "end = of_line < pairs ? max(first, min(min(pairs - of_line, line_pairs), first + group_pairs)) : first;\n"
     "const uint begin = part * part_units,\n"
     "units = first < end ? (uint)min((ulong)part_units, (end - first) * element_units - begin) : 0;\n"
     "const bool descends = partner_step < 0 && end - first > 1;\n"
@@ -3581,8 +3581,8 @@ static const char *const ipt__text_flip[] = {
     "ipt_fetch_piece(&far, matrix, held + IPT_SIDE_VECTORS, (ulong)((long)origin + other) + begin, units,\n"
     "lane IPT_PASSED);\n"
     "ipt_fetch_wait();\n"
-    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "",
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "ipt_write_piece(&near, &far, units, (uint)(end - first), descends, lane IPT_PASSED);\n"
     "ipt_write_piece(&far, &near, units, (uint)(end - first), descends, lane IPT_PASSED);\n"
     "#endif\n"
@@ -3590,7 +3590,7 @@ static const char *const ipt__text_flip[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_flip "b729f8126ff9065a"
+#define IPT__HASH_flip "14f5d6b262220c49"
 #define IPT_flip_PARTS(X) X(unit) X(divide) X(vectors)
 
 #ifndef IPT_NO_KERNEL_SOURCE

@@ -209,8 +209,9 @@ ipt_k_flip(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)
     const uint pieces = (uint)((line_pairs + group_pairs - 1) / group_pairs) * parts;
     const uint lines = group / pieces, piece = group - lines * pieces, part = piece % parts;
     const ulong line = (ulong)lines * (IPT_GROUP_SIZE / run_lanes) + row, of_line = line * line_pairs;
+    /* The last line may end before a piece. */
     const ulong first = (ulong)(piece / parts) * group_pairs,
-                end = of_line < pairs ? min(min(pairs - of_line, line_pairs), first + group_pairs) : 0;
+                end = of_line < pairs ? max(first, min(min(pairs - of_line, line_pairs), first + group_pairs)) : first;
     const uint begin = part * part_units,
                units = first < end ? (uint)min((ulong)part_units, (end - first) * element_units - begin) : 0;
     const bool descends = partner_step < 0 && end - first > 1;

@@ -493,6 +493,11 @@ static void walk_flips(ipt_context *context, int quick)
             desc.batch = 1 + s % 2;
             desc.move = moves[m];
             walk(context, &desc);
+            if (s == 0) { /* the middle row ends in the middle, before its last piece; rows begin within words */
+                desc.rows = 3;
+                desc.cols = 1100;
+                walk_gaps(context, desc, 1, 1);
+            }
         }
 }
 

@@ -323,9 +323,10 @@ static size_t ipt__group_run(const ipt__limits *limits)
     return ipt__tunings[limits->cpu].run * (limits->cpu ? 1 : limits->group_size);
 }
 
-/* Cuts the lines of a flip into pieces, and counts the work-groups of a matrix. A piece is what run_lanes work-items
- * hold, 16 bytes each. Single work-items, as on CPUs, hold none. It may begin within a word of four bytes. */
-static void ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, size_t unit, size_t group_size)
+/* Cuts the lines of a flip into pieces, and returns the number of work-groups of a matrix. A piece is what run_lanes
+ * work-items hold, 16 bytes each. Single work-items, as on CPUs, hold none. It may begin within a word of four bytes.
+ */
+static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, size_t unit, size_t group_size)
 {
     const size_t vector = IPT__VECTOR_BYTES / unit, before = ipt__max(1, IPT__WORD_BYTES / unit) - 1,
                  most = group_size * vector - before, element = a->element_units, pairs = (size_t)a->line_pairs,
@@ -334,8 +335,7 @@ static void ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, siz
     a->run_lanes = a->parts = 1;
     if (group_size == 1) {
         a->group_pairs = ipt__group_run(limits);
-        a->groups = (cl_uint)ipt__ceil_divide((size_t)a->pairs, (size_t)a->group_pairs);
-        return;
+        return ipt__ceil_divide((size_t)a->pairs, (size_t)a->group_pairs);
     }
     each = each < 16 ? each : each / 16 * 16; /* pieces begin as lines do */
     each = ipt__min(each, ipt__round_up(ipt__ceil_divide(pairs, ipt__ceil_divide(pairs, each)), 16)); /* alike */
@@ -346,7 +346,7 @@ static void ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, siz
         lanes *= 2;
     a->run_lanes = (cl_uint)lanes;
     a->group_pairs = each;
-    a->groups = (cl_uint)(pieces * a->parts * ipt__ceil_divide(lines, group_size / lanes));
+    return (cl_ulong)pieces * a->parts * ipt__ceil_divide(lines, group_size / lanes);
 }
 
 static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage *stage)
@@ -356,6 +356,7 @@ static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage
                   last = (cl_long)(stage->cols - 1) * units;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__flip_arguments *const a = &launch.arguments.flip;
+    cl_ulong groups;
     a->matrix_stride = ipt__matrix_stride(problem);
     a->pairs = ipt__flip_pairs(stage);
     a->element_units = (cl_uint)units;
@@ -380,8 +381,9 @@ static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage
         a->partner_line = -row;
         a->partner_step = units;
     }
-    ipt__flip_cut(&problem->limits, a, problem->unit_bytes, ipt__launch_params(to, &launch)->group_size);
-    launch.groups = (cl_ulong)a->groups * to->matrices;
+    groups = ipt__flip_cut(&problem->limits, a, problem->unit_bytes, ipt__launch_params(to, &launch)->group_size);
+    a->groups = (cl_uint)groups; /* fits if the number of all does */
+    launch.groups = groups * to->matrices;
     return ipt__launch_add(to, &launch);
 }
 

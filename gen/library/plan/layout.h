@@ -306,6 +306,13 @@ static size_t ipt__swap_local_bytes(const ipt__problem *problem, ipt__swap_stage
     return swap->local_bytes + swap->places * 4 * swap->side;
 }
 
+static int ipt__swap_fits(const ipt__problem *problem, ipt__swap_stage *swap, size_t stride)
+{
+    const ipt__limits *const limits = &problem->limits;
+    const size_t most = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__SWAP_BYTES : limits->local_memory;
+    return ipt__swap_local_bytes(problem, swap, stride) <= most && !ipt__problem_refuses(problem, swap->local_bytes);
+}
+
 /* Chooses tiles of a square that are fetched by vectors, for GPUs and elements of one unit. Rows that cut memory
  * sectors get larger tiles. The largest tiles allow two work-groups per compute unit and need enough pairs for each. An
  * H200 reaches 0.78 to 0.81 of a copy for 14000 x 14000 floats. Returns 0 if they do not fit local memory. */
@@ -315,8 +322,7 @@ static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size
                                           {{64, 80}, {48, 64}, {40, 40}}}; /* of two tiles, of four; by unit: 4, 8, 16
                                                                               bytes; cut sectors: no, yes */
     const ipt__limits *const limits = &problem->limits;
-    const size_t unit = problem->unit_bytes, per_side = length / IPT__SWAP_SIDE_LARGE,
-                 most = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__SWAP_BYTES : limits->local_memory;
+    const size_t unit = problem->unit_bytes, per_side = length / IPT__SWAP_SIDE_LARGE;
     const size_t row = ipt__source_row(problem); /* a pitched matrix is one instance */
     const size_t stride = problem->pitched ? row * unit : length * unit;
     const int cut = stride % 256 != 0;
@@ -332,10 +338,10 @@ static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size
     }
     /* Turns by tiles need small ones where local memory is short. Four tiles are too few for small squares. */
     if (ipt__problem_rotates(problem) &&
-        (ipt__swap_local_bytes(problem, swap, stride) > most ||
+        (!ipt__swap_fits(problem, swap, stride) ||
          (places == 4 && length / 2 / swap->side * (length / 2 / swap->side) < limits->compute_units)))
         swap->side = IPT__SWAP_SIDE_TURNED;
-    return ipt__swap_local_bytes(problem, swap, stride) <= most && !ipt__problem_refuses(problem, swap->local_bytes);
+    return ipt__swap_fits(problem, swap, stride);
 }
 
 /* Tiles that change places where swapped tiles turn a whole square in one pass; 0 if they cannot. */

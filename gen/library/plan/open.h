@@ -176,6 +176,7 @@ static IPT__RARE ipt_result ipt__plan_find_cooperative(ipt_plan *plan)
 {
     int done;
     ipt_result result;
+    plan->problem.refused_bytes = ipt__least_refused(plan->context); /* tiles that turn squares may be too large */
     if (!ipt__plan_may_cooperate(&plan->problem))
         return IPT_SUCCESS;
     result = ipt__plan_find_on_chip(plan, &done);
