@@ -473,10 +473,10 @@ typedef struct ipt_plan_desc {
     unsigned flags;       /* IPT_ESTIMATE, IPT_MEASURE ... */
     size_t max_workspace; /* bytes of device memory that the plan may hold. 0: 1 % of the matrices, at least 1 MiB; 1:
                              as little as possible */
-    ipt_sequence sequence; /* IPT_SEQUENCE_AUTO or a forced sequence */
-    size_t tile_m, tile_n; /* elements; 0: chosen. tile_m divides rows, tile_n cols, except for TWO_PASS and IPT_PAD */
-    cl_mem measure_buffer; /* buffer for IPT_MEASURE, at least as large as the batch; its content is lost. NULL: a
-                              temporary one. Not retained */
+    ipt_sequence sequence;   /* IPT_SEQUENCE_AUTO or a forced sequence */
+    size_t tile_m, tile_n;   /* elements; 0: chosen. They divide rows and cols, but for TWO_PASS, EXCHANGE, IPT_PAD */
+    cl_mem measure_buffer;   /* buffer for IPT_MEASURE, at least as large as the batch; its content is lost. NULL: a
+                                temporary one. Not retained */
     ipt_variant variant_010; /* kernel of stages that move single elements, in sequences 1 to 4.3. With AUTO one of BS
                                 for whole matrices, with SQUARE one of SWAP */
     ipt_variant variant_100; /* kernel of stages that move super-elements, and of sequence 1 */
@@ -6006,6 +6006,7 @@ static size_t ipt__swap_local_bytes(const ipt__problem *problem, ipt__swap_stage
     return swap->local_bytes + swap->places * 4 * swap->side;
 }
 
+/* Whether such tiles fit local memory. Lays them out. */
 static int ipt__swap_fits(const ipt__problem *problem, ipt__swap_stage *swap, size_t stride)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -8208,8 +8209,8 @@ static size_t ipt__group_run(const ipt__limits *limits)
 }
 
 /* Cuts the lines of a flip into pieces, and returns the number of work-groups of a matrix. A piece is what run_lanes
- * work-items hold, 16 bytes each. Single work-items, as on CPUs, hold none. It may begin within a word of four bytes.
- */
+ * work-items hold, 16 bytes each, less what lies before it in its first word. Single work-items, as on CPUs, hold
+ * none. */
 static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, size_t unit, size_t group_size)
 {
     const size_t vector = IPT__VECTOR_BYTES / unit, before = ipt__max(1, IPT__WORD_BYTES / unit) - 1,

@@ -114,10 +114,10 @@ typedef struct ipt_plan_desc {
     unsigned flags;       /* IPT_ESTIMATE, IPT_MEASURE ... */
     size_t max_workspace; /* bytes of device memory that the plan may hold. 0: 1 % of the matrices, at least 1 MiB; 1:
                              as little as possible */
-    ipt_sequence sequence; /* IPT_SEQUENCE_AUTO or a forced sequence */
-    size_t tile_m, tile_n; /* elements; 0: chosen. tile_m divides rows, tile_n cols, except for TWO_PASS and IPT_PAD */
-    cl_mem measure_buffer; /* buffer for IPT_MEASURE, at least as large as the batch; its content is lost. NULL: a
-                              temporary one. Not retained */
+    ipt_sequence sequence;   /* IPT_SEQUENCE_AUTO or a forced sequence */
+    size_t tile_m, tile_n;   /* elements; 0: chosen. They divide rows and cols, but for TWO_PASS, EXCHANGE, IPT_PAD */
+    cl_mem measure_buffer;   /* buffer for IPT_MEASURE, at least as large as the batch; its content is lost. NULL: a
+                                temporary one. Not retained */
     ipt_variant variant_010; /* kernel of stages that move single elements, in sequences 1 to 4.3. With AUTO one of BS
                                 for whole matrices, with SQUARE one of SWAP */
     ipt_variant variant_100; /* kernel of stages that move super-elements, and of sequence 1 */

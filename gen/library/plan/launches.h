@@ -324,8 +324,8 @@ static size_t ipt__group_run(const ipt__limits *limits)
 }
 
 /* Cuts the lines of a flip into pieces, and returns the number of work-groups of a matrix. A piece is what run_lanes
- * work-items hold, 16 bytes each. Single work-items, as on CPUs, hold none. It may begin within a word of four bytes.
- */
+ * work-items hold, 16 bytes each, less what lies before it in its first word. Single work-items, as on CPUs, hold
+ * none. */
 static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, size_t unit, size_t group_size)
 {
     const size_t vector = IPT__VECTOR_BYTES / unit, before = ipt__max(1, IPT__WORD_BYTES / unit) - 1,

@@ -306,6 +306,7 @@ static size_t ipt__swap_local_bytes(const ipt__problem *problem, ipt__swap_stage
     return swap->local_bytes + swap->places * 4 * swap->side;
 }
 
+/* Whether such tiles fit local memory. Lays them out. */
 static int ipt__swap_fits(const ipt__problem *problem, ipt__swap_stage *swap, size_t stride)
 {
     const ipt__limits *const limits = &problem->limits;
