@@ -190,12 +190,6 @@ typedef struct ipt__stage {
     ipt__bands bands;
 } ipt__stage;
 
-/* The kernel parameter of rotations. */
-static cl_uint ipt__reversed_param(int runs, int columns)
-{
-    return (runs ? 1u : 0u) | (columns ? 2u : 0u);
-}
-
 /* EXCHANGE: whether the columns of the slot layout are backwards, and the rows of the band layout. The slot layout is
  * that of the result (tall) or of the source (wide). */
 static int ipt__reversed_runs(const ipt__stage *stage)

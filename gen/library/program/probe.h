@@ -55,10 +55,22 @@ static int ipt__are_words(const ipt__params *params)
     return params->unit_bytes == 4 && params->element_units == 1 && !params->reversed;
 }
 
+/* The kernel parameter of rotations. */
+static cl_uint ipt__reversed_param(int runs, int columns)
+{
+    return (runs ? 1u : 0u) | (columns ? 2u : 0u);
+}
+
 /* The work-groups of the band exchange that a compute unit shall run at a time. On an H200, five of 256 work-items were
- * the fastest for elements of 4 bytes, three for blocks of elements of 3 bytes, and four for others. */
+ * the fastest for elements of 4 bytes, three for blocks of words, and four for others. Blocks of single bytes that are
+ * stored backwards need the registers of two: three took 8 % (antitransposed, 1 and 3 bytes) and 9 % (turned, 1 byte)
+ * longer; two took 3 % longer for turned elements of 3 bytes, and up to 15 % for those of 2 and 6 bytes. */
 static cl_uint ipt__exchange_groups(const ipt__params *params)
 {
+    const int runs = params->reversed == ipt__reversed_param(1, 0),
+              both = params->reversed == ipt__reversed_param(1, 1);
+    if (params->by_words && params->unit_bytes == 1 && (both || (runs && params->element_units == 1)))
+        return 2;
     return ipt__are_words(params) ? 5 : params->by_words ? 3 : IPT__BAND_GROUPS;
 }
 
