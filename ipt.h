@@ -465,6 +465,8 @@ IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t c
 #define IPT_PAD 8u
 
 typedef struct ipt_plan ipt_plan;
+#define IPT_MAX_RANK 8 /* axes of an array */
+
 typedef struct ipt_plan_desc {
     size_t rows, cols;    /* row-major input of rows x cols elements, output cols x rows (column-major: swap the two) */
     size_t elem_size;     /* bytes, any from 1 up. 1, 2, 4, 8, 16 are fast; 3, 12, 24 ... work */
@@ -504,7 +506,19 @@ typedef struct ipt_plan_desc {
                                function only */
     size_t row_pitch;       /* bytes from one row of the source to the next; 0: no gaps. See below */
     size_t row_pitch_out;   /* the same for the result */
-} ipt_plan_desc;            /* rows, cols and elem_size are required; zeros elsewhere mean defaults */
+    unsigned rank;          /* axes of an array; 0: the desc is of matrices. See below */
+    size_t shape[IPT_MAX_RANK];  /* elements along each axis before. The last axis is contiguous */
+    unsigned axes[IPT_MAX_RANK]; /* axis i of the result is axis axes[i] of the source */
+} ipt_plan_desc; /* rows, cols and elem_size, or rank, shape, axes and elem_size, are required; zeros elsewhere
+                    mean defaults */
+
+/* Arrays of up to IPT_MAX_RANK axes, such as numpy.transpose(source, axes) without a second array. rows and cols are 0
+ * then, batch and batch_stride are of arrays. The plan takes one or more passes, each a batch of transpositions. Its
+ * description lists them.
+ *   byte_offset, batch_stride and addresses of host memory are multiples of the largest power of two, 16 at most, that
+ * divides the bytes which the passes move as one: elem_size times the lengths of the last axes that stay there.
+ *   Forced sequences, tiles, kernels, formats, moves, pitches and IPT_PAD are for matrices. Arrays of several passes go
+ * to the device whole: ipt cuts none of those, and storages do not hold them. */
 
 /* Rows with gaps, such as those of a region in a larger picture. The source has `rows` rows of cols elements, row_pitch
  * bytes apart. The result has `cols` rows of rows elements, row_pitch_out bytes apart (moves that do not transpose:
@@ -4991,6 +5005,13 @@ typedef struct ipt__problem {
     ipt__cooperative_kernel panel, exchange;
 } ipt__problem;
 
+/* Leaves the expression to another plan. */
+static void ipt__desc_drop_expression(ipt_plan_desc *desc)
+{
+    desc->expression = desc->expression_type = desc->expression_argument_type = NULL;
+    desc->expression_argument = NULL;
+}
+
 /* Whether the move is a transposition that also reverses rows, or their sequence. */
 static int ipt__problem_rotates(const ipt__problem *problem)
 {
@@ -5672,9 +5693,18 @@ typedef struct ipt__workspace {
     IPT_LOCK_TYPE lock; /* guards the following fields, and all of the plans but their host_plan */
     cl_mem buffer;      /* NULL: no stage needs one */
     size_t bytes;
+    int grows;          /* plans that borrow it make it larger, before their first execution */
     cl_event last;      /* of the previous execution, which may still use the buffer; NULL: none */
     ipt_plan *borrower; /* plan that used the buffer last; NULL: none */
 } ipt__workspace;
+
+enum { IPT__MOST_PASSES = 7 }; /* over arrays of IPT_MAX_RANK axes, without an expression's */
+
+/* One pass over arrays. */
+typedef struct ipt__pass_plan {
+    ipt_plan *plan;
+    size_t repeats; /* executions, a batch_stride of the arrays apart */
+} ipt__pass_plan;
 
 struct ipt_plan {
     ipt_context *context;
@@ -5693,7 +5723,9 @@ struct ipt_plan {
     size_t enough;                  /* max_workspace that the last error has proposed; 0: none */
     size_t refused;                 /* bytes of the last buffer that could not be allocated; 0: none */
     char *description;
-    ipt__host_plan *host; /* NULL: the plan serves matrices on the device only */
+    ipt__pass_plan passes[IPT__MOST_PASSES + 1]; /* of arrays; the plan has no stages of its own then */
+    int pass_count;                              /* 0: a plan for matrices */
+    ipt__host_plan *host;                        /* NULL: the plan serves matrices on the device only */
 };
 
 static int ipt__plan_borrows(const ipt_plan *plan)
@@ -9017,6 +9049,7 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
 {
     const unsigned char zero = 0;
     const size_t bytes = plan->layout.workspace;
+    ipt__workspace *to = &plan->own;
     cl_event event = NULL;
     cl_int error;
     ipt_result result;
@@ -9024,13 +9057,20 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
         return IPT_SUCCESS;
     if (ipt__plan_borrows(plan) && plan->workspace->bytes >= bytes)
         return IPT_SUCCESS;
-    plan->workspace = &plan->own;
-    result = ipt__buffer_make(plan->context, bytes, NULL, "workspace", &plan->refused, &plan->own.buffer);
+    if (plan->workspace->grows) {
+        to = plan->workspace;
+        if (to->buffer)
+            ipt__cl.clReleaseMemObject(to->buffer);
+        to->buffer = NULL;
+        to->bytes = 0;
+    }
+    plan->workspace = to;
+    result = ipt__buffer_make(plan->context, bytes, NULL, "workspace", &plan->refused, &to->buffer);
     if (result)
         return result;
     IPT_LOCK_ACQUIRE(&plan->context->queue_lock);
-    error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, plan->own.buffer, &zero, sizeof zero, 0, bytes, 0, NULL,
-                                        &event);
+    error =
+        ipt__cl.clEnqueueFillBuffer(plan->context->queue, to->buffer, &zero, sizeof zero, 0, bytes, 0, NULL, &event);
     result = error ? ipt__fail_opencl("clEnqueueFillBuffer", error)
                    : ipt__wait_for(event); /* a late allocation failure shows here */
     IPT_LOCK_RELEASE(&plan->context->queue_lock);
@@ -9039,7 +9079,7 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     if (event)
         ipt__cl.clReleaseEvent(event);
     if (!result)
-        plan->own.bytes = bytes;
+        to->bytes = bytes;
     return result;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -9229,8 +9269,8 @@ static void (*const ipt__stage_describers[])(ipt__text *out, const ipt_plan *pla
 /* True if a matrix has the same bytes before and after. */
 static int ipt__nothing_moves(const ipt_plan *plan)
 {
-    return !plan->problem.desc.move && !plan->problem.desc.expression && !plan->problem.desc.from &&
-           !plan->problem.desc.to && !plan->problem.pitched &&
+    return !plan->pass_count && !plan->problem.desc.move && !plan->problem.desc.expression &&
+           !plan->problem.desc.from && !plan->problem.desc.to && !plan->problem.pitched &&
            (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 
@@ -10403,28 +10443,24 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
     return result;
 }
 
-IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
-                                    cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
+/* Where and after what an execution works: the places of the batch before and after, the same in place. */
+typedef struct ipt__call {
+    cl_command_queue queue;
+    cl_mem source, target;
+    size_t source_offset, target_offset;
+    int unaligned; /* see ipt__run */
+    cl_uint wait_count;
+    const cl_event *wait;
+} ipt__call;
+
+/* Enqueues a plan's launches in place. All has been checked. *event as in ipt_plan_execute. */
+static ipt_result ipt__plan_enqueue(ipt_plan *plan, const ipt__call *call, cl_event *event)
 {
-    ipt__operand operand = {"buffer", "byte_offset", buffer, byte_offset, 0, IPT__BUFFER_READ_AND_WRITTEN};
     cl_event joined[2] = {NULL, NULL};
-    ipt__run run;
-    int unaligned = 0;
+    ipt__run run = ipt__run_begin(plan, call->queue, call->wait_count, call->wait);
     ipt_result result;
-    if (event)
-        *event = NULL;
-    result = ipt__check_one_device(plan);
-    if (!result)
-        result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
-    if (!result) {
-        operand.bytes = plan->problem.span_bytes;
-        result = ipt__check_buffer(plan, &operand, &unaligned);
-    }
-    if (result)
-        return result;
-    run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
-    run.unaligned = unaligned;
-    ipt__run_give(&run, buffer, byte_offset, buffer, byte_offset);
+    run.unaligned = call->unaligned;
+    ipt__run_give(&run, call->target, call->target_offset, call->target, call->target_offset);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result)
@@ -10433,6 +10469,84 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
     return result;
+}
+
+/* The same out of place. */
+static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *plan, const ipt__call *call, cl_event *event)
+{
+    const ipt__turn none = {0, 0, 0};
+    ipt__run run = ipt__run_begin(plan, call->queue, call->wait_count, call->wait);
+    ipt_result result = IPT_SUCCESS;
+    run.unaligned = call->unaligned;
+    ipt__run_give(&run, call->source, call->source_offset, call->target, call->target_offset);
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
+    if (plan->out_of_place < 0)
+        result = ipt__out_of_place_get(plan);
+    if (!result) {
+        result = ipt__run_launch(&run, &plan->launches.items[plan->out_of_place], none);
+        /* This kernel uses no workspace: the plan's last event stays as it is. */
+        if (!result)
+            ipt__cl.clFlush(call->queue);
+    }
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
+    if (event)
+        *event = run.previous;
+    else if (run.previous)
+        ipt__cl.clReleaseEvent(run.previous);
+    return result;
+}
+
+/* Enqueues a plan, or the passes of one for arrays, each after the last one. Out of place, the first pass writes to
+ * the target, and the others work there. */
+static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int out_of_place, cl_event *event)
+{
+    ipt__call each = *call;
+    cl_event last = NULL, next = NULL;
+    ipt_result result = IPT_SUCCESS;
+    size_t r;
+    int i;
+    if (!plan->pass_count)
+        return out_of_place ? ipt__plan_enqueue_out_of_place(plan, call, event) : ipt__plan_enqueue(plan, call, event);
+    for (i = 0; i < plan->pass_count && !result; ++i)
+        for (r = 0; r < plan->passes[i].repeats && !result; ++r) {
+            each.source_offset = call->source_offset + r * plan->problem.desc.batch_stride;
+            each.target_offset = call->target_offset + r * plan->problem.desc.batch_stride;
+            next = NULL;
+            result = out_of_place && !i ? ipt__plan_enqueue_out_of_place(plan->passes[i].plan, &each, &next)
+                                        : ipt__plan_enqueue(plan->passes[i].plan, &each, &next);
+            if (!next)
+                continue;
+            if (last)
+                ipt__cl.clReleaseEvent(last);
+            last = next;
+            each.wait_count = 1;
+            each.wait = &last;
+        }
+    if (result && result != IPT_ERROR_INCOMPLETE && last)
+        result = ipt__fail_incomplete("some passes were enqueued, so the content is undefined");
+    if (event)
+        *event = last;
+    else if (last)
+        ipt__cl.clReleaseEvent(last);
+    return result;
+}
+
+IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
+                                    cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
+{
+    ipt__operand operand = {"buffer", "byte_offset", buffer, byte_offset, 0, IPT__BUFFER_READ_AND_WRITTEN};
+    ipt__call call = {queue, buffer, buffer, byte_offset, byte_offset, 0, num_wait_events, wait_events};
+    ipt_result result;
+    if (event)
+        *event = NULL;
+    result = ipt__check_one_device(plan);
+    if (!result)
+        result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
+    if (!result) {
+        operand.bytes = plan->problem.span_bytes;
+        result = ipt__check_buffer(plan, &operand, &call.unaligned);
+    }
+    return result ? result : ipt__passes_enqueue(plan, &call, 0, event);
 }
 
 /* The byte where a buffer's batch begins in its memory object, or in the parent of a sub-buffer. */
@@ -10469,11 +10583,9 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
                                                  size_t source_offset, cl_mem destination, size_t destination_offset,
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
-    const ipt__turn none = {0, 0, 0};
     ipt__operand from = {"source", "source_offset", source, source_offset, 0, CL_MEM_WRITE_ONLY},
                  to = {"destination", "destination_offset", destination, destination_offset, 0, CL_MEM_READ_ONLY};
-    int unaligned = 0;
-    ipt__run run;
+    ipt__call call = {queue, source, destination, source_offset, destination_offset, 0, num_wait_events, wait_events};
     ipt_result result;
     if (event)
         *event = NULL;
@@ -10485,32 +10597,13 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     if (!result) {
         from.bytes = ipt__source_span(&plan->problem);
         to.bytes = ipt__result_span(&plan->problem);
-        result = ipt__check_buffer(plan, &from, &unaligned);
+        result = ipt__check_buffer(plan, &from, &call.unaligned);
     }
     if (!result)
-        result = ipt__check_buffer(plan, &to, &unaligned);
+        result = ipt__check_buffer(plan, &to, &call.unaligned);
     if (!result)
         result = ipt__check_apart(&from, &to);
-    if (result)
-        return result;
-    run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
-    run.unaligned = unaligned;
-    ipt__run_give(&run, source, source_offset, destination, destination_offset);
-    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-    if (plan->out_of_place < 0)
-        result = ipt__out_of_place_get(plan);
-    if (!result) {
-        result = ipt__run_launch(&run, &plan->launches.items[plan->out_of_place], none);
-        /* This kernel uses no workspace: the plan's last event stays as it is. */
-        if (!result)
-            ipt__cl.clFlush(queue);
-    }
-    IPT_LOCK_RELEASE(&plan->workspace->lock);
-    if (event)
-        *event = run.previous;
-    else if (run.previous)
-        ipt__cl.clReleaseEvent(run.previous);
-    return result;
+    return result ? result : ipt__passes_enqueue(plan, &call, 1, event);
 }
 
 /* Copies the rows of one matrix with gaps between host memory and a dedicated buffer, from byte `at` on, and waits. */
@@ -11219,8 +11312,15 @@ IPT_API const char *ipt_plan_describe(const ipt_plan *plan)
 IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
 {
     const char *source = NULL;
+    int i;
     if (!plan)
         return NULL;
+    for (i = 0; i < plan->pass_count; ++i) {
+        const size_t count = (size_t)plan->passes[i].plan->kernel_count;
+        if (index < count)
+            return ipt_plan_source(plan->passes[i].plan, index);
+        index -= count;
+    }
     IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first out-of-place execution adds a kernel */
 #ifndef IPT_NO_KERNEL_SOURCE
     if (index < (size_t)plan->kernel_count)
@@ -11356,6 +11456,8 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
     ipt__host_plan *host;
     if (!plan)
         return;
+    while (plan->pass_count)
+        ipt_plan_destroy(plan->passes[--plan->pass_count].plan);
     host = plan->host;
     if (host) {
 #ifndef IPT_NO_HOST_STREAMING
@@ -11394,7 +11496,7 @@ IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
     if (!plan)
         return 0;
     IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first execution of a host matrix adds to it */
-    bytes = plan->layout.workspace + (plan->host ? plan->host->workspace : 0);
+    bytes = plan->pass_count ? plan->own.bytes : plan->layout.workspace + (plan->host ? plan->host->workspace : 0);
     IPT_LOCK_RELEASE(&plan->workspace->lock);
 #ifndef IPT_NO_HOST_STREAMING
     for (i = 0; plan->host && plan->host->cut.chunk_bytes && i < 4; ++i) { /* the plans of the pieces have no pieces */
@@ -13376,13 +13478,6 @@ static ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t rows, size
     return desc;
 }
 
-/* Leaves the expression to another plan. */
-static void ipt__desc_drop_expression(ipt_plan_desc *desc)
-{
-    desc->expression = desc->expression_type = desc->expression_argument_type = NULL;
-    desc->expression_argument = NULL;
-}
-
 /* Makes a plan for pieces. It has `workspace` bytes of its own, or borrows from the owner. */
 static ipt_result ipt__cut_piece_plan(ipt_plan *plan, ipt_plan_desc desc, size_t workspace, ipt_plan *owner,
                                       ipt_plan **made)
@@ -14055,7 +14150,8 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
     const int cuts = 0;
 #else
     const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
-                     !desc->tile_n && !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO;
+                     !desc->tile_n && !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO &&
+                     !plan->pass_count;
 #endif
     *scheme = desc->host;
     if (plan->host->split_count || plan->host->cut.chunk_bytes)
@@ -14072,8 +14168,8 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
                          (unsigned long)ipt__host_alignment(plan));
     if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->host->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "host is overlapped: plans with a forced sequence, tiles, formats, moves, row_pitch "
-                         "or IPT_PAD are not cut into parts");
+                         "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
+                         "row_pitch, IPT_PAD or several passes are not cut into parts");
     return IPT_SUCCESS;
 }
 
@@ -14111,6 +14207,8 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     char cause[IPT__CAUSE_BYTES], why[IPT__CAUSE_BYTES];
     ipt_result result;
     ipt__keep_cause(cause);
+    if (plan->pass_count)
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; arrays of several passes do not go in pieces", cause);
     if (desc.host && desc.host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; host is %s: auto and overlapped take matrices in pieces", cause,
                          ipt_host_string(desc.host));
@@ -14179,7 +14277,8 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     if (!result && plan->problem.desc.max_host_memory)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: the plan takes storages only",
                            (unsigned long)plan->problem.desc.max_host_memory);
-    if (result || (!plan->layout.stage_count && !plan->host->split_count && !plan->host->cut.chunk_bytes) ||
+    if (result ||
+        (!plan->layout.stage_count && !plan->pass_count && !plan->host->split_count && !plan->host->cut.chunk_bytes) ||
         ipt__nothing_moves(plan))
         return result;
     memset(&run, 0, sizeof run);
@@ -15003,12 +15102,329 @@ static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_de
 }
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>api                                                                                                              */
+/* >>axes/search                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Public functions that choose the kind of plan, and the one-line transposition. */
+/* Arrays of several axes: the list of passes that permutes them. A pass exchanges two neighbouring groups of axes. What
+ * lies before them is a batch, what follows them an element. So a pass is a batch of transpositions. Three axes
+ * need at most 2 passes, four and five 3, six and seven 4, eight 5 (counted over all permutations). */
 
-IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
+enum { IPT__AXES_FREE = 5 }; /* so few axes may be cut anywhere, and have one pass more than the fewest */
+
+/* A batch of matrices, without gaps. */
+typedef struct ipt__pass {
+    size_t batch, rows, cols, elem_size; /* elem_size: bytes */
+} ipt__pass;
+
+/* The axes of more than one element, in their sequence in memory. */
+typedef struct ipt__array {
+    int count;
+    size_t lengths[IPT_MAX_RANK];
+    unsigned char goal[IPT_MAX_RANK]; /* of each axis: its place in the result */
+    size_t elem_size, elements;
+} ipt__array;
+
+typedef struct ipt__axes_search {
+    const ipt__limits *limits;
+    const ipt__array *array;
+    int most; /* passes */
+    ipt__pass passes[IPT__MOST_PASSES], best[IPT__MOST_PASSES];
+    int best_count;   /* -1: none yet */
+    double best_cost; /* bytes that a copy would move in the same time */
+} ipt__axes_search;
+
+/* Shares of the copy's speed, as an H200 moved arrays of 38 MB to 1.3 GB. Whole instances in local memory: 0.92 (4096
+ * of 56 x 56 floats). One instance on the chip: 0.72 (192 x 50176 floats). Instances of long elements: 0.75 (700 x 800
+ * of 2400 bytes), 0.74 (64 of 3 x 224 of 896). One large instance of short elements: 0.6; several, 0.65 (600 of 700 x
+ * 800 floats), if one side is short 0.2 (64 of 3 x 50176 floats). */
+static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
+{
+    const size_t instance = pass->rows * pass->cols * pass->elem_size;
+    const size_t shorter = ipt__min(pass->rows, pass->cols) * pass->elem_size;
+    const double bytes = (double)instance * (double)pass->batch;
+    if (instance <= ipt__local_budget(limits))
+        return bytes / 0.92;
+    if (pass->elem_size >= 512)
+        return bytes / 0.75;
+    if (pass->batch == 1)
+        return bytes / (instance <= IPT__ON_CHIP_BYTES ? 0.72 : 0.6);
+    return bytes / (shorter < 128 ? 0.2 : 0.6);
+}
+
+/* Whether places `at` - 1 and `at` of a sequence do not follow each other in the result. Both ends count. */
+static int ipt__axes_break(const unsigned char *order, int count, int at)
+{
+    const int before = at ? order[at - 1] : -1, after = at < count ? order[at] : count;
+    return before + 1 != after;
+}
+
+/* Breaks of a sequence. A pass joins at most three. */
+static int ipt__axes_breaks(const unsigned char *order, int count)
+{
+    int at, breaks = 0;
+    for (at = 0; at <= count; ++at)
+        breaks += ipt__axes_break(order, count, at);
+    return breaks;
+}
+
+/* The product of lengths [first, end) of a sequence. */
+static size_t ipt__axes_product(const size_t *lengths, int first, int end)
+{
+    size_t product = 1;
+    for (; first < end; ++first)
+        product *= lengths[first];
+    return product;
+}
+
+/* Finds the cheapest list from a sequence on. lengths: of its axes. */
+static void ipt__axes_search_from(ipt__axes_search *search, const unsigned char *order, const size_t *lengths,
+                                  int depth, double cost)
+{
+    const int count = search->array->count, any = count <= IPT__AXES_FREE;
+    const int breaks = ipt__axes_breaks(order, count), least = (breaks + 2) / 3;
+    const double bytes = (double)search->array->elements * (double)search->array->elem_size;
+    int i, j, k;
+    if ((search->best_count >= 0 && cost + least * bytes >= search->best_cost) || depth + least > search->most)
+        return;
+    if (!breaks) {
+        search->best_count = depth;
+        search->best_cost = cost;
+        memcpy(search->best, search->passes, sizeof search->best);
+        return;
+    }
+    for (i = 0; i < count; ++i)
+        for (j = i + 1; j < count; ++j)
+            for (k = j + 1; k <= count; ++k) {
+                ipt__pass *const pass = &search->passes[depth];
+                unsigned char next[IPT_MAX_RANK];
+                size_t next_lengths[IPT_MAX_RANK];
+                if (!any && (!ipt__axes_break(order, count, i) || !ipt__axes_break(order, count, j) ||
+                             !ipt__axes_break(order, count, k)))
+                    continue;
+                memcpy(next, order, sizeof next);
+                memcpy(next_lengths, lengths, sizeof next_lengths);
+                memcpy(next + i, order + j, (size_t)(k - j));
+                memcpy(next + i + (k - j), order + i, (size_t)(j - i));
+                if (!any && ipt__axes_breaks(next, count) >= breaks)
+                    continue;
+                memcpy(next_lengths + i, lengths + j, (size_t)(k - j) * sizeof *lengths);
+                memcpy(next_lengths + i + (k - j), lengths + i, (size_t)(j - i) * sizeof *lengths);
+                pass->batch = ipt__axes_product(lengths, 0, i);
+                pass->rows = ipt__axes_product(lengths, i, j);
+                pass->cols = ipt__axes_product(lengths, j, k);
+                pass->elem_size = ipt__axes_product(lengths, k, count) * search->array->elem_size;
+                ipt__axes_search_from(search, next, next_lengths, depth + 1,
+                                      cost + ipt__pass_cost(search->limits, pass));
+            }
+}
+
+/* Joins axes that stay together. */
+static void ipt__axes_join(ipt__array *array)
+{
+    int at = 1, i;
+    while (at < array->count) {
+        const int place = array->goal[at];
+        if (array->goal[at - 1] + 1 != place) {
+            ++at;
+            continue;
+        }
+        array->lengths[at - 1] *= array->lengths[at];
+        --array->count;
+        for (i = at; i < array->count; ++i) {
+            array->lengths[i] = array->lengths[i + 1];
+            array->goal[i] = array->goal[i + 1];
+        }
+        for (i = 0; i < array->count; ++i)
+            array->goal[i] = (unsigned char)(array->goal[i] - (array->goal[i] >= place));
+    }
+}
+
+/* Returns the number of passes, in their sequence; 0: nothing moves. Few axes are not joined first: two passes of axes
+ * that stay together can take less time than one of both. */
+static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, ipt__array *array,
+                                           ipt__pass passes[IPT__MOST_PASSES])
+{
+    ipt__axes_search search;
+    if (array->count > IPT__AXES_FREE)
+        ipt__axes_join(array);
+    memset(&search, 0, sizeof search);
+    search.limits = limits;
+    search.array = array;
+    search.best_count = -1;
+    for (search.most = 0; search.best_count < 0 && search.most < IPT__MOST_PASSES; ++search.most)
+        ipt__axes_search_from(&search, array->goal, array->lengths, 0, 0);
+    if (search.best_count > 0 && array->count <= IPT__AXES_FREE) /* most is one more now */
+        ipt__axes_search_from(&search, array->goal, array->lengths, 0, 0);
+    memcpy(passes, search.best, sizeof search.best);
+    return search.best_count;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>axes/make                                                                                                        */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Plans for arrays of several axes. One pass is a plan for matrices; several are a plan whose passes are such plans. */
+
+/* Refuses fields that belong to matrices. */
+static ipt_result ipt__axes_check_fields(const ipt_plan_desc *desc)
+{
+    const char *const name = desc->rows                               ? "rows"
+                             : desc->cols                             ? "cols"
+                             : desc->row_pitch                        ? "row_pitch"
+                             : desc->row_pitch_out                    ? "row_pitch_out"
+                             : desc->sequence                         ? "sequence"
+                             : desc->tile_m                           ? "tile_m"
+                             : desc->tile_n                           ? "tile_n"
+                             : desc->variant_010 || desc->variant_100 ? "a kernel of the papers"
+                             : desc->from || desc->to                 ? "a format"
+                             : desc->move                             ? "move"
+                             : desc->flags & IPT_PAD                  ? "IPT_PAD"
+                                                                      : NULL;
+    if (desc->rank > IPT_MAX_RANK)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rank is %u: %d at most", desc->rank, (int)IPT_MAX_RANK);
+    if (name)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "rank is %u, and %s is set: arrays have shape and axes instead, so set it to 0", desc->rank,
+                         name);
+    if (!desc->elem_size)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "elem_size is 0");
+    return IPT_SUCCESS;
+}
+
+/* Checks shape and axes of a desc, and takes the axes of more than one element. places: of all axes. */
+static ipt_result ipt__axes_take(const ipt_plan_desc *desc, ipt__array *array)
+{
+    unsigned places[IPT_MAX_RANK], i, j;
+    size_t bytes = desc->elem_size;
+    ipt_result result = ipt__axes_check_fields(desc);
+    if (result)
+        return result;
+    memset(array, 0, sizeof *array);
+    for (i = 0; i < desc->rank; ++i) {
+        if (desc->axes[i] >= desc->rank)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "axes[%u] is %u: rank is %u, so the last axis is %u", i,
+                             desc->axes[i], desc->rank, desc->rank - 1);
+        for (j = 0; j < i; ++j)
+            if (desc->axes[j] == desc->axes[i])
+                return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "axes[%u] and axes[%u] are both %u: name each axis once",
+                                 j, i, desc->axes[i]);
+        if (!desc->shape[i])
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "shape[%u] is 0", i);
+        if (!ipt__multiply(&bytes, desc->shape[i]))
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                             "shape[%u] = %lu, elem_size = %lu: the product of shape and elem_size overflows", i,
+                             (unsigned long)desc->shape[i], (unsigned long)desc->elem_size);
+    }
+    for (i = 0, j = 0; i < desc->rank; ++i)
+        if (desc->shape[desc->axes[i]] > 1)
+            places[desc->axes[i]] = j++;
+    for (i = 0; i < desc->rank; ++i)
+        if (desc->shape[i] > 1) {
+            array->lengths[array->count] = desc->shape[i];
+            array->goal[array->count++] = (unsigned char)places[i];
+        }
+    array->elem_size = desc->elem_size;
+    array->elements = bytes / desc->elem_size;
+    return IPT_SUCCESS;
+}
+
+/* The desc of one pass over the batch of arrays. Fields of matrices are those of the pass, without the expression.
+ * *repeats: how often a batch with gaps needs it, once for each array. */
+static ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array *array, const ipt__pass *pass,
+                                    size_t *repeats)
+{
+    const size_t bytes = array->elements * array->elem_size;
+    ipt_plan_desc made = *desc;
+    made.rank = 0;
+    made.rows = pass->rows;
+    made.cols = pass->cols;
+    made.elem_size = pass->elem_size;
+    *repeats = 1;
+    if (pass->batch == 1) /* gaps between arrays are gaps between matrices */
+        return made;
+    made.batch_stride = 0;
+    made.batch = pass->batch;
+    if (!desc->batch_stride || desc->batch_stride == bytes)
+        made.batch = pass->batch * ipt__max(desc->batch, 1);
+    else
+        *repeats = ipt__max(desc->batch, 1);
+    return made;
+}
+
+/* A pass that moves nothing: the elements are one row. It applies an expression, and copies out of place. */
+static ipt__pass ipt__pass_of_row(const ipt__array *array)
+{
+    ipt__pass pass;
+    pass.batch = pass.rows = 1;
+    pass.cols = array->elements;
+    pass.elem_size = array->elem_size;
+    return pass;
+}
+
+/* The pass that applies the expression: one that moves single elements. Appends one if there is none. */
+static int ipt__passes_apply(const ipt__array *array, ipt__pass *passes, int *count)
+{
+    int i;
+    for (i = 0; i < *count && passes[i].elem_size != array->elem_size; ++i)
+        ;
+    if (i == *count)
+        passes[(*count)++] = ipt__pass_of_row(array);
+    return i;
+}
+
+/* The first line of a description. */
+static void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int passes)
+{
+    unsigned i;
+    ipt__text_add(out, "array of ");
+    for (i = 0; i < desc->rank; ++i)
+        ipt__text_add(out, "%s%lu", i ? " x " : "", (unsigned long)desc->shape[i]);
+    ipt__text_add(out, " elements of %lu bytes, axes ", (unsigned long)desc->elem_size);
+    for (i = 0; i < desc->rank; ++i)
+        ipt__text_add(out, "%s%u", i ? "," : "", desc->axes[i]);
+    ipt__text_add(out, ", %d %s\n", passes, passes == 1 ? "pass" : "passes");
+}
+
+/* Writes the description: of the array, then of each pass. */
+static ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_desc *desc)
+{
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    const size_t capacity = (size_t)IPT__DESCRIPTION_BYTES * (size_t)(plan->pass_count + 1);
+    char *const text = (char *)ipt__allocate(allocator, capacity);
+    ipt__text out = ipt__text_in(text, capacity);
+    char *former = plan->description;
+    ipt_result result;
+    int i;
+    if (!text)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    ipt__axes_describe(&out, desc, plan->pass_count ? plan->pass_count : 1);
+    if (former)
+        ipt__text_add(&out, "%s", former);
+    for (i = 0; i < plan->pass_count; ++i)
+        ipt__text_add(&out, "%d. %s", i + 1, plan->passes[i].plan->description);
+    result = ipt__plan_keep_description(plan, text);
+    ipt__release(allocator, text);
+    ipt__release(allocator, former);
+    return result;
+}
+
+/* Makes a plan for matrices, on the device or in host memory. owner: see ipt__plan_new. */
+static ipt_result ipt__matrix_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
+                                        ipt_plan **plan)
+{
+#ifndef IPT_NO_HOST_STREAMING
+    return ipt__host_plan_make(context, desc, owner, plan);
+#else
+    ipt_result result = ipt__plan_make(context, desc, owner, plan);
+    if (!result && (result = ipt__host_plan_begin(*plan)) != IPT_SUCCESS) {
+        ipt_plan_destroy(*plan);
+        *plan = NULL;
+    }
+    return result;
+#endif
+}
+
+/* Makes a plan for matrices on the device, in host memory or in a storage. */
+static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
     if (desc && desc->max_host_memory)
 #ifndef IPT_NO_STORAGE
@@ -15017,18 +15433,111 @@ IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *de
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: ipt was compiled with IPT_NO_STORAGE",
                          (unsigned long)desc->max_host_memory);
 #endif
-#ifdef IPT_NO_HOST_STREAMING
-    {
-        ipt_result result = ipt__plan_make(context, desc, NULL, plan);
-        if (!result && (result = ipt__host_plan_begin(*plan)) != IPT_SUCCESS) {
-            ipt_plan_destroy(*plan);
-            *plan = NULL;
-        }
-        return result;
-    }
-#else
-    return ipt__host_plan_make(context, desc, NULL, plan);
+    return ipt__matrix_plan_make(context, desc, NULL, plan);
+}
+
+/* Makes the plans of the passes. They share the plan's workspace. */
+static ipt_result ipt__passes_make(ipt_plan *plan, const ipt_plan_desc *desc, const ipt__array *array,
+                                   const ipt__pass *passes, int count, int applies)
+{
+    ipt_result result = IPT_SUCCESS;
+    int i;
+    plan->own.grows = 1;
+    for (i = 0; i < count && !result; ++i) {
+        ipt__pass_plan *const made = &plan->passes[i];
+        ipt_plan_desc its = ipt__pass_desc(desc, array, &passes[i], &made->repeats);
+        if (i != applies)
+            ipt__desc_drop_expression(&its);
+        if (i) /* the later ones work in place */
+            its.flags &= ~IPT_OUT_OF_PLACE;
+        result = ipt__matrix_plan_make(plan->context, &its, plan, &made->plan);
+        if (result)
+            break;
+        ++plan->pass_count;
+        plan->problem.unit_bytes = ipt__max(plan->problem.unit_bytes, made->plan->problem.unit_bytes);
+#ifndef IPT_NO_HOST_STREAMING
+        if (made->plan->host->cut.chunk_bytes)
+            result = ipt__fail(IPT_ERROR_UNSUPPORTED,
+                               "the array is larger than %s, and takes %d passes: only arrays of one pass are cut",
+                               ipt__limit_name(plan), count);
 #endif
+    }
+    return result;
+}
+
+/* Makes a plan of several passes. */
+static IPT__RARE ipt_result ipt__passes_plan_make(ipt_context *context, const ipt_plan_desc *desc,
+                                                  const ipt__array *array, const ipt__pass *passes, int count,
+                                                  int applies, ipt_plan **plan)
+{
+    const ipt__pass row = ipt__pass_of_row(array);
+    size_t once;
+    ipt_plan_desc whole = ipt__pass_desc(desc, array, &row, &once); /* has the array's bytes and gaps */
+    ipt_result result;
+    ipt__desc_drop_expression(&whole);
+    result = ipt__plan_new(context, &whole, NULL, plan);
+    if (result)
+        return result;
+    result = ipt__host_plan_begin(*plan);
+    if (!result)
+        result = ipt__passes_make(*plan, desc, array, passes, count, applies);
+    if (!result)
+        result = ipt__axes_write_description(*plan, desc);
+    if (result) {
+        ipt_plan_destroy(*plan);
+        *plan = NULL;
+    }
+    return result;
+}
+
+/* Makes a plan for arrays: desc->rank is not 0. */
+static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
+{
+    ipt__array array;
+    ipt__pass passes[IPT__MOST_PASSES + 1];
+    ipt_plan_desc one;
+    size_t repeats;
+    int count, applies = -1;
+    ipt_result result;
+    if (!plan)
+        return ipt__fail_null("plan");
+    *plan = NULL;
+    if (!context)
+        return ipt__fail_null("context");
+    result = ipt__axes_take(desc, &array);
+    if (result)
+        return result;
+    count = ipt__axes_find_passes(&context->limits, &array, passes);
+    if (!count)
+        passes[count++] = ipt__pass_of_row(&array);
+    if (desc->expression)
+        applies = ipt__passes_apply(&array, passes, &count);
+    one = ipt__pass_desc(desc, &array, &passes[0], &repeats);
+    if (count > 1 || repeats > 1) {
+        if (desc->max_host_memory)
+            return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                             "max_host_memory is %lu, and the array takes %d passes: storages hold arrays of one pass",
+                             (unsigned long)desc->max_host_memory, count);
+        return ipt__passes_plan_make(context, desc, &array, passes, count, applies, plan);
+    }
+    result = ipt__any_plan_make(context, &one, plan);
+    if (!result)
+        result = ipt__axes_write_description(*plan, desc);
+    if (result) {
+        ipt_plan_destroy(*plan);
+        *plan = NULL;
+    }
+    return result;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>api                                                                                                              */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Public functions that choose the kind of plan, and the one-line transposition. */
+
+IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
+{
+    return desc && desc->rank ? ipt__axes_plan_make(context, desc, plan) : ipt__any_plan_make(context, desc, plan);
 }
 
 #ifdef IPT_NO_HOST_STREAMING
@@ -15058,6 +15567,8 @@ IPT_API IPT__RARE ipt_result ipt_plan_create_split(ipt_context *const *contexts,
         return ipt__fail_null(contexts ? "desc" : "contexts");
     if (!count)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "count is 0");
+    if (desc->rank)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "rank is %u: plans for several contexts take matrices", desc->rank);
     for (i = 0; i < count; ++i) {
         if (!contexts[i])
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "contexts[%lu] is NULL", (unsigned long)i);

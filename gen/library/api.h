@@ -2,25 +2,7 @@
 
 IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
-    if (desc && desc->max_host_memory)
-#ifndef IPT_NO_STORAGE
-        return ipt__storage_plan_make(context, desc, plan);
-#else
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: ipt was compiled with IPT_NO_STORAGE",
-                         (unsigned long)desc->max_host_memory);
-#endif
-#ifdef IPT_NO_HOST_STREAMING
-    {
-        ipt_result result = ipt__plan_make(context, desc, NULL, plan);
-        if (!result && (result = ipt__host_plan_begin(*plan)) != IPT_SUCCESS) {
-            ipt_plan_destroy(*plan);
-            *plan = NULL;
-        }
-        return result;
-    }
-#else
-    return ipt__host_plan_make(context, desc, NULL, plan);
-#endif
+    return desc && desc->rank ? ipt__axes_plan_make(context, desc, plan) : ipt__any_plan_make(context, desc, plan);
 }
 
 #ifdef IPT_NO_HOST_STREAMING
@@ -50,6 +32,8 @@ IPT_API IPT__RARE ipt_result ipt_plan_create_split(ipt_context *const *contexts,
         return ipt__fail_null(contexts ? "desc" : "contexts");
     if (!count)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "count is 0");
+    if (desc->rank)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "rank is %u: plans for several contexts take matrices", desc->rank);
     for (i = 0; i < count; ++i) {
         if (!contexts[i])
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "contexts[%lu] is NULL", (unsigned long)i);

@@ -79,6 +79,8 @@
 #include "host/steps.h"
 #include "host/storage.h"
 #endif
+#include "axes/search.h"
+#include "axes/make.h"
 #include "api.h"
 
 #if defined(__GNUC__) || defined(__clang__)

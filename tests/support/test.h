@@ -38,6 +38,7 @@
     X(registers)                                                                                                       \
     X(exchange)                                                                                                        \
     X(pitch)                                                                                                           \
+    X(axes)                                                                                                            \
     X(sequences)                                                                                                       \
     X(seeds)                                                                                                           \
     X(device_classes)                                                                                                  \

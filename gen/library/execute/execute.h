@@ -213,28 +213,24 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
     return result;
 }
 
-IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
-                                    cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
+/* Where and after what an execution works: the places of the batch before and after, the same in place. */
+typedef struct ipt__call {
+    cl_command_queue queue;
+    cl_mem source, target;
+    size_t source_offset, target_offset;
+    int unaligned; /* see ipt__run */
+    cl_uint wait_count;
+    const cl_event *wait;
+} ipt__call;
+
+/* Enqueues a plan's launches in place. All has been checked. *event as in ipt_plan_execute. */
+static ipt_result ipt__plan_enqueue(ipt_plan *plan, const ipt__call *call, cl_event *event)
 {
-    ipt__operand operand = {"buffer", "byte_offset", buffer, byte_offset, 0, IPT__BUFFER_READ_AND_WRITTEN};
     cl_event joined[2] = {NULL, NULL};
-    ipt__run run;
-    int unaligned = 0;
+    ipt__run run = ipt__run_begin(plan, call->queue, call->wait_count, call->wait);
     ipt_result result;
-    if (event)
-        *event = NULL;
-    result = ipt__check_one_device(plan);
-    if (!result)
-        result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
-    if (!result) {
-        operand.bytes = plan->problem.span_bytes;
-        result = ipt__check_buffer(plan, &operand, &unaligned);
-    }
-    if (result)
-        return result;
-    run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
-    run.unaligned = unaligned;
-    ipt__run_give(&run, buffer, byte_offset, buffer, byte_offset);
+    run.unaligned = call->unaligned;
+    ipt__run_give(&run, call->target, call->target_offset, call->target, call->target_offset);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result)
@@ -243,6 +239,84 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
     return result;
+}
+
+/* The same out of place. */
+static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *plan, const ipt__call *call, cl_event *event)
+{
+    const ipt__turn none = {0, 0, 0};
+    ipt__run run = ipt__run_begin(plan, call->queue, call->wait_count, call->wait);
+    ipt_result result = IPT_SUCCESS;
+    run.unaligned = call->unaligned;
+    ipt__run_give(&run, call->source, call->source_offset, call->target, call->target_offset);
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
+    if (plan->out_of_place < 0)
+        result = ipt__out_of_place_get(plan);
+    if (!result) {
+        result = ipt__run_launch(&run, &plan->launches.items[plan->out_of_place], none);
+        /* This kernel uses no workspace: the plan's last event stays as it is. */
+        if (!result)
+            ipt__cl.clFlush(call->queue);
+    }
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
+    if (event)
+        *event = run.previous;
+    else if (run.previous)
+        ipt__cl.clReleaseEvent(run.previous);
+    return result;
+}
+
+/* Enqueues a plan, or the passes of one for arrays, each after the last one. Out of place, the first pass writes to
+ * the target, and the others work there. */
+static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int out_of_place, cl_event *event)
+{
+    ipt__call each = *call;
+    cl_event last = NULL, next = NULL;
+    ipt_result result = IPT_SUCCESS;
+    size_t r;
+    int i;
+    if (!plan->pass_count)
+        return out_of_place ? ipt__plan_enqueue_out_of_place(plan, call, event) : ipt__plan_enqueue(plan, call, event);
+    for (i = 0; i < plan->pass_count && !result; ++i)
+        for (r = 0; r < plan->passes[i].repeats && !result; ++r) {
+            each.source_offset = call->source_offset + r * plan->problem.desc.batch_stride;
+            each.target_offset = call->target_offset + r * plan->problem.desc.batch_stride;
+            next = NULL;
+            result = out_of_place && !i ? ipt__plan_enqueue_out_of_place(plan->passes[i].plan, &each, &next)
+                                        : ipt__plan_enqueue(plan->passes[i].plan, &each, &next);
+            if (!next)
+                continue;
+            if (last)
+                ipt__cl.clReleaseEvent(last);
+            last = next;
+            each.wait_count = 1;
+            each.wait = &last;
+        }
+    if (result && result != IPT_ERROR_INCOMPLETE && last)
+        result = ipt__fail_incomplete("some passes were enqueued, so the content is undefined");
+    if (event)
+        *event = last;
+    else if (last)
+        ipt__cl.clReleaseEvent(last);
+    return result;
+}
+
+IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
+                                    cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
+{
+    ipt__operand operand = {"buffer", "byte_offset", buffer, byte_offset, 0, IPT__BUFFER_READ_AND_WRITTEN};
+    ipt__call call = {queue, buffer, buffer, byte_offset, byte_offset, 0, num_wait_events, wait_events};
+    ipt_result result;
+    if (event)
+        *event = NULL;
+    result = ipt__check_one_device(plan);
+    if (!result)
+        result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
+    if (!result) {
+        operand.bytes = plan->problem.span_bytes;
+        result = ipt__check_buffer(plan, &operand, &call.unaligned);
+    }
+    return result ? result : ipt__passes_enqueue(plan, &call, 0, event);
 }
 
 /* The byte where a buffer's batch begins in its memory object, or in the parent of a sub-buffer. */
@@ -279,11 +353,9 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
                                                  size_t source_offset, cl_mem destination, size_t destination_offset,
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
-    const ipt__turn none = {0, 0, 0};
     ipt__operand from = {"source", "source_offset", source, source_offset, 0, CL_MEM_WRITE_ONLY},
                  to = {"destination", "destination_offset", destination, destination_offset, 0, CL_MEM_READ_ONLY};
-    int unaligned = 0;
-    ipt__run run;
+    ipt__call call = {queue, source, destination, source_offset, destination_offset, 0, num_wait_events, wait_events};
     ipt_result result;
     if (event)
         *event = NULL;
@@ -295,32 +367,13 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     if (!result) {
         from.bytes = ipt__source_span(&plan->problem);
         to.bytes = ipt__result_span(&plan->problem);
-        result = ipt__check_buffer(plan, &from, &unaligned);
+        result = ipt__check_buffer(plan, &from, &call.unaligned);
     }
     if (!result)
-        result = ipt__check_buffer(plan, &to, &unaligned);
+        result = ipt__check_buffer(plan, &to, &call.unaligned);
     if (!result)
         result = ipt__check_apart(&from, &to);
-    if (result)
-        return result;
-    run = ipt__run_begin(plan, queue, num_wait_events, wait_events);
-    run.unaligned = unaligned;
-    ipt__run_give(&run, source, source_offset, destination, destination_offset);
-    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-    if (plan->out_of_place < 0)
-        result = ipt__out_of_place_get(plan);
-    if (!result) {
-        result = ipt__run_launch(&run, &plan->launches.items[plan->out_of_place], none);
-        /* This kernel uses no workspace: the plan's last event stays as it is. */
-        if (!result)
-            ipt__cl.clFlush(queue);
-    }
-    IPT_LOCK_RELEASE(&plan->workspace->lock);
-    if (event)
-        *event = run.previous;
-    else if (run.previous)
-        ipt__cl.clReleaseEvent(run.previous);
-    return result;
+    return result ? result : ipt__passes_enqueue(plan, &call, 1, event);
 }
 
 /* Copies the rows of one matrix with gaps between host memory and a dedicated buffer, from byte `at` on, and waits. */

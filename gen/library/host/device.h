@@ -16,13 +16,6 @@ static ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t rows, size
     return desc;
 }
 
-/* Leaves the expression to another plan. */
-static void ipt__desc_drop_expression(ipt_plan_desc *desc)
-{
-    desc->expression = desc->expression_type = desc->expression_argument_type = NULL;
-    desc->expression_argument = NULL;
-}
-
 /* Makes a plan for pieces. It has `workspace` bytes of its own, or borrows from the owner. */
 static ipt_result ipt__cut_piece_plan(ipt_plan *plan, ipt_plan_desc desc, size_t workspace, ipt_plan *owner,
                                       ipt_plan **made)

@@ -90,7 +90,8 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
     const int cuts = 0;
 #else
     const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
-                     !desc->tile_n && !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO;
+                     !desc->tile_n && !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO &&
+                     !plan->pass_count;
 #endif
     *scheme = desc->host;
     if (plan->host->split_count || plan->host->cut.chunk_bytes)
@@ -107,8 +108,8 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
                          (unsigned long)ipt__host_alignment(plan));
     if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->host->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "host is overlapped: plans with a forced sequence, tiles, formats, moves, row_pitch "
-                         "or IPT_PAD are not cut into parts");
+                         "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
+                         "row_pitch, IPT_PAD or several passes are not cut into parts");
     return IPT_SUCCESS;
 }
 
@@ -146,6 +147,8 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     char cause[IPT__CAUSE_BYTES], why[IPT__CAUSE_BYTES];
     ipt_result result;
     ipt__keep_cause(cause);
+    if (plan->pass_count)
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; arrays of several passes do not go in pieces", cause);
     if (desc.host && desc.host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; host is %s: auto and overlapped take matrices in pieces", cause,
                          ipt_host_string(desc.host));
@@ -214,7 +217,8 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     if (!result && plan->problem.desc.max_host_memory)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: the plan takes storages only",
                            (unsigned long)plan->problem.desc.max_host_memory);
-    if (result || (!plan->layout.stage_count && !plan->host->split_count && !plan->host->cut.chunk_bytes) ||
+    if (result ||
+        (!plan->layout.stage_count && !plan->pass_count && !plan->host->split_count && !plan->host->cut.chunk_bytes) ||
         ipt__nothing_moves(plan))
         return result;
     memset(&run, 0, sizeof run);

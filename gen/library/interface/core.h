@@ -106,6 +106,8 @@ IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t c
 #define IPT_PAD 8u
 
 typedef struct ipt_plan ipt_plan;
+#define IPT_MAX_RANK 8 /* axes of an array */
+
 typedef struct ipt_plan_desc {
     size_t rows, cols;    /* row-major input of rows x cols elements, output cols x rows (column-major: swap the two) */
     size_t elem_size;     /* bytes, any from 1 up. 1, 2, 4, 8, 16 are fast; 3, 12, 24 ... work */
@@ -145,7 +147,19 @@ typedef struct ipt_plan_desc {
                                function only */
     size_t row_pitch;       /* bytes from one row of the source to the next; 0: no gaps. See below */
     size_t row_pitch_out;   /* the same for the result */
-} ipt_plan_desc;            /* rows, cols and elem_size are required; zeros elsewhere mean defaults */
+    unsigned rank;          /* axes of an array; 0: the desc is of matrices. See below */
+    size_t shape[IPT_MAX_RANK];  /* elements along each axis before. The last axis is contiguous */
+    unsigned axes[IPT_MAX_RANK]; /* axis i of the result is axis axes[i] of the source */
+} ipt_plan_desc; /* rows, cols and elem_size, or rank, shape, axes and elem_size, are required; zeros elsewhere
+                    mean defaults */
+
+/* Arrays of up to IPT_MAX_RANK axes, such as numpy.transpose(source, axes) without a second array. rows and cols are 0
+ * then, batch and batch_stride are of arrays. The plan takes one or more passes, each a batch of transpositions. Its
+ * description lists them.
+ *   byte_offset, batch_stride and addresses of host memory are multiples of the largest power of two, 16 at most, that
+ * divides the bytes which the passes move as one: elem_size times the lengths of the last axes that stay there.
+ *   Forced sequences, tiles, kernels, formats, moves, pitches and IPT_PAD are for matrices. Arrays of several passes go
+ * to the device whole: ipt cuts none of those, and storages do not hold them. */
 
 /* Rows with gaps, such as those of a region in a larger picture. The source has `rows` rows of cols elements, row_pitch
  * bytes apart. The result has `cols` rows of rows elements, row_pitch_out bytes apart (moves that do not transpose:

@@ -212,8 +212,15 @@ IPT_API const char *ipt_plan_describe(const ipt_plan *plan)
 IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
 {
     const char *source = NULL;
+    int i;
     if (!plan)
         return NULL;
+    for (i = 0; i < plan->pass_count; ++i) {
+        const size_t count = (size_t)plan->passes[i].plan->kernel_count;
+        if (index < count)
+            return ipt_plan_source(plan->passes[i].plan, index);
+        index -= count;
+    }
     IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first out-of-place execution adds a kernel */
 #ifndef IPT_NO_KERNEL_SOURCE
     if (index < (size_t)plan->kernel_count)

@@ -181,8 +181,8 @@ static void (*const ipt__stage_describers[])(ipt__text *out, const ipt_plan *pla
 /* True if a matrix has the same bytes before and after. */
 static int ipt__nothing_moves(const ipt_plan *plan)
 {
-    return !plan->problem.desc.move && !plan->problem.desc.expression && !plan->problem.desc.from &&
-           !plan->problem.desc.to && !plan->problem.pitched &&
+    return !plan->pass_count && !plan->problem.desc.move && !plan->problem.desc.expression &&
+           !plan->problem.desc.from && !plan->problem.desc.to && !plan->problem.pitched &&
            (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 

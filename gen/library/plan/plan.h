@@ -12,9 +12,18 @@ typedef struct ipt__workspace {
     IPT_LOCK_TYPE lock; /* guards the following fields, and all of the plans but their host_plan */
     cl_mem buffer;      /* NULL: no stage needs one */
     size_t bytes;
+    int grows;          /* plans that borrow it make it larger, before their first execution */
     cl_event last;      /* of the previous execution, which may still use the buffer; NULL: none */
     ipt_plan *borrower; /* plan that used the buffer last; NULL: none */
 } ipt__workspace;
+
+enum { IPT__MOST_PASSES = 7 }; /* over arrays of IPT_MAX_RANK axes, without an expression's */
+
+/* One pass over arrays. */
+typedef struct ipt__pass_plan {
+    ipt_plan *plan;
+    size_t repeats; /* executions, a batch_stride of the arrays apart */
+} ipt__pass_plan;
 
 struct ipt_plan {
     ipt_context *context;
@@ -33,7 +42,9 @@ struct ipt_plan {
     size_t enough;                  /* max_workspace that the last error has proposed; 0: none */
     size_t refused;                 /* bytes of the last buffer that could not be allocated; 0: none */
     char *description;
-    ipt__host_plan *host; /* NULL: the plan serves matrices on the device only */
+    ipt__pass_plan passes[IPT__MOST_PASSES + 1]; /* of arrays; the plan has no stages of its own then */
+    int pass_count;                              /* 0: a plan for matrices */
+    ipt__host_plan *host;                        /* NULL: the plan serves matrices on the device only */
 };
 
 static int ipt__plan_borrows(const ipt_plan *plan)

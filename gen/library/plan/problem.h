@@ -23,6 +23,13 @@ typedef struct ipt__problem {
     ipt__cooperative_kernel panel, exchange;
 } ipt__problem;
 
+/* Leaves the expression to another plan. */
+static void ipt__desc_drop_expression(ipt_plan_desc *desc)
+{
+    desc->expression = desc->expression_type = desc->expression_argument_type = NULL;
+    desc->expression_argument = NULL;
+}
+
 /* Whether the move is a transposition that also reverses rows, or their sequence. */
 static int ipt__problem_rotates(const ipt__problem *problem)
 {

@@ -43,6 +43,7 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
 {
     const unsigned char zero = 0;
     const size_t bytes = plan->layout.workspace;
+    ipt__workspace *to = &plan->own;
     cl_event event = NULL;
     cl_int error;
     ipt_result result;
@@ -50,13 +51,20 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
         return IPT_SUCCESS;
     if (ipt__plan_borrows(plan) && plan->workspace->bytes >= bytes)
         return IPT_SUCCESS;
-    plan->workspace = &plan->own;
-    result = ipt__buffer_make(plan->context, bytes, NULL, "workspace", &plan->refused, &plan->own.buffer);
+    if (plan->workspace->grows) {
+        to = plan->workspace;
+        if (to->buffer)
+            ipt__cl.clReleaseMemObject(to->buffer);
+        to->buffer = NULL;
+        to->bytes = 0;
+    }
+    plan->workspace = to;
+    result = ipt__buffer_make(plan->context, bytes, NULL, "workspace", &plan->refused, &to->buffer);
     if (result)
         return result;
     IPT_LOCK_ACQUIRE(&plan->context->queue_lock);
-    error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, plan->own.buffer, &zero, sizeof zero, 0, bytes, 0, NULL,
-                                        &event);
+    error =
+        ipt__cl.clEnqueueFillBuffer(plan->context->queue, to->buffer, &zero, sizeof zero, 0, bytes, 0, NULL, &event);
     result = error ? ipt__fail_opencl("clEnqueueFillBuffer", error)
                    : ipt__wait_for(event); /* a late allocation failure shows here */
     IPT_LOCK_RELEASE(&plan->context->queue_lock);
@@ -65,6 +73,6 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     if (event)
         ipt__cl.clReleaseEvent(event);
     if (!result)
-        plan->own.bytes = bytes;
+        to->bytes = bytes;
     return result;
 }

@@ -1,0 +1,267 @@
+/* Plans for arrays of several axes. One pass is a plan for matrices; several are a plan whose passes are such plans. */
+
+/* Refuses fields that belong to matrices. */
+static ipt_result ipt__axes_check_fields(const ipt_plan_desc *desc)
+{
+    const char *const name = desc->rows                               ? "rows"
+                             : desc->cols                             ? "cols"
+                             : desc->row_pitch                        ? "row_pitch"
+                             : desc->row_pitch_out                    ? "row_pitch_out"
+                             : desc->sequence                         ? "sequence"
+                             : desc->tile_m                           ? "tile_m"
+                             : desc->tile_n                           ? "tile_n"
+                             : desc->variant_010 || desc->variant_100 ? "a kernel of the papers"
+                             : desc->from || desc->to                 ? "a format"
+                             : desc->move                             ? "move"
+                             : desc->flags & IPT_PAD                  ? "IPT_PAD"
+                                                                      : NULL;
+    if (desc->rank > IPT_MAX_RANK)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rank is %u: %d at most", desc->rank, (int)IPT_MAX_RANK);
+    if (name)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "rank is %u, and %s is set: arrays have shape and axes instead, so set it to 0", desc->rank,
+                         name);
+    if (!desc->elem_size)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "elem_size is 0");
+    return IPT_SUCCESS;
+}
+
+/* Checks shape and axes of a desc, and takes the axes of more than one element. places: of all axes. */
+static ipt_result ipt__axes_take(const ipt_plan_desc *desc, ipt__array *array)
+{
+    unsigned places[IPT_MAX_RANK], i, j;
+    size_t bytes = desc->elem_size;
+    ipt_result result = ipt__axes_check_fields(desc);
+    if (result)
+        return result;
+    memset(array, 0, sizeof *array);
+    for (i = 0; i < desc->rank; ++i) {
+        if (desc->axes[i] >= desc->rank)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "axes[%u] is %u: rank is %u, so the last axis is %u", i,
+                             desc->axes[i], desc->rank, desc->rank - 1);
+        for (j = 0; j < i; ++j)
+            if (desc->axes[j] == desc->axes[i])
+                return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "axes[%u] and axes[%u] are both %u: name each axis once",
+                                 j, i, desc->axes[i]);
+        if (!desc->shape[i])
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "shape[%u] is 0", i);
+        if (!ipt__multiply(&bytes, desc->shape[i]))
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                             "shape[%u] = %lu, elem_size = %lu: the product of shape and elem_size overflows", i,
+                             (unsigned long)desc->shape[i], (unsigned long)desc->elem_size);
+    }
+    for (i = 0, j = 0; i < desc->rank; ++i)
+        if (desc->shape[desc->axes[i]] > 1)
+            places[desc->axes[i]] = j++;
+    for (i = 0; i < desc->rank; ++i)
+        if (desc->shape[i] > 1) {
+            array->lengths[array->count] = desc->shape[i];
+            array->goal[array->count++] = (unsigned char)places[i];
+        }
+    array->elem_size = desc->elem_size;
+    array->elements = bytes / desc->elem_size;
+    return IPT_SUCCESS;
+}
+
+/* The desc of one pass over the batch of arrays. Fields of matrices are those of the pass, without the expression.
+ * *repeats: how often a batch with gaps needs it, once for each array. */
+static ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array *array, const ipt__pass *pass,
+                                    size_t *repeats)
+{
+    const size_t bytes = array->elements * array->elem_size;
+    ipt_plan_desc made = *desc;
+    made.rank = 0;
+    made.rows = pass->rows;
+    made.cols = pass->cols;
+    made.elem_size = pass->elem_size;
+    *repeats = 1;
+    if (pass->batch == 1) /* gaps between arrays are gaps between matrices */
+        return made;
+    made.batch_stride = 0;
+    made.batch = pass->batch;
+    if (!desc->batch_stride || desc->batch_stride == bytes)
+        made.batch = pass->batch * ipt__max(desc->batch, 1);
+    else
+        *repeats = ipt__max(desc->batch, 1);
+    return made;
+}
+
+/* A pass that moves nothing: the elements are one row. It applies an expression, and copies out of place. */
+static ipt__pass ipt__pass_of_row(const ipt__array *array)
+{
+    ipt__pass pass;
+    pass.batch = pass.rows = 1;
+    pass.cols = array->elements;
+    pass.elem_size = array->elem_size;
+    return pass;
+}
+
+/* The pass that applies the expression: one that moves single elements. Appends one if there is none. */
+static int ipt__passes_apply(const ipt__array *array, ipt__pass *passes, int *count)
+{
+    int i;
+    for (i = 0; i < *count && passes[i].elem_size != array->elem_size; ++i)
+        ;
+    if (i == *count)
+        passes[(*count)++] = ipt__pass_of_row(array);
+    return i;
+}
+
+/* The first line of a description. */
+static void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int passes)
+{
+    unsigned i;
+    ipt__text_add(out, "array of ");
+    for (i = 0; i < desc->rank; ++i)
+        ipt__text_add(out, "%s%lu", i ? " x " : "", (unsigned long)desc->shape[i]);
+    ipt__text_add(out, " elements of %lu bytes, axes ", (unsigned long)desc->elem_size);
+    for (i = 0; i < desc->rank; ++i)
+        ipt__text_add(out, "%s%u", i ? "," : "", desc->axes[i]);
+    ipt__text_add(out, ", %d %s\n", passes, passes == 1 ? "pass" : "passes");
+}
+
+/* Writes the description: of the array, then of each pass. */
+static ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_desc *desc)
+{
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    const size_t capacity = (size_t)IPT__DESCRIPTION_BYTES * (size_t)(plan->pass_count + 1);
+    char *const text = (char *)ipt__allocate(allocator, capacity);
+    ipt__text out = ipt__text_in(text, capacity);
+    char *former = plan->description;
+    ipt_result result;
+    int i;
+    if (!text)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    ipt__axes_describe(&out, desc, plan->pass_count ? plan->pass_count : 1);
+    if (former)
+        ipt__text_add(&out, "%s", former);
+    for (i = 0; i < plan->pass_count; ++i)
+        ipt__text_add(&out, "%d. %s", i + 1, plan->passes[i].plan->description);
+    result = ipt__plan_keep_description(plan, text);
+    ipt__release(allocator, text);
+    ipt__release(allocator, former);
+    return result;
+}
+
+/* Makes a plan for matrices, on the device or in host memory. owner: see ipt__plan_new. */
+static ipt_result ipt__matrix_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
+                                        ipt_plan **plan)
+{
+#ifndef IPT_NO_HOST_STREAMING
+    return ipt__host_plan_make(context, desc, owner, plan);
+#else
+    ipt_result result = ipt__plan_make(context, desc, owner, plan);
+    if (!result && (result = ipt__host_plan_begin(*plan)) != IPT_SUCCESS) {
+        ipt_plan_destroy(*plan);
+        *plan = NULL;
+    }
+    return result;
+#endif
+}
+
+/* Makes a plan for matrices on the device, in host memory or in a storage. */
+static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
+{
+    if (desc && desc->max_host_memory)
+#ifndef IPT_NO_STORAGE
+        return ipt__storage_plan_make(context, desc, plan);
+#else
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: ipt was compiled with IPT_NO_STORAGE",
+                         (unsigned long)desc->max_host_memory);
+#endif
+    return ipt__matrix_plan_make(context, desc, NULL, plan);
+}
+
+/* Makes the plans of the passes. They share the plan's workspace. */
+static ipt_result ipt__passes_make(ipt_plan *plan, const ipt_plan_desc *desc, const ipt__array *array,
+                                   const ipt__pass *passes, int count, int applies)
+{
+    ipt_result result = IPT_SUCCESS;
+    int i;
+    plan->own.grows = 1;
+    for (i = 0; i < count && !result; ++i) {
+        ipt__pass_plan *const made = &plan->passes[i];
+        ipt_plan_desc its = ipt__pass_desc(desc, array, &passes[i], &made->repeats);
+        if (i != applies)
+            ipt__desc_drop_expression(&its);
+        if (i) /* the later ones work in place */
+            its.flags &= ~IPT_OUT_OF_PLACE;
+        result = ipt__matrix_plan_make(plan->context, &its, plan, &made->plan);
+        if (result)
+            break;
+        ++plan->pass_count;
+        plan->problem.unit_bytes = ipt__max(plan->problem.unit_bytes, made->plan->problem.unit_bytes);
+#ifndef IPT_NO_HOST_STREAMING
+        if (made->plan->host->cut.chunk_bytes)
+            result = ipt__fail(IPT_ERROR_UNSUPPORTED,
+                               "the array is larger than %s, and takes %d passes: only arrays of one pass are cut",
+                               ipt__limit_name(plan), count);
+#endif
+    }
+    return result;
+}
+
+/* Makes a plan of several passes. */
+static IPT__RARE ipt_result ipt__passes_plan_make(ipt_context *context, const ipt_plan_desc *desc,
+                                                  const ipt__array *array, const ipt__pass *passes, int count,
+                                                  int applies, ipt_plan **plan)
+{
+    const ipt__pass row = ipt__pass_of_row(array);
+    size_t once;
+    ipt_plan_desc whole = ipt__pass_desc(desc, array, &row, &once); /* has the array's bytes and gaps */
+    ipt_result result;
+    ipt__desc_drop_expression(&whole);
+    result = ipt__plan_new(context, &whole, NULL, plan);
+    if (result)
+        return result;
+    result = ipt__host_plan_begin(*plan);
+    if (!result)
+        result = ipt__passes_make(*plan, desc, array, passes, count, applies);
+    if (!result)
+        result = ipt__axes_write_description(*plan, desc);
+    if (result) {
+        ipt_plan_destroy(*plan);
+        *plan = NULL;
+    }
+    return result;
+}
+
+/* Makes a plan for arrays: desc->rank is not 0. */
+static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
+{
+    ipt__array array;
+    ipt__pass passes[IPT__MOST_PASSES + 1];
+    ipt_plan_desc one;
+    size_t repeats;
+    int count, applies = -1;
+    ipt_result result;
+    if (!plan)
+        return ipt__fail_null("plan");
+    *plan = NULL;
+    if (!context)
+        return ipt__fail_null("context");
+    result = ipt__axes_take(desc, &array);
+    if (result)
+        return result;
+    count = ipt__axes_find_passes(&context->limits, &array, passes);
+    if (!count)
+        passes[count++] = ipt__pass_of_row(&array);
+    if (desc->expression)
+        applies = ipt__passes_apply(&array, passes, &count);
+    one = ipt__pass_desc(desc, &array, &passes[0], &repeats);
+    if (count > 1 || repeats > 1) {
+        if (desc->max_host_memory)
+            return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                             "max_host_memory is %lu, and the array takes %d passes: storages hold arrays of one pass",
+                             (unsigned long)desc->max_host_memory, count);
+        return ipt__passes_plan_make(context, desc, &array, passes, count, applies, plan);
+    }
+    result = ipt__any_plan_make(context, &one, plan);
+    if (!result)
+        result = ipt__axes_write_description(*plan, desc);
+    if (result) {
+        ipt_plan_destroy(*plan);
+        *plan = NULL;
+    }
+    return result;
+}

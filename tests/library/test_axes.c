@@ -1,0 +1,303 @@
+/* Contract of rank, shape and axes: an array is permuted as numpy.transpose does it, in buffers, out of place and in
+ * host memory. The reference is an index formula. */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Elements of an array. */
+static size_t elements_of(const ipt_plan_desc *desc)
+{
+    size_t elements = 1;
+    unsigned i;
+    for (i = 0; i < desc->rank; ++i)
+        elements *= desc->shape[i];
+    return elements;
+}
+
+static size_t stride_of(const ipt_plan_desc *desc)
+{
+    return desc->batch_stride ? desc->batch_stride : elements_of(desc) * desc->elem_size;
+}
+
+/* Bytes from the first array to the last one's end. */
+static size_t span_of(const ipt_plan_desc *desc)
+{
+    return (desc->batch ? desc->batch - 1 : 0) * stride_of(desc) + elements_of(desc) * desc->elem_size;
+}
+
+/* Element `index` of the result: its number in the source. */
+static size_t source_of(const ipt_plan_desc *desc, size_t index)
+{
+    size_t place[IPT_MAX_RANK], source = 0;
+    unsigned i;
+    for (i = desc->rank; i-- > 0;) {
+        place[desc->axes[i]] = index % desc->shape[desc->axes[i]];
+        index /= desc->shape[desc->axes[i]];
+    }
+    for (i = 0; i < desc->rank; ++i)
+        source = source * desc->shape[i] + place[i];
+    return source;
+}
+
+/* Permutes the batch at `before` into `after`; bytes between arrays are copied. */
+static void permute(const ipt_plan_desc *desc, unsigned char *after, const unsigned char *before)
+{
+    const size_t elements = elements_of(desc), size = desc->elem_size, batch = desc->batch ? desc->batch : 1;
+    size_t b, i;
+    memcpy(after, before, span_of(desc));
+    for (b = 0; b < batch; ++b)
+        for (i = 0; i < elements; ++i) {
+            unsigned char *const to = after + b * stride_of(desc) + i * size;
+            memcpy(to, before + b * stride_of(desc) + source_of(desc, i) * size, size);
+            if (desc->expression && size == 1)
+                *to = (unsigned char)(*to * 3 + 1);
+            else if (desc->expression) {
+                uint32_t value;
+                memcpy(&value, to, sizeof value);
+                value = value * 3 + 1;
+                memcpy(to, &value, sizeof value);
+            }
+        }
+}
+
+static void print_case(const ipt_plan_desc *desc)
+{
+    unsigned i;
+    for (i = 0; i < desc->rank; ++i)
+        print_error("%s%zu", i ? " x " : "", desc->shape[i]);
+    print_error(" elements of %zu bytes, axes", desc->elem_size);
+    for (i = 0; i < desc->rank; ++i)
+        print_error(" %u", desc->axes[i]);
+    print_error(", batch %zu, stride %zu, expression %s\n", desc->batch, desc->batch_stride,
+                desc->expression ? desc->expression : "none");
+}
+
+/* Where a case runs. */
+typedef enum place { IN_PLACE, OUT_OF_PLACE, IN_HOST_MEMORY } place;
+
+static void check_bytes(const ipt_plan_desc *desc, const ipt_plan *plan, const unsigned char *got,
+                        const unsigned char *expected, size_t bytes, const char *how)
+{
+    size_t i = 0;
+    if (memcmp(got, expected, bytes) == 0)
+        return;
+    while (got[i] == expected[i])
+        ++i;
+    print_case(desc);
+    fail_msg("%s: byte %zu is %02x instead of %02x\n%s", how, i, got[i], expected[i], ipt_plan_describe(plan));
+}
+
+static cl_mem make_buffer(const unsigned char *content, size_t bytes)
+{
+    cl_int error;
+    cl_mem buffer = clCreateBuffer(test_cl_context, CL_MEM_READ_WRITE, bytes, NULL, &error);
+    if (error != CL_SUCCESS)
+        test_skip("the device has too little memory for the test's buffers");
+    assert_int_equal(clEnqueueWriteBuffer(test_queue, buffer, CL_TRUE, 0, bytes, content, 0, NULL, NULL), 0);
+    return buffer;
+}
+
+static void check_plan(ipt_plan *plan, const ipt_plan_desc *desc, place where)
+{
+    const size_t offset = 16 * test_random_between(0, 9), bytes = offset + span_of(desc) + TEST_GUARD;
+    unsigned char *const before = malloc(bytes), *const after = malloc(bytes), *const got = malloc(bytes);
+    cl_mem buffer, target;
+    ipt_result result;
+    assert_true(before && after && got);
+    test_fill(before, bytes);
+    memcpy(after, before, bytes);
+    permute(desc, after + offset, before + offset);
+    if (where == IN_HOST_MEMORY) {
+        memcpy(got, before, bytes);
+        result = ipt_plan_execute_host(plan, got + offset);
+    } else if (where == IN_PLACE) {
+        buffer = make_buffer(before, bytes);
+        result = ipt_plan_execute(plan, test_queue, buffer, offset, 0, NULL, NULL);
+        assert_int_equal(clEnqueueReadBuffer(test_queue, buffer, CL_TRUE, 0, bytes, got, 0, NULL, NULL), 0);
+        clReleaseMemObject(buffer);
+    } else {
+        buffer = make_buffer(before, bytes);
+        target = make_buffer(before, bytes); /* so bytes between arrays are as expected */
+        result = ipt_plan_execute_out_of_place(plan, test_queue, buffer, offset, target, offset, 0, NULL, NULL);
+        assert_int_equal(clEnqueueReadBuffer(test_queue, target, CL_TRUE, 0, bytes, got, 0, NULL, NULL), 0);
+        if (!result)
+            check_bytes(desc, plan, got, after, bytes, "out of place");
+        assert_int_equal(clEnqueueReadBuffer(test_queue, buffer, CL_TRUE, 0, bytes, got, 0, NULL, NULL), 0);
+        memcpy(after, before, bytes);
+        clReleaseMemObject(buffer);
+        clReleaseMemObject(target);
+    }
+    if (result) {
+        print_case(desc);
+        fail_msg("%s\n%s", ipt_context_error(NULL), ipt_plan_describe(plan));
+    }
+    check_bytes(desc, plan, got, after, bytes, where == IN_PLACE ? "in place" : where ? "host" : "source");
+    free(before);
+    free(after);
+    free(got);
+}
+
+static void check(const ipt_plan_desc *desc, int everywhere)
+{
+    ipt_plan *plan = NULL;
+    if (ipt_plan_create(test_context, desc, &plan)) {
+        print_case(desc);
+        fail_msg("%s", ipt_context_error(NULL));
+    }
+    check_plan(plan, desc, IN_PLACE);
+    if (everywhere) {
+        check_plan(plan, desc, OUT_OF_PLACE);
+        check_plan(plan, desc, IN_HOST_MEMORY);
+        check_plan(plan, desc, IN_PLACE); /* counters are clear again */
+    }
+    ipt_plan_destroy(plan);
+}
+
+/* Permutation `index` of `rank` axes. */
+static void give_axes(ipt_plan_desc *desc, size_t index)
+{
+    unsigned left[IPT_MAX_RANK], i, j;
+    for (i = 0; i < desc->rank; ++i)
+        left[i] = i;
+    for (i = 0; i < desc->rank; ++i) {
+        const size_t pick = index % (desc->rank - i);
+        index /= desc->rank - i;
+        desc->axes[i] = left[pick];
+        for (j = (unsigned)pick; j + 1 < desc->rank - i; ++j)
+            left[j] = left[j + 1];
+    }
+}
+
+static void axes_all_of_few(void **state)
+{
+    static const size_t primes[] = {7, 13, 5, 11, 3}, sizes[] = {4, 1, 8, 3, 2, 16};
+    size_t count = 1, index, drawn = 0;
+    (void)state;
+    unsigned rank;
+    for (rank = 1; rank <= 5; ++rank) {
+        count *= rank;
+        for (index = 0; index < count; ++index) {
+            ipt_plan_desc desc = {.rank = rank, .elem_size = sizes[drawn++ % TEST_COUNT(sizes)]};
+            memcpy(desc.shape, primes, rank * sizeof *primes);
+            give_axes(&desc, index);
+            check(&desc, index % 8 == 0);
+        }
+    }
+}
+
+/* Ranks, lengths (1 among them), elements, batches with and without gaps, expressions. */
+static void axes_random(void **state)
+{
+    int i;
+    unsigned a;
+    (void)state;
+    for (i = 0; i < 150; ++i) {
+        ipt_plan_desc desc = {.rank = (unsigned)test_random_between(1, IPT_MAX_RANK)};
+        const size_t most = desc.rank < 3 ? 300 : desc.rank == 3 ? 60 : desc.rank == 4 ? 20 : desc.rank == 5 ? 10 : 5;
+        for (a = 0; a < desc.rank; ++a)
+            desc.shape[a] = test_random_between(1, most);
+        give_axes(&desc, (size_t)test_random());
+        desc.elem_size = test_random_between(1, 24);
+        desc.batch = test_random_between(0, 3);
+        if (test_random_between(0, 2) == 0)
+            desc.batch_stride = (elements_of(&desc) * desc.elem_size + 15) / 16 * 16 + 16 * test_random_between(0, 5);
+        if (test_random_between(0, 4) == 0) {
+            desc.elem_size = test_random_between(0, 1) ? 4 : 1;
+            desc.expression = "x * 3 + 1";
+            desc.expression_type = desc.elem_size == 4 ? "uint" : "uchar";
+            if (desc.batch_stride && desc.batch_stride < elements_of(&desc) * 4)
+                desc.batch_stride = 0;
+        }
+        if (desc.batch > 1 && stride_of(&desc) % 16) /* long elements need aligned arrays */
+            desc.batch = 1;
+        check(&desc, i % 4 == 0);
+    }
+}
+
+/* More than local memory holds; axes of two passes and of three. */
+static void axes_large(void **state)
+{
+    static const ipt_plan_desc descs[] = {
+        {.elem_size = 4, .rank = 3, .shape = {97, 120, 131}, .axes = {2, 1, 0}},
+        {.elem_size = 2, .rank = 4, .shape = {4, 3, 224, 221}, .axes = {0, 2, 3, 1}},
+        {.elem_size = 2, .rank = 4, .shape = {4, 224, 221, 3}, .axes = {0, 3, 1, 2}},
+        {.elem_size = 4, .rank = 4, .shape = {16, 12, 100, 64}, .axes = {0, 2, 1, 3}},
+        {.elem_size = 1, .rank = 4, .shape = {33, 40, 50, 60}, .axes = {3, 2, 1, 0}},
+        {.elem_size = 8, .rank = 5, .shape = {17, 13, 11, 19, 7}, .axes = {4, 3, 2, 1, 0}},
+    };
+    size_t i;
+    (void)state;
+    for (i = 0; i < TEST_COUNT(descs); ++i)
+        check(&descs[i], 1);
+}
+
+static void axes_bad_values(void **state)
+{
+    const ipt_plan_desc good = {.elem_size = 4, .rank = 3, .shape = {2, 3, 4}, .axes = {2, 0, 1}};
+    ipt_plan_desc desc = good;
+    ipt_plan *plan = NULL;
+    (void)state;
+    desc.rank = IPT_MAX_RANK + 1;
+    test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "rank", "9");
+    desc = good;
+    desc.axes[1] = 2;
+    test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "axes[1]", "both");
+    desc = good;
+    desc.axes[2] = 3;
+    test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "axes[2]", "3");
+    desc = good;
+    desc.shape[1] = 0;
+    test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "shape[1]", "0");
+    desc = good;
+    desc.shape[0] = (size_t)-1 / 8;
+    test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "shape[1]", "overflows");
+    desc = good;
+    desc.batch = (size_t)-1 / 8;
+    test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "batch", "overflows");
+    desc = good;
+    desc.elem_size = 0;
+    test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "elem_size", "0");
+    desc = good;
+    desc.rows = 2;
+    test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "rows", "set");
+    desc = good;
+    desc.move = IPT_MOVE_ROTATE_90;
+    test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "move", "set");
+    test_expect_error(ipt_plan_create(NULL, &good, &plan), IPT_ERROR_INVALID_ARGUMENT, "context", "NULL");
+    test_expect_error(ipt_plan_create(test_context, &good, NULL), IPT_ERROR_INVALID_ARGUMENT, "plan", "NULL");
+    assert_null(plan);
+}
+
+/* A buffer that is too small by one byte keeps its content; the description names the axes and every pass. */
+static void axes_refused_buffer(void **state)
+{
+    const ipt_plan_desc desc = {.elem_size = 4, .rank = 3, .shape = {20, 30, 40}, .axes = {2, 1, 0}};
+    const size_t bytes = span_of(&desc) - 1;
+    unsigned char *const before = malloc(bytes), *const got = malloc(bytes);
+    ipt_plan *const plan = test_make_plan(test_context, &desc);
+    cl_mem buffer;
+    (void)state;
+    assert_true(before && got);
+    test_fill(before, bytes);
+    buffer = make_buffer(before, bytes);
+    test_expect_error(ipt_plan_execute(plan, test_queue, buffer, 0, 0, NULL, NULL), IPT_ERROR_INVALID_ARGUMENT,
+                      "buffer", test_number(bytes));
+    assert_int_equal(clEnqueueReadBuffer(test_queue, buffer, CL_TRUE, 0, bytes, got, 0, NULL, NULL), 0);
+    assert_memory_equal(got, before, bytes);
+    assert_true(test_mentions(ipt_plan_describe(plan), "20 x 30 x 40"));
+    assert_true(test_mentions(ipt_plan_describe(plan), "axes 2,1,0"));
+    assert_true(test_mentions(ipt_plan_describe(plan), "2 passes"));
+    assert_non_null(ipt_plan_source(plan, 0));
+    clReleaseMemObject(buffer);
+    ipt_plan_destroy(plan);
+    free(before);
+    free(got);
+}
+
+const struct CMUnitTest test_axes[] = {
+    TEST_CASE(axes_all_of_few), TEST_CASE(axes_random),         TEST_CASE(axes_large),
+    TEST_CASE(axes_bad_values), TEST_CASE(axes_refused_buffer),
+};
+const size_t test_axes_count = TEST_COUNT(test_axes);
