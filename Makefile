@@ -332,7 +332,7 @@ $(B)/lint_sources: tests/analysis/lint_sources.c $(HEADERS) | $(B)
 $(B)/plan_time: tests/bench/plan_time.c $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
-$(B)/compare_heuristics: tests/bench/compare_heuristics.c tests/bench/plans.h $(HEADERS) | $(B)
+$(B)/axes $(B)/compare_heuristics: $(B)/%: tests/bench/%.c tests/bench/plans.h $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
 $(B)/estimate $(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/portable $(B)/host: $(B)/%: tests/bench/%.c $(BENCH_OBJECTS) $(BENCH_HEADERS) $(HEADERS) | $(B)
