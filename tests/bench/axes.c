@@ -1,7 +1,7 @@
-/* Arrays permuted in place: the share of a copy's speed, with the number of passes. Copies and permutations take several
- * buffers in turn, so that no cache has them. One array is verified against an index formula first; a wrong element ends
- * the program. Usage: axes [-v] ARRAY ...
- * ARRAY: SHAPE:BYTES:AXES, such as 64x3x224x224:4:0,2,3,1. -v: print the plans, too. */
+/* Arrays permuted in place: the share of a copy's speed, with the number of passes. Copies and permutations take
+ * several buffers in turn, so that no cache has them. One array is verified against an index formula first; a wrong
+ * element ends the program. Usage: axes [-v] ARRAY ... ARRAY: SHAPE:BYTES:AXES, such as 64x3x224x224:4:0,2,3,1. -v:
+ * print the plans, too. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
