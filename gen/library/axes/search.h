@@ -26,22 +26,23 @@ typedef struct ipt__axes_search {
     double best_cost; /* bytes that a copy would move in the same time */
 } ipt__axes_search;
 
-/* Shares of the copy's speed, as an H200 moved arrays of 38 MB to 1.3 GB. Whole instances in local memory: 0.92 (4096
- * of 56 x 56 floats). One instance on the chip: 0.72 (192 x 50176 floats). Instances of long elements: 0.75 (700 x 800
- * of 2400 bytes), 0.74 (64 of 3 x 224 of 896). One large instance of short elements: 0.6; several, 0.65 (600 of 700 x
- * 800 floats), if one side is short 0.2 (64 of 3 x 50176 floats). */
+/* Shares of the copy's speed, as an H200 moved arrays of 25 MB to 1.3 GB. Whole instances in local memory: 0.92 (4096
+ * of 56 x 56 floats). Instances of long elements: 0.75 (700 x 800 of 2400 bytes, 64 of 3 x 224 of 448). Instances with
+ * a short side: 0.38 (64 of 3 x 50176 floats). One large instance 0.58, one on the chip 0.72 (192 x 50176 floats),
+ * several 0.52 (192 of 1024 x 64 floats). */
 static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
 {
     const size_t instance = pass->rows * pass->cols * pass->elem_size;
-    const size_t shorter = ipt__min(pass->rows, pass->cols) * pass->elem_size;
     const double bytes = (double)instance * (double)pass->batch;
     if (instance <= ipt__local_budget(limits))
         return bytes / 0.92;
-    if (pass->elem_size >= 512)
+    if (pass->elem_size >= 256)
         return bytes / 0.75;
-    if (pass->batch == 1)
-        return bytes / (instance <= IPT__ON_CHIP_BYTES ? 0.72 : 0.6);
-    return bytes / (shorter < 128 ? 0.2 : 0.6);
+    if (ipt__min(pass->rows, pass->cols) * pass->elem_size < 128)
+        return bytes / 0.38;
+    if (pass->batch > 1)
+        return bytes / 0.52;
+    return bytes / (instance <= IPT__ON_CHIP_BYTES ? 0.72 : 0.58);
 }
 
 /* Whether places `at` - 1 and `at` of a sequence do not follow each other in the result. Both ends count. */

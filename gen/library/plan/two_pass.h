@@ -89,7 +89,8 @@ static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, siz
                                 ? (vectors - vectors / 9 - 2) * 16 / panel
                                 : ipt__min(IPT__CHUNK_RUNS / short_side,
                                            vectors / ((length * size + slack + 15) / 16 * short_side + short_side));
-        chunks->pack = ipt__min(fits, ipt__ceil_divide(panels, 2 * problem->panel.resident));
+        chunks->pack = ipt__min(ipt__min(fits, panels),
+                                ipt__ceil_divide(panels * problem->desc.batch, 2 * problem->panel.resident));
         chunks->x = short_side;
         chunks->across = 1;
     } else {
