@@ -265,6 +265,21 @@ static void axes_bad_values(void **state)
     desc = good;
     desc.move = IPT_MOVE_ROTATE_90;
     test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "move", "set");
+    desc = good;
+    desc.axes[1] = 1, desc.axes[2] = 0; /* two passes, or one with a batch */
+    desc.batch = (size_t)-1 / 8;
+    test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "batch", "overflows");
+    desc.batch = 2;
+    desc.batch_stride = 92; /* an array takes 96 */
+    test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "batch_stride", "92");
+    desc = good;
+    desc.shape[2] = 8;
+    desc.axes[0] = 1, desc.axes[1] = 0,
+    desc.axes[2] = 2; /* elements of 32 bytes, in arrays that begin at multiples of 4 */
+    desc.batch = 2;
+    desc.batch_stride = 2 * 3 * 8 * 4 + 4;
+    test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "batch_stride", "16");
+    test_expect_error(ipt_plan_create_split(&test_context, 1, &good, &plan), IPT_ERROR_UNSUPPORTED, "rank", "3");
     test_expect_error(ipt_plan_create(NULL, &good, &plan), IPT_ERROR_INVALID_ARGUMENT, "context", "NULL");
     test_expect_error(ipt_plan_create(test_context, &good, NULL), IPT_ERROR_INVALID_ARGUMENT, "plan", "NULL");
     assert_null(plan);

@@ -50,6 +50,13 @@ static ipt_result ipt__axes_take(const ipt_plan_desc *desc, ipt__array *array)
                              "shape[%u] = %lu, elem_size = %lu: the product of shape and elem_size overflows", i,
                              (unsigned long)desc->shape[i], (unsigned long)desc->elem_size);
     }
+    array->elements = bytes / desc->elem_size;
+    if (desc->batch_stride && desc->batch_stride < bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is less than an array of %lu bytes",
+                         (unsigned long)desc->batch_stride, (unsigned long)bytes);
+    if (!ipt__multiply(&bytes, ipt__max(desc->batch, 1)))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch = %lu: the size of all arrays overflows",
+                         (unsigned long)desc->batch);
     for (i = 0, j = 0; i < desc->rank; ++i)
         if (desc->shape[desc->axes[i]] > 1)
             places[desc->axes[i]] = j++;
@@ -59,7 +66,6 @@ static ipt_result ipt__axes_take(const ipt_plan_desc *desc, ipt__array *array)
             array->goal[array->count++] = (unsigned char)places[i];
         }
     array->elem_size = desc->elem_size;
-    array->elements = bytes / desc->elem_size;
     return IPT_SUCCESS;
 }
 
@@ -198,6 +204,11 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const ipt_plan_desc *desc, co
                                ipt__limit_name(plan), count);
 #endif
     }
+    plan->own.grows = 0;
+    if (!result && plan->problem.desc.batch > 1 && plan->problem.desc.batch_stride % plan->problem.unit_bytes)
+        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                           "batch_stride = %lu is not a multiple of %lu, to which the passes' elements are aligned",
+                           (unsigned long)plan->problem.desc.batch_stride, (unsigned long)plan->problem.unit_bytes);
     return result;
 }
 
