@@ -517,8 +517,9 @@ typedef struct ipt_plan_desc {
  * description lists them.
  *   byte_offset, batch_stride and addresses of host memory are multiples of the largest power of two, 16 at most, that
  * divides the bytes which the passes move as one: elem_size times the lengths of the last axes that stay there.
- *   Forced sequences, tiles, kernels, formats, moves, pitches and IPT_PAD are for matrices. Arrays of several passes go
- * to the device whole: ipt cuts none of those, and storages do not hold them. */
+ *   Forced sequences, tiles, kernels, formats, moves, pitches and IPT_PAD are for matrices. Arrays of several passes
+ * that exceed max_device_memory or the device cross the bus once for each pass. Storages do not hold arrays of several
+ * passes. */
 
 /* Rows with gaps, such as those of a region in a larger picture. The source has `rows` rows of cols elements, row_pitch
  * bytes apart. The result has `cols` rows of rows elements, row_pitch_out bytes apart (moves that do not transpose:
@@ -5725,7 +5726,8 @@ struct ipt_plan {
     char *description;
     ipt__pass_plan passes[IPT__MOST_PASSES + 1]; /* of arrays; the plan has no stages of its own then */
     int pass_count;                              /* 0: a plan for matrices */
-    ipt__host_plan *host;                        /* NULL: the plan serves matrices on the device only */
+    int passes_cut;       /* the array is too large for the device: each pass goes through host memory by itself */
+    ipt__host_plan *host; /* NULL: the plan serves matrices on the device only */
 };
 
 static int ipt__plan_borrows(const ipt_plan *plan)
@@ -10259,7 +10261,7 @@ static ipt_result ipt__check_one_device(const ipt_plan *plan)
     const ipt_result result = ipt__check_plan(plan);
     if (!result && plan->host && plan->host->split_count)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
-    if (!result && plan->host && plan->host->cut.chunk_bytes)
+    if (!result && plan->host && (plan->host->cut.chunk_bytes || plan->passes_cut))
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
                          ipt__limit_name(plan), plan->problem.desc.max_host_memory ? "storages" : "host matrices");
     return result;
@@ -11494,12 +11496,17 @@ static ipt_result ipt__host_plan_end(ipt_plan **plan, ipt_result result)
 
 IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
 {
-    size_t bytes;
+    size_t bytes, of_passes = 0;
+    int pass;
 #ifndef IPT_NO_HOST_STREAMING
     int i;
 #endif
     if (!plan)
         return 0;
+    for (pass = 0; plan->passes_cut && pass < plan->pass_count; ++pass)
+        of_passes += ipt_plan_workspace(plan->passes[pass].plan);
+    if (of_passes)
+        return of_passes;
     IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first execution of a host matrix adds to it */
     bytes = plan->pass_count ? plan->own.bytes : plan->layout.workspace + (plan->host ? plan->host->workspace : 0);
     IPT_LOCK_RELEASE(&plan->workspace->lock);
@@ -14320,14 +14327,61 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     return result;
 }
 
+/* Progress of one pass among those of an array. */
+typedef struct ipt__pass_progress {
+    const ipt_host_options *options; /* of the whole */
+    size_t before, passes;           /* that are done, of all */
+    size_t bytes;                    /* that stand for each: passes differ in what crosses the bus */
+    int cancelled;                   /* perhaps too late for its pass, but not for the next one */
+} ipt__pass_progress;
+
+static int ipt__pass_progressed(size_t done, size_t total, void *user)
+{
+    ipt__pass_progress *const of = (ipt__pass_progress *)user;
+    const size_t part = (size_t)((double)of->bytes * (double)done / (double)total);
+    if (of->options->progress(of->before * of->bytes + part, of->passes * of->bytes, of->options->user))
+        of->cancelled = 1;
+    return of->cancelled;
+}
+
+/* Executes a plan. An array that is too large for the device goes through host memory once for each pass. */
+static ipt_result ipt__host_execute_passes(ipt_plan *plan, void *data, const ipt_host_options *options)
+{
+    ipt_host_options each = {NULL, NULL, NULL};
+    ipt__pass_progress progress = {NULL, 0, 0, 0, 0};
+    ipt_result result = IPT_SUCCESS;
+    size_t r;
+    int i;
+    if (!plan || !data || !plan->passes_cut)
+        return ipt__host_execute(plan, data, options);
+    for (i = 0; i < plan->pass_count; ++i)
+        progress.passes += plan->passes[i].repeats;
+    if (options && options->progress) {
+        progress.options = options;
+        progress.bytes = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
+        each.progress = ipt__pass_progressed;
+        each.user = &progress;
+    }
+    for (i = 0; i < plan->pass_count && !result; ++i)
+        for (r = 0; r < plan->passes[i].repeats && !result; ++r) {
+            result = ipt__host_execute(plan->passes[i].plan, (char *)data + r * plan->problem.desc.batch_stride, &each);
+            if (result && result != IPT_ERROR_INCOMPLETE && progress.before)
+                result = ipt__fail_incomplete("an earlier pass has changed data");
+            ++progress.before;
+            if (!result && progress.cancelled && progress.before < progress.passes)
+                result = ipt__fail(IPT_ERROR_INCOMPLETE, "cancelled between two passes: data holds neither array");
+        }
+    return result;
+}
+
 IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
 {
-    return ipt__host_execute(plan, data, NULL);
+    return ipt__host_execute_passes(plan, data, NULL);
 }
 
 IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
-    return ipt__host_execute(plan, data, options);
+    return ipt__host_execute_passes(plan, data, options);
 }
 
 #ifndef IPT_NO_THREADS
@@ -14355,7 +14409,7 @@ static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
     ipt__host_job job = *(ipt__host_job *)argument;
     ipt_result result;
     ipt__release(&job.allocator, argument);
-    result = ipt__host_execute(job.plan, job.data, &job.options);
+    result = ipt__host_execute_passes(job.plan, job.data, &job.options);
     if (job.options.finished)
         job.options.finished(result, job.options.user);
     if (job.event)
@@ -15448,12 +15502,18 @@ static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *
     return ipt__matrix_plan_make(context, desc, NULL, plan);
 }
 
-/* Makes the plans of the passes. They share the plan's workspace. */
+/* Makes the plans of the passes. They share the plan's workspace, unless each is cut. */
 static ipt_result ipt__passes_make(ipt_plan *plan, const ipt_plan_desc *desc, const ipt__array *array,
                                    const ipt__pass *passes, int count, int applies)
 {
+    ipt_plan *owner = plan;
     ipt_result result = IPT_SUCCESS;
     int i;
+#ifndef IPT_NO_HOST_STREAMING
+    plan->passes_cut = ipt__plan_is_cut(plan);
+    if (plan->passes_cut)
+        owner = NULL;
+#endif
     plan->own.grows = 1;
     for (i = 0; i < count && !result; ++i) {
         ipt__pass_plan *const made = &plan->passes[i];
@@ -15462,17 +15522,16 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const ipt_plan_desc *desc, co
             ipt__desc_drop_expression(&its);
         if (i) /* the later ones work in place */
             its.flags &= ~IPT_OUT_OF_PLACE;
-        result = ipt__matrix_plan_make(plan->context, &its, plan, &made->plan);
+#ifndef IPT_NO_HOST_STREAMING
+        if (plan->passes_cut) /* each keeps its device memory */
+            its.max_device_memory =
+                (desc->max_device_memory ? desc->max_device_memory : ipt__cut_limit(plan) / 4 * 3) / (size_t)count;
+#endif
+        result = ipt__matrix_plan_make(plan->context, &its, owner, &made->plan);
         if (result)
             break;
         ++plan->pass_count;
         plan->problem.unit_bytes = ipt__max(plan->problem.unit_bytes, made->plan->problem.unit_bytes);
-#ifndef IPT_NO_HOST_STREAMING
-        if (made->plan->host->cut.chunk_bytes)
-            result = ipt__fail(IPT_ERROR_UNSUPPORTED,
-                               "the array is larger than %s, and takes %d passes: only arrays of one pass are cut",
-                               ipt__limit_name(plan), count);
-#endif
     }
     plan->own.grows = 0;
     if (!result && plan->problem.desc.batch > 1 && plan->problem.desc.batch_stride % plan->problem.unit_bytes)

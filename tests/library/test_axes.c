@@ -233,6 +233,73 @@ static void axes_large(void **state)
         check(&descs[i], 1);
 }
 
+/* What a callback has seen. */
+typedef struct seen {
+    size_t done, total;
+    size_t calls, cancel_at; /* 0: never */
+    int backwards;
+} seen;
+
+static int look(size_t done, size_t total, void *user)
+{
+    seen *const its = user;
+    its->backwards |= done < its->done || (its->total && total != its->total) || done > total;
+    its->done = done;
+    its->total = total;
+    return ++its->calls == its->cancel_at;
+}
+
+/* Larger than the device memory that the desc allows: in parts through host memory, with progress that never falls, and
+ * an end in the middle that says so. */
+static void axes_cut(void **state)
+{
+    static const ipt_plan_desc descs[] = {
+        {.elem_size = 4, .rank = 3, .shape = {97, 120, 131}, .axes = {2, 1, 0}},
+        {.elem_size = 4, .rank = 3, .shape = {97, 120, 131}, .axes = {1, 2, 0}},
+        {.elem_size = 2, .rank = 4, .shape = {24, 50, 40, 30}, .axes = {3, 2, 1, 0}},
+    };
+    size_t i, calls;
+    (void)state;
+#ifdef IPT_NO_HOST_STREAMING
+    test_skip("ipt was compiled without host streaming");
+#endif
+    for (i = 0; i < TEST_COUNT(descs); ++i) {
+        ipt_plan_desc desc = descs[i];
+        seen its = {0};
+        ipt_host_options options = {.progress = look, .user = &its};
+        ipt_plan *plan;
+        unsigned char *const data = malloc(span_of(&desc)), *const kept = malloc(span_of(&desc));
+        ipt_result result;
+        assert_true(data && kept);
+        test_fill(data, span_of(&desc));
+        desc.host = IPT_HOST_OVERLAPPED;
+        desc.max_device_memory = span_of(&desc) / 3 * 2;
+        plan = test_make_plan(test_context, &desc);
+        assert_true(ipt_plan_workspace(plan) <= desc.max_device_memory);
+        check_plan(plan, &desc, IN_HOST_MEMORY);
+        test_expect_parts(ipt_plan_execute(plan, test_queue, NULL, 0, 0, NULL, NULL), IPT_ERROR_UNSUPPORTED,
+                          "max_device_memory", "host matrices");
+        assert_int_equal(ipt_plan_execute_host_with(plan, data, &options), IPT_SUCCESS);
+        assert_false(its.backwards);
+        assert_int_equal(its.done, its.total);
+        calls = its.calls;
+        its = (seen){.cancel_at = 1};
+        memcpy(kept, data, span_of(&desc));
+        result = ipt_plan_execute_host_with(plan, data, &options);
+        assert_true(result == IPT_ERROR_INCOMPLETE ||
+                    (result == IPT_ERROR_CANCELLED && memcmp(kept, data, span_of(&desc)) == 0));
+        its = (seen){.cancel_at = calls / 2 + 1}; /* of several passes, one has changed data then */
+        if (!test_mentions(ipt_plan_describe(plan), "1 pass")) {
+            result = ipt_plan_execute_host_with(plan, data, &options);
+            if (result != IPT_ERROR_INCOMPLETE)
+                fail_msg("%zu of %zu calls: %d\n%s", its.calls, calls, (int)result, ipt_plan_describe(plan));
+        }
+        ipt_plan_destroy(plan);
+        free(data);
+        free(kept);
+    }
+}
+
 static void axes_bad_values(void **state)
 {
     const ipt_plan_desc good = {.elem_size = 4, .rank = 3, .shape = {2, 3, 4}, .axes = {2, 0, 1}};
@@ -312,7 +379,7 @@ static void axes_refused_buffer(void **state)
 }
 
 const struct CMUnitTest test_axes[] = {
-    TEST_CASE(axes_all_of_few), TEST_CASE(axes_random),         TEST_CASE(axes_large),
-    TEST_CASE(axes_bad_values), TEST_CASE(axes_refused_buffer),
+    TEST_CASE(axes_all_of_few), TEST_CASE(axes_random),     TEST_CASE(axes_large),
+    TEST_CASE(axes_cut),        TEST_CASE(axes_bad_values), TEST_CASE(axes_refused_buffer),
 };
 const size_t test_axes_count = TEST_COUNT(test_axes);

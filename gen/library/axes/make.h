@@ -178,12 +178,18 @@ static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *
     return ipt__matrix_plan_make(context, desc, NULL, plan);
 }
 
-/* Makes the plans of the passes. They share the plan's workspace. */
+/* Makes the plans of the passes. They share the plan's workspace, unless each is cut. */
 static ipt_result ipt__passes_make(ipt_plan *plan, const ipt_plan_desc *desc, const ipt__array *array,
                                    const ipt__pass *passes, int count, int applies)
 {
+    ipt_plan *owner = plan;
     ipt_result result = IPT_SUCCESS;
     int i;
+#ifndef IPT_NO_HOST_STREAMING
+    plan->passes_cut = ipt__plan_is_cut(plan);
+    if (plan->passes_cut)
+        owner = NULL;
+#endif
     plan->own.grows = 1;
     for (i = 0; i < count && !result; ++i) {
         ipt__pass_plan *const made = &plan->passes[i];
@@ -192,17 +198,16 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const ipt_plan_desc *desc, co
             ipt__desc_drop_expression(&its);
         if (i) /* the later ones work in place */
             its.flags &= ~IPT_OUT_OF_PLACE;
-        result = ipt__matrix_plan_make(plan->context, &its, plan, &made->plan);
+#ifndef IPT_NO_HOST_STREAMING
+        if (plan->passes_cut) /* each keeps its device memory */
+            its.max_device_memory =
+                (desc->max_device_memory ? desc->max_device_memory : ipt__cut_limit(plan) / 4 * 3) / (size_t)count;
+#endif
+        result = ipt__matrix_plan_make(plan->context, &its, owner, &made->plan);
         if (result)
             break;
         ++plan->pass_count;
         plan->problem.unit_bytes = ipt__max(plan->problem.unit_bytes, made->plan->problem.unit_bytes);
-#ifndef IPT_NO_HOST_STREAMING
-        if (made->plan->host->cut.chunk_bytes)
-            result = ipt__fail(IPT_ERROR_UNSUPPORTED,
-                               "the array is larger than %s, and takes %d passes: only arrays of one pass are cut",
-                               ipt__limit_name(plan), count);
-#endif
     }
     plan->own.grows = 0;
     if (!result && plan->problem.desc.batch > 1 && plan->problem.desc.batch_stride % plan->problem.unit_bytes)

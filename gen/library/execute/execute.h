@@ -24,7 +24,7 @@ static ipt_result ipt__check_one_device(const ipt_plan *plan)
     const ipt_result result = ipt__check_plan(plan);
     if (!result && plan->host && plan->host->split_count)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
-    if (!result && plan->host && plan->host->cut.chunk_bytes)
+    if (!result && plan->host && (plan->host->cut.chunk_bytes || plan->passes_cut))
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
                          ipt__limit_name(plan), plan->problem.desc.max_host_memory ? "storages" : "host matrices");
     return result;

@@ -255,14 +255,61 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     return result;
 }
 
+/* Progress of one pass among those of an array. */
+typedef struct ipt__pass_progress {
+    const ipt_host_options *options; /* of the whole */
+    size_t before, passes;           /* that are done, of all */
+    size_t bytes;                    /* that stand for each: passes differ in what crosses the bus */
+    int cancelled;                   /* perhaps too late for its pass, but not for the next one */
+} ipt__pass_progress;
+
+static int ipt__pass_progressed(size_t done, size_t total, void *user)
+{
+    ipt__pass_progress *const of = (ipt__pass_progress *)user;
+    const size_t part = (size_t)((double)of->bytes * (double)done / (double)total);
+    if (of->options->progress(of->before * of->bytes + part, of->passes * of->bytes, of->options->user))
+        of->cancelled = 1;
+    return of->cancelled;
+}
+
+/* Executes a plan. An array that is too large for the device goes through host memory once for each pass. */
+static ipt_result ipt__host_execute_passes(ipt_plan *plan, void *data, const ipt_host_options *options)
+{
+    ipt_host_options each = {NULL, NULL, NULL};
+    ipt__pass_progress progress = {NULL, 0, 0, 0, 0};
+    ipt_result result = IPT_SUCCESS;
+    size_t r;
+    int i;
+    if (!plan || !data || !plan->passes_cut)
+        return ipt__host_execute(plan, data, options);
+    for (i = 0; i < plan->pass_count; ++i)
+        progress.passes += plan->passes[i].repeats;
+    if (options && options->progress) {
+        progress.options = options;
+        progress.bytes = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
+        each.progress = ipt__pass_progressed;
+        each.user = &progress;
+    }
+    for (i = 0; i < plan->pass_count && !result; ++i)
+        for (r = 0; r < plan->passes[i].repeats && !result; ++r) {
+            result = ipt__host_execute(plan->passes[i].plan, (char *)data + r * plan->problem.desc.batch_stride, &each);
+            if (result && result != IPT_ERROR_INCOMPLETE && progress.before)
+                result = ipt__fail_incomplete("an earlier pass has changed data");
+            ++progress.before;
+            if (!result && progress.cancelled && progress.before < progress.passes)
+                result = ipt__fail(IPT_ERROR_INCOMPLETE, "cancelled between two passes: data holds neither array");
+        }
+    return result;
+}
+
 IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
 {
-    return ipt__host_execute(plan, data, NULL);
+    return ipt__host_execute_passes(plan, data, NULL);
 }
 
 IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
-    return ipt__host_execute(plan, data, options);
+    return ipt__host_execute_passes(plan, data, options);
 }
 
 #ifndef IPT_NO_THREADS
@@ -290,7 +337,7 @@ static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
     ipt__host_job job = *(ipt__host_job *)argument;
     ipt_result result;
     ipt__release(&job.allocator, argument);
-    result = ipt__host_execute(job.plan, job.data, &job.options);
+    result = ipt__host_execute_passes(job.plan, job.data, &job.options);
     if (job.options.finished)
         job.options.finished(result, job.options.user);
     if (job.event)

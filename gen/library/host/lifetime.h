@@ -152,12 +152,17 @@ static ipt_result ipt__host_plan_end(ipt_plan **plan, ipt_result result)
 
 IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
 {
-    size_t bytes;
+    size_t bytes, of_passes = 0;
+    int pass;
 #ifndef IPT_NO_HOST_STREAMING
     int i;
 #endif
     if (!plan)
         return 0;
+    for (pass = 0; plan->passes_cut && pass < plan->pass_count; ++pass)
+        of_passes += ipt_plan_workspace(plan->passes[pass].plan);
+    if (of_passes)
+        return of_passes;
     IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first execution of a host matrix adds to it */
     bytes = plan->pass_count ? plan->own.bytes : plan->layout.workspace + (plan->host ? plan->host->workspace : 0);
     IPT_LOCK_RELEASE(&plan->workspace->lock);

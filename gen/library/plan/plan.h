@@ -44,7 +44,8 @@ struct ipt_plan {
     char *description;
     ipt__pass_plan passes[IPT__MOST_PASSES + 1]; /* of arrays; the plan has no stages of its own then */
     int pass_count;                              /* 0: a plan for matrices */
-    ipt__host_plan *host;                        /* NULL: the plan serves matrices on the device only */
+    int passes_cut;       /* the array is too large for the device: each pass goes through host memory by itself */
+    ipt__host_plan *host; /* NULL: the plan serves matrices on the device only */
 };
 
 static int ipt__plan_borrows(const ipt_plan *plan)
