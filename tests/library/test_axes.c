@@ -250,7 +250,7 @@ static int look(size_t done, size_t total, void *user)
 }
 
 /* Larger than the device memory that the desc allows: in parts through host memory, with progress that never falls, and
- * an end in the middle that says so. */
+ * an end in the middle that is INCOMPLETE. */
 static void axes_cut(void **state)
 {
     static const ipt_plan_desc descs[] = {
