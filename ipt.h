@@ -4605,15 +4605,19 @@ static cl_uint ipt__reversed_param(int runs, int columns)
 }
 
 /* The work-groups of the band exchange that a compute unit shall run at a time. On an H200, five of 256 work-items were
- * the fastest for elements of 4 bytes, three for blocks of words, and four for others. Blocks of single bytes that are
- * stored backwards need the registers of two: three took 8 % (antitransposed, 1 and 3 bytes) and 9 % (turned, 1 byte)
- * longer; two took 3 % longer for turned elements of 3 bytes, and up to 15 % for those of 2 and 6 bytes. */
+ * the fastest for elements of 4 bytes, three for blocks of words, and four for others. Runs that are stored backwards
+ * need more registers. Blocks of single bytes: three took 8 % (antitransposed, 1 and 3 bytes) and 9 % (turned, 1 byte)
+ * longer than two; two took 3 % longer for turned elements of 3 bytes, and up to 15 % for those of 2 and 6 bytes.
+ * Elements of several units: four took 2 % longer than three in the median for 12 bytes, up to 11 % for 20 and 24; but
+ * three took 14 % longer for antitransposed ones of 24. */
 static cl_uint ipt__exchange_groups(const ipt__params *params)
 {
     const int runs = params->reversed == ipt__reversed_param(1, 0),
               both = params->reversed == ipt__reversed_param(1, 1);
     if (params->by_words && params->unit_bytes == 1 && (both || (runs && params->element_units == 1)))
         return 2;
+    if (!params->by_words && params->element_units != 1 && (runs || (both && params->unit_bytes != 8)))
+        return 3;
     return ipt__are_words(params) ? 5 : params->by_words ? 3 : IPT__BAND_GROUPS;
 }
 

@@ -2310,10 +2310,11 @@ static const char *const ipt__text_band_chunks[] = {
     "{\n"
     "return IPT_REVERSED_COLUMNS == 0 ? i : chunk->x - 1 - i;\n"
     "}\n"
-    "\n\nIPT_INLINE ulong ipt_part_begin(uint d, uint rows IPT_ARGUMENTS)\n"
+    "\n\n\n\nIPT_INLINE ulong ipt_part_begin(uint d IPT_ARGUMENTS)\n"
     "{\n"
-    "return IPT_REVERSED_RUNS == 0 ? (ulong)d * run_units\n"
-    ": IPT_COLUMN_UNITS - (ulong)d * run_units - rows * element_units;\n"
+    "if (IPT_REVERSED_RUNS == 0)\n"
+    "return (ulong)d * run_units;\n"
+    "return d == bands ? 0 : (ulong)(bands - 1 - d) * run_units + rest_rows * element_units;\n"
     "}\n"
     "\n\nIPT_INLINE uint ipt_position_of(uint band IPT_ARGUMENTS)\n"
     "{\n"
@@ -2345,8 +2346,8 @@ static const char *const ipt__text_band_chunks[] = {
     "chunk->x_first = covered + (number - rest_chunks) * rest_width;\n"
     "chunk->x = min(rest_width, short_side - chunk->x_first);\n"
     "} else {\n"
-    "chunk->x_first = number * chunk_width;\n"
     "",
+    "chunk->x_first = number * chunk_width;\n"
     "chunk->x = min(chunk_width, covered - chunk->x_first);\n"
     "}\n"
     "chunk->y = chunk->band == bands ? rest_rows : height;\n"
@@ -2356,7 +2357,7 @@ static const char *const ipt__text_band_chunks[] = {
     "chunk->own_begin =\n"
     "(chunk->rest_columns && saves_rows == 0 ? chunk->saved + (ulong)(chunk->x_first - covered) * (uint)column_stride\n"
     ": chunk->origin + (ulong)chunk->x_first * (uint)column_stride) +\n"
-    "ipt_part_begin(chunk->band, chunk->y IPT_PASSED);\n"
+    "ipt_part_begin(chunk->band IPT_PASSED);\n"
     "chunk->partner_begin = chunk->own_begin;\n"
     "chunk->partner_back = 0;\n"
     "chunk->takes_first = chunk->takes_end = chunk->parks_first = chunk->parks_end = 0;\n"
@@ -2364,8 +2365,8 @@ static const char *const ipt__text_band_chunks[] = {
     "const uint own_first = chunk->band * width, own_end = own_first + width;\n"
     "const uint before = clamp(own_first, chunk->x_first, chunk->x_first + chunk->x) - chunk->x_first,\n"
     "behind = clamp(own_end, chunk->x_first, chunk->x_first + chunk->x) - chunk->x_first;\n"
-    "chunk->partner_begin = chunk->origin + (ulong)(own_first + chunk->x_first) * (uint)column_stride +\n"
-    "ipt_part_begin(0, height IPT_PASSED);\n"
+    "chunk->partner_begin =\n"
+    "chunk->origin + (ulong)(own_first + chunk->x_first) * (uint)column_stride + ipt_part_begin(0 IPT_PASSED);\n"
     "chunk->partner_back =\n"
     "IPT_REVERSED_RUNS == 0 ? width * (uint)column_stride - run_units : width * (uint)column_stride + run_units;\n"
     "chunk->takes_first = from_last != 0 ? behind : 0;\n"
@@ -2441,7 +2442,7 @@ static const char *const ipt__text_band_chunks[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_band_chunks "0ae0a7900e154f22"
+#define IPT__HASH_band_chunks "f9ec16c2c47c290c"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_band_waits[] = {
@@ -2581,7 +2582,7 @@ static const char *const ipt__text_bands_left[] = {
     "#else\n"
     "const uint line = at / (uint)column_stride, unit = at - line * (uint)column_stride;\n"
     "const uint d = (IPT_REVERSED_RUNS == 0 ? unit : (uint)IPT_COLUMN_UNITS - 1 - unit) / run_units;\n"
-    "const uint in_run = unit - (uint)ipt_part_begin(d, height IPT_PASSED), row = in_run / element_units;\n"
+    "const uint in_run = unit - (uint)ipt_part_begin(d IPT_PASSED), row = in_run / element_units;\n"
     "*apply = !ipt_is_later(chunk, d IPT_PASSED);\n"
     "return d >= bands ? ~0ul\n"
     ": chunk->rows_begin - chunk->origin + ipt_row_of_run(row, height) * chunk->row_units +\n"
@@ -2709,7 +2710,7 @@ static const char *const ipt__text_bands_left[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_bands_left "8482d7533dc71622"
+#define IPT__HASH_bands_left "a6473fa540da930b"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_chains[] = {
@@ -3067,16 +3068,14 @@ static const char *const ipt__text_exchange[] = {
     "#error \"IPT_ELEMENT_UNITS, IPT_TALL and IPT_LOCAL_BYTES must be defined\"\n"
     "#endif\n"
     "\n#if IPT_TALL\n"
-    "\ntypedef struct ipt_column {\n"
-    "uint i;\n"
+    "\n\ntypedef struct ipt_column {\n"
     "uint place;\n"
+    "__local uint *starts;\n"
     "} ipt_column;\n"
     "\n\n#define IPT_LINE_STEP (ipt_tile_row(IPT_LINE_LANES, pitch, skew) * (16u / IPT_UNIT_BYTES * IPT_PLACES_EACH))\n"
     "#define IPT_COLUMN_STEP (IPT_REVERSED_RUNS == 0 ? IPT_LINE_STEP : -IPT_LINE_STEP)\n"
     "\nIPT_INLINE void ipt_find_column(ipt_column *column, const ipt_chunk *chunk, uint i, uint first IPT_ARGUMENTS)\n"
     "{\n"
-    "column->i = i;\n"
-    "column->place = 0;\n"
     "#if IPT_ELEMENT_UNITS == 1\n"
     "\nconst uint row = ipt_row_of_run(first, chunk->y);\n"
     "column->place =\n"
@@ -3084,6 +3083,9 @@ static const char *const ipt__text_exchange[] = {
     "ipt_tile_row(row + IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS +\n"
     "(((uint)chunk->rows_begin + row * (uint)chunk->row_units) & (IPT_VECTOR_UNITS - 1)) + i) -\n"
     "IPT_LINE_STEP;\n"
+    "#else\n"
+    "column->starts = chunk->starts + ipt_row_of_run(0, chunk->y);\n"
+    "column->place = i * element_units;\n"
     "#endif\n"
     "}\n"
     "\n\nIPT_INLINE uint ipt_column_place(const ipt_chunk *chunk, const ipt_column *column, const ipt_run *run,\n"
@@ -3095,7 +3097,13 @@ static const char *const ipt__text_exchange[] = {
     "const uint k = min(run->first + step * IPT_LINE_LANES, run->units - 1);\n"
     "IPT_ELEMENT_OF(k, element, part);\n"
     "return IPT_PLACE((__local ipt_unit *)chunk->vectors,\n"
-    "chunk->starts[ipt_row_of_run(element, chunk->y)] + column->i * element_units + part);\n"
+    "column->starts[IPT_REVERSED_RUNS == 0 ? (int)element : -(int)element] + column->place + part);\n"
+    "#endif\n"
+    "}\n"
+    "\nIPT_INLINE void ipt_next_column_turn(ipt_column *column IPT_ARGUMENTS)\n"
+    "{\n"
+    "#if IPT_ELEMENT_UNITS == 1\n"
+    "column->place += IPT_STEPS * IPT_COLUMN_STEP;\n"
     "#endif\n"
     "}\n"
     "\n\nIPT_INLINE void ipt_fetch_chunk(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)\n"
@@ -3133,7 +3141,7 @@ static const char *const ipt__text_exchange[] = {
     "for (uint u = 0; u < IPT_STEPS; ++u)\n"
     "ipt_store_if(run.line + u * IPT_LINE_LANES, IPT_APPLIED(own[u]), ipt_in_run(&run, u), drop);\n"
     "ipt_next_turn(&run);\n"
-    "column.place += IPT_STEPS * IPT_COLUMN_STEP;\n"
+    "ipt_next_column_turn(&column IPT_PASSED);\n"
     "}\n"
     "}\n"
     "\n\nIPT_INLINE void ipt_store_column(const ipt_chunk *chunk, __global ipt_unit *columns, uint i IPT_ARGUMENTS)\n"
@@ -3142,11 +3150,11 @@ static const char *const ipt__text_exchange[] = {
     "const ipt_policy keep = ipt_policy_keep(), drop = ipt_policy_drop();\n"
     "const uint d = ipt_range_of(chunk, i IPT_PASSED);\n"
     "const bool parks = i >= chunk->parks_first && i < chunk->parks_end;\n"
+    "",
     "const ipt_policy policy = parks && abs_diff(d, chunk->band) <= kept ? keep : drop;\n"
     "ipt_run run;\n"
     "ipt_column column;\n"
     "ipt_find_run(&run, columns, ipt_partner_place(chunk, i, d IPT_PASSED), chunk->y * element_units);\n"
-    "",
     "ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i), run.first IPT_PASSED);\n"
     "for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {\n"
     "ipt_unit held[IPT_STEPS];\n"
@@ -3158,7 +3166,7 @@ static const char *const ipt__text_exchange[] = {
     "ipt_store_if(run.line + u * IPT_LINE_LANES, parks ? held[u] : IPT_APPLIED(held[u]), ipt_in_run(&run, u),\n"
     "policy);\n"
     "ipt_next_turn(&run);\n"
-    "column.place += IPT_STEPS * IPT_COLUMN_STEP;\n"
+    "ipt_next_column_turn(&column IPT_PASSED);\n"
     "}\n"
     "}\n"
     "\n#if IPT_BY_WORDS\n"
@@ -3230,11 +3238,11 @@ static const char *const ipt__text_exchange[] = {
     "ipt_fetch(chunk->vectors + to + q, columns, begin / IPT_VECTOR_UNITS + q, low, high);\n"
     "}\n"
     "}\n"
-    "\n\nIPT_INLINE void ipt_park_columns(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
+    "\n\n",
+    "IPT_INLINE void ipt_park_columns(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
     "const uint units = chunk->y * element_units;\n"
     "const ipt_policy keep = ipt_policy_keep(), drop = ipt_policy_drop();\n"
-    "",
     "for (uint i = chunk->parks_first + get_local_id(0) / IPT_LINE_LANES; i < chunk->parks_end; i += IPT_LINES) {\n"
     "const uint d = ipt_range_of(chunk, i IPT_PASSED);\n"
     "const ipt_policy policy = abs_diff(d, chunk->band) <= kept ? keep : drop;\n"
@@ -3321,10 +3329,10 @@ static const char *const ipt__text_exchange[] = {
     "if (active && !copies)\n"
     "ipt_park_columns(chunk IPT_PASSED);\n"
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "",
     "if (id == 0 && active && chunk->parks_first < chunk->parks_end)\n"
     "ipt_signal(&chunk->dones[chunk->position_in_matrix * chunks + chunk->number]);\n"
     "ipt_await_parked(chunk, active IPT_PASSED);\n"
-    "",
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "active = chunk->shared[IPT_SHARED_GO] != 0;\n"
     "ipt_fetch_columns(chunk, true, active && !copies IPT_PASSED);\n"
@@ -3388,7 +3396,7 @@ static const char *const ipt__text_exchange[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_exchange "87a92075ff5e99cd"
+#define IPT__HASH_exchange "d56661952d0feb7b"
 #define IPT_exchange_PARTS(X) X(unit) X(divide) X(sync) X(vectors) X(rows) X(tickets) X(runs_held) X(words) X(band_chunks) X(band_waits) X(bands_left)
 
 #ifndef IPT_NO_KERNEL_SOURCE

@@ -48,10 +48,11 @@
 #endif
 
 #if IPT_TALL
-/* The units of a column in the tile. If an element is one unit, constant steps reach them. */
+/* The units of a column in the tile. If an element is one unit, constant steps reach them; else `starts` is that of the
+ * run's first row, and `place` is in the row. */
 typedef struct ipt_column {
-    uint i;     /* its number in a row */
     uint place; /* of the work-item's first unit in this turn, if an element is one unit */
+    __local uint *starts;
 } ipt_column;
 
 /* From one unit of a work-item to its next one: 32 rows are whole vectors. */
@@ -60,8 +61,6 @@ typedef struct ipt_column {
 
 IPT_INLINE void ipt_find_column(ipt_column *column, const ipt_chunk *chunk, uint i, uint first IPT_ARGUMENTS)
 {
-    column->i = i;
-    column->place = 0;
 #if IPT_ELEMENT_UNITS == 1
     /* `first` may be negative, and so may be its row. */
     const uint row = ipt_row_of_run(first, chunk->y);
@@ -70,6 +69,9 @@ IPT_INLINE void ipt_find_column(ipt_column *column, const ipt_chunk *chunk, uint
                   ipt_tile_row(row + IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS +
                       (((uint)chunk->rows_begin + row * (uint)chunk->row_units) & (IPT_VECTOR_UNITS - 1)) + i) -
         IPT_LINE_STEP;
+#else
+    column->starts = chunk->starts + ipt_row_of_run(0, chunk->y);
+    column->place = i * element_units;
 #endif
 }
 
@@ -83,7 +85,14 @@ IPT_INLINE uint ipt_column_place(const ipt_chunk *chunk, const ipt_column *colum
     const uint k = min(run->first + step * IPT_LINE_LANES, run->units - 1);
     IPT_ELEMENT_OF(k, element, part);
     return IPT_PLACE((__local ipt_unit *)chunk->vectors,
-                     chunk->starts[ipt_row_of_run(element, chunk->y)] + column->i * element_units + part);
+                     column->starts[IPT_REVERSED_RUNS == 0 ? (int)element : -(int)element] + column->place + part);
+#endif
+}
+
+IPT_INLINE void ipt_next_column_turn(ipt_column *column IPT_ARGUMENTS)
+{
+#if IPT_ELEMENT_UNITS == 1
+    column->place += IPT_STEPS * IPT_COLUMN_STEP;
 #endif
 }
 
@@ -125,7 +134,7 @@ IPT_INLINE void ipt_exchange_column(const ipt_chunk *chunk, uint i IPT_ARGUMENTS
         for (uint u = 0; u < IPT_STEPS; ++u)
             ipt_store_if(run.line + u * IPT_LINE_LANES, IPT_APPLIED(own[u]), ipt_in_run(&run, u), drop);
         ipt_next_turn(&run);
-        column.place += IPT_STEPS * IPT_COLUMN_STEP;
+        ipt_next_column_turn(&column IPT_PASSED);
     }
 }
 
@@ -151,7 +160,7 @@ IPT_INLINE void ipt_store_column(const ipt_chunk *chunk, __global ipt_unit *colu
             ipt_store_if(run.line + u * IPT_LINE_LANES, parks ? held[u] : IPT_APPLIED(held[u]), ipt_in_run(&run, u),
                          policy);
         ipt_next_turn(&run);
-        column.place += IPT_STEPS * IPT_COLUMN_STEP;
+        ipt_next_column_turn(&column IPT_PASSED);
     }
 }
 

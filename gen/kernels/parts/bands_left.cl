@@ -56,7 +56,7 @@ IPT_INLINE ulong ipt_target_alone(const ipt_chunk *chunk, uint at, bool *apply I
 #else
     const uint line = at / (uint)column_stride, unit = at - line * (uint)column_stride;
     const uint d = (IPT_REVERSED_RUNS == 0 ? unit : (uint)IPT_COLUMN_UNITS - 1 - unit) / run_units;
-    const uint in_run = unit - (uint)ipt_part_begin(d, height IPT_PASSED), row = in_run / element_units;
+    const uint in_run = unit - (uint)ipt_part_begin(d IPT_PASSED), row = in_run / element_units;
     *apply = !ipt_is_later(chunk, d IPT_PASSED);
     return d >= bands ? ~0ul
                       : chunk->rows_begin - chunk->origin + ipt_row_of_run(row, height) * chunk->row_units +
