@@ -518,8 +518,8 @@ typedef struct ipt_plan_desc {
  *   byte_offset, batch_stride and addresses of host memory are multiples of the largest power of two, 16 at most, that
  * divides the bytes which the passes move as one: elem_size times the lengths of the last axes that stay there.
  *   Forced sequences, tiles, kernels, formats, moves, pitches and IPT_PAD are for matrices. Arrays of several passes
- * that exceed max_device_memory or the device cross the bus once for each pass. Storages do not hold arrays of several
- * passes. */
+ * that exceed max_device_memory or the device cross the bus once for each pass. In a storage, the steps of the passes
+ * follow one another. */
 
 /* Rows with gaps, such as those of a region in a larger picture. The source has `rows` rows of cols elements, row_pitch
  * bytes apart. The result has `cols` rows of rows elements, row_pitch_out bytes apart (moves that do not transpose:
@@ -5497,6 +5497,7 @@ enum {
     IPT__CUT_SLOTS = 3,               /* chunks in flight: one upload, one transposition, one download */
     IPT__CUT_CHUNK_BYTES = 1 << 26,   /* enough to keep the bus busy; larger chunks only for longer blocks */
     IPT__CUT_RUN_BYTES = 64,          /* shortest useful super-element */
+    IPT__CUT_MARK_BYTES = 64,         /* after the memory of passes in a storage */
     IPT__CUT_BLOCK_WANTED = 1 << 14,  /* bytes of a super-element for full memory speed */
     IPT__CUT_STORED_WANTED = 1 << 16, /* bytes of a super-element for full storage speed */
     IPT__CUT_BLOCK_BYTES = 1 << 18,   /* longest super-element */
@@ -14685,7 +14686,8 @@ typedef struct ipt__storage_run {
     size_t counts[IPT__CUT_SLOTS];
     ipt__moves_list moves;
     size_t base;        /* start of the matrix in the storage */
-    size_t step, total; /* step: the first step of the phase */
+    size_t before;      /* steps of the passes before */
+    size_t step, total; /* step: the first step of the phase, within its pass; total: of all passes */
     size_t turn;        /* first turn of the phase; turns use the slots as a ring */
     int written;        /* the storage was modified */
 } ipt__storage_run;
@@ -15002,7 +15004,7 @@ static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, si
     for (step = ipt__max(index * reports, from); step < (index + 1) * reports && storage->ready; ++step) {
         const ipt__content piece = step + 1 < (index + 1) * reports ? ipt__storage_added(run, phase, index)
                                                                     : ipt__storage_content(run, phase, index);
-        if (storage->ready(run->step + step, run->total, piece.begin, piece.bytes, storage->user))
+        if (storage->ready(run->before + run->step + step, run->total, piece.begin, piece.bytes, storage->user))
             return 1;
     }
     return 0;
@@ -15048,56 +15050,40 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
     return result;
 }
 
-static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storage)
+/* Executes one plan for matrices, perhaps a pass of an array. whole: the run of all passes, with its memory, and the
+ * steps before this plan's. base: start of the first matrix. */
+static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt__storage_run *whole, size_t base)
 {
     const ipt__cut *const cut = &plan->host->cut;
     const ipt_allocator *const allocator = &plan->context->allocator;
     const size_t scratch_bytes = ipt__storage_scratch(cut), matrices = cut->matrices ? 1 : plan->problem.desc.batch;
-    ipt__storage_run run;
-    char *own = NULL, *scratch = NULL;
+    const size_t resume = whole->storage->resume > whole->before ? whole->storage->resume - whole->before : 0;
+    ipt__storage_run run = *whole;
+    char *scratch = NULL;
     size_t i;
     int turn;
     ipt_result result = IPT_SUCCESS;
-    memset(&run, 0, sizeof run);
     run.plan = plan;
-    run.storage = storage;
-    run.total = ipt__cut_steps(plan, 1);
-    run.written = storage->resume > 0;
-    run.memory = (char *)storage->memory;
-    if (storage->resume > run.total)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %lu: the plan has %lu steps",
-                         (unsigned long)storage->resume, (unsigned long)run.total);
-    if (storage->resume && !run.memory)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %lu, but memory is NULL",
-                         (unsigned long)storage->resume);
-    if (!run.memory) {
-        own = (char *)ipt__allocate(allocator, ipt__storage_bytes(plan) + IPT__CUT_PAGE_BYTES);
-        if (!own)
-            return IPT_ERROR_OUT_OF_MEMORY;
-        run.memory = own + (IPT__CUT_PAGE_BYTES - (size_t)own % IPT__CUT_PAGE_BYTES);
-    }
-    if (scratch_bytes && !(scratch = (char *)ipt__allocate(allocator, scratch_bytes))) {
-        ipt__release(allocator, own);
-        return IPT_ERROR_OUT_OF_MEMORY;
-    }
+    run.written = resume || whole->before > 1; /* 1: the first pass' mark */
+    if (scratch_bytes && !(scratch = (char *)ipt__allocate(allocator, scratch_bytes)))
+        return run.written ? ipt__fail_incomplete("it happened after some steps had been written")
+                           : IPT_ERROR_OUT_OF_MEMORY;
     for (i = 0; i < IPT__CUT_SLOTS && scratch; ++i)
         run.steps[i] = (ipt__move_step *)scratch + i * ipt__batch_moves(cut);
     for (i = 0; i < matrices && !result; ++i) {
-        run.base = i * plan->problem.desc.batch_stride;
+        run.base = base + i * plan->problem.desc.batch_stride;
         run.kept = run.memory + ipt__storage_slots(plan) * ipt__storage_slot(cut) + i % 2 * ipt__storage_kept(cut);
         for (turn = 0; turn < IPT__PHASE_COUNT && !result; ++turn) {
             size_t count, steps;
             const ipt__phase phase = ipt__cut_phase(cut, turn, &count);
             steps = count * ipt__phase_reports(cut, phase);
-            if (count && storage->resume <= run.step + steps)
-                result =
-                    ipt__storage_phase(&run, phase, count, storage->resume > run.step ? storage->resume - run.step : 0);
+            if (count && resume <= run.step + steps)
+                result = ipt__storage_phase(&run, phase, count, resume > run.step ? resume - run.step : 0);
             run.step += steps;
             run.turn += count;
         }
     }
     ipt__release(allocator, scratch);
-    ipt__release(allocator, own);
     if (result == IPT_ERROR_CANCELLED)
         return run.written
                    ? ipt__fail(IPT_ERROR_INCOMPLETE, "storage.ready ended the execution: some steps have been written")
@@ -15105,25 +15091,47 @@ static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storag
     return result && run.written ? ipt__fail_incomplete("it happened after some steps had been written") : result;
 }
 
+/* The steps of one plan for matrices. */
+static size_t ipt__storage_steps(const ipt_plan *plan)
+{
+    return ipt__nothing_moves(plan) ? 0 : ipt__cut_steps(plan, 1);
+}
+
 IPT_API size_t ipt_plan_storage_memory(const ipt_plan *plan)
 {
-    return plan && plan->problem.desc.max_host_memory ? ipt__storage_bytes(plan) : 0;
+    size_t bytes = 0;
+    int i;
+    if (!plan || !plan->problem.desc.max_host_memory)
+        return 0;
+    if (!plan->pass_count)
+        return ipt__storage_bytes(plan);
+    for (i = 0; i < plan->pass_count; ++i)
+        bytes = ipt__max(bytes, ipt__storage_bytes(plan->passes[i].plan));
+    return bytes + IPT__CUT_MARK_BYTES;
 }
 
 IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
 {
-    return plan && plan->problem.desc.max_host_memory && !ipt__nothing_moves(plan) ? ipt__cut_steps(plan, 1) : 0;
+    size_t steps = 0, each;
+    int i;
+    if (!plan || !plan->problem.desc.max_host_memory)
+        return 0;
+    if (!plan->pass_count)
+        return ipt__storage_steps(plan);
+    for (i = 0; i < plan->pass_count; ++i) {
+        each = ipt__storage_steps(plan->passes[i].plan);
+        steps += plan->passes[i].repeats * (each ? each + 1 : 0); /* and the mark before it */
+    }
+    return steps;
 }
 
-IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t resume)
+/* The same as ipt_plan_storage_needs, for one plan for matrices: step < resume <= its steps. */
+static int ipt__storage_needs(const ipt_plan *plan, size_t step, size_t resume)
 {
-    const size_t steps = ipt_plan_storage_steps(plan);
-    size_t each, within;
+    const size_t steps = ipt__storage_steps(plan);
+    const size_t each = plan->host->cut.matrices ? steps : steps / plan->problem.desc.batch;
+    size_t within = step % each;
     int turn;
-    if (step >= resume || resume > steps)
-        return 0;
-    each = plan->host->cut.matrices ? steps : steps / plan->problem.desc.batch;
-    within = step % each;
     if (step + 1 == resume || step / each != (resume - 1) / each)
         return step + 1 == resume;
     for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
@@ -15137,6 +15145,84 @@ IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t res
     return 0;
 }
 
+IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t resume)
+{
+    size_t before = 0, r;
+    int i;
+    if (step >= resume || resume > ipt_plan_storage_steps(plan))
+        return 0;
+    if (!plan->pass_count)
+        return ipt__storage_needs(plan, step, resume);
+    for (i = 0; i < plan->pass_count; ++i) {
+        const size_t steps = ipt__storage_steps(plan->passes[i].plan);
+        for (r = 0; steps && r < plan->passes[i].repeats; ++r, before += steps + 1)
+            if (resume == before + 1)
+                return step == before;
+            else if (resume <= before + 1 + steps) /* what earlier passes have reported is written */
+                return step > before &&
+                       ipt__storage_needs(plan->passes[i].plan, step - before - 1, resume - before - 1);
+    }
+    return 0;
+}
+
+/* Executes a plan, or its passes one after the other. They use the same memory. So each of them begins with a step that
+ * reports a mark behind their memory: without it, a resumption would write the last step of the pass before again, from
+ * memory that this pass has already changed. */
+static ipt_result ipt__storage_execute_passes(ipt_plan *plan, ipt__storage_run *run)
+{
+    const ipt_storage *const storage = run->storage;
+    const char *const mark = run->memory + ipt_plan_storage_memory(plan) - IPT__CUT_MARK_BYTES;
+    ipt_result result = IPT_SUCCESS;
+    size_t r;
+    int i;
+    if (!plan->pass_count)
+        return ipt__storage_execute(plan, run, 0);
+    for (i = 0; i < plan->pass_count; ++i) {
+        ipt_plan *const pass = plan->passes[i].plan;
+        const size_t steps = ipt__storage_steps(pass);
+        for (r = 0; steps && r < plan->passes[i].repeats && !result; ++r, run->before += steps) {
+            const size_t at = run->before++;
+            if (storage->resume <= at && storage->ready &&
+                storage->ready(at, run->total, mark, IPT__CUT_MARK_BYTES, storage->user))
+                result = at ? ipt__fail(IPT_ERROR_INCOMPLETE, "storage.ready ended the execution between two passes")
+                            : ipt__fail(IPT_ERROR_CANCELLED,
+                                        "storage.ready ended the execution before anything was written");
+            else if (storage->resume <= run->before + steps)
+                result = ipt__storage_execute(pass, run, r * plan->problem.desc.batch_stride);
+        }
+    }
+    return result;
+}
+
+static ipt_result ipt__storage_execute_all(ipt_plan *plan, const ipt_storage *storage)
+{
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    ipt__storage_run run;
+    char *own = NULL;
+    ipt_result result;
+    memset(&run, 0, sizeof run);
+    run.storage = storage;
+    run.total = ipt_plan_storage_steps(plan);
+    run.memory = (char *)storage->memory;
+    if (storage->resume > run.total)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %lu: the plan has %lu steps",
+                         (unsigned long)storage->resume, (unsigned long)run.total);
+    if (storage->resume && !run.memory)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %lu, but memory is NULL",
+                         (unsigned long)storage->resume);
+    if (!run.memory) {
+        own = (char *)ipt__allocate(allocator, ipt_plan_storage_memory(plan) + IPT__CUT_PAGE_BYTES);
+        if (!own)
+            return IPT_ERROR_OUT_OF_MEMORY;
+        run.memory = own + (IPT__CUT_PAGE_BYTES - (size_t)own % IPT__CUT_PAGE_BYTES);
+    }
+    if (plan->pass_count)
+        memset(run.memory + ipt_plan_storage_memory(plan) - IPT__CUT_MARK_BYTES, 0, IPT__CUT_MARK_BYTES);
+    result = ipt__storage_execute_passes(plan, &run);
+    ipt__release(allocator, own);
+    return result;
+}
+
 IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *storage)
 {
     ipt_result result = plan && storage ? ipt__check_plan(plan) : ipt__fail_null(plan ? "storage" : "plan");
@@ -15147,7 +15233,7 @@ IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *s
     if (result || ipt__nothing_moves(plan))
         return result;
     IPT_LOCK_ACQUIRE(&plan->host->lock);
-    result = ipt__storage_execute(plan, storage);
+    result = ipt__storage_execute_all(plan, storage);
     IPT_LOCK_RELEASE(&plan->host->lock);
     return result;
 }
@@ -15189,6 +15275,7 @@ typedef struct ipt__array {
 
 typedef struct ipt__axes_search {
     const ipt__limits *limits;
+    size_t host_memory; /* of a storage; 0: not in one */
     const ipt__array *array;
     int most; /* passes */
     ipt__pass passes[IPT__MOST_PASSES], best[IPT__MOST_PASSES];
@@ -15213,6 +15300,18 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     if (pass->batch > 1)
         return bytes / 0.52;
     return bytes / (instance <= IPT__ON_CHIP_BYTES ? 0.72 : 0.58);
+}
+
+/* In a storage only its bytes count. Matrices of which some fit memory are read and written once, others twice. Panels
+ * need memory for rows of elements: without it, no plan is made. */
+static double ipt__pass_cost_stored(size_t host_memory, const ipt__pass *pass)
+{
+    const double instance = (double)pass->rows * (double)pass->cols * (double)pass->elem_size;
+    const double panels = (double)ipt__max(pass->elem_size, 64) * (double)ipt__min(pass->rows, pass->cols);
+    return instance * (double)pass->batch *
+           (5 * instance <= (double)host_memory ? 1
+            : 5 * panels <= (double)host_memory ? 2
+                                                : 1000);
 }
 
 /* Whether places `at` - 1 and `at` of a sequence do not follow each other in the result. Both ends count. */
@@ -15278,7 +15377,8 @@ static void ipt__axes_search_from(ipt__axes_search *search, const unsigned char 
                 pass->cols = ipt__axes_product(lengths, j, k);
                 pass->elem_size = ipt__axes_product(lengths, k, count) * search->array->elem_size;
                 ipt__axes_search_from(search, next, next_lengths, depth + 1,
-                                      cost + ipt__pass_cost(search->limits, pass));
+                                      cost + (search->host_memory ? ipt__pass_cost_stored(search->host_memory, pass)
+                                                                  : ipt__pass_cost(search->limits, pass)));
             }
 }
 
@@ -15303,9 +15403,9 @@ static void ipt__axes_join(ipt__array *array)
     }
 }
 
-/* Returns the number of passes, in their sequence; 0: nothing moves. Few axes are not joined first: two passes of axes
- * that stay together can take less time than one of both. */
-static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, ipt__array *array,
+/* Returns the number of passes, in their sequence; 0: nothing moves. host_memory: that of a storage, or 0. Few axes are
+ * not joined first: two passes of axes that stay together can take less time than one of both. */
+static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t host_memory, ipt__array *array,
                                            ipt__pass passes[IPT__MOST_PASSES])
 {
     ipt__axes_search search;
@@ -15313,6 +15413,7 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, ipt__array
         ipt__axes_join(array);
     memset(&search, 0, sizeof search);
     search.limits = limits;
+    search.host_memory = host_memory;
     search.array = array;
     search.best_count = -1;
     for (search.most = 0; search.best_count < 0 && search.most < IPT__MOST_PASSES; ++search.most)
@@ -15493,8 +15594,8 @@ static ipt_result ipt__matrix_plan_make(ipt_context *context, const ipt_plan_des
 #endif
 }
 
-/* Makes a plan for matrices on the device, in host memory or in a storage. */
-static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
+/* Makes a plan for matrices on the device, in host memory or in a storage. owner: see ipt__plan_new. */
+static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
 {
     if (desc && desc->max_host_memory)
 #ifndef IPT_NO_STORAGE
@@ -15503,7 +15604,7 @@ static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: ipt was compiled with IPT_NO_STORAGE",
                          (unsigned long)desc->max_host_memory);
 #endif
-    return ipt__matrix_plan_make(context, desc, NULL, plan);
+    return ipt__matrix_plan_make(context, desc, owner, plan);
 }
 
 /* Makes the plans of the passes. They share the plan's workspace, unless each is cut. */
@@ -15514,7 +15615,7 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const ipt_plan_desc *desc, co
     ipt_result result = IPT_SUCCESS;
     int i;
 #ifndef IPT_NO_HOST_STREAMING
-    plan->passes_cut = ipt__plan_is_cut(plan);
+    plan->passes_cut = desc->max_host_memory || ipt__plan_is_cut(plan);
     if (plan->passes_cut)
         owner = NULL;
 #endif
@@ -15524,14 +15625,16 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const ipt_plan_desc *desc, co
         ipt_plan_desc its = ipt__pass_desc(desc, array, &passes[i], &made->repeats);
         if (i != applies)
             ipt__desc_drop_expression(&its);
+        if (its.max_host_memory)
+            its.max_host_memory -= ipt__min(IPT__CUT_MARK_BYTES, its.max_host_memory - 1);
         if (i) /* the later ones work in place */
             its.flags &= ~IPT_OUT_OF_PLACE;
 #ifndef IPT_NO_HOST_STREAMING
-        if (plan->passes_cut) /* each keeps its device memory */
+        if (plan->passes_cut && (desc->max_device_memory || !desc->max_host_memory)) /* each keeps its device memory */
             its.max_device_memory =
                 (desc->max_device_memory ? desc->max_device_memory : ipt__cut_limit(plan) / 4 * 3) / (size_t)count;
 #endif
-        result = ipt__matrix_plan_make(plan->context, &its, owner, &made->plan);
+        result = ipt__any_plan_make(plan->context, &its, owner, &made->plan);
         if (result)
             break;
         ++plan->pass_count;
@@ -15587,20 +15690,15 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *context, const ipt_
     result = ipt__axes_take(desc, &array);
     if (result)
         return result;
-    count = ipt__axes_find_passes(&context->limits, &array, passes);
+    count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, &array, passes);
     if (!count)
         passes[count++] = ipt__pass_of_row(&array);
     if (desc->expression)
         applies = ipt__passes_apply(&array, passes, &count);
     one = ipt__pass_desc(desc, &array, &passes[0], &repeats);
-    if (count > 1 || repeats > 1) {
-        if (desc->max_host_memory)
-            return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "max_host_memory is %lu, and the array takes %d passes: storages hold arrays of one pass",
-                             (unsigned long)desc->max_host_memory, count);
+    if (count > 1 || repeats > 1)
         return ipt__passes_plan_make(context, desc, &array, passes, count, applies, plan);
-    }
-    result = ipt__any_plan_make(context, &one, plan);
+    result = ipt__any_plan_make(context, &one, NULL, plan);
     if (!result)
         result = ipt__axes_write_description(*plan, desc);
     if (result) {
@@ -15617,7 +15715,8 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *context, const ipt_
 
 IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
-    return desc && desc->rank ? ipt__axes_plan_make(context, desc, plan) : ipt__any_plan_make(context, desc, plan);
+    return desc && desc->rank ? ipt__axes_plan_make(context, desc, plan)
+                              : ipt__any_plan_make(context, desc, NULL, plan);
 }
 
 #ifdef IPT_NO_HOST_STREAMING

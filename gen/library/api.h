@@ -2,7 +2,8 @@
 
 IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
-    return desc && desc->rank ? ipt__axes_plan_make(context, desc, plan) : ipt__any_plan_make(context, desc, plan);
+    return desc && desc->rank ? ipt__axes_plan_make(context, desc, plan)
+                              : ipt__any_plan_make(context, desc, NULL, plan);
 }
 
 #ifdef IPT_NO_HOST_STREAMING

@@ -710,6 +710,67 @@ static void cut_told_random(void **state)
     assert_true(plans > 60 && tall_spare > 3 && wide_late > 3 && moved > 3 && expressions > 3);
 }
 
+/* An array for a storage: memory for panels of some passes, or for whole matrices of them. */
+static ipt_plan_desc random_stored_array(void)
+{
+    static const uint32_t three = 3;
+    ipt_plan_desc desc = {.rank = (unsigned)test_random_between(2, 5), .elem_size = test_random_between(1, 12)};
+    const size_t most = desc.rank == 2 ? 300 : desc.rank == 3 ? 50 : desc.rank == 4 ? 20 : 10;
+    for (unsigned i = 0; i < desc.rank; ++i) {
+        const unsigned other = (unsigned)test_random_between(0, i);
+        desc.shape[i] = test_random_between(1, most);
+        desc.axes[i] = desc.axes[other];
+        desc.axes[other] = i;
+    }
+    desc.batch = test_random_between(1, 3);
+    if (test_random() % 6 == 0) {
+        desc.elem_size = 4;
+        desc.expression = "x * a + 1u";
+        desc.expression_type = "uint";
+        desc.expression_argument = &three;
+    }
+    if (desc.batch > 1 && test_random() % 2)
+        desc.batch_stride = (test_matrix_bytes(&desc) + 15) / 16 * 16 + 16 * test_random_between(0, 5);
+    desc.max_host_memory = 30000 + test_matrix_bytes(&desc) * test_random_between(0, 10) / 8;
+    return desc;
+}
+
+/* Arrays of several passes: whole, and resumed after each step, in whichever pass it lies. */
+static void cut_stored_arrays(void **state)
+{
+    size_t lost = 0, ends = 0, plans = 0, several = 0, expressions = 0, refused = 0;
+    (void)state;
+    for (size_t i = 0; i < 80; ++i) {
+        const ipt_plan_desc desc = random_stored_array();
+        ipt_plan *plan = NULL;
+        size_t steps = 0, its_lost;
+        if (desc.batch > 1 && test_stride(&desc) % 16)
+            continue; /* long elements need aligned arrays */
+        plan = plan_within(test_context, &desc);
+        if (!plan || ipt_plan_storage_steps(plan) == 0) {
+            ++refused;
+            ipt_plan_destroy(plan);
+            continue;
+        }
+        if (!desc.expression)
+            transposes_in_storage(&desc, plan);
+        its_lost = lost_behind_steps(&desc, plan, i % 4 == 0, &steps);
+        if (its_lost)
+            test_print_case(&desc, 0);
+        lost += its_lost;
+        ends += steps;
+        ++plans;
+        several += !test_mentions(ipt_plan_describe(plan), "1 pass");
+        expressions += desc.expression != NULL;
+        ipt_plan_destroy(plan);
+    }
+    print_message("%zu arrays lost of %zu (%zu of several passes, %zu by an expression), %zu ends; %zu had too little "
+                  "memory, or nothing moved\n",
+                  lost, plans, several, expressions, ends, refused);
+    assert_int_equal(lost, 0);
+    assert_true(plans > 30 && several > 12 && expressions > 2);
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* Memory */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -844,18 +905,12 @@ static void cut_bad_arguments(void **state)
 }
 
 const struct CMUnitTest test_cut[] = {
-    TEST_CASE(cut_memory),
-    TEST_CASE(cut_storage),
-    TEST_CASE(cut_random),
-    TEST_CASE(cut_moves_and_expressions),
-    TEST_CASE(cut_resume),
-    TEST_CASE(cut_ended_before_each_step),
-    TEST_CASE(cut_told_each_step),
-    TEST_CASE(cut_told_random),
-    TEST_CASE(cut_host_memory),
-    TEST_CASE(cut_limits_too_small),
-    TEST_CASE(cut_bad_arguments),
-    TEST_CASE(cut_pinned),
-    TEST_CASE(cut_storage_workspace),
+    TEST_CASE(cut_memory),           TEST_CASE(cut_storage),
+    TEST_CASE(cut_random),           TEST_CASE(cut_moves_and_expressions),
+    TEST_CASE(cut_resume),           TEST_CASE(cut_ended_before_each_step),
+    TEST_CASE(cut_told_each_step),   TEST_CASE(cut_told_random),
+    TEST_CASE(cut_stored_arrays),    TEST_CASE(cut_host_memory),
+    TEST_CASE(cut_limits_too_small), TEST_CASE(cut_bad_arguments),
+    TEST_CASE(cut_pinned),           TEST_CASE(cut_storage_workspace),
 };
 const size_t test_cut_count = TEST_COUNT(test_cut);

@@ -6,72 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements of an array. */
-static size_t elements_of(const ipt_plan_desc *desc)
-{
-    size_t elements = 1;
-    unsigned i;
-    for (i = 0; i < desc->rank; ++i)
-        elements *= desc->shape[i];
-    return elements;
-}
-
-static size_t stride_of(const ipt_plan_desc *desc)
-{
-    return desc->batch_stride ? desc->batch_stride : elements_of(desc) * desc->elem_size;
-}
-
-/* Bytes from the first array to the last one's end. */
-static size_t span_of(const ipt_plan_desc *desc)
-{
-    return (desc->batch ? desc->batch - 1 : 0) * stride_of(desc) + elements_of(desc) * desc->elem_size;
-}
-
-/* Element `index` of the result: its number in the source. */
-static size_t source_of(const ipt_plan_desc *desc, size_t index)
-{
-    size_t place[IPT_MAX_RANK], source = 0;
-    unsigned i;
-    for (i = desc->rank; i-- > 0;) {
-        place[desc->axes[i]] = index % desc->shape[desc->axes[i]];
-        index /= desc->shape[desc->axes[i]];
-    }
-    for (i = 0; i < desc->rank; ++i)
-        source = source * desc->shape[i] + place[i];
-    return source;
-}
-
 /* Permutes the batch at `before` into `after`; bytes between arrays are copied. */
 static void permute(const ipt_plan_desc *desc, unsigned char *after, const unsigned char *before)
 {
-    const size_t elements = elements_of(desc), size = desc->elem_size, batch = desc->batch ? desc->batch : 1;
+    const size_t batch = desc->batch ? desc->batch : 1;
     size_t b, i;
-    memcpy(after, before, span_of(desc));
-    for (b = 0; b < batch; ++b)
-        for (i = 0; i < elements; ++i) {
-            unsigned char *const to = after + b * stride_of(desc) + i * size;
-            memcpy(to, before + b * stride_of(desc) + source_of(desc, i) * size, size);
-            if (desc->expression && size == 1)
+    memcpy(after, before, test_span(desc));
+    test_reference(after, before, desc);
+    for (b = 0; desc->expression && b < batch; ++b)
+        for (i = 0; i < test_elements(desc); ++i) {
+            unsigned char *const to = after + b * test_stride(desc) + i * desc->elem_size;
+            uint32_t value;
+            if (desc->elem_size == 1) {
                 *to = (unsigned char)(*to * 3 + 1);
-            else if (desc->expression) {
-                uint32_t value;
-                memcpy(&value, to, sizeof value);
-                value = value * 3 + 1;
-                memcpy(to, &value, sizeof value);
+                continue;
             }
+            memcpy(&value, to, sizeof value);
+            value = value * 3 + 1;
+            memcpy(to, &value, sizeof value);
         }
-}
-
-static void print_case(const ipt_plan_desc *desc)
-{
-    unsigned i;
-    for (i = 0; i < desc->rank; ++i)
-        print_error("%s%zu", i ? " x " : "", desc->shape[i]);
-    print_error(" elements of %zu bytes, axes", desc->elem_size);
-    for (i = 0; i < desc->rank; ++i)
-        print_error(" %u", desc->axes[i]);
-    print_error(", batch %zu, stride %zu, expression %s\n", desc->batch, desc->batch_stride,
-                desc->expression ? desc->expression : "none");
 }
 
 /* Where a case runs. */
@@ -85,7 +38,7 @@ static void check_bytes(const ipt_plan_desc *desc, const ipt_plan *plan, const u
         return;
     while (got[i] == expected[i])
         ++i;
-    print_case(desc);
+    test_print_case(desc, 0);
     fail_msg("%s: byte %zu is %02x instead of %02x\n%s", how, i, got[i], expected[i], ipt_plan_describe(plan));
 }
 
@@ -101,7 +54,7 @@ static cl_mem make_buffer(const unsigned char *content, size_t bytes)
 
 static void check_plan(ipt_plan *plan, const ipt_plan_desc *desc, place where)
 {
-    const size_t offset = 16 * test_random_between(0, 9), bytes = offset + span_of(desc) + TEST_GUARD;
+    const size_t offset = 16 * test_random_between(0, 9), bytes = offset + test_span(desc) + TEST_GUARD;
     unsigned char *const before = malloc(bytes), *const after = malloc(bytes), *const got = malloc(bytes);
     cl_mem buffer, target;
     ipt_result result;
@@ -130,7 +83,7 @@ static void check_plan(ipt_plan *plan, const ipt_plan_desc *desc, place where)
         clReleaseMemObject(target);
     }
     if (result) {
-        print_case(desc);
+        test_print_case(desc, 0);
         fail_msg("%s\n%s", ipt_context_error(NULL), ipt_plan_describe(plan));
     }
     check_bytes(desc, plan, got, after, bytes, where == IN_PLACE ? "in place" : where ? "host" : "source");
@@ -143,7 +96,7 @@ static void check(const ipt_plan_desc *desc, int everywhere)
 {
     ipt_plan *plan = NULL;
     if (ipt_plan_create(test_context, desc, &plan)) {
-        print_case(desc);
+        test_print_case(desc, 0);
         fail_msg("%s", ipt_context_error(NULL));
     }
     check_plan(plan, desc, IN_PLACE);
@@ -202,15 +155,15 @@ static void axes_random(void **state)
         desc.elem_size = test_random_between(1, 24);
         desc.batch = test_random_between(0, 3);
         if (test_random_between(0, 2) == 0)
-            desc.batch_stride = (elements_of(&desc) * desc.elem_size + 15) / 16 * 16 + 16 * test_random_between(0, 5);
+            desc.batch_stride = (test_elements(&desc) * desc.elem_size + 15) / 16 * 16 + 16 * test_random_between(0, 5);
         if (test_random_between(0, 4) == 0) {
             desc.elem_size = test_random_between(0, 1) ? 4 : 1;
             desc.expression = "x * 3 + 1";
             desc.expression_type = desc.elem_size == 4 ? "uint" : "uchar";
-            if (desc.batch_stride && desc.batch_stride < elements_of(&desc) * 4)
+            if (desc.batch_stride && desc.batch_stride < test_elements(&desc) * 4)
                 desc.batch_stride = 0;
         }
-        if (desc.batch > 1 && stride_of(&desc) % 16) /* long elements need aligned arrays */
+        if (desc.batch > 1 && test_stride(&desc) % 16) /* long elements need aligned arrays */
             desc.batch = 1;
         check(&desc, i % 4 == 0);
     }
@@ -268,12 +221,12 @@ static void axes_cut(void **state)
         seen its = {0};
         ipt_host_options options = {.progress = look, .user = &its};
         ipt_plan *plan;
-        unsigned char *const data = malloc(span_of(&desc)), *const kept = malloc(span_of(&desc));
+        unsigned char *const data = malloc(test_span(&desc)), *const kept = malloc(test_span(&desc));
         ipt_result result;
         assert_true(data && kept);
-        test_fill(data, span_of(&desc));
+        test_fill(data, test_span(&desc));
         desc.host = IPT_HOST_OVERLAPPED;
-        desc.max_device_memory = span_of(&desc) / 3 * 2;
+        desc.max_device_memory = test_span(&desc) / 3 * 2;
         plan = test_make_plan(test_context, &desc);
         assert_true(ipt_plan_workspace(plan) <= desc.max_device_memory);
         check_plan(plan, &desc, IN_HOST_MEMORY);
@@ -284,10 +237,10 @@ static void axes_cut(void **state)
         assert_int_equal(its.done, its.total);
         calls = its.calls;
         its = (seen){.cancel_at = 1};
-        memcpy(kept, data, span_of(&desc));
+        memcpy(kept, data, test_span(&desc));
         result = ipt_plan_execute_host_with(plan, data, &options);
         assert_true(result == IPT_ERROR_INCOMPLETE ||
-                    (result == IPT_ERROR_CANCELLED && memcmp(kept, data, span_of(&desc)) == 0));
+                    (result == IPT_ERROR_CANCELLED && memcmp(kept, data, test_span(&desc)) == 0));
         its = (seen){.cancel_at = calls / 2 + 1}; /* of several passes, one has changed data then */
         if (!test_mentions(ipt_plan_describe(plan), "1 pass")) {
             result = ipt_plan_execute_host_with(plan, data, &options);
@@ -356,7 +309,7 @@ static void axes_bad_values(void **state)
 static void axes_refused_buffer(void **state)
 {
     const ipt_plan_desc desc = {.elem_size = 4, .rank = 3, .shape = {20, 30, 40}, .axes = {2, 1, 0}};
-    const size_t bytes = span_of(&desc) - 1;
+    const size_t bytes = test_span(&desc) - 1;
     unsigned char *const before = malloc(bytes), *const got = malloc(bytes);
     ipt_plan *const plan = test_make_plan(test_context, &desc);
     cl_mem buffer;

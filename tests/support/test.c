@@ -197,9 +197,17 @@ size_t test_alignment(size_t elem_size)
     return alignment;
 }
 
+size_t test_elements(const ipt_plan_desc *desc)
+{
+    size_t elements = desc->rank ? 1 : desc->rows * desc->cols;
+    for (unsigned i = 0; i < desc->rank; ++i)
+        elements *= desc->shape[i];
+    return elements;
+}
+
 size_t test_matrix_bytes(const ipt_plan_desc *desc)
 {
-    return desc->rows * desc->cols * desc->elem_size;
+    return test_elements(desc) * desc->elem_size;
 }
 
 size_t test_stride(const ipt_plan_desc *desc)
@@ -234,10 +242,26 @@ static size_t place_in_result(const ipt_plan_desc *desc, size_t row, size_t col)
     }
 }
 
+/* Element `index` of an array's result: its number in the source. */
+static size_t place_in_array(const ipt_plan_desc *desc, size_t index)
+{
+    size_t place[IPT_MAX_RANK], source = 0;
+    for (unsigned i = desc->rank; i-- > 0;) {
+        place[desc->axes[i]] = index % desc->shape[desc->axes[i]];
+        index /= desc->shape[desc->axes[i]];
+    }
+    for (unsigned i = 0; i < desc->rank; ++i)
+        source = source * desc->shape[i] + place[i];
+    return source;
+}
+
 void test_reference(unsigned char *output, const unsigned char *input, const ipt_plan_desc *desc)
 {
     for (size_t matrix = 0; matrix < (desc->batch ? desc->batch : 1); ++matrix) {
         const unsigned char *next = input + matrix * test_stride(desc);
+        for (size_t i = 0; desc->rank && i < test_elements(desc); ++i)
+            memcpy(output + matrix * test_stride(desc) + i * desc->elem_size,
+                   next + place_in_array(desc, i) * desc->elem_size, desc->elem_size);
         for (size_t row = 0; row < desc->rows; ++row)
             for (size_t col = 0; col < desc->cols; ++col, next += desc->elem_size)
                 memcpy(output + matrix * test_stride(desc) + place_in_result(desc, row, col) * desc->elem_size, next,
@@ -254,6 +278,10 @@ void test_print_case(const ipt_plan_desc *desc, size_t byte_offset)
         desc->flags, desc->max_workspace, ipt_sequence_string(desc->sequence), desc->tile_m, desc->tile_n,
         ipt_move_string(desc->move), desc->expression ? desc->expression : "none", desc->row_pitch,
         desc->row_pitch_out);
+    for (unsigned i = 0; i < desc->rank; ++i)
+        print_error("%s%zu", i ? " x " : "shape ", desc->shape[i]);
+    for (unsigned i = 0; i < desc->rank; ++i)
+        print_error("%s%u%s", i ? "," : ", axes ", desc->axes[i], i + 1 < desc->rank ? "" : "\n");
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

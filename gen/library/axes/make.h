@@ -165,8 +165,8 @@ static ipt_result ipt__matrix_plan_make(ipt_context *context, const ipt_plan_des
 #endif
 }
 
-/* Makes a plan for matrices on the device, in host memory or in a storage. */
-static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
+/* Makes a plan for matrices on the device, in host memory or in a storage. owner: see ipt__plan_new. */
+static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
 {
     if (desc && desc->max_host_memory)
 #ifndef IPT_NO_STORAGE
@@ -175,7 +175,7 @@ static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: ipt was compiled with IPT_NO_STORAGE",
                          (unsigned long)desc->max_host_memory);
 #endif
-    return ipt__matrix_plan_make(context, desc, NULL, plan);
+    return ipt__matrix_plan_make(context, desc, owner, plan);
 }
 
 /* Makes the plans of the passes. They share the plan's workspace, unless each is cut. */
@@ -186,7 +186,7 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const ipt_plan_desc *desc, co
     ipt_result result = IPT_SUCCESS;
     int i;
 #ifndef IPT_NO_HOST_STREAMING
-    plan->passes_cut = ipt__plan_is_cut(plan);
+    plan->passes_cut = desc->max_host_memory || ipt__plan_is_cut(plan);
     if (plan->passes_cut)
         owner = NULL;
 #endif
@@ -196,14 +196,16 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const ipt_plan_desc *desc, co
         ipt_plan_desc its = ipt__pass_desc(desc, array, &passes[i], &made->repeats);
         if (i != applies)
             ipt__desc_drop_expression(&its);
+        if (its.max_host_memory)
+            its.max_host_memory -= ipt__min(IPT__CUT_MARK_BYTES, its.max_host_memory - 1);
         if (i) /* the later ones work in place */
             its.flags &= ~IPT_OUT_OF_PLACE;
 #ifndef IPT_NO_HOST_STREAMING
-        if (plan->passes_cut) /* each keeps its device memory */
+        if (plan->passes_cut && (desc->max_device_memory || !desc->max_host_memory)) /* each keeps its device memory */
             its.max_device_memory =
                 (desc->max_device_memory ? desc->max_device_memory : ipt__cut_limit(plan) / 4 * 3) / (size_t)count;
 #endif
-        result = ipt__matrix_plan_make(plan->context, &its, owner, &made->plan);
+        result = ipt__any_plan_make(plan->context, &its, owner, &made->plan);
         if (result)
             break;
         ++plan->pass_count;
@@ -259,20 +261,15 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *context, const ipt_
     result = ipt__axes_take(desc, &array);
     if (result)
         return result;
-    count = ipt__axes_find_passes(&context->limits, &array, passes);
+    count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, &array, passes);
     if (!count)
         passes[count++] = ipt__pass_of_row(&array);
     if (desc->expression)
         applies = ipt__passes_apply(&array, passes, &count);
     one = ipt__pass_desc(desc, &array, &passes[0], &repeats);
-    if (count > 1 || repeats > 1) {
-        if (desc->max_host_memory)
-            return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "max_host_memory is %lu, and the array takes %d passes: storages hold arrays of one pass",
-                             (unsigned long)desc->max_host_memory, count);
+    if (count > 1 || repeats > 1)
         return ipt__passes_plan_make(context, desc, &array, passes, count, applies, plan);
-    }
-    result = ipt__any_plan_make(context, &one, plan);
+    result = ipt__any_plan_make(context, &one, NULL, plan);
     if (!result)
         result = ipt__axes_write_description(*plan, desc);
     if (result) {

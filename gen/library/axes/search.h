@@ -19,6 +19,7 @@ typedef struct ipt__array {
 
 typedef struct ipt__axes_search {
     const ipt__limits *limits;
+    size_t host_memory; /* of a storage; 0: not in one */
     const ipt__array *array;
     int most; /* passes */
     ipt__pass passes[IPT__MOST_PASSES], best[IPT__MOST_PASSES];
@@ -43,6 +44,18 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     if (pass->batch > 1)
         return bytes / 0.52;
     return bytes / (instance <= IPT__ON_CHIP_BYTES ? 0.72 : 0.58);
+}
+
+/* In a storage only its bytes count. Matrices of which some fit memory are read and written once, others twice. Panels
+ * need memory for rows of elements: without it, no plan is made. */
+static double ipt__pass_cost_stored(size_t host_memory, const ipt__pass *pass)
+{
+    const double instance = (double)pass->rows * (double)pass->cols * (double)pass->elem_size;
+    const double panels = (double)ipt__max(pass->elem_size, 64) * (double)ipt__min(pass->rows, pass->cols);
+    return instance * (double)pass->batch *
+           (5 * instance <= (double)host_memory ? 1
+            : 5 * panels <= (double)host_memory ? 2
+                                                : 1000);
 }
 
 /* Whether places `at` - 1 and `at` of a sequence do not follow each other in the result. Both ends count. */
@@ -108,7 +121,8 @@ static void ipt__axes_search_from(ipt__axes_search *search, const unsigned char 
                 pass->cols = ipt__axes_product(lengths, j, k);
                 pass->elem_size = ipt__axes_product(lengths, k, count) * search->array->elem_size;
                 ipt__axes_search_from(search, next, next_lengths, depth + 1,
-                                      cost + ipt__pass_cost(search->limits, pass));
+                                      cost + (search->host_memory ? ipt__pass_cost_stored(search->host_memory, pass)
+                                                                  : ipt__pass_cost(search->limits, pass)));
             }
 }
 
@@ -133,9 +147,9 @@ static void ipt__axes_join(ipt__array *array)
     }
 }
 
-/* Returns the number of passes, in their sequence; 0: nothing moves. Few axes are not joined first: two passes of axes
- * that stay together can take less time than one of both. */
-static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, ipt__array *array,
+/* Returns the number of passes, in their sequence; 0: nothing moves. host_memory: that of a storage, or 0. Few axes are
+ * not joined first: two passes of axes that stay together can take less time than one of both. */
+static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t host_memory, ipt__array *array,
                                            ipt__pass passes[IPT__MOST_PASSES])
 {
     ipt__axes_search search;
@@ -143,6 +157,7 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, ipt__array
         ipt__axes_join(array);
     memset(&search, 0, sizeof search);
     search.limits = limits;
+    search.host_memory = host_memory;
     search.array = array;
     search.best_count = -1;
     for (search.most = 0; search.best_count < 0 && search.most < IPT__MOST_PASSES; ++search.most)

@@ -20,6 +20,7 @@ enum {
     IPT__CUT_SLOTS = 3,               /* chunks in flight: one upload, one transposition, one download */
     IPT__CUT_CHUNK_BYTES = 1 << 26,   /* enough to keep the bus busy; larger chunks only for longer blocks */
     IPT__CUT_RUN_BYTES = 64,          /* shortest useful super-element */
+    IPT__CUT_MARK_BYTES = 64,         /* after the memory of passes in a storage */
     IPT__CUT_BLOCK_WANTED = 1 << 14,  /* bytes of a super-element for full memory speed */
     IPT__CUT_STORED_WANTED = 1 << 16, /* bytes of a super-element for full storage speed */
     IPT__CUT_BLOCK_BYTES = 1 << 18,   /* longest super-element */

@@ -201,7 +201,8 @@ typedef struct ipt__storage_run {
     size_t counts[IPT__CUT_SLOTS];
     ipt__moves_list moves;
     size_t base;        /* start of the matrix in the storage */
-    size_t step, total; /* step: the first step of the phase */
+    size_t before;      /* steps of the passes before */
+    size_t step, total; /* step: the first step of the phase, within its pass; total: of all passes */
     size_t turn;        /* first turn of the phase; turns use the slots as a ring */
     int written;        /* the storage was modified */
 } ipt__storage_run;

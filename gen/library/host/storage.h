@@ -114,7 +114,7 @@ static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, si
     for (step = ipt__max(index * reports, from); step < (index + 1) * reports && storage->ready; ++step) {
         const ipt__content piece = step + 1 < (index + 1) * reports ? ipt__storage_added(run, phase, index)
                                                                     : ipt__storage_content(run, phase, index);
-        if (storage->ready(run->step + step, run->total, piece.begin, piece.bytes, storage->user))
+        if (storage->ready(run->before + run->step + step, run->total, piece.begin, piece.bytes, storage->user))
             return 1;
     }
     return 0;
@@ -160,56 +160,40 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
     return result;
 }
 
-static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storage)
+/* Executes one plan for matrices, perhaps a pass of an array. whole: the run of all passes, with its memory, and the
+ * steps before this plan's. base: start of the first matrix. */
+static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt__storage_run *whole, size_t base)
 {
     const ipt__cut *const cut = &plan->host->cut;
     const ipt_allocator *const allocator = &plan->context->allocator;
     const size_t scratch_bytes = ipt__storage_scratch(cut), matrices = cut->matrices ? 1 : plan->problem.desc.batch;
-    ipt__storage_run run;
-    char *own = NULL, *scratch = NULL;
+    const size_t resume = whole->storage->resume > whole->before ? whole->storage->resume - whole->before : 0;
+    ipt__storage_run run = *whole;
+    char *scratch = NULL;
     size_t i;
     int turn;
     ipt_result result = IPT_SUCCESS;
-    memset(&run, 0, sizeof run);
     run.plan = plan;
-    run.storage = storage;
-    run.total = ipt__cut_steps(plan, 1);
-    run.written = storage->resume > 0;
-    run.memory = (char *)storage->memory;
-    if (storage->resume > run.total)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %lu: the plan has %lu steps",
-                         (unsigned long)storage->resume, (unsigned long)run.total);
-    if (storage->resume && !run.memory)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %lu, but memory is NULL",
-                         (unsigned long)storage->resume);
-    if (!run.memory) {
-        own = (char *)ipt__allocate(allocator, ipt__storage_bytes(plan) + IPT__CUT_PAGE_BYTES);
-        if (!own)
-            return IPT_ERROR_OUT_OF_MEMORY;
-        run.memory = own + (IPT__CUT_PAGE_BYTES - (size_t)own % IPT__CUT_PAGE_BYTES);
-    }
-    if (scratch_bytes && !(scratch = (char *)ipt__allocate(allocator, scratch_bytes))) {
-        ipt__release(allocator, own);
-        return IPT_ERROR_OUT_OF_MEMORY;
-    }
+    run.written = resume || whole->before > 1; /* 1: the first pass' mark */
+    if (scratch_bytes && !(scratch = (char *)ipt__allocate(allocator, scratch_bytes)))
+        return run.written ? ipt__fail_incomplete("it happened after some steps had been written")
+                           : IPT_ERROR_OUT_OF_MEMORY;
     for (i = 0; i < IPT__CUT_SLOTS && scratch; ++i)
         run.steps[i] = (ipt__move_step *)scratch + i * ipt__batch_moves(cut);
     for (i = 0; i < matrices && !result; ++i) {
-        run.base = i * plan->problem.desc.batch_stride;
+        run.base = base + i * plan->problem.desc.batch_stride;
         run.kept = run.memory + ipt__storage_slots(plan) * ipt__storage_slot(cut) + i % 2 * ipt__storage_kept(cut);
         for (turn = 0; turn < IPT__PHASE_COUNT && !result; ++turn) {
             size_t count, steps;
             const ipt__phase phase = ipt__cut_phase(cut, turn, &count);
             steps = count * ipt__phase_reports(cut, phase);
-            if (count && storage->resume <= run.step + steps)
-                result =
-                    ipt__storage_phase(&run, phase, count, storage->resume > run.step ? storage->resume - run.step : 0);
+            if (count && resume <= run.step + steps)
+                result = ipt__storage_phase(&run, phase, count, resume > run.step ? resume - run.step : 0);
             run.step += steps;
             run.turn += count;
         }
     }
     ipt__release(allocator, scratch);
-    ipt__release(allocator, own);
     if (result == IPT_ERROR_CANCELLED)
         return run.written
                    ? ipt__fail(IPT_ERROR_INCOMPLETE, "storage.ready ended the execution: some steps have been written")
@@ -217,25 +201,47 @@ static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt_storage *storag
     return result && run.written ? ipt__fail_incomplete("it happened after some steps had been written") : result;
 }
 
+/* The steps of one plan for matrices. */
+static size_t ipt__storage_steps(const ipt_plan *plan)
+{
+    return ipt__nothing_moves(plan) ? 0 : ipt__cut_steps(plan, 1);
+}
+
 IPT_API size_t ipt_plan_storage_memory(const ipt_plan *plan)
 {
-    return plan && plan->problem.desc.max_host_memory ? ipt__storage_bytes(plan) : 0;
+    size_t bytes = 0;
+    int i;
+    if (!plan || !plan->problem.desc.max_host_memory)
+        return 0;
+    if (!plan->pass_count)
+        return ipt__storage_bytes(plan);
+    for (i = 0; i < plan->pass_count; ++i)
+        bytes = ipt__max(bytes, ipt__storage_bytes(plan->passes[i].plan));
+    return bytes + IPT__CUT_MARK_BYTES;
 }
 
 IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
 {
-    return plan && plan->problem.desc.max_host_memory && !ipt__nothing_moves(plan) ? ipt__cut_steps(plan, 1) : 0;
+    size_t steps = 0, each;
+    int i;
+    if (!plan || !plan->problem.desc.max_host_memory)
+        return 0;
+    if (!plan->pass_count)
+        return ipt__storage_steps(plan);
+    for (i = 0; i < plan->pass_count; ++i) {
+        each = ipt__storage_steps(plan->passes[i].plan);
+        steps += plan->passes[i].repeats * (each ? each + 1 : 0); /* and the mark before it */
+    }
+    return steps;
 }
 
-IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t resume)
+/* The same as ipt_plan_storage_needs, for one plan for matrices: step < resume <= its steps. */
+static int ipt__storage_needs(const ipt_plan *plan, size_t step, size_t resume)
 {
-    const size_t steps = ipt_plan_storage_steps(plan);
-    size_t each, within;
+    const size_t steps = ipt__storage_steps(plan);
+    const size_t each = plan->host->cut.matrices ? steps : steps / plan->problem.desc.batch;
+    size_t within = step % each;
     int turn;
-    if (step >= resume || resume > steps)
-        return 0;
-    each = plan->host->cut.matrices ? steps : steps / plan->problem.desc.batch;
-    within = step % each;
     if (step + 1 == resume || step / each != (resume - 1) / each)
         return step + 1 == resume;
     for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
@@ -249,6 +255,84 @@ IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t res
     return 0;
 }
 
+IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t resume)
+{
+    size_t before = 0, r;
+    int i;
+    if (step >= resume || resume > ipt_plan_storage_steps(plan))
+        return 0;
+    if (!plan->pass_count)
+        return ipt__storage_needs(plan, step, resume);
+    for (i = 0; i < plan->pass_count; ++i) {
+        const size_t steps = ipt__storage_steps(plan->passes[i].plan);
+        for (r = 0; steps && r < plan->passes[i].repeats; ++r, before += steps + 1)
+            if (resume == before + 1)
+                return step == before;
+            else if (resume <= before + 1 + steps) /* what earlier passes have reported is written */
+                return step > before &&
+                       ipt__storage_needs(plan->passes[i].plan, step - before - 1, resume - before - 1);
+    }
+    return 0;
+}
+
+/* Executes a plan, or its passes one after the other. They use the same memory. So each of them begins with a step that
+ * reports a mark behind their memory: without it, a resumption would write the last step of the pass before again, from
+ * memory that this pass has already changed. */
+static ipt_result ipt__storage_execute_passes(ipt_plan *plan, ipt__storage_run *run)
+{
+    const ipt_storage *const storage = run->storage;
+    const char *const mark = run->memory + ipt_plan_storage_memory(plan) - IPT__CUT_MARK_BYTES;
+    ipt_result result = IPT_SUCCESS;
+    size_t r;
+    int i;
+    if (!plan->pass_count)
+        return ipt__storage_execute(plan, run, 0);
+    for (i = 0; i < plan->pass_count; ++i) {
+        ipt_plan *const pass = plan->passes[i].plan;
+        const size_t steps = ipt__storage_steps(pass);
+        for (r = 0; steps && r < plan->passes[i].repeats && !result; ++r, run->before += steps) {
+            const size_t at = run->before++;
+            if (storage->resume <= at && storage->ready &&
+                storage->ready(at, run->total, mark, IPT__CUT_MARK_BYTES, storage->user))
+                result = at ? ipt__fail(IPT_ERROR_INCOMPLETE, "storage.ready ended the execution between two passes")
+                            : ipt__fail(IPT_ERROR_CANCELLED,
+                                        "storage.ready ended the execution before anything was written");
+            else if (storage->resume <= run->before + steps)
+                result = ipt__storage_execute(pass, run, r * plan->problem.desc.batch_stride);
+        }
+    }
+    return result;
+}
+
+static ipt_result ipt__storage_execute_all(ipt_plan *plan, const ipt_storage *storage)
+{
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    ipt__storage_run run;
+    char *own = NULL;
+    ipt_result result;
+    memset(&run, 0, sizeof run);
+    run.storage = storage;
+    run.total = ipt_plan_storage_steps(plan);
+    run.memory = (char *)storage->memory;
+    if (storage->resume > run.total)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %lu: the plan has %lu steps",
+                         (unsigned long)storage->resume, (unsigned long)run.total);
+    if (storage->resume && !run.memory)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %lu, but memory is NULL",
+                         (unsigned long)storage->resume);
+    if (!run.memory) {
+        own = (char *)ipt__allocate(allocator, ipt_plan_storage_memory(plan) + IPT__CUT_PAGE_BYTES);
+        if (!own)
+            return IPT_ERROR_OUT_OF_MEMORY;
+        run.memory = own + (IPT__CUT_PAGE_BYTES - (size_t)own % IPT__CUT_PAGE_BYTES);
+    }
+    if (plan->pass_count)
+        memset(run.memory + ipt_plan_storage_memory(plan) - IPT__CUT_MARK_BYTES, 0, IPT__CUT_MARK_BYTES);
+    result = ipt__storage_execute_passes(plan, &run);
+    ipt__release(allocator, own);
+    return result;
+}
+
 IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *storage)
 {
     ipt_result result = plan && storage ? ipt__check_plan(plan) : ipt__fail_null(plan ? "storage" : "plan");
@@ -259,7 +343,7 @@ IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *s
     if (result || ipt__nothing_moves(plan))
         return result;
     IPT_LOCK_ACQUIRE(&plan->host->lock);
-    result = ipt__storage_execute(plan, storage);
+    result = ipt__storage_execute_all(plan, storage);
     IPT_LOCK_RELEASE(&plan->host->lock);
     return result;
 }
