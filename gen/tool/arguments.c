@@ -119,6 +119,17 @@ static int read_option(const option *chosen, const char *text, arguments *given)
         return read_move(text, field)
                    ? 0
                    : message_usage_error("%s: unknown move '%s': 'ipt help plan' lists them", chosen->name, text);
+    case OPTION_AXES:
+        return axes_read(text, field)
+                   ? 0
+                   : message_usage_error("--axes takes the array's axes in their new sequence, such as 2,0,1, not '%s'",
+                                         text);
+    case OPTION_ORDER:
+        *(char *)field = text[0];
+        return (text[0] == 'C' || text[0] == 'F') && text[1] == '\0'
+                   ? 0
+                   : message_usage_error("--order takes C (the last axis is contiguous) or F (the first), not '%s'",
+                                         text);
     case OPTION_RANGE:
     case OPTION_RANGES: {
         const char *rest;
@@ -138,11 +149,11 @@ static int read_option(const option *chosen, const char *text, arguments *given)
     }
     case OPTION_RAW:
         given->raw = true;
-        return shape_read(text, &given->shape)
+        return shape_read_array(text, &given->shape)
                    ? 0
-                   : message_usage_error(
-                         "--raw takes ROWSxCOLS:BYTES or a type, such as 1000x777:4 or 1000x777:float32, not '%s'",
-                         text);
+                   : message_usage_error("--raw takes ROWSxCOLS:BYTES or a type, such as 1000x777:4, 1000x777:float32 "
+                                         "or 9x8x7:4, not '%s'",
+                                         text);
     case OPTION_SWITCH:
         *(bool *)field = true;
         return 0;

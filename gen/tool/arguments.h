@@ -2,6 +2,7 @@
 #ifndef IPT_TOOL_ARGUMENTS_H_INCLUDED
 #define IPT_TOOL_ARGUMENTS_H_INCLUDED
 
+#include "axes.h"
 #include "bench_shapes.h"
 #include "ipt.h"
 #include "shape.h"
@@ -26,6 +27,8 @@ typedef struct arguments {
     ipt_variant variant_010, variant_100, variant_pad;
     ipt_format from, to;
     ipt_move move;
+    axes_list axes;
+    char order;                                               /* 'C' or 'F'; 0: as before */
     const char *expression, *expression_type, *argument_type; /* NULL: none */
     size_t flag_spread;
     size_t tile_m, tile_n, batch, workspace, repeat, rounds, pitch, elem_size, memory, matrix_memory, offset;

@@ -39,7 +39,11 @@ static int transpose_file(const arguments *given, stored_work *work)
         code = transpose_open_file(given, work, &data_moves);
     }
     if (code == 0 && given->verbose) {
-        if (data_moves) {
+        if (data_moves && file->moves_axes) {
+            printf("%s: %zu x (array of %u axes that move, elements of %zu bytes) permuted in %.3f seconds, %zu %s\n",
+                   file->path, file->batch, file->shape.array.rank, file->shape.elem_size, seconds_now() - start,
+                   work->steps - work->first_step, work->steps - work->first_step == 1 ? "step" : "steps");
+        } else if (data_moves) {
             printf("%s: %zu x (%zux%zu elements of %zu bytes) transposed in %.3f seconds, %zu %s\n", file->path,
                    file->batch, file->shape.rows, file->shape.cols, file->shape.elem_size, seconds_now() - start,
                    work->steps - work->first_step, work->steps - work->first_step == 1 ? "step" : "steps");
@@ -53,8 +57,9 @@ static int transpose_file(const arguments *given, stored_work *work)
 /* Refuses options that contradict each other. Returns 0 or the exit code. */
 static int check_options(const arguments *given)
 {
-    static const char *const known[] = {"--raw",        "--memory", "--matrix-memory", "--no-journal",   "--move",
-                                        "--expression", "--type",   "--offset",        "--channels-last"};
+    static const char *const known[] = {"--raw",           "--memory",     "--matrix-memory", "--no-journal",
+                                        "--move",          "--expression", "--type",          "--offset",
+                                        "--channels-last", "--axes",       "--order"};
     for (size_t i = 0; given->resume && i < sizeof known / sizeof known[0]; i++) {
         if (arguments_have(given, known[i])) {
             return message_usage_error("--resume does not go with %s, which the journal sets", known[i]);
@@ -76,6 +81,18 @@ static int check_options(const arguments *given)
         return message_usage_error("--channels-last does not go with %s: %s", given->raw ? "--raw" : "--expression",
                                    given->raw ? "give the bytes of a whole pixel in ROWSxCOLS:BYTES"
                                               : "it computes single numbers, not pixels");
+    }
+    const bool permutes = given->axes.count > 0 || given->order != 0;
+    const char *other = given->channels_last ? "--channels-last" : arguments_have(given, "--move") ? "--move" : NULL;
+    if (permutes && other != NULL) {
+        return message_usage_error("%s does not go with %s: --axes names every axis", other,
+                                   given->axes.count > 0 ? "--axes" : "--order");
+    }
+    if (given->order != 0 && given->raw) {
+        return message_usage_error("--order is for .npy files, whose header keeps it: use --axes with --raw");
+    }
+    if (given->raw && given->shape.array.rank > 0 && given->axes.count == 0) {
+        return message_usage_error("--raw with %u lengths needs --axes, such as --axes 2,0,1", given->shape.array.rank);
     }
     return given->no_journal && given->sync
                ? message_usage_error("--sync does not go with --no-journal: it flushes the journal")

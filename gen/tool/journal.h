@@ -8,6 +8,8 @@
 #ifndef IPT_TOOL_JOURNAL_H_INCLUDED
 #define IPT_TOOL_JOURNAL_H_INCLUDED
 
+#include "ipt.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +21,7 @@ enum {
     JOURNAL_ENTRY_STEP = 512,                     /* a sector each: a torn write spares the other entry */
     JOURNAL_MARKED_PLACE = 2 * JOURNAL_ENTRY_STEP /* offset of journal_note_marks' number */
 };
-#define JOURNAL_MAGIC "ipt journal 3\n\0" /* contains the version */
+#define JOURNAL_MAGIC "ipt journal 4\n\0" /* contains the version */
 #define JOURNAL_MAGIC_ANY 12              /* bytes of it that all versions share */
 #define JOURNAL_SUFFIX ".ipt-journal"
 
@@ -34,6 +36,7 @@ enum {
     X(rows)                                                                                                            \
     X(cols)                                                                                                            \
     X(elem_size)                                                                                                       \
+    X(rank) /* 0: rows and cols */                                                                                     \
     X(batch)                                                                                                           \
     X(move)                                                                                                            \
     X(host_memory)  /* of the plan */                                                                                  \
@@ -46,6 +49,7 @@ typedef struct journal_job {
 #define JOURNAL_NUMBER(name) uint64_t name;
     JOURNAL_NUMBER_LIST(JOURNAL_NUMBER)
 #undef JOURNAL_NUMBER
+    uint64_t lengths[IPT_MAX_RANK], axes[IPT_MAX_RANK];                     /* of an array */
     char expression[JOURNAL_TEXT_SIZE], expression_type[JOURNAL_TEXT_SIZE]; /* "": none */
     char file[JOURNAL_TEXT_SIZE]; /* its real path at the start, for messages; "": too long */
 } journal_job;

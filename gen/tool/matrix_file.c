@@ -101,6 +101,33 @@ static void shape_from_header(const arguments *given, matrix_file *file)
     }
 }
 
+/* Whether the options permute axes. */
+static bool permutes(const arguments *given)
+{
+    return given->axes.count > 0 || given->order != 0;
+}
+
+/* Finds the move of an array's elements in memory. shape: of the array. */
+static int find_array_move(const arguments *given, matrix_file *file, const size_t *shape, size_t count)
+{
+    char message[AXES_MESSAGE_SIZE];
+    const bool before = file->kind == FILE_NPY && file->header.fortran_order;
+    file->axes = given->axes;
+    file->moves_axes = true;
+    if (!axes_check(&file->axes, count, message)) {
+        return message_fail("%s: %s", file->path, message);
+    }
+    if (!axes_find_move(&file->axes, shape, before, given->order == 0 ? before : given->order == 'F',
+                        &file->shape.array)) {
+        return message_fail("%s: its axes do not stay together: more than %d groups move", file->path, IPT_MAX_RANK);
+    }
+    if (file->shape.array.rank == 0) { /* one element */
+        file->shape.array.rank = 1;
+        file->shape.array.lengths[0] = 1;
+    }
+    return 0;
+}
+
 int file_recognise(const arguments *given, matrix_file *file)
 {
     char start[NPY_START_SIZE];
@@ -126,6 +153,9 @@ int file_recognise(const arguments *given, matrix_file *file)
     }
     if (file->format != PICTURE_NONE && given->expression != NULL) {
         return message_fail("%s: --expression takes NumPy files and --raw, not pictures", file->path);
+    }
+    if (file->format != PICTURE_NONE && permutes(given)) {
+        return message_fail("%s: --axes and --order take NumPy files and --raw, not pictures: use --move", file->path);
     }
     if (file->format != PICTURE_NONE && given->channels_last) {
         return message_fail("%s: --channels-last is for NumPy files: a picture's channels always move together",
@@ -203,12 +233,17 @@ static int read_npy_header(const arguments *given, matrix_file *file)
         !npy_data_size(&file->header, &data_size, message)) {
         return message_fail("%s: %s", file->path, message);
     }
-    if (file->header.dimension_count < (given->channels_last ? 3 : 2)) {
+    if (!permutes(given) && file->header.dimension_count < (given->channels_last ? 3 : 2)) {
         return message_fail("%s: its shape needs at least %s, not %zu", file->path,
                             given->channels_last ? "three dimensions for --channels-last" : "two dimensions",
                             file->header.dimension_count);
     }
     code = check_data_size(file, data_size);
+    if (code == 0 && permutes(given)) {
+        file->shape.elem_size = file->header.item_size;
+        file->batch = data_size > 0;
+        return find_array_move(given, file, file->header.shape, file->header.dimension_count);
+    }
     if (code == 0 && data_size > 0) {
         shape_from_header(given, file);
     }
@@ -229,8 +264,8 @@ void file_warn_of_channels(const arguments *given, const matrix_file *file)
     enum { MOST_CHANNELS = 4 };
     const npy_header *header = &file->header;
     size_t count = header->dimension_count;
-    if (file->kind == FILE_NPY && !given->channels_last && count >= 3 && header->shape[count - 1] <= MOST_CHANNELS &&
-        header->shape[count - 2] > header->shape[count - 1]) {
+    if (file->kind == FILE_NPY && !given->channels_last && !file->moves_axes && count >= 3 &&
+        header->shape[count - 1] <= MOST_CHANNELS && header->shape[count - 2] > header->shape[count - 1]) {
         fprintf(stderr,
                 "ipt: %s: warning: the last axis, of %zu, moves as columns. If it holds the channels of pixels, undo "
                 "this move and use --channels-last\n",
@@ -243,6 +278,10 @@ int file_measure_raw(const arguments *given, matrix_file *file)
     size_t bytes = 0, size = file->size > given->offset ? file->size - given->offset : 0;
     file->shape = given->shape;
     (void)shape_bytes(&file->shape, 1, &bytes); /* checked with the command line */
+    if (file->shape.array.rank > 0 && (size == 0 || size % bytes != 0)) {
+        return message_fail("%s: its %zu bytes%s are not a multiple of an array of %zu bytes", file->path, size,
+                            given->offset == 0 ? "" : " from --offset on", bytes);
+    }
     if (size == 0 || size % bytes != 0) {
         return message_fail("%s: its %zu bytes%s are not a multiple of a matrix of %zux%zu elements of %zu bytes",
                             file->path, size, given->offset == 0 ? "" : " from --offset on", file->shape.rows,
@@ -250,6 +289,17 @@ int file_measure_raw(const arguments *given, matrix_file *file)
     }
     file->batch = size / bytes;
     file->data_offset = given->offset;
+    if (permutes(given)) {
+        size_t lengths[IPT_MAX_RANK] = {file->shape.rows, file->shape.cols};
+        const unsigned rank = file->shape.array.rank;
+        if (rank > 0) {
+            memcpy(lengths, file->shape.array.lengths, sizeof lengths);
+        }
+        int code = find_array_move(given, file, lengths, rank > 0 ? rank : 2);
+        if (code != 0) {
+            return code;
+        }
+    }
     return file_read_beginning(file, &file->before);
 }
 
@@ -317,7 +367,21 @@ int file_prepare_header(const arguments *given, matrix_file *file)
     if (file->data_offset > 0) {
         memcpy(file->after, file->before, file->data_offset);
     }
-    if (file->kind == FILE_NPY && file_move_transposes(given->move)) {
+    if (file->kind == FILE_NPY && file->moves_axes) {
+        char *const text = file->after + file->text.begin;
+        const bool changes = given->order != 0 && (given->order == 'F') != file->header.fortran_order;
+        if (changes && !npy_change_order(text, file->text.length, &file->header)) {
+            return message_fail("%s: its header has no space for the other order: save it with NumPy again",
+                                file->path);
+        }
+        /* A longer word moves the shape if it follows. */
+        npy_header now = file->header;
+        char message[NPY_MESSAGE_SIZE];
+        if (!npy_parse(text, file->text.length, &now, message)) {
+            return message_fail("%s: %s", file->path, message);
+        }
+        npy_permute_dimensions(text, &now, file->axes.axes);
+    } else if (file->kind == FILE_NPY && file_move_transposes(given->move)) {
         npy_swap_dimensions(file->after + file->text.begin, &file->header, matrix_dimensions(given, file) - 2);
     } else if (file->kind == FILE_NETPBM && file_move_transposes(given->move)) {
         netpbm_swap_sides(file->after, &file->picture);

@@ -32,6 +32,8 @@ typedef struct matrix_file {
     netpbm_header picture;                    /* the parsed header of a PGM, PPM or PAM */
     matrix_shape shape;                       /* of each matrix as stored in the file, row-major */
     size_t batch;                             /* 0: no data */
+    bool moves_axes;                          /* shape.array is the move of an array's elements */
+    axes_list axes;                           /* of a NumPy array, in full */
     char *before;                             /* the bytes before the data now */
     char start[NPY_MAGIC_SIZE];               /* the first of them, which the mark replaces */
     char *after;                              /* the same after the transposition */

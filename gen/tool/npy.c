@@ -336,7 +336,7 @@ static bool npy_type(npy_parser *parser, unsigned nesting, size_t *size)
     return true;
 }
 
-static bool npy_boolean(npy_parser *parser, bool *value)
+static bool npy_boolean(npy_parser *parser, bool *value, npy_span *place)
 {
     npy_skip_spaces(parser);
     const char *text = parser->text + parser->position;
@@ -345,7 +345,9 @@ static bool npy_boolean(npy_parser *parser, bool *value)
     if (!*value && !(rest >= 5 && memcmp(text, "False", 5) == 0)) {
         return npy_fail(parser->message, "its header is malformed: 'fortran_order' is neither True nor False");
     }
-    parser->position += *value ? 4 : 5;
+    place->begin = parser->position;
+    place->length = *value ? 4 : 5;
+    parser->position += place->length;
     return true;
 }
 
@@ -405,7 +407,7 @@ bool npy_parse(const char *text, size_t length, npy_header *header, char *messag
         *seen = true;
         size_t elements;
         bool read = seen == &has_type    ? npy_type(&parser, 0, &header->item_size)
-                    : seen == &has_order ? npy_boolean(&parser, &header->fortran_order)
+                    : seen == &has_order ? npy_boolean(&parser, &header->fortran_order, &header->order_text)
                                          : npy_expect(&parser, '(') && npy_tuple(&parser, header, &elements);
         if (!read || !npy_separator(&parser, '}', &ended)) {
             return false;
@@ -514,4 +516,50 @@ void npy_exchange(char *text, npy_span first, npy_span second)
 void npy_swap_dimensions(char *text, const npy_header *header, size_t first)
 {
     npy_exchange(text, header->digits[first], header->digits[first + 1]);
+}
+
+void npy_permute_dimensions(char *text, const npy_header *header, const unsigned *axes)
+{
+    npy_span places[NPY_MAX_DIMENSIONS];
+    unsigned there[NPY_MAX_DIMENSIONS]; /* the dimension whose number is at each place */
+    for (size_t i = 0; i < header->dimension_count; i++) {
+        places[i] = header->digits[i];
+        there[i] = (unsigned)i;
+    }
+    for (size_t i = 0; i < header->dimension_count; i++) {
+        size_t from = i;
+        while (there[from] != axes[i]) {
+            from++;
+        }
+        if (from == i) {
+            continue;
+        }
+        npy_exchange(text, places[i], places[from]);
+        const size_t length = places[from].length, before = places[i].length;
+        for (size_t k = i + 1; k <= from; k++) {
+            places[k].begin = places[k].begin + length - before;
+        }
+        places[from].length = before;
+        places[i].length = length;
+        there[from] = there[i];
+    }
+}
+
+bool npy_change_order(char *text, size_t length, const npy_header *header)
+{
+    char *const word = text + header->order_text.begin, *const end = text + length;
+    if (!header->fortran_order) {
+        memcpy(word, "True ", 5);
+        return true;
+    }
+    char *space = word + 4; /* one to drop: behind the word, behind its comma, or before the header's end */
+    if (*space != ' ') {
+        space = space + 1 < end && space[0] == ',' && space[1] == ' ' ? space + 1 : end - 2;
+    }
+    if (space <= word + 3 || *space != ' ') {
+        return false;
+    }
+    memmove(word + 5, word + 4, (size_t)(space - (word + 4)));
+    memcpy(word, "False", 5);
+    return true;
 }

@@ -31,6 +31,7 @@ typedef struct npy_header {
     size_t dimension_count;
     size_t shape[NPY_MAX_DIMENSIONS];
     npy_span digits[NPY_MAX_DIMENSIONS]; /* the text of each number of the shape */
+    npy_span order_text;                 /* True or False */
 } npy_header;
 
 /* Whether a file begins with the mark. */
@@ -56,5 +57,12 @@ void npy_exchange(char *text, npy_span first, npy_span second);
 
 /* Exchanges the numbers of the shape's dimensions `first` and `first` + 1 in the text. Its length stays the same. */
 void npy_swap_dimensions(char *text, const npy_header *header, size_t first);
+
+/* Writes the shape's numbers in another sequence: number i becomes that of dimension axes[i]. The text's length stays
+ * the same. */
+void npy_permute_dimensions(char *text, const npy_header *header, const unsigned *axes);
+
+/* Writes the other order into the text, whose length stays the same. false: it has no space for the longer word. */
+bool npy_change_order(char *text, size_t length, const npy_header *header);
 
 #endif /* IPT_TOOL_NPY_H_INCLUDED */

@@ -12,6 +12,8 @@ typedef enum option_kind {
     OPTION_VARIANT,  /* an ipt_variant */
     OPTION_FORMAT,   /* an ipt_format */
     OPTION_MOVE,     /* an ipt_move */
+    OPTION_AXES,     /* an axes_list */
+    OPTION_ORDER,    /* a char: C or F */
     OPTION_RANGE,    /* a bench_range */
     OPTION_RANGES,   /* two of them; the second defaults to the first */
     OPTION_RAW,      /* sets raw and shape */

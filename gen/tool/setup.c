@@ -83,8 +83,12 @@ ipt_plan_desc setup_describe(const arguments *given)
 {
     static const char some_argument[] = "1111111111111111"; /* no command that takes its type shows a result */
     ipt_plan_desc desc = {0};
-    desc.rows = given->shape.rows;
-    desc.cols = given->shape.cols;
+    const axes_move *const array = &given->shape.array;
+    desc.rank = array->rank;
+    desc.rows = array->rank > 0 ? 0 : given->shape.rows;
+    desc.cols = array->rank > 0 ? 0 : given->shape.cols;
+    memcpy(desc.shape, array->lengths, sizeof desc.shape);
+    memcpy(desc.axes, array->axes, sizeof desc.axes);
     desc.elem_size = given->shape.elem_size;
     desc.batch = given->batch;
     desc.flags = (given->measure ? IPT_MEASURE : IPT_ESTIMATE) | (given->no_cooperative ? IPT_NO_COOPERATIVE : 0) |

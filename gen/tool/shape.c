@@ -27,13 +27,43 @@ static bool shape_find_type(const char *name, matrix_shape *shape)
 
 bool shape_read(const char *text, matrix_shape *shape)
 {
+    return shape_read_array(text, shape) && shape->array.rank == 0;
+}
+
+bool shape_read_array(const char *text, matrix_shape *shape)
+{
+    axes_move array = {0};
+    const char *colon = strchr(text, ':');
+    while (colon != NULL && text <= colon) {
+        const bool more = memchr(text, 'x', (size_t)(colon - text)) != NULL;
+        if (array.rank == IPT_MAX_RANK || !number_read(&text, more ? "x" : ":", &array.lengths[array.rank]) ||
+            array.lengths[array.rank] == 0) {
+            return false;
+        }
+        array.axes[array.rank] = array.rank;
+        array.rank++;
+    }
     shape->opencl_type = NULL;
-    return number_read(&text, "x", &shape->rows) && number_read(&text, ":", &shape->cols) &&
-           (shape_find_type(text, shape) || number_read(&text, "", &shape->elem_size)) && shape->rows > 0 &&
-           shape->cols > 0 && shape->elem_size > 0;
+    shape->rows = array.lengths[0];
+    shape->cols = array.lengths[1];
+    if (array.rank == 2) {
+        array.rank = 0;
+    }
+    shape->array = array;
+    return array.rank != 1 && shape->rows > 0 &&
+           (shape_find_type(text, shape) || number_read(&text, "", &shape->elem_size)) && shape->elem_size > 0;
 }
 
 bool shape_bytes(const matrix_shape *shape, size_t count, size_t *bytes)
 {
+    if (shape->array.rank > 0) {
+        *bytes = shape->elem_size;
+        for (unsigned i = 0; i < shape->array.rank; i++) {
+            if (!number_multiply(bytes, shape->array.lengths[i])) {
+                return false;
+            }
+        }
+        return number_multiply(bytes, count);
+    }
     return bench_shape_bytes(shape->rows, shape->cols, shape->elem_size, count, bytes);
 }

@@ -1,6 +1,8 @@
-/* A matrix as the command line gives it: ROWSxCOLS:BYTES, or ROWSxCOLS:TYPE. */
+/* A matrix as the command line gives it: ROWSxCOLS:BYTES, or ROWSxCOLS:TYPE; or an array of more axes. */
 #ifndef IPT_TOOL_SHAPE_H_INCLUDED
 #define IPT_TOOL_SHAPE_H_INCLUDED
+
+#include "axes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,11 +10,15 @@
 typedef struct matrix_shape {
     size_t rows, cols, elem_size;
     const char *opencl_type; /* of an element whose type was named; NULL: none */
+    axes_move array;         /* rank 0: a matrix of rows and cols */
 } matrix_shape;
 
 /* Parses ROWSxCOLS:BYTES, or ROWSxCOLS:TYPE with NumPy's name of a type, such as float32. false: malformed, or a number
  * is 0. */
 bool shape_read(const char *text, matrix_shape *shape);
+
+/* Parses the same with two lengths or more, up to IPT_MAX_RANK. The array's axes stay in their sequence. */
+bool shape_read_array(const char *text, matrix_shape *shape);
 
 /* The bytes of count such matrices. false: they overflow size_t. */
 bool shape_bytes(const matrix_shape *shape, size_t count, size_t *bytes);

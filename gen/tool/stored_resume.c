@@ -210,6 +210,12 @@ int stored_resume(const arguments *given, stored_work *work)
     memcpy(file->after, work->journal.after, file->data_offset);
     file->shape.rows = work->desc.rows = (size_t)job->rows;
     file->shape.cols = work->desc.cols = (size_t)job->cols;
+    file->moves_axes = job->rank > 0;
+    file->shape.array.rank = work->desc.rank = (unsigned)job->rank;
+    for (unsigned i = 0; i < IPT_MAX_RANK; i++) {
+        file->shape.array.lengths[i] = work->desc.shape[i] = (size_t)job->lengths[i];
+        file->shape.array.axes[i] = work->desc.axes[i] = (unsigned)job->axes[i];
+    }
     file->shape.elem_size = work->desc.elem_size = (size_t)job->elem_size;
     file->batch = work->desc.batch = (size_t)job->batch;
     return work->journal.ended ? 0 : resume_steps(given, work, place);

@@ -84,6 +84,11 @@ static journal_job describe_job(const stored_work *work)
     job.data_offset = work->file->data_offset;
     job.rows = desc->rows;
     job.cols = desc->cols;
+    job.rank = desc->rank;
+    for (unsigned i = 0; i < desc->rank; i++) {
+        job.lengths[i] = desc->shape[i];
+        job.axes[i] = desc->axes[i];
+    }
     job.elem_size = desc->elem_size;
     job.batch = desc->batch;
     job.move = (uint64_t)desc->move;
@@ -173,7 +178,9 @@ int stored_start(const arguments *given, stored_work *work, bool *data_moves)
         return code;
     }
     file_warn_of_channels(given, file);
-    *data_moves = file->batch > 0 && ((file->shape.rows > 1 && file->shape.cols > 1) ||
-                                      given->move != IPT_MOVE_TRANSPOSE || given->expression != NULL);
+    *data_moves = file->batch > 0 &&
+                  (given->expression != NULL || (file->moves_axes ? file->shape.array.rank > 1
+                                                                  : (file->shape.rows > 1 && file->shape.cols > 1) ||
+                                                                        given->move != IPT_MOVE_TRANSPOSE));
     return *data_moves ? begin_work(given, work) : 0;
 }

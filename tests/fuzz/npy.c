@@ -70,6 +70,23 @@ static void check_header(char *text, size_t length)
     FUZZ_EXPECT(after.shape[count - 2] == header.shape[count - 1] && after.shape[count - 1] == header.shape[count - 2]);
     npy_swap_dimensions(text, &after, after.dimension_count - 2);
     FUZZ_EXPECT(memcmp(text, before, length) == 0);
+    unsigned backwards[NPY_MAX_DIMENSIONS];
+    for (size_t i = 0; i < count; ++i)
+        backwards[i] = (unsigned)(count - 1 - i);
+    npy_permute_dimensions(text, &header, backwards);
+    FUZZ_EXPECT_WITH(npy_parse(text, length, &after, message), message);
+    for (size_t i = 0; i < count; ++i)
+        FUZZ_EXPECT(after.shape[i] == header.shape[count - 1 - i]);
+    npy_permute_dimensions(text, &after, backwards);
+    FUZZ_EXPECT(memcmp(text, before, length) == 0);
+    if (npy_change_order(text, length, &header)) {
+        FUZZ_EXPECT_WITH(npy_parse(text, length, &after, message), message);
+        FUZZ_EXPECT(after.fortran_order != header.fortran_order && after.dimension_count == count);
+        for (size_t i = 0; i < count; ++i)
+            FUZZ_EXPECT(after.shape[i] == header.shape[i]);
+    } else {
+        FUZZ_EXPECT(header.fortran_order && memcmp(text, before, length) == 0);
+    }
     free(before);
 }
 

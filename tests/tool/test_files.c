@@ -132,7 +132,8 @@ typedef struct matrix {
     ipt_plan_desc desc;
     size_t bytes;
     unsigned char *before, *after;
-    char raw[80]; /* the option with its shape, if it has no header */
+    char raw[80];  /* the option with its shape, if it has no header */
+    char axes[40]; /* the option with its axes, or another one */
 } matrix;
 
 static void write_file(const char *path, const void *bytes, size_t count)
@@ -166,12 +167,36 @@ static matrix make_matrix(size_t rows, size_t cols, size_t elem_size, size_t bat
     assert_true(made.before && made.after);
     test_fill(made.before + offset, made.bytes - offset);
     test_reference(made.after + offset, made.before + offset, &made.desc);
+    snprintf(made.axes, sizeof made.axes, "--verbose");
     snprintf(made.raw, sizeof made.raw, "--raw=%zux%zu:%zu", rows, cols, elem_size);
     if (with_headers) {
         make_header(made.before, rows, cols, &made.desc);
         make_header(made.after, cols, rows, &made.desc);
         snprintf(made.raw, sizeof made.raw, "--verbose");
     }
+    write_file(file_path, made.before, made.bytes);
+    return made;
+}
+
+/* An array of three axes in a file without a header, and a permutation of them that takes two passes, or one. */
+static matrix make_array(size_t elements, size_t elem_size, size_t batch)
+{
+    static const unsigned orders[][3] = {{2, 1, 0}, {2, 1, 0}, {0, 2, 1}, {1, 2, 0}, {2, 0, 1}, {1, 0, 2}};
+    const unsigned *const order = orders[test_random() % TEST_COUNT(orders)];
+    matrix made = {.desc = {.rank = 3, .elem_size = elem_size, .batch = batch}};
+    made.desc.shape[0] = test_random_between(2, 60);
+    made.desc.shape[1] = test_random_between(2, 60);
+    made.desc.shape[2] = elements / (made.desc.shape[0] * made.desc.shape[1]) + 1;
+    memcpy(made.desc.axes, order, sizeof *orders);
+    made.bytes = test_span(&made.desc);
+    made.before = malloc(made.bytes);
+    made.after = malloc(made.bytes);
+    assert_true(made.before && made.after);
+    test_fill(made.before, made.bytes);
+    test_reference(made.after, made.before, &made.desc);
+    snprintf(made.raw, sizeof made.raw, "--raw=%zux%zux%zu:%zu", made.desc.shape[0], made.desc.shape[1],
+             made.desc.shape[2], elem_size);
+    snprintf(made.axes, sizeof made.axes, "--axes=%u,%u,%u", order[0], order[1], order[2]);
     write_file(file_path, made.before, made.bytes);
     return made;
 }
@@ -276,7 +301,8 @@ static void tool_files_killed(void **state)
     (void)state;
     const char *const wanted = getenv("IPT_TEST_KILLS");
     const size_t enough = wanted ? strtoul(wanted, NULL, 10) : 12;
-    size_t files = 0, kills = 0, resumed = 0, right = 0;
+    const int only_arrays = getenv("IPT_TEST_ARRAYS") != NULL;
+    size_t files = 0, kills = 0, resumed = 0, right = 0, arrays = 0;
     double seconds = 0.1;
     for (; resumed < enough; ++files) {
         static const size_t sizes[] = {1, 2, 3, 4, 7, 8, 12, 16, 24};
@@ -289,10 +315,12 @@ static void tool_files_killed(void **state)
             rows = cols;
             cols = swapped;
         }
-        with_headers = test_random() % 2;
-        matrix its = make_matrix(rows, cols, size, batch);
+        const int is_array = only_arrays || test_random() % 3 == 0;
+        with_headers = !is_array && test_random() % 2;
+        matrix its = is_array ? make_array(elements, size, batch) : make_matrix(rows, cols, size, batch);
         const char *const sync = test_random() % 5 ? "--verbose" : "--sync";
-        const char *const first[] = {its.raw, sync, memory_option((1 << 18) + its.bytes / 3), "--", file_path, NULL};
+        const char *const first[] = {its.raw, its.axes,  sync, memory_option((1 << 18) + its.bytes / 3),
+                                     "--",    file_path, NULL};
         const char *const again[] = {"--resume", sync, file_path, NULL};
         int begun = 0, done = 0;
         for (int tries = 0; !done; ++tries) {
@@ -327,10 +355,12 @@ static void tool_files_killed(void **state)
             fail_msg("%s, batch %zu: wrong after %zu kills", its.raw, its.desc.batch, kills);
         expect_no_journal();
         ++right;
+        arrays += (size_t)is_array;
         end_matrix(&its);
     }
     with_headers = 0;
-    print_message("%zu files, %zu kills, %zu of them in the middle: %zu right files\n", files, kills, resumed, right);
+    print_message("%zu files, %zu of them arrays, %zu kills, %zu of them in the middle: %zu right files\n", files,
+                  arrays, kills, resumed, right);
     assert_int_equal(right, files);
 }
 

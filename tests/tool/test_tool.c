@@ -334,6 +334,90 @@ static void test_numpy_moves(void **state)
 }
 
 /* Called with the tool and a directory: an expression's x has the type of the header, and what is none is refused. */
+/* Called with the tool and a directory: --axes and --order, alone and together, of C and Fortran arrays of 1 to 6 axes,
+ * some of one element, against numpy.transpose; within little memory, so in several steps. */
+static const char *const axes_script[] = {
+    "import os, subprocess, sys, random, numpy as np\n"
+    "tool, path = sys.argv[1], os.path.join(sys.argv[2], 'axes.npy')\n"
+    "random.seed(1)\n"
+    "for turn in range(60):\n"
+    "  rank = random.randint(1, 6)\n"
+    "  shape = [random.randint(1, (3000, 200, 40, 15, 8, 6)[rank - 1]) for _ in range(rank)]\n"
+    "  dtype = np.dtype(random.choice(['i1', '>u2', '<f4', '<f8', '<c16', 'V3', 'S5', 'V24']))\n",
+    "  a = np.frombuffer(os.urandom(int(np.prod(shape)) * dtype.itemsize), dtype).reshape(shape)\n"
+    "  a = np.asarray(a, order=random.choice('CF'))\n"
+    "  np.save(path, a)\n"
+    "  fortran = a.flags.f_contiguous and not a.flags.c_contiguous\n"
+    "  axes, order, words = list(range(rank)), random.choice(['', 'C', 'F']), []\n"
+    "  if order == '' or random.random() < 0.5:\n"
+    "    random.shuffle(axes)\n"
+    "    words += ['--axes', ','.join(map(str, axes))]\n",
+    "  if order: words += ['--order', order]\n"
+    "  if random.random() < 0.5: words += ['--matrix-memory', str(40000 + a.nbytes // 2)]\n"
+    "  subprocess.run([tool, 'transpose', path] + words, check=True)\n"
+    "  b, wanted = np.load(path), a.transpose(axes)\n"
+    "  assert b.shape == wanted.shape and b.dtype == a.dtype, (shape, words)\n"
+    "  assert b.tobytes() == wanted.tobytes(), (shape, words)\n"
+    "  fortran = order == 'F' if order else fortran\n"
+    "  assert b.flags.f_contiguous if fortran else b.flags.c_contiguous, (shape, words)\n",
+};
+
+static void test_numpy_axes(void **state)
+{
+    (void)state;
+    const char *python = python_with_numpy();
+    if (python == NULL)
+        test_skip("no Python with NumPy");
+    const char *path = write_script("axes.py", axes_script, sizeof axes_script / sizeof axes_script[0]);
+    const char *const words[] = {python, "-B", path, process_tool(), directory, NULL};
+    run_words(NULL, words);
+    expect_code(0, __LINE__);
+}
+
+/* An array of 2 x 3 x 4 bytes without NumPy, in C order, in Fortran order and back; refusals leave the file as it is.
+ */
+static void test_axes_by_hand(void **state)
+{
+    (void)state;
+    static const char text[] = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3, 4), }   \n";
+    static const struct {
+        const char *words[2], *expected;
+    } refused[] = {
+        {{"--axes=0,1", NULL}, "names 2 axes, and the array has 3"},
+        {{"--axes=0,1,1", NULL}, "names axis 1 twice"},
+        {{"--axes=0,1,3", NULL}, "names axis 3, which the array does not have"},
+    };
+    const char *path = in_directory("hand.npy");
+    const size_t size = write_npy(path, 1, text, sizeof text - 1, 24) + 24;
+    const content before = read_content(path);
+    assert_int_equal(before.size, size);
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        run_tool(1, "transpose", path, refused[i].words[0]);
+        expect_word(last.errors, refused[i].expected);
+        const content now = read_content(path);
+        assert_int_equal(now.size, size);
+        assert_memory_equal(now.bytes, before.bytes, size);
+        free(now.bytes);
+    }
+    run_tool(0, "transpose", path, "--axes=2,0,1");
+    content now = read_content(path);
+    assert_non_null(strstr((const char *)now.bytes + 10, "(4, 2, 3)"));
+    for (size_t i = 0; i < 24; i++)
+        assert_int_equal(now.bytes[size - 24 + i], before.bytes[size - 24 + i % 6 * 4 + i / 6]);
+    free(now.bytes);
+    run_tool(0, "transpose", path, "--axes=1,2,0", "--order=F");
+    now = read_content(path);
+    assert_non_null(strstr((const char *)now.bytes + 10, "'fortran_order': True , 'shape': (2, 3, 4)"));
+    for (size_t i = 0; i < 24; i++)
+        assert_int_equal(now.bytes[size - 24 + i], before.bytes[size - 24 + i % 2 * 12 + i / 2 % 3 * 4 + i / 6]);
+    free(now.bytes);
+    run_tool(0, "transpose", path, "--order=C");
+    now = read_content(path);
+    assert_memory_equal(now.bytes, before.bytes, size);
+    free(now.bytes);
+    free(before.bytes);
+}
+
 static const char *const types_script[] = {
     "import os, subprocess, sys, numpy as np\n"
     "tool, path = sys.argv[1], os.path.join(sys.argv[2], 'typed.npy')\n"
@@ -683,6 +767,16 @@ static void test_usage_errors(void **state)
         {"transpose", "a", "--raw", "3x4:0"},
         {"transpose", "a", "--raw", "4294967296x4294967296:1"},
         {"transpose", "a", "--repeat", "3"},
+        {"transpose", "a", "--axes", "0,x"},
+        {"transpose", "a", "--axes", "0,,1"},
+        {"transpose", "a", "--order", "A"},
+        {"transpose", "a", "--axes", "1,0", "--move", "rotate-90"},
+        {"transpose", "a", "--order", "F", "--channels-last"},
+        {"transpose", "a", "--order", "F", "--raw", "3x4:4"},
+        {"transpose", "a", "--raw", "3x4x5:4"},
+        {"transpose", "a", "--raw", "3x0x5:4", "--axes", "2,1,0"},
+        {"transpose", "a", "--raw", "1x1x1x1x1x1x1x1x1:4", "--axes", "0,1"},
+        {"plan", "3x4x5:4"},
         {"devices", "a"},
         {"plan"},
         {"plan", "3x4:4:"},
@@ -2652,6 +2746,8 @@ static void tool_usage_errors(void **state)
 
 const struct CMUnitTest test_tool[] = {
     IN_DIRECTORY(test_numpy_moves),
+    IN_DIRECTORY(test_numpy_axes),
+    IN_DIRECTORY(test_axes_by_hand),
     IN_DIRECTORY(test_numpy_files),
     IN_DIRECTORY(tool_expression_types),
     IN_DIRECTORY(test_file_by_hand),
