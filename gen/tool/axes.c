@@ -29,6 +29,10 @@ bool axes_check(axes_list *list, size_t count, char *message)
             list->axes[list->count] = (unsigned)list->count;
         }
     }
+    if (count == 0 && list->count > 0) {
+        snprintf(message, AXES_MESSAGE_SIZE, "the array is a single element without axes, so omit --axes");
+        return false;
+    }
     if (list->count != count) {
         snprintf(message, AXES_MESSAGE_SIZE, "--axes names %zu axes, and the array has %zu: name each of 0 to %zu once",
                  list->count, count, count - 1);
@@ -65,7 +69,7 @@ bool axes_find_move(const axes_list *list, const size_t *shape, bool fortran_bef
             goal[kept++] = (unsigned)places[axis];
         }
     }
-    /* Join axes that follow each other before and after. first: of each axis before, the one it is joined to. */
+    /* Join axes that follow each other before and after. */
     size_t group_of[AXES_MOST] = {0};
     bool joins[AXES_MOST] = {false};
     for (size_t i = 1; i < kept; i++) {

@@ -300,6 +300,17 @@ static void test_numpy_files(void **state)
     run_numpy(python, "check");
 }
 
+/* Runs a script that calls the tool in the directory and checks what it did. */
+static void run_with_numpy(const char *name, const char *const *texts, size_t count)
+{
+    const char *python = python_with_numpy();
+    if (python == NULL)
+        test_skip("no Python with NumPy");
+    const char *const words[] = {python, "-B", write_script(name, texts, count), process_tool(), directory, NULL};
+    run_words(NULL, words);
+    expect_code(0, __LINE__);
+}
+
 /* Called with the tool and a directory: moves and an expression whose result is exact, against NumPy's. */
 static const char *const moves_script[] = {
     "import os, subprocess, sys, numpy as np\n"
@@ -324,13 +335,7 @@ static const char *const moves_script[] = {
 static void test_numpy_moves(void **state)
 {
     (void)state;
-    const char *python = python_with_numpy();
-    if (python == NULL)
-        test_skip("no Python with NumPy");
-    const char *path = write_script("moves.py", moves_script, sizeof moves_script / sizeof moves_script[0]);
-    const char *const words[] = {python, "-B", path, process_tool(), directory, NULL};
-    run_words(NULL, words);
-    expect_code(0, __LINE__);
+    run_with_numpy("moves.py", moves_script, sizeof moves_script / sizeof moves_script[0]);
 }
 
 /* Called with the tool and a directory: an expression's x has the type of the header, and what is none is refused. */
@@ -365,13 +370,7 @@ static const char *const axes_script[] = {
 static void test_numpy_axes(void **state)
 {
     (void)state;
-    const char *python = python_with_numpy();
-    if (python == NULL)
-        test_skip("no Python with NumPy");
-    const char *path = write_script("axes.py", axes_script, sizeof axes_script / sizeof axes_script[0]);
-    const char *const words[] = {python, "-B", path, process_tool(), directory, NULL};
-    run_words(NULL, words);
-    expect_code(0, __LINE__);
+    run_with_numpy("axes.py", axes_script, sizeof axes_script / sizeof axes_script[0]);
 }
 
 /* An array of 2 x 3 x 4 bytes without NumPy, in C order, in Fortran order and back; refusals leave the file as it is.
