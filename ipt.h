@@ -4606,15 +4606,15 @@ static cl_uint ipt__reversed_param(int runs, int columns)
 
 /* The work-groups of the band exchange that a compute unit shall run at a time. On an H200, five of 256 work-items were
  * the fastest for elements of 4 bytes, three for blocks of words, and four for others. Runs that are stored backwards
- * need more registers. Blocks of single bytes: three took 8 % (antitransposed, 1 and 3 bytes) and 9 % (turned, 1 byte)
- * longer than two; two took 3 % longer for turned elements of 3 bytes, and up to 15 % for those of 2 and 6 bytes.
- * Elements of several units: four took 2 % longer than three in the median for 12 bytes, up to 11 % for 20 and 24; but
- * three took 14 % longer for antitransposed ones of 24. */
+ * need more registers. Blocks of single bytes: three took 7 to 13 % longer than two (turned and antitransposed, 1 and 3
+ * bytes). Blocks of units of 2 bytes: two took up to 15 % longer than three. Elements of several units: four took 2 %
+ * longer than three in the median for 12 bytes, up to 11 % for 20 and 24; but three took
+ * 14 % longer for antitransposed ones of 24. */
 static cl_uint ipt__exchange_groups(const ipt__params *params)
 {
     const int runs = params->reversed == ipt__reversed_param(1, 0),
               both = params->reversed == ipt__reversed_param(1, 1);
-    if (params->by_words && params->unit_bytes == 1 && (both || (runs && params->element_units == 1)))
+    if (params->by_words && params->unit_bytes == 1 && (both || runs))
         return 2;
     if (!params->by_words && params->element_units != 1 && (runs || (both && params->unit_bytes != 8)))
         return 3;

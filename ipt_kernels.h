@@ -1840,6 +1840,16 @@ static const char *const ipt__text_words[] = {
     "}\n"
     "\n\n\n\n#if IPT_ROW_WORDS == 3 && IPT_MEMORY_MODEL == 2\n"
     "#define IPT_SPREAD 1\n"
+    "\n\n\nIPT_INLINE uint ipt_line_lane(void)\n"
+    "{\n"
+    "#if defined(IPT_LANES_ANEW) && IPT_LANES_ANEW\n"
+    "uint lane;\n"
+    "__asm__ volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(lane));\n"
+    "return lane;\n"
+    "#else\n"
+    "return get_local_id(0) % 32;\n"
+    "#endif\n"
+    "}\n"
     "IPT_INLINE uint ipt_from_lane(uint word, uint lane)\n"
     "{\n"
     "uint value;\n"
@@ -1848,7 +1858,7 @@ static const char *const ipt__text_words[] = {
     "}\n"
     "IPT_INLINE void ipt_spread(uint *w)\n"
     "{\n"
-    "const uint lane = get_local_id(0) % 32, turn = lane % 3;\n"
+    "const uint lane = ipt_line_lane(), turn = lane % 3;\n"
     "const uint to_first = turn, to_second = turn == 2 ? 0 : turn + 1, to_third = turn == 0 ? 2 : turn - 1;\n"
     "const uint first = ipt_from_lane(w[0], (32 * to_first + lane) / 3),\n"
     "second = ipt_from_lane(w[2], (32 * to_second + lane) / 3),\n"
@@ -1859,7 +1869,7 @@ static const char *const ipt__text_words[] = {
     "}\n"
     "IPT_INLINE void ipt_collect(uint *w)\n"
     "{\n"
-    "const uint lane = get_local_id(0) % 32, turn = lane % 3;\n"
+    "const uint lane = ipt_line_lane(), turn = lane % 3;\n"
     "const uint first = turn == 0   ? w[0]\n"
     ": turn == 1 ? w[1]\n"
     ": w[2],\n"
@@ -1937,12 +1947,12 @@ static const char *const ipt__text_words[] = {
     "#pragma unroll\n"
     "for (uint i = 0; i < IPT_WORD_UNITS; ++i) {\n"
     "const uint in_run = lane * IPT_WORD_UNITS + i, row = tile->backwards ? tile->rows - 1 - in_run : in_run;\n"
+    "",
     "places[i] = IPT_PLACE(tile->units, ipt_tile_row(row, tile->pitch, tile->skew) * IPT_VECTOR_UNITS +\n"
     "((tile->begin + row * tile->row_units) & (IPT_VECTOR_UNITS - 1)) +\n"
     "column * tile->element_units);\n"
     "}\n"
-    "\n",
-    "const uint first = IPT_SPREAD ? lane : lane * IPT_ROW_WORDS, next = IPT_SPREAD ? IPT_LINE_LANES : 1;\n"
+    "\nconst uint first = IPT_SPREAD ? lane : lane * IPT_ROW_WORDS, next = IPT_SPREAD ? IPT_LINE_LANES : 1;\n"
     "for (uint at = 0; at < words; at += IPT_BLOCK_STEPS * IPT_LINE_LANES * IPT_ROW_WORDS) {\n"
     "uint parked[IPT_BLOCK_STEPS][IPT_BLOCK_WORDS], own[IPT_BLOCK_STEPS][IPT_BLOCK_WORDS];\n"
     "#pragma unroll\n"
@@ -2010,7 +2020,7 @@ static const char *const ipt__text_words[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_words "df424f8b44f9f29c"
+#define IPT__HASH_words "ad97bfc9ed3ecdf6"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_panel_chunks[] = {
@@ -3063,7 +3073,8 @@ static const char *const ipt__text_copy[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_exchange[] = {
-    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#define IPT_RUNS 512\n"
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#define IPT_LANES_ANEW (IPT_REVERSED_RUNS != 0 && IPT_UNIT_BYTES == 2)\n"
+    "\n\n\n\n\n#define IPT_RUNS 512\n"
     "\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_LOCAL_BYTES)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_TALL and IPT_LOCAL_BYTES must be defined\"\n"
     "#endif\n"
@@ -3149,8 +3160,8 @@ static const char *const ipt__text_exchange[] = {
     "__local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;\n"
     "const ipt_policy keep = ipt_policy_keep(), drop = ipt_policy_drop();\n"
     "const uint d = ipt_range_of(chunk, i IPT_PASSED);\n"
-    "const bool parks = i >= chunk->parks_first && i < chunk->parks_end;\n"
     "",
+    "const bool parks = i >= chunk->parks_first && i < chunk->parks_end;\n"
     "const ipt_policy policy = parks && abs_diff(d, chunk->band) <= kept ? keep : drop;\n"
     "ipt_run run;\n"
     "ipt_column column;\n"
@@ -3235,11 +3246,11 @@ static const char *const ipt__text_exchange[] = {
     "if (lane == 0)\n"
     "chunk->starts[i] = to * IPT_VECTOR_UNITS + shift;\n"
     "for (uint q = lane; q * IPT_VECTOR_UNITS < shift + units; q += run_lanes)\n"
+    "",
     "ipt_fetch(chunk->vectors + to + q, columns, begin / IPT_VECTOR_UNITS + q, low, high);\n"
     "}\n"
     "}\n"
-    "\n\n",
-    "IPT_INLINE void ipt_park_columns(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
+    "\n\nIPT_INLINE void ipt_park_columns(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
     "const uint units = chunk->y * element_units;\n"
     "const ipt_policy keep = ipt_policy_keep(), drop = ipt_policy_drop();\n"
@@ -3327,9 +3338,9 @@ static const char *const ipt__text_exchange[] = {
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "active = chunk->shared[IPT_SHARED_GO] != 0;\n"
     "if (active && !copies)\n"
+    "",
     "ipt_park_columns(chunk IPT_PASSED);\n"
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
-    "",
     "if (id == 0 && active && chunk->parks_first < chunk->parks_end)\n"
     "ipt_signal(&chunk->dones[chunk->position_in_matrix * chunks + chunk->number]);\n"
     "ipt_await_parked(chunk, active IPT_PASSED);\n"
@@ -3396,7 +3407,7 @@ static const char *const ipt__text_exchange[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_exchange "d56661952d0feb7b"
+#define IPT__HASH_exchange "bd2bf393379fbed6"
 #define IPT_exchange_PARTS(X) X(unit) X(divide) X(sync) X(vectors) X(rows) X(tickets) X(runs_held) X(words) X(band_chunks) X(band_waits) X(bands_left)
 
 #ifndef IPT_NO_KERNEL_SOURCE

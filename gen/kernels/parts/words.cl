@@ -112,6 +112,19 @@ IPT_INLINE void ipt_cross_line(uint *line, const uint *w, uint i)
  * all work-items of a turn, m is the same: 0, 2, 1. */
 #if IPT_ROW_WORDS == 3 && IPT_MEMORY_MODEL == 2
 #define IPT_SPREAD 1
+
+/* The work-item's number in its line. Numbers that depend on it stay in registers between blocks, unless a kernel
+ * defines IPT_LANES_ANEW: then each use computes them. */
+IPT_INLINE uint ipt_line_lane(void)
+{
+#if defined(IPT_LANES_ANEW) && IPT_LANES_ANEW
+    uint lane;
+    __asm__ volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return lane;
+#else
+    return get_local_id(0) % 32;
+#endif
+}
 IPT_INLINE uint ipt_from_lane(uint word, uint lane)
 {
     uint value;
@@ -120,7 +133,7 @@ IPT_INLINE uint ipt_from_lane(uint word, uint lane)
 }
 IPT_INLINE void ipt_spread(uint *w)
 {
-    const uint lane = get_local_id(0) % 32, turn = lane % 3;
+    const uint lane = ipt_line_lane(), turn = lane % 3;
     const uint to_first = turn, to_second = turn == 2 ? 0 : turn + 1, to_third = turn == 0 ? 2 : turn - 1;
     const uint first = ipt_from_lane(w[0], (32 * to_first + lane) / 3),
                second = ipt_from_lane(w[2], (32 * to_second + lane) / 3),
@@ -131,7 +144,7 @@ IPT_INLINE void ipt_spread(uint *w)
 }
 IPT_INLINE void ipt_collect(uint *w)
 {
-    const uint lane = get_local_id(0) % 32, turn = lane % 3;
+    const uint lane = ipt_line_lane(), turn = lane % 3;
     const uint first = turn == 0   ? w[0]
                        : turn == 1 ? w[1]
                                    : w[2],
