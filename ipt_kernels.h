@@ -1840,9 +1840,9 @@ static const char *const ipt__text_words[] = {
     "}\n"
     "\n\n\n\n#if IPT_ROW_WORDS == 3 && IPT_MEMORY_MODEL == 2\n"
     "#define IPT_SPREAD 1\n"
-    "\n\n\nIPT_INLINE uint ipt_line_lane(void)\n"
+    "\n\n\n\nIPT_INLINE uint ipt_line_lane(void)\n"
     "{\n"
-    "#if defined(IPT_LANES_ANEW) && IPT_LANES_ANEW\n"
+    "#if IPT_REVERSED_RUNS != 0 && IPT_UNIT_BYTES == 2\n"
     "uint lane;\n"
     "__asm__ volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(lane));\n"
     "return lane;\n"
@@ -2020,7 +2020,7 @@ static const char *const ipt__text_words[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_words "ad97bfc9ed3ecdf6"
+#define IPT__HASH_words "1b45e62bc0c2a727"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_panel_chunks[] = {
@@ -3073,8 +3073,7 @@ static const char *const ipt__text_copy[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_exchange[] = {
-    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#define IPT_LANES_ANEW (IPT_REVERSED_RUNS != 0 && IPT_UNIT_BYTES == 2)\n"
-    "\n\n\n\n\n#define IPT_RUNS 512\n"
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#define IPT_RUNS 512\n"
     "\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_LOCAL_BYTES)\n"
     "#error \"IPT_ELEMENT_UNITS, IPT_TALL and IPT_LOCAL_BYTES must be defined\"\n"
     "#endif\n"
@@ -3160,8 +3159,8 @@ static const char *const ipt__text_exchange[] = {
     "__local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;\n"
     "const ipt_policy keep = ipt_policy_keep(), drop = ipt_policy_drop();\n"
     "const uint d = ipt_range_of(chunk, i IPT_PASSED);\n"
-    "",
     "const bool parks = i >= chunk->parks_first && i < chunk->parks_end;\n"
+    "",
     "const ipt_policy policy = parks && abs_diff(d, chunk->band) <= kept ? keep : drop;\n"
     "ipt_run run;\n"
     "ipt_column column;\n"
@@ -3246,11 +3245,11 @@ static const char *const ipt__text_exchange[] = {
     "if (lane == 0)\n"
     "chunk->starts[i] = to * IPT_VECTOR_UNITS + shift;\n"
     "for (uint q = lane; q * IPT_VECTOR_UNITS < shift + units; q += run_lanes)\n"
-    "",
     "ipt_fetch(chunk->vectors + to + q, columns, begin / IPT_VECTOR_UNITS + q, low, high);\n"
     "}\n"
     "}\n"
-    "\n\nIPT_INLINE void ipt_park_columns(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
+    "\n\n",
+    "IPT_INLINE void ipt_park_columns(const ipt_chunk *chunk IPT_ARGUMENTS)\n"
     "{\n"
     "const uint units = chunk->y * element_units;\n"
     "const ipt_policy keep = ipt_policy_keep(), drop = ipt_policy_drop();\n"
@@ -3338,9 +3337,9 @@ static const char *const ipt__text_exchange[] = {
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
     "active = chunk->shared[IPT_SHARED_GO] != 0;\n"
     "if (active && !copies)\n"
-    "",
     "ipt_park_columns(chunk IPT_PASSED);\n"
     "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "",
     "if (id == 0 && active && chunk->parks_first < chunk->parks_end)\n"
     "ipt_signal(&chunk->dones[chunk->position_in_matrix * chunks + chunk->number]);\n"
     "ipt_await_parked(chunk, active IPT_PASSED);\n"
@@ -3407,7 +3406,7 @@ static const char *const ipt__text_exchange[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_exchange "bd2bf393379fbed6"
+#define IPT__HASH_exchange "d56661952d0feb7b"
 #define IPT_exchange_PARTS(X) X(unit) X(divide) X(sync) X(vectors) X(rows) X(tickets) X(runs_held) X(words) X(band_chunks) X(band_waits) X(bands_left)
 
 #ifndef IPT_NO_KERNEL_SOURCE

@@ -36,10 +36,6 @@
 #include "parts/rows.cl"
 #include "parts/tickets.cl"
 #include "parts/runs_held.cl"
-
-/* Registers are scarce where runs are stored backwards: on an H200, elements of 6 bytes took 2 % (turned) and 4 %
- * (antitransposed) longer without it. In other cases it made the exchange 5 % slower. */
-#define IPT_LANES_ANEW (IPT_REVERSED_RUNS != 0 && IPT_UNIT_BYTES == 2)
 #include "parts/words.cl"
 #include "parts/band_chunks.cl"
 #include "parts/band_waits.cl"
