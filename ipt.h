@@ -5056,15 +5056,13 @@ static size_t ipt__extent_units(const ipt__problem *problem)
 /* Whether a square matrix takes the swap kernel at once. GPUs move elements of several units, and larger matrices of
  * short units, faster on the chip or by bands. An H200 moved elements of 3 bytes at 0.76 of the copy (3000 x 3000) and
  * 0.39 (4096 x 4096) so, and at 0.25 and 0.19 by swapped tiles; 1024 x 1024 bytes at 0.56 and 0.76. CPUs move elements
- * of several short units faster by bands: PoCL on 2 cores 1024 x 1024 of 3 bytes at 0.32, not 0.05, of 6 bytes at 0.40,
- * not 0.09. */
+ * of several units faster by bands: PoCL on 2 cores 1024 x 1024 of 3 bytes at 0.32, not 0.05, 2000 x 2000 of 32 bytes
+ * at 1.15, not 0.76, 1000 x 1000 of 128 bytes at 1.57, not 0.92. */
 static int ipt__problem_swaps(const ipt__problem *problem)
 {
     return problem->desc.rows == problem->desc.cols && !ipt__problem_rotates(problem) &&
-           ipt__source_row(problem) == ipt__result_row(problem) &&
-           (problem->limits.cpu ? problem->element_units == 1 || problem->unit_bytes >= 4
-                                : problem->element_units == 1 &&
-                                      (problem->unit_bytes >= 4 || problem->matrix_bytes <= IPT__SWAP_SHORT_BYTES));
+           ipt__source_row(problem) == ipt__result_row(problem) && problem->element_units == 1 &&
+           (problem->limits.cpu || problem->unit_bytes >= 4 || problem->matrix_bytes <= IPT__SWAP_SHORT_BYTES);
 }
 
 static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
@@ -5099,6 +5097,7 @@ static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
     X(double, swap_units, 5, 4, "the same for elements of several units, or of units shorter than a word")             \
     X(double, wave, 4.3, 1.8, "factor of panels in waves")                                                             \
     X(double, shuffle_overhead, 750, 300, "a shuffle's factor is 1 + overhead / bytes of a super-element")             \
+    X(double, shuffle_inner, 7, 1.4, "factor of shuffles that also transpose super-elements")                          \
     X(double, bands, 6.8, 1.3, "factor of bands in waves")                                                             \
     X(double, bands_step, 200, 50, "of bands in waves, by the bytes of a run")                                         \
     X(double, shared, 0, 0.8, "factor of bands in waves that share a launch")                                          \
@@ -5146,12 +5145,13 @@ static const ipt__tuning ipt__tunings[2] = {
 
 /* Constants for all devices. */
 enum {
-    IPT__WORD_BYTES = 4,            /* shorter units move by words if everything is aligned to words */
-    IPT__VECTOR_BYTES = 16,         /* access width of GPU kernels */
-    IPT__TILE_BYTES_MANY = 1 << 18, /* size of a CPU's second cache, for many instances */
-    IPT__SMALL_TILE = 32,           /* largest side of a tile that is not fetched by vectors, as in swap.cl */
-    IPT__TRANSPOSE_BYTES = 24576,   /* local memory of a tiled transposition */
-    IPT__SUPER_BYTES = 2048,        /* longest super-element that is tried */
+    IPT__WORD_BYTES = 4,               /* shorter units move by words if everything is aligned to words */
+    IPT__VECTOR_BYTES = 16,            /* access width of GPU kernels */
+    IPT__TILE_BYTES_MANY = 1 << 18,    /* size of a CPU's second cache, for many instances */
+    IPT__SHUFFLED_SQUARE_BYTES = 1024, /* of elements, see ipt__shuffles_square */
+    IPT__SMALL_TILE = 32,              /* largest side of a tile that is not fetched by vectors, as in swap.cl */
+    IPT__TRANSPOSE_BYTES = 24576,      /* local memory of a tiled transposition */
+    IPT__SUPER_BYTES = 2048,           /* longest super-element that is tried */
     IPT__PIECE_VECTORS = 128,
     IPT__UNIT_BYTES = 229376,    /* local memory of a large GPU's compute unit; chains fill it */
     IPT__KEPT_BYTES = 8 << 20,   /* of parked runs, in the last cache */
@@ -5704,7 +5704,7 @@ typedef struct ipt__workspace {
     ipt_plan *borrower; /* plan that used the buffer last; NULL: none */
 } ipt__workspace;
 
-enum { IPT__MOST_PASSES = 7 }; /* over arrays of IPT_MAX_RANK axes, without an expression's */
+enum { IPT__MOST_PASSES = 8 }; /* over arrays of IPT_MAX_RANK axes, double ones twice, without an expression's */
 
 /* One pass over arrays. */
 typedef struct ipt__pass_plan {
@@ -5731,6 +5731,7 @@ struct ipt_plan {
     char *description;
     ipt__pass_plan passes[IPT__MOST_PASSES + 1]; /* of arrays; the plan has no stages of its own then */
     int pass_count;                              /* 0: a plan for matrices */
+    ipt_plan *copies;     /* copies arrays whose first pass only works in place, for out of place; else NULL */
     int passes_cut;       /* the array is too large for the device: each pass goes through host memory by itself */
     ipt__host_plan *host; /* NULL: the plan serves matrices on the device only */
 };
@@ -5951,6 +5952,14 @@ static int ipt__tile_serves_many(const ipt__problem *problem, const ipt__stage *
                ipt__min(limits->local_memory, (size_t)IPT__TILE_BYTES_MANY);
 }
 
+/* Whether a square of long elements is shuffled, in cycles of two. PoCL on 2 cores moved 1024 x 1024 of 1200 bytes at
+ * 1.03 of the copy so, at 0.56 by bands and at 0.28 by swapped tiles; 224 x 224 of 768 bytes at 1.10, 1.46 and 0.68. */
+static int ipt__shuffles_square(const ipt__problem *problem, const ipt__grids *grids)
+{
+    return problem->limits.cpu && grids->rows == grids->cols &&
+           grids->length * problem->desc.elem_size >= IPT__SHUFFLED_SQUARE_BYTES;
+}
+
 /* Appends a stage on a dense grid with the best kernel for `budget` bytes of workspace. If none fits, the kernel with
  * the least workspace serves. A grid with one row or one column needs no stage. */
 static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layout, size_t budget, ipt__grids grids)
@@ -5966,7 +5975,7 @@ static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layou
         return;
     if (ipt__tile_serves_many(problem, stage))
         return;
-    if (grids.rows == grids.cols) {
+    if (grids.rows == grids.cols && !ipt__shuffles_square(problem, &grids)) {
         stage->kind = IPT__STAGE_SWAP;
         return;
     }
@@ -6296,7 +6305,8 @@ static IPT__RARE double ipt__cost_panel(const ipt__problem *problem, const ipt__
 static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     const double length = (double)stage->length * (double)problem->desc.elem_size;
-    double factor = 1 + ipt__tunings[problem->limits.cpu].shuffle_overhead / length;
+    double factor = stage->shuffle.inner_rows ? ipt__tunings[problem->limits.cpu].shuffle_inner
+                                              : 1 + ipt__tunings[problem->limits.cpu].shuffle_overhead / length;
     if (stage->shuffle.chains) {
         factor = ipt__chains_factor(problem, stage);
         if (layout->cooperative)
@@ -6979,7 +6989,6 @@ typedef struct ipt__search {
 static void ipt__layout_search(ipt__search *search, const ipt__layout *so_far, const ipt__factors *factors, int most)
 {
     ipt__exchange exchange;
-    exchange.inner = 0;
     if (!strcmp(factors->order, search->to)) {
         ipt__layout layout = *so_far;
         ipt__layout_finish(search->problem, &layout, search->budget);
@@ -6990,12 +6999,14 @@ static void ipt__layout_search(ipt__search *search, const ipt__layout *so_far, c
     }
     for (exchange.begin = 0; exchange.begin < 3 && most; ++exchange.begin)
         for (exchange.left = 1; exchange.begin + exchange.left < 4; ++exchange.left)
-            for (exchange.right = 1; exchange.begin + exchange.left + exchange.right <= 4; ++exchange.right) {
-                ipt__layout layout = *so_far;
-                ipt__factors next = *factors;
-                if (!ipt__layout_exchange(search->problem, &layout, search->budget, &next, &exchange))
-                    ipt__layout_search(search, &layout, &next, most - 1);
-            }
+            for (exchange.right = 1; exchange.begin + exchange.left + exchange.right <= 4; ++exchange.right)
+                for (exchange.inner = 0; exchange.inner <= (exchange.begin + exchange.left + exchange.right == 2);
+                     ++exchange.inner) {
+                    ipt__layout layout = *so_far;
+                    ipt__factors next = *factors;
+                    if (!ipt__layout_exchange(search->problem, &layout, search->budget, &next, &exchange))
+                        ipt__layout_search(search, &layout, &next, most - 1);
+                }
 }
 
 /* Converts between block formats in the cheapest way. Three exchanges reach any order of four factors. */
@@ -7517,6 +7528,7 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
     const int tall = desc->rows >= desc->cols;
     const size_t length = ipt__super_length(desc), long_side = tall ? desc->rows : desc->cols;
     ipt__layout chip;
+    ipt__grids grids;
     int whole;
     ipt__layout_begin(layout);
     if (problem->pitched && (desc->sequence != IPT_SEQUENCE_SQUARE || desc->rows == desc->cols))
@@ -7551,8 +7563,12 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
             return result;
         }
 #endif
-        ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(1, desc->rows, desc->cols, 1));
+        grids = ipt__grids_of(1, desc->rows, desc->cols, 1);
+        ipt__stage_add_dense(problem, layout, budget, grids);
         ipt__layout_finish(problem, layout, budget);
+        if (ipt__shuffles_square(problem, &grids) && desc->move == IPT_MOVE_TRANSPOSE && !desc->expression &&
+            layout->workspace <= budget)
+            return IPT_SUCCESS;
         whole = layout->stage_count &&
                 (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP);
         if (whole && (length || ipt__problem_swaps(problem) || ipt__layout_reverses(layout) >= 0))
@@ -10508,31 +10524,40 @@ static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *plan, const ipt__call
     return result;
 }
 
-/* Enqueues a plan, or the passes of one for arrays, each after the last one. Out of place, the first pass writes to
- * the target, and the others work there. */
+/* Enqueues a pass after *last, which becomes its event. */
+static ipt_result ipt__pass_enqueue(ipt_plan *pass, ipt__call *call, int out_of_place, cl_event *last)
+{
+    cl_event next = NULL;
+    const ipt_result result =
+        out_of_place ? ipt__plan_enqueue_out_of_place(pass, call, &next) : ipt__plan_enqueue(pass, call, &next);
+    if (!next)
+        return result;
+    if (*last)
+        ipt__cl.clReleaseEvent(*last);
+    *last = next;
+    call->wait_count = 1;
+    call->wait = last;
+    return result;
+}
+
+/* Enqueues a plan, or the passes of one for arrays, each after the last one. Out of place, the first pass or a copy
+ * writes to the target, and the others work there. */
 static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int out_of_place, cl_event *event)
 {
     ipt__call each = *call;
-    cl_event last = NULL, next = NULL;
+    cl_event last = NULL;
     ipt_result result = IPT_SUCCESS;
     size_t r;
     int i;
     if (!plan->pass_count)
         return out_of_place ? ipt__plan_enqueue_out_of_place(plan, call, event) : ipt__plan_enqueue(plan, call, event);
+    if (out_of_place && plan->copies)
+        result = ipt__pass_enqueue(plan->copies, &each, 1, &last);
     for (i = 0; i < plan->pass_count && !result; ++i)
         for (r = 0; r < plan->passes[i].repeats && !result; ++r) {
             each.source_offset = call->source_offset + r * plan->problem.desc.batch_stride;
             each.target_offset = call->target_offset + r * plan->problem.desc.batch_stride;
-            next = NULL;
-            result = out_of_place && !i ? ipt__plan_enqueue_out_of_place(plan->passes[i].plan, &each, &next)
-                                        : ipt__plan_enqueue(plan->passes[i].plan, &each, &next);
-            if (!next)
-                continue;
-            if (last)
-                ipt__cl.clReleaseEvent(last);
-            last = next;
-            each.wait_count = 1;
-            each.wait = &last;
+            result = ipt__pass_enqueue(plan->passes[i].plan, &each, out_of_place && !i && !plan->copies, &last);
         }
     if (result && result != IPT_ERROR_INCOMPLETE && last)
         result = ipt__fail_incomplete("some passes were enqueued, so the content is undefined");
@@ -11470,6 +11495,7 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
         return;
     while (plan->pass_count)
         ipt_plan_destroy(plan->passes[--plan->pass_count].plan);
+    ipt_plan_destroy(plan->copies);
     host = plan->host;
     if (host) {
 #ifndef IPT_NO_HOST_STREAMING
@@ -14478,6 +14504,73 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
 }
 
 #endif
+#ifndef IPT_NO_HOST_STREAMING
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>host/split                                                                                                       */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Plans whose host matrices go through several contexts at once. */
+
+/* Checks the contexts of such a plan. */
+static ipt_result ipt__split_check(ipt_context *const *contexts, size_t count)
+{
+    size_t i;
+    if (!count)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "count is 0");
+    for (i = 0; i < count; ++i) {
+        if (!contexts[i])
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "contexts[%lu] is NULL", (unsigned long)i);
+        if (!contexts[i]->context || contexts[i]->context != contexts[0]->context)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                             "contexts[%lu] has another OpenCL context than contexts[0], or none", (unsigned long)i);
+    }
+    return IPT_SUCCESS;
+}
+
+/* Refuses fields that such plans do not have. */
+static ipt_result ipt__split_check_fields(const ipt_plan_desc *desc)
+{
+    if (desc->max_device_memory || desc->max_host_memory)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %lu: plans for several contexts are not cut",
+                         desc->max_device_memory ? "max_device_memory" : "max_host_memory",
+                         (unsigned long)(desc->max_device_memory ? desc->max_device_memory : desc->max_host_memory));
+    if (desc->host != IPT_HOST_AUTO && desc->host != IPT_HOST_OVERLAPPED)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host is %s: plans for several contexts are overlapped",
+                         ipt_host_string(desc->host));
+    return IPT_SUCCESS;
+}
+
+/* Makes a plan for matrices of contexts that ipt__split_check has accepted. */
+static IPT__RARE ipt_result ipt__split_plan_make(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
+                                                 ipt_plan **plan)
+{
+    ipt_plan *made;
+    ipt_host scheme;
+    size_t i;
+    ipt_result result = ipt__host_plan_new(contexts[0], desc, NULL, &made);
+    if (result)
+        return result;
+    made->host->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->host->split);
+    if (!made->host->split)
+        result = IPT_ERROR_OUT_OF_MEMORY;
+    for (i = 0; i < count && !result; ++i) {
+        made->host->split[i] = contexts[i];
+        ipt__context_retain(contexts[i]);
+        ++made->host->split_count;
+    }
+    if (!result)
+        result = ipt__split_check_fields(desc);
+    if (!result)
+        result = ipt__host_choose(made, NULL, &scheme);
+    if (!result)
+        result = ipt__host_open(made, IPT_HOST_OVERLAPPED);
+    if (result == IPT_ERROR_OUT_OF_MEMORY && made->refused)
+        result = ipt__host_make_pieces(made); /* in pieces through the first device */
+    result = ipt__host_plan_end(&made, result);
+    *plan = made;
+    return result;
+}
+#endif
 #ifndef IPT_NO_STORAGE
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/steps                                                                                                       */
@@ -15256,13 +15349,21 @@ static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_de
 
 /* Arrays of several axes: the list of passes that permutes them. A pass exchanges two neighbouring groups of axes. What
  * lies before them is a batch, what follows them an element. So a pass is a batch of transpositions. Three axes
- * need at most 2 passes, four and five 3, six and seven 4, eight 5 (counted over all permutations). */
+ * need at most 2 passes, four and five 3, six and seven 4, eight 5 (counted over all permutations).
+ *
+ * A double pass also transposes its elements, of two more groups of axes, on their way. With those, four axes need at
+ * most 2 passes, if the elements fit local memory. */
 
-enum { IPT__AXES_FREE = 5 }; /* so few axes may be cut anywhere, and have one pass more than the fewest */
+enum {
+    IPT__AXES_FREE = 5,          /* so few axes may be cut anywhere, and have one pass more than the fewest */
+    IPT__DOUBLE_ELEMENT = 16384, /* bytes of a double pass' elements, at most */
+    IPT__HUGE_BYTES = 1 << 27
+};
 
 /* A batch of matrices, without gaps. */
 typedef struct ipt__pass {
     size_t batch, rows, cols, elem_size; /* elem_size: bytes */
+    size_t inner_rows, inner_cols;       /* of a double pass: its elements are such matrices; else 0 */
 } ipt__pass;
 
 /* The axes of more than one element, in their sequence in memory. */
@@ -15276,6 +15377,7 @@ typedef struct ipt__array {
 typedef struct ipt__axes_search {
     const ipt__limits *limits;
     size_t host_memory; /* of a storage; 0: not in one */
+    int doubles;        /* double passes are possible */
     const ipt__array *array;
     int most; /* passes */
     ipt__pass passes[IPT__MOST_PASSES], best[IPT__MOST_PASSES];
@@ -15283,23 +15385,47 @@ typedef struct ipt__axes_search {
     double best_cost; /* bytes that a copy would move in the same time */
 } ipt__axes_search;
 
-/* Shares of the copy's speed, as an H200 moved arrays of 25 MB to 1.3 GB. Whole instances in local memory: 0.92 (4096
- * of 56 x 56 floats). Instances of long elements: 0.75 (700 x 800 of 2400 bytes, 64 of 3 x 224 of 448). Instances with
- * a short side: 0.38 (64 of 3 x 50176 floats). One large instance 0.58, one on the chip 0.72 (192 x 50176 floats),
- * several 0.52 (192 of 1024 x 64 floats). */
-static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
+/* What a pass is like, and the share of the copy's speed that such passes reached: X(name, gpu, cpu, meaning), on an
+ * H200 and by PoCL on 2 cores, for arrays of 20 MB to 1.3 GB. A double pass on an H200: 0.12 to 0.30. */
+#define IPT__PASS_LIST(X)                                                                                              \
+    X(SMALL, 0.92, 0.70, "each instance fits local memory")                                                            \
+    X(LONG, 0.75, 0.95, "elements of 256 bytes at least")                                                              \
+    X(THIN, 0.38, 0.70, "a side of less than 128 bytes")                                                               \
+    X(SEVERAL, 0.52, 0.50, "several instances")                                                                        \
+    X(STRETCHED, 0.40, 0.40, "one instance with a side 1024 times as long as the other")                               \
+    X(ON_CHIP, 0.72, 0.90, "one instance that fits a GPU's local memory")                                              \
+    X(LARGE, 0.58, 0.90, "one instance that does not")                                                                 \
+    X(HUGE, 0.58, 0.40, "one instance of more than 128 MB")                                                            \
+    X(DOUBLE, 0.13, 0.70, "a double pass")
+typedef enum ipt__pass_kind {
+#define IPT__PASS_KIND(name, gpu, cpu, meaning) IPT__PASS_##name,
+    IPT__PASS_LIST(IPT__PASS_KIND) IPT__PASS_COUNT
+} ipt__pass_kind;
+static const double ipt__pass_shares[2][IPT__PASS_COUNT] = {
+#define IPT__PASS_GPU(name, gpu, cpu, meaning) gpu,
+#define IPT__PASS_CPU(name, gpu, cpu, meaning) cpu,
+    {IPT__PASS_LIST(IPT__PASS_GPU)}, {IPT__PASS_LIST(IPT__PASS_CPU)}};
+
+static ipt__pass_kind ipt__pass_kind_of(const ipt__limits *limits, const ipt__pass *pass)
 {
     const size_t instance = pass->rows * pass->cols * pass->elem_size;
-    const double bytes = (double)instance * (double)pass->batch;
-    if (instance <= ipt__local_budget(limits))
-        return bytes / 0.92;
-    if (pass->elem_size >= 256)
-        return bytes / 0.75;
-    if (ipt__min(pass->rows, pass->cols) * pass->elem_size < 128)
-        return bytes / 0.38;
-    if (pass->batch > 1)
-        return bytes / 0.52;
-    return bytes / (instance <= IPT__ON_CHIP_BYTES ? 0.72 : 0.58);
+    const size_t shorter = ipt__min(pass->rows, pass->cols), longer = ipt__max(pass->rows, pass->cols);
+    return pass->inner_rows                        ? IPT__PASS_DOUBLE
+           : instance <= ipt__local_budget(limits) ? IPT__PASS_SMALL
+           : pass->elem_size >= 256                ? IPT__PASS_LONG
+           : shorter * pass->elem_size < 128       ? IPT__PASS_THIN
+           : pass->batch > 1                       ? IPT__PASS_SEVERAL
+           : longer / shorter >= 1024              ? IPT__PASS_STRETCHED
+           : instance <= IPT__ON_CHIP_BYTES        ? IPT__PASS_ON_CHIP
+           : instance > IPT__HUGE_BYTES            ? IPT__PASS_HUGE
+                                                   : IPT__PASS_LARGE;
+}
+
+/* Bytes that a copy would move in the same time. */
+static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
+{
+    const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
+    return bytes / ipt__pass_shares[limits->cpu][ipt__pass_kind_of(limits, pass)];
 }
 
 /* In a storage only its bytes count. Matrices of which some fit memory are read and written once, others twice. Panels
@@ -15321,7 +15447,7 @@ static int ipt__axes_break(const unsigned char *order, int count, int at)
     return before + 1 != after;
 }
 
-/* Breaks of a sequence. A pass joins at most three. */
+/* Breaks of a sequence. A pass joins at most three, a double pass five. */
 static int ipt__axes_breaks(const unsigned char *order, int count)
 {
     int at, breaks = 0;
@@ -15339,14 +15465,75 @@ static size_t ipt__axes_product(const size_t *lengths, int first, int end)
     return product;
 }
 
-/* Finds the cheapest list from a sequence on. lengths: of its axes. */
-static void ipt__axes_search_from(ipt__axes_search *search, const unsigned char *order, const size_t *lengths,
-                                  int depth, double cost)
+/* A sequence of axes, and their lengths. */
+typedef struct ipt__axes_order {
+    unsigned char goal[IPT_MAX_RANK];
+    size_t lengths[IPT_MAX_RANK];
+} ipt__axes_order;
+
+/* Axes [begin, middle) and [middle, end) change places. */
+static void ipt__axes_exchange(ipt__axes_order *order, int begin, int middle, int end)
 {
-    const int count = search->array->count, any = count <= IPT__AXES_FREE;
-    const int breaks = ipt__axes_breaks(order, count), least = (breaks + 2) / 3;
+    const ipt__axes_order before = *order;
+    const size_t first = (size_t)(middle - begin), second = (size_t)(end - middle);
+    memcpy(order->goal + begin, before.goal + middle, second);
+    memcpy(order->goal + begin + second, before.goal + begin, first);
+    memcpy(order->lengths + begin, before.lengths + middle, second * sizeof *before.lengths);
+    memcpy(order->lengths + begin + second, before.lengths + begin, first * sizeof *before.lengths);
+}
+
+/* Where a pass cuts the axes: [begin, middle) and [middle, end) change places. A double pass also exchanges
+ * [end, inner_middle) and [inner_middle, inner_end); else both are `end`. */
+typedef struct ipt__axes_cuts {
+    int begin, middle, end, inner_middle, inner_end;
+} ipt__axes_cuts;
+
+/* The next cuts of an inner exchange. Returns 0 if no cuts are left. */
+static int ipt__axes_next_inner(ipt__axes_cuts *cuts, int count)
+{
+    if (cuts->inner_end == count || cuts->inner_middle == cuts->end) {
+        cuts->inner_end = ++cuts->inner_middle;
+    }
+    return ++cuts->inner_end <= count;
+}
+
+static ipt__pass ipt__axes_pass(const ipt__axes_search *search, const ipt__axes_order *order,
+                                const ipt__axes_cuts *cuts)
+{
+    const int twice = cuts->inner_end > cuts->end;
+    ipt__pass pass;
+    pass.batch = ipt__axes_product(order->lengths, 0, cuts->begin);
+    pass.rows = ipt__axes_product(order->lengths, cuts->begin, cuts->middle);
+    pass.cols = ipt__axes_product(order->lengths, cuts->middle, cuts->end);
+    pass.elem_size = ipt__axes_product(order->lengths, cuts->end, search->array->count) * search->array->elem_size;
+    pass.inner_rows = twice ? ipt__axes_product(order->lengths, cuts->end, cuts->inner_middle) : 0;
+    pass.inner_cols = twice ? ipt__axes_product(order->lengths, cuts->inner_middle, cuts->inner_end) : 0;
+    return pass;
+}
+
+/* Whether a pass joins axes, if only those between breaks may be cut. */
+static int ipt__axes_joins(const ipt__axes_order *order, const ipt__axes_order *next, const ipt__axes_cuts *cuts,
+                           int count)
+{
+    return ipt__axes_break(order->goal, count, cuts->begin) && ipt__axes_break(order->goal, count, cuts->middle) &&
+           ipt__axes_break(order->goal, count, cuts->end) &&
+           ipt__axes_breaks(next->goal, count) < ipt__axes_breaks(order->goal, count);
+}
+
+/* Whether a pass may be a double one. */
+static int ipt__axes_doubles(const ipt__axes_search *search, const ipt__pass *pass)
+{
+    return search->doubles && pass->elem_size <= IPT__DOUBLE_ELEMENT &&
+           2 * pass->elem_size + 16 <= search->limits->local_memory;
+}
+
+/* Finds the cheapest list from a sequence on. */
+static void ipt__axes_search_from(ipt__axes_search *search, const ipt__axes_order *order, int depth, double cost)
+{
+    const int count = search->array->count, any = count <= IPT__AXES_FREE, joins = search->doubles ? 5 : 3;
+    const int breaks = ipt__axes_breaks(order->goal, count), least = (breaks + joins - 1) / joins;
     const double bytes = (double)search->array->elements * (double)search->array->elem_size;
-    int i, j, k;
+    ipt__axes_cuts cuts;
     if ((search->best_count >= 0 && cost + least * bytes >= search->best_cost) || depth + least > search->most)
         return;
     if (!breaks) {
@@ -15355,30 +15542,23 @@ static void ipt__axes_search_from(ipt__axes_search *search, const unsigned char 
         memcpy(search->best, search->passes, sizeof search->best);
         return;
     }
-    for (i = 0; i < count; ++i)
-        for (j = i + 1; j < count; ++j)
-            for (k = j + 1; k <= count; ++k) {
+    for (cuts.begin = 0; cuts.begin < count; ++cuts.begin)
+        for (cuts.middle = cuts.begin + 1; cuts.middle < count; ++cuts.middle)
+            for (cuts.end = cuts.middle + 1; cuts.end <= count; ++cuts.end) {
                 ipt__pass *const pass = &search->passes[depth];
-                unsigned char next[IPT_MAX_RANK];
-                size_t next_lengths[IPT_MAX_RANK];
-                if (!any && (!ipt__axes_break(order, count, i) || !ipt__axes_break(order, count, j) ||
-                             !ipt__axes_break(order, count, k)))
+                ipt__axes_order exchanged = *order;
+                ipt__axes_exchange(&exchanged, cuts.begin, cuts.middle, cuts.end);
+                if (!any && !ipt__axes_joins(order, &exchanged, &cuts, count))
                     continue;
-                memcpy(next, order, sizeof next);
-                memcpy(next_lengths, lengths, sizeof next_lengths);
-                memcpy(next + i, order + j, (size_t)(k - j));
-                memcpy(next + i + (k - j), order + i, (size_t)(j - i));
-                if (!any && ipt__axes_breaks(next, count) >= breaks)
-                    continue;
-                memcpy(next_lengths + i, lengths + j, (size_t)(k - j) * sizeof *lengths);
-                memcpy(next_lengths + i + (k - j), lengths + i, (size_t)(j - i) * sizeof *lengths);
-                pass->batch = ipt__axes_product(lengths, 0, i);
-                pass->rows = ipt__axes_product(lengths, i, j);
-                pass->cols = ipt__axes_product(lengths, j, k);
-                pass->elem_size = ipt__axes_product(lengths, k, count) * search->array->elem_size;
-                ipt__axes_search_from(search, next, next_lengths, depth + 1,
-                                      cost + (search->host_memory ? ipt__pass_cost_stored(search->host_memory, pass)
-                                                                  : ipt__pass_cost(search->limits, pass)));
+                cuts.inner_middle = cuts.inner_end = cuts.end;
+                do {
+                    ipt__axes_order next = exchanged;
+                    *pass = ipt__axes_pass(search, order, &cuts);
+                    ipt__axes_exchange(&next, cuts.end, cuts.inner_middle, cuts.inner_end);
+                    ipt__axes_search_from(search, &next, depth + 1,
+                                          cost + (search->host_memory ? ipt__pass_cost_stored(search->host_memory, pass)
+                                                                      : ipt__pass_cost(search->limits, pass)));
+                } while (ipt__axes_doubles(search, pass) && ipt__axes_next_inner(&cuts, count));
             }
 }
 
@@ -15403,23 +15583,28 @@ static void ipt__axes_join(ipt__array *array)
     }
 }
 
-/* Returns the number of passes, in their sequence; 0: nothing moves. host_memory: that of a storage, or 0. Few axes are
- * not joined first: two passes of axes that stay together can take less time than one of both. */
-static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t host_memory, ipt__array *array,
-                                           ipt__pass passes[IPT__MOST_PASSES])
+/* Returns the number of passes, in their sequence; 0: nothing moves. host_memory: that of a storage, or 0. doubles:
+ * double passes are possible. Few axes are not joined first: two passes of axes that stay together can take less time
+ * than one of both. */
+static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t host_memory, int doubles,
+                                           ipt__array *array, ipt__pass passes[IPT__MOST_PASSES])
 {
     ipt__axes_search search;
+    ipt__axes_order order;
     if (array->count > IPT__AXES_FREE)
         ipt__axes_join(array);
     memset(&search, 0, sizeof search);
     search.limits = limits;
     search.host_memory = host_memory;
+    search.doubles = doubles && array->count <= IPT__AXES_FREE;
     search.array = array;
     search.best_count = -1;
+    memcpy(order.goal, array->goal, sizeof order.goal);
+    memcpy(order.lengths, array->lengths, sizeof order.lengths);
     for (search.most = 0; search.best_count < 0 && search.most < IPT__MOST_PASSES; ++search.most)
-        ipt__axes_search_from(&search, array->goal, array->lengths, 0, 0);
+        ipt__axes_search_from(&search, &order, 0, 0);
     if (search.best_count > 0 && array->count <= IPT__AXES_FREE) /* most is one more now */
-        ipt__axes_search_from(&search, array->goal, array->lengths, 0, 0);
+        ipt__axes_search_from(&search, &order, 0, 0);
     memcpy(passes, search.best, sizeof search.best);
     return search.best_count;
 }
@@ -15498,8 +15683,22 @@ static ipt_result ipt__axes_take(const ipt_plan_desc *desc, ipt__array *array)
     return IPT_SUCCESS;
 }
 
-/* The desc of one pass over the batch of arrays. Fields of matrices are those of the pass, without the expression.
- * *repeats: how often a batch with gaps needs it, once for each array. */
+/* Makes two passes of a double one. */
+static void ipt__passes_split(ipt__pass *passes, int *count, int at)
+{
+    ipt__pass *const first = &passes[at], *const second = first + 1;
+    memmove(second, first, (size_t)(*count - at) * sizeof *passes);
+    ++*count;
+    second->batch = first->batch * first->rows * first->cols;
+    second->rows = first->inner_rows;
+    second->cols = first->inner_cols;
+    second->elem_size = first->elem_size / (first->inner_rows * first->inner_cols);
+    first->inner_rows = first->inner_cols = second->inner_rows = second->inner_cols = 0;
+}
+
+/* The desc of one pass over the batch of arrays. A double one converts between formats of blocks. Fields of matrices
+ * are those of the pass, without the expression. *repeats: how often a batch with gaps needs it, once for each array.
+ */
 static ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array *array, const ipt__pass *pass,
                                     size_t *repeats)
 {
@@ -15509,6 +15708,15 @@ static ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array 
     made.rows = pass->rows;
     made.cols = pass->cols;
     made.elem_size = pass->elem_size;
+    if (pass->inner_rows) {
+        made.rows *= pass->inner_rows;
+        made.cols *= pass->inner_cols;
+        made.elem_size /= pass->inner_rows * pass->inner_cols;
+        made.tile_m = pass->inner_rows;
+        made.tile_n = pass->inner_cols;
+        made.from = IPT_FORMAT_RRRB;
+        made.to = IPT_FORMAT_CCRB;
+    }
     *repeats = 1;
     if (pass->batch == 1) /* gaps between arrays are gaps between matrices */
         return made;
@@ -15528,6 +15736,7 @@ static ipt__pass ipt__pass_of_row(const ipt__array *array)
     pass.batch = pass.rows = 1;
     pass.cols = array->elements;
     pass.elem_size = array->elem_size;
+    pass.inner_rows = pass.inner_cols = 0;
     return pass;
 }
 
@@ -15607,17 +15816,47 @@ static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *
     return ipt__matrix_plan_make(context, desc, owner, plan);
 }
 
-/* Makes the plans of the passes. They share the plan's workspace, unless each is cut. */
-static ipt_result ipt__passes_make(ipt_plan *plan, const ipt_plan_desc *desc, const ipt__array *array,
-                                   const ipt__pass *passes, int count, int applies)
+/* Makes the plan of one pass, for several contexts or for the plan's. */
+static ipt_result ipt__pass_plan_make(ipt_plan *plan, ipt_context *const *contexts, size_t split,
+                                      const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **made)
+{
+#ifndef IPT_NO_HOST_STREAMING
+    if (split)
+        return ipt__split_plan_make(contexts, split, desc, made);
+#else
+    (void)contexts, (void)split;
+#endif
+    return ipt__any_plan_make(plan->context, desc, owner, made);
+}
+
+/* Makes the plan that copies the arrays out of place. */
+static ipt_result ipt__passes_make_copies(ipt_plan *plan, const ipt_plan_desc *desc, const ipt__array *array,
+                                          ipt_plan *owner)
+{
+    const ipt__pass row = ipt__pass_of_row(array);
+    size_t once;
+    ipt_plan_desc its = ipt__pass_desc(desc, array, &row, &once);
+    ipt__desc_drop_expression(&its);
+    return ipt__any_plan_make(plan->context, &its, owner, &plan->copies);
+}
+
+/* Makes the plans of the passes. They share the plan's workspace, unless each is cut or split. */
+static ipt_result ipt__passes_make(ipt_plan *plan, ipt_context *const *contexts, size_t split,
+                                   const ipt_plan_desc *desc, const ipt__array *array, ipt__pass *passes, int count,
+                                   int applies)
 {
     ipt_plan *owner = plan;
     ipt_result result = IPT_SUCCESS;
     int i;
 #ifndef IPT_NO_HOST_STREAMING
-    plan->passes_cut = desc->max_host_memory || ipt__plan_is_cut(plan);
+    plan->passes_cut = split || desc->max_host_memory || ipt__plan_is_cut(plan);
     if (plan->passes_cut)
         owner = NULL;
+    for (i = 0; plan->passes_cut && i < count; ++i) /* formats are not cut */
+        if (passes[i].inner_rows) {
+            ipt__passes_split(passes, &count, i);
+            applies += applies > i;
+        }
 #endif
     plan->own.grows = 1;
     for (i = 0; i < count && !result; ++i) {
@@ -15630,16 +15869,19 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const ipt_plan_desc *desc, co
         if (i) /* the later ones work in place */
             its.flags &= ~IPT_OUT_OF_PLACE;
 #ifndef IPT_NO_HOST_STREAMING
-        if (plan->passes_cut && (desc->max_device_memory || !desc->max_host_memory)) /* each keeps its device memory */
+        if (plan->passes_cut && !split &&
+            (desc->max_device_memory || !desc->max_host_memory)) /* each keeps its device memory */
             its.max_device_memory =
                 (desc->max_device_memory ? desc->max_device_memory : ipt__cut_limit(plan) / 4 * 3) / (size_t)count;
 #endif
-        result = ipt__any_plan_make(plan->context, &its, owner, &made->plan);
+        result = ipt__pass_plan_make(plan, contexts, split, &its, owner, &made->plan);
         if (result)
             break;
         ++plan->pass_count;
         plan->problem.unit_bytes = ipt__max(plan->problem.unit_bytes, made->plan->problem.unit_bytes);
     }
+    if (!result && passes[0].inner_rows)
+        result = ipt__passes_make_copies(plan, desc, array, owner);
     plan->own.grows = 0;
     if (!result && plan->problem.desc.batch > 1 && plan->problem.desc.batch_stride % plan->problem.unit_bytes)
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
@@ -15649,21 +15891,21 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const ipt_plan_desc *desc, co
 }
 
 /* Makes a plan of several passes. */
-static IPT__RARE ipt_result ipt__passes_plan_make(ipt_context *context, const ipt_plan_desc *desc,
-                                                  const ipt__array *array, const ipt__pass *passes, int count,
-                                                  int applies, ipt_plan **plan)
+static IPT__RARE ipt_result ipt__passes_plan_make(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
+                                                  const ipt__array *array, ipt__pass *passes, int count, int applies,
+                                                  ipt_plan **plan)
 {
     const ipt__pass row = ipt__pass_of_row(array);
     size_t once;
     ipt_plan_desc whole = ipt__pass_desc(desc, array, &row, &once); /* has the array's bytes and gaps */
     ipt_result result;
     ipt__desc_drop_expression(&whole);
-    result = ipt__plan_new(context, &whole, NULL, plan);
+    result = ipt__plan_new(contexts[0], &whole, NULL, plan);
     if (result)
         return result;
     result = ipt__host_plan_begin(*plan);
     if (!result)
-        result = ipt__passes_make(*plan, desc, array, passes, count, applies);
+        result = ipt__passes_make(*plan, contexts, split, desc, array, passes, count, applies);
     if (!result)
         result = ipt__axes_write_description(*plan, desc);
     if (result) {
@@ -15673,14 +15915,17 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt_context *context, const ip
     return result;
 }
 
-/* Makes a plan for arrays: desc->rank is not 0. */
-static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
+/* Makes a plan for arrays: desc->rank is not 0. split: the contexts that share the work, as ipt__split_check has
+ * accepted them; 0: one context does it. */
+static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
+                                                ipt_plan **plan)
 {
+    ipt_context *const context = contexts[0];
     ipt__array array;
     ipt__pass passes[IPT__MOST_PASSES + 1];
     ipt_plan_desc one;
     size_t repeats;
-    int count, applies = -1;
+    int count, doubles = 0, applies = -1;
     ipt_result result;
     if (!plan)
         return ipt__fail_null("plan");
@@ -15690,14 +15935,17 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *context, const ipt_
     result = ipt__axes_take(desc, &array);
     if (result)
         return result;
-    count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, &array, passes);
+#ifndef IPT_NO_PAPERS
+    doubles = !desc->host && !desc->max_device_memory && !desc->max_host_memory && !(desc->flags & IPT_OUT_OF_PLACE);
+#endif
+    count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, passes);
     if (!count)
         passes[count++] = ipt__pass_of_row(&array);
     if (desc->expression)
         applies = ipt__passes_apply(&array, passes, &count);
     one = ipt__pass_desc(desc, &array, &passes[0], &repeats);
-    if (count > 1 || repeats > 1)
-        return ipt__passes_plan_make(context, desc, &array, passes, count, applies, plan);
+    if (count > 1 || repeats > 1 || passes[0].inner_rows || split)
+        return ipt__passes_plan_make(contexts, split, desc, &array, passes, count, applies, plan);
     result = ipt__any_plan_make(context, &one, NULL, plan);
     if (!result)
         result = ipt__axes_write_description(*plan, desc);
@@ -15715,7 +15963,7 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *context, const ipt_
 
 IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
-    return desc && desc->rank ? ipt__axes_plan_make(context, desc, plan)
+    return desc && desc->rank ? ipt__axes_plan_make(&context, 0, desc, plan)
                               : ipt__any_plan_make(context, desc, NULL, plan);
 }
 
@@ -15736,54 +15984,17 @@ IPT_API IPT__RARE ipt_result ipt_plan_create_split(ipt_context *const *contexts,
 IPT_API IPT__RARE ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count,
                                                    const ipt_plan_desc *desc, ipt_plan **plan)
 {
-    ipt_plan *made;
     ipt_result result;
-    size_t i;
     if (!plan)
         return ipt__fail_null("plan");
     *plan = NULL;
     if (!contexts || !desc)
         return ipt__fail_null(contexts ? "desc" : "contexts");
-    if (!count)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "count is 0");
-    if (desc->rank)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "rank is %u: plans for several contexts take matrices", desc->rank);
-    for (i = 0; i < count; ++i) {
-        if (!contexts[i])
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "contexts[%lu] is NULL", (unsigned long)i);
-        if (!contexts[i]->context || contexts[i]->context != contexts[0]->context)
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                             "contexts[%lu] has another OpenCL context than contexts[0], or none", (unsigned long)i);
-    }
-    result = ipt__host_plan_new(contexts[0], desc, NULL, &made);
+    result = ipt__split_check(contexts, count);
     if (result)
         return result;
-    made->host->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->host->split);
-    if (!made->host->split)
-        result = IPT_ERROR_OUT_OF_MEMORY;
-    for (i = 0; i < count && !result; ++i) {
-        made->host->split[i] = contexts[i];
-        ipt__context_retain(contexts[i]);
-        ++made->host->split_count;
-    }
-    if (!result && (desc->max_device_memory || desc->max_host_memory))
-        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %lu: plans for several contexts are not cut",
-                           desc->max_device_memory ? "max_device_memory" : "max_host_memory",
-                           (unsigned long)(desc->max_device_memory ? desc->max_device_memory : desc->max_host_memory));
-    if (!result && desc->host != IPT_HOST_AUTO && desc->host != IPT_HOST_OVERLAPPED)
-        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host is %s: plans for several contexts are overlapped",
-                           ipt_host_string(desc->host));
-    if (!result) {
-        ipt_host scheme;
-        result = ipt__host_choose(made, NULL, &scheme);
-    }
-    if (!result)
-        result = ipt__host_open(made, IPT_HOST_OVERLAPPED);
-    if (result == IPT_ERROR_OUT_OF_MEMORY && made->refused)
-        result = ipt__host_make_pieces(made); /* in pieces through the first device */
-    result = ipt__host_plan_end(&made, result);
-    *plan = made;
-    return result;
+    return desc->rank ? ipt__axes_plan_make(contexts, count, desc, plan)
+                      : ipt__split_plan_make(contexts, count, desc, plan);
 }
 
 #endif

@@ -58,16 +58,39 @@ uint ipt_claim(volatile __global uint *word, uint bits, __local uint *answer)
     return old;
 }
 
-/* The unit of the loaded super-element that becomes unit k of the written one. */
 #if IPT_INNER
-#define IPT_FROM(k) ipt_inner_from(k, inner_rows, inner_cols, element_units)
-uint ipt_inner_from(uint k, uint inner_rows, uint inner_cols, uint element_units)
+/* Writes a super-element of inner_rows x inner_cols elements transposed. */
+void ipt_store_inner(__global ipt_unit *to, __local const ipt_unit *held, uint lane, uint inner_rows, uint inner_cols,
+                     uint element_units)
 {
-    const uint element = k / element_units, part = k % element_units;
-    return (element % inner_rows * inner_cols + element / inner_rows) * element_units + part;
-}
+#if IPT_LANES == 1
+    for (uint col = 0; col < inner_cols; ++col)
+        for (uint row = 0; row < inner_rows; ++row)
+            for (uint part = 0; part < element_units; ++part)
+                *to++ = held[(row * inner_cols + col) * element_units + part];
 #else
-#define IPT_FROM(k) (k)
+    /* Unit k is part `part` of row `row` of column `col`; a step is IPT_LANES units. Divisions in each step would take
+     * longer than the memory. */
+    const uint units = inner_rows * inner_cols * element_units, column = inner_rows * element_units;
+    const uint part_step = IPT_LANES % element_units, row_step = IPT_LANES % column / element_units,
+               col_step = IPT_LANES / column;
+    uint part = lane % element_units, row = lane % column / element_units, col = lane / column;
+    for (uint k = lane; k < units; k += IPT_LANES) {
+        to[k] = held[(row * inner_cols + col) * element_units + part];
+        part += part_step;
+        row += row_step;
+        col += col_step;
+        if (part >= element_units) {
+            part -= element_units;
+            ++row;
+        }
+        if (row >= inner_rows) {
+            row -= inner_rows;
+            ++col;
+        }
+    }
+#endif
+}
 #endif
 
 #if IPT_REGISTERS
@@ -142,10 +165,12 @@ ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_u
                     held[r] = coming[r];
                 }
 #else
-                for (uint k = lane; k < units; k += IPT_LANES)
-                    grid[address + k] = held[IPT_FROM(k)];
 #if IPT_INNER
+                ipt_store_inner(grid + address, held, lane, inner_rows, inner_cols, element_units);
                 IPT_BARRIER(); /* units of other work-items were read: overwrite them only now */
+#else
+                for (uint k = lane; k < units; k += IPT_LANES)
+                    grid[address + k] = held[k];
 #endif
                 __local ipt_unit *done = held;
                 held = coming;

@@ -75,6 +75,9 @@
 #include "host/make.h"
 #endif
 #include "host/execute.h"
+#ifndef IPT_NO_HOST_STREAMING
+#include "host/split.h"
+#endif
 #ifndef IPT_NO_STORAGE
 #include "host/steps.h"
 #include "host/storage.h"

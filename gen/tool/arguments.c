@@ -174,9 +174,18 @@ static int read_operands(const command *chosen, arguments *given)
         return message_usage_error("'%s' needs %s", chosen->name, operand_names[chosen->operand]);
     }
     for (size_t i = given->operand_count; has_shape && i-- > 0;) { /* backwards: given->shape ends up as the first */
-        if (!shape_read(given->operands[i], &given->shape)) {
-            return message_usage_error("'%s' takes ROWSxCOLS:BYTES, such as 1000x777:4, not '%s'", chosen->name,
+        char message[AXES_MESSAGE_SIZE];
+        const bool permutes = given->axes.count > 0;
+        if (permutes ? !shape_read_array(given->operands[i], &given->shape)
+                     : !shape_read(given->operands[i], &given->shape)) {
+            return message_usage_error("'%s' takes ROWSxCOLS:BYTES, such as 1000x777:4%s, not '%s'", chosen->name,
+                                       permutes                               ? ", or more lengths"
+                                       : (chosen->options & FOR_FORMATS) != 0 ? ", or more lengths with --axes"
+                                                                              : "",
                                        given->operands[i]);
+        }
+        if (permutes && !shape_permute(&given->shape, &given->axes, message)) {
+            return message_usage_error("%s: %s", given->operands[i], message);
         }
         if (!shape_bytes(&given->shape, given->batch, &bytes)) {
             return too_large(&given->shape, given->batch);

@@ -54,6 +54,22 @@ bool shape_read_array(const char *text, matrix_shape *shape)
            (shape_find_type(text, shape) || number_read(&text, "", &shape->elem_size)) && shape->elem_size > 0;
 }
 
+bool shape_permute(matrix_shape *shape, const axes_list *list, char *message)
+{
+    axes_list whole = *list;
+    axes_move *const array = &shape->array;
+    if (array->rank == 0) {
+        array->rank = 2;
+        array->lengths[0] = shape->rows;
+        array->lengths[1] = shape->cols;
+    }
+    if (!axes_check(&whole, array->rank, message)) {
+        return false;
+    }
+    memcpy(array->axes, whole.axes, array->rank * sizeof *array->axes);
+    return true;
+}
+
 bool shape_bytes(const matrix_shape *shape, size_t count, size_t *bytes)
 {
     if (shape->array.rank > 0) {

@@ -20,6 +20,10 @@ bool shape_read(const char *text, matrix_shape *shape);
 /* Parses the same with two lengths or more, up to IPT_MAX_RANK. The array's axes stay in their sequence. */
 bool shape_read_array(const char *text, matrix_shape *shape);
 
+/* Gives the array a list's axes. A matrix is an array of two. On failure puts a sentence into message, of
+ * AXES_MESSAGE_SIZE bytes. */
+bool shape_permute(matrix_shape *shape, const axes_list *list, char *message);
+
 /* The bytes of count such matrices. false: they overflow size_t. */
 bool shape_bytes(const matrix_shape *shape, size_t count, size_t *bytes);
 

@@ -41,7 +41,11 @@ int shape_list_take(const arguments *given, shape_list *list)
             shape->cols = read.items[i].cols;
             shape->elem_size = given->elem_size;
         } else {
-            (void)shape_read(given->operands[i], shape); /* checked with the command line */
+            (void)shape_read_array(given->operands[i], shape); /* checked with the command line */
+        }
+        if (given->axes.count > 0 && !shape_permute(shape, &given->axes, message)) {
+            free(read.items);
+            return message_fail("%s: %s", given->shapes != NULL ? given->shapes : given->operands[i], message);
         }
     }
     free(read.items);
@@ -54,10 +58,11 @@ int shape_list_plan(const arguments *given, const shape_list *list, ipt_context 
     for (size_t i = 0; i < list->count && (code == 0 || all_of_them); i++) {
         ipt_plan *plan;
         arguments wanted = *given;
-        char name[80];
+        char written[80];
+        const char *const name = given->shapes != NULL ? written : given->operands[i];
         wanted.shape = list->items[i];
         ipt_plan_desc desc = setup_describe(&wanted);
-        snprintf(name, sizeof name, "%zux%zu:%zu", desc.rows, desc.cols, desc.elem_size);
+        snprintf(written, sizeof written, "%zux%zu:%zu", list->items[i].rows, list->items[i].cols, desc.elem_size);
         double start = seconds_now();
         if (ipt_plan_create(context, &desc, &plan) != IPT_SUCCESS) {
             code = message_fail_ipt(name);

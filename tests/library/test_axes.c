@@ -179,6 +179,10 @@ static void axes_large(void **state)
         {.elem_size = 4, .rank = 4, .shape = {16, 12, 100, 64}, .axes = {0, 2, 1, 3}},
         {.elem_size = 1, .rank = 4, .shape = {33, 40, 50, 60}, .axes = {3, 2, 1, 0}},
         {.elem_size = 8, .rank = 5, .shape = {17, 13, 11, 19, 7}, .axes = {4, 3, 2, 1, 0}},
+        {.elem_size = 4, .rank = 4, .shape = {100, 99, 20, 3}, .axes = {3, 2, 1, 0}},
+        {.elem_size = 4, .rank = 4, .shape = {90, 100, 16, 12}, .axes = {1, 0, 3, 2}},
+        {.elem_size = 3, .rank = 4, .shape = {64, 64, 9, 5}, .axes = {1, 0, 3, 2}},
+        {.elem_size = 2, .rank = 5, .shape = {3, 60, 70, 5, 6}, .axes = {0, 2, 1, 4, 3}},
     };
     size_t i;
     (void)state;
@@ -253,6 +257,52 @@ static void axes_cut(void **state)
     }
 }
 
+/* The passes of an array in host memory through several contexts. */
+static void axes_split(void **state)
+{
+    static const ipt_plan_desc descs[] = {
+        {.elem_size = 4, .rank = 3, .shape = {97, 120, 131}, .axes = {2, 1, 0}},
+        {.elem_size = 2, .rank = 4, .shape = {24, 50, 40, 30}, .axes = {3, 2, 1, 0}},
+        {.elem_size = 4,
+         .rank = 4,
+         .shape = {64, 48, 10, 7},
+         .axes = {1, 0, 3, 2},
+         .batch = 3,
+         .batch_stride = 4 << 20},
+        {.elem_size = 4, .rank = 3, .shape = {9, 8, 200}, .axes = {1, 0, 2}, .batch = 2},
+        {.elem_size = 4,
+         .rank = 3,
+         .shape = {20, 30, 40},
+         .axes = {1, 0, 2},
+         .expression = "x * 3 + 1",
+         .expression_type = "uint"},
+        {.elem_size = 1, .rank = 2, .shape = {20, 30}, .axes = {0, 1}},
+        {.elem_size = 4, .rank = 1, .shape = {5000}, .axes = {0}, .expression = "x * 3 + 1", .expression_type = "uint"},
+    };
+    ipt_context_desc same = {.context = test_cl_context, .device = test_device};
+    ipt_context *contexts[2] = {NULL, NULL};
+    size_t i, count;
+    (void)state;
+#ifdef IPT_NO_HOST_STREAMING
+    test_skip("ipt was compiled without host streaming");
+#endif
+    for (i = 0; i < 2; ++i)
+        assert_int_equal(ipt_context_create(&same, &contexts[i]), IPT_SUCCESS);
+    for (i = 0; i < TEST_COUNT(descs); ++i)
+        for (count = 1; count <= test_kernels_at_once(2); ++count) {
+            ipt_plan *plan = NULL;
+            if (ipt_plan_create_split(contexts, count, &descs[i], &plan)) {
+                test_print_case(&descs[i], 0);
+                fail_msg("%s", ipt_context_error(NULL));
+            }
+            check_plan(plan, &descs[i], IN_HOST_MEMORY);
+            check_plan(plan, &descs[i], IN_HOST_MEMORY);
+            ipt_plan_destroy(plan);
+        }
+    for (i = 0; i < 2; ++i)
+        ipt_context_destroy(contexts[i]);
+}
+
 static void axes_bad_values(void **state)
 {
     const ipt_plan_desc good = {.elem_size = 4, .rank = 3, .shape = {2, 3, 4}, .axes = {2, 0, 1}};
@@ -299,7 +349,10 @@ static void axes_bad_values(void **state)
     desc.batch = 2;
     desc.batch_stride = 2 * 3 * 8 * 4 + 4;
     test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "batch_stride", "16");
-    test_expect_error(ipt_plan_create_split(&test_context, 1, &good, &plan), IPT_ERROR_UNSUPPORTED, "rank", "3");
+    desc = good;
+    desc.max_device_memory = 1 << 20;
+    test_expect_error(ipt_plan_create_split(&test_context, 1, &desc, &plan), IPT_ERROR_UNSUPPORTED, "max_device_memory",
+                      "1048576");
     test_expect_error(ipt_plan_create(NULL, &good, &plan), IPT_ERROR_INVALID_ARGUMENT, "context", "NULL");
     test_expect_error(ipt_plan_create(test_context, &good, NULL), IPT_ERROR_INVALID_ARGUMENT, "plan", "NULL");
     assert_null(plan);
@@ -332,7 +385,7 @@ static void axes_refused_buffer(void **state)
 }
 
 const struct CMUnitTest test_axes[] = {
-    TEST_CASE(axes_all_of_few), TEST_CASE(axes_random),     TEST_CASE(axes_large),
-    TEST_CASE(axes_cut),        TEST_CASE(axes_bad_values), TEST_CASE(axes_refused_buffer),
+    TEST_CASE(axes_all_of_few), TEST_CASE(axes_random),     TEST_CASE(axes_large),          TEST_CASE(axes_cut),
+    TEST_CASE(axes_split),      TEST_CASE(axes_bad_values), TEST_CASE(axes_refused_buffer),
 };
 const size_t test_axes_count = TEST_COUNT(test_axes);

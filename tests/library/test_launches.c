@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A GPU with cooperative panels, which plans need not have at hand. */
 static const char gpu[] =
@@ -146,8 +147,98 @@ static void launches_on_the_device(void **state)
     ipt_context_destroy(context);
 }
 
+/* A batch of matrices, whose elements are such matrices in double passes, is transposed. */
+static void apply_pass(const ipt__pass *pass, size_t elem_size, unsigned short *numbers, unsigned short *scratch)
+{
+    const size_t element = pass->elem_size / elem_size;
+    const size_t inner_rows = pass->inner_rows ? pass->inner_rows : 1,
+                 inner_cols = pass->inner_rows ? pass->inner_cols : 1;
+    const size_t rest = element / (inner_rows * inner_cols), count = pass->batch * pass->rows * pass->cols * element;
+    size_t i;
+    for (i = 0; i < count; ++i) {
+        const size_t r = i % rest, k = i / rest, ic = k % inner_cols, ir = k / inner_cols % inner_rows;
+        const size_t slot = i / element, col = slot % pass->cols, row = slot / pass->cols % pass->rows,
+                     b = slot / (pass->cols * pass->rows);
+        scratch[((b * pass->cols + col) * pass->rows + row) * element + (ic * inner_rows + ir) * rest + r] = numbers[i];
+    }
+    memcpy(numbers, scratch, count * sizeof *numbers);
+}
+
+/* Where each element of the array goes, by its passes and by an index formula. Returns the double passes. */
+static size_t check_list(const ipt__limits *limits, const ipt__array *array, size_t *passes)
+{
+    enum { MOST = 6000 };
+    static unsigned short numbers[MOST], scratch[MOST];
+    ipt__array joined = *array;
+    ipt__pass list[IPT__MOST_PASSES];
+    size_t doubles = 0, i;
+    int p, at;
+    const int count = ipt__axes_find_passes(limits, 0, 1, &joined, list);
+    assert_true(array->elements <= MOST && count >= 0);
+    for (i = 0; i < array->elements; ++i)
+        numbers[i] = (unsigned short)i;
+    for (p = 0; p < count; ++p) {
+        doubles += list[p].inner_rows != 0;
+        assert_true(!list[p].inner_rows || 2 * list[p].elem_size <= limits->local_memory);
+        apply_pass(&list[p], array->elem_size, numbers, scratch);
+    }
+    for (i = 0; i < array->elements; ++i) { /* i: an element before; to: after, by the axes' places */
+        size_t index[IPT_MAX_RANK], left = i, to = 0, place;
+        for (at = array->count; at-- > 0; left /= array->lengths[at])
+            index[at] = left % array->lengths[at];
+        for (place = 0; (int)place < array->count; ++place)
+            for (at = 0; at < array->count; ++at)
+                if (array->goal[at] == place)
+                    to = to * array->lengths[at] + index[at];
+        if (numbers[to] != i)
+            fail_msg("element %zu of %d axes, %d passes, is not at %zu", i, array->count, count, to);
+    }
+    *passes += (size_t)count;
+    return doubles;
+}
+
+/* The lists of passes of all permutations of up to five axes, and of some of more, are right, with double passes among
+ * them. */
+static void axes_lists(void **state)
+{
+    static const size_t lengths[] = {5, 3, 7, 2, 4};
+    ipt_context *const context = make_context(NULL);
+    size_t doubles = 0, passes = 0, local, index, total;
+    int count, at, drawn;
+    (void)state;
+    for (local = 64; local <= 65536; local *= 2) {
+        ipt__limits limits = context->limits;
+        limits.local_memory = local;
+        for (count = 0, total = 1; count <= IPT_MAX_RANK; total *= (size_t)++count)
+            for (drawn = 0; drawn < (count <= 5 ? (int)total : 20); ++drawn) {
+                ipt__array array = {0};
+                unsigned char left[IPT_MAX_RANK];
+                index = count <= 5 ? (size_t)drawn : (size_t)test_random();
+                array.count = count;
+                array.elem_size = 4;
+                array.elements = 1;
+                for (at = 0; at < count; ++at) {
+                    left[at] = (unsigned char)at;
+                    array.lengths[at] = count <= 5 ? lengths[(at + drawn) % 5] : (at + drawn) % 3 ? 2 : 3;
+                    array.elements *= array.lengths[at];
+                }
+                for (at = 0; at < count; ++at) {
+                    const size_t pick = index % (size_t)(count - at);
+                    index /= (size_t)(count - at);
+                    array.goal[at] = left[pick];
+                    memmove(left + pick, left + pick + 1, (size_t)(count - at) - pick - 1);
+                }
+                doubles += check_list(&limits, &array, &passes);
+            }
+    }
+    ipt_context_destroy(context);
+    if (doubles <= 20 || passes <= 500)
+        fail_msg("%zu double passes of %zu", doubles, passes);
+}
+
 const struct CMUnitTest test_launches[] = {
     TEST_CASE(launches_cover_every_turn),
     TEST_CASE(launches_on_the_device),
+    TEST_CASE(axes_lists),
 };
 const size_t test_launches_count = TEST_COUNT(test_launches);

@@ -398,6 +398,10 @@ static void test_axes_by_hand(void **state)
         assert_memory_equal(now.bytes, before.bytes, size);
         free(now.bytes);
     }
+    run_tool(0, "plan", "2x3x4:float32", "--axes=2,1,0");
+    expect_word(last.output, "array of 2 x 3 x 4 elements of 4 bytes, axes 2,1,0, 2 passes");
+    run_tool(0, "plan", "3x4:4", "--axes=0,1");
+    expect_word(last.output, "axes 0,1, 1 pass");
     run_tool(0, "transpose", path, "--axes=2,0,1");
     content now = read_content(path);
     assert_non_null(strstr((const char *)now.bytes + 10, "(4, 2, 3)"));
@@ -776,6 +780,11 @@ static void test_usage_errors(void **state)
         {"transpose", "a", "--raw", "3x0x5:4", "--axes", "2,1,0"},
         {"transpose", "a", "--raw", "1x1x1x1x1x1x1x1x1:4", "--axes", "0,1"},
         {"plan", "3x4x5:4"},
+        {"plan", "3x4x5:4", "--axes", "0,1"},
+        {"source", "3x4x5:4", "--axes", "0,1,1"},
+        {"precompile", "3x4x5:4", "4x5:4", "--axes", "2,1,0", "-o", "a"},
+        {"bench", "3x4x5:4", "--axes", "2,1,0"},
+        {"tune", "3x4x5:4"},
         {"devices", "a"},
         {"plan"},
         {"plan", "3x4:4:"},

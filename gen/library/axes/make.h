@@ -69,8 +69,22 @@ static ipt_result ipt__axes_take(const ipt_plan_desc *desc, ipt__array *array)
     return IPT_SUCCESS;
 }
 
-/* The desc of one pass over the batch of arrays. Fields of matrices are those of the pass, without the expression.
- * *repeats: how often a batch with gaps needs it, once for each array. */
+/* Makes two passes of a double one. */
+static void ipt__passes_split(ipt__pass *passes, int *count, int at)
+{
+    ipt__pass *const first = &passes[at], *const second = first + 1;
+    memmove(second, first, (size_t)(*count - at) * sizeof *passes);
+    ++*count;
+    second->batch = first->batch * first->rows * first->cols;
+    second->rows = first->inner_rows;
+    second->cols = first->inner_cols;
+    second->elem_size = first->elem_size / (first->inner_rows * first->inner_cols);
+    first->inner_rows = first->inner_cols = second->inner_rows = second->inner_cols = 0;
+}
+
+/* The desc of one pass over the batch of arrays. A double one converts between formats of blocks. Fields of matrices
+ * are those of the pass, without the expression. *repeats: how often a batch with gaps needs it, once for each array.
+ */
 static ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array *array, const ipt__pass *pass,
                                     size_t *repeats)
 {
@@ -80,6 +94,15 @@ static ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array 
     made.rows = pass->rows;
     made.cols = pass->cols;
     made.elem_size = pass->elem_size;
+    if (pass->inner_rows) {
+        made.rows *= pass->inner_rows;
+        made.cols *= pass->inner_cols;
+        made.elem_size /= pass->inner_rows * pass->inner_cols;
+        made.tile_m = pass->inner_rows;
+        made.tile_n = pass->inner_cols;
+        made.from = IPT_FORMAT_RRRB;
+        made.to = IPT_FORMAT_CCRB;
+    }
     *repeats = 1;
     if (pass->batch == 1) /* gaps between arrays are gaps between matrices */
         return made;
@@ -99,6 +122,7 @@ static ipt__pass ipt__pass_of_row(const ipt__array *array)
     pass.batch = pass.rows = 1;
     pass.cols = array->elements;
     pass.elem_size = array->elem_size;
+    pass.inner_rows = pass.inner_cols = 0;
     return pass;
 }
 
@@ -178,17 +202,47 @@ static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *
     return ipt__matrix_plan_make(context, desc, owner, plan);
 }
 
-/* Makes the plans of the passes. They share the plan's workspace, unless each is cut. */
-static ipt_result ipt__passes_make(ipt_plan *plan, const ipt_plan_desc *desc, const ipt__array *array,
-                                   const ipt__pass *passes, int count, int applies)
+/* Makes the plan of one pass, for several contexts or for the plan's. */
+static ipt_result ipt__pass_plan_make(ipt_plan *plan, ipt_context *const *contexts, size_t split,
+                                      const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **made)
+{
+#ifndef IPT_NO_HOST_STREAMING
+    if (split)
+        return ipt__split_plan_make(contexts, split, desc, made);
+#else
+    (void)contexts, (void)split;
+#endif
+    return ipt__any_plan_make(plan->context, desc, owner, made);
+}
+
+/* Makes the plan that copies the arrays out of place. */
+static ipt_result ipt__passes_make_copies(ipt_plan *plan, const ipt_plan_desc *desc, const ipt__array *array,
+                                          ipt_plan *owner)
+{
+    const ipt__pass row = ipt__pass_of_row(array);
+    size_t once;
+    ipt_plan_desc its = ipt__pass_desc(desc, array, &row, &once);
+    ipt__desc_drop_expression(&its);
+    return ipt__any_plan_make(plan->context, &its, owner, &plan->copies);
+}
+
+/* Makes the plans of the passes. They share the plan's workspace, unless each is cut or split. */
+static ipt_result ipt__passes_make(ipt_plan *plan, ipt_context *const *contexts, size_t split,
+                                   const ipt_plan_desc *desc, const ipt__array *array, ipt__pass *passes, int count,
+                                   int applies)
 {
     ipt_plan *owner = plan;
     ipt_result result = IPT_SUCCESS;
     int i;
 #ifndef IPT_NO_HOST_STREAMING
-    plan->passes_cut = desc->max_host_memory || ipt__plan_is_cut(plan);
+    plan->passes_cut = split || desc->max_host_memory || ipt__plan_is_cut(plan);
     if (plan->passes_cut)
         owner = NULL;
+    for (i = 0; plan->passes_cut && i < count; ++i) /* formats are not cut */
+        if (passes[i].inner_rows) {
+            ipt__passes_split(passes, &count, i);
+            applies += applies > i;
+        }
 #endif
     plan->own.grows = 1;
     for (i = 0; i < count && !result; ++i) {
@@ -201,16 +255,19 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const ipt_plan_desc *desc, co
         if (i) /* the later ones work in place */
             its.flags &= ~IPT_OUT_OF_PLACE;
 #ifndef IPT_NO_HOST_STREAMING
-        if (plan->passes_cut && (desc->max_device_memory || !desc->max_host_memory)) /* each keeps its device memory */
+        if (plan->passes_cut && !split &&
+            (desc->max_device_memory || !desc->max_host_memory)) /* each keeps its device memory */
             its.max_device_memory =
                 (desc->max_device_memory ? desc->max_device_memory : ipt__cut_limit(plan) / 4 * 3) / (size_t)count;
 #endif
-        result = ipt__any_plan_make(plan->context, &its, owner, &made->plan);
+        result = ipt__pass_plan_make(plan, contexts, split, &its, owner, &made->plan);
         if (result)
             break;
         ++plan->pass_count;
         plan->problem.unit_bytes = ipt__max(plan->problem.unit_bytes, made->plan->problem.unit_bytes);
     }
+    if (!result && passes[0].inner_rows)
+        result = ipt__passes_make_copies(plan, desc, array, owner);
     plan->own.grows = 0;
     if (!result && plan->problem.desc.batch > 1 && plan->problem.desc.batch_stride % plan->problem.unit_bytes)
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
@@ -220,21 +277,21 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const ipt_plan_desc *desc, co
 }
 
 /* Makes a plan of several passes. */
-static IPT__RARE ipt_result ipt__passes_plan_make(ipt_context *context, const ipt_plan_desc *desc,
-                                                  const ipt__array *array, const ipt__pass *passes, int count,
-                                                  int applies, ipt_plan **plan)
+static IPT__RARE ipt_result ipt__passes_plan_make(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
+                                                  const ipt__array *array, ipt__pass *passes, int count, int applies,
+                                                  ipt_plan **plan)
 {
     const ipt__pass row = ipt__pass_of_row(array);
     size_t once;
     ipt_plan_desc whole = ipt__pass_desc(desc, array, &row, &once); /* has the array's bytes and gaps */
     ipt_result result;
     ipt__desc_drop_expression(&whole);
-    result = ipt__plan_new(context, &whole, NULL, plan);
+    result = ipt__plan_new(contexts[0], &whole, NULL, plan);
     if (result)
         return result;
     result = ipt__host_plan_begin(*plan);
     if (!result)
-        result = ipt__passes_make(*plan, desc, array, passes, count, applies);
+        result = ipt__passes_make(*plan, contexts, split, desc, array, passes, count, applies);
     if (!result)
         result = ipt__axes_write_description(*plan, desc);
     if (result) {
@@ -244,14 +301,17 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt_context *context, const ip
     return result;
 }
 
-/* Makes a plan for arrays: desc->rank is not 0. */
-static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
+/* Makes a plan for arrays: desc->rank is not 0. split: the contexts that share the work, as ipt__split_check has
+ * accepted them; 0: one context does it. */
+static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
+                                                ipt_plan **plan)
 {
+    ipt_context *const context = contexts[0];
     ipt__array array;
     ipt__pass passes[IPT__MOST_PASSES + 1];
     ipt_plan_desc one;
     size_t repeats;
-    int count, applies = -1;
+    int count, doubles = 0, applies = -1;
     ipt_result result;
     if (!plan)
         return ipt__fail_null("plan");
@@ -261,14 +321,17 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *context, const ipt_
     result = ipt__axes_take(desc, &array);
     if (result)
         return result;
-    count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, &array, passes);
+#ifndef IPT_NO_PAPERS
+    doubles = !desc->host && !desc->max_device_memory && !desc->max_host_memory && !(desc->flags & IPT_OUT_OF_PLACE);
+#endif
+    count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, passes);
     if (!count)
         passes[count++] = ipt__pass_of_row(&array);
     if (desc->expression)
         applies = ipt__passes_apply(&array, passes, &count);
     one = ipt__pass_desc(desc, &array, &passes[0], &repeats);
-    if (count > 1 || repeats > 1)
-        return ipt__passes_plan_make(context, desc, &array, passes, count, applies, plan);
+    if (count > 1 || repeats > 1 || passes[0].inner_rows || split)
+        return ipt__passes_plan_make(contexts, split, desc, &array, passes, count, applies, plan);
     result = ipt__any_plan_make(context, &one, NULL, plan);
     if (!result)
         result = ipt__axes_write_description(*plan, desc);

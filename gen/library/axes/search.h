@@ -1,12 +1,20 @@
 /* Arrays of several axes: the list of passes that permutes them. A pass exchanges two neighbouring groups of axes. What
  * lies before them is a batch, what follows them an element. So a pass is a batch of transpositions. Three axes
- * need at most 2 passes, four and five 3, six and seven 4, eight 5 (counted over all permutations). */
+ * need at most 2 passes, four and five 3, six and seven 4, eight 5 (counted over all permutations).
+ *
+ * A double pass also transposes its elements, of two more groups of axes, on their way. With those, four axes need at
+ * most 2 passes, if the elements fit local memory. */
 
-enum { IPT__AXES_FREE = 5 }; /* so few axes may be cut anywhere, and have one pass more than the fewest */
+enum {
+    IPT__AXES_FREE = 5,          /* so few axes may be cut anywhere, and have one pass more than the fewest */
+    IPT__DOUBLE_ELEMENT = 16384, /* bytes of a double pass' elements, at most */
+    IPT__HUGE_BYTES = 1 << 27
+};
 
 /* A batch of matrices, without gaps. */
 typedef struct ipt__pass {
     size_t batch, rows, cols, elem_size; /* elem_size: bytes */
+    size_t inner_rows, inner_cols;       /* of a double pass: its elements are such matrices; else 0 */
 } ipt__pass;
 
 /* The axes of more than one element, in their sequence in memory. */
@@ -20,6 +28,7 @@ typedef struct ipt__array {
 typedef struct ipt__axes_search {
     const ipt__limits *limits;
     size_t host_memory; /* of a storage; 0: not in one */
+    int doubles;        /* double passes are possible */
     const ipt__array *array;
     int most; /* passes */
     ipt__pass passes[IPT__MOST_PASSES], best[IPT__MOST_PASSES];
@@ -27,23 +36,47 @@ typedef struct ipt__axes_search {
     double best_cost; /* bytes that a copy would move in the same time */
 } ipt__axes_search;
 
-/* Shares of the copy's speed, as an H200 moved arrays of 25 MB to 1.3 GB. Whole instances in local memory: 0.92 (4096
- * of 56 x 56 floats). Instances of long elements: 0.75 (700 x 800 of 2400 bytes, 64 of 3 x 224 of 448). Instances with
- * a short side: 0.38 (64 of 3 x 50176 floats). One large instance 0.58, one on the chip 0.72 (192 x 50176 floats),
- * several 0.52 (192 of 1024 x 64 floats). */
-static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
+/* What a pass is like, and the share of the copy's speed that such passes reached: X(name, gpu, cpu, meaning), on an
+ * H200 and by PoCL on 2 cores, for arrays of 20 MB to 1.3 GB. A double pass on an H200: 0.12 to 0.30. */
+#define IPT__PASS_LIST(X)                                                                                              \
+    X(SMALL, 0.92, 0.70, "each instance fits local memory")                                                            \
+    X(LONG, 0.75, 0.95, "elements of 256 bytes at least")                                                              \
+    X(THIN, 0.38, 0.70, "a side of less than 128 bytes")                                                               \
+    X(SEVERAL, 0.52, 0.50, "several instances")                                                                        \
+    X(STRETCHED, 0.40, 0.40, "one instance with a side 1024 times as long as the other")                               \
+    X(ON_CHIP, 0.72, 0.90, "one instance that fits a GPU's local memory")                                              \
+    X(LARGE, 0.58, 0.90, "one instance that does not")                                                                 \
+    X(HUGE, 0.58, 0.40, "one instance of more than 128 MB")                                                            \
+    X(DOUBLE, 0.13, 0.70, "a double pass")
+typedef enum ipt__pass_kind {
+#define IPT__PASS_KIND(name, gpu, cpu, meaning) IPT__PASS_##name,
+    IPT__PASS_LIST(IPT__PASS_KIND) IPT__PASS_COUNT
+} ipt__pass_kind;
+static const double ipt__pass_shares[2][IPT__PASS_COUNT] = {
+#define IPT__PASS_GPU(name, gpu, cpu, meaning) gpu,
+#define IPT__PASS_CPU(name, gpu, cpu, meaning) cpu,
+    {IPT__PASS_LIST(IPT__PASS_GPU)}, {IPT__PASS_LIST(IPT__PASS_CPU)}};
+
+static ipt__pass_kind ipt__pass_kind_of(const ipt__limits *limits, const ipt__pass *pass)
 {
     const size_t instance = pass->rows * pass->cols * pass->elem_size;
-    const double bytes = (double)instance * (double)pass->batch;
-    if (instance <= ipt__local_budget(limits))
-        return bytes / 0.92;
-    if (pass->elem_size >= 256)
-        return bytes / 0.75;
-    if (ipt__min(pass->rows, pass->cols) * pass->elem_size < 128)
-        return bytes / 0.38;
-    if (pass->batch > 1)
-        return bytes / 0.52;
-    return bytes / (instance <= IPT__ON_CHIP_BYTES ? 0.72 : 0.58);
+    const size_t shorter = ipt__min(pass->rows, pass->cols), longer = ipt__max(pass->rows, pass->cols);
+    return pass->inner_rows                        ? IPT__PASS_DOUBLE
+           : instance <= ipt__local_budget(limits) ? IPT__PASS_SMALL
+           : pass->elem_size >= 256                ? IPT__PASS_LONG
+           : shorter * pass->elem_size < 128       ? IPT__PASS_THIN
+           : pass->batch > 1                       ? IPT__PASS_SEVERAL
+           : longer / shorter >= 1024              ? IPT__PASS_STRETCHED
+           : instance <= IPT__ON_CHIP_BYTES        ? IPT__PASS_ON_CHIP
+           : instance > IPT__HUGE_BYTES            ? IPT__PASS_HUGE
+                                                   : IPT__PASS_LARGE;
+}
+
+/* Bytes that a copy would move in the same time. */
+static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
+{
+    const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
+    return bytes / ipt__pass_shares[limits->cpu][ipt__pass_kind_of(limits, pass)];
 }
 
 /* In a storage only its bytes count. Matrices of which some fit memory are read and written once, others twice. Panels
@@ -65,7 +98,7 @@ static int ipt__axes_break(const unsigned char *order, int count, int at)
     return before + 1 != after;
 }
 
-/* Breaks of a sequence. A pass joins at most three. */
+/* Breaks of a sequence. A pass joins at most three, a double pass five. */
 static int ipt__axes_breaks(const unsigned char *order, int count)
 {
     int at, breaks = 0;
@@ -83,14 +116,75 @@ static size_t ipt__axes_product(const size_t *lengths, int first, int end)
     return product;
 }
 
-/* Finds the cheapest list from a sequence on. lengths: of its axes. */
-static void ipt__axes_search_from(ipt__axes_search *search, const unsigned char *order, const size_t *lengths,
-                                  int depth, double cost)
+/* A sequence of axes, and their lengths. */
+typedef struct ipt__axes_order {
+    unsigned char goal[IPT_MAX_RANK];
+    size_t lengths[IPT_MAX_RANK];
+} ipt__axes_order;
+
+/* Axes [begin, middle) and [middle, end) change places. */
+static void ipt__axes_exchange(ipt__axes_order *order, int begin, int middle, int end)
 {
-    const int count = search->array->count, any = count <= IPT__AXES_FREE;
-    const int breaks = ipt__axes_breaks(order, count), least = (breaks + 2) / 3;
+    const ipt__axes_order before = *order;
+    const size_t first = (size_t)(middle - begin), second = (size_t)(end - middle);
+    memcpy(order->goal + begin, before.goal + middle, second);
+    memcpy(order->goal + begin + second, before.goal + begin, first);
+    memcpy(order->lengths + begin, before.lengths + middle, second * sizeof *before.lengths);
+    memcpy(order->lengths + begin + second, before.lengths + begin, first * sizeof *before.lengths);
+}
+
+/* Where a pass cuts the axes: [begin, middle) and [middle, end) change places. A double pass also exchanges
+ * [end, inner_middle) and [inner_middle, inner_end); else both are `end`. */
+typedef struct ipt__axes_cuts {
+    int begin, middle, end, inner_middle, inner_end;
+} ipt__axes_cuts;
+
+/* The next cuts of an inner exchange. Returns 0 if no cuts are left. */
+static int ipt__axes_next_inner(ipt__axes_cuts *cuts, int count)
+{
+    if (cuts->inner_end == count || cuts->inner_middle == cuts->end) {
+        cuts->inner_end = ++cuts->inner_middle;
+    }
+    return ++cuts->inner_end <= count;
+}
+
+static ipt__pass ipt__axes_pass(const ipt__axes_search *search, const ipt__axes_order *order,
+                                const ipt__axes_cuts *cuts)
+{
+    const int twice = cuts->inner_end > cuts->end;
+    ipt__pass pass;
+    pass.batch = ipt__axes_product(order->lengths, 0, cuts->begin);
+    pass.rows = ipt__axes_product(order->lengths, cuts->begin, cuts->middle);
+    pass.cols = ipt__axes_product(order->lengths, cuts->middle, cuts->end);
+    pass.elem_size = ipt__axes_product(order->lengths, cuts->end, search->array->count) * search->array->elem_size;
+    pass.inner_rows = twice ? ipt__axes_product(order->lengths, cuts->end, cuts->inner_middle) : 0;
+    pass.inner_cols = twice ? ipt__axes_product(order->lengths, cuts->inner_middle, cuts->inner_end) : 0;
+    return pass;
+}
+
+/* Whether a pass joins axes, if only those between breaks may be cut. */
+static int ipt__axes_joins(const ipt__axes_order *order, const ipt__axes_order *next, const ipt__axes_cuts *cuts,
+                           int count)
+{
+    return ipt__axes_break(order->goal, count, cuts->begin) && ipt__axes_break(order->goal, count, cuts->middle) &&
+           ipt__axes_break(order->goal, count, cuts->end) &&
+           ipt__axes_breaks(next->goal, count) < ipt__axes_breaks(order->goal, count);
+}
+
+/* Whether a pass may be a double one. */
+static int ipt__axes_doubles(const ipt__axes_search *search, const ipt__pass *pass)
+{
+    return search->doubles && pass->elem_size <= IPT__DOUBLE_ELEMENT &&
+           2 * pass->elem_size + 16 <= search->limits->local_memory;
+}
+
+/* Finds the cheapest list from a sequence on. */
+static void ipt__axes_search_from(ipt__axes_search *search, const ipt__axes_order *order, int depth, double cost)
+{
+    const int count = search->array->count, any = count <= IPT__AXES_FREE, joins = search->doubles ? 5 : 3;
+    const int breaks = ipt__axes_breaks(order->goal, count), least = (breaks + joins - 1) / joins;
     const double bytes = (double)search->array->elements * (double)search->array->elem_size;
-    int i, j, k;
+    ipt__axes_cuts cuts;
     if ((search->best_count >= 0 && cost + least * bytes >= search->best_cost) || depth + least > search->most)
         return;
     if (!breaks) {
@@ -99,30 +193,23 @@ static void ipt__axes_search_from(ipt__axes_search *search, const unsigned char 
         memcpy(search->best, search->passes, sizeof search->best);
         return;
     }
-    for (i = 0; i < count; ++i)
-        for (j = i + 1; j < count; ++j)
-            for (k = j + 1; k <= count; ++k) {
+    for (cuts.begin = 0; cuts.begin < count; ++cuts.begin)
+        for (cuts.middle = cuts.begin + 1; cuts.middle < count; ++cuts.middle)
+            for (cuts.end = cuts.middle + 1; cuts.end <= count; ++cuts.end) {
                 ipt__pass *const pass = &search->passes[depth];
-                unsigned char next[IPT_MAX_RANK];
-                size_t next_lengths[IPT_MAX_RANK];
-                if (!any && (!ipt__axes_break(order, count, i) || !ipt__axes_break(order, count, j) ||
-                             !ipt__axes_break(order, count, k)))
+                ipt__axes_order exchanged = *order;
+                ipt__axes_exchange(&exchanged, cuts.begin, cuts.middle, cuts.end);
+                if (!any && !ipt__axes_joins(order, &exchanged, &cuts, count))
                     continue;
-                memcpy(next, order, sizeof next);
-                memcpy(next_lengths, lengths, sizeof next_lengths);
-                memcpy(next + i, order + j, (size_t)(k - j));
-                memcpy(next + i + (k - j), order + i, (size_t)(j - i));
-                if (!any && ipt__axes_breaks(next, count) >= breaks)
-                    continue;
-                memcpy(next_lengths + i, lengths + j, (size_t)(k - j) * sizeof *lengths);
-                memcpy(next_lengths + i + (k - j), lengths + i, (size_t)(j - i) * sizeof *lengths);
-                pass->batch = ipt__axes_product(lengths, 0, i);
-                pass->rows = ipt__axes_product(lengths, i, j);
-                pass->cols = ipt__axes_product(lengths, j, k);
-                pass->elem_size = ipt__axes_product(lengths, k, count) * search->array->elem_size;
-                ipt__axes_search_from(search, next, next_lengths, depth + 1,
-                                      cost + (search->host_memory ? ipt__pass_cost_stored(search->host_memory, pass)
-                                                                  : ipt__pass_cost(search->limits, pass)));
+                cuts.inner_middle = cuts.inner_end = cuts.end;
+                do {
+                    ipt__axes_order next = exchanged;
+                    *pass = ipt__axes_pass(search, order, &cuts);
+                    ipt__axes_exchange(&next, cuts.end, cuts.inner_middle, cuts.inner_end);
+                    ipt__axes_search_from(search, &next, depth + 1,
+                                          cost + (search->host_memory ? ipt__pass_cost_stored(search->host_memory, pass)
+                                                                      : ipt__pass_cost(search->limits, pass)));
+                } while (ipt__axes_doubles(search, pass) && ipt__axes_next_inner(&cuts, count));
             }
 }
 
@@ -147,23 +234,28 @@ static void ipt__axes_join(ipt__array *array)
     }
 }
 
-/* Returns the number of passes, in their sequence; 0: nothing moves. host_memory: that of a storage, or 0. Few axes are
- * not joined first: two passes of axes that stay together can take less time than one of both. */
-static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t host_memory, ipt__array *array,
-                                           ipt__pass passes[IPT__MOST_PASSES])
+/* Returns the number of passes, in their sequence; 0: nothing moves. host_memory: that of a storage, or 0. doubles:
+ * double passes are possible. Few axes are not joined first: two passes of axes that stay together can take less time
+ * than one of both. */
+static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t host_memory, int doubles,
+                                           ipt__array *array, ipt__pass passes[IPT__MOST_PASSES])
 {
     ipt__axes_search search;
+    ipt__axes_order order;
     if (array->count > IPT__AXES_FREE)
         ipt__axes_join(array);
     memset(&search, 0, sizeof search);
     search.limits = limits;
     search.host_memory = host_memory;
+    search.doubles = doubles && array->count <= IPT__AXES_FREE;
     search.array = array;
     search.best_count = -1;
+    memcpy(order.goal, array->goal, sizeof order.goal);
+    memcpy(order.lengths, array->lengths, sizeof order.lengths);
     for (search.most = 0; search.best_count < 0 && search.most < IPT__MOST_PASSES; ++search.most)
-        ipt__axes_search_from(&search, array->goal, array->lengths, 0, 0);
+        ipt__axes_search_from(&search, &order, 0, 0);
     if (search.best_count > 0 && array->count <= IPT__AXES_FREE) /* most is one more now */
-        ipt__axes_search_from(&search, array->goal, array->lengths, 0, 0);
+        ipt__axes_search_from(&search, &order, 0, 0);
     memcpy(passes, search.best, sizeof search.best);
     return search.best_count;
 }

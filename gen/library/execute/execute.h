@@ -266,31 +266,40 @@ static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *plan, const ipt__call
     return result;
 }
 
-/* Enqueues a plan, or the passes of one for arrays, each after the last one. Out of place, the first pass writes to
- * the target, and the others work there. */
+/* Enqueues a pass after *last, which becomes its event. */
+static ipt_result ipt__pass_enqueue(ipt_plan *pass, ipt__call *call, int out_of_place, cl_event *last)
+{
+    cl_event next = NULL;
+    const ipt_result result =
+        out_of_place ? ipt__plan_enqueue_out_of_place(pass, call, &next) : ipt__plan_enqueue(pass, call, &next);
+    if (!next)
+        return result;
+    if (*last)
+        ipt__cl.clReleaseEvent(*last);
+    *last = next;
+    call->wait_count = 1;
+    call->wait = last;
+    return result;
+}
+
+/* Enqueues a plan, or the passes of one for arrays, each after the last one. Out of place, the first pass or a copy
+ * writes to the target, and the others work there. */
 static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int out_of_place, cl_event *event)
 {
     ipt__call each = *call;
-    cl_event last = NULL, next = NULL;
+    cl_event last = NULL;
     ipt_result result = IPT_SUCCESS;
     size_t r;
     int i;
     if (!plan->pass_count)
         return out_of_place ? ipt__plan_enqueue_out_of_place(plan, call, event) : ipt__plan_enqueue(plan, call, event);
+    if (out_of_place && plan->copies)
+        result = ipt__pass_enqueue(plan->copies, &each, 1, &last);
     for (i = 0; i < plan->pass_count && !result; ++i)
         for (r = 0; r < plan->passes[i].repeats && !result; ++r) {
             each.source_offset = call->source_offset + r * plan->problem.desc.batch_stride;
             each.target_offset = call->target_offset + r * plan->problem.desc.batch_stride;
-            next = NULL;
-            result = out_of_place && !i ? ipt__plan_enqueue_out_of_place(plan->passes[i].plan, &each, &next)
-                                        : ipt__plan_enqueue(plan->passes[i].plan, &each, &next);
-            if (!next)
-                continue;
-            if (last)
-                ipt__cl.clReleaseEvent(last);
-            last = next;
-            each.wait_count = 1;
-            each.wait = &last;
+            result = ipt__pass_enqueue(plan->passes[i].plan, &each, out_of_place && !i && !plan->copies, &last);
         }
     if (result && result != IPT_ERROR_INCOMPLETE && last)
         result = ipt__fail_incomplete("some passes were enqueued, so the content is undefined");

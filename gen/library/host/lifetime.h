@@ -121,6 +121,7 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
         return;
     while (plan->pass_count)
         ipt_plan_destroy(plan->passes[--plan->pass_count].plan);
+    ipt_plan_destroy(plan->copies);
     host = plan->host;
     if (host) {
 #ifndef IPT_NO_HOST_STREAMING

@@ -164,6 +164,7 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
     const int tall = desc->rows >= desc->cols;
     const size_t length = ipt__super_length(desc), long_side = tall ? desc->rows : desc->cols;
     ipt__layout chip;
+    ipt__grids grids;
     int whole;
     ipt__layout_begin(layout);
     if (problem->pitched && (desc->sequence != IPT_SEQUENCE_SQUARE || desc->rows == desc->cols))
@@ -198,8 +199,12 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
             return result;
         }
 #endif
-        ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(1, desc->rows, desc->cols, 1));
+        grids = ipt__grids_of(1, desc->rows, desc->cols, 1);
+        ipt__stage_add_dense(problem, layout, budget, grids);
         ipt__layout_finish(problem, layout, budget);
+        if (ipt__shuffles_square(problem, &grids) && desc->move == IPT_MOVE_TRANSPOSE && !desc->expression &&
+            layout->workspace <= budget)
+            return IPT_SUCCESS;
         whole = layout->stage_count &&
                 (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP);
         if (whole && (length || ipt__problem_swaps(problem) || ipt__layout_reverses(layout) >= 0))

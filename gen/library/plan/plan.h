@@ -17,7 +17,7 @@ typedef struct ipt__workspace {
     ipt_plan *borrower; /* plan that used the buffer last; NULL: none */
 } ipt__workspace;
 
-enum { IPT__MOST_PASSES = 7 }; /* over arrays of IPT_MAX_RANK axes, without an expression's */
+enum { IPT__MOST_PASSES = 8 }; /* over arrays of IPT_MAX_RANK axes, double ones twice, without an expression's */
 
 /* One pass over arrays. */
 typedef struct ipt__pass_plan {
@@ -44,6 +44,7 @@ struct ipt_plan {
     char *description;
     ipt__pass_plan passes[IPT__MOST_PASSES + 1]; /* of arrays; the plan has no stages of its own then */
     int pass_count;                              /* 0: a plan for matrices */
+    ipt_plan *copies;     /* copies arrays whose first pass only works in place, for out of place; else NULL */
     int passes_cut;       /* the array is too large for the device: each pass goes through host memory by itself */
     ipt__host_plan *host; /* NULL: the plan serves matrices on the device only */
 };

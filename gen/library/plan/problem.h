@@ -69,15 +69,13 @@ static size_t ipt__extent_units(const ipt__problem *problem)
 /* Whether a square matrix takes the swap kernel at once. GPUs move elements of several units, and larger matrices of
  * short units, faster on the chip or by bands. An H200 moved elements of 3 bytes at 0.76 of the copy (3000 x 3000) and
  * 0.39 (4096 x 4096) so, and at 0.25 and 0.19 by swapped tiles; 1024 x 1024 bytes at 0.56 and 0.76. CPUs move elements
- * of several short units faster by bands: PoCL on 2 cores 1024 x 1024 of 3 bytes at 0.32, not 0.05, of 6 bytes at 0.40,
- * not 0.09. */
+ * of several units faster by bands: PoCL on 2 cores 1024 x 1024 of 3 bytes at 0.32, not 0.05, 2000 x 2000 of 32 bytes
+ * at 1.15, not 0.76, 1000 x 1000 of 128 bytes at 1.57, not 0.92. */
 static int ipt__problem_swaps(const ipt__problem *problem)
 {
     return problem->desc.rows == problem->desc.cols && !ipt__problem_rotates(problem) &&
-           ipt__source_row(problem) == ipt__result_row(problem) &&
-           (problem->limits.cpu ? problem->element_units == 1 || problem->unit_bytes >= 4
-                                : problem->element_units == 1 &&
-                                      (problem->unit_bytes >= 4 || problem->matrix_bytes <= IPT__SWAP_SHORT_BYTES));
+           ipt__source_row(problem) == ipt__result_row(problem) && problem->element_units == 1 &&
+           (problem->limits.cpu || problem->unit_bytes >= 4 || problem->matrix_bytes <= IPT__SWAP_SHORT_BYTES);
 }
 
 static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)

@@ -263,7 +263,6 @@ typedef struct ipt__search {
 static void ipt__layout_search(ipt__search *search, const ipt__layout *so_far, const ipt__factors *factors, int most)
 {
     ipt__exchange exchange;
-    exchange.inner = 0;
     if (!strcmp(factors->order, search->to)) {
         ipt__layout layout = *so_far;
         ipt__layout_finish(search->problem, &layout, search->budget);
@@ -274,12 +273,14 @@ static void ipt__layout_search(ipt__search *search, const ipt__layout *so_far, c
     }
     for (exchange.begin = 0; exchange.begin < 3 && most; ++exchange.begin)
         for (exchange.left = 1; exchange.begin + exchange.left < 4; ++exchange.left)
-            for (exchange.right = 1; exchange.begin + exchange.left + exchange.right <= 4; ++exchange.right) {
-                ipt__layout layout = *so_far;
-                ipt__factors next = *factors;
-                if (!ipt__layout_exchange(search->problem, &layout, search->budget, &next, &exchange))
-                    ipt__layout_search(search, &layout, &next, most - 1);
-            }
+            for (exchange.right = 1; exchange.begin + exchange.left + exchange.right <= 4; ++exchange.right)
+                for (exchange.inner = 0; exchange.inner <= (exchange.begin + exchange.left + exchange.right == 2);
+                     ++exchange.inner) {
+                    ipt__layout layout = *so_far;
+                    ipt__factors next = *factors;
+                    if (!ipt__layout_exchange(search->problem, &layout, search->budget, &next, &exchange))
+                        ipt__layout_search(search, &layout, &next, most - 1);
+                }
 }
 
 /* Converts between block formats in the cheapest way. Three exchanges reach any order of four factors. */

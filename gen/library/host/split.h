@@ -1,0 +1,61 @@
+/* Plans whose host matrices go through several contexts at once. */
+
+/* Checks the contexts of such a plan. */
+static ipt_result ipt__split_check(ipt_context *const *contexts, size_t count)
+{
+    size_t i;
+    if (!count)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "count is 0");
+    for (i = 0; i < count; ++i) {
+        if (!contexts[i])
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "contexts[%lu] is NULL", (unsigned long)i);
+        if (!contexts[i]->context || contexts[i]->context != contexts[0]->context)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                             "contexts[%lu] has another OpenCL context than contexts[0], or none", (unsigned long)i);
+    }
+    return IPT_SUCCESS;
+}
+
+/* Refuses fields that such plans do not have. */
+static ipt_result ipt__split_check_fields(const ipt_plan_desc *desc)
+{
+    if (desc->max_device_memory || desc->max_host_memory)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %lu: plans for several contexts are not cut",
+                         desc->max_device_memory ? "max_device_memory" : "max_host_memory",
+                         (unsigned long)(desc->max_device_memory ? desc->max_device_memory : desc->max_host_memory));
+    if (desc->host != IPT_HOST_AUTO && desc->host != IPT_HOST_OVERLAPPED)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host is %s: plans for several contexts are overlapped",
+                         ipt_host_string(desc->host));
+    return IPT_SUCCESS;
+}
+
+/* Makes a plan for matrices of contexts that ipt__split_check has accepted. */
+static IPT__RARE ipt_result ipt__split_plan_make(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
+                                                 ipt_plan **plan)
+{
+    ipt_plan *made;
+    ipt_host scheme;
+    size_t i;
+    ipt_result result = ipt__host_plan_new(contexts[0], desc, NULL, &made);
+    if (result)
+        return result;
+    made->host->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->host->split);
+    if (!made->host->split)
+        result = IPT_ERROR_OUT_OF_MEMORY;
+    for (i = 0; i < count && !result; ++i) {
+        made->host->split[i] = contexts[i];
+        ipt__context_retain(contexts[i]);
+        ++made->host->split_count;
+    }
+    if (!result)
+        result = ipt__split_check_fields(desc);
+    if (!result)
+        result = ipt__host_choose(made, NULL, &scheme);
+    if (!result)
+        result = ipt__host_open(made, IPT_HOST_OVERLAPPED);
+    if (result == IPT_ERROR_OUT_OF_MEMORY && made->refused)
+        result = ipt__host_make_pieces(made); /* in pieces through the first device */
+    result = ipt__host_plan_end(&made, result);
+    *plan = made;
+    return result;
+}
