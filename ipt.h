@@ -5100,6 +5100,7 @@ static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
     X(double, shuffle_inner, 7, 1.4, "factor of shuffles that also transpose super-elements")                          \
     X(double, bands, 6.8, 1.3, "factor of bands in waves")                                                             \
     X(double, bands_step, 200, 50, "of bands in waves, by the bytes of a run")                                         \
+    X(double, bands_units, 0, 1.3, "of bands in waves, if elements have several units: their tiles move unit by unit") \
     X(double, shared, 0, 0.8, "factor of bands in waves that share a launch")                                          \
     X(double, shared_step, 0, 80, "of these, by the bytes of a run")                                                   \
     X(size_t, waves_piece, 0, 131072, "bytes of runs that a work-group moves at once, where they share a launch")      \
@@ -6362,7 +6363,9 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
             factor *= model->blocks_refused;
         return factor * ipt__batch_bytes(problem);
     }
-    return ((bands->workers ? model->shared : model->bands) +
+    return ((bands->workers                ? model->shared
+             : problem->element_units == 1 ? model->bands
+                                           : model->bands + model->bands_units) +
             (bands->workers ? model->shared_step : model->bands_step) /
                 ((double)bands->height * (double)problem->desc.elem_size)) *
            ipt__batch_bytes(problem);
@@ -15392,7 +15395,7 @@ typedef struct ipt__axes_search {
     X(LONG, 0.75, 0.95, "elements of 256 bytes at least")                                                              \
     X(THIN, 0.38, 0.70, "a side of less than 128 bytes")                                                               \
     X(SEVERAL, 0.52, 0.50, "several instances")                                                                        \
-    X(STRETCHED, 0.40, 0.40, "one instance with a side 1024 times as long as the other")                               \
+    X(STRETCHED, 0.40, 0.65, "one instance with a side 1024 times as long as the other")                               \
     X(ON_CHIP, 0.72, 0.90, "one instance that fits a GPU's local memory")                                              \
     X(LARGE, 0.58, 0.90, "one instance that does not")                                                                 \
     X(HUGE, 0.58, 0.40, "one instance of more than 128 MB")                                                            \

@@ -43,7 +43,7 @@ typedef struct ipt__axes_search {
     X(LONG, 0.75, 0.95, "elements of 256 bytes at least")                                                              \
     X(THIN, 0.38, 0.70, "a side of less than 128 bytes")                                                               \
     X(SEVERAL, 0.52, 0.50, "several instances")                                                                        \
-    X(STRETCHED, 0.40, 0.40, "one instance with a side 1024 times as long as the other")                               \
+    X(STRETCHED, 0.40, 0.65, "one instance with a side 1024 times as long as the other")                               \
     X(ON_CHIP, 0.72, 0.90, "one instance that fits a GPU's local memory")                                              \
     X(LARGE, 0.58, 0.90, "one instance that does not")                                                                 \
     X(HUGE, 0.58, 0.40, "one instance of more than 128 MB")                                                            \

@@ -170,7 +170,9 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
             factor *= model->blocks_refused;
         return factor * ipt__batch_bytes(problem);
     }
-    return ((bands->workers ? model->shared : model->bands) +
+    return ((bands->workers                ? model->shared
+             : problem->element_units == 1 ? model->bands
+                                           : model->bands + model->bands_units) +
             (bands->workers ? model->shared_step : model->bands_step) /
                 ((double)bands->height * (double)problem->desc.elem_size)) *
            ipt__batch_bytes(problem);

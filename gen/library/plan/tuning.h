@@ -25,6 +25,7 @@
     X(double, shuffle_inner, 7, 1.4, "factor of shuffles that also transpose super-elements")                          \
     X(double, bands, 6.8, 1.3, "factor of bands in waves")                                                             \
     X(double, bands_step, 200, 50, "of bands in waves, by the bytes of a run")                                         \
+    X(double, bands_units, 0, 1.3, "of bands in waves, if elements have several units: their tiles move unit by unit") \
     X(double, shared, 0, 0.8, "factor of bands in waves that share a launch")                                          \
     X(double, shared_step, 0, 80, "of these, by the bytes of a run")                                                   \
     X(size_t, waves_piece, 0, 131072, "bytes of runs that a work-group moves at once, where they share a launch")      \
