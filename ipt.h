@@ -140,8 +140,9 @@
  *
  * >>moves
  * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element x anew,
- * exactly once. It may use a, the value of desc.expression_argument: one program "x * a" serves all factors. desc.from and desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md
- * names the passes that they cost.
+ * exactly once. It may use a, the value of desc.expression_argument: one program "x * a" serves all factors. desc.from
+ * and desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md names the passes that
+ * they cost.
  *
  * >>papers
  * ipt implements the methods of five documents, for comparison and reproduction. papers.md shows how to select each.
@@ -518,8 +519,8 @@ typedef struct ipt_plan_desc {
  *   byte_offset, batch_stride and addresses of host memory are multiples of the largest power of two, 16 at most, that
  * divides the bytes which the passes move as one: elem_size times the lengths of the last axes that stay there.
  *   Forced sequences, tiles, kernels, formats, moves, pitches and IPT_PAD are for matrices. Arrays of several passes
- * that exceed max_device_memory or the device cross the bus once for each pass. In a storage, the steps of the passes
- * follow one another. */
+ * that exceed max_device_memory or the device cross the bus once for each pass. So do all that are distributed over
+ * several contexts. In a storage, the steps of the passes follow one another. */
 
 /* Rows with gaps, such as those of a region in a larger picture. The source has `rows` rows of cols elements, row_pitch
  * bytes apart. The result has `cols` rows of rows elements, row_pitch_out bytes apart (moves that do not transpose:
@@ -618,8 +619,9 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
                                                cl_event *event);
 
 /* Creates a plan that distributes host matrices over the devices of several contexts. They share one cl_context; each
- * has a share of the parts. The plan executes host matrices only, and belongs to its first context. Errors: as
- * ipt_plan_create; UNSUPPORTED (IPT_NO_HOST_STREAMING). */
+ * has a share of the parts. The plan executes host matrices only, and belongs to its first context. Of an array, each
+ * pass is distributed, and keeps its own device memory. Errors: as ipt_plan_create; UNSUPPORTED
+ * (IPT_NO_HOST_STREAMING). */
 IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
                                          ipt_plan **plan);
 

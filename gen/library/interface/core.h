@@ -159,8 +159,8 @@ typedef struct ipt_plan_desc {
  *   byte_offset, batch_stride and addresses of host memory are multiples of the largest power of two, 16 at most, that
  * divides the bytes which the passes move as one: elem_size times the lengths of the last axes that stay there.
  *   Forced sequences, tiles, kernels, formats, moves, pitches and IPT_PAD are for matrices. Arrays of several passes
- * that exceed max_device_memory or the device cross the bus once for each pass. In a storage, the steps of the passes
- * follow one another. */
+ * that exceed max_device_memory or the device cross the bus once for each pass. So do all that are distributed over
+ * several contexts. In a storage, the steps of the passes follow one another. */
 
 /* Rows with gaps, such as those of a region in a larger picture. The source has `rows` rows of cols elements, row_pitch
  * bytes apart. The result has `cols` rows of rows elements, row_pitch_out bytes apart (moves that do not transpose:

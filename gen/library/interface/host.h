@@ -35,8 +35,9 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
                                                cl_event *event);
 
 /* Creates a plan that distributes host matrices over the devices of several contexts. They share one cl_context; each
- * has a share of the parts. The plan executes host matrices only, and belongs to its first context. Errors: as
- * ipt_plan_create; UNSUPPORTED (IPT_NO_HOST_STREAMING). */
+ * has a share of the parts. The plan executes host matrices only, and belongs to its first context. Of an array, each
+ * pass is distributed, and keeps its own device memory. Errors: as ipt_plan_create; UNSUPPORTED
+ * (IPT_NO_HOST_STREAMING). */
 IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
                                          ipt_plan **plan);
 

@@ -130,8 +130,9 @@
  *
  * >>moves
  * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element x anew,
- * exactly once. It may use a, the value of desc.expression_argument: one program "x * a" serves all factors. desc.from and desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md
- * names the passes that they cost.
+ * exactly once. It may use a, the value of desc.expression_argument: one program "x * a" serves all factors. desc.from
+ * and desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md names the passes that
+ * they cost.
  *
  * >>papers
  * ipt implements the methods of five documents, for comparison and reproduction. papers.md shows how to select each.
