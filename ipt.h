@@ -11351,6 +11351,16 @@ IPT_API const char *ipt_plan_describe(const ipt_plan *plan)
     return plan ? plan->description : "";
 }
 
+/* A first out-of-place execution adds one. */
+static size_t ipt__plan_kernel_count(const ipt_plan *plan)
+{
+    size_t count;
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
+    count = (size_t)plan->kernel_count;
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
+    return count;
+}
+
 IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
 {
     const char *source = NULL;
@@ -11358,12 +11368,14 @@ IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
     if (!plan)
         return NULL;
     for (i = 0; i < plan->pass_count; ++i) {
-        const size_t count = (size_t)plan->passes[i].plan->kernel_count;
+        const size_t count = ipt__plan_kernel_count(plan->passes[i].plan);
         if (index < count)
             return ipt_plan_source(plan->passes[i].plan, index);
         index -= count;
     }
-    IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first out-of-place execution adds a kernel */
+    if (plan->copies)
+        return ipt_plan_source(plan->copies, index);
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
 #ifndef IPT_NO_KERNEL_SOURCE
     if (index < (size_t)plan->kernel_count)
         source = plan->kernels[index].program->source;
