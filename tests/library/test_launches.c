@@ -203,11 +203,12 @@ static void axes_lists(void **state)
 {
     static const size_t lengths[] = {5, 3, 7, 2, 4};
     ipt_context *const context = make_context(NULL);
-    size_t doubles = 0, passes = 0, local, index, total;
+    size_t doubles = 0, passes = 0, local, index, total, turn;
     int count, at, drawn;
     (void)state;
-    for (local = 64; local <= 65536; local *= 2) {
+    for (turn = 0, local = 64; local <= 65536; local *= 1 + turn++ % 2) {
         ipt__limits limits = context->limits;
+        limits.cpu = turn % 2; /* the model takes double passes on CPUs */
         limits.local_memory = local;
         for (count = 0, total = 1; count <= IPT_MAX_RANK; total *= (size_t)++count)
             for (drawn = 0; drawn < (count <= 5 ? (int)total : 20); ++drawn) {
