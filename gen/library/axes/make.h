@@ -69,6 +69,7 @@ static ipt_result ipt__axes_take(const ipt_plan_desc *desc, ipt__array *array)
     return IPT_SUCCESS;
 }
 
+#ifndef IPT_NO_HOST_STREAMING
 /* Makes two passes of a double one. */
 static void ipt__passes_split(ipt__pass *passes, int *count, int at)
 {
@@ -81,6 +82,7 @@ static void ipt__passes_split(ipt__pass *passes, int *count, int at)
     second->elem_size = first->elem_size / (first->inner_rows * first->inner_cols);
     first->inner_rows = first->inner_cols = second->inner_rows = second->inner_cols = 0;
 }
+#endif
 
 /* The desc of one pass over the batch of arrays. A double one converts between formats of blocks. Fields of matrices
  * are those of the pass, without the expression. *repeats: how often a batch with gaps needs it, once for each array.
