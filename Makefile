@@ -40,13 +40,14 @@ PICTURE_PACKAGES = libstb-dev
 DEMO_PACKAGES = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd python3 python3-numpy
 # One list for each tier of tests.
 TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional $(PICTURE_PACKAGES) g++
-CHECK_PACKAGES = $(TEST_PACKAGES) python3-pil libopenblas0-pthread $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv
+CHECK_PACKAGES = $(TEST_PACKAGES) python3-pil libopenblas0-pthread $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv \
+                 cmake pkg-config help2man debhelper dpkg-dev
 DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional $(PICTURE_PACKAGES) python3-pil qemu-user \
                 g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
 .PHONY: imatcopy imatcopy-planted differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
-        clean doc-plot plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
+        install uninstall deb check-install check-deb check-version FORCE clean doc-plot plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
 help: ## list all targets
@@ -86,11 +87,12 @@ sample-told: $(B)/sample/tests/ipt_tests $(B)/libtold.so
 # The fastest checks run first. Where there is -j2, two run at a time; each prints its output when it ends.
 check: deps ## all tests, as CI runs them
 	@sh tests/skipped.sh begin
-	@$(MAKE) --no-print-directory -j2 -Otarget check-gen check-words check-format check-lint check-compile-quick
+	@$(MAKE) --no-print-directory -j2 -Otarget check-gen check-version check-words check-format check-lint check-compile-quick
 	@$(MAKE) --no-print-directory -j2 all tests $(B)/walk
 	@sh tests/sample.sh check $(B)/tests/ipt_tests
 	@sh tests/examples.sh $(B)/examples
 	@sh tests/compile/embedded.sh $(B)/ipt $(B)/embedded
+	@$(MAKE) --no-print-directory -j2 -Otarget check-install check-deb
 	@sh tests/compile/narrow.sh $(B)/narrow
 	@CC="$(CC)" sh tests/compile/options.sh $(B)/options
 	@CC="$(CC)" sh tests/devices/opencls.sh rusticl
@@ -247,6 +249,9 @@ check-format: $(B)/clang-format/done ## check the format with clang-format 14
 check-lint: $(B)/lint_sources ## clang's OpenCL lint over every kernel for every class of parameters
 	@sh tests/analysis/lint.sh $(B)/lint_sources $(B)/lint
 
+check-version: ## check that documents which repeat the version are right
+	@sh gen/version.sh check
+
 check-words: ## check that documents, comments and messages contain no phrase of tests/words.list
 	@sh tests/words.sh --self-test
 	@sh tests/words.sh
@@ -285,10 +290,79 @@ doc-plot: | $(B) ## draw the README's plot, gen/doc/plot.svg, from gen/doc/speed
 	@gnuplot gen/doc/plot.gp
 	@mv $(B)/plot.svg gen/doc/plot.svg
 
+# Where `make install` puts things. DESTDIR is a folder that stands for the root, for packages.
+PREFIX = /usr/local
+DESTDIR =
+BINDIR = $(PREFIX)/bin
+INCLUDEDIR = $(PREFIX)/include
+LIBDIR = $(PREFIX)/lib
+DATADIR = $(PREFIX)/share
+PACKAGE = $(B)/package
+VERSION := $(shell sh gen/version.sh)
+INTERFACE := $(shell sh gen/version.sh interface)
+LIBRARY = libipt.so.$(VERSION)
+
+install: $(B)/ipt $(PACKAGE)/$(LIBRARY) $(PACKAGE)/libipt.a $(PACKAGE)/done ## install headers, libraries, the tool and its pages: PREFIX=/usr/local DESTDIR=
+	@for folder in "$(INCLUDEDIR)" "$(LIBDIR)/pkgconfig" "$(LIBDIR)/cmake/ipt" "$(BINDIR)" "$(DATADIR)/man/man1" \
+	    "$(DATADIR)/bash-completion/completions" "$(DATADIR)/zsh/site-functions" "$(DATADIR)/fish/vendor_completions.d"; do \
+	    mkdir -p "$(DESTDIR)$$folder" || exit 1; done
+	install -m 644 $(HEADERS) "$(DESTDIR)$(INCLUDEDIR)"
+	install -m 644 $(PACKAGE)/$(LIBRARY) $(PACKAGE)/libipt.a "$(DESTDIR)$(LIBDIR)"
+	ln -sf $(LIBRARY) "$(DESTDIR)$(LIBDIR)/libipt.so.$(INTERFACE)"
+	ln -sf libipt.so.$(INTERFACE) "$(DESTDIR)$(LIBDIR)/libipt.so"
+	install -m 755 $(B)/ipt "$(DESTDIR)$(BINDIR)"
+	install -m 644 $(PACKAGE)/ipt.pc "$(DESTDIR)$(LIBDIR)/pkgconfig"
+	install -m 644 $(PACKAGE)/iptConfig.cmake $(PACKAGE)/iptConfigVersion.cmake "$(DESTDIR)$(LIBDIR)/cmake/ipt"
+	install -m 644 $(PACKAGE)/ipt.bash "$(DESTDIR)$(DATADIR)/bash-completion/completions/ipt"
+	install -m 644 $(PACKAGE)/ipt.zsh "$(DESTDIR)$(DATADIR)/zsh/site-functions/_ipt"
+	install -m 644 $(PACKAGE)/ipt.fish "$(DESTDIR)$(DATADIR)/fish/vendor_completions.d"
+	@if [ -s $(PACKAGE)/ipt.1 ]; then install -m 644 $(PACKAGE)/ipt.1 "$(DESTDIR)$(DATADIR)/man/man1"; \
+	else echo "Not installed: the manual page, which needs help2man"; fi
+
+uninstall: ## remove what make install has put there, with the same PREFIX and DESTDIR
+	rm -f "$(DESTDIR)$(INCLUDEDIR)/ipt.h" "$(DESTDIR)$(INCLUDEDIR)/ipt_kernels.h" "$(DESTDIR)$(LIBDIR)"/libipt.so* \
+	    "$(DESTDIR)$(LIBDIR)/libipt.a" "$(DESTDIR)$(BINDIR)/ipt" "$(DESTDIR)$(LIBDIR)/pkgconfig/ipt.pc" \
+	    "$(DESTDIR)$(DATADIR)/bash-completion/completions/ipt" "$(DESTDIR)$(DATADIR)/zsh/site-functions/_ipt" \
+	    "$(DESTDIR)$(DATADIR)/fish/vendor_completions.d/ipt.fish" "$(DESTDIR)$(DATADIR)/man/man1/ipt.1"
+	rm -rf "$(DESTDIR)$(LIBDIR)/cmake/ipt"
+
+# Programs see the functions of the interface alone. -O2 stays where CFLAGS has no -O.
+$(PACKAGE)/ipt.o: gen/package/ipt.c $(HEADERS) | $(PACKAGE)
+	$(CC) -O2 $(CFLAGS) -fPIC -fvisibility=hidden -I. -c -o $@ $<
+
+$(PACKAGE)/$(LIBRARY): $(PACKAGE)/ipt.o
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libipt.so.$(INTERFACE) -o $@ $< $(LDLIBS)
+
+$(PACKAGE)/libipt.a: $(PACKAGE)/ipt.o
+	rm -f $@
+	$(AR) rc $@ $<
+
+# Always anew: what they contain depends on PREFIX.
+$(PACKAGE)/done: $(B)/ipt FORCE | $(PACKAGE)
+	@for template in gen/package/ipt.pc gen/cmake/iptConfig.cmake gen/cmake/iptConfigVersion.cmake; do \
+	    sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+	        -e 's|@VERSION@|$(VERSION)|' -e 's|@INTERFACE@|$(INTERFACE)|' $$template.in > $(PACKAGE)/$${template##*/} || exit 1; done
+	@for shell in bash zsh fish; do sh gen/package/completions.sh $(B)/ipt $$shell > $(PACKAGE)/ipt.$$shell || exit 1; done
+	@: > $(PACKAGE)/ipt.1
+	@! command -v help2man > /dev/null || help2man -N -n "in-place transposition on OpenCL devices" -o $(PACKAGE)/ipt.1 $(B)/ipt
+	@touch $@
+
+deb: ## build Debian packages into build/deb with debhelper
+	@sh gen/deps.sh debhelper dpkg-dev $(DEMO_PACKAGES) pkg-config help2man --optional $(PICTURE_PACKAGES)
+	@sh gen/package/deb.sh $(B)/deb
+
+check-install: $(B)/ipt ## programs that use an installed ipt: pkg-config, and CMake in three ways, in C and C++
+	@CC="$(CC)" sh tests/package/install.sh $(B)/check-install
+
+check-deb: ## build the Debian packages, install them, run what they contain, remove them
+	@CC="$(CC)" sh tests/package/deb.sh $(B)/deb
+
+FORCE:
+
 clean: ## remove build/
 	rm -rf $(B)
 
-$(B) $(B)/examples $(B)/single $(B)/tool:
+$(B) $(B)/examples $(B)/single $(B)/tool $(PACKAGE):
 	mkdir -p $@
 
 $(B)/embed: gen/embed.c | $(B)

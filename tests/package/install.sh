@@ -1,0 +1,126 @@
+# Programs that use ipt as their users' do, from empty folders, in C and in C++: with pkg-config, with CMake's find_package,
+# add_subdirectory and FetchContent, with the shared and the static library. Then the installed tool and its pages.
+# install.sh FOLDER
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)
+prefix=$folder/prefix
+count=0
+
+fail() {
+    echo "install: $*"
+    exit 1
+}
+run() { # NAME COMMAND...: fails with the command's output
+    step=$1
+    shift
+    "$@" >"$folder/log" 2>&1 || { tail -n 20 "$folder/log"; fail "$step"; }
+}
+needs() { # COMMAND PACKAGE
+    command -v "$1" >/dev/null || { (cd "$root" && sh tests/skipped.sh note install "no $1: its ways to use ipt (Debian: $2)"); return 1; }
+}
+
+# A program that includes the whole library, and one that links with it.
+write_programs() { # FOLDER
+    mkdir -p "$1"
+    cat >"$1/linked.c" <<'EOF'
+#include "ipt.h"
+#include <stdio.h>
+int main(void)
+{
+    static int matrix[70 * 50];
+    int i;
+    for (i = 0; i < 70 * 50; ++i)
+        matrix[i] = i;
+    if (ipt_transpose(matrix, 70, 50, sizeof *matrix)) {
+        puts(ipt_context_error(NULL));
+        return 1;
+    }
+    for (i = 0; i < 70 * 50; ++i)
+        if (matrix[i] != i % 70 * 50 + i / 70)
+            return 2;
+    return ipt_version() != IPT_VERSION;
+}
+EOF
+    { echo '#define IPT_IMPLEMENTATION'; cat "$1/linked.c"; } >"$1/whole.c"
+    cp "$1/linked.c" "$1/linked.cc"
+    cp "$1/whole.c" "$1/whole.cc"
+}
+works() { # NAME PROGRAM
+    run "$1" "$2"
+    count=$((count + 1))
+}
+
+write_cmake() { # FOLDER HOW-TO-GET-IPT
+    write_programs "$1"
+    cat >"$1/CMakeLists.txt" <<EOF
+cmake_minimum_required(VERSION 3.14)
+project(user C CXX)
+$2
+foreach(language c cc)
+  add_executable(whole_\${language} whole.\${language})
+  target_link_libraries(whole_\${language} ipt::ipt)
+  foreach(kind shared static)
+    add_executable(\${kind}_\${language} linked.\${language})
+    target_link_libraries(\${kind}_\${language} ipt::ipt_\${kind})
+  endforeach()
+endforeach()
+EOF
+}
+try_cmake() { # NAME HOW OPTION...
+    name=$1
+    write_cmake "$folder/$name" "$2"
+    shift 2
+    run "$name: configure" cmake -S "$folder/$name" -B "$folder/$name/build" -DCMAKE_BUILD_TYPE=Debug "$@"
+    run "$name: build" cmake --build "$folder/$name/build" -j2
+    for program in whole_c whole_cc shared_c shared_cc static_c static_cc; do
+        works "$name: $program" "$folder/$name/build/$program"
+    done
+}
+
+rm -rf "$folder"
+mkdir -p "$folder"
+cd "$root"
+run "make install" make --no-print-directory install PREFIX="$prefix" CFLAGS=-std=c99
+[ -z "$(nm -D --defined-only "$prefix/lib/libipt.so" | grep -v ' ipt_')" ] || fail "libipt.so shows names that are not ipt_..."
+
+if needs pkg-config pkg-config; then
+    write_programs "$folder/pkg-config"
+    cd "$folder/pkg-config"
+    PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+    export PKG_CONFIG_PATH
+    [ "$(pkg-config --modversion ipt)" = "$(sh "$root/gen/version.sh")" ] || fail "pkg-config names another version"
+    for language in c cc; do
+        compiler=${CC:-cc}
+        [ $language = c ] || compiler=${CXX:-c++}
+        # shellcheck disable=SC2046
+        run "pkg-config: $language" $compiler -o linked_$language linked.$language $(pkg-config --cflags --libs ipt)
+        LD_LIBRARY_PATH=$prefix/lib works "pkg-config: $language" ./linked_$language
+    done
+fi
+if needs cmake cmake; then
+    try_cmake find_package "find_package(ipt $(sh "$root/gen/version.sh") REQUIRED)" -DCMAKE_PREFIX_PATH="$prefix"
+    try_cmake add_subdirectory "add_subdirectory($root/gen/cmake ipt)"
+    try_cmake fetch_content "include(FetchContent)
+FetchContent_Declare(ipt SOURCE_DIR $root SOURCE_SUBDIR gen/cmake)
+FetchContent_MakeAvailable(ipt)"
+    write_cmake "$folder/too_new" "find_package(ipt 999 REQUIRED)"
+    ! cmake -S "$folder/too_new" -B "$folder/too_new/build" -DCMAKE_PREFIX_PATH="$prefix" >"$folder/log" 2>&1 ||
+        fail "find_package accepts version 999"
+    run "cmake: install" cmake -S "$root/gen/cmake" -B "$folder/cmake" -DCMAKE_INSTALL_PREFIX="$folder/by_cmake"
+    run "cmake: install" cmake --build "$folder/cmake" --target install -j2
+    try_cmake found_by_cmake "find_package(ipt REQUIRED)" -DCMAKE_PREFIX_PATH="$folder/by_cmake"
+fi
+
+# The tool as installed.
+"$prefix/bin/ipt" plan 70x50:4 >"$folder/log" 2>&1 || fail "the installed tool"
+grep -q '70 x 50 elements' "$folder/log" || fail "the installed tool says something else"
+bash -c 'source "$1"; COMP_WORDS=(ipt transpose --move rotate-2); COMP_CWORD=3; _ipt; [ "${COMPREPLY[*]}" = rotate-270 ]' \
+    bash "$prefix/share/bash-completion/completions/ipt" || fail "bash does not complete rotate-2"
+[ ! -e "$prefix/share/man/man1/ipt.1" ] || grep -q transpose "$prefix/share/man/man1/ipt.1" || fail "ipt.1 is empty"
+cd "$root"
+run "make uninstall" make --no-print-directory uninstall PREFIX="$prefix"
+left=$(find "$prefix" -type f -o -type l)
+[ -z "$left" ] || fail "make uninstall left $left"
+echo "install: $count programs ran and found their results right"
