@@ -41,13 +41,13 @@ DEMO_PACKAGES = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev pocl-opencl-ic
 # One list for each tier of tests.
 TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional $(PICTURE_PACKAGES) g++
 CHECK_PACKAGES = $(TEST_PACKAGES) python3-pil libopenblas0-pthread $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv \
-                 cmake pkg-config help2man debhelper dpkg-dev
+                 cmake pkg-config help2man debhelper dpkg-dev python3-dev
 DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional $(PICTURE_PACKAGES) python3-pil qemu-user \
                 g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
 .PHONY: imatcopy imatcopy-planted differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
-        install uninstall deb check-install check-deb check-version FORCE clean doc-plot plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
+        install uninstall deb check-install check-deb check-python bench-python check-version FORCE clean doc-plot plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
 help: ## list all targets
@@ -92,7 +92,7 @@ check: deps ## all tests, as CI runs them
 	@sh tests/sample.sh check $(B)/tests/ipt_tests
 	@sh tests/examples.sh $(B)/examples
 	@sh tests/compile/embedded.sh $(B)/ipt $(B)/embedded
-	@$(MAKE) --no-print-directory -j2 -Otarget check-install check-deb
+	@$(MAKE) --no-print-directory -j2 -Otarget check-install check-deb check-python
 	@sh tests/compile/narrow.sh $(B)/narrow
 	@CC="$(CC)" sh tests/compile/options.sh $(B)/options
 	@CC="$(CC)" sh tests/devices/opencls.sh rusticl
@@ -353,6 +353,14 @@ deb: ## build Debian packages into build/deb with debhelper
 
 check-install: $(B)/ipt ## programs that use an installed ipt: pkg-config, and CMake in three ways, in C and C++
 	@CC="$(CC)" sh tests/package/install.sh $(B)/check-install
+
+check-python: ## the Python package in a new environment: pip install, its tests, its README's lines
+	@PYTHON=$(PYTHON) sh tests/python/run.sh $(B)/python
+
+bench-python: ## ipt.transpose against NumPy's copy and fastremap: time and memory; SHAPE="9000 7001"
+	@[ -x $(B)/python/venv/bin/python ] || $(MAKE) --no-print-directory check-python
+	@$(B)/python/venv/bin/pip install -q fastremap
+	@$(B)/python/venv/bin/python tests/bench/python.py $(SHAPE)
 
 check-deb: ## build the Debian packages, install them, run what they contain, remove them
 	@CC="$(CC)" sh tests/package/deb.sh $(B)/deb

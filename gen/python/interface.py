@@ -1,0 +1,82 @@
+"""What the extension module declares of ipt.h, for cffi. Run by setup.py."""
+from pathlib import Path
+
+from cffi import FFI
+
+HERE = Path(__file__).resolve().parent
+# The repository's top has the headers; a source distribution has its own copies.
+HEADERS = HERE if (HERE / "ipt.h").exists() else HERE.parent.parent
+
+builder = FFI()
+builder.cdef("""
+typedef ... *cl_context;
+typedef ... *cl_device_id;
+typedef ... *cl_command_queue;
+typedef ... *cl_mem;
+typedef ... *cl_event;
+typedef unsigned int cl_uint;
+typedef enum { IPT_SUCCESS, ... } ipt_result;
+typedef enum { IPT_MOVE_TRANSPOSE, ... } ipt_move;
+#define IPT_MAX_RANK ...
+#define IPT_MEASURE ...
+#define IPT_NO_COOPERATIVE ...
+
+typedef struct ipt_context ipt_context;
+typedef struct {
+    cl_context context;
+    cl_device_id device;
+    const char *device_name;
+    const char *cache_dir;
+    ...;
+} ipt_context_desc;
+typedef struct ipt_plan ipt_plan;
+typedef struct {
+    size_t rows, cols, elem_size, batch, batch_stride;
+    unsigned flags;
+    size_t max_workspace;
+    ipt_move move;
+    const char *expression;
+    const char *expression_type;
+    size_t max_device_memory;
+    unsigned rank;
+    size_t shape[8];
+    unsigned axes[8];
+    ...;
+} ipt_plan_desc;
+typedef struct {
+    int (*progress)(size_t done, size_t total, void *user);
+    void *user;
+    ...;
+} ipt_host_options;
+
+int ipt_version(void);
+const char *ipt_result_string(ipt_result result);
+const char *ipt_move_string(ipt_move move);
+ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context);
+const char *ipt_context_error(const ipt_context *context);
+cl_device_id ipt_context_cl_device(const ipt_context *context);
+void ipt_context_destroy(ipt_context *context);
+ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity);
+ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes);
+ipt_result ipt_wisdom_import(ipt_context *context, const char *text);
+ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan);
+ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
+                            cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
+ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options);
+size_t ipt_plan_workspace(const ipt_plan *plan);
+const char *ipt_plan_describe(const ipt_plan *plan);
+void ipt_plan_destroy(ipt_plan *plan);
+
+extern "Python" int ipt_progress(size_t done, size_t total, void *user);
+""")
+builder.set_source(
+    "ipt._ipt",
+    """
+#define IPT_IMPLEMENTATION
+#define IPT_OPENCL_DYNAMIC /* a machine without OpenCL can import the package */
+#include "ipt.h"
+""",
+    include_dirs=[str(HEADERS)],
+    depends=[str(HEADERS / "ipt.h"), str(HEADERS / "ipt_kernels.h")],
+    libraries=["dl", "pthread"],
+)
