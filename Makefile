@@ -353,6 +353,7 @@ deb: ## build Debian packages into build/deb with debhelper
 
 check-install: $(B)/ipt ## programs that use an installed ipt: pkg-config, and CMake in three ways, in C and C++
 	@CC="$(CC)" sh tests/package/install.sh $(B)/check-install
+	@CC="$(CC)" sh tests/package/versions.sh $(B)/versions
 
 check-python: ## the Python package in a new environment: pip install, its tests, its README's lines
 	@PYTHON=$(PYTHON) sh tests/python/run.sh $(B)/python

@@ -430,6 +430,14 @@ typedef struct ipt_context_desc {
  * results), OPENCL. */
 IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context);
 
+/* The same for a desc of desc_bytes bytes, as the program's ipt.h declares it. A later library takes the fields that an
+ * earlier one lacks as zero. An earlier library refuses a desc whose further fields are not zero. A call of
+ * ipt_context_create is one of this, so that programs and a shared library may differ in version. Its name without
+ * arguments is the function itself, whose desc is that of the library's own ipt.h. Errors: also UNSUPPORTED (fields
+ * that the library does not know). */
+IPT_API ipt_result ipt_context_create_sized(size_t desc_bytes, const ipt_context_desc *desc, ipt_context **context);
+#define ipt_context_create(...) ipt_context_create_sized(sizeof(ipt_context_desc), __VA_ARGS__)
+
 /* Returns the text of the calling thread's last failure. It is valid until the thread's next failure. context may be
  * NULL: each thread has one text, whatever the context. Never NULL; "" before the first failure. */
 IPT_API const char *ipt_context_error(const ipt_context *context);
@@ -538,6 +546,11 @@ typedef struct ipt_plan_desc {
  * failure *plan is NULL. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, BUILD, UNSUPPORTED, CACHE_MISS, OPENCL. */
 IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan);
 
+/* The same for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context, const ipt_plan_desc *desc,
+                                         ipt_plan **plan);
+#define ipt_plan_create(...) ipt_plan_create_sized(sizeof(ipt_plan_desc), __VA_ARGS__)
+
 /* Enqueues the transposition of the batch that starts byte_offset bytes into buffer. Never blocks, allocates nothing,
  * and flushes the queue. All commands wait for wait_events. *event (may be NULL) completes after the last command; the
  * caller releases it. Executions of one plan share its workspace: the second waits for the first on the device, on any
@@ -624,6 +637,11 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
  * (IPT_NO_HOST_STREAMING). */
 IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
                                          ipt_plan **plan);
+
+/* The same for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_context *const *contexts, size_t count,
+                                               const ipt_plan_desc *desc, ipt_plan **plan);
+#define ipt_plan_create_split(...) ipt_plan_create_split_sized(sizeof(ipt_plan_desc), __VA_ARGS__)
 
 #ifndef IPT_NO_STORAGE
 /* A matrix outside memory: in a file, say. */
@@ -1171,6 +1189,22 @@ static IPT__RARE ipt_result ipt__fail_incomplete(const char *meaning)
 static IPT__RARE ipt_result ipt__fail_null(const char *name)
 {
     return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is NULL", name);
+}
+
+/* Copies a desc of given_bytes bytes, as the program's header declares it, to one of this library's size. What the
+ * program's lacks is zero; what this library's lacks has to be zero. */
+static ipt_result ipt__take_desc(void *taken, size_t taken_bytes, const void *given, size_t given_bytes)
+{
+    size_t i;
+    memset(taken, 0, taken_bytes);
+    memcpy(taken, given, given_bytes < taken_bytes ? given_bytes : taken_bytes);
+    for (i = taken_bytes; i < given_bytes; ++i)
+        if (((const char *)given)[i])
+            return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                             "desc has fields that ipt %d.%d.%d does not know: link with the version of the ipt.h that "
+                             "the program includes, or a later one",
+                             IPT_VERSION / 10000, IPT_VERSION / 100 % 100, IPT_VERSION % 100);
+    return IPT_SUCCESS;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>base/opencl                                                                                                      */
@@ -3768,7 +3802,8 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
     return IPT_SUCCESS;
 }
 
-IPT_API IPT__RARE ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context)
+IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const ipt_context_desc *desc,
+                                                      ipt_context **context)
 {
     ipt_context_desc wanted;
     ipt__limits limits;
@@ -3780,8 +3815,9 @@ IPT_API IPT__RARE ipt_result ipt_context_create(const ipt_context_desc *desc, ip
     *context = NULL;
     memset(&wanted, 0, sizeof wanted);
     memset(&limits, 0, sizeof limits);
-    if (desc)
-        wanted = *desc;
+    result = desc ? ipt__take_desc(&wanted, sizeof wanted, desc, desc_bytes) : IPT_SUCCESS;
+    if (result)
+        return result;
     if (!wanted.allocator.alloc != !wanted.allocator.free)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "allocator.%s is NULL: set alloc and free both or neither",
                          wanted.allocator.alloc ? "free" : "alloc");
@@ -3831,6 +3867,11 @@ IPT_API IPT__RARE ipt_result ipt_context_create(const ipt_context_desc *desc, ip
     else
         *context = made;
     return result;
+}
+
+IPT_API ipt_result(ipt_context_create)(const ipt_context_desc *desc, ipt_context **context)
+{
+    return ipt_context_create_sized(sizeof *desc, desc, context);
 }
 
 IPT_API cl_context ipt_context_cl_context(const ipt_context *context)
@@ -15980,43 +16021,58 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
 
 /* Public functions that choose the kind of plan, and the one-line transposition. */
 
-IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
+IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context, const ipt_plan_desc *desc,
+                                         ipt_plan **plan)
 {
-    return desc && desc->rank ? ipt__axes_plan_make(&context, 0, desc, plan)
-                              : ipt__any_plan_make(context, desc, NULL, plan);
-}
-
-#ifdef IPT_NO_HOST_STREAMING
-
-IPT_API IPT__RARE ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count,
-                                                   const ipt_plan_desc *desc, ipt_plan **plan)
-{
-    (void)contexts, (void)count, (void)desc;
+    ipt_plan_desc taken;
+    ipt_result result;
     if (!plan)
         return ipt__fail_null("plan");
     *plan = NULL;
-    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_HOST_STREAMING: a plan has one device");
+    if (!context || !desc)
+        return ipt__fail_null(context ? "desc" : "context");
+    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes);
+    if (result)
+        return result;
+    return taken.rank ? ipt__axes_plan_make(&context, 0, &taken, plan)
+                      : ipt__any_plan_make(context, &taken, NULL, plan);
 }
 
-#else
-
-IPT_API IPT__RARE ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count,
-                                                   const ipt_plan_desc *desc, ipt_plan **plan)
+IPT_API IPT__RARE ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_context *const *contexts, size_t count,
+                                                         const ipt_plan_desc *desc, ipt_plan **plan)
 {
+    ipt_plan_desc taken;
     ipt_result result;
     if (!plan)
         return ipt__fail_null("plan");
     *plan = NULL;
     if (!contexts || !desc)
         return ipt__fail_null(contexts ? "desc" : "contexts");
+    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes);
+    if (result)
+        return result;
+#ifndef IPT_NO_HOST_STREAMING
     result = ipt__split_check(contexts, count);
     if (result)
         return result;
-    return desc->rank ? ipt__axes_plan_make(contexts, count, desc, plan)
-                      : ipt__split_plan_make(contexts, count, desc, plan);
+    return taken.rank ? ipt__axes_plan_make(contexts, count, &taken, plan)
+                      : ipt__split_plan_make(contexts, count, &taken, plan);
+#else
+    (void)count;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_HOST_STREAMING: a plan has one device");
+#endif
 }
 
-#endif
+/* The functions themselves, behind the macros of their names. */
+IPT_API ipt_result(ipt_plan_create)(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
+{
+    return ipt_plan_create_sized(sizeof *desc, context, desc, plan);
+}
+IPT_API IPT__RARE ipt_result(ipt_plan_create_split)(ipt_context *const *contexts, size_t count,
+                                                    const ipt_plan_desc *desc, ipt_plan **plan)
+{
+    return ipt_plan_create_split_sized(sizeof *desc, contexts, count, desc, plan);
+}
 
 IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t elem_size)
 {

@@ -172,7 +172,7 @@ END
     job "$compiler" symbols <<END
 $build -c $a -o implementation.o
 nm -g --defined-only implementation.o | sed 's/.* //' | sort > exported
-sed -n 's/^IPT_API [^(]*[ *]\(ipt_[a-z][a-z_]*\)(.*/\1/p' $root/ipt.h | sort -u > declared
+sed -n '/(ipt_[a-z_]*)(/d; s/^IPT_API [^(]*[ *]\(ipt_[a-z][a-z_]*\)(.*/\1/p' $root/ipt.h | sort -u > declared
 grep -x ipt_transpose declared
 diff declared exported
 echo '#include "ipt.h"' > interface.c

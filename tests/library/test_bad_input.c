@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -616,18 +617,57 @@ static void bad_input_prints_nothing(void **state)
     fclose(file);
 }
 
+/* Descs of other versions: shorter ones lack fields, which are zero then; longer ones may have no value that is lost.
+ * Descs end without padding, which an initialiser need not clear: a later version has its fields there. */
+static void bad_input_desc_sizes(void **state)
+{
+    struct {
+        ipt_plan_desc desc;
+        unsigned char further[64];
+    } longer;
+    struct {
+        ipt_context_desc desc;
+        unsigned char further[64];
+    } context_longer;
+    ipt_context *context = NULL;
+    ipt_plan *plan = NULL;
+    (void)state;
+    assert_int_equal(sizeof(ipt_plan_desc), offsetof(ipt_plan_desc, axes) + sizeof longer.desc.axes);
+    assert_int_equal(sizeof(ipt_context_desc), offsetof(ipt_context_desc, profile) + sizeof(const char *));
+    memset(&longer, 0, sizeof longer);
+    longer.desc.rows = 20, longer.desc.cols = 30, longer.desc.elem_size = 4;
+    assert_int_equal(ipt_plan_create_sized(sizeof longer, test_context, &longer.desc, &plan), IPT_SUCCESS);
+    ipt_plan_destroy(plan);
+    longer.further[63] = 1;
+    test_expect_error(ipt_plan_create_sized(sizeof longer, test_context, &longer.desc, &plan), IPT_ERROR_UNSUPPORTED,
+                      "fields", "link");
+    assert_null(plan);
+    test_expect_error(ipt_plan_create_split_sized(sizeof longer, &test_context, 1, &longer.desc, &plan),
+                      IPT_ERROR_UNSUPPORTED, NULL, NULL);
+    memset(longer.desc.shape, 0xff, sizeof longer.desc.shape); /* behind what the program's desc has */
+    longer.desc.rank = 77;
+    assert_int_equal(ipt_plan_create_sized(offsetof(ipt_plan_desc, rank), test_context, &longer.desc, &plan),
+                     IPT_SUCCESS);
+    ipt_plan_destroy(plan);
+    longer.desc.rank = 0;
+    assert_int_equal((ipt_plan_create)(test_context, &longer.desc, &plan), IPT_SUCCESS); /* the function itself */
+    ipt_plan_destroy(plan);
+    memset(&context_longer, 0, sizeof context_longer);
+    context_longer.desc.context = test_cl_context;
+    context_longer.desc.device = test_device;
+    context_longer.further[0] = 1;
+    test_expect_error(ipt_context_create_sized(sizeof context_longer, &context_longer.desc, &context),
+                      IPT_ERROR_UNSUPPORTED, "fields", "link");
+    assert_null(context);
+}
+
 const struct CMUnitTest test_bad_input[] = {
-    TEST_CASE(bad_input_context),
-    TEST_CASE(bad_input_other_devices),
-    TEST_CASE(bad_input_device_functions),
-    TEST_CASE(bad_input_plan),
-    TEST_CASE(bad_input_measure_buffer),
-    TEST_CASE(bad_input_workspace),
-    TEST_CASE(bad_input_execute),
-    TEST_CASE(bad_input_out_of_place),
-    TEST_CASE(bad_input_overlapping_sub_buffers),
-    TEST_CASE(bad_input_host),
-    TEST_CASE(bad_input_message_of_the_thread),
+    TEST_CASE(bad_input_desc_sizes),     TEST_CASE(bad_input_context),
+    TEST_CASE(bad_input_other_devices),  TEST_CASE(bad_input_device_functions),
+    TEST_CASE(bad_input_plan),           TEST_CASE(bad_input_measure_buffer),
+    TEST_CASE(bad_input_workspace),      TEST_CASE(bad_input_execute),
+    TEST_CASE(bad_input_out_of_place),   TEST_CASE(bad_input_overlapping_sub_buffers),
+    TEST_CASE(bad_input_host),           TEST_CASE(bad_input_message_of_the_thread),
     TEST_CASE(bad_input_prints_nothing),
 };
 const size_t test_bad_input_count = TEST_COUNT(test_bad_input);

@@ -114,7 +114,8 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
     return IPT_SUCCESS;
 }
 
-IPT_API IPT__RARE ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context)
+IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const ipt_context_desc *desc,
+                                                      ipt_context **context)
 {
     ipt_context_desc wanted;
     ipt__limits limits;
@@ -126,8 +127,9 @@ IPT_API IPT__RARE ipt_result ipt_context_create(const ipt_context_desc *desc, ip
     *context = NULL;
     memset(&wanted, 0, sizeof wanted);
     memset(&limits, 0, sizeof limits);
-    if (desc)
-        wanted = *desc;
+    result = desc ? ipt__take_desc(&wanted, sizeof wanted, desc, desc_bytes) : IPT_SUCCESS;
+    if (result)
+        return result;
     if (!wanted.allocator.alloc != !wanted.allocator.free)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "allocator.%s is NULL: set alloc and free both or neither",
                          wanted.allocator.alloc ? "free" : "alloc");
@@ -177,6 +179,11 @@ IPT_API IPT__RARE ipt_result ipt_context_create(const ipt_context_desc *desc, ip
     else
         *context = made;
     return result;
+}
+
+IPT_API ipt_result(ipt_context_create)(const ipt_context_desc *desc, ipt_context **context)
+{
+    return ipt_context_create_sized(sizeof *desc, desc, context);
 }
 
 IPT_API cl_context ipt_context_cl_context(const ipt_context *context)

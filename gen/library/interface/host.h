@@ -41,6 +41,11 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
 IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
                                          ipt_plan **plan);
 
+/* The same for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_context *const *contexts, size_t count,
+                                               const ipt_plan_desc *desc, ipt_plan **plan);
+#define ipt_plan_create_split(...) ipt_plan_create_split_sized(sizeof(ipt_plan_desc), __VA_ARGS__)
+
 #ifndef IPT_NO_STORAGE
 /* A matrix outside memory: in a file, say. */
 typedef struct ipt_storage {
