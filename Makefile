@@ -47,7 +47,7 @@ DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgri
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
 .PHONY: imatcopy imatcopy-planted differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
-        install uninstall deb check-install check-deb check-python bench-python check-version FORCE clean doc-plot plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
+        install uninstall deb check-install check-deb check-python bench-python dist check-dist check-version FORCE clean doc-plot plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
 help: ## list all targets
@@ -92,7 +92,7 @@ check: deps ## all tests, as CI runs them
 	@sh tests/sample.sh check $(B)/tests/ipt_tests
 	@sh tests/examples.sh $(B)/examples
 	@sh tests/compile/embedded.sh $(B)/ipt $(B)/embedded
-	@$(MAKE) --no-print-directory -j2 -Otarget check-install check-deb check-python
+	@$(MAKE) --no-print-directory -j2 -Otarget check-install check-deb check-python check-dist
 	@sh tests/compile/narrow.sh $(B)/narrow
 	@CC="$(CC)" sh tests/compile/options.sh $(B)/options
 	@CC="$(CC)" sh tests/devices/opencls.sh rusticl
@@ -354,6 +354,12 @@ deb: ## build Debian packages into build/deb with debhelper
 check-install: $(B)/ipt ## programs that use an installed ipt: pkg-config, and CMake in three ways, in C and C++
 	@CC="$(CC)" sh tests/package/install.sh $(B)/check-install
 	@CC="$(CC)" sh tests/package/versions.sh $(B)/versions
+
+dist: single ## the release, build/dist/ipt-VERSION.tar.gz, with its sum: the committed tree and the library in one file
+	@sh gen/package/dist.sh $(B)/single/ipt.h $(B)/dist
+
+check-dist: single # the release is reproducible and complete
+	@CC="$(CC)" sh tests/package/dist.sh $(B)/check-dist
 
 check-python: ## the Python package in a new environment: pip install, its tests, its README's lines
 	@PYTHON=$(PYTHON) sh tests/python/run.sh $(B)/python
