@@ -124,41 +124,120 @@ bool bench_show_summary(FILE *stream, const bench_result *results, size_t count,
     return true;
 }
 
-void bench_csv_heading(FILE *stream)
+/* A column of the results. */
+typedef struct bench_column {
+    const char *name;
+    enum { BENCH_COUNT, BENCH_NUMBER, BENCH_PERCENT, BENCH_MISSING } kind;
+    size_t count;
+    double number;
+} bench_column;
+
+enum { BENCH_COLUMNS = 23 };
+
+static bench_column bench_count(const char *name, size_t count)
 {
-    fputs("rows,cols,elem_size,batch,bytes,seconds,gb_per_s,copy_seconds,copy_gb_per_s,ratio,latency_seconds,workspace,"
-          "workspace_percent,stages,buffers,repeat,rounds,verified,blas_seconds,blas_gb_per_s,memcpy_seconds,"
-          "memcpy_gb_per_s,ipt_over_blas\n",
-          stream);
-    fflush(stream);
+    return (bench_column){.name = name, .kind = BENCH_COUNT, .count = count};
+}
+
+static bench_column bench_number(const char *name, bool measured, double number)
+{
+    return (bench_column){.name = name, .kind = measured ? BENCH_NUMBER : BENCH_MISSING, .number = number};
+}
+
+/* All columns, in their sequence. Names need no result. */
+static void bench_columns(const bench_result *result, bench_column columns[BENCH_COLUMNS])
+{
+    bool timed = result->seconds > 0, copied = result->copy_seconds > 0, compared = result->blas_seconds > 0;
+    bench_column *to = columns;
+    *to++ = bench_count("rows", result->rows);
+    *to++ = bench_count("cols", result->cols);
+    *to++ = bench_count("elem_size", result->elem_size);
+    *to++ = bench_count("batch", result->batch);
+    *to++ = bench_count("bytes", result->bytes);
+    *to++ = bench_number("seconds", timed, result->seconds);
+    *to++ = bench_number("gb_per_s", timed, bench_speed(result, result->seconds));
+    *to++ = bench_number("copy_seconds", copied, result->copy_seconds);
+    *to++ = bench_number("copy_gb_per_s", copied, bench_speed(result, result->copy_seconds));
+    *to++ = bench_number("ratio", copied, bench_ratio(result->seconds, result->copy_seconds));
+    *to++ = bench_number("latency_seconds", timed, result->latency);
+    *to++ = bench_count("workspace", result->workspace);
+    *to = bench_number("workspace_percent", true, bench_workspace_percent(result));
+    to++->kind = BENCH_PERCENT;
+    *to++ = bench_count("stages", result->stages);
+    *to++ = bench_count("buffers", result->buffers);
+    *to++ = bench_count("repeat", result->repeat);
+    *to++ = bench_count("rounds", result->rounds);
+    *to++ = bench_count("verified", result->verified);
+    *to++ = bench_number("blas_seconds", compared, result->blas_seconds);
+    *to++ = bench_number("blas_gb_per_s", compared, bench_speed(result, result->blas_seconds));
+    *to++ = bench_number("memcpy_seconds", compared, result->memcpy_seconds);
+    *to++ = bench_number("memcpy_gb_per_s", compared, bench_speed(result, result->memcpy_seconds));
+    *to = bench_number("ipt_over_blas", compared, bench_ratio(result->seconds, result->blas_seconds));
+}
+
+/* missing: stands for a value that was not measured. */
+static void bench_write_value(FILE *stream, const bench_column *column, const char *missing)
+{
+    switch (column->kind) {
+    case BENCH_COUNT:
+        fprintf(stream, "%zu", column->count);
+        break;
+    case BENCH_NUMBER:
+        fprintf(stream, "%.9g", column->number);
+        break;
+    case BENCH_PERCENT:
+        fprintf(stream, "%.4f", column->number);
+        break;
+    case BENCH_MISSING:
+        fputs(missing, stream);
+        break;
+    }
 }
 
 void bench_csv_number(FILE *stream, bool measured, double number)
 {
-    if (measured) {
-        fprintf(stream, ",%.9g", number);
-    } else {
-        fputc(',', stream);
+    const bench_column column = bench_number("", measured, number);
+    fputc(',', stream);
+    bench_write_value(stream, &column, "");
+}
+
+void bench_csv_heading(FILE *stream)
+{
+    static const bench_result none = {0};
+    bench_column columns[BENCH_COLUMNS];
+    bench_columns(&none, columns);
+    for (size_t i = 0; i < BENCH_COLUMNS; i++) {
+        fprintf(stream, "%s%s", i == 0 ? "" : ",", columns[i].name);
     }
+    fputc('\n', stream);
+    fflush(stream);
 }
 
 void bench_csv_line(FILE *stream, const bench_result *result)
 {
-    bool timed = result->seconds > 0, copied = result->copy_seconds > 0, compared = result->blas_seconds > 0;
-    fprintf(stream, "%zu,%zu,%zu,%zu,%zu", result->rows, result->cols, result->elem_size, result->batch, result->bytes);
-    bench_csv_number(stream, timed, result->seconds);
-    bench_csv_number(stream, timed, bench_speed(result, result->seconds));
-    bench_csv_number(stream, copied, result->copy_seconds);
-    bench_csv_number(stream, copied, bench_speed(result, result->copy_seconds));
-    bench_csv_number(stream, copied, bench_ratio(result->seconds, result->copy_seconds));
-    bench_csv_number(stream, timed, result->latency);
-    fprintf(stream, ",%zu,%.4f,%zu,%zu,%zu,%zu,%d", result->workspace, bench_workspace_percent(result), result->stages,
-            result->buffers, result->repeat, result->rounds, result->verified);
-    bench_csv_number(stream, compared, result->blas_seconds);
-    bench_csv_number(stream, compared, bench_speed(result, result->blas_seconds));
-    bench_csv_number(stream, compared, result->memcpy_seconds);
-    bench_csv_number(stream, compared, bench_speed(result, result->memcpy_seconds));
-    bench_csv_number(stream, compared, bench_ratio(result->seconds, result->blas_seconds));
+    bench_column columns[BENCH_COLUMNS];
+    bench_columns(result, columns);
+    for (size_t i = 0; i < BENCH_COLUMNS; i++) {
+        fputs(i == 0 ? "" : ",", stream);
+        bench_write_value(stream, &columns[i], "");
+    }
     fputc('\n', stream);
+    fflush(stream);
+}
+
+void bench_json(FILE *stream, const bench_result *results, size_t count)
+{
+    fputc('[', stream);
+    for (size_t r = 0; r < count; r++) {
+        bench_column columns[BENCH_COLUMNS];
+        bench_columns(&results[r], columns);
+        fputs(r == 0 ? "\n  {" : ",\n  {", stream);
+        for (size_t i = 0; i < BENCH_COLUMNS; i++) {
+            fprintf(stream, "%s\"%s\": ", i == 0 ? "" : ", ", columns[i].name);
+            bench_write_value(stream, &columns[i], "null");
+        }
+        fputc('}', stream);
+    }
+    fputs("\n]\n", stream);
     fflush(stream);
 }

@@ -15,6 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_standard_output(const char *path)
+{
+    return path != NULL && strcmp(path, "-") == 0;
+}
+
 /* Refuses options that --startup does not support. Returns 0 or the exit code. */
 static int check_startup(const arguments *given)
 {
@@ -67,6 +72,9 @@ static int check_bench(const arguments *given)
     if (given->pad && given->batch > 1) {
         return message_usage_error("--pad takes one matrix, not --batch %zu", given->batch);
     }
+    if (given->json && is_standard_output(given->csv)) {
+        return message_usage_error("--json does not go with --csv -: both are standard output");
+    }
     size_t elem_size = given->operand != NULL ? given->shape.elem_size : given->elem_size;
     if (given->blas && elem_size != sizeof(float) && elem_size != sizeof(double)) {
         return message_usage_error("--blas takes elements of 4 or 8 bytes, not %zu", elem_size);
@@ -76,7 +84,7 @@ static int check_bench(const arguments *given)
 
 static int open_csv(const arguments *given, FILE **csv)
 {
-    *csv = given->csv == NULL ? NULL : fopen(given->csv, "w");
+    *csv = given->csv == NULL ? NULL : is_standard_output(given->csv) ? stdout : fopen(given->csv, "w");
     return given->csv == NULL || *csv != NULL ? 0 : message_fail("%s: %s", given->csv, strerror(errno));
 }
 
@@ -84,7 +92,7 @@ static int open_csv(const arguments *given, FILE **csv)
 static int close_csv(const arguments *given, FILE *csv, int code)
 {
     bool failed = csv != NULL && ferror(csv) != 0;
-    if (csv != NULL && (fclose(csv) != 0 || failed)) {
+    if (csv != NULL && ((csv == stdout ? fflush(csv) : fclose(csv)) != 0 || failed)) {
         return message_fail("%s: %s", given->csv, strerror(errno));
     }
     return code;
@@ -111,7 +119,7 @@ static int run_startup(const arguments *given)
     }
     FILE *csv;
     int code = open_csv(given, &csv);
-    if (code == 0 && !startup_measure(&desc, stdout, csv, message)) {
+    if (code == 0 && !startup_measure(&desc, csv == stdout ? stderr : stdout, csv, message)) {
         code = message_fail("%s", message);
     }
     return close_csv(given, csv, code);
@@ -125,6 +133,7 @@ typedef struct bench {
     bench_blas blas;
     ipt_context *context;
     FILE *csv;
+    FILE *shown; /* where tables go: standard error if standard output has CSV or JSON */
 } bench;
 
 /* Reads the shapes and acquires all resources. */
@@ -210,9 +219,9 @@ static int bench_one(const arguments *given, bench *work, bench_shape shape, ben
         bench_csv_line(work->csv, result);
     }
     if (given->operand == NULL) {
-        bench_show_line(stdout, result, given->blas);
+        bench_show_line(work->shown, result, given->blas);
     } else if (good) {
-        bench_show_block(stdout, result);
+        bench_show_block(work->shown, result);
     }
     if (result->note[0] != '\0') {
         message_fail("%s: %s", name, result->note);
@@ -226,20 +235,24 @@ static int bench_all(const arguments *given, bench *work)
     char message[BENCH_MESSAGE_SIZE];
     int code = 0;
     if (given->operand == NULL) {
-        printf("%zu shapes, elements of %zu bytes, batch %zu, on %s\n", work->shapes.count, given->shape.elem_size,
-               given->batch, work->device.name);
-        bench_show_heading(stdout, given->blas);
+        fprintf(work->shown, "%zu shapes, elements of %zu bytes, batch %zu, on %s\n", work->shapes.count,
+                given->shape.elem_size, given->batch, work->device.name);
+        bench_show_heading(work->shown, given->blas);
     } else {
         size_t bytes = 0;
         (void)shape_bytes(&given->shape, given->batch, &bytes); /* checked with the command line */
-        printf("%s, batch %zu, %zu bytes, on %s\n", given->operand, given->batch, bytes, work->device.name);
+        fprintf(work->shown, "%s, batch %zu, %zu bytes, on %s\n", given->operand, given->batch, bytes,
+                work->device.name);
     }
     for (size_t i = 0; i < work->shapes.count; i++) {
         if (bench_one(given, work, work->shapes.items[i], &work->results[i]) != 0) {
             code = EXIT_FAILURE;
         }
     }
-    if (!bench_show_summary(stdout, work->results, work->shapes.count, message)) {
+    if (given->json) {
+        bench_json(stdout, work->results, work->shapes.count);
+    }
+    if (!bench_show_summary(work->shown, work->results, work->shapes.count, message)) {
         code = message_fail("%s", message);
     }
     return code;
@@ -258,7 +271,7 @@ int command_bench(const arguments *command_line)
     if (given.operand == NULL) {
         given.shape.elem_size = given.elem_size;
     }
-    bench work = {0};
+    bench work = {.shown = given.json || is_standard_output(given.csv) ? stderr : stdout};
     code = prepare_bench(&given, &work);
     if (code == 0) {
         code = bench_all(&given, &work);

@@ -1,11 +1,13 @@
 /* ipt devices */
 #include "commands.h"
+#include "json.h"
 #include "messages.h"
 #include "setup.h"
 #include "show.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int show_profile(const arguments *given)
 {
@@ -16,6 +18,32 @@ static int show_profile(const arguments *given)
     }
     ipt_context_destroy(context);
     return code;
+}
+
+/* Prints a device as text or JSON. Returns 0 or the exit code. */
+static int show_device(const arguments *given, cl_device_id device, size_t number, bool selected)
+{
+    char text[2048], name[40];
+    if (ipt_device_describe(device, text, sizeof text) != IPT_SUCCESS) {
+        snprintf(name, sizeof name, "device %zu", number);
+        return message_fail_ipt(name);
+    }
+    if (!given->json) {
+        printf("device %zu%s\n", number, !selected ? "" : given->device == NULL ? " (default)" : " (chosen)");
+        show_lines(text, "  ");
+        return 0;
+    }
+    char *rest = strchr(text, '\n');
+    if (rest != NULL) {
+        *rest++ = '\0';
+    }
+    printf("%s\n  {\"number\": %zu, \"selected\": %s, \"name\": ", number == 0 ? "" : ",", number,
+           selected ? "true" : "false");
+    json_string(stdout, text);
+    fputs(", \"description\": ", stdout);
+    json_lines(stdout, rest == NULL ? "" : rest);
+    putchar('}');
+    return 0;
 }
 
 int command_devices(const arguments *given)
@@ -40,17 +68,16 @@ int command_devices(const arguments *given)
     /* The list helps most where no device can be selected: print it in any case. */
     ipt_context *context = NULL;
     int code = setup_context(given, NULL, &context);
+    if (given->json) {
+        putchar('[');
+    }
     for (size_t i = 0; i < count; i++) {
-        char text[2048];
-        bool marked = context != NULL && ipt_context_cl_device(context) == devices[i];
-        printf("device %zu%s\n", i, !marked ? "" : given->device == NULL ? " (default)" : " (chosen)");
-        if (ipt_device_describe(devices[i], text, sizeof text) != IPT_SUCCESS) {
-            char name[40];
-            snprintf(name, sizeof name, "device %zu", i);
-            code = message_fail_ipt(name);
-        } else {
-            show_lines(text, "  ");
-        }
+        bool selected = context != NULL && ipt_context_cl_device(context) == devices[i];
+        int shown = show_device(given, devices[i], i, selected);
+        code = shown != 0 ? shown : code;
+    }
+    if (given->json) {
+        puts("\n]");
     }
     ipt_context_destroy(context);
     free(devices);

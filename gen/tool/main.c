@@ -30,7 +30,7 @@
 enum { DEFAULT_ROUNDS = 3, DEFAULT_ELEM_SIZE = 4 };
 
 static const command commands[] = {
-    {"devices", OPERAND_NONE, "list the OpenCL devices and mark the selected one", FOR_ALL | FOR_DEVICES,
+    {"devices", OPERAND_NONE, "list the OpenCL devices and mark the selected one", FOR_ALL | FOR_DEVICES | FOR_JSON,
      command_devices, NULL},
     {"transpose", OPERAND_FILE, "transpose the matrices of a NumPy file (.npy), or a picture, in place",
      FOR_ALL | FOR_TRANSPOSE | FOR_MOVES, command_transpose,
@@ -41,7 +41,7 @@ static const command commands[] = {
      "has at most --memory bytes. After Ctrl-C or a kill, and with --sync after a power failure,\n"
      "'ipt transpose --resume FILE' continues from the last step. More --memory means larger steps."},
     {"plan", OPERAND_SHAPE, "show the plan for such a matrix: stages, sizes, workspace",
-     FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES, command_plan, NULL},
+     FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES | FOR_JSON, command_plan, NULL},
     {"source", OPERAND_SHAPE, "show the OpenCL C text of the plan's programs",
      FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES, command_source, NULL},
     {"precompile", OPERAND_SHAPES, "compile the plans' programs ahead of time, into a folder or a C header",
@@ -51,7 +51,7 @@ static const command commands[] = {
     {"tune", OPERAND_SHAPES, "measure plans and write the fastest as wisdom, for --wisdom", FOR_ALL | FOR_TUNE,
      command_tune, "Takes SHAPEs or --shapes. --wisdom FILE --output FILE adds to the wisdom of a file."},
     {"bench", OPERAND_OPTIONAL_SHAPE, "measure in-place transpositions against copies on the device",
-     FOR_ALL | FOR_PLANS | FOR_BENCH, command_bench,
+     FOR_ALL | FOR_PLANS | FOR_BENCH | FOR_JSON, command_bench,
      "The shapes come from ROWSxCOLS:BYTES, --shapes or --random. Every result is verified on the device.\n"
      "  GB/s      bytes read and bytes written per second\n"
      "  ratio     speed divided by the copy's speed\n"

@@ -105,7 +105,9 @@ const option option_list[] = {
      FIELD(out_of_place), 0, 0},
     {"--startup", NULL, "measure the start of processes instead", OPTION_SWITCH, FOR_BENCH, FIELD(startup), 0, 0},
     {"--startup-step", NULL, NULL, OPTION_SWITCH, FOR_BENCH, FIELD(startup_step), 0, 0},
-    {"--csv", "FILE", "write all results to FILE", OPTION_TEXT, FOR_BENCH, FIELD(csv), 0, 0},
+    {"--csv", "FILE", "write all results to FILE; - is standard output", OPTION_TEXT, FOR_BENCH, FIELD(csv), 0, 0},
+    {"--json", NULL, "write the results as JSON to standard output, messages to standard error", OPTION_SWITCH,
+     FOR_JSON, FIELD(json), 0, 0},
     {"--help", NULL, "show this text", OPTION_SWITCH, FOR_ALL, FIELD(help), 0, 0},
 };
 const size_t option_count = sizeof option_list / sizeof option_list[0];

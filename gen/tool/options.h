@@ -31,7 +31,8 @@ enum {
     FOR_DEVICES = 64,
     FOR_SOURCES = 128, /* commands that work from a device profile alone */
     FOR_PRECOMPILE = 256,
-    FOR_TUNE = 512
+    FOR_TUNE = 512,
+    FOR_JSON = 1024
 };
 
 /* Options of different commands may share a name and nothing else. */

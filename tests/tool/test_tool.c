@@ -784,6 +784,8 @@ static void test_usage_errors(void **state)
         {"source", "3x4x5:4", "--axes", "0,1,1"},
         {"precompile", "3x4x5:4", "4x5:4", "--axes", "2,1,0", "-o", "a"},
         {"bench", "3x4x5:4", "--axes", "2,1,0"},
+        {"bench", "3x4:4", "--json", "--csv", "-"},
+        {"transpose", "a", "--json"},
         {"tune", "3x4x5:4"},
         {"devices", "a"},
         {"plan"},
@@ -897,6 +899,59 @@ static size_t count_words(const char *text, const char *word)
         count++;
     }
     return count;
+}
+
+/* Whether a text is one value of JSON, as far as brackets, strings and separators go. */
+static bool is_json(const char *text)
+{
+    char open[40];
+    size_t depth = 0;
+    bool in_string = false, done = false;
+    for (; *text != '\0'; text++) {
+        if (in_string) {
+            assert_true((unsigned char)*text >= ' ');
+            text += *text == '\\';
+            in_string = *text != '"';
+        } else if (*text == '"') {
+            in_string = true;
+        } else if (*text == '[' || *text == '{') {
+            assert_true(depth < sizeof open && !done);
+            open[depth++] = *text == '[' ? ']' : '}';
+        } else if (*text == ']' || *text == '}') {
+            if (depth == 0 || open[--depth] != *text) {
+                return false;
+            }
+            done = depth == 0;
+        } else if (strchr(" \n,:.+-0123456789eaflnrstu", *text) == NULL) { /* numbers, null, true, false */
+            return false;
+        }
+    }
+    return done && !in_string;
+}
+
+/* --json of devices, plan and bench, and CSV on standard output: nothing else is written there. */
+static void test_json(void **state)
+{
+    (void)state;
+    run_tool(0, "devices", "--json");
+    assert_true(is_json(last.output));
+    expect_word(last.output, "\"selected\": true");
+    run_tool(0, "plan", "20x30:4", "--json");
+    assert_true(is_json(last.output));
+    expect_word(last.output, "{\"shape\": [20, 30], \"elem_size\": 4, \"batch\": 1, \"workspace\": ");
+    expect_word(last.output, "\"20 x 30 elements of 4 bytes");
+    run_tool(0, "plan", "2x3x4:4", "--axes=2,0,1", "--json");
+    assert_true(is_json(last.output));
+    expect_word(last.output, "\"shape\": [2, 3, 4], \"axes\": [2, 0, 1]");
+    run_tool(0, "bench", "20x30:4", "--json", "--repeat=1", "--rounds=1");
+    assert_true(is_json(last.output));
+    expect_word(last.output, "\"rows\": 20, \"cols\": 30");
+    expect_word(last.output, "\"verified\": 1, \"blas_seconds\": null");
+    expect_word(last.errors, "summary: 1 of 1 verified");
+    run_tool(0, "bench", "20x30:4", "--csv=-", "--repeat=1", "--rounds=1");
+    assert_memory_equal(last.output, "rows,cols,elem_size,", 20);
+    assert_null(strstr(last.output, "summary"));
+    expect_word(last.output, "\n20,30,4,1,2400,");
 }
 
 static void test_devices(void **state)
@@ -2768,6 +2823,7 @@ const struct CMUnitTest test_tool[] = {
     IN_DIRECTORY(test_failing_writes),
     cmocka_unit_test(test_usage_errors),
     cmocka_unit_test(test_help),
+    cmocka_unit_test(test_json),
     cmocka_unit_test(test_devices),
     cmocka_unit_test(test_plan),
     cmocka_unit_test(test_source),
