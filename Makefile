@@ -94,6 +94,7 @@ check: deps ## all tests, as CI runs them
 	@sh tests/compile/embedded.sh $(B)/ipt $(B)/embedded
 	@$(MAKE) --no-print-directory -j2 -Otarget check-install check-deb check-python check-dist
 	@sh tests/compile/narrow.sh $(B)/narrow
+	@CC="$(CC)" sh tests/compile/loading.sh $(B)/loading
 	@CC="$(CC)" sh tests/compile/options.sh $(B)/options
 	@CC="$(CC)" sh tests/devices/opencls.sh rusticl
 	@$(MAKE) --no-print-directory -j2 -Otarget host-tests library-tests tool-tests oclgrind-quick single-tests told-quick differential imatcopy

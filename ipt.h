@@ -159,7 +159,8 @@
  * Define these for every include of ipt.h alike. options.md has their sizes.
  *   IPT_STATIC             makes all functions private to the including file, which has only those that it uses
  *   IPT_API                precedes every public function, for example an export attribute
- *   IPT_OPENCL_DYNAMIC     loads OpenCL at run time
+ *   IPT_OPENCL_DYNAMIC     loads OpenCL at run time: the library that the environment's IPT_OPENCL_LIBRARY names, else
+ *                          the system's
  *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics
  *   IPT_NO_HOST_STREAMING  host matrices go whole: no overlap, no pieces, one device. Implies IPT_NO_STORAGE
  *   IPT_NO_STORAGE         leaves out ipt_plan_execute_storage and its companions
@@ -879,6 +880,7 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
 #include <windows.h>
 #elif defined(IPT_OPENCL_DYNAMIC)
 #include <dlfcn.h>
+#include <unistd.h>
 #endif
 #if !defined(_WIN32)
 #include <sys/stat.h>
@@ -893,6 +895,13 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
 #if defined(__STRICT_ANSI__) && !defined(__cplusplus)
 int fsync(int file); /* hidden by strict C */
 #endif
+#endif
+
+/* Whether a process has the rights of the user whose environment it has: not if its file is setuid. */
+#if defined(_WIN32)
+#define IPT__ENVIRONMENT_IS_OWN 1
+#else
+#define IPT__ENVIRONMENT_IS_OWN (getuid() == geteuid() && getgid() == getegid())
 #endif
 
 /* The lock, which a program may replace: define all six macros before the implementation. */
@@ -1288,16 +1297,50 @@ static ipt__entry_points ipt__cl;
 static IPT_LOCK_TYPE ipt__load_lock = IPT_LOCK_STATIC;
 static int ipt__loaded;
 
-static void *ipt__library_open(void)
+/* Where systems have OpenCL, most usual first. Vendors of Android's devices put it in folders of their own, under names
+ * of their own. */
+static const char *const ipt__libraries[] = {
+#if defined(_WIN32)
+    "OpenCL.dll"
+#elif defined(__APPLE__)
+    "/System/Library/Frameworks/OpenCL.framework/OpenCL"
+#elif defined(__ANDROID__)
+#define IPT__ANDROID_LIBRARIES(folder)                                                                                 \
+    "/vendor/" folder "/libOpenCL.so", "/system/vendor/" folder "/libOpenCL.so", "/system/" folder "/libOpenCL.so",    \
+        "/vendor/" folder "/egl/libGLES_mali.so", "/system/vendor/" folder "/egl/libGLES_mali.so",                     \
+        "/vendor/" folder "/libPVROCL.so"
+    "libOpenCL.so", "libOpenCL-pixel.so", IPT__ANDROID_LIBRARIES("lib64"), IPT__ANDROID_LIBRARIES("lib")
+#else
+    "libOpenCL.so.1", "libOpenCL.so"
+#endif
+};
+
+static void *ipt__library_open_named(const char *name)
 {
 #if defined(_WIN32)
-    return (void *)LoadLibraryA("OpenCL.dll");
-#elif defined(__APPLE__)
-    return dlopen("/System/Library/Frameworks/OpenCL.framework/OpenCL", RTLD_NOW);
+    return (void *)LoadLibraryA(name);
 #else
-    void *library = dlopen("libOpenCL.so.1", RTLD_NOW);
-    return library ? library : dlopen("libOpenCL.so", RTLD_NOW);
+    return dlopen(name, RTLD_NOW);
 #endif
+}
+
+/* Opens the library that the environment's IPT_OPENCL_LIBRARY names, else the first that the system has. On failure
+ * *library is NULL. */
+static ipt_result ipt__library_open(void **library)
+{
+    const char *const named = IPT__ENVIRONMENT_IS_OWN ? getenv("IPT_OPENCL_LIBRARY") : NULL;
+    size_t i;
+    *library = named && *named ? ipt__library_open_named(named) : NULL;
+    if (named && *named)
+        return *library ? IPT_SUCCESS
+                        : ipt__fail(IPT_ERROR_NO_DEVICE,
+                                    "the environment's IPT_OPENCL_LIBRARY is %.400s, which cannot be loaded", named);
+    for (i = 0; !*library && i < sizeof ipt__libraries / sizeof *ipt__libraries; ++i)
+        *library = ipt__library_open_named(ipt__libraries[i]);
+    return *library ? IPT_SUCCESS
+                    : ipt__fail(IPT_ERROR_NO_DEVICE,
+                                "no OpenCL library is installed: install an OpenCL loader and a driver, or name the "
+                                "library in the environment's IPT_OPENCL_LIBRARY");
 }
 
 /* Writes the address of a function to `pointer`. Returns 0 if the library lacks the function. */
@@ -1326,10 +1369,8 @@ static ipt_result ipt__load(void)
     ipt_result result = IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&ipt__load_lock);
     if (!ipt__loaded) {
-        void *library = ipt__library_open();
-        if (!library)
-            result =
-                ipt__fail(IPT_ERROR_NO_DEVICE, "no OpenCL library is installed: install an OpenCL loader and a driver");
+        void *library;
+        result = ipt__library_open(&library);
 #define IPT__ENTRY_POINT_FIND(unused_result, name, parameters)                                                         \
     if (!result && !ipt__library_find(library, #name, &ipt__cl.name, sizeof ipt__cl.name))                             \
         result = ipt__fail(IPT_ERROR_NO_DEVICE, "the OpenCL library has no %s: it is older than 1.2", #name);
@@ -3775,10 +3816,8 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
 #ifndef IPT_NO_DISK_CACHE
     char folder[IPT__PATH_BYTES];
     const char *wanted = desc->cache_dir ? desc->cache_dir : getenv("IPT_CACHE_DIR");
-#if !defined(_WIN32)
-    if (!desc->cache_dir && (getuid() != geteuid() || getgid() != getegid()))
+    if (!desc->cache_dir && !IPT__ENVIRONMENT_IS_OWN)
         wanted = ""; /* setuid: the environment belongs to another user than the files */
-#endif
     if (!wanted) {
         ipt__folder_default(folder, sizeof folder);
         wanted = folder;

@@ -76,16 +76,50 @@ static ipt__entry_points ipt__cl;
 static IPT_LOCK_TYPE ipt__load_lock = IPT_LOCK_STATIC;
 static int ipt__loaded;
 
-static void *ipt__library_open(void)
+/* Where systems have OpenCL, most usual first. Vendors of Android's devices put it in folders of their own, under names
+ * of their own. */
+static const char *const ipt__libraries[] = {
+#if defined(_WIN32)
+    "OpenCL.dll"
+#elif defined(__APPLE__)
+    "/System/Library/Frameworks/OpenCL.framework/OpenCL"
+#elif defined(__ANDROID__)
+#define IPT__ANDROID_LIBRARIES(folder)                                                                                 \
+    "/vendor/" folder "/libOpenCL.so", "/system/vendor/" folder "/libOpenCL.so", "/system/" folder "/libOpenCL.so",    \
+        "/vendor/" folder "/egl/libGLES_mali.so", "/system/vendor/" folder "/egl/libGLES_mali.so",                     \
+        "/vendor/" folder "/libPVROCL.so"
+    "libOpenCL.so", "libOpenCL-pixel.so", IPT__ANDROID_LIBRARIES("lib64"), IPT__ANDROID_LIBRARIES("lib")
+#else
+    "libOpenCL.so.1", "libOpenCL.so"
+#endif
+};
+
+static void *ipt__library_open_named(const char *name)
 {
 #if defined(_WIN32)
-    return (void *)LoadLibraryA("OpenCL.dll");
-#elif defined(__APPLE__)
-    return dlopen("/System/Library/Frameworks/OpenCL.framework/OpenCL", RTLD_NOW);
+    return (void *)LoadLibraryA(name);
 #else
-    void *library = dlopen("libOpenCL.so.1", RTLD_NOW);
-    return library ? library : dlopen("libOpenCL.so", RTLD_NOW);
+    return dlopen(name, RTLD_NOW);
 #endif
+}
+
+/* Opens the library that the environment's IPT_OPENCL_LIBRARY names, else the first that the system has. On failure
+ * *library is NULL. */
+static ipt_result ipt__library_open(void **library)
+{
+    const char *const named = IPT__ENVIRONMENT_IS_OWN ? getenv("IPT_OPENCL_LIBRARY") : NULL;
+    size_t i;
+    *library = named && *named ? ipt__library_open_named(named) : NULL;
+    if (named && *named)
+        return *library ? IPT_SUCCESS
+                        : ipt__fail(IPT_ERROR_NO_DEVICE,
+                                    "the environment's IPT_OPENCL_LIBRARY is %.400s, which cannot be loaded", named);
+    for (i = 0; !*library && i < sizeof ipt__libraries / sizeof *ipt__libraries; ++i)
+        *library = ipt__library_open_named(ipt__libraries[i]);
+    return *library ? IPT_SUCCESS
+                    : ipt__fail(IPT_ERROR_NO_DEVICE,
+                                "no OpenCL library is installed: install an OpenCL loader and a driver, or name the "
+                                "library in the environment's IPT_OPENCL_LIBRARY");
 }
 
 /* Writes the address of a function to `pointer`. Returns 0 if the library lacks the function. */
@@ -114,10 +148,8 @@ static ipt_result ipt__load(void)
     ipt_result result = IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&ipt__load_lock);
     if (!ipt__loaded) {
-        void *library = ipt__library_open();
-        if (!library)
-            result =
-                ipt__fail(IPT_ERROR_NO_DEVICE, "no OpenCL library is installed: install an OpenCL loader and a driver");
+        void *library;
+        result = ipt__library_open(&library);
 #define IPT__ENTRY_POINT_FIND(unused_result, name, parameters)                                                         \
     if (!result && !ipt__library_find(library, #name, &ipt__cl.name, sizeof ipt__cl.name))                             \
         result = ipt__fail(IPT_ERROR_NO_DEVICE, "the OpenCL library has no %s: it is older than 1.2", #name);

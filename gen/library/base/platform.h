@@ -16,6 +16,7 @@
 #include <windows.h>
 #elif defined(IPT_OPENCL_DYNAMIC)
 #include <dlfcn.h>
+#include <unistd.h>
 #endif
 #if !defined(_WIN32)
 #include <sys/stat.h>
@@ -30,6 +31,13 @@
 #if defined(__STRICT_ANSI__) && !defined(__cplusplus)
 int fsync(int file); /* hidden by strict C */
 #endif
+#endif
+
+/* Whether a process has the rights of the user whose environment it has: not if its file is setuid. */
+#if defined(_WIN32)
+#define IPT__ENVIRONMENT_IS_OWN 1
+#else
+#define IPT__ENVIRONMENT_IS_OWN (getuid() == geteuid() && getgid() == getegid())
 #endif
 
 /* The lock, which a program may replace: define all six macros before the implementation. */

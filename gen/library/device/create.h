@@ -87,10 +87,8 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
 #ifndef IPT_NO_DISK_CACHE
     char folder[IPT__PATH_BYTES];
     const char *wanted = desc->cache_dir ? desc->cache_dir : getenv("IPT_CACHE_DIR");
-#if !defined(_WIN32)
-    if (!desc->cache_dir && (getuid() != geteuid() || getgid() != getegid()))
+    if (!desc->cache_dir && !IPT__ENVIRONMENT_IS_OWN)
         wanted = ""; /* setuid: the environment belongs to another user than the files */
-#endif
     if (!wanted) {
         ipt__folder_default(folder, sizeof folder);
         wanted = folder;

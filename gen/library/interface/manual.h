@@ -149,7 +149,8 @@
  * Define these for every include of ipt.h alike. options.md has their sizes.
  *   IPT_STATIC             makes all functions private to the including file, which has only those that it uses
  *   IPT_API                precedes every public function, for example an export attribute
- *   IPT_OPENCL_DYNAMIC     loads OpenCL at run time
+ *   IPT_OPENCL_DYNAMIC     loads OpenCL at run time: the library that the environment's IPT_OPENCL_LIBRARY names, else
+ *                          the system's
  *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics
  *   IPT_NO_HOST_STREAMING  host matrices go whole: no overlap, no pieces, one device. Implies IPT_NO_STORAGE
  *   IPT_NO_STORAGE         leaves out ipt_plan_execute_storage and its companions
