@@ -4690,8 +4690,8 @@ static cl_uint ipt__reversed_param(int runs, int columns)
  * the fastest for elements of 4 bytes, three for blocks of words, and four for others. Runs that are stored backwards
  * need more registers. Blocks of single bytes: three took 7 to 13 % longer than two (turned and antitransposed, 1 and 3
  * bytes). Blocks of units of 2 bytes: two took up to 15 % longer than three. Elements of several units: four took 2 %
- * longer than three in the median for 12 bytes, up to 11 % for 20 and 24; but three took
- * 14 % longer for antitransposed ones of 24. */
+ * longer than three in the median for 12 bytes, up to 11 % for 20 and 24; but three took 14 % longer for antitransposed
+ * ones of 24. */
 static cl_uint ipt__exchange_groups(const ipt__params *params)
 {
     const int runs = params->reversed == ipt__reversed_param(1, 0),
@@ -15588,9 +15588,8 @@ typedef struct ipt__axes_cuts {
 /* The next cuts of an inner exchange. Returns 0 if no cuts are left. */
 static int ipt__axes_next_inner(ipt__axes_cuts *cuts, int count)
 {
-    if (cuts->inner_end == count || cuts->inner_middle == cuts->end) {
+    if (cuts->inner_end == count || cuts->inner_middle == cuts->end)
         cuts->inner_end = ++cuts->inner_middle;
-    }
     return ++cuts->inner_end <= count;
 }
 
@@ -16025,13 +16024,7 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     ipt_plan_desc one;
     size_t repeats;
     int count, doubles = 0, applies = -1;
-    ipt_result result;
-    if (!plan)
-        return ipt__fail_null("plan");
-    *plan = NULL;
-    if (!context)
-        return ipt__fail_null("context");
-    result = ipt__axes_take(desc, &array);
+    ipt_result result = ipt__axes_take(desc, &array);
     if (result)
         return result;
 #ifndef IPT_NO_PAPERS

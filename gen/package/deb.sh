@@ -1,4 +1,4 @@
-# Builds the Debian packages of the committed tree, without root: deb.sh FOLDER. debian/ at the top of a copy comes from
+# Builds the Debian packages of the tree, without what it has built, and without root: deb.sh FOLDER. debian/ at the top of a copy comes from
 # gen/package/debian; its changelog and copyright are written from the version and LICENSE.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -10,7 +10,8 @@ source=$folder/ipt-$version
 rm -rf "$source"
 mkdir "$source"
 cd "$root"
-cp -R ipt.h ipt_kernels.h gen examples tests Makefile README.md LICENSE "$source"
+tar -c --exclude=gen/python/build --exclude='*.egg-info' --exclude=__pycache__ \
+    ipt.h ipt_kernels.h gen examples tests Makefile README.md LICENSE | tar -x -C "$source"
 cp -R gen/package/debian "$source/debian"
 cd "$source"
 mv debian/library.install "debian/libipt$interface.install"

@@ -36,4 +36,5 @@ run "$conan" install --no-remote --requires "ipt/$(sh "$root/gen/version.sh")" -
 run cmake -S . -B build -DCMAKE_TOOLCHAIN_FILE="$PWD/conan_toolchain.cmake" -DCMAKE_BUILD_TYPE=Release
 run cmake --build build
 run build/user
+! readelf -d build/user | grep -q libipt || { echo "conan: ipt::ipt_static is the shared library"; exit 1; }
 echo "conan: the package is made, and a program that requires it runs"

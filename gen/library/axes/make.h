@@ -314,13 +314,7 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     ipt_plan_desc one;
     size_t repeats;
     int count, doubles = 0, applies = -1;
-    ipt_result result;
-    if (!plan)
-        return ipt__fail_null("plan");
-    *plan = NULL;
-    if (!context)
-        return ipt__fail_null("context");
-    result = ipt__axes_take(desc, &array);
+    ipt_result result = ipt__axes_take(desc, &array);
     if (result)
         return result;
 #ifndef IPT_NO_PAPERS

@@ -142,9 +142,8 @@ typedef struct ipt__axes_cuts {
 /* The next cuts of an inner exchange. Returns 0 if no cuts are left. */
 static int ipt__axes_next_inner(ipt__axes_cuts *cuts, int count)
 {
-    if (cuts->inner_end == count || cuts->inner_middle == cuts->end) {
+    if (cuts->inner_end == count || cuts->inner_middle == cuts->end)
         cuts->inner_end = ++cuts->inner_middle;
-    }
     return ++cuts->inner_end <= count;
 }
 

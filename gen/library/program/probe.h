@@ -65,8 +65,8 @@ static cl_uint ipt__reversed_param(int runs, int columns)
  * the fastest for elements of 4 bytes, three for blocks of words, and four for others. Runs that are stored backwards
  * need more registers. Blocks of single bytes: three took 7 to 13 % longer than two (turned and antitransposed, 1 and 3
  * bytes). Blocks of units of 2 bytes: two took up to 15 % longer than three. Elements of several units: four took 2 %
- * longer than three in the median for 12 bytes, up to 11 % for 20 and 24; but three took
- * 14 % longer for antitransposed ones of 24. */
+ * longer than three in the median for 12 bytes, up to 11 % for 20 and 24; but three took 14 % longer for antitransposed
+ * ones of 24. */
 static cl_uint ipt__exchange_groups(const ipt__params *params)
 {
     const int runs = params->reversed == ipt__reversed_param(1, 0),
