@@ -35,6 +35,28 @@ const char *text_file_name(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
+void text_show(const char *text, size_t column, size_t indent)
+{
+    while (*text != '\0') {
+        size_t spaces = strspn(text, " "), word = strcspn(text + spaces, " \n");
+        if (column > indent && word > 0 && column + spaces + word > TEXT_WIDTH) {
+            printf("\n%*s", (int)indent, "");
+            column = indent;
+            spaces = 0;
+            text += strspn(text, " ");
+        }
+        fwrite(text, 1, spaces + word, stdout);
+        column += spaces + word;
+        text += spaces + word;
+        if (*text == '\n') {
+            printf("\n%*s", text[1] == '\n' ? 0 : (int)indent, "");
+            column = indent;
+            text++;
+        }
+    }
+    putchar('\n');
+}
+
 /* Reads an open file to its end, and appends a zero. The caller frees *text. */
 static bool text_read_open(int descriptor, size_t most, const char *what, char **text, size_t *length, char *reason)
 {
