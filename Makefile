@@ -31,7 +31,7 @@ SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_p*' 'cut_s*' 'cache_*'
 TEST_HEADERS = $(wildcard tests/support/*.h)
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
 BENCH_HEADERS = $(TOOL_HEADERS) $(wildcard tests/bench/*.h)
-FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/tool/*.c gen/tool/*.h gen/kernels/*.cl gen/kernels/parts/*.cl gen/kernels/seeds/*.cl examples/*.c \
+FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/python/*.h gen/tool/*.c gen/tool/*.h gen/kernels/*.cl gen/kernels/parts/*.cl gen/kernels/seeds/*.cl examples/*.c \
             tests/*/*.c tests/*/*.h
 # N: the version of the distribution's clang. Any LLVM from 14 up works.
 OFFLINE_PACKAGES = clang llvm lld libclc-N llvm-spirv-N spirv-tools

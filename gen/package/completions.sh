@@ -2,7 +2,7 @@
 set -eu
 tool=$1 shell=$2
 
-# Help that goes on in further lines, joined to one line: lines that begin with more spaces than a name does.
+# Help with each entry in one line. A further line of an entry begins with more spaces than a name does.
 joined() { # WORD...: of the help of these words
     "$tool" help "$@" | awk '
         function flush() { if (has) print line; has = 0 }
