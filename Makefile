@@ -47,7 +47,7 @@ DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgri
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
 .PHONY: imatcopy imatcopy-planted differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
-        install uninstall deb check-install check-deb check-python bench-python dist check-dist check-conan check-version FORCE clean doc-plot plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
+        install uninstall deb check-install check-deb check-python bench-python dist check-dist check-conan check-vcpkg check-version FORCE clean doc-plot plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
 help: ## list all targets
@@ -92,7 +92,7 @@ check: deps ## all tests, as CI runs them
 	@sh tests/sample.sh check $(B)/tests/ipt_tests
 	@sh tests/examples.sh $(B)/examples
 	@sh tests/compile/embedded.sh $(B)/ipt $(B)/embedded
-	@$(MAKE) --no-print-directory -j2 -Otarget check-install check-deb check-python check-conan check-dist
+	@$(MAKE) --no-print-directory -j2 -Otarget check-install check-deb check-python check-conan check-dist check-vcpkg
 	@sh tests/compile/narrow.sh $(B)/narrow
 	@CC="$(CC)" sh tests/compile/loading.sh $(B)/loading
 	@CC="$(CC)" sh tests/compile/options.sh $(B)/options
@@ -364,6 +364,9 @@ check-dist: single # the release is reproducible and complete
 
 check-conan: ## Conan's package, and a program that requires it
 	@PYTHON=$(PYTHON) sh tests/package/conan.sh $(B)/conan
+
+check-vcpkg: single ## vcpkg's port of the release, with stand-ins for vcpkg's functions, and programs that use its packages
+	@PYTHON=$(PYTHON) sh tests/package/vcpkg.sh $(B)/vcpkg
 
 check-python: ## the Python package in a new environment: pip install, its tests, its README's lines
 	@PYTHON=$(PYTHON) sh tests/python/run.sh $(B)/python
