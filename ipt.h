@@ -623,6 +623,11 @@ typedef struct ipt_host_options {
  * from its first downloaded byte on. */
 IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options);
 
+/* The same for options of options_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                    const ipt_host_options *options);
+#define ipt_plan_execute_host_with(...) ipt_plan_execute_host_with_sized(sizeof(ipt_host_options), __VA_ARGS__)
+
 /* The same in a thread of its own: returns at once. *event (may be NULL) is a user event that completes with the
  * execution. The caller releases it. On failure its status is minus an ipt_result. (Check the status: NVIDIA's
  * clWaitForEvents returns success even then.) Keep plan and data until the execution ends. Until then enqueue no
@@ -631,6 +636,11 @@ IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const 
  * options->finished and the event report all others. */
 IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
                                                cl_event *event);
+
+/* The same for options of options_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                     const ipt_host_options *options, cl_event *event);
+#define ipt_plan_execute_host_async(...) ipt_plan_execute_host_async_sized(sizeof(ipt_host_options), __VA_ARGS__)
 
 /* Creates a plan that distributes host matrices over the devices of several contexts. They share one cl_context; each
  * has a share of the parts. The plan executes host matrices only, and belongs to its first context. Of an array, each
@@ -668,6 +678,10 @@ typedef struct ipt_storage {
  * that an earlier step has not read. Each step can be written again. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED
  * and STORAGE (nothing has been written), INCOMPLETE (something has), OPENCL. */
 IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *storage);
+
+/* The same for a storage of storage_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_execute_storage_sized(size_t storage_bytes, ipt_plan *plan, const ipt_storage *storage);
+#define ipt_plan_execute_storage(...) ipt_plan_execute_storage_sized(sizeof(ipt_storage), __VA_ARGS__)
 
 /* Returns the bytes of ipt_storage.memory. 0 for plans that are not for storages. */
 IPT_API size_t ipt_plan_storage_memory(const ipt_plan *plan);
@@ -1201,8 +1215,9 @@ static IPT__RARE ipt_result ipt__fail_null(const char *name)
 }
 
 /* Copies a desc of given_bytes bytes, as the program's header declares it, to one of this library's size. What the
- * program's lacks is zero; what this library's lacks has to be zero. */
-static ipt_result ipt__take_desc(void *taken, size_t taken_bytes, const void *given, size_t given_bytes)
+ * program's lacks is zero; what this library's lacks has to be zero. name: of the parameter. */
+static ipt_result ipt__take_desc(void *taken, size_t taken_bytes, const void *given, size_t given_bytes,
+                                 const char *name)
 {
     size_t i;
     memset(taken, 0, taken_bytes);
@@ -1210,9 +1225,9 @@ static ipt_result ipt__take_desc(void *taken, size_t taken_bytes, const void *gi
     for (i = taken_bytes; i < given_bytes; ++i)
         if (((const char *)given)[i])
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "desc has fields that ipt %d.%d.%d does not know: link with the version of the ipt.h that "
+                             "%s has fields that ipt %d.%d.%d does not know: link with the version of the ipt.h that "
                              "the program includes, or a later one",
-                             IPT_VERSION / 10000, IPT_VERSION / 100 % 100, IPT_VERSION % 100);
+                             name, IPT_VERSION / 10000, IPT_VERSION / 100 % 100, IPT_VERSION % 100);
     return IPT_SUCCESS;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -3854,7 +3869,7 @@ IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const i
     *context = NULL;
     memset(&wanted, 0, sizeof wanted);
     memset(&limits, 0, sizeof limits);
-    result = desc ? ipt__take_desc(&wanted, sizeof wanted, desc, desc_bytes) : IPT_SUCCESS;
+    result = desc ? ipt__take_desc(&wanted, sizeof wanted, desc, desc_bytes, "desc") : IPT_SUCCESS;
     if (result)
         return result;
     if (!wanted.allocator.alloc != !wanted.allocator.free)
@@ -14507,9 +14522,25 @@ IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
     return ipt__host_execute_passes(plan, data, NULL);
 }
 
-IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options)
+/* Takes a caller's options, which may be NULL, of any version. */
+static ipt_result ipt__host_take_options(ipt_host_options *taken, const ipt_host_options *given, size_t given_bytes)
 {
-    return ipt__host_execute_passes(plan, data, options);
+    memset(taken, 0, sizeof *taken);
+    return given ? ipt__take_desc(taken, sizeof *taken, given, given_bytes, "options") : IPT_SUCCESS;
+}
+
+IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                    const ipt_host_options *options)
+{
+    ipt_host_options taken;
+    const ipt_result result = ipt__host_take_options(&taken, options, options_bytes);
+    return result ? result : ipt__host_execute_passes(plan, data, &taken);
+}
+
+/* The function itself, behind the macro of its name. */
+IPT_API ipt_result(ipt_plan_execute_host_with)(ipt_plan *plan, void *data, const ipt_host_options *options)
+{
+    return ipt_plan_execute_host_with_sized(sizeof *options, plan, data, options);
 }
 
 #ifndef IPT_NO_THREADS
@@ -14545,9 +14576,10 @@ static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
     return IPT__THREAD_RETURN;
 }
 
-IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
-                                               cl_event *event)
+IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                     const ipt_host_options *options, cl_event *event)
 {
+    ipt_host_options taken;
     ipt__host_job *job;
     ipt__thread thread;
     cl_int error = CL_SUCCESS;
@@ -14556,6 +14588,8 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
         *event = NULL;
     if (!result && !data)
         result = ipt__fail_null("data");
+    if (!result)
+        result = ipt__host_take_options(&taken, options, options_bytes);
     if (result)
         return result;
     job = (ipt__host_job *)ipt__allocate(&plan->context->allocator, sizeof *job);
@@ -14564,8 +14598,7 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
     job->plan = plan;
     job->data = data;
     job->allocator = plan->context->allocator;
-    if (options)
-        job->options = *options;
+    job->options = taken;
     if (event) {
         *event = job->event = ipt__cl.clCreateUserEvent(plan->context->context, &error);
         if (!error)
@@ -14591,16 +14624,22 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
 
 #else
 
-IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
-                                               cl_event *event)
+IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                     const ipt_host_options *options, cl_event *event)
 {
-    (void)plan, (void)data, (void)options;
+    (void)options_bytes, (void)plan, (void)data, (void)options;
     if (event)
         *event = NULL;
     return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_THREADS");
 }
 
 #endif
+
+IPT_API ipt_result(ipt_plan_execute_host_async)(ipt_plan *plan, void *data, const ipt_host_options *options,
+                                                cl_event *event)
+{
+    return ipt_plan_execute_host_async_sized(sizeof *options, plan, data, options, event);
+}
 #ifndef IPT_NO_HOST_STREAMING
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/split                                                                                                       */
@@ -15413,19 +15452,28 @@ static ipt_result ipt__storage_execute_all(ipt_plan *plan, const ipt_storage *st
     return result;
 }
 
-IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *storage)
+IPT_API ipt_result ipt_plan_execute_storage_sized(size_t storage_bytes, ipt_plan *plan, const ipt_storage *storage)
 {
+    ipt_storage taken;
     ipt_result result = plan && storage ? ipt__check_plan(plan) : ipt__fail_null(plan ? "storage" : "plan");
-    if (!result && (!storage->read || !storage->write))
-        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "storage->%s is NULL", storage->read ? "write" : "read");
+    if (!result)
+        result = ipt__take_desc(&taken, sizeof taken, storage, storage_bytes, "storage");
+    if (!result && (!taken.read || !taken.write))
+        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "storage->%s is NULL", taken.read ? "write" : "read");
     if (!result && !plan->problem.desc.max_host_memory)
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_host_memory is 0: the plan is not for storages");
     if (result || ipt__nothing_moves(plan))
         return result;
     IPT_LOCK_ACQUIRE(&plan->host->lock);
-    result = ipt__storage_execute_all(plan, storage);
+    result = ipt__storage_execute_all(plan, &taken);
     IPT_LOCK_RELEASE(&plan->host->lock);
     return result;
+}
+
+/* The function itself, behind the macro of its name. */
+IPT_API ipt_result(ipt_plan_execute_storage)(ipt_plan *plan, const ipt_storage *storage)
+{
+    return ipt_plan_execute_storage_sized(sizeof *storage, plan, storage);
 }
 
 static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan)
@@ -16063,7 +16111,7 @@ IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context
     *plan = NULL;
     if (!context || !desc)
         return ipt__fail_null(context ? "desc" : "context");
-    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes);
+    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes, "desc");
     if (result)
         return result;
     return taken.rank ? ipt__axes_plan_make(&context, 0, &taken, plan)
@@ -16080,7 +16128,7 @@ IPT_API IPT__RARE ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_
     *plan = NULL;
     if (!contexts || !desc)
         return ipt__fail_null(contexts ? "desc" : "contexts");
-    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes);
+    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes, "desc");
     if (result)
         return result;
 #ifndef IPT_NO_HOST_STREAMING

@@ -230,8 +230,9 @@ static IPT__RARE ipt_result ipt__fail_null(const char *name)
 }
 
 /* Copies a desc of given_bytes bytes, as the program's header declares it, to one of this library's size. What the
- * program's lacks is zero; what this library's lacks has to be zero. */
-static ipt_result ipt__take_desc(void *taken, size_t taken_bytes, const void *given, size_t given_bytes)
+ * program's lacks is zero; what this library's lacks has to be zero. name: of the parameter. */
+static ipt_result ipt__take_desc(void *taken, size_t taken_bytes, const void *given, size_t given_bytes,
+                                 const char *name)
 {
     size_t i;
     memset(taken, 0, taken_bytes);
@@ -239,8 +240,8 @@ static ipt_result ipt__take_desc(void *taken, size_t taken_bytes, const void *gi
     for (i = taken_bytes; i < given_bytes; ++i)
         if (((const char *)given)[i])
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "desc has fields that ipt %d.%d.%d does not know: link with the version of the ipt.h that "
+                             "%s has fields that ipt %d.%d.%d does not know: link with the version of the ipt.h that "
                              "the program includes, or a later one",
-                             IPT_VERSION / 10000, IPT_VERSION / 100 % 100, IPT_VERSION % 100);
+                             name, IPT_VERSION / 10000, IPT_VERSION / 100 % 100, IPT_VERSION % 100);
     return IPT_SUCCESS;
 }

@@ -125,7 +125,7 @@ IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const i
     *context = NULL;
     memset(&wanted, 0, sizeof wanted);
     memset(&limits, 0, sizeof limits);
-    result = desc ? ipt__take_desc(&wanted, sizeof wanted, desc, desc_bytes) : IPT_SUCCESS;
+    result = desc ? ipt__take_desc(&wanted, sizeof wanted, desc, desc_bytes, "desc") : IPT_SUCCESS;
     if (result)
         return result;
     if (!wanted.allocator.alloc != !wanted.allocator.free)

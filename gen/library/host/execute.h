@@ -307,9 +307,25 @@ IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
     return ipt__host_execute_passes(plan, data, NULL);
 }
 
-IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options)
+/* Takes a caller's options, which may be NULL, of any version. */
+static ipt_result ipt__host_take_options(ipt_host_options *taken, const ipt_host_options *given, size_t given_bytes)
 {
-    return ipt__host_execute_passes(plan, data, options);
+    memset(taken, 0, sizeof *taken);
+    return given ? ipt__take_desc(taken, sizeof *taken, given, given_bytes, "options") : IPT_SUCCESS;
+}
+
+IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                    const ipt_host_options *options)
+{
+    ipt_host_options taken;
+    const ipt_result result = ipt__host_take_options(&taken, options, options_bytes);
+    return result ? result : ipt__host_execute_passes(plan, data, &taken);
+}
+
+/* The function itself, behind the macro of its name. */
+IPT_API ipt_result(ipt_plan_execute_host_with)(ipt_plan *plan, void *data, const ipt_host_options *options)
+{
+    return ipt_plan_execute_host_with_sized(sizeof *options, plan, data, options);
 }
 
 #ifndef IPT_NO_THREADS
@@ -345,9 +361,10 @@ static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
     return IPT__THREAD_RETURN;
 }
 
-IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
-                                               cl_event *event)
+IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                     const ipt_host_options *options, cl_event *event)
 {
+    ipt_host_options taken;
     ipt__host_job *job;
     ipt__thread thread;
     cl_int error = CL_SUCCESS;
@@ -356,6 +373,8 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
         *event = NULL;
     if (!result && !data)
         result = ipt__fail_null("data");
+    if (!result)
+        result = ipt__host_take_options(&taken, options, options_bytes);
     if (result)
         return result;
     job = (ipt__host_job *)ipt__allocate(&plan->context->allocator, sizeof *job);
@@ -364,8 +383,7 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
     job->plan = plan;
     job->data = data;
     job->allocator = plan->context->allocator;
-    if (options)
-        job->options = *options;
+    job->options = taken;
     if (event) {
         *event = job->event = ipt__cl.clCreateUserEvent(plan->context->context, &error);
         if (!error)
@@ -391,13 +409,19 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
 
 #else
 
-IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
-                                               cl_event *event)
+IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                     const ipt_host_options *options, cl_event *event)
 {
-    (void)plan, (void)data, (void)options;
+    (void)options_bytes, (void)plan, (void)data, (void)options;
     if (event)
         *event = NULL;
     return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_THREADS");
 }
 
 #endif
+
+IPT_API ipt_result(ipt_plan_execute_host_async)(ipt_plan *plan, void *data, const ipt_host_options *options,
+                                                cl_event *event)
+{
+    return ipt_plan_execute_host_async_sized(sizeof *options, plan, data, options, event);
+}

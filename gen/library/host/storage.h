@@ -333,19 +333,28 @@ static ipt_result ipt__storage_execute_all(ipt_plan *plan, const ipt_storage *st
     return result;
 }
 
-IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *storage)
+IPT_API ipt_result ipt_plan_execute_storage_sized(size_t storage_bytes, ipt_plan *plan, const ipt_storage *storage)
 {
+    ipt_storage taken;
     ipt_result result = plan && storage ? ipt__check_plan(plan) : ipt__fail_null(plan ? "storage" : "plan");
-    if (!result && (!storage->read || !storage->write))
-        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "storage->%s is NULL", storage->read ? "write" : "read");
+    if (!result)
+        result = ipt__take_desc(&taken, sizeof taken, storage, storage_bytes, "storage");
+    if (!result && (!taken.read || !taken.write))
+        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "storage->%s is NULL", taken.read ? "write" : "read");
     if (!result && !plan->problem.desc.max_host_memory)
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_host_memory is 0: the plan is not for storages");
     if (result || ipt__nothing_moves(plan))
         return result;
     IPT_LOCK_ACQUIRE(&plan->host->lock);
-    result = ipt__storage_execute_all(plan, storage);
+    result = ipt__storage_execute_all(plan, &taken);
     IPT_LOCK_RELEASE(&plan->host->lock);
     return result;
+}
+
+/* The function itself, behind the macro of its name. */
+IPT_API ipt_result(ipt_plan_execute_storage)(ipt_plan *plan, const ipt_storage *storage)
+{
+    return ipt_plan_execute_storage_sized(sizeof *storage, plan, storage);
 }
 
 static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan)
