@@ -24,11 +24,13 @@ static bool has_ratio(const bench_result *result)
 /* Base 2. libm is not linked. */
 static double logarithm(double number)
 {
-    double found = 0;
-    for (; number >= 2; number /= 2) {
+    double found = 0, bit = 1;
+    while (number >= 2) {
+        number /= 2;
         found++;
     }
-    for (double bit = 0.5; bit > 1e-4; bit /= 2) {
+    for (int i = 0; i < 14; i++) {
+        bit /= 2;
         number *= number;
         if (number >= 2) {
             number /= 2;
