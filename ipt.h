@@ -954,15 +954,28 @@ typedef pthread_t ipt__thread;
 #define IPT__THREAD_LOCAL __thread
 #endif
 
-#if defined(__GNUC__) || defined(__clang__)
+/* Sizes are printed with C99's %zu. mingw-w64's vsnprintf may be msvcrt's own, which does not know it. */
+#if defined(__MINGW32__)
+#define IPT__VSNPRINTF __mingw_vsnprintf
+#else
+#define IPT__VSNPRINTF vsnprintf
+#endif
+
+#if defined(__MINGW32__) && !defined(__clang__)
+#define IPT__PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#elif defined(__GNUC__) || defined(__clang__)
 #define IPT__PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define IPT__PRINTF(text, first)
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
 /* For functions of failures, and those that run once for a context, a program, a plan or a host matrix: compilers keep
  * them small. */
 #define IPT__RARE __attribute__((cold))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: OpenCL 1.2 has no other */
 #else
-#define IPT__PRINTF(text, first)
 #define IPT__RARE
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -1046,6 +1059,17 @@ IPT_API IPT__RARE const char *ipt_format_string(ipt_format format)
     }
 }
 
+/* Returns the length of the whole text, which may exceed the capacity. */
+IPT__PRINTF(3, 4) static IPT__RARE int ipt__print(char *text, size_t capacity, const char *format, ...)
+{
+    int length;
+    va_list arguments;
+    va_start(arguments, format);
+    length = IPT__VSNPRINTF(text, capacity, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
 static IPT__THREAD_LOCAL char ipt__error_text[4096];
 
 IPT_API const char *ipt_context_error(const ipt_context *context)
@@ -1058,7 +1082,7 @@ IPT__PRINTF(2, 3) static IPT__RARE ipt_result ipt__fail(ipt_result result, const
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(ipt__error_text, sizeof ipt__error_text, format, arguments);
+    IPT__VSNPRINTF(ipt__error_text, sizeof ipt__error_text, format, arguments);
     va_end(arguments);
     return result;
 }
@@ -1569,9 +1593,8 @@ static ipt_result ipt__tiles_by_range(size_t rows, size_t cols, size_t local, si
     size_t m, n;
     if (!first_m || !first_n)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "%s = %lu has no divisor in %d..%d: algorithm 1 takes what there is, algorithm 5 pads",
-                         first_m ? "cols" : "rows", (unsigned long)(first_m ? cols : rows), (int)IPT__RANGE_LEAST,
-                         (int)IPT__RANGE_MOST);
+                         "%s = %zu has no divisor in %d..%d: algorithm 1 takes what there is, algorithm 5 pads",
+                         first_m ? "cols" : "rows", first_m ? cols : rows, (int)IPT__RANGE_LEAST, (int)IPT__RANGE_MOST);
     for (m = first_m; m; m = ipt__divisor_between(rows, m + 1, end))
         for (n = first_n; n && m * n < local; n = ipt__divisor_between(cols, n + 1, end))
             if (m * n > *tile_m * *tile_n ||
@@ -1582,9 +1605,9 @@ static ipt_result ipt__tiles_by_range(size_t rows, size_t cols, size_t local, si
     if (*tile_m)
         return IPT_SUCCESS;
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "the smallest tile in range, %lu x %lu, is not below the %lu elements of local memory: algorithms "
+                     "the smallest tile in range, %zu x %zu, is not below the %zu elements of local memory: algorithms "
                      "2 and 5 try smaller ones",
-                     (unsigned long)first_m, (unsigned long)first_n, (unsigned long)local);
+                     first_m, first_n, local);
 }
 
 /* Lists the divisors of n in [first, end), ascending. A list of 1 if there are none. Returns their number. */
@@ -1632,9 +1655,9 @@ static ipt_result ipt__tiles_by_padding(size_t rows, size_t cols, size_t local, 
     int i;
     if (local <= least * least)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "local memory holds %lu elements: algorithm 5 needs more than %lu, algorithms 1 and 2 need "
+                         "local memory holds %zu elements: algorithm 5 needs more than %zu, algorithms 1 and 2 need "
                          "less",
-                         (unsigned long)local, (unsigned long)(least * least));
+                         local, least * least);
     for (bit = (size_t)1 << (4 * sizeof bit - 1); bit; bit /= 2)
         if ((below + bit) * (below + bit) < local)
             below += bit;
@@ -1647,8 +1670,8 @@ static ipt_result ipt__tiles_by_padding(size_t rows, size_t cols, size_t local, 
         /* Terminates: a multiple of `least` follows within least - 1 steps. */
         while ((tiles[i] = ipt__divisor_between(sides[i] + pads[i], least, below + 1)) == 0)
             if (sides[i] + ++pads[i] == 0)
-                return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu cannot be padded: algorithms 1 and 2 do not pad",
-                                 i ? "cols" : "rows", (unsigned long)sides[i]);
+                return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %zu cannot be padded: algorithms 1 and 2 do not pad",
+                                 i ? "cols" : "rows", sides[i]);
     }
     return IPT_SUCCESS;
 }
@@ -2094,7 +2117,7 @@ IPT__PRINTF(2, 3) static IPT__RARE void ipt__text_add(ipt__text *out, const char
     const size_t room = out->length < out->capacity ? out->capacity - out->length : 0;
     va_list arguments;
     va_start(arguments, format);
-    added = vsnprintf(room ? out->text + out->length : NULL, room, format, arguments);
+    added = IPT__VSNPRINTF(room ? out->text + out->length : NULL, room, format, arguments);
     va_end(arguments);
     out->length += added > 0 ? (size_t)added : 0;
 }
@@ -2616,8 +2639,8 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
                   vendor, platform_name);
     ipt__text_add(&out, "  %s, driver %s\n", version, driver);
     ipt__text_add(
-        &out, "  %lu MiB of memory, %lu KiB of local memory, %u compute units, work-groups of up to %lu work-items\n",
-        (unsigned long)(global >> 20), (unsigned long)(local >> 10), (unsigned)units, (unsigned long)group);
+        &out, "  %zu MiB of memory, %zu KiB of local memory, %u compute units, work-groups of up to %zu work-items\n",
+        (size_t)(global >> 20), (size_t)(local >> 10), (unsigned)units, group);
     return IPT_SUCCESS;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -2729,7 +2752,7 @@ static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
     if (memory && !own)
         memset(memory, 0, bytes);
     if (!memory)
-        ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "could not allocate %lu bytes of host memory", (unsigned long)bytes);
+        ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "could not allocate %zu bytes of host memory", bytes);
     return memory;
 }
 
@@ -2747,7 +2770,7 @@ IPT__PRINTF(2, 3) static IPT__RARE void ipt__log(const ipt_context *context, con
     if (!context->logger.log)
         return;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    IPT__VSNPRINTF(message, sizeof message, format, arguments);
     va_end(arguments);
     context->logger.log(message, context->logger.user);
 }
@@ -2784,8 +2807,7 @@ static IPT__RARE ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_
         for (i = 0; i < count; ++i)
             if (devices[i] == desc->device)
                 return IPT_SUCCESS;
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "device is not one of the given context's %lu devices",
-                         (unsigned long)count);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "device is not one of the given context's %zu devices", count);
     }
     if (!name) {
         name = getenv("IPT_DEVICE");
@@ -2890,8 +2912,8 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     if (desc->max_local_memory)
         limits->local_memory = ipt__min(limits->local_memory, desc->max_local_memory);
     if (limits->local_memory < 1024)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has %lu bytes of local memory: 1024 are needed",
-                         (unsigned long)local);
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has %zu bytes of local memory: 1024 are needed",
+                         (size_t)local);
     /* The limits of a profile. More is of no use. */
     limits->local_memory = ipt__min(limits->local_memory, (size_t)1 << 30);
     limits->largest_group = ipt__min(limits->largest_group, (size_t)1 << 20);
@@ -3027,7 +3049,7 @@ typedef struct ipt__listing {
 static int ipt__listing_open(ipt__listing *listing, const char *folder)
 {
     char pattern[IPT__PATH_BYTES];
-    snprintf(pattern, sizeof pattern, "%s/*", folder);
+    ipt__print(pattern, sizeof pattern, "%s/*", folder);
     listing->find = FindFirstFileA(pattern, &listing->data);
     listing->first = 1;
     return listing->find != INVALID_HANDLE_VALUE;
@@ -3043,7 +3065,7 @@ static int ipt__listing_next(ipt__listing *listing, const char *folder)
             listing->data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
             continue;
         GetSystemTimeAsFileTime(&now);
-        snprintf(listing->name, sizeof listing->name, "%s", listing->data.cFileName);
+        ipt__print(listing->name, sizeof listing->name, "%s", listing->data.cFileName);
         listing->bytes = listing->data.nFileSizeHigh * 4294967296.0 + listing->data.nFileSizeLow;
         listing->seconds = (listing->data.ftLastWriteTime.dwHighDateTime * 4294967296.0 +
                             listing->data.ftLastWriteTime.dwLowDateTime) *
@@ -3181,8 +3203,8 @@ static int ipt__listing_next(ipt__listing *listing, const char *folder)
     while ((found = readdir(listing->folder)) != NULL) {
         char path[2 * IPT__PATH_BYTES];
         struct stat status;
-        snprintf(listing->name, sizeof listing->name, "%s", found->d_name);
-        snprintf(path, sizeof path, "%s/%s", folder, listing->name);
+        ipt__print(listing->name, sizeof listing->name, "%s", found->d_name);
+        ipt__print(path, sizeof path, "%s/%s", folder, listing->name);
         if (ipt__name_is(listing->name) == IPT__NAME_FOREIGN || stat(path, &status) || !S_ISREG(status.st_mode))
             continue;
         listing->bytes = (double)status.st_size;
@@ -3232,7 +3254,7 @@ static int ipt__folder_remove(const char *folder, const char *name, int unfinish
     ipt__file file;
     size_t bytes = 0;
     int ours;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    ipt__print(path, sizeof path, "%s/%s", folder, name);
     if (ipt__file_open(path, &file, &bytes))
         return 0;
     bytes = ipt__min(bytes, sizeof head);
@@ -3318,10 +3340,10 @@ static const char *ipt__folder_store(const char *folder, const char *name, const
         why = ipt__file_check_folder(folder);
     if (why)
         return why;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    ipt__print(path, sizeof path, "%s/%s", folder, name);
     for (attempt = 0; attempt < 1000 && exists; ++attempt) {
-        snprintf(temporary, sizeof temporary, "%s/%lx-%x-%.32s.ipt.tmp", folder, ipt__process_number(),
-                 (unsigned)attempt, name);
+        ipt__print(temporary, sizeof temporary, "%s/%lx-%x-%.32s.ipt.tmp", folder, ipt__process_number(),
+                   (unsigned)attempt, name);
         why = ipt__file_write(temporary, entry, bytes, &exists);
     }
     if (exists)
@@ -3348,9 +3370,9 @@ static void ipt__folder_default(char *folder, size_t capacity)
 #endif
     int length = 0;
     if (base && *base == '/')
-        length = snprintf(folder, capacity, "%s/ipt", base);
+        length = ipt__print(folder, capacity, "%s/ipt", base);
     else if (home && (*home == '/' || strcmp(IPT__SEPARATORS, "/")))
-        length = snprintf(folder, capacity, "%s/%s", home, below);
+        length = ipt__print(folder, capacity, "%s/%s", home, below);
     if (length <= 0 || (size_t)length >= capacity)
         *folder = 0;
 }
@@ -3394,7 +3416,7 @@ static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *
     if (!context->cache_dir)
         return 0;
     ipt__entry_name(key, strlen(key), name);
-    snprintf(path, sizeof path, "%s/%s", context->cache_dir, name);
+    ipt__print(path, sizeof path, "%s/%s", context->cache_dir, name);
     why = ipt__file_open(path, &file, &entry->bytes);
     if (!why) {
         why = ipt__file_check_folder(context->cache_dir);
@@ -3440,8 +3462,8 @@ IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *ent
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "folder is empty");
     payload = ipt__entry_open(data, bytes, NULL);
     if (!payload)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "entry: its %lu bytes are damaged or not an entry of ipt's cache",
-                         (unsigned long)bytes);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "entry: its %zu bytes are damaged or not an entry of ipt's cache",
+                         bytes);
     ipt__entry_name((const char *)data + IPT__ENTRY_HEAD, payload - IPT__ENTRY_HEAD, name);
     why = ipt__folder_store(folder, name, data, bytes);
     return why ? ipt__fail(IPT_ERROR_UNSUPPORTED, "folder: nothing can be stored in %s: %s", folder, why) : IPT_SUCCESS;
@@ -3475,9 +3497,8 @@ IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *ent
 static void ipt__findings_key(const ipt_context *context, char key[IPT__KEY_BYTES])
 {
     const ipt__limits *const limits = &context->limits;
-    snprintf(key, IPT__KEY_BYTES, "ipt device\nversion %d\nlimits %lu %d %lu\n%s", IPT_VERSION,
-             (unsigned long)limits->local_memory, limits->local_is_limited, (unsigned long)limits->largest_group,
-             context->device_text);
+    ipt__print(key, IPT__KEY_BYTES, "ipt device\nversion %d\nlimits %zu %d %zu\n%s", IPT_VERSION, limits->local_memory,
+               limits->local_is_limited, limits->largest_group, context->device_text);
 }
 
 enum {
@@ -3700,7 +3721,7 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
     context->has_half = context->has_double = 1; /* the profile does not record them */
     for (i = 0; i < IPT__FACT_COUNT; ++i) {
         const ipt__fact *const fact = &ipt__facts[i];
-        snprintf(expected, sizeof expected, "%.19s and a number", fact->name);
+        ipt__print(expected, sizeof expected, "%.19s and a number", fact->name);
         *line = 0;
         ++number;
         if (!ipt__line_next(&profile, line, sizeof line) || !ipt__line_number(line, fact->name, &values[i]) ||
@@ -3861,8 +3882,8 @@ IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const i
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "allocator.%s is NULL: set alloc and free both or neither",
                          wanted.allocator.alloc ? "free" : "alloc");
     if (wanted.max_local_memory && wanted.max_local_memory < 1024)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_local_memory is %lu bytes: at least 1024 are needed",
-                         (unsigned long)wanted.max_local_memory);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_local_memory is %zu bytes: at least 1024 are needed",
+                         wanted.max_local_memory);
     if (!wanted.allocator.alloc) {
         wanted.allocator.alloc = ipt__default_alloc;
         wanted.allocator.free = ipt__default_free;
@@ -4275,9 +4296,9 @@ static IPT__RARE ipt_result ipt__fail_miss(const ipt_context *context, const ipt
     for (at = key; *at; ++at)
         *at = *at == '\n' ? ',' : *at;
     return ipt__fail(IPT_ERROR_CACHE_MISS,
-                     "%s, and neither %lu embedded entries nor %s have, as the device's own code or portable code that "
+                     "%s, and neither %zu embedded entries nor %s have, as the device's own code or portable code that "
                      "it takes: %s",
-                     why, (unsigned long)context->binary_count,
+                     why, context->binary_count,
                      context->cache_dir ? context->cache_dir : "a cache folder (there is none)", key);
 }
 
@@ -4580,11 +4601,11 @@ IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t inde
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "target is %.80s: ptx:sm_NN, bitcode, spirv or amdgcn:NAME is needed", target);
     if (target && (!code_bytes || code_bytes > IPT__ENTRY_MOST / 2))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "code_bytes is %lu", (unsigned long)code_bytes);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "code_bytes is %zu", code_bytes);
     program = ipt__program_at(context, index, &count);
     if (index > count || (index == count && target))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "index is %lu: the context has %lu %s", (unsigned long)index,
-                         (unsigned long)count + !target, target ? "programs" : "entries");
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "index is %zu: the context has %zu %s", index,
+                         count + (size_t)!target, target ? "programs" : "entries");
     if (!program) {
         char key[IPT__KEY_BYTES];
         unsigned char findings[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES];
@@ -4607,14 +4628,12 @@ IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t inde
         ipt__program_drop(context, program);
         if (!made)
             return ipt__fail(target ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
-                             "the device returns no code of entry %lu, or no memory is left for the code",
-                             (unsigned long)index);
+                             "the device returns no code of entry %zu, or no memory is left for the code", index);
         ipt__release(&context->allocator, made);
     }
     *bytes = needed;
     if (entry && capacity < needed)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
-                         (unsigned long)needed);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, needed);
     return IPT_SUCCESS;
 }
 
@@ -4726,8 +4745,8 @@ static void ipt__find_residency(ipt_context *context, ipt__program *program)
     counted = context->context ? ipt__count_resident(context, program) : given;
     if (counted && given)
         counted = given;
-    ipt__log(context, "%lu work-groups of %s with %lu bytes of local memory run at the same time",
-             (unsigned long)counted, ipt__kernels[program->id].name, (unsigned long)program->params.local_bytes);
+    ipt__log(context, "%zu work-groups of %s with %u bytes of local memory run at the same time", counted,
+             ipt__kernels[program->id].name, program->params.local_bytes);
     if (counted <= program->resident)
         return;
     program->resident = counted;
@@ -4902,8 +4921,8 @@ static IPT__RARE ipt_result ipt__sub_groups_get(ipt_context *context, ipt__param
                 ipt__log(context, "%s moves data wrongly by this device's sub-groups: work-groups take their place",
                          ipt__kernels[program->id].name);
             else
-                ipt__log(context, "sub-groups of %lu work-items, %lu were expected, in %s",
-                         (unsigned long)program->lanes, (unsigned long)lanes, ipt__kernels[program->id].name);
+                ipt__log(context, "sub-groups of %zu work-items, %zu were expected, in %s", program->lanes, lanes,
+                         ipt__kernels[program->id].name);
         }
         if (program && program->lanes == lanes)
             found = lanes;
@@ -5025,7 +5044,7 @@ IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *tex
     ipt__text out = {NULL, 0, 0};
     ipt__limits limits;
     ipt__findings found;
-    unsigned long values[IPT__FACT_COUNT];
+    size_t values[IPT__FACT_COUNT];
     int refused = 0, i;
     ipt_result result = IPT_SUCCESS;
     if (!context || (!text && capacity))
@@ -5042,15 +5061,15 @@ IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *tex
     IPT_LOCK_RELEASE(&context->probe_lock);
     found.sub_groups_refused |= refused;
     i = 0;
-#define IPT__GIVE_LIMIT(type, field, minimum, maximum) values[i++] = (unsigned long)limits.field;
-#define IPT__GIVE_FINDING(type, field, minimum, maximum) values[i++] = (unsigned long)found.field;
+#define IPT__GIVE_LIMIT(type, field, minimum, maximum) values[i++] = (size_t)limits.field;
+#define IPT__GIVE_FINDING(type, field, minimum, maximum) values[i++] = (size_t)found.field;
     IPT__LIMIT_LIST(IPT__GIVE_LIMIT)
     IPT__FINDING_LIST(IPT__GIVE_FINDING)
     out.text = text;
     out.capacity = capacity;
     ipt__text_add(&out, "%s\n%s", IPT__PROFILE_TITLE, context->device_text);
     for (i = 0; i < IPT__FACT_COUNT; ++i)
-        ipt__text_add(&out, "%s %lu\n", ipt__facts[i].name, values[i]);
+        ipt__text_add(&out, "%s %zu\n", ipt__facts[i].name, values[i]);
     ipt__text_add(&out, "end\n");
     if (bytes)
         *bytes = out.length + 1;
@@ -5058,8 +5077,7 @@ IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *tex
         return IPT_SUCCESS;
     if (capacity)
         *text = 0;
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
-                     (unsigned long)out.length + 1);
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, out.length + 1);
 }
 
 #endif
@@ -6914,9 +6932,9 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
     stage->lanes = variant->lanes ? variant->lanes : group;
     if (stage->lanes > group)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "%s needs work-groups of %lu work-items: the device has %lu; narrower units or p-ipt-item do "
+                         "%s needs work-groups of %zu work-items: the device has %zu; narrower units or p-ipt-item do "
                          "without",
-                         variant->name, (unsigned long)stage->lanes, (unsigned long)group);
+                         variant->name, stage->lanes, group);
     switch (variant->family) {
     case IPT__FAMILY_SWAP:
         break;
@@ -6927,10 +6945,9 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
         holds = limits->local_memory / problem->unit_bytes;
         if (instance + (variant->bank_padding ? instance / 32 : 0) > holds)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "%s needs a whole tile of %lu x %lu elements in %lu bytes of local memory: smaller tile_m "
+                             "%s needs a whole tile of %zu x %zu elements in %zu bytes of local memory: smaller tile_m "
                              "and tile_n, or pttwac-010, which has only flags there",
-                             variant->name, (unsigned long)stage->rows, (unsigned long)stage->cols,
-                             (unsigned long)limits->local_memory);
+                             variant->name, stage->rows, stage->cols, limits->local_memory);
         break;
     case IPT__FAMILY_PTTWAC_010:
         stage->kind = IPT__STAGE_PTTWAC_010;
@@ -6938,10 +6955,9 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
         flags += variant->flag_layout == 1 ? flags / 32 : 0;
         if (instance >= (size_t)1 << 31 || 4 * flags > limits->local_memory)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "%s needs %lu words of flags for a tile of %lu x %lu elements in %lu bytes of local "
+                             "%s needs %zu words of flags for a tile of %zu x %zu elements in %zu bytes of local "
                              "memory: a smaller tile or flag_spread, or p-ipt, which has no flags",
-                             variant->name, (unsigned long)flags, (unsigned long)stage->rows,
-                             (unsigned long)stage->cols, (unsigned long)limits->local_memory);
+                             variant->name, flags, stage->rows, stage->cols, limits->local_memory);
         break;
     case IPT__FAMILY_PTTWAC_100:
         stage->kind = IPT__STAGE_SHUFFLE;
@@ -6955,9 +6971,9 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
         stage->shuffle.piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
         if (stage->shuffle.inner_rows && (variant->registers || stage->shuffle.piece_units < units))
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "%s cannot transpose super-elements of %lu bytes inside: sequence 4.3 needs them whole in "
+                             "%s cannot transpose super-elements of %zu bytes inside: sequence 4.3 needs them whole in "
                              "local memory, as pttwac-100-group has them if two fit; use 4.1 or 4.2",
-                             variant->name, (unsigned long)(units * problem->unit_bytes));
+                             variant->name, units * problem->unit_bytes);
         stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
         break;
     default: /* P-IPT */
@@ -6993,10 +7009,9 @@ static IPT__RARE ipt_result ipt__layout_exchange(const ipt__problem *problem, ip
         stage->shuffle.inner_cols = ipt__factor(factors, end + 1);
         if (!ipt__shuffle_pieces(problem, stage) && problem->desc.variant_100 == IPT_VARIANT_AUTO)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "tile_m = %lu and tile_n = %lu: sequence 4.3 needs two such tiles in %lu bytes of local "
+                             "tile_m = %zu and tile_n = %zu: sequence 4.3 needs two such tiles in %zu bytes of local "
                              "memory; use 4.1, 4.2 or smaller tiles",
-                             (unsigned long)stage->shuffle.inner_rows, (unsigned long)stage->shuffle.inner_cols,
-                             (unsigned long)problem->limits.local_memory);
+                             stage->shuffle.inner_rows, stage->shuffle.inner_cols, problem->limits.local_memory);
     } else if (problem->desc.sequence == IPT_SEQUENCE_1) {
         if (grids.rows > 1 && grids.cols > 1)
             ipt__shuffle_pieces(problem, ipt__stage_add(layout, IPT__STAGE_SHUFFLE, grids.instances, grids.rows,
@@ -7026,14 +7041,13 @@ static ipt_result ipt__tile_side(const char *name, size_t tile, const char *side
 {
     *chosen = tile;
     if (tile && side % tile)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu does not divide %s = %lu", name, (unsigned long)tile,
-                         side_name, (unsigned long)side);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu does not divide %s = %zu", name, tile, side_name, side);
     if (!tile)
         *chosen = ipt__divisor_near(side, IPT__DIVISOR_WANTED);
     if (!*chosen)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "%s is 0 and %s = %lu has no divisor to choose: name %s, or use IPT_SEQUENCE_TWO_PASS", name,
-                         side_name, (unsigned long)side, name);
+                         "%s is 0 and %s = %zu has no divisor to choose: name %s, or use IPT_SEQUENCE_TWO_PASS", name,
+                         side_name, side, name);
     return IPT_SUCCESS;
 }
 
@@ -7424,10 +7438,9 @@ static ipt_result ipt__layout_exchange_forced(const ipt__problem *problem, ipt__
     ipt__bands bands;
     if (height > side || (height && side / height > other))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "%s = %lu: sequence exchange cuts the %s side of %lu x %lu elements into bands of %lu to %lu",
-                         of_shorter ? "tile_n" : "tile_m", (unsigned long)height, of_shorter ? "shorter" : "longer",
-                         (unsigned long)rows, (unsigned long)cols, (unsigned long)ipt__ceil_divide(side, other),
-                         (unsigned long)side);
+                         "%s = %zu: sequence exchange cuts the %s side of %zu x %zu elements into bands of %zu to %zu",
+                         of_shorter ? "tile_n" : "tile_m", height, of_shorter ? "shorter" : "longer", rows, cols,
+                         ipt__ceil_divide(side, other), side);
     ipt__layout_begin(layout);
     if (shorter == 1) {
         ipt__layout_finish(problem, layout, budget);
@@ -7627,11 +7640,11 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
     if (desc->sequence == IPT_SEQUENCE_SQUARE && desc->rows != desc->cols)
         return ipt__fail(
             IPT_ERROR_INVALID_ARGUMENT,
-            "sequence is square, but rows = %lu and cols = %lu differ: IPT_SEQUENCE_TWO_PASS serves every shape",
-            (unsigned long)desc->rows, (unsigned long)desc->cols);
+            "sequence is square, but rows = %zu and cols = %zu differ: IPT_SEQUENCE_TWO_PASS serves every shape",
+            desc->rows, desc->cols);
     if ((desc->sequence == IPT_SEQUENCE_TWO_PASS || desc->sequence == IPT_SEQUENCE_AUTO) && length > long_side)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is longer than %s = %lu", tall ? "tile_m" : "tile_n",
-                         (unsigned long)length, tall ? "rows" : "cols", (unsigned long)long_side);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu is longer than %s = %zu", tall ? "tile_m" : "tile_n",
+                         length, tall ? "rows" : "cols", long_side);
     switch (desc->sequence) {
     case IPT_SEQUENCE_AUTO:
         if (desc->rows == 1 || desc->cols == 1) {
@@ -9145,10 +9158,9 @@ static ipt_result ipt__buffer_make(const ipt_context *context, size_t bytes, voi
     if (ipt__is_out_of_memory(error))
         *refused = bytes;
     if (context->allocation && bytes > context->allocation)
-        snprintf(limit, sizeof limit, ": the device allocates %lu bytes at most at once",
-                 (unsigned long)context->allocation);
-    return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of %s: clCreateBuffer failed with %s (%d)%s",
-                     (unsigned long)bytes, name, ipt__cl_error(error), (int)error, limit);
+        ipt__print(limit, sizeof limit, ": the device allocates %zu bytes at most at once", context->allocation);
+    return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%zu bytes of %s: clCreateBuffer failed with %s (%d)%s", bytes, name,
+                     ipt__cl_error(error), (int)error, limit);
 }
 
 /* Bytes for the next attempt after a refused allocation. The first attempt uses the device's reported limit. */
@@ -9203,17 +9215,17 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
 
 enum { IPT__DESCRIPTION_BYTES = 2048 };
 
-static unsigned long ipt__super_bytes(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__super_bytes(const ipt_plan *plan, const ipt__stage *stage)
 {
-    return (unsigned long)stage->length * (unsigned long)plan->problem.desc.elem_size;
+    return stage->length * plan->problem.desc.elem_size;
 }
 
 /* "NAME: INSTANCES x (ROWS x COLS of N bytes)" */
 static IPT__RARE void ipt__describe_grid(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage,
                                          const char *name)
 {
-    ipt__text_add(out, "%s: %lu x (%lu x %lu of %lu bytes)", name, (unsigned long)stage->instances,
-                  (unsigned long)stage->rows, (unsigned long)stage->cols, ipt__super_bytes(plan, stage));
+    ipt__text_add(out, "%s: %zu x (%zu x %zu of %zu bytes)", name, stage->instances, stage->rows, stage->cols,
+                  ipt__super_bytes(plan, stage));
 }
 
 /* Ends the line of a stage with what every kind may have. */
@@ -9224,24 +9236,22 @@ static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
     if (stage->apply)
         ipt__text_add(out, ", each element as the expression says");
     if (stage->row_slots && stage->row_stride != stage->row_slots * ipt__slot_length(stage))
-        ipt__text_add(out, ", slots on rows of %lu elements with a gap of %lu", (unsigned long)stage->row_stride,
-                      (unsigned long)(stage->row_stride - stage->row_slots * ipt__slot_length(stage)));
+        ipt__text_add(out, ", slots on rows of %zu elements with a gap of %zu", stage->row_stride,
+                      stage->row_stride - stage->row_slots * ipt__slot_length(stage));
     ipt__text_add(out, "\n");
 }
 
 static IPT__RARE void ipt__describe_save(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
-    ipt__text_add(out, "save: %lu x %lu elements that no %s to the workspace%s\n", (unsigned long)stage->rows,
-                  (unsigned long)stage->cols, stage->straight ? "exchange moves" : "super-element holds",
-                  stage->straight ? "" : ", transposed");
+    ipt__text_add(out, "save: %zu x %zu elements that no %s to the workspace%s\n", stage->rows, stage->cols,
+                  stage->straight ? "exchange moves" : "super-element holds", stage->straight ? "" : ", transposed");
 }
 
 static IPT__RARE void ipt__describe_restore(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
-    ipt__text_add(out, "restore: them as %lu rows of %lu elements from the workspace\n", (unsigned long)stage->rows,
-                  (unsigned long)stage->length);
+    ipt__text_add(out, "restore: them as %zu rows of %zu elements from the workspace\n", stage->rows, stage->length);
 }
 
 /* The move, if the stage makes it. */
@@ -9256,7 +9266,7 @@ static IPT__RARE void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, c
     ipt__describe_grid(out, plan, stage, "tile");
     ipt__text_add(out, ", whole in local memory");
     if (stage->tile.pack_bytes)
-        ipt__text_add(out, ", as many to a work-group as fit %lu bytes", (unsigned long)stage->tile.pack_bytes);
+        ipt__text_add(out, ", as many to a work-group as fit %zu bytes", stage->tile.pack_bytes);
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }
@@ -9271,19 +9281,17 @@ static IPT__RARE void ipt__describe_swap(ipt__text *out, const ipt_plan *plan, c
 
 static IPT__RARE void ipt__describe_spread(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
-    const unsigned long unit = (unsigned long)plan->problem.unit_bytes;
-    ipt__text_add(out, "spread: %lu x (%lu rows of %lu bytes) from %lu to %lu bytes apart",
-                  (unsigned long)stage->instances, (unsigned long)stage->rows,
-                  (unsigned long)stage->cols * (unsigned long)plan->problem.desc.elem_size,
-                  (unsigned long)stage->spread[0] * unit, (unsigned long)stage->spread[1] * unit);
+    const size_t unit = plan->problem.unit_bytes;
+    ipt__text_add(out, "spread: %zu x (%zu rows of %zu bytes) from %zu to %zu bytes apart", stage->instances,
+                  stage->rows, stage->cols * plan->problem.desc.elem_size, stage->spread[0] * unit,
+                  stage->spread[1] * unit);
     ipt__describe_end(out, stage);
 }
 
 static IPT__RARE void ipt__describe_wave(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__describe_grid(out, plan, stage, "panels in waves");
-    ipt__text_add(out, ", %lu panels of %lu matrices at once", (unsigned long)stage->instances_at_once,
-                  (unsigned long)stage->matrices_at_once);
+    ipt__text_add(out, ", %zu panels of %zu matrices at once", stage->instances_at_once, stage->matrices_at_once);
     ipt__describe_end(out, stage);
 }
 
@@ -9292,15 +9300,15 @@ static IPT__RARE void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, 
     const ipt__chunks *const chunks = &stage->panel;
     ipt__describe_grid(out, plan, stage, "panels together");
     if (chunks->across * chunks->down > 1)
-        ipt__text_add(out, ", each held by %lu work-groups", (unsigned long)(chunks->across * chunks->down));
+        ipt__text_add(out, ", each held by %zu work-groups", chunks->across * chunks->down);
     else
-        ipt__text_add(out, ", %lu held by each work-group", (unsigned long)chunks->pack);
-    ipt__text_add(out, " (chunks of %lu x %lu)", (unsigned long)(chunks->tall ? chunks->y : chunks->x),
-                  (unsigned long)(chunks->tall ? chunks->x : chunks->y));
+        ipt__text_add(out, ", %zu held by each work-group", chunks->pack);
+    ipt__text_add(out, " (chunks of %zu x %zu)", chunks->tall ? chunks->y : chunks->x,
+                  chunks->tall ? chunks->x : chunks->y);
     if (chunks->held_row)
-        ipt__text_add(out, ", %lu columns of a chunk in registers", (unsigned long)(chunks->x - chunks->local_x));
+        ipt__text_add(out, ", %zu columns of a chunk in registers", chunks->x - chunks->local_x);
     if (stage->tail_length)
-        ipt__text_add(out, ", %lu %s %s", (unsigned long)stage->tail_length, chunks->tall ? "rows" : "columns",
+        ipt__text_add(out, ", %zu %s %s", stage->tail_length, chunks->tall ? "rows" : "columns",
                       chunks->tall ? "to the workspace first" : "from the workspace last");
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
@@ -9308,36 +9316,33 @@ static IPT__RARE void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, 
 
 static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
-    ipt__text_add(out, "shuffle: %lu x (%lu x %lu super-elements of %lu elements, %lu bytes)",
-                  (unsigned long)stage->instances, (unsigned long)stage->rows, (unsigned long)stage->cols,
-                  (unsigned long)stage->length, ipt__super_bytes(plan, stage));
+    ipt__text_add(out, "shuffle: %zu x (%zu x %zu super-elements of %zu elements, %zu bytes)", stage->instances,
+                  stage->rows, stage->cols, stage->length, ipt__super_bytes(plan, stage));
     if (stage->shuffle.inner_rows)
-        ipt__text_add(out, ", each transposed as %lu x %lu", (unsigned long)stage->shuffle.inner_rows,
-                      (unsigned long)stage->shuffle.inner_cols);
+        ipt__text_add(out, ", each transposed as %zu x %zu", stage->shuffle.inner_rows, stage->shuffle.inner_cols);
     if (stage->shuffle.pieces > 1)
-        ipt__text_add(out, ", in %lu pieces", (unsigned long)stage->shuffle.pieces);
+        ipt__text_add(out, ", in %zu pieces", stage->shuffle.pieces);
     if (stage->shuffle.chains) {
         const ipt__params *const params = &plan->kernels[stage->kernels[0]].program->params;
         ipt__text_add(out, ", %u chains to each of %s of %u work-items", (unsigned)params->chains,
                       params->sub_group ? "sub-groups" : "work-groups", (unsigned)params->lanes);
     }
     if (stage->instances_at_once < stage->instances)
-        ipt__text_add(out, ", %lu at once", (unsigned long)stage->instances_at_once);
+        ipt__text_add(out, ", %zu at once", stage->instances_at_once);
     ipt__describe_end(out, stage);
 }
 
 static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     const ipt__bands *const bands = &stage->bands;
-    ipt__text_add(out, "exchange: %lu bands of %lu %s, ranges of %lu %s, runs of %lu bytes, %lu and %lu left over",
-                  (unsigned long)bands->number, (unsigned long)bands->height, bands->tall ? "rows" : "columns",
-                  (unsigned long)bands->width, bands->tall ? "columns" : "rows",
-                  (unsigned long)(bands->height * plan->problem.desc.elem_size), (unsigned long)bands->rest_rows,
-                  (unsigned long)bands->rest_cols);
+    ipt__text_add(out, "exchange: %zu bands of %zu %s, ranges of %zu %s, runs of %zu bytes, %zu and %zu left over",
+                  bands->number, bands->height, bands->tall ? "rows" : "columns", bands->width,
+                  bands->tall ? "columns" : "rows", bands->height * plan->problem.desc.elem_size, bands->rest_rows,
+                  bands->rest_cols);
     if (bands->together)
-        ipt__text_add(out, ", each by %lu work-groups together", (unsigned long)bands->chunks);
+        ipt__text_add(out, ", each by %zu work-groups together", bands->chunks);
     if (bands->workers)
-        ipt__text_add(out, ", all by %lu work-groups in one launch", (unsigned long)bands->workers);
+        ipt__text_add(out, ", all by %zu work-groups in one launch", bands->workers);
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }
@@ -9345,7 +9350,7 @@ static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *pla
 static IPT__RARE void ipt__describe_flip(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
-    ipt__text_add(out, "flip: %lu x %lu elements, %s reversed", (unsigned long)stage->rows, (unsigned long)stage->cols,
+    ipt__text_add(out, "flip: %zu x %zu elements, %s reversed", stage->rows, stage->cols,
                   !stage->reversed_cols   ? "the sequence of rows"
                   : !stage->reversed_rows ? "each row"
                                           : "all");
@@ -9370,8 +9375,8 @@ static IPT__RARE void ipt__describe_cycles(ipt__text *out, const ipt_plan *plan,
 static IPT__RARE void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
-    ipt__text_add(out, "pad: %lu rows of %lu elements from %lu to %lu elements apart\n", (unsigned long)stage->rows,
-                  (unsigned long)stage->length, (unsigned long)stage->origin, (unsigned long)stage->row_stride);
+    ipt__text_add(out, "pad: %zu rows of %zu elements from %zu to %zu elements apart\n", stage->rows, stage->length,
+                  stage->origin, stage->row_stride);
 }
 #endif
 
@@ -9392,16 +9397,15 @@ static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     int i;
-    ipt__text_add(out, "%lu x %lu elements of %lu bytes, %lu %s, %s%ssequence %s, in place: %d %s\n",
-                  (unsigned long)desc->rows, (unsigned long)desc->cols, (unsigned long)desc->elem_size,
-                  (unsigned long)desc->batch, desc->batch == 1 ? "matrix" : "matrices",
+    ipt__text_add(out, "%zu x %zu elements of %zu bytes, %zu %s, %s%ssequence %s, in place: %d %s\n", desc->rows,
+                  desc->cols, desc->elem_size, desc->batch, desc->batch == 1 ? "matrix" : "matrices",
                   desc->move ? ipt_move_string(desc->move) : "", desc->move ? ", " : "",
                   ipt_sequence_string(desc->sequence), plan->layout.stage_count,
                   plan->layout.stage_count == 1 ? "stage" : "stages");
     if (plan->problem.pitched)
-        ipt__text_add(out, "  rows %lu bytes apart before, %lu after\n",
-                      (unsigned long)(plan->problem.source_row * plan->problem.unit_bytes),
-                      (unsigned long)(plan->problem.result_row * plan->problem.unit_bytes));
+        ipt__text_add(out, "  rows %zu bytes apart before, %zu after\n",
+                      plan->problem.source_row * plan->problem.unit_bytes,
+                      plan->problem.result_row * plan->problem.unit_bytes);
     for (i = 0; i < plan->layout.stage_count; ++i) {
         ipt__text_add(out, "  %d. ", i + 1);
         ipt__stage_describers[plan->layout.stages[i].kind](out, plan, &plan->layout.stages[i]);
@@ -9418,7 +9422,7 @@ static IPT__RARE void ipt__describe_memory(ipt__text *out, const ipt_plan *plan,
         ipt__params_print(out, &program->params, ipt__kernels[program->id].uses);
         ipt__text_add(out, "\n");
     }
-    ipt__text_add(out, "  workspace: %lu bytes (%.2f %% of the matrices)\n", (unsigned long)workspace,
+    ipt__text_add(out, "  workspace: %zu bytes (%.2f %% of the matrices)\n", workspace,
                   100.0 * (double)workspace / ((double)plan->problem.matrix_bytes * (double)plan->problem.desc.batch));
 }
 
@@ -9536,8 +9540,8 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
     if (result)
         return result;
     if (desc->flag_spread > 32 || (desc->flag_spread & (desc->flag_spread - 1)) != 0)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flag_spread is %lu: 1, 2, 4, 8, 16 and 32 are possible",
-                         (unsigned long)desc->flag_spread);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flag_spread is %zu: 1, 2, 4, 8, 16 and 32 are possible",
+                         desc->flag_spread);
     if (desc->variant_010 && (desc->sequence == IPT_SEQUENCE_1 || desc->sequence == IPT_SEQUENCE_4_3))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "variant_010 is %s, but no stage of sequence %s moves single elements in tiles: variant_100 "
@@ -9571,10 +9575,9 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
     if (formats && !ipt__formats_without_blocks(desc) &&
         (!desc->tile_m || !desc->tile_n || desc->rows % desc->tile_m || desc->cols % desc->tile_n))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "tile_m = %lu and tile_n = %lu, the sides of the formats' blocks, must divide rows = %lu and "
-                         "cols = %lu",
-                         (unsigned long)desc->tile_m, (unsigned long)desc->tile_n, (unsigned long)desc->rows,
-                         (unsigned long)desc->cols);
+                         "tile_m = %zu and tile_n = %zu, the sides of the formats' blocks, must divide rows = %zu and "
+                         "cols = %zu",
+                         desc->tile_m, desc->tile_n, desc->rows, desc->cols);
     if ((desc->flags & IPT_PAD) && (desc->flags & IPT_NO_COOPERATIVE))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "flags has IPT_PAD, whose kernels wait for other work-groups, and IPT_NO_COOPERATIVE");
@@ -9616,8 +9619,8 @@ static ipt_result ipt__problem_choose_padding(ipt__problem *problem)
         return ipt__fail_further(result, uses_m && !desc->tile_m ? "flags has IPT_PAD, and tile_m is 0"
                                                                  : "flags has IPT_PAD, and tile_n is 0");
     if (desc->rows + problem->pad_rows < desc->rows || desc->cols + problem->pad_cols < desc->cols)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu and cols = %lu with their padding overflow",
-                         (unsigned long)desc->rows, (unsigned long)desc->cols);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %zu and cols = %zu with their padding overflow",
+                         desc->rows, desc->cols);
     desc->rows += problem->pad_rows;
     desc->cols += problem->pad_cols;
     if (desc->sequence == IPT_SEQUENCE_AUTO)
@@ -9675,8 +9678,8 @@ static ipt_result ipt__check_expression(const ipt_plan_desc *desc)
         return ipt__check_expression_argument(desc);
     if (desc->elem_size > 16 || (desc->elem_size & (desc->elem_size - 1)))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "expression: elem_size is %lu, but elements of 1, 2, 4, 8 or 16 bytes are needed",
-                         (unsigned long)desc->elem_size);
+                         "expression: elem_size is %zu, but elements of 1, 2, 4, 8 or 16 bytes are needed",
+                         desc->elem_size);
     for (at = desc->expression_type; *at; ++at)
         if (!((*at >= 'a' && *at <= 'z') || (*at >= '0' && *at <= '9' && at != desc->expression_type)))
             break;
@@ -9701,8 +9704,8 @@ static ipt_result ipt__check_streaming(const ipt_plan_desc *desc)
                          ipt_host_string(desc->host));
     if (desc->max_device_memory)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "max_device_memory is %lu: ipt was compiled with IPT_NO_HOST_STREAMING, and cuts no matrix",
-                         (unsigned long)desc->max_device_memory);
+                         "max_device_memory is %zu: ipt was compiled with IPT_NO_HOST_STREAMING, and cuts no matrix",
+                         desc->max_device_memory);
     return IPT_SUCCESS;
 }
 #endif
@@ -9723,13 +9726,13 @@ static ipt_result ipt__check_dense_only(const ipt_plan_desc *desc)
             : NULL;
     if (what)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "row_pitch is %lu and row_pitch_out is %lu: %s need rows without gaps, so set both to 0",
-                         (unsigned long)desc->row_pitch, (unsigned long)desc->row_pitch_out, what);
+                         "row_pitch is %zu and row_pitch_out is %zu: %s need rows without gaps, so set both to 0",
+                         desc->row_pitch, desc->row_pitch_out, what);
     if (desc->sequence == IPT_SEQUENCE_SQUARE && desc->row_pitch != desc->row_pitch_out)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "row_pitch is %lu and row_pitch_out is %lu: sequence square needs equal ones; "
+                         "row_pitch is %zu and row_pitch_out is %zu: sequence square needs equal ones; "
                          "IPT_SEQUENCE_EXCHANGE serves others",
-                         (unsigned long)desc->row_pitch, (unsigned long)desc->row_pitch_out);
+                         desc->row_pitch, desc->row_pitch_out);
     return IPT_SUCCESS;
 }
 
@@ -9739,12 +9742,11 @@ static ipt_result ipt__check_pitch(const char *name, size_t row, size_t unit, si
     if (!*pitch)
         *pitch = row;
     if (*pitch < row)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is less than a row of %lu bytes", name,
-                         (unsigned long)*pitch, (unsigned long)row);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu is less than a row of %zu bytes", name, *pitch, row);
     if (*pitch % unit)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "%s = %lu is not a multiple of %lu, the largest power of two in elem_size", name,
-                         (unsigned long)*pitch, (unsigned long)unit);
+                         "%s = %zu is not a multiple of %zu, the largest power of two in elem_size", name, *pitch,
+                         unit);
     return IPT_SUCCESS;
 }
 
@@ -9775,8 +9777,8 @@ static ipt_result ipt__problem_take_pitches(ipt__problem *problem)
         if (result)
             return result;
         if (!ipt__rows_extent(rows[i], row[i], *pitches[i], &extents[i]))
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu: the size of %lu such rows overflows",
-                             i ? "row_pitch_out" : "row_pitch", (unsigned long)*pitches[i], (unsigned long)rows[i]);
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu: the size of %zu such rows overflows",
+                             i ? "row_pitch_out" : "row_pitch", *pitches[i], rows[i]);
         stride = ipt__max(stride, rows[i] * *pitches[i]);
     }
     if (!desc->batch_stride)
@@ -9804,16 +9806,16 @@ static ipt_result ipt__problem_take_stride(ipt__problem *problem)
     const size_t extent = problem->extent_bytes;
     size_t before;
     if (desc->batch_stride < extent)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is less than a matrix of %lu bytes",
-                         (unsigned long)desc->batch_stride, (unsigned long)extent);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %zu is less than a matrix of %zu bytes",
+                         desc->batch_stride, extent);
     if (desc->batch_stride % problem->unit_bytes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is not a multiple of %lu",
-                         (unsigned long)desc->batch_stride, (unsigned long)problem->unit_bytes);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %zu is not a multiple of %zu", desc->batch_stride,
+                         problem->unit_bytes);
     problem->span_bytes = desc->batch;
     if (!ipt__multiply(&problem->span_bytes, desc->batch_stride))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "batch = %lu and batch_stride = %lu: the size of all matrices overflows",
-                         (unsigned long)desc->batch, (unsigned long)desc->batch_stride);
+                         "batch = %zu and batch_stride = %zu: the size of all matrices overflows", desc->batch,
+                         desc->batch_stride);
     before = problem->span_bytes - desc->batch_stride;
     problem->span_bytes = before + extent;
     problem->source_span += before;
@@ -9843,7 +9845,7 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
     if ((int)desc->host < 0 || desc->host >= IPT__HOST_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host is %d, which is unknown", (int)desc->host);
     if (desc->host_queues > IPT__HOST_PARTS_MOST)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host_queues is %lu: %d at most", (unsigned long)desc->host_queues,
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host_queues is %zu: %d at most", desc->host_queues,
                          (int)IPT__HOST_PARTS_MOST);
     if ((int)desc->sequence < 0 || desc->sequence >= IPT__SEQUENCE_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "sequence is %d, which is unknown", (int)desc->sequence);
@@ -9872,8 +9874,8 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
         desc->batch = 1;
     bytes = desc->rows;
     if (!ipt__multiply(&bytes, desc->cols) || !ipt__multiply(&bytes, desc->elem_size))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu, cols = %lu, elem_size = %lu: the product overflows",
-                         (unsigned long)desc->rows, (unsigned long)desc->cols, (unsigned long)desc->elem_size);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %zu, cols = %zu, elem_size = %zu: the product overflows",
+                         desc->rows, desc->cols, desc->elem_size);
     problem->matrix_bytes = bytes;
     problem->unit_bytes = ipt__unit_bytes(desc->elem_size);
     problem->element_units = desc->elem_size / problem->unit_bytes;
@@ -9883,8 +9885,8 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
     if (result)
         return result;
     if (desc->elem_size / problem->unit_bytes > 0xffffffffu)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "elem_size = %lu: elements of fewer than 2^32 units of %lu bytes work",
-                         (unsigned long)desc->elem_size, (unsigned long)problem->unit_bytes);
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "elem_size = %zu: elements of fewer than 2^32 units of %zu bytes work",
+                         desc->elem_size, problem->unit_bytes);
     return IPT_SUCCESS;
 }
 
@@ -10424,15 +10426,14 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const ipt__operand *op
         *unaligned |= (size_t)host % IPT__WORD_BYTES != 0;
     if ((size_t)host % ipt__host_alignment(plan))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "%s was made over host memory at %p: the device works there, so a multiple of %lu is needed",
-                         name, host, (unsigned long)ipt__host_alignment(plan));
+                         "%s was made over host memory at %p: the device works there, so a multiple of %zu is needed",
+                         name, host, ipt__host_alignment(plan));
     if (offset % plan->problem.unit_bytes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is not a multiple of %lu", operand->offset_name,
-                         (unsigned long)offset, (unsigned long)plan->problem.unit_bytes);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu is not a multiple of %zu", operand->offset_name, offset,
+                         plan->problem.unit_bytes);
     if (offset > bytes || bytes - offset < operand->bytes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %lu bytes: %lu are needed from %s = %lu", name,
-                         (unsigned long)bytes, (unsigned long)operand->bytes, operand->offset_name,
-                         (unsigned long)offset);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %zu bytes: %zu are needed from %s = %zu", name, bytes,
+                         operand->bytes, operand->offset_name, offset);
     return IPT_SUCCESS;
 }
 
@@ -10696,8 +10697,8 @@ static ipt_result ipt__check_apart(const ipt__operand *from, const ipt__operand 
     if (source_memory == destination_memory && source_begin < destination_begin + to->bytes &&
         destination_begin < source_begin + from->bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "destination_offset = %lu: the destination overlaps the source at source_offset = %lu",
-                         (unsigned long)to->offset, (unsigned long)from->offset);
+                         "destination_offset = %zu: the destination overlaps the source at source_offset = %zu",
+                         to->offset, from->offset);
     return IPT_SUCCESS;
 }
 
@@ -10792,18 +10793,6 @@ static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, c
 /* Wisdom: measured choices as text. */
 
 #ifndef IPT_NO_WISDOM
-
-/* Adds a size in decimal. Windows' unsigned long is too short for a size. */
-static void ipt__text_add_size(ipt__text *out, size_t value)
-{
-    char digits[24];
-    size_t at = sizeof digits - 1;
-    digits[at] = 0;
-    do
-        digits[--at] = (char)('0' + value % 10);
-    while (value /= 10);
-    ipt__text_add(out, "%s", digits + at);
-}
 
 #define IPT__WISDOM_TITLE "ipt wisdom 2"
 
@@ -10920,9 +10909,7 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
     IPT_LOCK_ACQUIRE(&context->lock);
     for (next = context->wisdom; next; next = next->next, ++lines) {
         ipt__text_add(&out, "transpose");
-#define IPT__WISDOM_PRINT(field)                                                                                       \
-    ipt__text_add(&out, " " #field "=");                                                                               \
-    ipt__text_add_size(&out, next->field);
+#define IPT__WISDOM_PRINT(field) ipt__text_add(&out, " " #field "=%zu", (size_t)next->field);
         IPT__WISDOM_LIST(IPT__WISDOM_PRINT)
         if (next->row_pitch) {
             IPT__WISDOM_PRINT(row_pitch)
@@ -10938,8 +10925,7 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
         return IPT_SUCCESS;
     if (capacity)
         *text = 0;
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
-                     (unsigned long)out.length + 1);
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, out.length + 1);
 }
 
 /* Whether the sequence can cut the shape so: into super-elements, or into bands. */
@@ -11091,8 +11077,8 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const 
             result = length < IPT__WISDOM_MOST
                          ? IPT_ERROR_OUT_OF_MEMORY
                          : ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                                     "path: %s is too long for a text of wisdom: %lu bytes at most are read", path,
-                                     (unsigned long)IPT__WISDOM_MOST);
+                                     "path: %s is too long for a text of wisdom: %zu bytes at most are read", path,
+                                     (size_t)IPT__WISDOM_MOST);
             break;
         }
         if (text)
@@ -11296,10 +11282,9 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
     if (!result && budget && plan->layout.workspace > budget) {
         plan->enough = plan->layout.minimum_workspace;
         result = ipt__fail(IPT_ERROR_UNSUPPORTED,
-                           "%s allows %lu bytes, too few for %lu x %lu elements of %lu bytes: %lu would do",
-                           desc->max_workspace ? "max_workspace" : "the default of max_workspace",
-                           (unsigned long)budget, (unsigned long)desc->rows, (unsigned long)desc->cols,
-                           (unsigned long)desc->elem_size, (unsigned long)plan->enough);
+                           "%s allows %zu bytes, too few for %zu x %zu elements of %zu bytes: %zu would do",
+                           desc->max_workspace ? "max_workspace" : "the default of max_workspace", budget, desc->rows,
+                           desc->cols, desc->elem_size, plan->enough);
     }
     if (!result)
         result = ipt__plan_select_layout(plan, budget);
@@ -11513,29 +11498,24 @@ static void ipt__cut_describe(ipt__text *out, const ipt__host_plan *plan)
 {
     const ipt__cut *const cut = &plan->cut;
     if (cut->matrices)
-        ipt__text_add(out, "  %lu matrices at a time, in chunks of %lu bytes\n", (unsigned long)cut->matrices,
-                      (unsigned long)cut->chunk_bytes);
+        ipt__text_add(out, "  %zu matrices at a time, in chunks of %zu bytes\n", cut->matrices, cut->chunk_bytes);
     else
         ipt__text_add(out,
-                      "  cut into %lu panels of %lu and %lu left over, %lu to a chunk of %lu bytes; the host shuffles "
-                      "%lu blocks of %lu bytes, each %lu super-elements; %lu lines left over\n",
-                      (unsigned long)cut->panels, (unsigned long)cut->length, (unsigned long)cut->rest,
-                      (unsigned long)cut->chunk_panels, (unsigned long)cut->chunk_bytes,
-                      (unsigned long)ipt__moves_count(cut), (unsigned long)cut->block_bytes, (unsigned long)cut->group,
-                      (unsigned long)cut->spare);
+                      "  cut into %zu panels of %zu and %zu left over, %zu to a chunk of %zu bytes; the host shuffles "
+                      "%zu blocks of %zu bytes, each %zu super-elements; %zu lines left over\n",
+                      cut->panels, cut->length, cut->rest, cut->chunk_panels, cut->chunk_bytes, ipt__moves_count(cut),
+                      cut->block_bytes, cut->group, cut->spare);
     if (plan->blocks.bus_bytes)
         ipt__text_add(out,
-                      "  pinned: %lu panels of %lu rows, %lu blocks of %lu columns to each; the device holds up to %lu "
-                      "of %lu bytes; %lu bytes cross the bus\n",
-                      (unsigned long)plan->blocks.panels, (unsigned long)plan->blocks.length,
-                      (unsigned long)plan->blocks.per_panel, (unsigned long)plan->blocks.columns,
-                      (unsigned long)plan->blocks.units, (unsigned long)plan->blocks.unit_bytes,
-                      (unsigned long)plan->blocks.bus_bytes);
+                      "  pinned: %zu panels of %zu rows, %zu blocks of %zu columns to each; the device holds up to %zu "
+                      "of %zu bytes; %zu bytes cross the bus\n",
+                      plan->blocks.panels, plan->blocks.length, plan->blocks.per_panel, plan->blocks.columns,
+                      plan->blocks.units, plan->blocks.unit_bytes, plan->blocks.bus_bytes);
     if (plan->bus_bands.bus_bytes)
-        ipt__text_add(out, "  pinned: %lu bands of %lu %s, runs of %lu bytes; %lu bytes cross the bus\n",
-                      (unsigned long)plan->bus_bands.bands.number, (unsigned long)plan->bus_bands.bands.height,
-                      plan->bus_bands.bands.tall ? "rows" : "columns", (unsigned long)plan->bus_bands.run_bytes,
-                      (unsigned long)plan->bus_bands.bus_bytes);
+        ipt__text_add(out, "  pinned: %zu bands of %zu %s, runs of %zu bytes; %zu bytes cross the bus\n",
+                      plan->bus_bands.bands.number, plan->bus_bands.bands.height,
+                      plan->bus_bands.bands.tall ? "rows" : "columns", plan->bus_bands.run_bytes,
+                      plan->bus_bands.bus_bytes);
 }
 
 static ipt_result ipt__host_plan_describe(ipt_plan *plan)
@@ -12367,8 +12347,8 @@ static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
 static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
 {
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "max_workspace allows %lu bytes, too few for a plan and the parts of host: %lu would do",
-                     (unsigned long)budget, (unsigned long)enough);
+                     "max_workspace allows %zu bytes, too few for a plan and the parts of host: %zu would do", budget,
+                     enough);
 }
 
 /* Refuses parts that exceed the plan's workspace limit. Each device needs room for two plans if the second cannot
@@ -12523,8 +12503,8 @@ IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **mem
     }
     if (error) {
         ipt__release(&context->allocator, pinned);
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of pinned memory: %s failed with %s (%d)",
-                         (unsigned long)bytes, call, ipt__cl_error(error), (int)error);
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%zu bytes of pinned memory: %s failed with %s (%d)", bytes, call,
+                         ipt__cl_error(error), (int)error);
     }
     pinned->bytes = bytes;
     IPT_LOCK_ACQUIRE(&context->lock);
@@ -13830,11 +13810,10 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
                                              IPT__CUT_BLOCK_WANTED, &plan->host->cut)) {
         const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) * line;
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "%s = %lu is too little for a panel of a %lu x %lu matrix of %lu bytes: %lu would do",
+                         "%s = %zu is too little for a panel of a %zu x %zu matrix of %zu bytes: %zu would do",
                          plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
-                         (unsigned long)ipt__cut_most(plan, limit), (unsigned long)plan->problem.desc.rows,
-                         (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
-                         (unsigned long)(IPT__CUT_SLOTS * panel + panel / 2 + workspace));
+                         ipt__cut_most(plan, limit), plan->problem.desc.rows, plan->problem.desc.cols,
+                         plan->problem.desc.elem_size, IPT__CUT_SLOTS * panel + panel / 2 + workspace);
     }
     host->share_count = 1;
     host->part_count = plan->host->cut.chunks;
@@ -13852,9 +13831,9 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
         return result;
     used = ipt__share_workspace(share) + IPT__CUT_SLOTS * plan->host->cut.chunk_bytes;
     if (used > limit)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu: %lu bytes of it would be needed, workspace included",
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %zu: %zu bytes of it would be needed, workspace included",
                          plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
-                         (unsigned long)limit, (unsigned long)used);
+                         limit, used);
     result = ipt__cut_open_bus(plan, limit);
     if (result)
         return result;
@@ -14110,15 +14089,13 @@ static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_p
     }
     if (result || i == TRIES)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes",
-                         (unsigned long)limit, (unsigned long)plan->problem.desc.rows,
-                         (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size);
+                         "max_workspace allows %zu bytes, too few for the pieces of a %zu x %zu matrix of %zu bytes",
+                         limit, plan->problem.desc.rows, plan->problem.desc.cols, plan->problem.desc.elem_size);
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes: %lu "
+                     "max_workspace allows %zu bytes, too few for the pieces of a %zu x %zu matrix of %zu bytes: %zu "
                      "would do",
-                     (unsigned long)limit, (unsigned long)plan->problem.desc.rows,
-                     (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
-                     (unsigned long)plan->problem.desc.max_workspace);
+                     limit, plan->problem.desc.rows, plan->problem.desc.cols, plan->problem.desc.elem_size,
+                     plan->problem.desc.max_workspace);
 }
 
 /* Opens a cut plan with `open`, the function for its kind of matrices. */
@@ -14138,8 +14115,8 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt
                          ipt__limit_name(plan));
     if (!desc->max_host_memory && desc->host && desc->host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "host is %s, which takes device memory for all of the matrix: more than the %lu bytes allowed",
-                         ipt_host_string(desc->host), (unsigned long)ipt__cut_limit(plan));
+                         "host is %s, which takes device memory for all of the matrix: more than the %zu bytes allowed",
+                         ipt_host_string(desc->host), ipt__cut_limit(plan));
     if (!plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
     result = ipt__cut_open_limited(plan, open);
@@ -14304,8 +14281,8 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
     if (*scheme == IPT_HOST_SHARED && !shares)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is shared: the device does not work in the host's memory, or the address of data is not "
-                         "a multiple of %lu",
-                         (unsigned long)ipt__host_alignment(plan));
+                         "a multiple of %zu",
+                         ipt__host_alignment(plan));
     if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->host->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
@@ -14415,8 +14392,8 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     if (!result)
         result = ipt__host_choose(plan, (const char *)data, &scheme);
     if (!result && plan->problem.desc.max_host_memory)
-        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: the plan takes storages only",
-                           (unsigned long)plan->problem.desc.max_host_memory);
+        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes storages only",
+                           plan->problem.desc.max_host_memory);
     if (result ||
         (!plan->layout.stage_count && !plan->pass_count && !plan->host->split_count && !plan->host->cut.chunk_bytes) ||
         ipt__nothing_moves(plan))
@@ -14434,8 +14411,8 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->problem.span_bytes);
     if (!plan->host->pieces && ipt__host_exceeds(plan, scheme)) {
         ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                  "max_device_memory is %lu, and the device cannot work on data at %p: a multiple of 16 would do",
-                  (unsigned long)plan->problem.desc.max_device_memory, data);
+                  "max_device_memory is %zu, and the device cannot work on data at %p: a multiple of 16 would do",
+                  plan->problem.desc.max_device_memory, data);
         result = ipt__host_make_pieces(plan);
     } else if (!plan->host->pieces)
         result = ipt__host_run_scheme(&run, scheme);
@@ -14616,10 +14593,10 @@ static ipt_result ipt__split_check(ipt_context *const *contexts, size_t count)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "count is 0");
     for (i = 0; i < count; ++i) {
         if (!contexts[i])
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "contexts[%lu] is NULL", (unsigned long)i);
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "contexts[%zu] is NULL", i);
         if (!contexts[i]->context || contexts[i]->context != contexts[0]->context)
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                             "contexts[%lu] has another OpenCL context than contexts[0], or none", (unsigned long)i);
+                             "contexts[%zu] has another OpenCL context than contexts[0], or none", i);
     }
     return IPT_SUCCESS;
 }
@@ -14628,9 +14605,9 @@ static ipt_result ipt__split_check(ipt_context *const *contexts, size_t count)
 static ipt_result ipt__split_check_fields(const ipt_plan_desc *desc)
 {
     if (desc->max_device_memory || desc->max_host_memory)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %lu: plans for several contexts are not cut",
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %zu: plans for several contexts are not cut",
                          desc->max_device_memory ? "max_device_memory" : "max_host_memory",
-                         (unsigned long)(desc->max_device_memory ? desc->max_device_memory : desc->max_host_memory));
+                         desc->max_device_memory ? desc->max_device_memory : desc->max_host_memory);
     if (desc->host != IPT_HOST_AUTO && desc->host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host is %s: plans for several contexts are overlapped",
                          ipt_host_string(desc->host));
@@ -14851,12 +14828,12 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
         memset(&plan->host->cut, 0, sizeof plan->host->cut);
         return ipt__fail(
             IPT_ERROR_UNSUPPORTED,
-            "max_host_memory = %lu%s is too little for panels of a %lu x %lu matrix of %lu bytes: some %lu would do",
-            (unsigned long)limit, device ? ", or max_device_memory," : "", (unsigned long)plan->problem.desc.rows,
-            (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
-            (unsigned long)(5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) *
-                                ipt__min(plan->problem.desc.rows, plan->problem.desc.cols) +
-                            plan->problem.matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES));
+            "max_host_memory = %zu%s is too little for panels of a %zu x %zu matrix of %zu bytes: some %zu would do",
+            limit, device ? ", or max_device_memory," : "", plan->problem.desc.rows, plan->problem.desc.cols,
+            plan->problem.desc.elem_size,
+            5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) *
+                    ipt__min(plan->problem.desc.rows, plan->problem.desc.cols) +
+                plan->problem.matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES);
     }
     host->share_count = 1;
     host->shares = (ipt__host_share *)ipt__allocate(&plan->context->allocator, sizeof *host->shares);
@@ -15167,9 +15144,9 @@ static ipt_result ipt__storage_failed(const ipt__storage_job *jobs, int count)
     int i;
     for (i = 0; i < count; ++i)
         if (jobs[i].result == IPT_ERROR_STORAGE)
-            return ipt__fail(IPT_ERROR_STORAGE, "the storage's %s failed for %lu bytes at byte %lu",
-                             jobs[i].role == IPT__ROLE_WRITE ? "write" : "read", (unsigned long)jobs[i].failed_bytes,
-                             (unsigned long)jobs[i].failed_at);
+            return ipt__fail(IPT_ERROR_STORAGE, "the storage's %s failed for %zu bytes at byte %zu",
+                             jobs[i].role == IPT__ROLE_WRITE ? "write" : "read", jobs[i].failed_bytes,
+                             jobs[i].failed_at);
         else if (jobs[i].result) /* this thread ran that job, so the error text is its own */
             return jobs[i].result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : jobs[i].result;
     return IPT_SUCCESS;
@@ -15395,11 +15372,10 @@ static ipt_result ipt__storage_execute_all(ipt_plan *plan, const ipt_storage *st
     run.total = ipt_plan_storage_steps(plan);
     run.memory = (char *)storage->memory;
     if (storage->resume > run.total)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %lu: the plan has %lu steps",
-                         (unsigned long)storage->resume, (unsigned long)run.total);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %zu: the plan has %zu steps", storage->resume,
+                         run.total);
     if (storage->resume && !run.memory)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %lu, but memory is NULL",
-                         (unsigned long)storage->resume);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %zu, but memory is NULL", storage->resume);
     if (!run.memory) {
         own = (char *)ipt__allocate(allocator, ipt_plan_storage_memory(plan) + IPT__CUT_PAGE_BYTES);
         if (!own)
@@ -15757,16 +15733,15 @@ static ipt_result ipt__axes_take(const ipt_plan_desc *desc, ipt__array *array)
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "shape[%u] is 0", i);
         if (!ipt__multiply(&bytes, desc->shape[i]))
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                             "shape[%u] = %lu, elem_size = %lu: the product of shape and elem_size overflows", i,
-                             (unsigned long)desc->shape[i], (unsigned long)desc->elem_size);
+                             "shape[%u] = %zu, elem_size = %zu: the product of shape and elem_size overflows", i,
+                             desc->shape[i], desc->elem_size);
     }
     array->elements = bytes / desc->elem_size;
     if (desc->batch_stride && desc->batch_stride < bytes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is less than an array of %lu bytes",
-                         (unsigned long)desc->batch_stride, (unsigned long)bytes);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %zu is less than an array of %zu bytes",
+                         desc->batch_stride, bytes);
     if (!ipt__multiply(&bytes, ipt__max(desc->batch, 1)))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch = %lu: the size of all arrays overflows",
-                         (unsigned long)desc->batch);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch = %zu: the size of all arrays overflows", desc->batch);
     for (i = 0, j = 0; i < desc->rank; ++i)
         if (desc->shape[desc->axes[i]] > 1)
             places[desc->axes[i]] = j++;
@@ -15855,8 +15830,8 @@ static void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int pa
     unsigned i;
     ipt__text_add(out, "array of ");
     for (i = 0; i < desc->rank; ++i)
-        ipt__text_add(out, "%s%lu", i ? " x " : "", (unsigned long)desc->shape[i]);
-    ipt__text_add(out, " elements of %lu bytes, axes ", (unsigned long)desc->elem_size);
+        ipt__text_add(out, "%s%zu", i ? " x " : "", desc->shape[i]);
+    ipt__text_add(out, " elements of %zu bytes, axes ", desc->elem_size);
     for (i = 0; i < desc->rank; ++i)
         ipt__text_add(out, "%s%u", i ? "," : "", desc->axes[i]);
     ipt__text_add(out, ", %d %s\n", passes, passes == 1 ? "pass" : "passes");
@@ -15908,8 +15883,8 @@ static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *
 #ifndef IPT_NO_STORAGE
         return ipt__storage_plan_make(context, desc, plan);
 #else
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: ipt was compiled with IPT_NO_STORAGE",
-                         (unsigned long)desc->max_host_memory);
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: ipt was compiled with IPT_NO_STORAGE",
+                         desc->max_host_memory);
 #endif
     return ipt__matrix_plan_make(context, desc, owner, plan);
 }
@@ -15983,8 +15958,8 @@ static ipt_result ipt__passes_make(ipt_plan *plan, ipt_context *const *contexts,
     plan->own.grows = 0;
     if (!result && plan->problem.desc.batch > 1 && plan->problem.desc.batch_stride % plan->problem.unit_bytes)
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                           "batch_stride = %lu is not a multiple of %lu, to which the passes' elements are aligned",
-                           (unsigned long)plan->problem.desc.batch_stride, (unsigned long)plan->problem.unit_bytes);
+                           "batch_stride = %zu is not a multiple of %zu, to which the passes' elements are aligned",
+                           plan->problem.desc.batch_stride, plan->problem.unit_bytes);
     return result;
 }
 

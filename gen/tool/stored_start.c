@@ -22,10 +22,10 @@ enum { MAX_TRIES = 4 };
 /* Resident bytes of this process; 0: unknown. */
 static size_t resident_bytes(void)
 {
-    unsigned long all, resident = 0;
+    size_t all, resident = 0;
     FILE *stream = fopen("/proc/self/statm", "r");
     if (stream != NULL) {
-        if (fscanf(stream, "%lu %lu", &all, &resident) != 2) {
+        if (fscanf(stream, "%zu %zu", &all, &resident) != 2) {
             resident = 0;
         }
         fclose(stream);

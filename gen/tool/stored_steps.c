@@ -74,9 +74,8 @@ static void show_work(const stored_work *work, size_t done)
     }
     bar[WIDTH] = '\0';
     if (done > work->first_step && seconds > 1) {
-        unsigned long rest =
-            (unsigned long)(seconds / (double)(done - work->first_step) * (double)(work->steps - done));
-        snprintf(left, sizeof left, "  %.0f MB/s  %lu:%02lu left", 1e-6 * bytes / seconds, rest / 60, rest % 60);
+        size_t rest = (seconds / (double)(done - work->first_step) * (double)(work->steps - done));
+        snprintf(left, sizeof left, "  %.0f MB/s  %zu:%02zu left", 1e-6 * bytes / seconds, rest / 60, rest % 60);
     }
     message_progress("%s: [%s] %3.0f %%%s", work->file->path, bar, 100 * part, left);
 }

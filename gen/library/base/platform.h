@@ -90,14 +90,27 @@ typedef pthread_t ipt__thread;
 #define IPT__THREAD_LOCAL __thread
 #endif
 
-#if defined(__GNUC__) || defined(__clang__)
+/* Sizes are printed with C99's %zu. mingw-w64's vsnprintf may be msvcrt's own, which does not know it. */
+#if defined(__MINGW32__)
+#define IPT__VSNPRINTF __mingw_vsnprintf
+#else
+#define IPT__VSNPRINTF vsnprintf
+#endif
+
+#if defined(__MINGW32__) && !defined(__clang__)
+#define IPT__PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#elif defined(__GNUC__) || defined(__clang__)
 #define IPT__PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define IPT__PRINTF(text, first)
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
 /* For functions of failures, and those that run once for a context, a program, a plan or a host matrix: compilers keep
  * them small. */
 #define IPT__RARE __attribute__((cold))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: OpenCL 1.2 has no other */
 #else
-#define IPT__PRINTF(text, first)
 #define IPT__RARE
 #endif

@@ -2,18 +2,6 @@
 
 #ifndef IPT_NO_WISDOM
 
-/* Adds a size in decimal. Windows' unsigned long is too short for a size. */
-static void ipt__text_add_size(ipt__text *out, size_t value)
-{
-    char digits[24];
-    size_t at = sizeof digits - 1;
-    digits[at] = 0;
-    do
-        digits[--at] = (char)('0' + value % 10);
-    while (value /= 10);
-    ipt__text_add(out, "%s", digits + at);
-}
-
 #define IPT__WISDOM_TITLE "ipt wisdom 2"
 
 /* True if both lines describe the same plan. The measured result is not compared. */
@@ -129,9 +117,7 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
     IPT_LOCK_ACQUIRE(&context->lock);
     for (next = context->wisdom; next; next = next->next, ++lines) {
         ipt__text_add(&out, "transpose");
-#define IPT__WISDOM_PRINT(field)                                                                                       \
-    ipt__text_add(&out, " " #field "=");                                                                               \
-    ipt__text_add_size(&out, next->field);
+#define IPT__WISDOM_PRINT(field) ipt__text_add(&out, " " #field "=%zu", (size_t)next->field);
         IPT__WISDOM_LIST(IPT__WISDOM_PRINT)
         if (next->row_pitch) {
             IPT__WISDOM_PRINT(row_pitch)
@@ -147,8 +133,7 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
         return IPT_SUCCESS;
     if (capacity)
         *text = 0;
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
-                     (unsigned long)out.length + 1);
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, out.length + 1);
 }
 
 /* Whether the sequence can cut the shape so: into super-elements, or into bands. */
@@ -300,8 +285,8 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const 
             result = length < IPT__WISDOM_MOST
                          ? IPT_ERROR_OUT_OF_MEMORY
                          : ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                                     "path: %s is too long for a text of wisdom: %lu bytes at most are read", path,
-                                     (unsigned long)IPT__WISDOM_MOST);
+                                     "path: %s is too long for a text of wisdom: %zu bytes at most are read", path,
+                                     (size_t)IPT__WISDOM_MOST);
             break;
         }
         if (text)

@@ -132,8 +132,8 @@ IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const i
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "allocator.%s is NULL: set alloc and free both or neither",
                          wanted.allocator.alloc ? "free" : "alloc");
     if (wanted.max_local_memory && wanted.max_local_memory < 1024)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_local_memory is %lu bytes: at least 1024 are needed",
-                         (unsigned long)wanted.max_local_memory);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_local_memory is %zu bytes: at least 1024 are needed",
+                         wanted.max_local_memory);
     if (!wanted.allocator.alloc) {
         wanted.allocator.alloc = ipt__default_alloc;
         wanted.allocator.free = ipt__default_free;

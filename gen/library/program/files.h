@@ -123,7 +123,7 @@ typedef struct ipt__listing {
 static int ipt__listing_open(ipt__listing *listing, const char *folder)
 {
     char pattern[IPT__PATH_BYTES];
-    snprintf(pattern, sizeof pattern, "%s/*", folder);
+    ipt__print(pattern, sizeof pattern, "%s/*", folder);
     listing->find = FindFirstFileA(pattern, &listing->data);
     listing->first = 1;
     return listing->find != INVALID_HANDLE_VALUE;
@@ -139,7 +139,7 @@ static int ipt__listing_next(ipt__listing *listing, const char *folder)
             listing->data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
             continue;
         GetSystemTimeAsFileTime(&now);
-        snprintf(listing->name, sizeof listing->name, "%s", listing->data.cFileName);
+        ipt__print(listing->name, sizeof listing->name, "%s", listing->data.cFileName);
         listing->bytes = listing->data.nFileSizeHigh * 4294967296.0 + listing->data.nFileSizeLow;
         listing->seconds = (listing->data.ftLastWriteTime.dwHighDateTime * 4294967296.0 +
                             listing->data.ftLastWriteTime.dwLowDateTime) *
@@ -277,8 +277,8 @@ static int ipt__listing_next(ipt__listing *listing, const char *folder)
     while ((found = readdir(listing->folder)) != NULL) {
         char path[2 * IPT__PATH_BYTES];
         struct stat status;
-        snprintf(listing->name, sizeof listing->name, "%s", found->d_name);
-        snprintf(path, sizeof path, "%s/%s", folder, listing->name);
+        ipt__print(listing->name, sizeof listing->name, "%s", found->d_name);
+        ipt__print(path, sizeof path, "%s/%s", folder, listing->name);
         if (ipt__name_is(listing->name) == IPT__NAME_FOREIGN || stat(path, &status) || !S_ISREG(status.st_mode))
             continue;
         listing->bytes = (double)status.st_size;
@@ -328,7 +328,7 @@ static int ipt__folder_remove(const char *folder, const char *name, int unfinish
     ipt__file file;
     size_t bytes = 0;
     int ours;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    ipt__print(path, sizeof path, "%s/%s", folder, name);
     if (ipt__file_open(path, &file, &bytes))
         return 0;
     bytes = ipt__min(bytes, sizeof head);
@@ -414,10 +414,10 @@ static const char *ipt__folder_store(const char *folder, const char *name, const
         why = ipt__file_check_folder(folder);
     if (why)
         return why;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    ipt__print(path, sizeof path, "%s/%s", folder, name);
     for (attempt = 0; attempt < 1000 && exists; ++attempt) {
-        snprintf(temporary, sizeof temporary, "%s/%lx-%x-%.32s.ipt.tmp", folder, ipt__process_number(),
-                 (unsigned)attempt, name);
+        ipt__print(temporary, sizeof temporary, "%s/%lx-%x-%.32s.ipt.tmp", folder, ipt__process_number(),
+                   (unsigned)attempt, name);
         why = ipt__file_write(temporary, entry, bytes, &exists);
     }
     if (exists)
@@ -444,9 +444,9 @@ static void ipt__folder_default(char *folder, size_t capacity)
 #endif
     int length = 0;
     if (base && *base == '/')
-        length = snprintf(folder, capacity, "%s/ipt", base);
+        length = ipt__print(folder, capacity, "%s/ipt", base);
     else if (home && (*home == '/' || strcmp(IPT__SEPARATORS, "/")))
-        length = snprintf(folder, capacity, "%s/%s", home, below);
+        length = ipt__print(folder, capacity, "%s/%s", home, below);
     if (length <= 0 || (size_t)length >= capacity)
         *folder = 0;
 }
