@@ -38,7 +38,9 @@
  * Copy ipt.h and ipt_kernels.h into your project. `make single` writes one file that replaces both. Include "ipt.h" in
  * any number of files. In exactly one C or C++ file define IPT_IMPLEMENTATION before. Link OpenCL (-lOpenCL) and, on
  * POSIX systems, threads (-lpthread). With IPT_OPENCL_DYNAMIC, ipt loads OpenCL at run time (link -ldl on older
- * systems). Calls then fail with IPT_ERROR_NO_DEVICE if OpenCL is missing.
+ * systems). Calls then fail with IPT_ERROR_NO_DEVICE if OpenCL is missing. On Windows the implementation includes
+ * windows.h, which defines names such as SIZE and ERROR. A program that uses them keeps the implementation in a file of
+ * its own. A file that needs all of windows.h includes it first.
  *     #define IPT_IMPLEMENTATION
  *     #include "ipt.h"
  *     int main(void)
@@ -121,10 +123,11 @@
  * >>cache
  * ipt compiles each program once. All plans of a context share its programs. ipt_context_trim releases the unused ones.
  * On disk, context_desc.cache_dir holds one file per program, and one of measured facts about the device. The default
- * is the environment's IPT_CACHE_DIR, else a folder `ipt` in the user's cache folder. "" disables the disk cache. Any
- * number of processes may share a folder and be killed at any time. ipt checks the whole file before the driver sees a
- * byte. On POSIX systems it trusts no file or folder that others than you and root can write to; on Windows it cannot
- * check this. An unusable folder or file is no error: ipt then compiles, and reports to the logger.
+ * is the environment's IPT_CACHE_DIR, else a folder `ipt` in the user's cache folder. "" disables the disk cache, and
+ * so does IPT_CACHE_DIR=none. Paths are UTF-8, on Windows as well. Any number of processes may share a folder and be
+ * killed at any time. ipt checks the whole file before the driver sees a byte. On POSIX systems it trusts no file or
+ * folder that others than you and root can write to; on Windows it cannot check this. An unusable folder or file is no
+ * error: ipt then compiles, and reports to the logger.
  *   `ipt precompile ... -o DIR` fills a folder that you can ship. `--embed FILE.h` writes a C header for
  * context_desc.binaries, for targets without a file system. A context with context_desc.profile plans for a device that
  * is elsewhere; `ipt precompile --profile FILE --target T` compiles its programs with clang. See cache.md.
@@ -411,7 +414,7 @@ typedef struct ipt_context_desc {
     cl_device_id device; /* NULL: selected by device_name, else by the environment's IPT_DEVICE, else a GPU, else any */
     const char *device_name; /* part of a platform's or device's name, case ignored; NULL: any device */
     const char *cache_dir; /* folder of compiled programs. NULL: the environment's IPT_CACHE_DIR, else the user's cache
-                              folder. "" in either place: none. See >>cache */
+                              folder. "" in either place, or "none" in the environment: none. See >>cache */
     ipt_allocator allocator; /* zero: malloc and free */
     ipt_logger logger;       /* zero: silent */
     size_t max_local_memory; /* bytes of local memory that one work-group may use. 0: the size that the device reports,
@@ -871,13 +874,24 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
 #include "ipt_kernels.h"
 
 #if defined(_WIN32)
+/* As little of windows.h as may be, and no macros min and max. The program's own settings stay as they were. */
 #ifndef WIN32_LEAN_AND_MEAN
 #define WIN32_LEAN_AND_MEAN
+#define IPT__UNDEFINE_LEAN
 #endif
 #ifndef NOMINMAX
 #define NOMINMAX
+#define IPT__UNDEFINE_NOMINMAX
 #endif
 #include <windows.h>
+#ifdef IPT__UNDEFINE_LEAN
+#undef WIN32_LEAN_AND_MEAN
+#undef IPT__UNDEFINE_LEAN
+#endif
+#ifdef IPT__UNDEFINE_NOMINMAX
+#undef NOMINMAX
+#undef IPT__UNDEFINE_NOMINMAX
+#endif
 #elif defined(IPT_OPENCL_DYNAMIC)
 #include <dlfcn.h>
 #include <unistd.h>
@@ -1240,6 +1254,70 @@ static ipt_result ipt__take_desc(void *taken, size_t taken_bytes, const void *gi
     return IPT_SUCCESS;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>base/paths                                                                                                       */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Names of files and variables of the environment: UTF-8 on every system. */
+
+#if defined(_WIN32)
+enum { IPT__WIDE_PATH = 4096 };
+
+/* Windows' names have 16-bit characters. Returns 0 if the path is not UTF-8 or is too long. */
+static int ipt__path_widen(const char *path, wchar_t wide[IPT__WIDE_PATH])
+{
+    return MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, IPT__WIDE_PATH) > 0;
+}
+
+static int ipt__path_narrow(const wchar_t *wide, char *path, size_t capacity)
+{
+    return WideCharToMultiByte(CP_UTF8, 0, wide, -1, path, (int)capacity, NULL, NULL) > 0;
+}
+#endif
+
+/* Returns a variable of the environment, which may be in `value`, or NULL. A value that is too long is "". */
+static const char *ipt__environment(const char *name, char *value, size_t capacity)
+{
+#if defined(_WIN32)
+    wchar_t wide_name[IPT__WIDE_PATH], wide[IPT__WIDE_PATH];
+    const DWORD length =
+        ipt__path_widen(name, wide_name) ? GetEnvironmentVariableW(wide_name, wide, IPT__WIDE_PATH) : 0;
+    if (!length)
+        return NULL;
+    if (length >= IPT__WIDE_PATH || !ipt__path_narrow(wide, value, capacity))
+        *value = 0;
+    return value;
+#else
+    (void)value, (void)capacity;
+    return getenv(name);
+#endif
+}
+
+#if !defined(IPT_NO_WISDOM)
+/* The mode is "rb" or "wb". */
+static FILE *ipt__path_open(const char *path, const char *mode)
+{
+#if defined(_WIN32)
+    wchar_t wide[IPT__WIDE_PATH];
+    return ipt__path_widen(path, wide) ? _wfopen(wide, *mode == 'r' ? L"rb" : L"wb") : NULL;
+#else
+    return fopen(path, mode);
+#endif
+}
+
+/* True if the path names a regular file or does not exist. Opening a pipe may block, and a device may have no end. */
+static int ipt__path_is_plain(const char *path)
+{
+#if defined(_WIN32)
+    wchar_t wide[IPT__WIDE_PATH];
+    const DWORD attributes = ipt__path_widen(path, wide) ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
+    return attributes == INVALID_FILE_ATTRIBUTES || !(attributes & (FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_DEVICE));
+#else
+    struct stat status;
+    return stat(path, &status) || S_ISREG(status.st_mode);
+#endif
+}
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>base/opencl                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -1342,7 +1420,8 @@ static const char *const ipt__libraries[] = {
 static void *ipt__library_open_named(const char *name)
 {
 #if defined(_WIN32)
-    return (void *)LoadLibraryA(name);
+    wchar_t wide[IPT__WIDE_PATH];
+    return ipt__path_widen(name, wide) ? (void *)LoadLibraryW(wide) : NULL;
 #else
     return dlopen(name, RTLD_NOW);
 #endif
@@ -1352,7 +1431,9 @@ static void *ipt__library_open_named(const char *name)
  * *library is NULL. */
 static ipt_result ipt__library_open(void **library)
 {
-    const char *const named = IPT__ENVIRONMENT_IS_OWN ? getenv("IPT_OPENCL_LIBRARY") : NULL;
+    char room[1024];
+    const char *const named =
+        IPT__ENVIRONMENT_IS_OWN ? ipt__environment("IPT_OPENCL_LIBRARY", room, sizeof room) : NULL;
     size_t i;
     *library = named && *named ? ipt__library_open_named(named) : NULL;
     if (named && *named)
@@ -2794,6 +2875,7 @@ static IPT__RARE ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_
 {
     cl_device_id devices[256];
     size_t count = 0, i;
+    char room[256];
     const char *name = desc->device_name, *source = "device_name";
     ipt__questions failed = ipt__questions_to(NULL);
     ipt_result result;
@@ -2810,7 +2892,7 @@ static IPT__RARE ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "device is not one of the given context's %zu devices", count);
     }
     if (!name) {
-        name = getenv("IPT_DEVICE");
+        name = ipt__environment("IPT_DEVICE", room, sizeof room);
         source = "the environment's IPT_DEVICE";
     }
     for (i = 0; i < count; ++i) {
@@ -2965,16 +3047,21 @@ static ipt__name_kind ipt__name_is(const char *name)
 
 #if defined(_WIN32)
 #define IPT__SEPARATORS "/\\"
+#define IPT__PATH_IS_BAD "its name is not UTF-8 or too long"
 
 static const char *ipt__file_make_folder(const char *path)
 {
-    return CreateDirectoryA(path, NULL) || GetLastError() == ERROR_ALREADY_EXISTS ? NULL : "it could not be created";
+    wchar_t wide[IPT__WIDE_PATH];
+    if (!ipt__path_widen(path, wide))
+        return IPT__PATH_IS_BAD;
+    return CreateDirectoryW(wide, NULL) || GetLastError() == ERROR_ALREADY_EXISTS ? NULL : "it could not be created";
 }
 
 /* On Windows a user's folders keep others out by default. */
 static const char *ipt__file_check_folder(const char *path)
 {
-    const DWORD attributes = GetFileAttributesA(path);
+    wchar_t wide[IPT__WIDE_PATH];
+    const DWORD attributes = ipt__path_widen(path, wide) ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
     return attributes == INVALID_FILE_ATTRIBUTES     ? "it does not exist"
            : (attributes & FILE_ATTRIBUTE_DIRECTORY) ? NULL
                                                      : "it is not a folder";
@@ -2985,7 +3072,10 @@ typedef HANDLE ipt__file;
 static const char *ipt__file_open(const char *path, ipt__file *file, size_t *bytes)
 {
     LARGE_INTEGER size;
-    *file = CreateFileA(path, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, OPEN_EXISTING, 0, NULL);
+    wchar_t wide[IPT__WIDE_PATH];
+    if (!ipt__path_widen(path, wide))
+        return IPT__PATH_IS_BAD;
+    *file = CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, OPEN_EXISTING, 0, NULL);
     if (*file == INVALID_HANDLE_VALUE)
         return GetLastError() == ERROR_FILE_NOT_FOUND || GetLastError() == ERROR_PATH_NOT_FOUND ? ""
                                                                                                 : "it cannot be opened";
@@ -3011,7 +3101,12 @@ static void ipt__file_close(ipt__file file)
 static const char *ipt__file_write(const char *path, const unsigned char *data, size_t bytes, int *exists)
 {
     DWORD put = 0;
-    const HANDLE file = CreateFileA(path, GENERIC_WRITE, 0, NULL, CREATE_NEW, 0, NULL);
+    wchar_t wide[IPT__WIDE_PATH];
+    HANDLE file;
+    *exists = 0;
+    if (!ipt__path_widen(path, wide))
+        return IPT__PATH_IS_BAD;
+    file = CreateFileW(wide, GENERIC_WRITE, 0, NULL, CREATE_NEW, 0, NULL);
     *exists = file == INVALID_HANDLE_VALUE && GetLastError() == ERROR_FILE_EXISTS;
     if (file == INVALID_HANDLE_VALUE)
         return "a file could not be created there";
@@ -3024,12 +3119,18 @@ static const char *ipt__file_write(const char *path, const unsigned char *data, 
 
 static int ipt__file_remove(const char *path)
 {
-    return DeleteFileA(path) != 0;
+    wchar_t wide[IPT__WIDE_PATH];
+    return ipt__path_widen(path, wide) && DeleteFileW(wide);
 }
 
+/* Fails where another process has the older file open. That process reads the same entry. */
 static const char *ipt__file_rename(const char *from, const char *to)
 {
-    return MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING) ? NULL : "it cannot be renamed";
+    wchar_t wide_from[IPT__WIDE_PATH], wide_to[IPT__WIDE_PATH];
+    return ipt__path_widen(from, wide_from) && ipt__path_widen(to, wide_to) &&
+                   MoveFileExW(wide_from, wide_to, MOVEFILE_REPLACE_EXISTING)
+               ? NULL
+               : "it cannot be renamed";
 }
 
 static unsigned long ipt__process_number(void)
@@ -3040,7 +3141,7 @@ static unsigned long ipt__process_number(void)
 /* Iterates over a folder's files with ipt's names. */
 typedef struct ipt__listing {
     HANDLE find;
-    WIN32_FIND_DATAA data;
+    WIN32_FIND_DATAW data;
     int first;
     char name[IPT__PATH_BYTES];
     double seconds, age, bytes; /* time of the last write, time since then, size */
@@ -3049,8 +3150,9 @@ typedef struct ipt__listing {
 static int ipt__listing_open(ipt__listing *listing, const char *folder)
 {
     char pattern[IPT__PATH_BYTES];
+    wchar_t wide[IPT__WIDE_PATH];
     ipt__print(pattern, sizeof pattern, "%s/*", folder);
-    listing->find = FindFirstFileA(pattern, &listing->data);
+    listing->find = ipt__path_widen(pattern, wide) ? FindFirstFileW(wide, &listing->data) : INVALID_HANDLE_VALUE;
     listing->first = 1;
     return listing->find != INVALID_HANDLE_VALUE;
 }
@@ -3059,13 +3161,13 @@ static int ipt__listing_next(ipt__listing *listing, const char *folder)
 {
     FILETIME now;
     (void)folder;
-    while (listing->first || FindNextFileA(listing->find, &listing->data)) {
+    while (listing->first || FindNextFileW(listing->find, &listing->data)) {
         listing->first = 0;
-        if (ipt__name_is(listing->data.cFileName) == IPT__NAME_FOREIGN ||
+        if (!ipt__path_narrow(listing->data.cFileName, listing->name, sizeof listing->name) ||
+            ipt__name_is(listing->name) == IPT__NAME_FOREIGN ||
             listing->data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
             continue;
         GetSystemTimeAsFileTime(&now);
-        ipt__print(listing->name, sizeof listing->name, "%s", listing->data.cFileName);
         listing->bytes = listing->data.nFileSizeHigh * 4294967296.0 + listing->data.nFileSizeLow;
         listing->seconds = (listing->data.ftLastWriteTime.dwHighDateTime * 4294967296.0 +
                             listing->data.ftLastWriteTime.dwLowDateTime) *
@@ -3359,7 +3461,8 @@ static const char *ipt__folder_store(const char *folder, const char *name, const
 static void ipt__folder_default(char *folder, size_t capacity)
 {
 #if defined(_WIN32)
-    const char *const home = getenv("LOCALAPPDATA"), *const base = NULL;
+    char room[IPT__PATH_BYTES];
+    const char *const home = ipt__environment("LOCALAPPDATA", room, sizeof room), *const base = NULL;
     const char *const below = "ipt";
 #elif defined(__APPLE__)
     const char *const home = getenv("HOME"), *const base = NULL;
@@ -3371,7 +3474,7 @@ static void ipt__folder_default(char *folder, size_t capacity)
     int length = 0;
     if (base && *base == '/')
         length = ipt__print(folder, capacity, "%s/ipt", base);
-    else if (home && (*home == '/' || strcmp(IPT__SEPARATORS, "/")))
+    else if (home && *home && (*home == '/' || strcmp(IPT__SEPARATORS, "/")))
         length = ipt__print(folder, capacity, "%s/%s", home, below);
     if (length <= 0 || (size_t)length >= capacity)
         *folder = 0;
@@ -3836,7 +3939,9 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
 {
 #ifndef IPT_NO_DISK_CACHE
     char folder[IPT__PATH_BYTES];
-    const char *wanted = desc->cache_dir ? desc->cache_dir : getenv("IPT_CACHE_DIR");
+    const char *wanted = desc->cache_dir ? desc->cache_dir : ipt__environment("IPT_CACHE_DIR", folder, sizeof folder);
+    if (!desc->cache_dir && wanted && !strcmp(wanted, "none"))
+        wanted = ""; /* Windows has no empty variables */
     if (!desc->cache_dir && !IPT__ENVIRONMENT_IS_OWN)
         wanted = ""; /* setuid: the environment belongs to another user than the files */
     if (!wanted) {
@@ -11036,7 +11141,7 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export_file(ipt_context *context, const 
     if (!text)
         return IPT_ERROR_OUT_OF_MEMORY;
     good = !ipt_wisdom_export(context, text, bytes, NULL);
-    file = good ? fopen(path, "wb") : NULL; /* never write a truncated file */
+    file = good ? ipt__path_open(path, "wb") : NULL; /* never write a truncated file */
     good = file && fputs(text, file) >= 0;
     if (file && fclose(file))
         good = 0;
@@ -11046,18 +11151,6 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export_file(ipt_context *context, const 
 
 enum { IPT__WISDOM_MOST = 1 << 24 /* bytes of a file: about 100,000 shapes */ };
 
-/* True if the path names a regular file or does not exist. Opening a pipe may block, and a device may have no end. */
-static int ipt__is_plain_file(const char *path)
-{
-#if defined(_WIN32)
-    (void)path;
-    return 1;
-#else
-    struct stat status;
-    return stat(path, &status) || S_ISREG(status.st_mode);
-#endif
-}
-
 IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
 {
     size_t capacity = 1 << 12, length = 0, got = 1;
@@ -11066,9 +11159,9 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const 
     ipt_result result = IPT_SUCCESS;
     if (!context || !path)
         return ipt__fail_null(context ? "path" : "context");
-    if (!ipt__is_plain_file(path))
+    if (!ipt__path_is_plain(path))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read: it is not a regular file", path);
-    file = fopen(path, "rb");
+    file = ipt__path_open(path, "rb");
     if (!file)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read", path);
     while (got && !result && !ferror(file)) {

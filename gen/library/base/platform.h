@@ -7,13 +7,24 @@
 #include "ipt_kernels.h"
 
 #if defined(_WIN32)
+/* As little of windows.h as may be, and no macros min and max. The program's own settings stay as they were. */
 #ifndef WIN32_LEAN_AND_MEAN
 #define WIN32_LEAN_AND_MEAN
+#define IPT__UNDEFINE_LEAN
 #endif
 #ifndef NOMINMAX
 #define NOMINMAX
+#define IPT__UNDEFINE_NOMINMAX
 #endif
 #include <windows.h>
+#ifdef IPT__UNDEFINE_LEAN
+#undef WIN32_LEAN_AND_MEAN
+#undef IPT__UNDEFINE_LEAN
+#endif
+#ifdef IPT__UNDEFINE_NOMINMAX
+#undef NOMINMAX
+#undef IPT__UNDEFINE_NOMINMAX
+#endif
 #elif defined(IPT_OPENCL_DYNAMIC)
 #include <dlfcn.h>
 #include <unistd.h>

@@ -244,7 +244,7 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export_file(ipt_context *context, const 
     if (!text)
         return IPT_ERROR_OUT_OF_MEMORY;
     good = !ipt_wisdom_export(context, text, bytes, NULL);
-    file = good ? fopen(path, "wb") : NULL; /* never write a truncated file */
+    file = good ? ipt__path_open(path, "wb") : NULL; /* never write a truncated file */
     good = file && fputs(text, file) >= 0;
     if (file && fclose(file))
         good = 0;
@@ -254,18 +254,6 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export_file(ipt_context *context, const 
 
 enum { IPT__WISDOM_MOST = 1 << 24 /* bytes of a file: about 100,000 shapes */ };
 
-/* True if the path names a regular file or does not exist. Opening a pipe may block, and a device may have no end. */
-static int ipt__is_plain_file(const char *path)
-{
-#if defined(_WIN32)
-    (void)path;
-    return 1;
-#else
-    struct stat status;
-    return stat(path, &status) || S_ISREG(status.st_mode);
-#endif
-}
-
 IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
 {
     size_t capacity = 1 << 12, length = 0, got = 1;
@@ -274,9 +262,9 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const 
     ipt_result result = IPT_SUCCESS;
     if (!context || !path)
         return ipt__fail_null(context ? "path" : "context");
-    if (!ipt__is_plain_file(path))
+    if (!ipt__path_is_plain(path))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read: it is not a regular file", path);
-    file = fopen(path, "rb");
+    file = ipt__path_open(path, "rb");
     if (!file)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read", path);
     while (got && !result && !ferror(file)) {

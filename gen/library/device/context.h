@@ -145,6 +145,7 @@ static IPT__RARE ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_
 {
     cl_device_id devices[256];
     size_t count = 0, i;
+    char room[256];
     const char *name = desc->device_name, *source = "device_name";
     ipt__questions failed = ipt__questions_to(NULL);
     ipt_result result;
@@ -161,7 +162,7 @@ static IPT__RARE ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "device is not one of the given context's %zu devices", count);
     }
     if (!name) {
-        name = getenv("IPT_DEVICE");
+        name = ipt__environment("IPT_DEVICE", room, sizeof room);
         source = "the environment's IPT_DEVICE";
     }
     for (i = 0; i < count; ++i) {
