@@ -18,11 +18,11 @@ TEST_SUPPORT = main test expect folders process meter fake_cl
 # The tool's files in gen/tool: used by the tool only, called by the tests, called by the benchmarks.
 TOOL = main json arguments options messages setup show shape shape_list draft programs matrix_file picture picture_move output stb exif stored_marks stored_steps stored_start \
        stored_resume command_devices command_plan command_precompile command_tune command_transpose command_bench startup startup_step library
-TESTED_TOOL = axes npy netpbm journal stopped text numbers offline offline_target offline_steps offline_run offline_ptx
+TESTED_TOOL = axes npy netpbm journal stopped text numbers system offline offline_target offline_steps offline_run offline_ptx
 BENCH_TOOL = bench_result bench_shapes bench_device bench_measure bench_blas bench_show seconds
 TOOL_HEADERS = $(wildcard gen/tool/*.h)
 TESTED_OBJECTS = $(TESTED_TOOL:%=$(B)/tool/%.o)
-BENCH_OBJECTS = $(BENCH_TOOL:%=$(B)/tool/%.o) $(B)/tool/numbers.o $(B)/tool/text.o
+BENCH_OBJECTS = $(BENCH_TOOL:%=$(B)/tool/%.o) $(B)/tool/numbers.o $(B)/tool/text.o $(B)/tool/system.o
 # The single header has the same text, so only a sample of tests is repeated with it; together they use every part.
 SINGLE_SOURCES = $(wildcard $(SINGLE:%=tests/*/test_%.c)) $(SINGLE_SUPPORT:%=tests/support/%.c)
 SINGLE = host shapes seeds cut cache

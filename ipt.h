@@ -7102,10 +7102,10 @@ static IPT__RARE ipt_result ipt__layout_exchange(const ipt__problem *problem, ip
     ipt__grids grids = ipt__grids_of(1, 1, 1, 1);
     size_t i;
     for (i = 0; i < 4; ++i)
-        *(i < begin    ? &grids.instances
+        *(i < begin ? &grids.instances
           : i < middle ? &grids.rows
-          : i < end    ? &grids.cols
-                       : &grids.length) *= ipt__factor(factors, i);
+          : i < end ? &grids.cols
+                    : &grids.length) *= ipt__factor(factors, i);
     if (exchange->inner) {
         /* The super-element is transposed even if the grid stays as it is. */
         ipt__stage *const stage =

@@ -8,6 +8,7 @@
 #include "setup.h"
 #include "shape_list.h"
 #include "startup.h"
+#include "system.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -84,7 +85,7 @@ static int check_bench(const arguments *given)
 
 static int open_csv(const arguments *given, FILE **csv)
 {
-    *csv = given->csv == NULL ? NULL : is_standard_output(given->csv) ? stdout : fopen(given->csv, "w");
+    *csv = given->csv == NULL ? NULL : is_standard_output(given->csv) ? stdout : system_open_stream(given->csv, "w");
     return given->csv == NULL || *csv != NULL ? 0 : message_fail("%s: %s", given->csv, strerror(errno));
 }
 

@@ -212,14 +212,14 @@ static file_names list_folder(const char *folder)
 }
 
 /* The environment that tests change. */
-static const char *const variables[] = {"IPT_CACHE_DIR", "XDG_CACHE_HOME", "HOME"};
-static char *variables_before[3];
+static const char *const variables[] = {"IPT_CACHE_DIR", "XDG_CACHE_HOME", "HOME", "LOCALAPPDATA"};
+static char *variables_before[TEST_COUNT(variables)];
 
 static int make_root(void **state)
 {
     struct rlimit limit;
     size_t i;
-    for (i = 0; i < 3; ++i)
+    for (i = 0; i < TEST_COUNT(variables); ++i)
         variables_before[i] = getenv(variables[i]) ? strdup(getenv(variables[i])) : NULL;
     getrlimit(RLIMIT_FSIZE, &limit);
     file_limit = limit.rlim_cur;
@@ -235,7 +235,7 @@ static int remove_root(void **state)
     binaries_then_at = 0;
     limit_files(file_limit);
     alarm(0);
-    for (i = 0; i < 3; ++i) {
+    for (i = 0; i < TEST_COUNT(variables); ++i) {
         if (variables_before[i])
             setenv(variables[i], variables_before[i], 1);
         else
@@ -860,6 +860,20 @@ static void cache_environment(void **state)
     assert_int_equal(list_folder(root).count, 2);
 }
 
+/* A user's name may have any letters. */
+#define OTHER_LETTERS "J\303\274rgen \316\251\342\230\203"
+
+static void cache_other_letters(void **state)
+{
+    const char *folder = in_root(OTHER_LETTERS);
+    (void)state;
+    assert_int_equal(use_folder(folder, small_plan(4)).sources, 1);
+    assert_true(expect_whole_folder(folder) > 0);
+    assert_int_equal(use_folder(folder, small_plan(4)).sources, 0);
+    setenv("IPT_CACHE_DIR", folder, 1);
+    assert_int_equal(use_folder(NULL, small_plan(4)).sources, 0);
+}
+
 /* Where neither the desc nor the environment names a folder. */
 static void cache_user_folder(void **state)
 {
@@ -878,6 +892,12 @@ static void cache_user_folder(void **state)
     unsetenv("HOME"); /* now there is no cache folder */
     assert_int_equal(use_folder(NULL, small_plan(4)).sources, 1);
     assert_int_equal(list_folder(root).count, 2);
+#elif defined(_WIN32)
+    unsetenv("IPT_CACHE_DIR");
+    setenv("LOCALAPPDATA", in_root(OTHER_LETTERS), 1);
+    assert_int_equal(use_folder(NULL, small_plan(4)).sources, 1);
+    assert_true(expect_whole_folder(in_root(OTHER_LETTERS "/ipt")) > 0);
+    assert_int_equal(use_folder(NULL, small_plan(4)).sources, 0);
 #else
     test_skip("the folders are those of POSIX systems");
 #endif
@@ -2479,6 +2499,7 @@ const struct CMUnitTest test_cache[] = {
     CACHE_CASE(cache_expressions),
     CACHE_CASE(cache_miss_names_kernel_and_device),
     CACHE_CASE(cache_environment),
+    CACHE_CASE(cache_other_letters),
     CACHE_CASE(cache_user_folder),
     CACHE_CASE(cache_out_of_place),
     CACHE_CASE(cache_out_of_place_is_asked_for_early),

@@ -3,6 +3,7 @@
  * a storage can be resumed. A matrix that cannot be cut is refused with a message. */
 #include "meter.h"
 #include "test.h"
+#include "pages.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -171,13 +172,6 @@ static size_t random_rows(const ipt_plan_desc *desc)
     return test_random_between(least, least + longer / test_random_between(2, 12));
 }
 
-static unsigned char *page_memory(size_t bytes)
-{
-    void *memory;
-    assert_int_equal(posix_memalign(&memory, 4096, bytes), 0);
-    return memory;
-}
-
 /* A plan, or NULL where the limit is too little, which the message must say. */
 static ipt_plan *plan_within(ipt_context *context, const ipt_plan_desc *desc)
 {
@@ -293,7 +287,7 @@ static void transposes_in_storage(const ipt_plan_desc *desc, ipt_plan *plan)
         assert_true(store_holds(its, its->expected) && its->ready_count == its->steps);
         for (size_t i = 0; memory && i < 4096; ++i)
             assert_int_equal(memory[bytes + i], 0x5a);
-        free(memory);
+        page_free(memory);
         end_store(its);
     }
 }
@@ -497,7 +491,7 @@ static void cut_resume(void **state)
             }
         }
         assert_true(store_holds(its, its->expected));
-        free(memory);
+        page_free(memory);
         end_store(its);
         ipt_plan_destroy(plan);
     }
@@ -533,7 +527,7 @@ static void cut_ended_before_each_step(void **state)
             end_store(its);
         }
         assert_true(steps > 8);
-        free(memory);
+        page_free(memory);
         ipt_plan_destroy(plan);
     }
 }
@@ -552,7 +546,7 @@ static void keep_what_is_needed(store *its, const ipt_plan *plan, size_t bytes)
             memcpy(kept + piece[0], its->told + piece[0], piece[1]);
         }
     memcpy(its->memory, kept, bytes);
-    free(kept);
+    page_free(kept);
     its->prepared = NULL; /* it was not told to stay after an end */
     its->broken = 0;
     its->calls_left = -1;
@@ -615,8 +609,8 @@ static size_t lost_behind_steps(const ipt_plan_desc *desc, ipt_plan *plan, int f
         if (first || at + 1 == *steps) {
             lost += memcmp(its->content, its->expected, its->span) != 0;
             assert_true(!its->stray && !its->changed);
-            free(its->memory);
-            free(its->told);
+            page_free(its->memory);
+            page_free(its->told);
             free(its->pieces);
             end_store(its);
             its = NULL;
