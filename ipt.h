@@ -874,7 +874,7 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
 #include "ipt_kernels.h"
 
 #if defined(_WIN32)
-/* As little of windows.h as may be, and no macros min and max. The program's own settings stay as they were. */
+/* As little of windows.h as may be, and no macros min and max. The program's own settings stay. */
 #ifndef WIN32_LEAN_AND_MEAN
 #define WIN32_LEAN_AND_MEAN
 #define IPT__UNDEFINE_LEAN
@@ -7102,10 +7102,10 @@ static IPT__RARE ipt_result ipt__layout_exchange(const ipt__problem *problem, ip
     ipt__grids grids = ipt__grids_of(1, 1, 1, 1);
     size_t i;
     for (i = 0; i < 4; ++i)
-        *(i < begin ? &grids.instances
+        *(i < begin    ? &grids.instances
           : i < middle ? &grids.rows
-          : i < end ? &grids.cols
-                    : &grids.length) *= ipt__factor(factors, i);
+          : i < end    ? &grids.cols
+                       : &grids.length) *= ipt__factor(factors, i);
     if (exchange->inner) {
         /* The super-element is transposed even if the grid stays as it is. */
         ipt__stage *const stage =

@@ -1,4 +1,4 @@
-/* What the tool does with processes of its own, on POSIX systems alone: in their stead, a sentence that says so. */
+/* Windows: the functions that start other programs fail with a sentence. */
 #include "offline_run.h"
 #include "startup.h"
 

@@ -321,6 +321,12 @@ int system_open(const char *path, unsigned how)
         system_failed();
         return -1;
     }
+    system_status status;
+    if ((how & SYSTEM_WRITE) != 0 && system_status_by(file, &status) && status.is_folder) {
+        CloseHandle(file);
+        errno = EISDIR; /* as on POSIX */
+        return -1;
+    }
     int descriptor = _open_osfhandle((intptr_t)file, _O_BINARY | _O_NOINHERIT);
     if (descriptor < 0) {
         CloseHandle(file);

@@ -131,17 +131,31 @@ static cl_int CL_API_CALL counted_clGetProgramInfo(cl_program program, cl_progra
 /* Number of folder listings by ipt. */
 static int listings;
 
-static DIR *counted_opendir(const char *folder)
+#ifdef _WIN32
+#include <windows.h>
+static HANDLE counted_listing(const wchar_t *folder, WIN32_FIND_DATAW *first)
+{
+    count_call(&listings);
+    return FindFirstFileW(folder, first);
+}
+#define FindFirstFileW counted_listing
+#else
+static DIR *counted_listing(const char *folder)
 {
     count_call(&listings);
     return opendir(folder);
 }
+#define opendir counted_listing
+#endif
 
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION
-#define opendir counted_opendir
 #include "ipt.h"
+#ifdef _WIN32
+#undef FindFirstFileW
+#else
 #undef opendir
+#endif
 #include "folders.h"
 #include "process.h"
 #include "test.h"

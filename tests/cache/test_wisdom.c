@@ -245,7 +245,7 @@ static void wisdom_decides(void **state)
     free(text);
 }
 
-/* Sizes above 4 GiB come back as they were. */
+/* Wisdom keeps sizes above 4 GiB. */
 static void wisdom_of_large_shapes(void **state)
 {
     char *text = measured_wisdom();

@@ -54,8 +54,9 @@ static int take_status(HANDLE file, struct posix_stat *status)
         return -1;
     const unsigned long long time =
         (unsigned long long)found.ftLastWriteTime.dwHighDateTime << 32 | found.ftLastWriteTime.dwLowDateTime;
-    status->st_mode = (found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY ? S_IFDIR : S_IFREG) |
-                      (found.dwFileAttributes & FILE_ATTRIBUTE_READONLY ? 0500 : 0700);
+    status->st_mode = found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY  ? S_IFDIR | 0700
+                      : found.dwFileAttributes & FILE_ATTRIBUTE_READONLY ? S_IFREG | 0400
+                                                                         : S_IFREG | 0600;
     status->st_nlink = found.nNumberOfLinks;
     status->st_dev = found.dwVolumeSerialNumber;
     status->st_ino = (unsigned long long)found.nFileIndexHigh << 32 | found.nFileIndexLow;
@@ -293,7 +294,7 @@ SKIPS(pid_t fork, (void), "no fork")
 SKIPS(int kill, (pid_t process, int number), "no signals to other processes")
 SKIPS(int waitid, (int kind, id_t process, siginfo_t *info, int options), "no signals to other processes")
 SKIPS(int forkpty, (int *terminal, char *name, const void *attributes, const void *size), "no terminals of POSIX")
-SKIPS(int poll, (struct pollfd *files, unsigned count, int milliseconds), "no terminals of POSIX")
+SKIPS(int poll, (struct pollfd * files, unsigned count, int milliseconds), "no terminals of POSIX")
 SKIPS(int execl, (const char *path, const char *word, ...), "no fork")
 SKIPS(int mkfifo, (const char *path, int mode), "no pipes in folders")
 SKIPS(int symlink, (const char *to, const char *path), "links need rights that users lack")

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-enum { SIZE = 777 * 1000 }; /* windows.h has a type of this name */
+enum { SIZE = 777 * 1000 };                       /* windows.h has a type of this name */
 static int min, max, near, far, ERROR, interface; /* and macros of these */
 static float matrix[SIZE];
 

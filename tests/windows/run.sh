@@ -61,7 +61,7 @@ for form_of_library in dll static; do
         { echo "windows: a program with the $form_of_library library failed: $(tail -n 1 "$work/log")"; failed=1; }
 done
 functions() { sed -n '/(ipt_[a-z_]*)(/d; s/^IPT_API [^(]*[ *]\(ipt_[a-z][a-z_]*\)(.*/\1/p' ipt.h | sort -u; }
-x86_64-w64-mingw32-objdump -p "$out/ipt.dll" | awk '/Ordinal\/Name Pointer/ { on = 1 } on && $1 ~ /^\[/ { print $NF }' | sort -u > "$work/exported"
+x86_64-w64-mingw32-objdump -p "$out/ipt.dll" | awk '/Ordinal\/Name Pointer/ { on = 1 } on && /^\t\[/ { print $NF }' | sort -u > "$work/exported"
 functions | cmp -s - "$work/exported" || { echo "windows: ipt.dll exports other functions than ipt.h's"; failed=1; }
 RUN="timeout 300 $wine" SUFFIX=.exe sh tests/examples.sh "$out/examples" || failed=1
 
@@ -69,7 +69,7 @@ RUN="timeout 300 $wine" SUFFIX=.exe sh tests/examples.sh "$out/examples" || fail
 cat > "$work/subject.sh" << 'END'
 subject=$1
 log=$work/logs/$subject
-wanted=$(awk -v subject="$subject" 'NR == FNR { left_out[$1] = 1; next } $1 == subject && !($2 in left_out) { print $2 }' "$work/left_out" "$work/list")
+wanted=$(awk -v subject="$subject" 'FILENAME == ARGV[1] { left_out[$1] = 1; next } $1 == subject && !($2 in left_out) { print $2 }' "$work/left_out" "$work/list")
 begin=$(date +%s)
 if [ -n "$wanted" ]; then
     timeout $seconds "$wine" "$out/ipt_tests.exe" $wanted < /dev/null > "$log" 2>&1
@@ -83,8 +83,8 @@ passed=$(grep -c '^\[       OK \]' "$log")
 skipped=$(sed -n 's/^\[  SKIPPED \] \([0-9]*\) test.*/\1/p' "$log" | tail -n 1)
 skipped=${skipped:-0}
 failures=$((wanted - passed - skipped))
-[ $code -eq 0 ] || [ $failures -gt 0 ] || failures=1
-left_out=$(awk -v subject="$subject" 'NR == FNR { left_out[$1] = 1; next } $1 == subject && $2 in left_out' "$work/left_out" "$work/list" | wc -l)
+[ $code -eq 0 ] || [ "$failures" -gt 0 ] || failures=1
+left_out=$(awk -v subject="$subject" 'FILENAME == ARGV[1] { left_out[$1] = 1; next } $1 == subject && $2 in left_out' "$work/left_out" "$work/list" | wc -l)
 line=$(printf '%-16s %7d %8d %7d %6ds' "$subject" "$passed" $((skipped + left_out)) "$failures" $(($(date +%s) - begin)))
 echo "$line"
 echo "$line" >> "$work/table"
@@ -107,7 +107,7 @@ printf '%-16s %7s %8s %7s %7s\n' subject passed skipped failed time
 subjects=$(awk '{ print $1 }' "$work/list" | sort -u)
 [ $# -eq 0 ] || subjects=$*
 echo "$subjects" | tr ' ' '\n' | xargs -P 2 -I SUBJECT sh "$work/subject.sh" SUBJECT
-awk '{ passed += $2; skipped += $3; failed += $4 } END { printf "%-16s %7d %8d %7d\n", "all", passed, skipped, failed; exit failed > 0 }' \
+awk '{ passed += $2; skipped += $3; failed += $4 } END { printf "%-16s %7d %8d %7d\n", "all", passed, skipped, failed; exit failed > 0 || !passed }' \
     "$work/table" || failed=1
 
 echo "Skipped, with the numbers of tests:"

@@ -7,7 +7,7 @@
 #include "ipt_kernels.h"
 
 #if defined(_WIN32)
-/* As little of windows.h as may be, and no macros min and max. The program's own settings stay as they were. */
+/* As little of windows.h as may be, and no macros min and max. The program's own settings stay. */
 #ifndef WIN32_LEAN_AND_MEAN
 #define WIN32_LEAN_AND_MEAN
 #define IPT__UNDEFINE_LEAN
