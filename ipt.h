@@ -7101,11 +7101,10 @@ static IPT__RARE ipt_result ipt__layout_exchange(const ipt__problem *problem, ip
     const int before = layout->stage_count;
     ipt__grids grids = ipt__grids_of(1, 1, 1, 1);
     size_t i;
-    for (i = 0; i < 4; ++i)
-        *(i < begin    ? &grids.instances
-          : i < middle ? &grids.rows
-          : i < end    ? &grids.cols
-                       : &grids.length) *= ipt__factor(factors, i);
+    for (i = 0; i < 4; ++i) {
+        size_t *const sides[] = {&grids.instances, &grids.rows, &grids.cols, &grids.length};
+        *sides[(i >= begin) + (i >= middle) + (i >= end)] *= ipt__factor(factors, i);
+    }
     if (exchange->inner) {
         /* The super-element is transposed even if the grid stays as it is. */
         ipt__stage *const stage =
