@@ -291,8 +291,6 @@ void *memmem(const void *bytes, size_t count, const void *wanted, size_t length)
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 SKIPS(pid_t fork, (void), "no fork")
-SKIPS(int kill, (pid_t process, int number), "no signals to other processes")
-SKIPS(int waitid, (int kind, id_t process, siginfo_t *info, int options), "no signals to other processes")
 SKIPS(int forkpty, (int *terminal, char *name, const void *attributes, const void *size), "no terminals of POSIX")
 SKIPS(int poll, (struct pollfd * files, unsigned count, int milliseconds), "no terminals of POSIX")
 SKIPS(int execl, (const char *path, const char *word, ...), "no fork")

@@ -81,6 +81,26 @@ pid_t process_start(const char *const *words, const process_setup *setup)
     return (pid_t)(intptr_t)process.hProcess;
 }
 
+/* Windows can end a process, as SIGKILL does. Before the test is skipped, it ends as well, or its files would stay. */
+int kill(pid_t child, int number)
+{
+    TerminateProcess((HANDLE)(intptr_t)child, 1000);
+    if (number != SIGKILL) {
+        WaitForSingleObject((HANDLE)(intptr_t)child, INFINITE);
+        test_skip("Windows: no signals to other processes");
+    }
+    return 0;
+}
+
+/* Reports whether the process has ended, and waits for that without WNOHANG. */
+int waitid(int kind, id_t child, siginfo_t *info, int options)
+{
+    (void)kind;
+    info->si_pid =
+        WaitForSingleObject((HANDLE)(intptr_t)child, options & WNOHANG ? 0 : INFINITE) == WAIT_OBJECT_0 ? child : 0;
+    return 0;
+}
+
 pid_t waitpid(pid_t child, int *status, int options)
 {
     DWORD code = 0;

@@ -3,5 +3,5 @@ pid_t waitpid(pid_t process, int *status, int options);
 enum { WNOHANG = 1 };
 #define WIFEXITED(status) ((status) >= 0)
 #define WEXITSTATUS(status) (status)
-#define WIFSIGNALED(status) 0
-#define WTERMSIG(status) 0
+#define WIFSIGNALED(status) ((status) < 0)
+#define WTERMSIG(status) SIGKILL
