@@ -100,7 +100,7 @@ else
 fi
 # skipped.list: patterns of tests, and why.
 grep -v '^#' tests/windows/skipped.list | while read -r pattern why; do
-    awk '{ print $2 }' "$work/list" | grep -x "$(echo "$pattern" | sed 's/[*]/.*/g')" | sed "s/\$/ $why/"
+    awk '{ print $2 }' "$work/list" | grep -x "$(echo "$pattern" | sed 's/[*]/.*/g')" | sed "s|\$| $why|"
 done > "$work/left_out"
 : > "$work/table"
 printf '%-16s %7s %8s %7s %7s\n' subject passed skipped failed time
