@@ -107,6 +107,8 @@ static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan
                   stage->rows, stage->cols, stage->length, ipt__super_bytes(plan, stage));
     if (stage->shuffle.inner_rows)
         ipt__text_add(out, ", each transposed as %zu x %zu", stage->shuffle.inner_rows, stage->shuffle.inner_cols);
+    if (stage->shuffle.pairs)
+        ipt__text_add(out, ", in pairs");
     if (stage->shuffle.pieces > 1)
         ipt__text_add(out, ", in %zu pieces", stage->shuffle.pieces);
     if (stage->shuffle.chains) {
