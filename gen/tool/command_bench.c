@@ -9,6 +9,7 @@
 #include "setup.h"
 #include "shape_list.h"
 #include "startup.h"
+#include "system.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -88,7 +89,7 @@ static int check_bench(const arguments *given)
 /* Opens a file that the user named; NULL: none. */
 static int open_results(const char *path, FILE **file)
 {
-    *file = path == NULL ? NULL : is_standard_output(path) ? stdout : fopen(path, "w");
+    *file = path == NULL ? NULL : is_standard_output(path) ? stdout : system_open_stream(path, "w");
     return path == NULL || *file != NULL ? 0 : message_fail("%s: %s", path, strerror(errno));
 }
 

@@ -7,26 +7,22 @@
  *   journal, stb, exif, picture, netpbm > npy
  * precompile: programs, offline > offline_run > offline_steps, offline_ptx > offline_target
  * bench: startup, startup_step, plot, bench_show, bench_blas, bench_measure > bench_device > bench_shapes >
- * bench_result all: messages, text, numbers, seconds > ipt.h (library.c) */
-#define _GNU_SOURCE /* SIGXFSZ */
-
+ * bench_result all: messages, text, numbers, seconds > system (system.c, system_windows.c) > ipt.h (library.c) */
 #include "arguments.h"
 #include "commands.h"
 #include "journal.h"
 #include "messages.h"
 #include "options.h"
 #include "show.h"
+#include "system.h"
 #include "text.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { DEFAULT_ROUNDS = 3, DEFAULT_ELEM_SIZE = 4 };
 
@@ -153,31 +149,11 @@ static int run(const char *program, char **words)
     return code;
 }
 
-/* Opens a placeholder for each closed standard stream. Otherwise a file opened later would get the stream's number, and
- * messages would be written into the file. Output still fails as on a closed stream; messages are lost. */
-static bool occupy_standard_streams(void)
-{
-    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
-        if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) {
-            continue;
-        }
-        int descriptor = open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR);
-        if (descriptor < 0) {
-            descriptor = open("/", O_RDONLY); /* not writable either */
-        }
-        if (descriptor != stream) {
-            return false;
-        }
-    }
-    return true;
-}
-
 int main(int count, char **words)
 {
-    if (!occupy_standard_streams()) {
+    if (!system_begin(&count, &words)) {
         return EXIT_FAILURE; /* no safe stream for a message */
     }
-    signal(SIGXFSZ, SIG_IGN); /* at the file size limit, writes return an error */
     int code = count > 0 ? run(words[0], words + 1) : run("ipt", words);
     /* Lost output, on a full disk say, is a failure. */
     if (fflush(stdout) != 0 || ferror(stdout)) {

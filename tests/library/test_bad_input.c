@@ -289,6 +289,34 @@ static void bad_input_workspace(void **state)
     assert_true(refused > 0);
 }
 
+/* Sizes above 4 GiB are printed as they are, also where unsigned long has 32 bits. */
+static void bad_input_large_sizes(void **state)
+{
+    (void)state;
+    if (HUGE_SIZE >> 31 >> 1 == 0)
+        test_skip("sizes have 32 bits");
+    const size_t gib = (size_t)1 << 30;
+    static const char *const texts[][2] = {{"batch_stride = 5368709120", "matrix of 68719476736 bytes"},
+                                           {"row_pitch = 5368709121", "multiple of 4"},
+                                           {"tile_m = 8589934592", "rows = 12884901889"}};
+    const ipt_plan_desc descs[] = {
+        {.rows = gib, .cols = 16, .elem_size = 4, .batch = 2, .batch_stride = 5 * gib},
+        {.rows = 3, .cols = 20, .elem_size = 4, .row_pitch = 5 * gib + 1, .row_pitch_out = 12},
+        {.rows = 12 * gib + 1,
+         .cols = 20,
+         .elem_size = 1,
+         .sequence = IPT_SEQUENCE_3_1,
+         .tile_m = 8 * gib,
+         .tile_n = 1}};
+    for (size_t i = 0; i < TEST_COUNT(descs); ++i) {
+        ipt_plan *plan = (ipt_plan *)&somewhere;
+        const ipt_result result = ipt_plan_create(test_context, &descs[i], &plan);
+        assert_null(plan);
+        assert_true(expect_parts(result, IPT_ERROR_INVALID_ARGUMENT, ipt_context_error(test_context), texts[i][0],
+                                 texts[i][1]));
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* Executions */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -774,5 +802,6 @@ const struct CMUnitTest test_bad_input[] = {
     TEST_CASE(bad_input_host),
     TEST_CASE(bad_input_message_of_the_thread),
     TEST_CASE(bad_input_prints_nothing),
+    TEST_CASE(bad_input_large_sizes),
 };
 const size_t test_bad_input_count = TEST_COUNT(test_bad_input);

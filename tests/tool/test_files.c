@@ -78,14 +78,14 @@ static run start(const char *const *words)
 static size_t most_resident(const run *its)
 {
     char path[60], line[200];
-    unsigned long most = 0, now;
+    size_t most = 0, now;
     snprintf(path, sizeof path, "/proc/%ld/status", (long)its->process);
     for (siginfo_t info = {0}; !info.si_pid;) {
         FILE *status = fopen(path, "r");
         int is_tool = 0;
         while (status && fgets(line, sizeof line, status)) {
             is_tool |= strcmp(line, "Name:\tipt\n") == 0;
-            if (is_tool && sscanf(line, "VmHWM: %lu", &now) == 1 && now > most)
+            if (is_tool && sscanf(line, "VmHWM: %zu", &now) == 1 && now > most)
                 most = now;
         }
         if (status)
@@ -300,7 +300,7 @@ static void tool_files_killed(void **state)
 {
     (void)state;
     const char *const wanted = getenv("IPT_TEST_KILLS");
-    const size_t enough = wanted ? strtoul(wanted, NULL, 10) : 12;
+    const size_t enough = wanted ? (size_t)strtoull(wanted, NULL, 10) : 12;
     const int only_arrays = getenv("IPT_TEST_ARRAYS") != NULL;
     size_t files = 0, kills = 0, resumed = 0, right = 0, arrays = 0;
     double seconds = 0.1;

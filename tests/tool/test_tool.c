@@ -1444,8 +1444,8 @@ static void describe_folder(const char *folder, char text[OUTPUT_SIZE])
     for (size_t i = 0; i < list.count; i++) {
         struct stat status;
         assert_int_equal(stat(path_within(folder, list.names[i]), &status), 0);
-        length += (size_t)snprintf(text + length, OUTPUT_SIZE - length, "%s %lu %ld %ld.%09ld\n", list.names[i],
-                                   (unsigned long)status.st_ino, (long)status.st_size, (long)status.st_mtim.tv_sec,
+        length += (size_t)snprintf(text + length, OUTPUT_SIZE - length, "%s %llu %ld %ld.%09ld\n", list.names[i],
+                                   (unsigned long long)status.st_ino, (long)status.st_size, (long)status.st_mtim.tv_sec,
                                    status.st_mtim.tv_nsec);
     }
 }
@@ -1907,7 +1907,7 @@ static content read_array(const char *text, const char *name, size_t index)
     assert_non_null(read.bytes);
     while (*at != '}') {
         char *end;
-        unsigned long value = strtoul(at, &end, 10);
+        size_t value = (size_t)strtoull(at, &end, 10);
         assert_true(end > at && *end == ',' && value <= 255);
         read.bytes[read.size++] = (unsigned char)value;
         at = end + 1 + (end[1] == '\n');

@@ -75,6 +75,17 @@ IPT_API IPT__RARE const char *ipt_format_string(ipt_format format)
     }
 }
 
+/* Returns the length of the whole text, which may exceed the capacity. */
+IPT__PRINTF(3, 4) static IPT__RARE int ipt__print(char *text, size_t capacity, const char *format, ...)
+{
+    int length;
+    va_list arguments;
+    va_start(arguments, format);
+    length = IPT__VSNPRINTF(text, capacity, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
 static IPT__THREAD_LOCAL char ipt__error_text[4096];
 
 IPT_API const char *ipt_context_error(const ipt_context *context)
@@ -87,7 +98,7 @@ IPT__PRINTF(2, 3) static IPT__RARE ipt_result ipt__fail(ipt_result result, const
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(ipt__error_text, sizeof ipt__error_text, format, arguments);
+    IPT__VSNPRINTF(ipt__error_text, sizeof ipt__error_text, format, arguments);
     va_end(arguments);
     return result;
 }

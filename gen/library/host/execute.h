@@ -104,8 +104,8 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
     if (*scheme == IPT_HOST_SHARED && !shares)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is shared: the device does not work in the host's memory, or the address of data is not "
-                         "a multiple of %lu",
-                         (unsigned long)ipt__host_alignment(plan));
+                         "a multiple of %zu",
+                         ipt__host_alignment(plan));
     if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->host->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
@@ -215,8 +215,8 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     if (!result)
         result = ipt__host_choose(plan, (const char *)data, &scheme);
     if (!result && plan->problem.desc.max_host_memory)
-        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: the plan takes storages only",
-                           (unsigned long)plan->problem.desc.max_host_memory);
+        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes storages only",
+                           plan->problem.desc.max_host_memory);
     if (result ||
         (!plan->layout.stage_count && !plan->pass_count && !plan->host->split_count && !plan->host->cut.chunk_bytes) ||
         ipt__nothing_moves(plan))
@@ -234,8 +234,8 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->problem.span_bytes);
     if (!plan->host->pieces && ipt__host_exceeds(plan, scheme)) {
         ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                  "max_device_memory is %lu, and the device cannot work on data at %p: a multiple of 16 would do",
-                  (unsigned long)plan->problem.desc.max_device_memory, data);
+                  "max_device_memory is %zu, and the device cannot work on data at %p: a multiple of 16 would do",
+                  plan->problem.desc.max_device_memory, data);
         result = ipt__host_make_pieces(plan);
     } else if (!plan->host->pieces)
         result = ipt__host_run_scheme(&run, scheme);

@@ -87,9 +87,9 @@ static ipt_result ipt__storage_failed(const ipt__storage_job *jobs, int count)
     int i;
     for (i = 0; i < count; ++i)
         if (jobs[i].result == IPT_ERROR_STORAGE)
-            return ipt__fail(IPT_ERROR_STORAGE, "the storage's %s failed for %lu bytes at byte %lu",
-                             jobs[i].role == IPT__ROLE_WRITE ? "write" : "read", (unsigned long)jobs[i].failed_bytes,
-                             (unsigned long)jobs[i].failed_at);
+            return ipt__fail(IPT_ERROR_STORAGE, "the storage's %s failed for %zu bytes at byte %zu",
+                             jobs[i].role == IPT__ROLE_WRITE ? "write" : "read", jobs[i].failed_bytes,
+                             jobs[i].failed_at);
         else if (jobs[i].result) /* this thread ran that job, so the error text is its own */
             return jobs[i].result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : jobs[i].result;
     return IPT_SUCCESS;
@@ -315,11 +315,10 @@ static ipt_result ipt__storage_execute_all(ipt_plan *plan, const ipt_storage *st
     run.total = ipt_plan_storage_steps(plan);
     run.memory = (char *)storage->memory;
     if (storage->resume > run.total)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %lu: the plan has %lu steps",
-                         (unsigned long)storage->resume, (unsigned long)run.total);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %zu: the plan has %zu steps", storage->resume,
+                         run.total);
     if (storage->resume && !run.memory)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %lu, but memory is NULL",
-                         (unsigned long)storage->resume);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %zu, but memory is NULL", storage->resume);
     if (!run.memory) {
         own = (char *)ipt__allocate(allocator, ipt_plan_storage_memory(plan) + IPT__CUT_PAGE_BYTES);
         if (!own)
