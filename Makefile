@@ -4,6 +4,8 @@ CC = gcc
 CFLAGS = -std=c99 -O2 -g -Wall -Wextra -Wpedantic
 PYTHON = /usr/bin/python3
 LDLIBS = -lOpenCL -lpthread
+# For the tool and the tests on hosts of 32 bits: files above 2 GiB, and inodes of 64 bits.
+LARGE_FILES = -D_FILE_OFFSET_BITS=64
 B = build
 
 KERNEL_PARTS = unit divide single slots sync vectors rows registers small_tiles run_moves tickets columns grid_alone runs_held words panel_chunks band_chunks band_waits bands_left
@@ -392,7 +394,7 @@ $(B)/single/ipt.h: ipt.h ipt_kernels.h $(B)/embed | $(B)/single
 	mv $@.new $@
 
 $(B)/tool/%.o: gen/tool/%.c $(TOOL_HEADERS) $(HEADERS) | $(B)/tool
-	$(CC) $(CFLAGS) -I. -c -o $@ $<
+	$(CC) $(CFLAGS) $(LARGE_FILES) -I. -c -o $@ $<
 
 # Compiled anew when libstb-dev is installed or removed.
 STB = $(B)/tool/$(if $(wildcard /usr/include/stb/stb_image.h),with,without)_stb
@@ -436,13 +438,13 @@ $(B)/file: tests/bench/file.c | $(B)
 
 $(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -I. -Itests/support -c -o $@ $<
+	$(CC) $(CFLAGS) $(LARGE_FILES) -I. -Itests/support -c -o $@ $<
 
 $(foreach tier,$(B) $(B)/sample,$(patsubst %.c,$(tier)/%.o,$(wildcard tests/tool/*.c))): $(TOOL_HEADERS)
 
 $(B)/sample/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES)
 	@mkdir -p $(@D)
-	$(CC) $(SAMPLE_FLAGS) -I. -Itests/support -c -o $@ $<
+	$(CC) $(SAMPLE_FLAGS) $(LARGE_FILES) -I. -Itests/support -c -o $@ $<
 
 $(B)/tests/single/%.o: tests/%.c $(TEST_HEADERS) $(B)/single/ipt.h
 	@mkdir -p $(@D)

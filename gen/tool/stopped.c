@@ -116,7 +116,13 @@ static bool stopped_is_journal_of(const char *path, const stopped_file *file)
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     bool good = descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
                 pread(descriptor, &start, sizeof start, 0) == (ssize_t)sizeof start &&
-                memcmp(start.magic, JOURNAL_MAGIC, JOURNAL_MAGIC_ANY) == 0 && start.inode == file->inode;
+                memcmp(start.magic, JOURNAL_MAGIC, JOURNAL_MAGIC_ANY) == 0;
+    if (good && start.inode != file->inode) { /* perhaps from a machine of the other byte order */
+        start.inode = journal_reverse(start.inode);
+        start.device = journal_reverse(start.device);
+        start.mark = journal_reverse(start.mark);
+    }
+    good = good && start.inode == file->inode;
     if (good) {
         bool current = memcmp(start.magic, JOURNAL_MAGIC, sizeof start.magic) == 0;
         good = (uint64_t)status.st_dev == file->device || (current && start.device == file->device);
