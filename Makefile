@@ -45,10 +45,12 @@ TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional $(PICTURE_PACKAGES) g+
 CHECK_PACKAGES = $(TEST_PACKAGES) python3-pil libopenblas0-pthread $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv \
                  cmake pkg-config help2man debhelper dpkg-dev python3-dev
 DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional $(PICTURE_PACKAGES) python3-pil qemu-user \
-                g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind
+                g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind $(FOREIGN_PACKAGES)
+# clang compiles for every processor: Debian's cross compilers of gcc conflict with gcc-multilib.
+FOREIGN_PACKAGES = clang qemu-user binutils-aarch64-linux-gnu binutils-s390x-linux-gnu
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
-.PHONY: imatcopy imatcopy-planted differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
+.PHONY: foreign foreign-quick imatcopy imatcopy-planted differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
         install uninstall deb check-install check-deb check-python bench-python dist check-dist check-conan check-version FORCE clean doc-plot plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
@@ -107,6 +109,7 @@ deep: ## the deep checks beyond make check
 	@sh gen/deps.sh $(DEEP_PACKAGES)
 	@sh tests/skipped.sh begin
 	@$(MAKE) --no-print-directory -j2 -Otarget sanitize differential-anew analyse fuzz-shortly coverage check-again oclgrind models check-compile differential-planted imatcopy-planted told-odd told-even
+	@$(MAKE) --no-print-directory foreign
 	@sh tests/skipped.sh list
 
 check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, and 200 kills of the tool
@@ -163,6 +166,14 @@ coverage: $(B)/ipt ## lines of ipt.h that the tests execute: at least 95 %
 opencls: all tests ## the tests on other OpenCL implementations (downloads them): Intel's for CPUs, Mesa's
 	@sh gen/deps.sh python3-venv
 	@PYTHON=$(PYTHON) CC="$(CC)" sh tests/devices/opencls.sh
+
+foreign: $(B)/tests/ipt_tests ## the tests on other processors: i386, s390x and arm64, the last two emulated; PROCESSORS="s390x"
+	@sh gen/deps.sh $(DEMO_PACKAGES) libcmocka-dev --optional $(FOREIGN_PACKAGES)
+	@sh tests/foreign/run.sh $(PROCESSORS)
+
+foreign-quick: $(B)/tests/ipt_tests ## the tests of formats and refusals there: big-endian, and with 32 bits
+	@sh gen/deps.sh $(DEMO_PACKAGES) libcmocka-dev --optional $(FOREIGN_PACKAGES)
+	@sh tests/foreign/run.sh quick $(or $(PROCESSORS),i386 s390x)
 
 models: ## model checks of concurrent work-groups and processes: all sequences of their steps
 	@sh gen/deps.sh spin
