@@ -8,8 +8,8 @@ LDLIBS = -lOpenCL -lpthread
 LARGE_FILES = -D_FILE_OFFSET_BITS=64
 B = build
 
-KERNEL_PARTS = unit divide single slots sync vectors rows registers small_tiles run_moves tickets columns grid_alone runs_held words panel_chunks band_chunks band_waits bands_left
-KERNELS = chains copy exchange flip map out_of_place pack panel runs shuffle swap tile transpose waves
+KERNEL_PARTS = unit divide single slots sync vectors inner rows registers small_tiles run_moves tickets columns grid_alone runs_held words panel_chunks band_chunks band_waits bands_left
+KERNELS = chains copy exchange flip map out_of_place pack pairs panel runs shuffle swap tile transpose waves
 SEED_KERNELS = pttwac_010 p_ipt pad
 KERNEL_FILES = $(KERNEL_PARTS:%=gen/kernels/parts/%.cl) $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/%.cl)
 HEADERS = ipt.h ipt_kernels.h

@@ -5191,7 +5191,9 @@ static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
     X(double, swap_units, 5, 4, "the same for elements of several units, or of units shorter than a word")             \
     X(double, wave, 4.3, 1.8, "factor of panels in waves")                                                             \
     X(double, shuffle_overhead, 750, 300, "a shuffle's factor is 1 + overhead / bytes of a super-element")             \
-    X(double, shuffle_inner, 7, 1.4, "factor of shuffles that also transpose super-elements")                          \
+    X(double, shuffle_inner, 3, 1.4, "factor of shuffles that also transpose super-elements")                          \
+    X(double, pairs, 1.2, 1.0, "factor of squares whose super-elements change places in pairs")                        \
+    X(double, pairs_inner, 1.5, 1.2, "the same if super-elements are also transposed")                                 \
     X(double, bands, 6.8, 1.3, "factor of bands in waves")                                                             \
     X(double, bands_step, 200, 50, "of bands in waves, by the bytes of a run")                                         \
     X(double, bands_units, 0, 1.3, "of bands in waves, if elements have several units: their tiles move unit by unit") \
@@ -5240,13 +5242,15 @@ static const ipt__tuning ipt__tunings[2] = {
 
 /* Constants for all devices. */
 enum {
-    IPT__WORD_BYTES = 4,               /* shorter units move by words if everything is aligned to words */
-    IPT__VECTOR_BYTES = 16,            /* access width of GPU kernels */
-    IPT__TILE_BYTES_MANY = 1 << 18,    /* size of a CPU's second cache, for many instances */
-    IPT__SHUFFLED_SQUARE_BYTES = 1024, /* of elements, see ipt__shuffles_square */
-    IPT__SMALL_TILE = 32,              /* largest side of a tile that is not fetched by vectors, as in swap.cl */
-    IPT__TRANSPOSE_BYTES = 24576,      /* local memory of a tiled transposition */
-    IPT__SUPER_BYTES = 2048,           /* longest super-element that is tried */
+    IPT__WORD_BYTES = 4,            /* shorter units move by words if everything is aligned to words */
+    IPT__VECTOR_BYTES = 16,         /* access width of GPU kernels */
+    IPT__TILE_BYTES_MANY = 1 << 18, /* size of a CPU's second cache, for many instances */
+    IPT__PAIRS_BYTES_CPU = 384,     /* of super-elements: see ipt__takes_pairs */
+    IPT__PAIRS_BYTES_GPU = 128,
+    IPT__PAIRS_PIECE = 65536,     /* bytes of a super-element that a worker swaps at once */
+    IPT__SMALL_TILE = 32,         /* largest side of a tile that is not fetched by vectors, as in swap.cl */
+    IPT__TRANSPOSE_BYTES = 24576, /* local memory of a tiled transposition */
+    IPT__SUPER_BYTES = 2048,      /* longest super-element that is tried */
     IPT__PIECE_VECTORS = 128,
     IPT__UNIT_BYTES = 229376,    /* local memory of a large GPU's compute unit; chains fill it */
     IPT__KEPT_BYTES = 8 << 20,   /* of parked runs, in the last cache */
@@ -5398,6 +5402,8 @@ typedef struct ipt__shuffle_stage {
     size_t inner_rows, inner_cols; /* also transposes each super-element, such a matrix; 0: does not */
     size_t piece_units, pieces;    /* parts of a super-element, moved independently */
     int chains;                    /* by sub-groups */
+    int pairs;                     /* inner, of a square: in pairs */
+    size_t spread;                 /* words over which the flags of one word are spread; 0: 1 */
     size_t piece_vectors;          /* chains: vectors that a piece touches, rounded up to classes */
     int gap_restore;               /* moves gaps: fills them from the save area, else saves them there */
 } ipt__shuffle_stage;
@@ -5455,7 +5461,7 @@ typedef struct ipt__stage {
     int kernels[2];                             /* indices in the plan; WAVE and EXCHANGE have two */
     int word_kernel;                            /* copy or shuffle kernel for words */
     const ipt__variant *variant;                /* forced kernel of a paper; NULL: none */
-    size_t lanes, workers;                      /* variant: cooperating work-items; such teams per work-group */
+    size_t lanes, workers; /* variant, inner shuffle: cooperating work-items; such workers per work-group */
     ipt__tile_stage tile;
     ipt__swap_stage swap;
     ipt__chunks panel;
@@ -5880,7 +5886,9 @@ static int ipt__stage_by_words(const ipt__problem *problem, const ipt__stage *st
 
 static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return stage->variant && problem->desc.flag_spread ? 32 / problem->desc.flag_spread : 32;
+    const size_t forced = stage->variant ? problem->desc.flag_spread : 0,
+                 spread = forced ? forced : stage->shuffle.spread;
+    return spread ? 32 / spread : 32;
 }
 
 /* Flag bytes of one instance of a shuffle. */
@@ -5930,7 +5938,7 @@ static IPT__RARE ipt__need ipt__need_shuffle(const ipt__problem *problem, const 
                                              const ipt__stage *stage)
 {
     ipt__need need = ipt__need_nothing(problem, layout, stage);
-    if (!(stage->shuffle.chains && layout->cooperative))
+    if (!stage->shuffle.pairs && !(stage->shuffle.chains && layout->cooperative))
         need.instance = ipt__flag_bytes(problem, stage);
     return need;
 }
@@ -5953,24 +5961,35 @@ static size_t ipt__chains_at_once(const ipt__problem *problem, const ipt__stage 
     return stage->shuffle.piece_units * problem->unit_bytes <= 640 ? 4 : 2;
 }
 
-/* Cuts super-elements into pieces; a work-group can hold two. Returns 0 if an inner transposition forbids cutting. */
-static int ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
+/* The units of local memory that a super-element takes which is transposed on its way: see ipt_held_at in
+ * parts/inner.cl. */
+static size_t ipt__held_units(size_t units, size_t lanes)
+{
+    return lanes > 1 ? units + units / 32 + units / 1024 : units;
+}
+
+/* Bytes of local memory with which workers transpose super-elements: two each, and the word that they share. */
+static size_t ipt__inner_bytes(const ipt__problem *problem, const ipt__stage *stage)
+{
+    const size_t held = ipt__held_units(ipt__stage_units(problem, stage), stage->lanes);
+    return stage->workers * (2 * held * problem->unit_bytes + 16);
+}
+
+/* Cuts super-elements into pieces; a work-group can hold two. */
+static void ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
     const size_t units = ipt__stage_units(problem, stage);
     const size_t wanted = ipt__tunings[limits->cpu].piece_bytes;
     const size_t holds = (limits->local_memory - 16) / 2; /* 16: the work-group's shared word */
-    const size_t piece = (stage->shuffle.inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / problem->unit_bytes;
-    if (!limits->cpu && limits->group_size >= 32 && !stage->shuffle.inner_rows &&
+    const size_t piece = ipt__min(wanted, holds) / 16 * 16 / problem->unit_bytes;
+    if (!limits->cpu && limits->group_size >= 32 &&
         (limits->nvidia ? 4 : 1) * 2 * 4 * 16 * (size_t)IPT__PIECE_VECTORS / 2 + 256 <= limits->local_memory) {
         ipt__chains_pieces(problem, stage);
-        return 1;
+        return;
     }
-    if (stage->shuffle.inner_rows && units > piece)
-        return 0;
     stage->shuffle.piece_units = ipt__min(units, piece);
     stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
-    return 1;
 }
 
 /* An empty layout. Stages are cleared when they are added: the planner begins thousands of layouts. */
@@ -6047,12 +6066,31 @@ static int ipt__tile_serves_many(const ipt__problem *problem, const ipt__stage *
                ipt__min(limits->local_memory, (size_t)IPT__TILE_BYTES_MANY);
 }
 
-/* Whether a square of long elements is shuffled, in cycles of two. PoCL on 2 cores moved 1024 x 1024 of 1200 bytes at
- * 1.03 of the copy so, at 0.56 by bands and at 0.28 by swapped tiles; 224 x 224 of 768 bytes at 1.10, 1.46 and 0.68. */
-static int ipt__shuffles_square(const ipt__problem *problem, const ipt__grids *grids)
+/* Whether the super-elements of a square change places in pairs. An H200 moved 224 x 224 of 768 bytes at 0.93 of the
+ * copy so and at 0.57 by bands, 2000 x 2000 of 128 bytes at 0.71 and 0.62, 3000 x 3000 of 96 bytes at 0.56 and 0.59.
+ * Units below a word gain nothing there. */
+static int ipt__takes_pairs(const ipt__problem *problem, const ipt__grids *grids)
 {
-    return problem->limits.cpu && grids->rows == grids->cols &&
-           grids->length * problem->desc.elem_size >= IPT__SHUFFLED_SQUARE_BYTES;
+    const int cpu = problem->limits.cpu;
+    return grids->rows == grids->cols && (cpu || problem->unit_bytes >= IPT__WORD_BYTES) &&
+           grids->length * problem->desc.elem_size >= (cpu ? IPT__PAIRS_BYTES_CPU : IPT__PAIRS_BYTES_GPU);
+}
+
+/* Plans a shuffle in pairs. */
+static void ipt__shuffle_pairs(const ipt__problem *problem, ipt__stage *stage)
+{
+    const ipt__limits *const limits = &problem->limits;
+    const size_t units = ipt__stage_units(problem, stage), group = ipt__min(128, limits->group_size);
+    stage->kind = IPT__STAGE_SHUFFLE;
+    stage->shuffle.pairs = 1;
+    stage->lanes = stage->workers = 1;
+    if (!limits->cpu) {
+        while (stage->lanes < group && stage->lanes * 4 < units)
+            stage->lanes *= 2;
+        stage->workers = group / stage->lanes;
+    }
+    stage->shuffle.piece_units = ipt__min(units, IPT__PAIRS_PIECE / problem->unit_bytes);
+    stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
 }
 
 /* Appends a stage on a dense grid with the best kernel for `budget` bytes of workspace. If none fits, the kernel with
@@ -6070,7 +6108,11 @@ static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layou
         return;
     if (ipt__tile_serves_many(problem, stage))
         return;
-    if (grids.rows == grids.cols && !ipt__shuffles_square(problem, &grids)) {
+    if (ipt__takes_pairs(problem, &grids)) {
+        ipt__shuffle_pairs(problem, stage);
+        return;
+    }
+    if (grids.rows == grids.cols) {
         stage->kind = IPT__STAGE_SWAP;
         return;
     }
@@ -6400,8 +6442,10 @@ static IPT__RARE double ipt__cost_panel(const ipt__problem *problem, const ipt__
 static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     const double length = (double)stage->length * (double)problem->desc.elem_size;
-    double factor = stage->shuffle.inner_rows ? ipt__tunings[problem->limits.cpu].shuffle_inner
-                                              : 1 + ipt__tunings[problem->limits.cpu].shuffle_overhead / length;
+    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
+    double factor = stage->shuffle.pairs        ? stage->shuffle.inner_rows ? model->pairs_inner : model->pairs
+                    : stage->shuffle.inner_rows ? model->shuffle_inner
+                                                : 1 + model->shuffle_overhead / length;
     if (stage->shuffle.chains) {
         factor = ipt__chains_factor(problem, stage);
         if (layout->cooperative)
@@ -6921,7 +6965,8 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
     if (wanted == IPT_VARIANT_AUTO)
         return IPT_SUCCESS;
     stage->variant = variant;
-    stage->shuffle.chains = 0;
+    stage->shuffle.chains = stage->shuffle.pairs = 0;
+    stage->shuffle.spread = 1;
     stage->workers = 1;
     stage->lanes = variant->lanes ? variant->lanes : group;
     if (stage->lanes > group)
@@ -6961,6 +7006,8 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
             stage->workers = 128 / stage->lanes;
         for (;; stage->workers /= 2) { /* fewer workers if each must hold more */
             holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / problem->unit_bytes;
+            if (stage->shuffle.inner_rows && stage->lanes > 1)
+                holds = holds * 1024 / 1057; /* with gaps: see ipt__held_units */
             if (!stage->shuffle.inner_rows || holds >= units || stage->workers == 1)
                 break;
         }
@@ -6984,6 +7031,35 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
     return IPT_SUCCESS;
 }
 
+/* Plans a shuffle that also transposes its super-elements. Returns 0 if local memory cannot hold two of them.
+ *
+ * An H200 moved 1024 x 64 of 768 bytes with a work-group of 32 work-items to a chain and 32 flags to a word at 0.15 of
+ * the copy, with four chains to a work-group and two flags to a word at 0.34, 224 x 224 in pairs at 0.70. */
+static int ipt__shuffle_inner(const ipt__problem *problem, ipt__stage *stage, size_t rows, size_t cols)
+{
+    const ipt__limits *const limits = &problem->limits;
+    const size_t units = ipt__stage_units(problem, stage), bytes = units * problem->unit_bytes;
+    const int warps =
+        limits->memory_model == 2 || stage->rows == stage->cols; /* workers need no barrier of their own */
+    stage->shuffle.inner_rows = rows;
+    stage->shuffle.inner_cols = cols;
+    stage->shuffle.pairs = stage->rows == stage->cols;
+    stage->shuffle.piece_units = units;
+    stage->shuffle.pieces = stage->workers = stage->lanes = 1;
+    if (!limits->cpu) {
+        stage->lanes = ipt__min(32, limits->group_size);
+        while (stage->lanes < limits->group_size && stage->lanes * 16 <= units)
+            stage->lanes *= 2;
+        stage->workers =
+            warps && stage->lanes <= 32 ? ipt__max(1, ipt__min(128, limits->group_size) / stage->lanes) : 1;
+        for (stage->shuffle.spread = 1; stage->shuffle.spread < 16 && stage->shuffle.spread * 50 <= bytes;)
+            stage->shuffle.spread *= 2;
+        while (stage->workers > 1 && ipt__inner_bytes(problem, stage) > limits->local_memory)
+            stage->workers /= 2;
+    }
+    return ipt__inner_bytes(problem, stage) <= limits->local_memory;
+}
+
 /* Appends the stage of an exchange, and updates the order. */
 static IPT__RARE ipt_result ipt__layout_exchange(const ipt__problem *problem, ipt__layout *layout, size_t budget,
                                                  ipt__factors *factors, const ipt__exchange *exchange)
@@ -7001,9 +7077,8 @@ static IPT__RARE ipt_result ipt__layout_exchange(const ipt__problem *problem, ip
         /* The super-element is transposed even if the grid stays as it is. */
         ipt__stage *const stage =
             ipt__stage_add(layout, IPT__STAGE_SHUFFLE, grids.instances, grids.rows, grids.cols, grids.length);
-        stage->shuffle.inner_rows = ipt__factor(factors, end);
-        stage->shuffle.inner_cols = ipt__factor(factors, end + 1);
-        if (!ipt__shuffle_pieces(problem, stage) && problem->desc.variant_100 == IPT_VARIANT_AUTO)
+        if (!ipt__shuffle_inner(problem, stage, ipt__factor(factors, end), ipt__factor(factors, end + 1)) &&
+            problem->desc.variant_100 == IPT_VARIANT_AUTO)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "tile_m = %lu and tile_n = %lu: sequence 4.3 needs two such tiles in %lu bytes of local "
                              "memory; use 4.1, 4.2 or smaller tiles",
@@ -7663,7 +7738,7 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
         grids = ipt__grids_of(1, desc->rows, desc->cols, 1);
         ipt__stage_add_dense(problem, layout, budget, grids);
         ipt__layout_finish(problem, layout, budget);
-        if (ipt__shuffles_square(problem, &grids) && desc->move == IPT_MOVE_TRANSPOSE && !desc->expression &&
+        if (ipt__takes_pairs(problem, &grids) && desc->move == IPT_MOVE_TRANSPOSE && !desc->expression &&
             layout->workspace <= budget)
             return IPT_SUCCESS;
         whole = layout->stage_count &&
@@ -7978,20 +8053,18 @@ static IPT__RARE ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stag
 
 static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
-    const ipt__limits *const limits = &plan->problem.limits;
-    if (stage->shuffle.inner_rows) /* long super-elements, much computation per unit */
-        while (!limits->cpu && params.lanes < limits->group_size && params.lanes * 8 <= stage->shuffle.piece_units)
-            params.lanes *= 2;
+    params.flag_spread = (cl_uint)(32 / ipt__word_flags(&plan->problem, stage));
     params.group_size = params.lanes; /* one work-group per chain */
-    params.flag_spread = 1;
-    if (stage->variant) {
+    if (stage->lanes) {
         params.lanes = (cl_uint)stage->lanes;
         params.group_size = (cl_uint)(stage->lanes * stage->workers);
-        params.registers = stage->variant->registers;
-        params.flag_spread = plan->problem.desc.flag_spread ? (cl_uint)plan->problem.desc.flag_spread : 1;
     }
+    if (stage->variant)
+        params.registers = stage->variant->registers;
     params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
     params.inner = stage->shuffle.inner_rows != 0;
+    if (stage->shuffle.pairs)
+        return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pairs, params, &stage->kernels[0]);
     if (stage->shuffle.chains)
         return ipt__kernels_chains(plan, stage, params);
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_shuffle, params, &stage->kernels[0]);
@@ -8835,6 +8908,33 @@ static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__sta
     return result ? result : ipt__launch_add(to, &launch);
 }
 
+static IPT__RARE ipt_result ipt__launch_pairs(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const size_t most = problem->limits.cpu ? problem->limits.compute_units * 16 : (size_t)1 << 24;
+    ipt__launch launch = ipt__launch_by_words(to, stage);
+    const size_t scale = launch.plan_units;
+    ipt__pairs_arguments *const a = &launch.arguments.pairs;
+    a->instance_stride = ipt__instance_units(problem, stage) / scale;
+    a->matrix_stride = ipt__matrix_stride(problem) / scale;
+    a->instances_per_matrix = to->instances;
+    a->side = stage->rows;
+    a->width = stage->rows | 1;
+    a->pairs = a->side * (a->side + 1) / 2;
+    a->total_pairs = a->pairs * to->instances * to->matrices;
+    a->pieces = stage->shuffle.pieces;
+    a->super_units = ipt__stage_units(problem, stage) / scale;
+    a->piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
+    a->inner_rows = (cl_uint)stage->shuffle.inner_rows;
+    a->inner_cols = (cl_uint)stage->shuffle.inner_cols;
+    a->element_units = (cl_uint)problem->element_units;
+    launch.groups = ipt__ceil_divide((size_t)(a->total_pairs * a->pieces), stage->workers);
+    a->turns = (cl_uint)ipt__ceil_divide(launch.groups, most);
+    launch.groups = ipt__ceil_divide(launch.groups, a->turns);
+    launch.bytes = stage->shuffle.inner_rows ? ipt__inner_bytes(problem, stage) : 16;
+    return ipt__launch_add(to, &launch);
+}
+
 static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
@@ -8847,6 +8947,8 @@ static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__st
     ipt_result result;
     if (stage->shuffle.chains)
         return ipt__launch_chains(to, stage);
+    if (stage->shuffle.pairs)
+        return ipt__launch_pairs(to, stage);
     a->instance_stride = launch.instance_units = ipt__instance_units(problem, stage) / scale;
     a->matrix_stride = ipt__matrix_stride(problem) / scale;
     a->instances_per_matrix = to->instances;
@@ -8868,10 +8970,17 @@ static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__st
      * saturate its memory. */
     launch.groups = ipt__min((size_t)a->total_words, limits->compute_units * (limits->cpu ? 4 : 32));
     launch.bytes = 2 * stage->shuffle.piece_units * problem->unit_bytes;
+    if (stage->shuffle.inner_rows) {
+        launch.groups = ipt__min(ipt__ceil_divide((size_t)a->total_words, stage->workers),
+                                 limits->compute_units * (limits->cpu ? 4 : 64));
+        launch.bytes = ipt__inner_bytes(problem, stage);
+    }
     if (stage->variant) {
         launch.groups = ipt__persistent_groups(problem, stage->lanes * stage->workers,
                                                ipt__ceil_divide((size_t)a->total_words, stage->workers));
-        launch.bytes = stage->variant->registers ? 16 : stage->workers * launch.bytes;
+        launch.bytes = stage->variant->registers   ? 16
+                       : stage->shuffle.inner_rows ? launch.bytes
+                                                   : stage->workers * launch.bytes;
     }
     result = ipt__launch_clear(to, scratch, (size_t)a->total_words * 4);
     return result ? result : ipt__launch_add(to, &launch);
@@ -9326,6 +9435,8 @@ static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan
     if (stage->shuffle.inner_rows)
         ipt__text_add(out, ", each transposed as %lu x %lu", (unsigned long)stage->shuffle.inner_rows,
                       (unsigned long)stage->shuffle.inner_cols);
+    if (stage->shuffle.pairs)
+        ipt__text_add(out, ", in pairs");
     if (stage->shuffle.pieces > 1)
         ipt__text_add(out, ", in %lu pieces", (unsigned long)stage->shuffle.pieces);
     if (stage->shuffle.chains) {
@@ -15495,7 +15606,7 @@ typedef struct ipt__axes_search {
 } ipt__axes_search;
 
 /* What a pass is like, and the share of the copy's speed that such passes reached: X(name, gpu, cpu, meaning), on an
- * H200 and by PoCL on 2 cores, for arrays of 20 MB to 1.3 GB. A double pass on an H200: 0.12 to 0.30. */
+ * H200 and by PoCL on 2 cores, for arrays of 20 MB to 1.3 GB. */
 #define IPT__PASS_LIST(X)                                                                                              \
     X(SMALL, 0.92, 0.70, "each instance fits local memory")                                                            \
     X(LONG, 0.75, 0.95, "elements of 256 bytes at least")                                                              \
@@ -15505,7 +15616,8 @@ typedef struct ipt__axes_search {
     X(ON_CHIP, 0.72, 0.90, "one instance that fits a GPU's local memory")                                              \
     X(LARGE, 0.58, 0.90, "one instance that does not")                                                                 \
     X(HUGE, 0.58, 0.40, "one instance of more than 128 MB")                                                            \
-    X(DOUBLE, 0.13, 0.70, "a double pass")
+    X(DOUBLE, 0.45, 0.70, "a double pass")                                                                             \
+    X(PAIRS, 0.70, 0.80, "a double pass over squares")
 typedef enum ipt__pass_kind {
 #define IPT__PASS_KIND(name, gpu, cpu, meaning) IPT__PASS_##name,
     IPT__PASS_LIST(IPT__PASS_KIND) IPT__PASS_COUNT
@@ -15519,7 +15631,7 @@ static ipt__pass_kind ipt__pass_kind_of(const ipt__limits *limits, const ipt__pa
 {
     const size_t instance = pass->rows * pass->cols * pass->elem_size;
     const size_t shorter = ipt__min(pass->rows, pass->cols), longer = ipt__max(pass->rows, pass->cols);
-    return pass->inner_rows                        ? IPT__PASS_DOUBLE
+    return pass->inner_rows                        ? (pass->rows == pass->cols ? IPT__PASS_PAIRS : IPT__PASS_DOUBLE)
            : instance <= ipt__local_budget(limits) ? IPT__PASS_SMALL
            : pass->elem_size >= 256                ? IPT__PASS_LONG
            : shorter * pass->elem_size < 128       ? IPT__PASS_THIN
@@ -15632,7 +15744,7 @@ static int ipt__axes_joins(const ipt__axes_order *order, const ipt__axes_order *
 static int ipt__axes_doubles(const ipt__axes_search *search, const ipt__pass *pass)
 {
     return search->doubles && pass->elem_size <= IPT__DOUBLE_ELEMENT &&
-           2 * pass->elem_size + 16 <= search->limits->local_memory;
+           2 * (pass->elem_size + pass->elem_size / 32 + pass->elem_size / 1024) + 16 <= search->limits->local_memory;
 }
 
 /* Finds the cheapest list from a sequence on. */

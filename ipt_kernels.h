@@ -54,6 +54,7 @@
     X(shuffle, 2, 1,                                                                                                   \
       IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_inner | IPT__USES_memory_model |  \
           IPT__USES_lanes | IPT__USES_registers | IPT__USES_flag_spread)                                               \
+    X(pairs, 1, 1, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_lanes | IPT__USES_inner)                    \
     X(chains, 2, 0,                                                                                                    \
       IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_lanes | IPT__USES_memory_model |           \
           IPT__USES_sub_group | IPT__USES_piece_vectors | IPT__USES_chains)                                             \
@@ -229,6 +230,25 @@
     X(ulong, super_units) /* of a super-element */                                                                     \
     X(ulong, pieces)                                                                                                   \
     X(uint, piece_units)                                                                                               \
+    X(uint, inner_rows) /* elements, as are inner_cols: a super-element is inner_rows x inner_cols before */           \
+    X(uint, inner_cols)                                                                                                \
+    X(uint, element_units)
+
+/* Each instance is a side x side grid of super-elements. A worker exchanges `turns` pairs, one after the other, or
+ * pieces of pairs. */
+#define IPT_pairs_ARGUMENTS(X, D)                                                                                      \
+    X(ulong, base)                                                                                                     \
+    X(ulong, matrix_stride)                                                                                            \
+    X(ulong, instance_stride)                                                                                          \
+    D(64, instances_per_matrix)                                                                                        \
+    X(ulong, total_pairs) /* in all matrices */                                                                        \
+    D(64, pairs)          /* of an instance, those on the diagonal included */                                         \
+    D(64, width)          /* side, if that is odd, else side + 1 */                                                    \
+    D(64, pieces)         /* of a super-element */                                                                     \
+    X(ulong, side)                                                                                                     \
+    X(ulong, super_units)                                                                                              \
+    X(uint, piece_units)                                                                                               \
+    X(uint, turns)                                                                                                     \
     X(uint, inner_rows) /* elements, as are inner_cols: a super-element is inner_rows x inner_cols before */           \
     X(uint, inner_cols)                                                                                                \
     X(uint, element_units)
@@ -766,6 +786,65 @@ static const char *const ipt__text_vectors[] = {
     NULL};
 #endif
 #define IPT__HASH_vectors "e555fdf5a079c514"
+
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_inner[] = {
+    "\n\n\n\nIPT_INLINE uint ipt_held_at(uint u, bool gaps)\n"
+    "{\n"
+    "return gaps ? u + u / 32 + u / 1024 : u;\n"
+    "}\n"
+    "\n#if defined(IPT_INNER) && IPT_INNER\n"
+    "\n\n\ntypedef struct ipt_inner {\n"
+    "uint unit, row, part;\n"
+    "uint unit_step, row_step, part_step;\n"
+    "uint rows, row_units, element_units, units;\n"
+    "} ipt_inner;\n"
+    "\nIPT_INLINE void ipt_find_inner(ipt_inner *inner, uint lane, uint inner_rows, uint inner_cols, uint element_units)\n"
+    "{\n"
+    "const uint column = inner_rows * element_units, row_units = inner_cols * element_units;\n"
+    "inner->part = lane % element_units;\n"
+    "inner->row = lane % column / element_units;\n"
+    "inner->unit = inner->row * row_units + lane / column * element_units + inner->part;\n"
+    "inner->part_step = IPT_LANES % element_units;\n"
+    "inner->row_step = IPT_LANES % column / element_units;\n"
+    "inner->unit_step = inner->row_step * row_units + IPT_LANES / column * element_units + inner->part_step;\n"
+    "inner->rows = inner_rows;\n"
+    "inner->row_units = row_units;\n"
+    "inner->element_units = element_units;\n"
+    "inner->units = inner_rows * row_units;\n"
+    "}\n"
+    "\n\nIPT_INLINE void ipt_store_inner(__global ipt_unit *to, __local const ipt_unit *held, uint lane, const ipt_inner *inner,\n"
+    "bool gaps)\n"
+    "{\n"
+    "#if IPT_LANES == 1\n"
+    "for (uint first = 0; first < inner->row_units; first += inner->element_units)\n"
+    "for (uint row = first; row < inner->units; row += inner->row_units)\n"
+    "for (uint part = 0; part < inner->element_units; ++part)\n"
+    "*to++ = held[row + part];\n"
+    "#else\n"
+    "uint unit = inner->unit, row = inner->row, part = inner->part;\n"
+    "for (uint k = lane; k < inner->units; k += IPT_LANES) {\n"
+    "to[k] = held[ipt_held_at(unit, gaps)];\n"
+    "unit += inner->unit_step;\n"
+    "row += inner->row_step;\n"
+    "part += inner->part_step;\n"
+    "if (part >= inner->element_units) {\n"
+    "part -= inner->element_units;\n"
+    "++row;\n"
+    "unit += inner->row_units - inner->element_units;\n"
+    "}\n"
+    "if (row >= inner->rows) {\n"
+    "row -= inner->rows;\n"
+    "unit += inner->element_units - inner->units;\n"
+    "}\n"
+    "}\n"
+    "#endif\n"
+    "}\n"
+    "#endif\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_inner "4a4f1dd78526742a"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_rows[] = {
@@ -3776,6 +3855,111 @@ static const char *const ipt__text_pack[] = {
 #define IPT_pack_PARTS(X) X(unit) X(divide) X(vectors)
 
 #ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_pairs[] = {
+    "\n\n\n\n\n\n\n#if !defined(IPT_LANES) || !defined(IPT_INNER)\n"
+    "#error \"IPT_LANES and IPT_INNER must be defined\"\n"
+    "#endif\n"
+    "\n#define IPT_LANE ((uint)get_local_id(0) % IPT_LANES)\n"
+    "#define IPT_WORKER ((uint)get_local_id(0) / IPT_LANES)\n"
+    "#define IPT_WORKERS (IPT_GROUP_SIZE / IPT_LANES)\n"
+    "#define IPT_GAPS (IPT_LANES > 1)\n"
+    "#define IPT_LOADS 8\n"
+    "\n#if IPT_INNER\n"
+    "\nIPT_INLINE void ipt_hold(__local ipt_unit *held, __global const ipt_unit *from, uint units)\n"
+    "{\n"
+    "for (uint first = IPT_LANE; first < units; first += IPT_LOADS * IPT_LANES) {\n"
+    "ipt_unit coming[IPT_LOADS];\n"
+    "#pragma unroll\n"
+    "for (uint r = 0; r < IPT_LOADS; ++r)\n"
+    "if (first + r * IPT_LANES < units)\n"
+    "coming[r] = from[first + r * IPT_LANES];\n"
+    "#pragma unroll\n"
+    "for (uint r = 0; r < IPT_LOADS; ++r)\n"
+    "if (first + r * IPT_LANES < units)\n"
+    "held[ipt_held_at(first + r * IPT_LANES, IPT_GAPS)] = coming[r];\n"
+    "}\n"
+    "}\n"
+    "#else\n"
+    "\nIPT_INLINE void ipt_swap(__global ipt_unit *one, __global ipt_unit *other, uint units)\n"
+    "{\n"
+    "for (uint first = IPT_LANE; first < units; first += IPT_LOADS / 2 * IPT_LANES) {\n"
+    "ipt_unit a[IPT_LOADS / 2], b[IPT_LOADS / 2];\n"
+    "#pragma unroll\n"
+    "for (uint r = 0; r < IPT_LOADS / 2; ++r)\n"
+    "if (first + r * IPT_LANES < units) {\n"
+    "a[r] = one[first + r * IPT_LANES];\n"
+    "b[r] = other[first + r * IPT_LANES];\n"
+    "}\n"
+    "#pragma unroll\n"
+    "for (uint r = 0; r < IPT_LOADS / 2; ++r)\n"
+    "if (first + r * IPT_LANES < units) {\n"
+    "other[first + r * IPT_LANES] = a[r];\n"
+    "one[first + r * IPT_LANES] = b[r];\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "#endif\n"
+    "\n\ntypedef struct ipt_pair {\n"
+    "ulong one, other;\n"
+    "uint units;\n"
+    "} ipt_pair;\n"
+    "\n\n\nIPT_INLINE void ipt_find_pair(ipt_pair *pair, ulong number IPT_ARGUMENTS)\n"
+    "{\n"
+    "const ulong all = ipt_divide64(number, pieces_magic, pieces_shift), piece = number - all * pieces;\n"
+    "const ulong grid = ipt_divide64(all, pairs_magic, pairs_shift), in_grid = all - grid * pairs;\n"
+    "const ulong m = ipt_divide64(grid, instances_per_matrix_magic, instances_per_matrix_shift);\n"
+    "const ulong y = ipt_divide64(in_grid, width_magic, width_shift), x = in_grid - y * width;\n"
+    "const ulong even = 1 - (side & 1);\n"
+    "const bool direct = x >= y + even;\n"
+    "const ulong upper = direct ? y : side - even - y, right = direct ? x - even : side - 1 - x;\n"
+    "const ulong origin =\n"
+    "base + m * matrix_stride + (grid - m * instances_per_matrix) * instance_stride + piece * piece_units;\n"
+    "pair->one = origin + (upper * side + right) * super_units;\n"
+    "pair->other = origin + (right * side + upper) * super_units;\n"
+    "pair->units = all < total_pairs ? (uint)min((ulong)piece_units, super_units - piece * piece_units) : 0;\n"
+    "}\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "ipt_k_pairs(__global ipt_unit *matrix, __local ipt_unit *all_held IPT_GIVEN_ARGUMENTS)\n"
+    "{\n"
+    "IPT_NAME_ARGUMENTS;\n"
+    "#if IPT_INNER\n"
+    "const uint room = ipt_held_at(piece_units, IPT_GAPS);\n"
+    "__local ipt_unit *one = all_held + IPT_WORKER * 2 * room, *other = one + room;\n"
+    "ipt_inner inner;\n"
+    "ipt_find_inner(&inner, IPT_LANE, inner_rows, inner_cols, element_units);\n"
+    "#endif\n"
+    "for (uint turn = 0; turn < turns; ++turn) {\n"
+    "ipt_pair pair;\n"
+    "ipt_find_pair(&pair, (get_group_id(0) * (ulong)turns + turn) * IPT_WORKERS + IPT_WORKER IPT_PASSED);\n"
+    "#if IPT_INNER\n"
+    "if (pair.units != 0) {\n"
+    "ipt_hold(one, matrix + pair.one, pair.units);\n"
+    "ipt_hold(other, matrix + pair.other, pair.units);\n"
+    "}\n"
+    "#if IPT_LANES > 1\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "#endif\n"
+    "if (pair.units != 0) {\n"
+    "ipt_store_inner(matrix + pair.other, one, IPT_LANE, &inner, IPT_GAPS);\n"
+    "if (pair.one != pair.other)\n"
+    "ipt_store_inner(matrix + pair.one, other, IPT_LANE, &inner, IPT_GAPS);\n"
+    "}\n"
+    "#if IPT_LANES > 1\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "#endif\n"
+    "#else\n"
+    "if (pair.one != pair.other)\n"
+    "ipt_swap(matrix + pair.one, matrix + pair.other, pair.units);\n"
+    "#endif\n"
+    "}\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_pairs "fb8ea98ff0d72c11"
+#define IPT_pairs_PARTS(X) X(unit) X(divide) X(inner)
+
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_panel[] = {
     "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TALL) || !defined(IPT_NARROW) || !defined(IPT_LOCAL_BYTES) ||          \\\n"
     "!defined(IPT_INDEX_BITS)\n"
@@ -4181,7 +4365,7 @@ static const char *const ipt__text_runs[] = {
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_shuffle[] = {
-    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \\\n"
+    "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \\\n"
     "!defined(IPT_REGISTERS) || !defined(IPT_FLAG_SPREAD)\n"
     "#error \"IPT_INDEX_BITS, IPT_INNER, IPT_MEMORY_MODEL, IPT_LANES, IPT_REGISTERS and IPT_FLAG_SPREAD must be defined\"\n"
     "#endif\n"
@@ -4203,6 +4387,7 @@ static const char *const ipt__text_shuffle[] = {
     "\"bar.warp.sync %0;\" ::\"r\"((~0u >> (32 - IPT_LANES)) << (get_local_id(0) % 32 / IPT_LANES * IPT_LANES))         \\\n"
     ": \"memory\")\n"
     "#endif\n"
+    "\n\n#define IPT_PADDED (IPT_INNER && IPT_LANES > 1)\n"
     "\n#define IPT_WORD_FLAGS (32u / IPT_FLAG_SPREAD)\n"
     "\n\n\nuint ipt_claim(volatile __global uint *word, uint bits, __local uint *answer)\n"
     "{\n"
@@ -4217,37 +4402,6 @@ static const char *const ipt__text_shuffle[] = {
     "IPT_BARRIER();\n"
     "return old;\n"
     "}\n"
-    "\n#if IPT_INNER\n"
-    "\nvoid ipt_store_inner(__global ipt_unit *to, __local const ipt_unit *held, uint lane, uint inner_rows, uint inner_cols,\n"
-    "uint element_units)\n"
-    "{\n"
-    "#if IPT_LANES == 1\n"
-    "for (uint col = 0; col < inner_cols; ++col)\n"
-    "for (uint row = 0; row < inner_rows; ++row)\n"
-    "for (uint part = 0; part < element_units; ++part)\n"
-    "*to++ = held[(row * inner_cols + col) * element_units + part];\n"
-    "#else\n"
-    "\n\nconst uint units = inner_rows * inner_cols * element_units, column = inner_rows * element_units;\n"
-    "const uint part_step = IPT_LANES % element_units, row_step = IPT_LANES % column / element_units,\n"
-    "col_step = IPT_LANES / column;\n"
-    "uint part = lane % element_units, row = lane % column / element_units, col = lane / column;\n"
-    "for (uint k = lane; k < units; k += IPT_LANES) {\n"
-    "to[k] = held[(row * inner_cols + col) * element_units + part];\n"
-    "part += part_step;\n"
-    "row += row_step;\n"
-    "col += col_step;\n"
-    "if (part >= element_units) {\n"
-    "part -= element_units;\n"
-    "++row;\n"
-    "}\n"
-    "if (row >= inner_rows) {\n"
-    "row -= inner_rows;\n"
-    "++col;\n"
-    "}\n"
-    "}\n"
-    "#endif\n"
-    "}\n"
-    "#endif\n"
     "\n#if IPT_REGISTERS\n"
     "\n\nvoid ipt_load(ipt_unit *to, __global ipt_unit *from, uint lane, uint units)\n"
     "{\n"
@@ -4261,7 +4415,7 @@ static const char *const ipt__text_shuffle[] = {
     "\nvoid ipt_load(__local ipt_unit *to, __global ipt_unit *from, uint lane, uint units)\n"
     "{\n"
     "for (uint k = lane; k < units; k += IPT_LANES)\n"
-    "to[k] = from[k];\n"
+    "to[ipt_held_at(k, IPT_PADDED)] = from[k];\n"
     "}\n"
     "#endif\n"
     "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
@@ -4271,10 +4425,14 @@ static const char *const ipt__text_shuffle[] = {
     "__local uint answers[IPT_WORKERS];\n"
     "__local uint *answer = &answers[IPT_WORKER];\n"
     "const uint lane = IPT_LANE;\n"
+    "#if IPT_INNER\n"
+    "ipt_inner inner;\n"
+    "ipt_find_inner(&inner, lane, inner_rows, inner_cols, element_units);\n"
+    "#endif\n"
     "#if IPT_REGISTERS\n"
     "ipt_unit held[IPT_REGISTERS], coming[IPT_REGISTERS];\n"
     "#else\n"
-    "__local ipt_unit *own = all_held + IPT_WORKER * 2 * piece_units;\n"
+    "__local ipt_unit *own = all_held + IPT_WORKER * 2 * ipt_held_at(piece_units, IPT_PADDED);\n"
     "#endif\n"
     "\nfor (ulong w = (ulong)get_group_id(0) * IPT_WORKERS + IPT_WORKER; w < total_words;\n"
     "w += (ulong)get_num_groups(0) * IPT_WORKERS) {\n"
@@ -4283,7 +4441,6 @@ static const char *const ipt__text_shuffle[] = {
     "const ulong m = instance / instances_per_matrix;\n"
     "__global ipt_unit *grid = matrix + base + m * matrix_stride +\n"
     "(instance - m * instances_per_matrix) * instance_stride + piece * piece_units;\n"
-    "",
     "const uint units = (uint)min((ulong)piece_units, super_units - piece * piece_units);\n"
     "volatile __global uint *flags = all_flags + flags_base + domain * words;\n"
     "const ulong word = w - domain * words, first = word * IPT_WORD_FLAGS, left = slots - first;\n"
@@ -4295,13 +4452,14 @@ static const char *const ipt__text_shuffle[] = {
     "ulong address =\n"
     "ipt_slot_address(slot, row_slots, row_slots_magic, row_slots_shift, row_stride, super_units);\n"
     "#if !IPT_REGISTERS\n"
-    "__local ipt_unit *held = own, *coming = own + piece_units;\n"
+    "__local ipt_unit *held = own, *coming = own + ipt_held_at(piece_units, IPT_PADDED);\n"
     "#endif\n"
     "ipt_load(held, grid + address, lane, units);\n"
     "const uint before = ipt_claim(&flags[word], 1u << bit, answer);\n"
     "open &= ~(before | 1u << bit);\n"
     "bool going = (before >> bit & 1u) == 0;\n"
     "while (going) {\n"
+    "",
     "slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);\n"
     "address = ipt_slot_address(slot, row_slots, row_slots_magic, row_slots_shift, row_stride, super_units);\n"
     "ipt_load(coming, grid + address, lane, units);\n"
@@ -4316,7 +4474,7 @@ static const char *const ipt__text_shuffle[] = {
     "}\n"
     "#else\n"
     "#if IPT_INNER\n"
-    "ipt_store_inner(grid + address, held, lane, inner_rows, inner_cols, element_units);\n"
+    "ipt_store_inner(grid + address, held, lane, &inner, IPT_PADDED);\n"
     "IPT_BARRIER();\n"
     "#else\n"
     "for (uint k = lane; k < units; k += IPT_LANES)\n"
@@ -4333,8 +4491,8 @@ static const char *const ipt__text_shuffle[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_shuffle "20f5087ad9756d2d"
-#define IPT_shuffle_PARTS(X) X(unit) X(divide) X(slots) X(sync)
+#define IPT__HASH_shuffle "26431d988f84064f"
+#define IPT_shuffle_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(inner)
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_swap[] = {
@@ -4920,5 +5078,5 @@ static const char *const ipt__text_pad[] = {
 #define IPT_pad_PARTS(X) X(unit) X(divide) X(sync)
 #endif
 
-#define IPT_PART_LIST(X) X(unit) X(divide) X(single) X(slots) X(sync) X(vectors) X(rows) X(registers) X(small_tiles) X(run_moves) X(tickets) X(columns) X(grid_alone) X(runs_held) X(words) X(panel_chunks) X(band_chunks) X(band_waits) X(bands_left)
+#define IPT_PART_LIST(X) X(unit) X(divide) X(single) X(slots) X(sync) X(vectors) X(inner) X(rows) X(registers) X(small_tiles) X(run_moves) X(tickets) X(columns) X(grid_alone) X(runs_held) X(words) X(panel_chunks) X(band_chunks) X(band_waits) X(bands_left)
 /* clang-format on */

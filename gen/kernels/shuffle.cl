@@ -13,6 +13,7 @@
 #include "parts/divide.cl"
 #include "parts/slots.cl"
 #include "parts/sync.cl"
+#include "parts/inner.cl"
 
 #if !defined(IPT_INDEX_BITS) || !defined(IPT_INNER) || !defined(IPT_MEMORY_MODEL) || !defined(IPT_LANES) ||            \
     !defined(IPT_REGISTERS) || !defined(IPT_FLAG_SPREAD)
@@ -40,6 +41,9 @@
         : "memory")
 #endif
 
+/* Whether local memory has gaps: see parts/inner.cl. */
+#define IPT_PADDED (IPT_INNER && IPT_LANES > 1)
+
 #define IPT_WORD_FLAGS (32u / IPT_FLAG_SPREAD) /* flags in a word, in its lowest bits */
 
 /* Waits until this worker's loads have arrived, sets bits in a flag word, and returns the word's old value to all its
@@ -58,41 +62,6 @@ uint ipt_claim(volatile __global uint *word, uint bits, __local uint *answer)
     return old;
 }
 
-#if IPT_INNER
-/* Writes a super-element of inner_rows x inner_cols elements transposed. */
-void ipt_store_inner(__global ipt_unit *to, __local const ipt_unit *held, uint lane, uint inner_rows, uint inner_cols,
-                     uint element_units)
-{
-#if IPT_LANES == 1
-    for (uint col = 0; col < inner_cols; ++col)
-        for (uint row = 0; row < inner_rows; ++row)
-            for (uint part = 0; part < element_units; ++part)
-                *to++ = held[(row * inner_cols + col) * element_units + part];
-#else
-    /* Unit k is part `part` of row `row` of column `col`; a step is IPT_LANES units. Divisions in each step would take
-     * longer than the memory. */
-    const uint units = inner_rows * inner_cols * element_units, column = inner_rows * element_units;
-    const uint part_step = IPT_LANES % element_units, row_step = IPT_LANES % column / element_units,
-               col_step = IPT_LANES / column;
-    uint part = lane % element_units, row = lane % column / element_units, col = lane / column;
-    for (uint k = lane; k < units; k += IPT_LANES) {
-        to[k] = held[(row * inner_cols + col) * element_units + part];
-        part += part_step;
-        row += row_step;
-        col += col_step;
-        if (part >= element_units) {
-            part -= element_units;
-            ++row;
-        }
-        if (row >= inner_rows) {
-            row -= inner_rows;
-            ++col;
-        }
-    }
-#endif
-}
-#endif
-
 #if IPT_REGISTERS
 /* Loads a piece into registers and waits for arrival. Without the fence nothing waits for a register that is unused
  * before the claim. */
@@ -109,7 +78,7 @@ void ipt_load(ipt_unit *to, __global ipt_unit *from, uint lane, uint units)
 void ipt_load(__local ipt_unit *to, __global ipt_unit *from, uint lane, uint units)
 {
     for (uint k = lane; k < units; k += IPT_LANES)
-        to[k] = from[k];
+        to[ipt_held_at(k, IPT_PADDED)] = from[k];
 }
 #endif
 
@@ -120,10 +89,14 @@ ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_u
     __local uint answers[IPT_WORKERS];
     __local uint *answer = &answers[IPT_WORKER];
     const uint lane = IPT_LANE;
+#if IPT_INNER
+    ipt_inner inner;
+    ipt_find_inner(&inner, lane, inner_rows, inner_cols, element_units);
+#endif
 #if IPT_REGISTERS
     ipt_unit held[IPT_REGISTERS], coming[IPT_REGISTERS];
 #else
-    __local ipt_unit *own = all_held + IPT_WORKER * 2 * piece_units;
+    __local ipt_unit *own = all_held + IPT_WORKER * 2 * ipt_held_at(piece_units, IPT_PADDED);
 #endif
 
     for (ulong w = (ulong)get_group_id(0) * IPT_WORKERS + IPT_WORKER; w < total_words;
@@ -145,7 +118,7 @@ ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_u
             ulong address =
                 ipt_slot_address(slot, row_slots, row_slots_magic, row_slots_shift, row_stride, super_units);
 #if !IPT_REGISTERS
-            __local ipt_unit *held = own, *coming = own + piece_units;
+            __local ipt_unit *held = own, *coming = own + ipt_held_at(piece_units, IPT_PADDED);
 #endif
             ipt_load(held, grid + address, lane, units);
             const uint before = ipt_claim(&flags[word], 1u << bit, answer);
@@ -166,7 +139,7 @@ ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_u
                 }
 #else
 #if IPT_INNER
-                ipt_store_inner(grid + address, held, lane, inner_rows, inner_cols, element_units);
+                ipt_store_inner(grid + address, held, lane, &inner, IPT_PADDED);
                 IPT_BARRIER(); /* units of other work-items were read: overwrite them only now */
 #else
                 for (uint k = lane; k < units; k += IPT_LANES)

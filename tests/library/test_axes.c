@@ -209,6 +209,27 @@ static void axes_large(void **state)
         check(&descs[i], 1);
 }
 
+/* Elements that are transposed on their way, of squares and of others, with every unit. */
+static void axes_doubles(void **state)
+{
+    size_t i, doubles = 0;
+    (void)state;
+    for (i = 0; i < 80; ++i) {
+        ipt_plan_desc desc = {.rank = 4, .axes = {1, 0, 3, 2}, .elem_size = test_random_between(1, 17)};
+        ipt_plan *plan;
+        desc.shape[0] = test_random_between(2, 70);
+        desc.shape[1] = i % 2 ? desc.shape[0] : test_random_between(2, 70);
+        desc.shape[2] = i % 3 ? test_random_between(2, 33) : (size_t)1 << test_random_between(1, 6);
+        desc.shape[3] = i % 3 ? test_random_between(2, 12) : (size_t)1 << test_random_between(1, 4);
+        desc.batch = i % 5 ? 1 : 3;
+        plan = test_make_plan(test_context, &desc);
+        doubles += test_mentions(ipt_plan_describe(plan), "each transposed as");
+        ipt_plan_destroy(plan);
+        check(&desc, 0);
+    }
+    assert_true(doubles > 0);
+}
+
 /* What a callback has seen. */
 typedef struct seen {
     size_t done, total;
@@ -404,7 +425,7 @@ static void axes_refused_buffer(void **state)
 }
 
 const struct CMUnitTest test_axes[] = {
-    TEST_CASE(axes_all_of_few), TEST_CASE(axes_random),     TEST_CASE(axes_large),          TEST_CASE(axes_cut),
-    TEST_CASE(axes_split),      TEST_CASE(axes_bad_values), TEST_CASE(axes_refused_buffer),
+    TEST_CASE(axes_all_of_few), TEST_CASE(axes_random), TEST_CASE(axes_large),      TEST_CASE(axes_cut),
+    TEST_CASE(axes_doubles),    TEST_CASE(axes_split),  TEST_CASE(axes_bad_values), TEST_CASE(axes_refused_buffer),
 };
 const size_t test_axes_count = TEST_COUNT(test_axes);

@@ -207,6 +207,28 @@ static void shapes_huge_elements(void **state)
         }
 }
 
+/* Squares whose elements change places in pairs: of all units, of one piece and of several, at all remainders of a
+ * work-group's pairs. */
+static void shapes_square_long_elements(void **state)
+{
+    static const size_t sizes[] = {128, 132, 200, 388, 400, 774, 1000, 1037, 2048, 4104, 65536, 70004, 200016};
+    size_t pairs = 0;
+    (void)state;
+    for (size_t i = 0; i < 5 * TEST_COUNT(sizes); ++i) {
+        const size_t size = sizes[i % TEST_COUNT(sizes)];
+        const size_t side = test_random_between(2, size > 60000 ? 9 : size > 4000 ? 25 : 70);
+        ipt_plan_desc desc = {.rows = side, .cols = side, .elem_size = size, .batch = i % 4 == 3 ? 2 : 1};
+        ipt_plan *plan;
+        if (desc.batch > 1 && i % 8 == 7)
+            desc.batch_stride = side * side * size + 16 * test_random_between(1, 9);
+        plan = test_make_plan(i % 6 == 5 ? test_small_context : test_context, &desc);
+        pairs += test_mentions(ipt_plan_describe(plan), "in pairs");
+        ipt_plan_destroy(plan);
+        test_transposes(i % 6 == 5 ? test_small_context : test_context, &desc);
+    }
+    assert_true(pairs > 0);
+}
+
 const struct CMUnitTest test_shapes[] = {
     TEST_CASE(shapes_small),
     TEST_CASE(shapes_small_two_pass),
@@ -217,6 +239,7 @@ const struct CMUnitTest test_shapes[] = {
     TEST_CASE(shapes_skinny),
     TEST_CASE(shapes_large),
     TEST_CASE(shapes_square),
+    TEST_CASE(shapes_square_long_elements),
     TEST_CASE(shapes_huge_elements),
 };
 const size_t test_shapes_count = TEST_COUNT(test_shapes);

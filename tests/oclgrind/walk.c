@@ -210,6 +210,12 @@ static cl_int CL_API_CALL counted_clEnqueueNDRangeKernel(cl_command_queue queue,
 /* The place of the element at row and col in the result, in elements if its rows had no gaps. */
 static size_t place(const ipt_plan_desc *desc, size_t row, size_t col)
 {
+    if (desc->from == IPT_FORMAT_RRRB) { /* to CCRB: see walk_pairs */
+        const size_t m = desc->tile_m, n = desc->tile_n, at = row * desc->cols + col;
+        const size_t in_tile = at % (m * n), tile = at / (m * n), tile_cols = desc->cols / n;
+        const size_t target = tile % tile_cols * (desc->rows / m) + tile / tile_cols;
+        return target * m * n + in_tile % n * m + in_tile / n;
+    }
     const ipt__move *const move = &ipt__moves[desc->move];
     const size_t rows = move->transposed ? desc->cols : desc->rows, cols = move->transposed ? desc->rows : desc->cols;
     const size_t to_row = move->transposed ? col : row, to_col = move->transposed ? row : col;
@@ -501,6 +507,36 @@ static void walk_flips(ipt_context *context, int quick)
         }
 }
 
+/* Squares of long elements, which change places in pairs; elements that are transposed on their way, of squares and of
+ * others. */
+static void walk_pairs(ipt_context *context, int quick)
+{
+    static const size_t squares[][2] = {{23, 400}, {12, 1028}, {9, 1555}, {3, 140000}},
+                        doubles[][4] = {{9, 9, 7, 5}, {8, 8, 32, 4}, {7, 9, 16, 2}, {5, 11, 3, 7}};
+    size_t s;
+    for (s = 0; s < (quick ? 1 : sizeof squares / sizeof *squares); ++s) {
+        ipt_plan_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.rows = desc.cols = squares[s][0];
+        desc.elem_size = squares[s][1];
+        desc.batch = 1 + s % 2;
+        walk(context, &desc);
+    }
+    for (s = 0; s < (quick ? 1 : 2 * sizeof doubles / sizeof *doubles); ++s) {
+        const size_t *const its = doubles[s / 2];
+        ipt_plan_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.tile_m = its[2];
+        desc.tile_n = its[3];
+        desc.rows = its[0] * its[2];
+        desc.cols = its[1] * its[3];
+        desc.elem_size = s % 2 ? 12 : 1;
+        desc.from = IPT_FORMAT_RRRB;
+        desc.to = IPT_FORMAT_CCRB;
+        walk(context, &desc);
+    }
+}
+
 /* Squares that GPUs turn by large tiles, with several of them along a side. */
 static void walk_squares(ipt_context *context, int quick)
 {
@@ -756,6 +792,8 @@ static int walk_kind(const char *kind, int quick)
             walk_flips(context, quick);
             if (c == 0)
                 walk_squares(context, quick);
+            if (c < 2)
+                walk_pairs(context, quick);
             walk_pitches(context, quick);
             if (c == 0)
                 walk_seeds(context, quick);

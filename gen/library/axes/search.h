@@ -37,7 +37,7 @@ typedef struct ipt__axes_search {
 } ipt__axes_search;
 
 /* What a pass is like, and the share of the copy's speed that such passes reached: X(name, gpu, cpu, meaning), on an
- * H200 and by PoCL on 2 cores, for arrays of 20 MB to 1.3 GB. A double pass on an H200: 0.12 to 0.30. */
+ * H200 and by PoCL on 2 cores, for arrays of 20 MB to 1.3 GB. */
 #define IPT__PASS_LIST(X)                                                                                              \
     X(SMALL, 0.92, 0.70, "each instance fits local memory")                                                            \
     X(LONG, 0.75, 0.95, "elements of 256 bytes at least")                                                              \
@@ -47,7 +47,8 @@ typedef struct ipt__axes_search {
     X(ON_CHIP, 0.72, 0.90, "one instance that fits a GPU's local memory")                                              \
     X(LARGE, 0.58, 0.90, "one instance that does not")                                                                 \
     X(HUGE, 0.58, 0.40, "one instance of more than 128 MB")                                                            \
-    X(DOUBLE, 0.13, 0.70, "a double pass")
+    X(DOUBLE, 0.45, 0.70, "a double pass")                                                                             \
+    X(PAIRS, 0.70, 0.80, "a double pass over squares")
 typedef enum ipt__pass_kind {
 #define IPT__PASS_KIND(name, gpu, cpu, meaning) IPT__PASS_##name,
     IPT__PASS_LIST(IPT__PASS_KIND) IPT__PASS_COUNT
@@ -61,7 +62,7 @@ static ipt__pass_kind ipt__pass_kind_of(const ipt__limits *limits, const ipt__pa
 {
     const size_t instance = pass->rows * pass->cols * pass->elem_size;
     const size_t shorter = ipt__min(pass->rows, pass->cols), longer = ipt__max(pass->rows, pass->cols);
-    return pass->inner_rows                        ? IPT__PASS_DOUBLE
+    return pass->inner_rows                        ? (pass->rows == pass->cols ? IPT__PASS_PAIRS : IPT__PASS_DOUBLE)
            : instance <= ipt__local_budget(limits) ? IPT__PASS_SMALL
            : pass->elem_size >= 256                ? IPT__PASS_LONG
            : shorter * pass->elem_size < 128       ? IPT__PASS_THIN
@@ -174,7 +175,7 @@ static int ipt__axes_joins(const ipt__axes_order *order, const ipt__axes_order *
 static int ipt__axes_doubles(const ipt__axes_search *search, const ipt__pass *pass)
 {
     return search->doubles && pass->elem_size <= IPT__DOUBLE_ELEMENT &&
-           2 * pass->elem_size + 16 <= search->limits->local_memory;
+           2 * (pass->elem_size + pass->elem_size / 32 + pass->elem_size / 1024) + 16 <= search->limits->local_memory;
 }
 
 /* Finds the cheapest list from a sequence on. */

@@ -202,7 +202,7 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
         grids = ipt__grids_of(1, desc->rows, desc->cols, 1);
         ipt__stage_add_dense(problem, layout, budget, grids);
         ipt__layout_finish(problem, layout, budget);
-        if (ipt__shuffles_square(problem, &grids) && desc->move == IPT_MOVE_TRANSPOSE && !desc->expression &&
+        if (ipt__takes_pairs(problem, &grids) && desc->move == IPT_MOVE_TRANSPOSE && !desc->expression &&
             layout->workspace <= budget)
             return IPT_SUCCESS;
         whole = layout->stage_count &&

@@ -113,8 +113,10 @@ static IPT__RARE double ipt__cost_panel(const ipt__problem *problem, const ipt__
 static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     const double length = (double)stage->length * (double)problem->desc.elem_size;
-    double factor = stage->shuffle.inner_rows ? ipt__tunings[problem->limits.cpu].shuffle_inner
-                                              : 1 + ipt__tunings[problem->limits.cpu].shuffle_overhead / length;
+    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
+    double factor = stage->shuffle.pairs        ? stage->shuffle.inner_rows ? model->pairs_inner : model->pairs
+                    : stage->shuffle.inner_rows ? model->shuffle_inner
+                                                : 1 + model->shuffle_overhead / length;
     if (stage->shuffle.chains) {
         factor = ipt__chains_factor(problem, stage);
         if (layout->cooperative)

@@ -113,6 +113,8 @@ static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan
     if (stage->shuffle.inner_rows)
         ipt__text_add(out, ", each transposed as %lu x %lu", (unsigned long)stage->shuffle.inner_rows,
                       (unsigned long)stage->shuffle.inner_cols);
+    if (stage->shuffle.pairs)
+        ipt__text_add(out, ", in pairs");
     if (stage->shuffle.pieces > 1)
         ipt__text_add(out, ", in %lu pieces", (unsigned long)stage->shuffle.pieces);
     if (stage->shuffle.chains) {

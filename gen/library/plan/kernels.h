@@ -176,20 +176,18 @@ static IPT__RARE ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stag
 
 static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
-    const ipt__limits *const limits = &plan->problem.limits;
-    if (stage->shuffle.inner_rows) /* long super-elements, much computation per unit */
-        while (!limits->cpu && params.lanes < limits->group_size && params.lanes * 8 <= stage->shuffle.piece_units)
-            params.lanes *= 2;
+    params.flag_spread = (cl_uint)(32 / ipt__word_flags(&plan->problem, stage));
     params.group_size = params.lanes; /* one work-group per chain */
-    params.flag_spread = 1;
-    if (stage->variant) {
+    if (stage->lanes) {
         params.lanes = (cl_uint)stage->lanes;
         params.group_size = (cl_uint)(stage->lanes * stage->workers);
-        params.registers = stage->variant->registers;
-        params.flag_spread = plan->problem.desc.flag_spread ? (cl_uint)plan->problem.desc.flag_spread : 1;
     }
+    if (stage->variant)
+        params.registers = stage->variant->registers;
     params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
     params.inner = stage->shuffle.inner_rows != 0;
+    if (stage->shuffle.pairs)
+        return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pairs, params, &stage->kernels[0]);
     if (stage->shuffle.chains)
         return ipt__kernels_chains(plan, stage, params);
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_shuffle, params, &stage->kernels[0]);

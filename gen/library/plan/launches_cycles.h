@@ -64,6 +64,33 @@ static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__sta
     return result ? result : ipt__launch_add(to, &launch);
 }
 
+static IPT__RARE ipt_result ipt__launch_pairs(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const size_t most = problem->limits.cpu ? problem->limits.compute_units * 16 : (size_t)1 << 24;
+    ipt__launch launch = ipt__launch_by_words(to, stage);
+    const size_t scale = launch.plan_units;
+    ipt__pairs_arguments *const a = &launch.arguments.pairs;
+    a->instance_stride = ipt__instance_units(problem, stage) / scale;
+    a->matrix_stride = ipt__matrix_stride(problem) / scale;
+    a->instances_per_matrix = to->instances;
+    a->side = stage->rows;
+    a->width = stage->rows | 1;
+    a->pairs = a->side * (a->side + 1) / 2;
+    a->total_pairs = a->pairs * to->instances * to->matrices;
+    a->pieces = stage->shuffle.pieces;
+    a->super_units = ipt__stage_units(problem, stage) / scale;
+    a->piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
+    a->inner_rows = (cl_uint)stage->shuffle.inner_rows;
+    a->inner_cols = (cl_uint)stage->shuffle.inner_cols;
+    a->element_units = (cl_uint)problem->element_units;
+    launch.groups = ipt__ceil_divide((size_t)(a->total_pairs * a->pieces), stage->workers);
+    a->turns = (cl_uint)ipt__ceil_divide(launch.groups, most);
+    launch.groups = ipt__ceil_divide(launch.groups, a->turns);
+    launch.bytes = stage->shuffle.inner_rows ? ipt__inner_bytes(problem, stage) : 16;
+    return ipt__launch_add(to, &launch);
+}
+
 static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
@@ -76,6 +103,8 @@ static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__st
     ipt_result result;
     if (stage->shuffle.chains)
         return ipt__launch_chains(to, stage);
+    if (stage->shuffle.pairs)
+        return ipt__launch_pairs(to, stage);
     a->instance_stride = launch.instance_units = ipt__instance_units(problem, stage) / scale;
     a->matrix_stride = ipt__matrix_stride(problem) / scale;
     a->instances_per_matrix = to->instances;
@@ -97,10 +126,17 @@ static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__st
      * saturate its memory. */
     launch.groups = ipt__min((size_t)a->total_words, limits->compute_units * (limits->cpu ? 4 : 32));
     launch.bytes = 2 * stage->shuffle.piece_units * problem->unit_bytes;
+    if (stage->shuffle.inner_rows) {
+        launch.groups = ipt__min(ipt__ceil_divide((size_t)a->total_words, stage->workers),
+                                 limits->compute_units * (limits->cpu ? 4 : 64));
+        launch.bytes = ipt__inner_bytes(problem, stage);
+    }
     if (stage->variant) {
         launch.groups = ipt__persistent_groups(problem, stage->lanes * stage->workers,
                                                ipt__ceil_divide((size_t)a->total_words, stage->workers));
-        launch.bytes = stage->variant->registers ? 16 : stage->workers * launch.bytes;
+        launch.bytes = stage->variant->registers   ? 16
+                       : stage->shuffle.inner_rows ? launch.bytes
+                                                   : stage->workers * launch.bytes;
     }
     result = ipt__launch_clear(to, scratch, (size_t)a->total_words * 4);
     return result ? result : ipt__launch_add(to, &launch);

@@ -39,7 +39,9 @@ static int ipt__stage_by_words(const ipt__problem *problem, const ipt__stage *st
 
 static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return stage->variant && problem->desc.flag_spread ? 32 / problem->desc.flag_spread : 32;
+    const size_t forced = stage->variant ? problem->desc.flag_spread : 0,
+                 spread = forced ? forced : stage->shuffle.spread;
+    return spread ? 32 / spread : 32;
 }
 
 /* Flag bytes of one instance of a shuffle. */
@@ -89,7 +91,7 @@ static IPT__RARE ipt__need ipt__need_shuffle(const ipt__problem *problem, const 
                                              const ipt__stage *stage)
 {
     ipt__need need = ipt__need_nothing(problem, layout, stage);
-    if (!(stage->shuffle.chains && layout->cooperative))
+    if (!stage->shuffle.pairs && !(stage->shuffle.chains && layout->cooperative))
         need.instance = ipt__flag_bytes(problem, stage);
     return need;
 }
@@ -112,24 +114,35 @@ static size_t ipt__chains_at_once(const ipt__problem *problem, const ipt__stage 
     return stage->shuffle.piece_units * problem->unit_bytes <= 640 ? 4 : 2;
 }
 
-/* Cuts super-elements into pieces; a work-group can hold two. Returns 0 if an inner transposition forbids cutting. */
-static int ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
+/* The units of local memory that a super-element takes which is transposed on its way: see ipt_held_at in
+ * parts/inner.cl. */
+static size_t ipt__held_units(size_t units, size_t lanes)
+{
+    return lanes > 1 ? units + units / 32 + units / 1024 : units;
+}
+
+/* Bytes of local memory with which workers transpose super-elements: two each, and the word that they share. */
+static size_t ipt__inner_bytes(const ipt__problem *problem, const ipt__stage *stage)
+{
+    const size_t held = ipt__held_units(ipt__stage_units(problem, stage), stage->lanes);
+    return stage->workers * (2 * held * problem->unit_bytes + 16);
+}
+
+/* Cuts super-elements into pieces; a work-group can hold two. */
+static void ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
     const size_t units = ipt__stage_units(problem, stage);
     const size_t wanted = ipt__tunings[limits->cpu].piece_bytes;
     const size_t holds = (limits->local_memory - 16) / 2; /* 16: the work-group's shared word */
-    const size_t piece = (stage->shuffle.inner_rows ? holds : ipt__min(wanted, holds) / 16 * 16) / problem->unit_bytes;
-    if (!limits->cpu && limits->group_size >= 32 && !stage->shuffle.inner_rows &&
+    const size_t piece = ipt__min(wanted, holds) / 16 * 16 / problem->unit_bytes;
+    if (!limits->cpu && limits->group_size >= 32 &&
         (limits->nvidia ? 4 : 1) * 2 * 4 * 16 * (size_t)IPT__PIECE_VECTORS / 2 + 256 <= limits->local_memory) {
         ipt__chains_pieces(problem, stage);
-        return 1;
+        return;
     }
-    if (stage->shuffle.inner_rows && units > piece)
-        return 0;
     stage->shuffle.piece_units = ipt__min(units, piece);
     stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
-    return 1;
 }
 
 /* An empty layout. Stages are cleared when they are added: the planner begins thousands of layouts. */
@@ -206,12 +219,31 @@ static int ipt__tile_serves_many(const ipt__problem *problem, const ipt__stage *
                ipt__min(limits->local_memory, (size_t)IPT__TILE_BYTES_MANY);
 }
 
-/* Whether a square of long elements is shuffled, in cycles of two. PoCL on 2 cores moved 1024 x 1024 of 1200 bytes at
- * 1.03 of the copy so, at 0.56 by bands and at 0.28 by swapped tiles; 224 x 224 of 768 bytes at 1.10, 1.46 and 0.68. */
-static int ipt__shuffles_square(const ipt__problem *problem, const ipt__grids *grids)
+/* Whether the super-elements of a square change places in pairs. An H200 moved 224 x 224 of 768 bytes at 0.93 of the
+ * copy so and at 0.57 by bands, 2000 x 2000 of 128 bytes at 0.71 and 0.62, 3000 x 3000 of 96 bytes at 0.56 and 0.59.
+ * Units below a word gain nothing there. */
+static int ipt__takes_pairs(const ipt__problem *problem, const ipt__grids *grids)
 {
-    return problem->limits.cpu && grids->rows == grids->cols &&
-           grids->length * problem->desc.elem_size >= IPT__SHUFFLED_SQUARE_BYTES;
+    const int cpu = problem->limits.cpu;
+    return grids->rows == grids->cols && (cpu || problem->unit_bytes >= IPT__WORD_BYTES) &&
+           grids->length * problem->desc.elem_size >= (cpu ? IPT__PAIRS_BYTES_CPU : IPT__PAIRS_BYTES_GPU);
+}
+
+/* Plans a shuffle in pairs. */
+static void ipt__shuffle_pairs(const ipt__problem *problem, ipt__stage *stage)
+{
+    const ipt__limits *const limits = &problem->limits;
+    const size_t units = ipt__stage_units(problem, stage), group = ipt__min(128, limits->group_size);
+    stage->kind = IPT__STAGE_SHUFFLE;
+    stage->shuffle.pairs = 1;
+    stage->lanes = stage->workers = 1;
+    if (!limits->cpu) {
+        while (stage->lanes < group && stage->lanes * 4 < units)
+            stage->lanes *= 2;
+        stage->workers = group / stage->lanes;
+    }
+    stage->shuffle.piece_units = ipt__min(units, IPT__PAIRS_PIECE / problem->unit_bytes);
+    stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
 }
 
 /* Appends a stage on a dense grid with the best kernel for `budget` bytes of workspace. If none fits, the kernel with
@@ -229,7 +261,11 @@ static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layou
         return;
     if (ipt__tile_serves_many(problem, stage))
         return;
-    if (grids.rows == grids.cols && !ipt__shuffles_square(problem, &grids)) {
+    if (ipt__takes_pairs(problem, &grids)) {
+        ipt__shuffle_pairs(problem, stage);
+        return;
+    }
+    if (grids.rows == grids.cols) {
         stage->kind = IPT__STAGE_SWAP;
         return;
     }

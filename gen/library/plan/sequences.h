@@ -98,7 +98,8 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
     if (wanted == IPT_VARIANT_AUTO)
         return IPT_SUCCESS;
     stage->variant = variant;
-    stage->shuffle.chains = 0;
+    stage->shuffle.chains = stage->shuffle.pairs = 0;
+    stage->shuffle.spread = 1;
     stage->workers = 1;
     stage->lanes = variant->lanes ? variant->lanes : group;
     if (stage->lanes > group)
@@ -138,6 +139,8 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
             stage->workers = 128 / stage->lanes;
         for (;; stage->workers /= 2) { /* fewer workers if each must hold more */
             holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / problem->unit_bytes;
+            if (stage->shuffle.inner_rows && stage->lanes > 1)
+                holds = holds * 1024 / 1057; /* with gaps: see ipt__held_units */
             if (!stage->shuffle.inner_rows || holds >= units || stage->workers == 1)
                 break;
         }
@@ -161,6 +164,35 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
     return IPT_SUCCESS;
 }
 
+/* Plans a shuffle that also transposes its super-elements. Returns 0 if local memory cannot hold two of them.
+ *
+ * An H200 moved 1024 x 64 of 768 bytes with a work-group of 32 work-items to a chain and 32 flags to a word at 0.15 of
+ * the copy, with four chains to a work-group and two flags to a word at 0.34, 224 x 224 in pairs at 0.70. */
+static int ipt__shuffle_inner(const ipt__problem *problem, ipt__stage *stage, size_t rows, size_t cols)
+{
+    const ipt__limits *const limits = &problem->limits;
+    const size_t units = ipt__stage_units(problem, stage), bytes = units * problem->unit_bytes;
+    const int warps =
+        limits->memory_model == 2 || stage->rows == stage->cols; /* workers need no barrier of their own */
+    stage->shuffle.inner_rows = rows;
+    stage->shuffle.inner_cols = cols;
+    stage->shuffle.pairs = stage->rows == stage->cols;
+    stage->shuffle.piece_units = units;
+    stage->shuffle.pieces = stage->workers = stage->lanes = 1;
+    if (!limits->cpu) {
+        stage->lanes = ipt__min(32, limits->group_size);
+        while (stage->lanes < limits->group_size && stage->lanes * 16 <= units)
+            stage->lanes *= 2;
+        stage->workers =
+            warps && stage->lanes <= 32 ? ipt__max(1, ipt__min(128, limits->group_size) / stage->lanes) : 1;
+        for (stage->shuffle.spread = 1; stage->shuffle.spread < 16 && stage->shuffle.spread * 50 <= bytes;)
+            stage->shuffle.spread *= 2;
+        while (stage->workers > 1 && ipt__inner_bytes(problem, stage) > limits->local_memory)
+            stage->workers /= 2;
+    }
+    return ipt__inner_bytes(problem, stage) <= limits->local_memory;
+}
+
 /* Appends the stage of an exchange, and updates the order. */
 static IPT__RARE ipt_result ipt__layout_exchange(const ipt__problem *problem, ipt__layout *layout, size_t budget,
                                                  ipt__factors *factors, const ipt__exchange *exchange)
@@ -178,9 +210,8 @@ static IPT__RARE ipt_result ipt__layout_exchange(const ipt__problem *problem, ip
         /* The super-element is transposed even if the grid stays as it is. */
         ipt__stage *const stage =
             ipt__stage_add(layout, IPT__STAGE_SHUFFLE, grids.instances, grids.rows, grids.cols, grids.length);
-        stage->shuffle.inner_rows = ipt__factor(factors, end);
-        stage->shuffle.inner_cols = ipt__factor(factors, end + 1);
-        if (!ipt__shuffle_pieces(problem, stage) && problem->desc.variant_100 == IPT_VARIANT_AUTO)
+        if (!ipt__shuffle_inner(problem, stage, ipt__factor(factors, end), ipt__factor(factors, end + 1)) &&
+            problem->desc.variant_100 == IPT_VARIANT_AUTO)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "tile_m = %lu and tile_n = %lu: sequence 4.3 needs two such tiles in %lu bytes of local "
                              "memory; use 4.1, 4.2 or smaller tiles",

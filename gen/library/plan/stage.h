@@ -125,6 +125,8 @@ typedef struct ipt__shuffle_stage {
     size_t inner_rows, inner_cols; /* also transposes each super-element, such a matrix; 0: does not */
     size_t piece_units, pieces;    /* parts of a super-element, moved independently */
     int chains;                    /* by sub-groups */
+    int pairs;                     /* inner, of a square: in pairs */
+    size_t spread;                 /* words over which the flags of one word are spread; 0: 1 */
     size_t piece_vectors;          /* chains: vectors that a piece touches, rounded up to classes */
     int gap_restore;               /* moves gaps: fills them from the save area, else saves them there */
 } ipt__shuffle_stage;
@@ -182,7 +184,7 @@ typedef struct ipt__stage {
     int kernels[2];                             /* indices in the plan; WAVE and EXCHANGE have two */
     int word_kernel;                            /* copy or shuffle kernel for words */
     const ipt__variant *variant;                /* forced kernel of a paper; NULL: none */
-    size_t lanes, workers;                      /* variant: cooperating work-items; such teams per work-group */
+    size_t lanes, workers; /* variant, inner shuffle: cooperating work-items; such workers per work-group */
     ipt__tile_stage tile;
     ipt__swap_stage swap;
     ipt__chunks panel;

@@ -22,7 +22,9 @@
     X(double, swap_units, 5, 4, "the same for elements of several units, or of units shorter than a word")             \
     X(double, wave, 4.3, 1.8, "factor of panels in waves")                                                             \
     X(double, shuffle_overhead, 750, 300, "a shuffle's factor is 1 + overhead / bytes of a super-element")             \
-    X(double, shuffle_inner, 7, 1.4, "factor of shuffles that also transpose super-elements")                          \
+    X(double, shuffle_inner, 3, 1.4, "factor of shuffles that also transpose super-elements")                          \
+    X(double, pairs, 1.2, 1.0, "factor of squares whose super-elements change places in pairs")                        \
+    X(double, pairs_inner, 1.5, 1.2, "the same if super-elements are also transposed")                                 \
     X(double, bands, 6.8, 1.3, "factor of bands in waves")                                                             \
     X(double, bands_step, 200, 50, "of bands in waves, by the bytes of a run")                                         \
     X(double, bands_units, 0, 1.3, "of bands in waves, if elements have several units: their tiles move unit by unit") \
@@ -71,13 +73,15 @@ static const ipt__tuning ipt__tunings[2] = {
 
 /* Constants for all devices. */
 enum {
-    IPT__WORD_BYTES = 4,               /* shorter units move by words if everything is aligned to words */
-    IPT__VECTOR_BYTES = 16,            /* access width of GPU kernels */
-    IPT__TILE_BYTES_MANY = 1 << 18,    /* size of a CPU's second cache, for many instances */
-    IPT__SHUFFLED_SQUARE_BYTES = 1024, /* of elements, see ipt__shuffles_square */
-    IPT__SMALL_TILE = 32,              /* largest side of a tile that is not fetched by vectors, as in swap.cl */
-    IPT__TRANSPOSE_BYTES = 24576,      /* local memory of a tiled transposition */
-    IPT__SUPER_BYTES = 2048,           /* longest super-element that is tried */
+    IPT__WORD_BYTES = 4,            /* shorter units move by words if everything is aligned to words */
+    IPT__VECTOR_BYTES = 16,         /* access width of GPU kernels */
+    IPT__TILE_BYTES_MANY = 1 << 18, /* size of a CPU's second cache, for many instances */
+    IPT__PAIRS_BYTES_CPU = 384,     /* of super-elements: see ipt__takes_pairs */
+    IPT__PAIRS_BYTES_GPU = 128,
+    IPT__PAIRS_PIECE = 65536,     /* bytes of a super-element that a worker swaps at once */
+    IPT__SMALL_TILE = 32,         /* largest side of a tile that is not fetched by vectors, as in swap.cl */
+    IPT__TRANSPOSE_BYTES = 24576, /* local memory of a tiled transposition */
+    IPT__SUPER_BYTES = 2048,      /* longest super-element that is tried */
     IPT__PIECE_VECTORS = 128,
     IPT__UNIT_BYTES = 229376,    /* local memory of a large GPU's compute unit; chains fill it */
     IPT__KEPT_BYTES = 8 << 20,   /* of parked runs, in the last cache */

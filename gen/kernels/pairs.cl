@@ -1,0 +1,114 @@
+/* Transposes square grids of super-elements, and each super-element on the way if IPT_INNER is 1. A worker, IPT_LANES
+ * work-items, holds two super-elements that change places, so nothing is claimed and no worker waits for another. Those
+ * on the diagonal are their own partners. */
+#include "parts/unit.cl"
+#include "parts/divide.cl"
+#include "parts/inner.cl"
+
+#if !defined(IPT_LANES) || !defined(IPT_INNER)
+#error "IPT_LANES and IPT_INNER must be defined"
+#endif
+
+#define IPT_LANE ((uint)get_local_id(0) % IPT_LANES)
+#define IPT_WORKER ((uint)get_local_id(0) / IPT_LANES)
+#define IPT_WORKERS (IPT_GROUP_SIZE / IPT_LANES)
+#define IPT_GAPS (IPT_LANES > 1)
+#define IPT_LOADS 8 /* of a work-item, in flight */
+
+#if IPT_INNER
+/* Loads a super-element into local memory. */
+IPT_INLINE void ipt_hold(__local ipt_unit *held, __global const ipt_unit *from, uint units)
+{
+    for (uint first = IPT_LANE; first < units; first += IPT_LOADS * IPT_LANES) {
+        ipt_unit coming[IPT_LOADS];
+#pragma unroll
+        for (uint r = 0; r < IPT_LOADS; ++r)
+            if (first + r * IPT_LANES < units)
+                coming[r] = from[first + r * IPT_LANES];
+#pragma unroll
+        for (uint r = 0; r < IPT_LOADS; ++r)
+            if (first + r * IPT_LANES < units)
+                held[ipt_held_at(first + r * IPT_LANES, IPT_GAPS)] = coming[r];
+    }
+}
+#else
+/* Swaps two runs. */
+IPT_INLINE void ipt_swap(__global ipt_unit *one, __global ipt_unit *other, uint units)
+{
+    for (uint first = IPT_LANE; first < units; first += IPT_LOADS / 2 * IPT_LANES) {
+        ipt_unit a[IPT_LOADS / 2], b[IPT_LOADS / 2];
+#pragma unroll
+        for (uint r = 0; r < IPT_LOADS / 2; ++r)
+            if (first + r * IPT_LANES < units) {
+                a[r] = one[first + r * IPT_LANES];
+                b[r] = other[first + r * IPT_LANES];
+            }
+#pragma unroll
+        for (uint r = 0; r < IPT_LOADS / 2; ++r)
+            if (first + r * IPT_LANES < units) {
+                other[first + r * IPT_LANES] = a[r];
+                one[first + r * IPT_LANES] = b[r];
+            }
+    }
+}
+#endif
+
+/* A pair's pieces, and the distance of its two super-elements from the matrices' begin. */
+typedef struct ipt_pair {
+    ulong one, other;
+    uint units; /* of this piece; 0: no pair is left */
+} ipt_pair;
+
+/* The super-elements on and above the diagonal are folded into a rectangle of `width` columns: its row y has those of
+ * grid row y and of the grid row that completes it, as the tiles in swap.cl. */
+IPT_INLINE void ipt_find_pair(ipt_pair *pair, ulong number IPT_ARGUMENTS)
+{
+    const ulong all = ipt_divide64(number, pieces_magic, pieces_shift), piece = number - all * pieces;
+    const ulong grid = ipt_divide64(all, pairs_magic, pairs_shift), in_grid = all - grid * pairs;
+    const ulong m = ipt_divide64(grid, instances_per_matrix_magic, instances_per_matrix_shift);
+    const ulong y = ipt_divide64(in_grid, width_magic, width_shift), x = in_grid - y * width;
+    const ulong even = 1 - (side & 1);
+    const bool direct = x >= y + even;
+    const ulong upper = direct ? y : side - even - y, right = direct ? x - even : side - 1 - x;
+    const ulong origin =
+        base + m * matrix_stride + (grid - m * instances_per_matrix) * instance_stride + piece * piece_units;
+    pair->one = origin + (upper * side + right) * super_units;
+    pair->other = origin + (right * side + upper) * super_units;
+    pair->units = all < total_pairs ? (uint)min((ulong)piece_units, super_units - piece * piece_units) : 0;
+}
+
+__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
+ipt_k_pairs(__global ipt_unit *matrix, __local ipt_unit *all_held IPT_GIVEN_ARGUMENTS)
+{
+    IPT_NAME_ARGUMENTS;
+#if IPT_INNER
+    const uint room = ipt_held_at(piece_units, IPT_GAPS);
+    __local ipt_unit *one = all_held + IPT_WORKER * 2 * room, *other = one + room;
+    ipt_inner inner;
+    ipt_find_inner(&inner, IPT_LANE, inner_rows, inner_cols, element_units);
+#endif
+    for (uint turn = 0; turn < turns; ++turn) {
+        ipt_pair pair;
+        ipt_find_pair(&pair, (get_group_id(0) * (ulong)turns + turn) * IPT_WORKERS + IPT_WORKER IPT_PASSED);
+#if IPT_INNER
+        if (pair.units != 0) {
+            ipt_hold(one, matrix + pair.one, pair.units);
+            ipt_hold(other, matrix + pair.other, pair.units);
+        }
+#if IPT_LANES > 1
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#endif
+        if (pair.units != 0) {
+            ipt_store_inner(matrix + pair.other, one, IPT_LANE, &inner, IPT_GAPS);
+            if (pair.one != pair.other)
+                ipt_store_inner(matrix + pair.one, other, IPT_LANE, &inner, IPT_GAPS);
+        }
+#if IPT_LANES > 1
+        barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+#else
+        if (pair.one != pair.other)
+            ipt_swap(matrix + pair.one, matrix + pair.other, pair.units);
+#endif
+    }
+}

@@ -1,0 +1,63 @@
+/* Super-elements in local memory that are transposed on their way. */
+
+/* The place of unit u. Lanes read columns, with strides of powers of two as well: with the gaps, they read different
+ * banks. */
+IPT_INLINE uint ipt_held_at(uint u, bool gaps)
+{
+    return gaps ? u + u / 32 + u / 1024 : u;
+}
+
+#if defined(IPT_INNER) && IPT_INNER
+/* How a work-item of IPT_LANES writes a super-element of inner_rows x inner_cols elements transposed: where its first
+ * unit comes from, and how far it is from one unit to its next. Found once: the divisions would take longer than the
+ * memory. Unit `unit` of the super-element is part `part` of an element in row `row`. */
+typedef struct ipt_inner {
+    uint unit, row, part;
+    uint unit_step, row_step, part_step;
+    uint rows, row_units, element_units, units;
+} ipt_inner;
+
+IPT_INLINE void ipt_find_inner(ipt_inner *inner, uint lane, uint inner_rows, uint inner_cols, uint element_units)
+{
+    const uint column = inner_rows * element_units, row_units = inner_cols * element_units;
+    inner->part = lane % element_units;
+    inner->row = lane % column / element_units;
+    inner->unit = inner->row * row_units + lane / column * element_units + inner->part;
+    inner->part_step = IPT_LANES % element_units;
+    inner->row_step = IPT_LANES % column / element_units;
+    inner->unit_step = inner->row_step * row_units + IPT_LANES / column * element_units + inner->part_step;
+    inner->rows = inner_rows;
+    inner->row_units = row_units;
+    inner->element_units = element_units;
+    inner->units = inner_rows * row_units;
+}
+
+/* Writes a super-element transposed. */
+IPT_INLINE void ipt_store_inner(__global ipt_unit *to, __local const ipt_unit *held, uint lane, const ipt_inner *inner,
+                                bool gaps)
+{
+#if IPT_LANES == 1
+    for (uint first = 0; first < inner->row_units; first += inner->element_units)
+        for (uint row = first; row < inner->units; row += inner->row_units)
+            for (uint part = 0; part < inner->element_units; ++part)
+                *to++ = held[row + part];
+#else
+    uint unit = inner->unit, row = inner->row, part = inner->part;
+    for (uint k = lane; k < inner->units; k += IPT_LANES) {
+        to[k] = held[ipt_held_at(unit, gaps)];
+        unit += inner->unit_step;
+        row += inner->row_step;
+        part += inner->part_step;
+        if (part >= inner->element_units) {
+            part -= inner->element_units;
+            ++row;
+            unit += inner->row_units - inner->element_units;
+        }
+        if (row >= inner->rows) {
+            row -= inner->rows;
+            unit += inner->element_units - inner->units;
+        }
+    }
+#endif
+}
+#endif
