@@ -82,7 +82,9 @@ script() {
 make_scripts() {
     libraries=$root/lib/$triple:$root/usr/lib/$triple
     runs="exec $emulator -L '$root' \"\$@\""
-    [ -n "$emulator" ] || runs="exec '$root/lib/ld-linux.so.2' --library-path '$libraries' \"\$@\""
+    # Programs of this processor that these start ignore libraries of 32 bits.
+    [ -n "$emulator" ] || runs="export LD_LIBRARY_PATH='$libraries'
+exec \"\$@\""
     mkdir -p "$folder/bin" "$folder/vendors" "$folder/examples"
     find "$root" -name 'libpocl.so.2.*' > "$folder/vendors/pocl.icd"
     # PoCL calls a linker, which has to find the processor's libraries. qemu would show them to programs of the processor alone.
@@ -96,13 +98,13 @@ make_scripts() {
 
 # Builds the tests, the tool and the examples for the processor.
 make_programs() {
-    target=$triple
-    [ "$name" = i386 ] && target=i686-linux-gnu
+    target=$triple links="-lOpenCL -lpthread"
+    [ -n "$emulator" ] || { target=i686-linux-gnu links="$links -Wl,--dynamic-linker=$root/lib/ld-linux.so.2"; }
     programs="$build/tests/ipt_tests $build/ipt"
     [ -z "$device" ] || programs="$programs $(for source in examples/*.c; do echo "$build/$(basename "${source%.c}" | sed 's,^,examples/,')"; done)"
     # shellcheck disable=SC2086
-    ${MAKE:-make} --no-print-directory -j"$jobs" B="$build" CC="clang --target=$target --sysroot=$root" CFLAGS="-std=c99 -O1 -Wall -Wextra -Wpedantic" \
-        $programs > "$folder/build.log" 2>&1 || {
+    ${MAKE:-make} --no-print-directory -j"$jobs" B="$build" CC="clang --target=$target --sysroot=$root" \
+        CFLAGS="-std=c99 -O1 -Wall -Wextra -Wpedantic" LDLIBS="$links" $programs > "$folder/build.log" 2>&1 || {
         echo "$name: FAILED to build: see $folder/build.log"
         return 1
     }
