@@ -4,6 +4,8 @@ CC = gcc
 CFLAGS = -std=c99 -O2 -g -Wall -Wextra -Wpedantic
 PYTHON = /usr/bin/python3
 LDLIBS = -lOpenCL -lpthread
+# For the tool and the tests on hosts of 32 bits: files above 2 GiB, and inodes of 64 bits.
+LARGE_FILES = -D_FILE_OFFSET_BITS=64
 B = build
 
 KERNEL_PARTS = unit divide single slots sync vectors inner rows registers small_tiles run_moves tickets columns grid_alone runs_held words panel_chunks band_chunks band_waits bands_left
@@ -44,11 +46,13 @@ TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional $(PICTURE_PACKAGES) g+
 CHECK_PACKAGES = $(TEST_PACKAGES) python3-pil libopenblas0-pthread $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv \
                  cmake pkg-config help2man debhelper dpkg-dev python3-dev
 DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional $(PICTURE_PACKAGES) python3-pil qemu-user \
-                g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind
+                g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind $(FOREIGN_PACKAGES)
 WINDOWS_PACKAGES = gcc-mingw-w64-x86-64 wine64 opencl-c-headers ocl-icd-libopencl1 pocl-opencl-icd
+# clang compiles for every processor: Debian's cross compilers of gcc conflict with gcc-multilib.
+FOREIGN_PACKAGES = clang qemu-user binutils-aarch64-linux-gnu binutils-s390x-linux-gnu
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
-.PHONY: imatcopy imatcopy-planted differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint windows windows-quick check-words check-compile check-compile-quick gen single format tests \
+.PHONY: foreign foreign-quick imatcopy imatcopy-planted differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint windows windows-quick check-words check-compile check-compile-quick gen single format tests \
         install uninstall deb check-install check-deb check-python bench-python dist check-dist check-conan check-vcpkg check-version FORCE clean doc-plot plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
@@ -107,6 +111,7 @@ deep: ## the deep checks beyond make check
 	@sh gen/deps.sh $(DEEP_PACKAGES)
 	@sh tests/skipped.sh begin
 	@$(MAKE) --no-print-directory -j2 -Otarget sanitize differential-anew analyse fuzz-shortly coverage check-again oclgrind models check-compile differential-planted imatcopy-planted told-odd told-even
+	@$(MAKE) --no-print-directory foreign
 	@sh tests/skipped.sh list
 
 check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, and 200 kills of the tool
@@ -170,6 +175,14 @@ windows: ## the library, examples, tests and tool for Windows, built with mingw-
 
 windows-quick: # the same with the sample of every subject
 	@$(WINDOWS_LISTS) sh tests/windows/run.sh quick
+
+foreign: $(B)/tests/ipt_tests ## the tests on other processors: i386, s390x and arm64, the last two emulated; PROCESSORS="s390x"
+	@sh gen/deps.sh $(DEMO_PACKAGES) libcmocka-dev --optional $(FOREIGN_PACKAGES)
+	@sh tests/foreign/run.sh $(PROCESSORS)
+
+foreign-quick: $(B)/tests/ipt_tests ## the tests of formats and refusals there: big-endian, and with 32 bits
+	@sh gen/deps.sh $(DEMO_PACKAGES) libcmocka-dev --optional $(FOREIGN_PACKAGES)
+	@sh tests/foreign/run.sh quick $(or $(PROCESSORS),i386 s390x)
 
 models: ## model checks of concurrent work-groups and processes: all sequences of their steps
 	@sh gen/deps.sh spin
@@ -404,7 +417,7 @@ $(B)/single/ipt.h: ipt.h ipt_kernels.h $(B)/embed | $(B)/single
 	mv $@.new $@
 
 $(B)/tool/%.o: gen/tool/%.c $(TOOL_HEADERS) $(HEADERS) | $(B)/tool
-	$(CC) $(CFLAGS) -I. -c -o $@ $<
+	$(CC) $(CFLAGS) $(LARGE_FILES) -I. -c -o $@ $<
 
 # Compiled anew when libstb-dev is installed or removed.
 STB = $(B)/tool/$(if $(wildcard /usr/include/stb/stb_image.h),with,without)_stb
@@ -448,13 +461,13 @@ $(B)/file: tests/bench/file.c | $(B)
 
 $(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -I. -Itests/support -c -o $@ $<
+	$(CC) $(CFLAGS) $(LARGE_FILES) -I. -Itests/support -c -o $@ $<
 
 $(foreach tier,$(B) $(B)/sample,$(patsubst %.c,$(tier)/%.o,$(wildcard tests/tool/*.c))): $(TOOL_HEADERS)
 
 $(B)/sample/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES)
 	@mkdir -p $(@D)
-	$(CC) $(SAMPLE_FLAGS) -I. -Itests/support -c -o $@ $<
+	$(CC) $(SAMPLE_FLAGS) $(LARGE_FILES) -I. -Itests/support -c -o $@ $<
 
 $(B)/tests/single/%.o: tests/%.c $(TEST_HEADERS) $(B)/single/ipt.h
 	@mkdir -p $(@D)

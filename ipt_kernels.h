@@ -501,8 +501,23 @@ static const char *const ipt__text_unit[] = {
     ", const IPT_DIVISOR_##bits name, const IPT_DIVISOR_##bits name##_magic, const uint name##_shift\n"
     "#define IPT_VALUE(type, name) , name\n"
     "#define IPT_DIVISOR_VALUE(bits, name) , name, name##_magic, name##_shift\n"
+    "#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4\n"
+    "\ntypedef struct ipt_given_words {\n"
+    "uint words[sizeof(ipt_given) / 4];\n"
+    "} ipt_given_words;\n"
+    "typedef union ipt_given_both {\n"
+    "ipt_given_words words;\n"
+    "ipt_given fields;\n"
+    "} ipt_given_both;\n"
+    "#define IPT_GIVEN_ARGUMENTS , const ipt_given_words given_words IPT_APPLY_PARAMETER\n"
+    "#define IPT_NAME_ARGUMENTS                                                                                             \\\n"
+    "const ipt_given_both given_both = {given_words};                                                                   \\\n"
+    "const ipt_given given = given_both.fields;                                                                         \\\n"
+    "IPT_ARGUMENT_LIST(IPT_NAME, IPT_DIVISOR_NAME)\n"
+    "#else\n"
     "#define IPT_GIVEN_ARGUMENTS , const ipt_given given IPT_APPLY_PARAMETER\n"
     "#define IPT_NAME_ARGUMENTS IPT_ARGUMENT_LIST(IPT_NAME, IPT_DIVISOR_NAME)\n"
+    "#endif\n"
     "#define IPT_ARGUMENTS IPT_ARGUMENT_LIST(IPT_PARAMETER, IPT_DIVISOR_PARAMETER) IPT_APPLY_PARAMETER\n"
     "#define IPT_PASSED IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) IPT_APPLY_PASSED\n"
     "\n\n\n#if defined(IPT_APPLY) && IPT_APPLY == 2\n"
@@ -552,6 +567,7 @@ static const char *const ipt__text_unit[] = {
     "}\n"
     "#define IPT_APPLIED(unit) ipt_apply(unit IPT_APPLY_PASSED)\n"
     "#else\n"
+    "",
     "#define IPT_APPLIED(unit) (unit)\n"
     "#endif\n"
     "\n\n#define IPT_LINE_LANES (IPT_GROUP_SIZE < 32 ? IPT_GROUP_SIZE : 32)\n"
@@ -559,7 +575,7 @@ static const char *const ipt__text_unit[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_unit "2c885ced840f4f98"
+#define IPT__HASH_unit "fe59a9fee345d884"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_divide[] = {

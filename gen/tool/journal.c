@@ -34,6 +34,15 @@ uint64_t journal_sum(const void *bytes, size_t count)
     return sum;
 }
 
+uint64_t journal_reverse(uint64_t number)
+{
+    uint64_t reversed = 0;
+    for (size_t i = 0; i < sizeof number; i++) {
+        reversed = reversed << 8 | (number >> 8 * i & 0xff);
+    }
+    return reversed;
+}
+
 bool journal_fail(char *message, const char *format, ...)
 {
     va_list arguments;
@@ -157,6 +166,9 @@ static bool journal_check(journal *found, char *message)
     if (memcmp(head->magic, JOURNAL_MAGIC, sizeof head->magic) != 0) {
         return journal_fail(message, "%s is a journal of another version of ipt: resume with that version", path);
     }
+    if (head->head_bytes > bytes && journal_reverse(head->head_bytes) <= bytes) {
+        return journal_fail(message, "%s was written on a machine of the other byte order: resume there", path);
+    }
     if (head->head_bytes > bytes || head->head_bytes < sizeof *head + sizeof sum || head->job.data_offset > bytes / 2 ||
         head->head_bytes != sizeof *head + 2 * head->job.data_offset + sizeof sum) {
         return journal_fail(message, "%s is damaged: its head is inconsistent", path);
@@ -233,8 +245,12 @@ bool journal_open(journal *found, const char *path, bool sync, char *message)
         journal_close(found, false);
         return false;
     }
-    bool good = status.is_file && status.size >= sizeof(journal_head) + 2 * JOURNAL_PAGE && status.size <= SIZE_MAX;
-    if (!good) {
+    bool good = status.is_file && status.size >= sizeof(journal_head) + 2 * JOURNAL_PAGE;
+    if (good && status.size > SIZE_MAX) {
+        good =
+            journal_fail(message, "%s has %ju bytes: this program maps at most %zu bytes. Resume with one of 64 bits",
+                         text_shorten(path, &name), (uintmax_t)status.size, SIZE_MAX);
+    } else if (!good) {
         journal_fail(message, "%s is not a journal, or damaged: it is too short", text_shorten(path, &name));
     } else {
         found->mapped_bytes = (size_t)status.size;

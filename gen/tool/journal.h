@@ -93,6 +93,9 @@ typedef struct journal {
 /* Fletcher's checksum over words of 64 bits, in four lanes, at the speed of memory. It detects damage, not forgery. */
 uint64_t journal_sum(const void *bytes, size_t count);
 
+/* A number as a machine of the other byte order reads it. Journals hold numbers in the order of their machine. */
+uint64_t journal_reverse(uint64_t number);
+
 /* Writes an entry of the state, with its checksum. */
 void journal_write_entry(journal *its, const journal_entry *wanted);
 

@@ -112,7 +112,13 @@ static bool stopped_is_journal_of(const char *path, const stopped_file *file)
     int descriptor = system_open(path, SYSTEM_READ | SYSTEM_NO_LINK);
     bool good = descriptor >= 0 && system_status_of(descriptor, &status) && status.is_file &&
                 system_read_at(descriptor, &start, sizeof start, 0) == (ptrdiff_t)sizeof start &&
-                memcmp(start.magic, JOURNAL_MAGIC, JOURNAL_MAGIC_ANY) == 0 && start.inode == file->inode;
+                memcmp(start.magic, JOURNAL_MAGIC, JOURNAL_MAGIC_ANY) == 0;
+    if (good && start.inode != file->inode) { /* perhaps from a machine of the other byte order */
+        start.inode = journal_reverse(start.inode);
+        start.device = journal_reverse(start.device);
+        start.mark = journal_reverse(start.mark);
+    }
+    good = good && start.inode == file->inode;
     if (good) {
         bool current = memcmp(start.magic, JOURNAL_MAGIC, sizeof start.magic) == 0;
         good = status.device == file->device || (current && start.device == file->device);

@@ -116,6 +116,9 @@ static int check_journal(stored_work *work, const char *place)
                             (int)(job->ipt_version / 10000), (int)(job->ipt_version / 100 % 100),
                             (int)(job->ipt_version % 100), place);
     }
+    if (job->host_memory > SIZE_MAX) {
+        return message_fail("%s: a program of 64 bits wrote %s: resume with such a program", file->path, place);
+    }
     if (work->stopped.journal[0] == '\0' || job->file_size != file->size || file->data_offset > file->size) {
         return message_fail("%s: %s is the journal of another file%s%s: resume that file, not a copy", file->path,
                             place, job->file[0] != '\0' ? ", formerly " : "", job->file);

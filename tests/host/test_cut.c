@@ -1,6 +1,7 @@
 /* Matrices that do not fit, in memory and in a storage: ipt cuts them into panels or transposes a few at a time. Every
  * shape comes out right, within the memory limit and without touching other bytes. After any interruption, the work in
  * a storage can be resumed. A matrix that cannot be cut is refused with a message. */
+#define _POSIX_C_SOURCE 200809L
 #include "meter.h"
 #include "test.h"
 #include "pages.h"

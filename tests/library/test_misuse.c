@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define HUGE_SIZE (~(size_t)0)
+#define ROOT_SIZE ((size_t)1 << 4 * sizeof(size_t)) /* its square overflows */
 #define SPAN ((size_t)90 * 23 * 4)
 
 static char somewhere; /* what a pointer that must become NULL points to before the call */
@@ -334,8 +335,8 @@ static void misuse_plan_sizes(void **state)
         {"cols", "0", {.rows = 30, .cols = 0, .elem_size = 4}},
         {"elem_size", "0", {.rows = 30, .cols = 20, .elem_size = 0}},
         {"cols", NULL, {.rows = HUGE_SIZE, .cols = 2, .elem_size = 1}},
-        {"cols", NULL, {.rows = (size_t)1 << 32, .cols = (size_t)1 << 32, .elem_size = 1}},
-        {"elem_size", NULL, {.rows = (size_t)1 << 31, .cols = (size_t)1 << 31, .elem_size = 4}},
+        {"cols", NULL, {.rows = ROOT_SIZE, .cols = ROOT_SIZE, .elem_size = 1}},
+        {"elem_size", NULL, {.rows = ROOT_SIZE / 2, .cols = ROOT_SIZE / 2, .elem_size = 4}},
         {"elem_size", NULL, {.rows = 2, .cols = 2, .elem_size = HUGE_SIZE}},
         {"batch", NULL, {.rows = 2, .cols = 2, .elem_size = 1, .batch = HUGE_SIZE}},
         {"batch_stride", "3", {.rows = 2, .cols = 2, .elem_size = 1, .batch = 2, .batch_stride = 3}},

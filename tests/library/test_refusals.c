@@ -192,14 +192,15 @@ static void refusals_of_long_folder(void **state)
 /* Elements of more units than a kernel can count; entries of no bytes. */
 static void refusals_of_sizes(void **state)
 {
-    const ipt_plan_desc small = desc_of(37, 23, 4), large = desc_of(2, 1, (size_t)3 << 40 | 1);
+    const ipt_plan_desc small = desc_of(37, 23, 4), large = desc_of(2, 1, (size_t)((uint64_t)3 << 40 | 1));
     ipt_context *context;
     ipt_plan *plan;
     size_t bytes = 1;
     (void)state;
     assert_int_equal(open_context(&context), IPT_SUCCESS);
-    test_expect_error(ipt_plan_create(context, &large, &plan), IPT_ERROR_UNSUPPORTED, "elem_size",
-                      test_number(large.elem_size));
+    if (sizeof(size_t) > 4)
+        test_expect_error(ipt_plan_create(context, &large, &plan), IPT_ERROR_UNSUPPORTED, "elem_size",
+                          test_number(large.elem_size));
     assert_int_equal(ipt_plan_create(context, &small, &plan), IPT_SUCCESS);
     test_expect_error(ipt_context_entry(context, 0, "spirv", "", 0, NULL, 0, &bytes), IPT_ERROR_INVALID_ARGUMENT,
                       "code_bytes", "0");

@@ -232,7 +232,7 @@ static void heuristics_algorithm_5(void **state)
 
 static void heuristics_sides_of_any_size(void **state)
 {
-    static const size_t sides[] = {1, 2, 23, 2147483647, 1u << 31, 4294967291u, 2095133040, 4294967311u};
+    static const size_t sides[] = {1, 2, 23, 2147483647, 1u << 31, 4294967291u, 2095133040, (size_t)4294967311u};
     size_t i, j;
     int h;
     (void)state;
@@ -325,7 +325,7 @@ static void heuristics_throughput(void **state)
     assert_int_equal((int)(100 * ipt_heuristic_throughput(peak, 3)),
                      6933); /* Gomez-Luna et al. 2016, section 6.1: 69.33 */
     assert_int_equal((int)(1000 * ipt_heuristic_throughput(stages, 3) + 0.5), 20000);
-    assert_true(ipt_heuristic_throughput(stages, 1) == 60);
+    assert_int_equal((int)(1000 * ipt_heuristic_throughput(stages, 1) + 0.5), 60000);
     assert_true(ipt_heuristic_throughput(stuck, 3) == 0);
     assert_true(ipt_heuristic_throughput(stages, 0) == 0 && ipt_heuristic_throughput(NULL, 3) == 0);
 }
@@ -412,7 +412,8 @@ static void heuristics_by_block(void **state)
 static void heuristics_divisors(void **state)
 {
     static const struct {
-        size_t side, count;
+        uint64_t side;
+        size_t count;
     } counts[] = {{1, 1},           {2147483647, 2},      {1u << 31, 32},   {2095133040, 1600}, {3491888400u, 1920},
                   {4294967291u, 2}, {65521u * 65521u, 3}, {4294967296u, 33}};
     static size_t divisors[2000], again[2000];
@@ -434,7 +435,9 @@ static void heuristics_divisors(void **state)
         }
     }
     for (i = 0; i < TEST_COUNT(counts); ++i) {
-        const size_t count = ipt_heuristic_divisors(counts[i].side, divisors, TEST_COUNT(divisors));
+        if (counts[i].side > SIZE_MAX)
+            continue;
+        const size_t count = ipt_heuristic_divisors((size_t)counts[i].side, divisors, TEST_COUNT(divisors));
         assert_int_equal(count, counts[i].count);
         for (d = 0; d < count; ++d)
             assert_true(counts[i].side % divisors[d] == 0 && (d == 0 || divisors[d - 1] < divisors[d]));

@@ -56,6 +56,7 @@
     X(cache)                                                                                                           \
     X(wisdom)                                                                                                          \
     X(offline)                                                                                                         \
+    X(formats)                                                                                                         \
     X(files)                                                                                                           \
     X(pictures)                                                                                                        \
     X(tool)

@@ -529,6 +529,15 @@ static void tool_files_damaged_journals(void **state)
         left.pieces[left.ready - 1].offset ^= 64; /* where it expects the last one */
         expect_refused("is damaged: its table is");
         left.pieces[left.ready - 1].offset ^= 64;
+        /* as a machine of the other byte order writes it */
+        journal_head *const head = left.head;
+        const journal_head own = *head;
+        head->head_bytes = journal_reverse(head->head_bytes);
+        head->job.inode = journal_reverse(head->job.inode);
+        head->job.device = journal_reverse(head->job.device);
+        head->job.mark = journal_reverse(head->job.mark);
+        expect_refused("of the other byte order: resume there");
+        *head = own;
         ipt_plan_destroy(plan);
         journal_close(&left, false);
         transpose(0, "--resume", file_path);

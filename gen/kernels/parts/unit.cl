@@ -26,8 +26,24 @@ typedef struct ipt_given {
     , const IPT_DIVISOR_##bits name, const IPT_DIVISOR_##bits name##_magic, const uint name##_shift
 #define IPT_VALUE(type, name) , name
 #define IPT_DIVISOR_VALUE(bits, name) , name, name##_magic, name##_shift
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4
+/* PoCL's compiler for 32-bit x86 misplaces a struct that is aligned to 8 bytes behind an odd number of pointers. */
+typedef struct ipt_given_words {
+    uint words[sizeof(ipt_given) / 4];
+} ipt_given_words;
+typedef union ipt_given_both {
+    ipt_given_words words;
+    ipt_given fields;
+} ipt_given_both;
+#define IPT_GIVEN_ARGUMENTS , const ipt_given_words given_words IPT_APPLY_PARAMETER
+#define IPT_NAME_ARGUMENTS                                                                                             \
+    const ipt_given_both given_both = {given_words};                                                                   \
+    const ipt_given given = given_both.fields;                                                                         \
+    IPT_ARGUMENT_LIST(IPT_NAME, IPT_DIVISOR_NAME)
+#else
 #define IPT_GIVEN_ARGUMENTS , const ipt_given given IPT_APPLY_PARAMETER
 #define IPT_NAME_ARGUMENTS IPT_ARGUMENT_LIST(IPT_NAME, IPT_DIVISOR_NAME)
+#endif
 #define IPT_ARGUMENTS IPT_ARGUMENT_LIST(IPT_PARAMETER, IPT_DIVISOR_PARAMETER) IPT_APPLY_PARAMETER
 #define IPT_PASSED IPT_ARGUMENT_LIST(IPT_VALUE, IPT_DIVISOR_VALUE) IPT_APPLY_PASSED
 

@@ -22,8 +22,19 @@ typedef enum ipt__kernel_id {
     IPT_KERNEL_LIST(IPT__KERNEL_ENUMERATOR) IPT__KERNEL_COUNT
 } ipt__kernel_id;
 
-/* The arguments of each kernel as a struct, and the size of each. Natural alignment gives their offsets. A divisor is
- * three arguments, and the size of its value is marked. */
+/* The arguments of each kernel as a struct, and the size of each. Natural alignment gives their offsets, as on devices:
+ * the ABI of Linux on 32-bit x86 would align ulong to 4 bytes. A divisor is three arguments, and the size of its value
+ * is marked. */
+#if defined(__GNUC__) || defined(__clang__)
+#define IPT__ALIGNED(type) __attribute__((aligned(sizeof(type))))
+#else
+#define IPT__ALIGNED(type)
+#endif
+typedef struct ipt__alignment {
+    cl_uint before;
+    cl_ulong value IPT__ALIGNED(cl_ulong);
+} ipt__alignment;
+typedef char ipt__arguments_are_aligned[offsetof(ipt__alignment, value) == sizeof(cl_ulong) ? 1 : -1];
 enum {
     IPT__BYTES = 63,
     IPT__DIVISOR = 64,
@@ -34,10 +45,11 @@ enum {
 };
 typedef cl_uint ipt__divisor_32;
 typedef cl_ulong ipt__divisor_64, ipt__divisor_index;
-#define IPT__ARGUMENT_FIELD(type, name) cl_##type name;
+#define IPT__ARGUMENT_FIELD(type, name) cl_##type name IPT__ALIGNED(cl_##type);
 #define IPT__ARGUMENT_BYTES(type, name) sizeof(cl_##type),
 #define IPT__DIVISOR_FIELD(bits, name)                                                                                 \
-    ipt__divisor_##bits name, name##_magic;                                                                            \
+    ipt__divisor_##bits name IPT__ALIGNED(ipt__divisor_##bits);                                                        \
+    ipt__divisor_##bits name##_magic IPT__ALIGNED(ipt__divisor_##bits);                                                \
     cl_uint name##_shift;
 #define IPT__DIVISOR_BYTES(bits, name)                                                                                 \
     sizeof(ipt__divisor_##bits) | IPT__DIVISOR_##bits, sizeof(ipt__divisor_##bits), sizeof(cl_uint),
