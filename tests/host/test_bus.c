@@ -355,6 +355,8 @@ static void bands_worth_it(void **state)
     for (size_t c = 0; c < TEST_COUNT(cases); ++c) {
         const size_t bytes = cases[c][0] * cases[c][1] * cases[c][2], capacity = bytes / cases[c][3];
         ipt__bus_bands sizes = {0};
+        if (cases[c][0] * cases[c][1] > SIZE_MAX / cases[c][2])
+            continue;
         problem.desc.rows = cases[c][0];
         problem.desc.cols = cases[c][1];
         problem.desc.elem_size = cases[c][2];

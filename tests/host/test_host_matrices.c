@@ -968,7 +968,7 @@ static void hostm_bad_arguments(void **state)
     test_expect_error(ipt_host_alloc(context, 0, &memory), INVALID, "bytes", "0");
     assert_null(memory);
     memory = &s;
-    const size_t huge = (size_t)-1 / 4;
+    const size_t huge = (size_t)-1 / 4 * 3;
     test_expect_error(ipt_host_alloc(context, huge, &memory), IPT_ERROR_OUT_OF_MEMORY, test_number(huge), NULL);
     assert_null(memory);
     living before = living_now();

@@ -193,7 +193,7 @@ static void misuse_context(void **state)
     REFUSED(ipt_host_alloc(w.context, 0, &memory), "bytes", "0");
     assert_null(memory);
     memory = POISON;
-    EXPECT(ipt_host_alloc(w.context, HUGE_SIZE / 2, &memory), IPT_ERROR_OUT_OF_MEMORY, "bytes", NULL);
+    EXPECT(ipt_host_alloc(w.context, HUGE_SIZE / 4 * 3, &memory), IPT_ERROR_OUT_OF_MEMORY, "bytes", NULL);
     assert_null(memory);
     REFUSED(ipt_context_profile(NULL, text, sizeof text, &bytes), "context", "NULL");
     REFUSED(ipt_context_profile(w.context, NULL, 10, &bytes), "text", "NULL");

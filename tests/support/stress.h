@@ -323,7 +323,7 @@ static void stress_end(stress *s)
 
 static size_t stress_root(size_t value)
 {
-    size_t root = 0, bit = (size_t)1 << 31;
+    size_t root = 0, bit = (size_t)1 << (4 * sizeof(size_t) - 1);
     for (; bit; bit >>= 1)
         if ((root | bit) * (root | bit) <= value)
             root |= bit;

@@ -33,6 +33,20 @@ enum {
     OUTPUT_SIZE = 1 << 18 /* more than any command prints */
 };
 
+/* Numbers of this machine's size_t as text: all bits, all but the highest one, the first whose square overflows, and
+ * the sides of a matrix of bytes for which no device has memory. */
+#if SIZE_MAX > 0xffffffffu
+#define ALL_BITS "18446744073709551615"
+#define HALF_BITS "9223372036854775807"
+#define ROOT "4294967296"
+#define HUGE_SIDES "4000000000x4100000000"
+#else
+#define ALL_BITS "4294967295"
+#define HALF_BITS "2147483647"
+#define ROOT "65536"
+#define HUGE_SIDES "65521x65519"
+#endif
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* Running programs, and files */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -626,7 +640,7 @@ static void test_bad_headers(void **state)
         {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999999, 1)}", "too large"},
         {1, "{'descr': '<f4', 'fortran_order': True, 'shape': (4611686018427387904, 1)}", "too large"},
         {1, "{'descr': '|V99999999999999999999999', " GOOD_REST, "too large"},
-        {1, "{'descr': '<U9223372036854775807', " GOOD_REST, "'<U9223372036854775807'"},
+        {1, "{'descr': '<U" HALF_BITS "', " GOOD_REST, "'<U" HALF_BITS "'"},
         {1, "{'descr': [('a', '|V9223372036854775807', (4,))], " GOOD_REST, "too large"},
         {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 5)}", "truncated"},
         {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 3)}", "too long"},
@@ -770,7 +784,7 @@ static void test_usage_errors(void **state)
         {"transpose", "a", "--raw"},
         {"transpose", "a", "--raw", "3x4"},
         {"transpose", "a", "--raw", "3x4:0"},
-        {"transpose", "a", "--raw", "4294967296x4294967296:1"},
+        {"transpose", "a", "--raw", ROOT "x" ROOT ":1"},
         {"transpose", "a", "--repeat", "3"},
         {"transpose", "a", "--axes", "0,x"},
         {"transpose", "a", "--axes", "0,,1"},
@@ -2405,9 +2419,9 @@ static void tool_tune_failures(void **state)
     run_tool(0, "tune", OTHER);
     size_t lines = count_words(last.output, "\n" OTHER_LINE);
     /* A shape of which not even a panel fits into any device does not lose what there is about the others. */
-    run_tool(1, "tune", "4000000000x4100000000:1", OTHER, "-o", path);
+    run_tool(1, "tune", HUGE_SIDES ":1", OTHER, "-o", path);
     expect_one_line(last.errors);
-    expect_word(last.errors, "ipt: 4000000000x4100000000:1: ");
+    expect_word(last.errors, "ipt: " HUGE_SIDES ":1: ");
     content read = read_content(path);
     read.bytes[read.size] = '\0';
     expect_wisdom((char *)read.bytes, lines);
@@ -2612,11 +2626,8 @@ static void tool_messages(void **state)
         {1, {"plan", "30x20:4", "--pad", "--no-cooperative"}, "--pad is given", "IPT_"},
         {1, {"plan", "30x20:4", "--device=nosuch"}, "--device = \"nosuch\"", "device_name"},
         {1, {"plan", "101x70:4", "--sequence=3.1", "--tile-m=7"}, "--tile-m = 7", "tile_m"},
-        {2, {"plan", "30x20:4", "--tile-m", "x"}, "takes a number from 0 up", "18446744073709551615"},
-        {1,
-         {"bench", "--random=1", "--sides=1..2", "--bytes=100..18446744073709551615"},
-         "100 or more bytes",
-         "1844674"},
+        {2, {"plan", "30x20:4", "--tile-m", "x"}, "takes a number from 0 up", ALL_BITS},
+        {1, {"bench", "--random=1", "--sides=1..2", "--bytes=100.." ALL_BITS}, "100 or more bytes", ALL_BITS},
         {1, {"bench", "--shapes", name}, "File name too long", "nosuch"},
         {1, {"plan", "30x20:4", "--wisdom", name}, "File name too long", "nosuch"},
         {1, {"transpose", name}, "File name too long", "nosuch"},
@@ -2811,7 +2822,7 @@ static void tool_usage_errors(void **state)
         {{"precompile", "24x20:4", "37x23", "-o", "@d"}, "not '37x23'"},
         {{"precompile", "37x23:0", "24x20:4", "-o", "@d", "--embed", "@h.h"}, "not '37x23:0'"},
         {{"precompile", "24x20:4", "0x4:4", "37x23:4", "-o", "@d"}, "not '0x4:4'"},
-        {{"precompile", "24x20:4", "4294967296x4294967296:1", "-o", "@d"}, "too large"},
+        {{"precompile", "24x20:4", ROOT "x" ROOT ":1", "-o", "@d"}, "too large"},
         {{"precompile", "24x20:4", "-o"}, "-o needs a value"},
         {{"precompile", "24x20:4", "-o", ""}, "--output takes a folder"},
         {{"precompile", "24x20:4", "--output=", "--embed", "@h.h"}, "--output takes a folder"},
