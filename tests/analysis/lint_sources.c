@@ -5,7 +5,7 @@
 
 static void write_source(const char *folder, ipt__kernel_id id, const ipt__params *params, int number)
 {
-    static char text[1 << 16];
+    static char text[1 << 17];
     char path[512];
     ipt__text out = {text, sizeof text, 0};
     FILE *file;

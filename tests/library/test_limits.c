@@ -671,8 +671,8 @@ static void limits_untold(void **state)
     assert_null(strstr(ipt_context_error(NULL), "max_"));
     clReleaseMemObject(buffer);
     ipt_plan_destroy(plan);
-    desc.rows = 1500000;
-    desc.cols = 1500001;
+    desc.rows = sizeof(size_t) > 4 ? 1500000 : 32000;
+    desc.cols = desc.rows + 1;
     test_expect_parts(ipt_plan_create(context, &desc, &plan), IPT_ERROR_UNSUPPORTED, "device memory", "would do");
     assert_null(strstr(ipt_context_error(NULL), "max_"));
     close_context(context);

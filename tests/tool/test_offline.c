@@ -191,7 +191,7 @@ static size_t count_of(const unsigned char *text, const char *part)
 /* A kernel's specialised text, good until the next call. model: IPT_MEMORY_MODEL. */
 static const char *kernel_text(ipt__kernel_id id, cl_uint model)
 {
-    static char text[1 << 16];
+    static char text[1 << 17];
     ipt__text out = {text, sizeof text, 0};
     ipt__params params;
     memset(&params, 0, sizeof params);
