@@ -84,6 +84,6 @@ int main(void)
            transposes(context, 512, 512, 0, IPT_ERROR_CACHE_MISS);
     ipt_context_destroy(context);
     if (good)
-        printf("embedded: %zu entries, no compiler, no file system: all right\n", embedded_kernels_count);
+        printf("embedded: %d entries, no compiler, no file system: all right\n", (int)embedded_kernels_count);
     return !good;
 }
