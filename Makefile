@@ -20,20 +20,21 @@ TEST_SUPPORT = main test expect folders process meter fake_cl
 # The tool's files in gen/tool: used by the tool only, called by the tests, called by the benchmarks.
 TOOL = main json arguments options messages setup show shape shape_list draft programs matrix_file picture picture_move output stb exif stored_marks stored_steps stored_start \
        stored_resume command_devices command_plan command_precompile command_tune command_transpose command_bench startup startup_step library
-TESTED_TOOL = axes npy netpbm journal stopped text numbers offline offline_target offline_steps offline_run offline_ptx
-BENCH_TOOL = bench_result bench_shapes bench_device bench_measure bench_blas bench_show seconds
+TESTED_TOOL = axes plot bench_result npy netpbm journal stopped text numbers system offline offline_target offline_steps offline_run offline_ptx
+BENCH_TOOL = bench_shapes bench_device bench_measure bench_blas bench_show seconds
 TOOL_HEADERS = $(wildcard gen/tool/*.h)
 TESTED_OBJECTS = $(TESTED_TOOL:%=$(B)/tool/%.o)
-BENCH_OBJECTS = $(BENCH_TOOL:%=$(B)/tool/%.o) $(B)/tool/numbers.o $(B)/tool/text.o
+BENCH_OBJECTS = $(BENCH_TOOL:%=$(B)/tool/%.o) $(B)/tool/bench_result.o $(B)/tool/numbers.o $(B)/tool/text.o $(B)/tool/system.o
 # The single header has the same text, so only a sample of tests is repeated with it; together they use every part.
 SINGLE_SOURCES = $(wildcard $(SINGLE:%=tests/*/test_%.c)) $(SINGLE_SUPPORT:%=tests/support/%.c)
 SINGLE = host shapes seeds cut cache
 SINGLE_SUPPORT = main test expect folders process meter
 SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_p*' 'cut_s*' 'cache_*'
+WINDOWS_LISTS = TOOL="$(TOOL) $(BENCH_TOOL)" TESTED="$(TESTED_TOOL)" EXAMPLES="$(EXAMPLES)" SUPPORT="$(filter-out process,$(TEST_SUPPORT))"
 TEST_HEADERS = $(wildcard tests/support/*.h)
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
 BENCH_HEADERS = $(TOOL_HEADERS) $(wildcard tests/bench/*.h)
-FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/tool/*.c gen/tool/*.h gen/kernels/*.cl gen/kernels/parts/*.cl gen/kernels/seeds/*.cl examples/*.c \
+FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/python/*.h gen/tool/*.c gen/tool/*.h gen/kernels/*.cl gen/kernels/parts/*.cl gen/kernels/seeds/*.cl examples/*.c \
             tests/*/*.c tests/*/*.h
 # N: the version of the distribution's clang. Any LLVM from 14 up works.
 OFFLINE_PACKAGES = clang llvm lld libclc-N llvm-spirv-N spirv-tools
@@ -46,12 +47,13 @@ CHECK_PACKAGES = $(TEST_PACKAGES) python3-pil libopenblas0-pthread $(OFFLINE_PAC
                  cmake pkg-config help2man debhelper dpkg-dev python3-dev
 DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional $(PICTURE_PACKAGES) python3-pil qemu-user \
                 g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind $(FOREIGN_PACKAGES)
+WINDOWS_PACKAGES = gcc-mingw-w64-x86-64 wine64 opencl-c-headers ocl-icd-libopencl1 pocl-opencl-icd
 # clang compiles for every processor: Debian's cross compilers of gcc conflict with gcc-multilib.
 FOREIGN_PACKAGES = clang qemu-user binutils-aarch64-linux-gnu binutils-s390x-linux-gnu
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
-.PHONY: foreign foreign-quick imatcopy imatcopy-planted differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint check-words check-compile check-compile-quick gen single format tests \
-        install uninstall deb check-install check-deb check-python bench-python dist check-dist check-conan check-version FORCE clean doc-plot plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
+.PHONY: foreign foreign-quick imatcopy imatcopy-planted differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint windows windows-quick check-words check-compile check-compile-quick gen single format tests \
+        install uninstall deb check-install check-deb check-python bench-python dist check-dist check-conan check-vcpkg check-version FORCE clean doc-plot plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
 help: ## list all targets
@@ -96,7 +98,7 @@ check: deps ## all tests, as CI runs them
 	@sh tests/sample.sh check $(B)/tests/ipt_tests
 	@sh tests/examples.sh $(B)/examples
 	@sh tests/compile/embedded.sh $(B)/ipt $(B)/embedded
-	@$(MAKE) --no-print-directory -j2 -Otarget check-install check-deb check-python check-conan check-dist
+	@$(MAKE) --no-print-directory -j2 -Otarget check-install check-deb check-python check-conan check-dist check-vcpkg
 	@sh tests/compile/narrow.sh $(B)/narrow
 	@CC="$(CC)" sh tests/compile/loading.sh $(B)/loading
 	@CC="$(CC)" sh tests/compile/options.sh $(B)/options
@@ -166,6 +168,13 @@ coverage: $(B)/ipt ## lines of ipt.h that the tests execute: at least 95 %
 opencls: all tests ## the tests on other OpenCL implementations (downloads them): Intel's for CPUs, Mesa's
 	@sh gen/deps.sh python3-venv
 	@PYTHON=$(PYTHON) CC="$(CC)" sh tests/devices/opencls.sh
+
+windows: ## the library, examples, tests and tool for Windows, built with mingw-w64 and run under Wine; SUBJECTS="plan cut"
+	@sh gen/deps.sh $(WINDOWS_PACKAGES)
+	@$(WINDOWS_LISTS) sh tests/windows/run.sh full $(SUBJECTS)
+
+windows-quick: # the same with the sample of every subject
+	@$(WINDOWS_LISTS) sh tests/windows/run.sh quick
 
 foreign: $(B)/tests/ipt_tests ## the tests on other processors: i386, s390x and arm64, the last two emulated; PROCESSORS="s390x"
 	@sh gen/deps.sh $(DEMO_PACKAGES) libcmocka-dev --optional $(FOREIGN_PACKAGES)
@@ -377,6 +386,9 @@ check-dist: single # the release is reproducible and complete
 
 check-conan: ## Conan's package, and a program that requires it
 	@PYTHON=$(PYTHON) sh tests/package/conan.sh $(B)/conan
+
+check-vcpkg: single ## vcpkg's port of the release, with stand-ins for vcpkg's functions, and programs that use its packages
+	@PYTHON=$(PYTHON) sh tests/package/vcpkg.sh $(B)/vcpkg
 
 check-python: ## the Python package in a new environment: pip install, its tests, its README's lines
 	@PYTHON=$(PYTHON) sh tests/python/run.sh $(B)/python

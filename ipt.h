@@ -38,7 +38,9 @@
  * Copy ipt.h and ipt_kernels.h into your project. `make single` writes one file that replaces both. Include "ipt.h" in
  * any number of files. In exactly one C or C++ file define IPT_IMPLEMENTATION before. Link OpenCL (-lOpenCL) and, on
  * POSIX systems, threads (-lpthread). With IPT_OPENCL_DYNAMIC, ipt loads OpenCL at run time (link -ldl on older
- * systems). Calls then fail with IPT_ERROR_NO_DEVICE if OpenCL is missing.
+ * systems). Calls then fail with IPT_ERROR_NO_DEVICE if OpenCL is missing. On Windows the implementation includes
+ * windows.h, which defines names such as SIZE and ERROR. A program that uses them keeps the implementation in a file of
+ * its own. A file that needs all of windows.h includes it first.
  *     #define IPT_IMPLEMENTATION
  *     #include "ipt.h"
  *     int main(void)
@@ -121,10 +123,11 @@
  * >>cache
  * ipt compiles each program once. All plans of a context share its programs. ipt_context_trim releases the unused ones.
  * On disk, context_desc.cache_dir holds one file per program, and one of measured facts about the device. The default
- * is the environment's IPT_CACHE_DIR, else a folder `ipt` in the user's cache folder. "" disables the disk cache. Any
- * number of processes may share a folder and be killed at any time. ipt checks the whole file before the driver sees a
- * byte. On POSIX systems it trusts no file or folder that others than you and root can write to; on Windows it cannot
- * check this. An unusable folder or file is no error: ipt then compiles, and reports to the logger.
+ * is the environment's IPT_CACHE_DIR, else a folder `ipt` in the user's cache folder. "" disables the disk cache, and
+ * so does IPT_CACHE_DIR=none. Paths are UTF-8, on Windows as well. Any number of processes may share a folder and be
+ * killed at any time. ipt checks the whole file before the driver sees a byte. On POSIX systems it trusts no file or
+ * folder that others than you and root can write to; on Windows it cannot check this. An unusable folder or file is no
+ * error: ipt then compiles, and reports to the logger.
  *   `ipt precompile ... -o DIR` fills a folder that you can ship. `--embed FILE.h` writes a C header for
  * context_desc.binaries, for targets without a file system. A context with context_desc.profile plans for a device that
  * is elsewhere; `ipt precompile --profile FILE --target T` compiles its programs with clang. See cache.md.
@@ -411,7 +414,7 @@ typedef struct ipt_context_desc {
     cl_device_id device; /* NULL: selected by device_name, else by the environment's IPT_DEVICE, else a GPU, else any */
     const char *device_name; /* part of a platform's or device's name, case ignored; NULL: any device */
     const char *cache_dir; /* folder of compiled programs. NULL: the environment's IPT_CACHE_DIR, else the user's cache
-                              folder. "" in either place: none. See >>cache */
+                              folder. "" in either place, or "none" in the environment: none. See >>cache */
     ipt_allocator allocator; /* zero: malloc and free */
     ipt_logger logger;       /* zero: silent */
     size_t max_local_memory; /* bytes of local memory that one work-group may use. 0: the size that the device reports,
@@ -623,6 +626,11 @@ typedef struct ipt_host_options {
  * from its first downloaded byte on. */
 IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options);
 
+/* The same for options of options_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                    const ipt_host_options *options);
+#define ipt_plan_execute_host_with(...) ipt_plan_execute_host_with_sized(sizeof(ipt_host_options), __VA_ARGS__)
+
 /* The same in a thread of its own: returns at once. *event (may be NULL) is a user event that completes with the
  * execution. The caller releases it. On failure its status is minus an ipt_result. (Check the status: NVIDIA's
  * clWaitForEvents returns success even then.) Keep plan and data until the execution ends. Until then enqueue no
@@ -631,6 +639,11 @@ IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const 
  * options->finished and the event report all others. */
 IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
                                                cl_event *event);
+
+/* The same for options of options_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                     const ipt_host_options *options, cl_event *event);
+#define ipt_plan_execute_host_async(...) ipt_plan_execute_host_async_sized(sizeof(ipt_host_options), __VA_ARGS__)
 
 /* Creates a plan that distributes host matrices over the devices of several contexts. They share one cl_context; each
  * has a share of the parts. The plan executes host matrices only, and belongs to its first context. Of an array, each
@@ -668,6 +681,10 @@ typedef struct ipt_storage {
  * that an earlier step has not read. Each step can be written again. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED
  * and STORAGE (nothing has been written), INCOMPLETE (something has), OPENCL. */
 IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *storage);
+
+/* The same for a storage of storage_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_execute_storage_sized(size_t storage_bytes, ipt_plan *plan, const ipt_storage *storage);
+#define ipt_plan_execute_storage(...) ipt_plan_execute_storage_sized(sizeof(ipt_storage), __VA_ARGS__)
 
 /* Returns the bytes of ipt_storage.memory. 0 for plans that are not for storages. */
 IPT_API size_t ipt_plan_storage_memory(const ipt_plan *plan);
@@ -871,13 +888,24 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
 #include "ipt_kernels.h"
 
 #if defined(_WIN32)
+/* As little of windows.h as may be, and no macros min and max. The program's own settings stay. */
 #ifndef WIN32_LEAN_AND_MEAN
 #define WIN32_LEAN_AND_MEAN
+#define IPT__UNDEFINE_LEAN
 #endif
 #ifndef NOMINMAX
 #define NOMINMAX
+#define IPT__UNDEFINE_NOMINMAX
 #endif
 #include <windows.h>
+#ifdef IPT__UNDEFINE_LEAN
+#undef WIN32_LEAN_AND_MEAN
+#undef IPT__UNDEFINE_LEAN
+#endif
+#ifdef IPT__UNDEFINE_NOMINMAX
+#undef NOMINMAX
+#undef IPT__UNDEFINE_NOMINMAX
+#endif
 #elif defined(IPT_OPENCL_DYNAMIC)
 #include <dlfcn.h>
 #include <unistd.h>
@@ -954,15 +982,28 @@ typedef pthread_t ipt__thread;
 #define IPT__THREAD_LOCAL __thread
 #endif
 
-#if defined(__GNUC__) || defined(__clang__)
+/* Sizes are printed with C99's %zu. mingw-w64's vsnprintf may be msvcrt's own, which does not know it. */
+#if defined(__MINGW32__)
+#define IPT__VSNPRINTF __mingw_vsnprintf
+#else
+#define IPT__VSNPRINTF vsnprintf
+#endif
+
+#if defined(__MINGW32__) && !defined(__clang__)
+#define IPT__PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#elif defined(__GNUC__) || defined(__clang__)
 #define IPT__PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define IPT__PRINTF(text, first)
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
 /* For functions of failures, and those that run once for a context, a program, a plan or a host matrix: compilers keep
  * them small. */
 #define IPT__RARE __attribute__((cold))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: OpenCL 1.2 has no other */
 #else
-#define IPT__PRINTF(text, first)
 #define IPT__RARE
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -1046,6 +1087,17 @@ IPT_API IPT__RARE const char *ipt_format_string(ipt_format format)
     }
 }
 
+/* Returns the length of the whole text, which may exceed the capacity. */
+IPT__PRINTF(3, 4) static IPT__RARE int ipt__print(char *text, size_t capacity, const char *format, ...)
+{
+    int length;
+    va_list arguments;
+    va_start(arguments, format);
+    length = IPT__VSNPRINTF(text, capacity, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
 static IPT__THREAD_LOCAL char ipt__error_text[4096];
 
 IPT_API const char *ipt_context_error(const ipt_context *context)
@@ -1058,7 +1110,7 @@ IPT__PRINTF(2, 3) static IPT__RARE ipt_result ipt__fail(ipt_result result, const
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(ipt__error_text, sizeof ipt__error_text, format, arguments);
+    IPT__VSNPRINTF(ipt__error_text, sizeof ipt__error_text, format, arguments);
     va_end(arguments);
     return result;
 }
@@ -1201,8 +1253,9 @@ static IPT__RARE ipt_result ipt__fail_null(const char *name)
 }
 
 /* Copies a desc of given_bytes bytes, as the program's header declares it, to one of this library's size. What the
- * program's lacks is zero; what this library's lacks has to be zero. */
-static ipt_result ipt__take_desc(void *taken, size_t taken_bytes, const void *given, size_t given_bytes)
+ * program's lacks is zero; what this library's lacks has to be zero. name: of the parameter. */
+static ipt_result ipt__take_desc(void *taken, size_t taken_bytes, const void *given, size_t given_bytes,
+                                 const char *name)
 {
     size_t i;
     memset(taken, 0, taken_bytes);
@@ -1210,11 +1263,75 @@ static ipt_result ipt__take_desc(void *taken, size_t taken_bytes, const void *gi
     for (i = taken_bytes; i < given_bytes; ++i)
         if (((const char *)given)[i])
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "desc has fields that ipt %d.%d.%d does not know: link with the version of the ipt.h that "
+                             "%s has fields that ipt %d.%d.%d does not know: link with the version of the ipt.h that "
                              "the program includes, or a later one",
-                             IPT_VERSION / 10000, IPT_VERSION / 100 % 100, IPT_VERSION % 100);
+                             name, IPT_VERSION / 10000, IPT_VERSION / 100 % 100, IPT_VERSION % 100);
     return IPT_SUCCESS;
 }
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>base/paths                                                                                                       */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Names of files and variables of the environment: UTF-8 on every system. */
+
+#if defined(_WIN32)
+enum { IPT__WIDE_PATH = 4096 };
+
+/* Windows' names have 16-bit characters. Returns 0 if the path is not UTF-8 or is too long. */
+static int ipt__path_widen(const char *path, wchar_t wide[IPT__WIDE_PATH])
+{
+    return MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, IPT__WIDE_PATH) > 0;
+}
+
+static int ipt__path_narrow(const wchar_t *wide, char *path, size_t capacity)
+{
+    return WideCharToMultiByte(CP_UTF8, 0, wide, -1, path, (int)capacity, NULL, NULL) > 0;
+}
+#endif
+
+/* Returns a variable of the environment, which may be in `value`, or NULL. A value that is too long is "". */
+static const char *ipt__environment(const char *name, char *value, size_t capacity)
+{
+#if defined(_WIN32)
+    wchar_t wide_name[IPT__WIDE_PATH], wide[IPT__WIDE_PATH];
+    const DWORD length =
+        ipt__path_widen(name, wide_name) ? GetEnvironmentVariableW(wide_name, wide, IPT__WIDE_PATH) : 0;
+    if (!length)
+        return NULL;
+    if (length >= IPT__WIDE_PATH || !ipt__path_narrow(wide, value, capacity))
+        *value = 0;
+    return value;
+#else
+    (void)value, (void)capacity;
+    return getenv(name);
+#endif
+}
+
+#if !defined(IPT_NO_WISDOM)
+/* The mode is "rb" or "wb". */
+static FILE *ipt__path_open(const char *path, const char *mode)
+{
+#if defined(_WIN32)
+    wchar_t wide[IPT__WIDE_PATH];
+    return ipt__path_widen(path, wide) ? _wfopen(wide, *mode == 'r' ? L"rb" : L"wb") : NULL;
+#else
+    return fopen(path, mode);
+#endif
+}
+
+/* True if the path names a regular file or does not exist. Opening a pipe may block, and a device may have no end. */
+static int ipt__path_is_plain(const char *path)
+{
+#if defined(_WIN32)
+    wchar_t wide[IPT__WIDE_PATH];
+    const DWORD attributes = ipt__path_widen(path, wide) ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
+    return attributes == INVALID_FILE_ATTRIBUTES || !(attributes & (FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_DEVICE));
+#else
+    struct stat status;
+    return stat(path, &status) || S_ISREG(status.st_mode);
+#endif
+}
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>base/opencl                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -1318,7 +1435,8 @@ static const char *const ipt__libraries[] = {
 static void *ipt__library_open_named(const char *name)
 {
 #if defined(_WIN32)
-    return (void *)LoadLibraryA(name);
+    wchar_t wide[IPT__WIDE_PATH];
+    return ipt__path_widen(name, wide) ? (void *)LoadLibraryW(wide) : NULL;
 #else
     return dlopen(name, RTLD_NOW);
 #endif
@@ -1328,7 +1446,9 @@ static void *ipt__library_open_named(const char *name)
  * *library is NULL. */
 static ipt_result ipt__library_open(void **library)
 {
-    const char *const named = IPT__ENVIRONMENT_IS_OWN ? getenv("IPT_OPENCL_LIBRARY") : NULL;
+    char room[1024];
+    const char *const named =
+        IPT__ENVIRONMENT_IS_OWN ? ipt__environment("IPT_OPENCL_LIBRARY", room, sizeof room) : NULL;
     size_t i;
     *library = named && *named ? ipt__library_open_named(named) : NULL;
     if (named && *named)
@@ -1569,9 +1689,8 @@ static ipt_result ipt__tiles_by_range(size_t rows, size_t cols, size_t local, si
     size_t m, n;
     if (!first_m || !first_n)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "%s = %lu has no divisor in %d..%d: algorithm 1 takes what there is, algorithm 5 pads",
-                         first_m ? "cols" : "rows", (unsigned long)(first_m ? cols : rows), (int)IPT__RANGE_LEAST,
-                         (int)IPT__RANGE_MOST);
+                         "%s = %zu has no divisor in %d..%d: algorithm 1 takes what there is, algorithm 5 pads",
+                         first_m ? "cols" : "rows", first_m ? cols : rows, (int)IPT__RANGE_LEAST, (int)IPT__RANGE_MOST);
     for (m = first_m; m; m = ipt__divisor_between(rows, m + 1, end))
         for (n = first_n; n && m * n < local; n = ipt__divisor_between(cols, n + 1, end))
             if (m * n > *tile_m * *tile_n ||
@@ -1582,9 +1701,9 @@ static ipt_result ipt__tiles_by_range(size_t rows, size_t cols, size_t local, si
     if (*tile_m)
         return IPT_SUCCESS;
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "the smallest tile in range, %lu x %lu, is not below the %lu elements of local memory: algorithms "
+                     "the smallest tile in range, %zu x %zu, is not below the %zu elements of local memory: algorithms "
                      "2 and 5 try smaller ones",
-                     (unsigned long)first_m, (unsigned long)first_n, (unsigned long)local);
+                     first_m, first_n, local);
 }
 
 /* Lists the divisors of n in [first, end), ascending. A list of 1 if there are none. Returns their number. */
@@ -1632,9 +1751,9 @@ static ipt_result ipt__tiles_by_padding(size_t rows, size_t cols, size_t local, 
     int i;
     if (local <= least * least)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "local memory holds %lu elements: algorithm 5 needs more than %lu, algorithms 1 and 2 need "
+                         "local memory holds %zu elements: algorithm 5 needs more than %zu, algorithms 1 and 2 need "
                          "less",
-                         (unsigned long)local, (unsigned long)(least * least));
+                         local, least * least);
     for (bit = (size_t)1 << (4 * sizeof bit - 1); bit; bit /= 2)
         if ((below + bit) * (below + bit) < local)
             below += bit;
@@ -1647,8 +1766,8 @@ static ipt_result ipt__tiles_by_padding(size_t rows, size_t cols, size_t local, 
         /* Terminates: a multiple of `least` follows within least - 1 steps. */
         while ((tiles[i] = ipt__divisor_between(sides[i] + pads[i], least, below + 1)) == 0)
             if (sides[i] + ++pads[i] == 0)
-                return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu cannot be padded: algorithms 1 and 2 do not pad",
-                                 i ? "cols" : "rows", (unsigned long)sides[i]);
+                return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %zu cannot be padded: algorithms 1 and 2 do not pad",
+                                 i ? "cols" : "rows", sides[i]);
     }
     return IPT_SUCCESS;
 }
@@ -2106,7 +2225,7 @@ IPT__PRINTF(2, 3) static IPT__RARE void ipt__text_add(ipt__text *out, const char
     const size_t room = out->length < out->capacity ? out->capacity - out->length : 0;
     va_list arguments;
     va_start(arguments, format);
-    added = vsnprintf(room ? out->text + out->length : NULL, room, format, arguments);
+    added = IPT__VSNPRINTF(room ? out->text + out->length : NULL, room, format, arguments);
     va_end(arguments);
     out->length += added > 0 ? (size_t)added : 0;
 }
@@ -2628,8 +2747,8 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
                   vendor, platform_name);
     ipt__text_add(&out, "  %s, driver %s\n", version, driver);
     ipt__text_add(
-        &out, "  %lu MiB of memory, %lu KiB of local memory, %u compute units, work-groups of up to %lu work-items\n",
-        (unsigned long)(global >> 20), (unsigned long)(local >> 10), (unsigned)units, (unsigned long)group);
+        &out, "  %zu MiB of memory, %zu KiB of local memory, %u compute units, work-groups of up to %zu work-items\n",
+        (size_t)(global >> 20), (size_t)(local >> 10), (unsigned)units, group);
     return IPT_SUCCESS;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -2741,7 +2860,7 @@ static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
     if (memory && !own)
         memset(memory, 0, bytes);
     if (!memory)
-        ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "could not allocate %lu bytes of host memory", (unsigned long)bytes);
+        ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "could not allocate %zu bytes of host memory", bytes);
     return memory;
 }
 
@@ -2759,7 +2878,7 @@ IPT__PRINTF(2, 3) static IPT__RARE void ipt__log(const ipt_context *context, con
     if (!context->logger.log)
         return;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    IPT__VSNPRINTF(message, sizeof message, format, arguments);
     va_end(arguments);
     context->logger.log(message, context->logger.user);
 }
@@ -2783,6 +2902,7 @@ static IPT__RARE ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_
 {
     cl_device_id devices[256];
     size_t count = 0, i;
+    char room[256];
     const char *name = desc->device_name, *source = "device_name";
     ipt__questions failed = ipt__questions_to(NULL);
     ipt_result result;
@@ -2796,11 +2916,10 @@ static IPT__RARE ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_
         for (i = 0; i < count; ++i)
             if (devices[i] == desc->device)
                 return IPT_SUCCESS;
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "device is not one of the given context's %lu devices",
-                         (unsigned long)count);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "device is not one of the given context's %zu devices", count);
     }
     if (!name) {
-        name = getenv("IPT_DEVICE");
+        name = ipt__environment("IPT_DEVICE", room, sizeof room);
         source = "the environment's IPT_DEVICE";
     }
     for (i = 0; i < count; ++i) {
@@ -2902,8 +3021,8 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     if (desc->max_local_memory)
         limits->local_memory = ipt__min(limits->local_memory, desc->max_local_memory);
     if (limits->local_memory < 1024)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has %lu bytes of local memory: 1024 are needed",
-                         (unsigned long)local);
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has %zu bytes of local memory: 1024 are needed",
+                         (size_t)local);
     /* The limits of a profile. More is of no use. */
     limits->local_memory = ipt__min(limits->local_memory, (size_t)1 << 30);
     limits->largest_group = ipt__min(limits->largest_group, (size_t)1 << 20);
@@ -2955,16 +3074,21 @@ static ipt__name_kind ipt__name_is(const char *name)
 
 #if defined(_WIN32)
 #define IPT__SEPARATORS "/\\"
+#define IPT__PATH_IS_BAD "its name is not UTF-8 or too long"
 
 static const char *ipt__file_make_folder(const char *path)
 {
-    return CreateDirectoryA(path, NULL) || GetLastError() == ERROR_ALREADY_EXISTS ? NULL : "it could not be created";
+    wchar_t wide[IPT__WIDE_PATH];
+    if (!ipt__path_widen(path, wide))
+        return IPT__PATH_IS_BAD;
+    return CreateDirectoryW(wide, NULL) || GetLastError() == ERROR_ALREADY_EXISTS ? NULL : "it could not be created";
 }
 
 /* On Windows a user's folders keep others out by default. */
 static const char *ipt__file_check_folder(const char *path)
 {
-    const DWORD attributes = GetFileAttributesA(path);
+    wchar_t wide[IPT__WIDE_PATH];
+    const DWORD attributes = ipt__path_widen(path, wide) ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
     return attributes == INVALID_FILE_ATTRIBUTES     ? "it does not exist"
            : (attributes & FILE_ATTRIBUTE_DIRECTORY) ? NULL
                                                      : "it is not a folder";
@@ -2975,7 +3099,10 @@ typedef HANDLE ipt__file;
 static const char *ipt__file_open(const char *path, ipt__file *file, size_t *bytes)
 {
     LARGE_INTEGER size;
-    *file = CreateFileA(path, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, OPEN_EXISTING, 0, NULL);
+    wchar_t wide[IPT__WIDE_PATH];
+    if (!ipt__path_widen(path, wide))
+        return IPT__PATH_IS_BAD;
+    *file = CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, OPEN_EXISTING, 0, NULL);
     if (*file == INVALID_HANDLE_VALUE)
         return GetLastError() == ERROR_FILE_NOT_FOUND || GetLastError() == ERROR_PATH_NOT_FOUND ? ""
                                                                                                 : "it cannot be opened";
@@ -3001,7 +3128,12 @@ static void ipt__file_close(ipt__file file)
 static const char *ipt__file_write(const char *path, const unsigned char *data, size_t bytes, int *exists)
 {
     DWORD put = 0;
-    const HANDLE file = CreateFileA(path, GENERIC_WRITE, 0, NULL, CREATE_NEW, 0, NULL);
+    wchar_t wide[IPT__WIDE_PATH];
+    HANDLE file;
+    *exists = 0;
+    if (!ipt__path_widen(path, wide))
+        return IPT__PATH_IS_BAD;
+    file = CreateFileW(wide, GENERIC_WRITE, 0, NULL, CREATE_NEW, 0, NULL);
     *exists = file == INVALID_HANDLE_VALUE && GetLastError() == ERROR_FILE_EXISTS;
     if (file == INVALID_HANDLE_VALUE)
         return "a file could not be created there";
@@ -3014,12 +3146,18 @@ static const char *ipt__file_write(const char *path, const unsigned char *data, 
 
 static int ipt__file_remove(const char *path)
 {
-    return DeleteFileA(path) != 0;
+    wchar_t wide[IPT__WIDE_PATH];
+    return ipt__path_widen(path, wide) && DeleteFileW(wide);
 }
 
+/* Fails where another process has the older file open. That process reads the same entry. */
 static const char *ipt__file_rename(const char *from, const char *to)
 {
-    return MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING) ? NULL : "it cannot be renamed";
+    wchar_t wide_from[IPT__WIDE_PATH], wide_to[IPT__WIDE_PATH];
+    return ipt__path_widen(from, wide_from) && ipt__path_widen(to, wide_to) &&
+                   MoveFileExW(wide_from, wide_to, MOVEFILE_REPLACE_EXISTING)
+               ? NULL
+               : "it cannot be renamed";
 }
 
 static unsigned long ipt__process_number(void)
@@ -3030,7 +3168,7 @@ static unsigned long ipt__process_number(void)
 /* Iterates over a folder's files with ipt's names. */
 typedef struct ipt__listing {
     HANDLE find;
-    WIN32_FIND_DATAA data;
+    WIN32_FIND_DATAW data;
     int first;
     char name[IPT__PATH_BYTES];
     double seconds, age, bytes; /* time of the last write, time since then, size */
@@ -3039,8 +3177,9 @@ typedef struct ipt__listing {
 static int ipt__listing_open(ipt__listing *listing, const char *folder)
 {
     char pattern[IPT__PATH_BYTES];
-    snprintf(pattern, sizeof pattern, "%s/*", folder);
-    listing->find = FindFirstFileA(pattern, &listing->data);
+    wchar_t wide[IPT__WIDE_PATH];
+    ipt__print(pattern, sizeof pattern, "%s/*", folder);
+    listing->find = ipt__path_widen(pattern, wide) ? FindFirstFileW(wide, &listing->data) : INVALID_HANDLE_VALUE;
     listing->first = 1;
     return listing->find != INVALID_HANDLE_VALUE;
 }
@@ -3049,13 +3188,13 @@ static int ipt__listing_next(ipt__listing *listing, const char *folder)
 {
     FILETIME now;
     (void)folder;
-    while (listing->first || FindNextFileA(listing->find, &listing->data)) {
+    while (listing->first || FindNextFileW(listing->find, &listing->data)) {
         listing->first = 0;
-        if (ipt__name_is(listing->data.cFileName) == IPT__NAME_FOREIGN ||
+        if (!ipt__path_narrow(listing->data.cFileName, listing->name, sizeof listing->name) ||
+            ipt__name_is(listing->name) == IPT__NAME_FOREIGN ||
             listing->data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
             continue;
         GetSystemTimeAsFileTime(&now);
-        snprintf(listing->name, sizeof listing->name, "%s", listing->data.cFileName);
         listing->bytes = listing->data.nFileSizeHigh * 4294967296.0 + listing->data.nFileSizeLow;
         listing->seconds = (listing->data.ftLastWriteTime.dwHighDateTime * 4294967296.0 +
                             listing->data.ftLastWriteTime.dwLowDateTime) *
@@ -3193,8 +3332,8 @@ static int ipt__listing_next(ipt__listing *listing, const char *folder)
     while ((found = readdir(listing->folder)) != NULL) {
         char path[2 * IPT__PATH_BYTES];
         struct stat status;
-        snprintf(listing->name, sizeof listing->name, "%s", found->d_name);
-        snprintf(path, sizeof path, "%s/%s", folder, listing->name);
+        ipt__print(listing->name, sizeof listing->name, "%s", found->d_name);
+        ipt__print(path, sizeof path, "%s/%s", folder, listing->name);
         if (ipt__name_is(listing->name) == IPT__NAME_FOREIGN || stat(path, &status) || !S_ISREG(status.st_mode))
             continue;
         listing->bytes = (double)status.st_size;
@@ -3244,7 +3383,7 @@ static int ipt__folder_remove(const char *folder, const char *name, int unfinish
     ipt__file file;
     size_t bytes = 0;
     int ours;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    ipt__print(path, sizeof path, "%s/%s", folder, name);
     if (ipt__file_open(path, &file, &bytes))
         return 0;
     bytes = ipt__min(bytes, sizeof head);
@@ -3330,10 +3469,10 @@ static const char *ipt__folder_store(const char *folder, const char *name, const
         why = ipt__file_check_folder(folder);
     if (why)
         return why;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    ipt__print(path, sizeof path, "%s/%s", folder, name);
     for (attempt = 0; attempt < 1000 && exists; ++attempt) {
-        snprintf(temporary, sizeof temporary, "%s/%lx-%x-%.32s.ipt.tmp", folder, ipt__process_number(),
-                 (unsigned)attempt, name);
+        ipt__print(temporary, sizeof temporary, "%s/%lx-%x-%.32s.ipt.tmp", folder, ipt__process_number(),
+                   (unsigned)attempt, name);
         why = ipt__file_write(temporary, entry, bytes, &exists);
     }
     if (exists)
@@ -3349,7 +3488,8 @@ static const char *ipt__folder_store(const char *folder, const char *name, const
 static void ipt__folder_default(char *folder, size_t capacity)
 {
 #if defined(_WIN32)
-    const char *const home = getenv("LOCALAPPDATA"), *const base = NULL;
+    char room[IPT__PATH_BYTES];
+    const char *const home = ipt__environment("LOCALAPPDATA", room, sizeof room), *const base = NULL;
     const char *const below = "ipt";
 #elif defined(__APPLE__)
     const char *const home = getenv("HOME"), *const base = NULL;
@@ -3360,9 +3500,9 @@ static void ipt__folder_default(char *folder, size_t capacity)
 #endif
     int length = 0;
     if (base && *base == '/')
-        length = snprintf(folder, capacity, "%s/ipt", base);
-    else if (home && (*home == '/' || strcmp(IPT__SEPARATORS, "/")))
-        length = snprintf(folder, capacity, "%s/%s", home, below);
+        length = ipt__print(folder, capacity, "%s/ipt", base);
+    else if (home && *home && (*home == '/' || strcmp(IPT__SEPARATORS, "/")))
+        length = ipt__print(folder, capacity, "%s/%s", home, below);
     if (length <= 0 || (size_t)length >= capacity)
         *folder = 0;
 }
@@ -3406,7 +3546,7 @@ static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *
     if (!context->cache_dir)
         return 0;
     ipt__entry_name(key, strlen(key), name);
-    snprintf(path, sizeof path, "%s/%s", context->cache_dir, name);
+    ipt__print(path, sizeof path, "%s/%s", context->cache_dir, name);
     why = ipt__file_open(path, &file, &entry->bytes);
     if (!why) {
         why = ipt__file_check_folder(context->cache_dir);
@@ -3452,8 +3592,8 @@ IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *ent
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "folder is empty");
     payload = ipt__entry_open(data, bytes, NULL);
     if (!payload)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "entry: its %lu bytes are damaged or not an entry of ipt's cache",
-                         (unsigned long)bytes);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "entry: its %zu bytes are damaged or not an entry of ipt's cache",
+                         bytes);
     ipt__entry_name((const char *)data + IPT__ENTRY_HEAD, payload - IPT__ENTRY_HEAD, name);
     why = ipt__folder_store(folder, name, data, bytes);
     return why ? ipt__fail(IPT_ERROR_UNSUPPORTED, "folder: nothing can be stored in %s: %s", folder, why) : IPT_SUCCESS;
@@ -3487,9 +3627,8 @@ IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *ent
 static void ipt__findings_key(const ipt_context *context, char key[IPT__KEY_BYTES])
 {
     const ipt__limits *const limits = &context->limits;
-    snprintf(key, IPT__KEY_BYTES, "ipt device\nversion %d\nlimits %lu %d %lu\n%s", IPT_VERSION,
-             (unsigned long)limits->local_memory, limits->local_is_limited, (unsigned long)limits->largest_group,
-             context->device_text);
+    ipt__print(key, IPT__KEY_BYTES, "ipt device\nversion %d\nlimits %zu %d %zu\n%s", IPT_VERSION, limits->local_memory,
+               limits->local_is_limited, limits->largest_group, context->device_text);
 }
 
 enum {
@@ -3712,7 +3851,7 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
     context->has_half = context->has_double = 1; /* the profile does not record them */
     for (i = 0; i < IPT__FACT_COUNT; ++i) {
         const ipt__fact *const fact = &ipt__facts[i];
-        snprintf(expected, sizeof expected, "%.19s and a number", fact->name);
+        ipt__print(expected, sizeof expected, "%.19s and a number", fact->name);
         *line = 0;
         ++number;
         if (!ipt__line_next(&profile, line, sizeof line) || !ipt__line_number(line, fact->name, &values[i]) ||
@@ -3827,7 +3966,9 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
 {
 #ifndef IPT_NO_DISK_CACHE
     char folder[IPT__PATH_BYTES];
-    const char *wanted = desc->cache_dir ? desc->cache_dir : getenv("IPT_CACHE_DIR");
+    const char *wanted = desc->cache_dir ? desc->cache_dir : ipt__environment("IPT_CACHE_DIR", folder, sizeof folder);
+    if (!desc->cache_dir && wanted && !strcmp(wanted, "none"))
+        wanted = ""; /* Windows has no empty variables */
     if (!desc->cache_dir && !IPT__ENVIRONMENT_IS_OWN)
         wanted = ""; /* setuid: the environment belongs to another user than the files */
     if (!wanted) {
@@ -3866,15 +4007,15 @@ IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const i
     *context = NULL;
     memset(&wanted, 0, sizeof wanted);
     memset(&limits, 0, sizeof limits);
-    result = desc ? ipt__take_desc(&wanted, sizeof wanted, desc, desc_bytes) : IPT_SUCCESS;
+    result = desc ? ipt__take_desc(&wanted, sizeof wanted, desc, desc_bytes, "desc") : IPT_SUCCESS;
     if (result)
         return result;
     if (!wanted.allocator.alloc != !wanted.allocator.free)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "allocator.%s is NULL: set alloc and free both or neither",
                          wanted.allocator.alloc ? "free" : "alloc");
     if (wanted.max_local_memory && wanted.max_local_memory < 1024)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_local_memory is %lu bytes: at least 1024 are needed",
-                         (unsigned long)wanted.max_local_memory);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_local_memory is %zu bytes: at least 1024 are needed",
+                         wanted.max_local_memory);
     if (!wanted.allocator.alloc) {
         wanted.allocator.alloc = ipt__default_alloc;
         wanted.allocator.free = ipt__default_free;
@@ -4287,9 +4428,9 @@ static IPT__RARE ipt_result ipt__fail_miss(const ipt_context *context, const ipt
     for (at = key; *at; ++at)
         *at = *at == '\n' ? ',' : *at;
     return ipt__fail(IPT_ERROR_CACHE_MISS,
-                     "%s, and neither %lu embedded entries nor %s have, as the device's own code or portable code that "
+                     "%s, and neither %zu embedded entries nor %s have, as the device's own code or portable code that "
                      "it takes: %s",
-                     why, (unsigned long)context->binary_count,
+                     why, context->binary_count,
                      context->cache_dir ? context->cache_dir : "a cache folder (there is none)", key);
 }
 
@@ -4592,11 +4733,11 @@ IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t inde
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "target is %.80s: ptx:sm_NN, bitcode, spirv or amdgcn:NAME is needed", target);
     if (target && (!code_bytes || code_bytes > IPT__ENTRY_MOST / 2))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "code_bytes is %lu", (unsigned long)code_bytes);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "code_bytes is %zu", code_bytes);
     program = ipt__program_at(context, index, &count);
     if (index > count || (index == count && target))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "index is %lu: the context has %lu %s", (unsigned long)index,
-                         (unsigned long)count + !target, target ? "programs" : "entries");
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "index is %zu: the context has %zu %s", index,
+                         count + (size_t)!target, target ? "programs" : "entries");
     if (!program) {
         char key[IPT__KEY_BYTES];
         unsigned char findings[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES];
@@ -4619,14 +4760,12 @@ IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t inde
         ipt__program_drop(context, program);
         if (!made)
             return ipt__fail(target ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
-                             "the device returns no code of entry %lu, or no memory is left for the code",
-                             (unsigned long)index);
+                             "the device returns no code of entry %zu, or no memory is left for the code", index);
         ipt__release(&context->allocator, made);
     }
     *bytes = needed;
     if (entry && capacity < needed)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
-                         (unsigned long)needed);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, needed);
     return IPT_SUCCESS;
 }
 
@@ -4738,8 +4877,8 @@ static void ipt__find_residency(ipt_context *context, ipt__program *program)
     counted = context->context ? ipt__count_resident(context, program) : given;
     if (counted && given)
         counted = given;
-    ipt__log(context, "%lu work-groups of %s with %lu bytes of local memory run at the same time",
-             (unsigned long)counted, ipt__kernels[program->id].name, (unsigned long)program->params.local_bytes);
+    ipt__log(context, "%zu work-groups of %s with %u bytes of local memory run at the same time", counted,
+             ipt__kernels[program->id].name, program->params.local_bytes);
     if (counted <= program->resident)
         return;
     program->resident = counted;
@@ -4914,8 +5053,8 @@ static IPT__RARE ipt_result ipt__sub_groups_get(ipt_context *context, ipt__param
                 ipt__log(context, "%s moves data wrongly by this device's sub-groups: work-groups take their place",
                          ipt__kernels[program->id].name);
             else
-                ipt__log(context, "sub-groups of %lu work-items, %lu were expected, in %s",
-                         (unsigned long)program->lanes, (unsigned long)lanes, ipt__kernels[program->id].name);
+                ipt__log(context, "sub-groups of %zu work-items, %zu were expected, in %s", program->lanes, lanes,
+                         ipt__kernels[program->id].name);
         }
         if (program && program->lanes == lanes)
             found = lanes;
@@ -5037,7 +5176,7 @@ IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *tex
     ipt__text out = {NULL, 0, 0};
     ipt__limits limits;
     ipt__findings found;
-    unsigned long values[IPT__FACT_COUNT];
+    size_t values[IPT__FACT_COUNT];
     int refused = 0, i;
     ipt_result result = IPT_SUCCESS;
     if (!context || (!text && capacity))
@@ -5054,15 +5193,15 @@ IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *tex
     IPT_LOCK_RELEASE(&context->probe_lock);
     found.sub_groups_refused |= refused;
     i = 0;
-#define IPT__GIVE_LIMIT(type, field, minimum, maximum) values[i++] = (unsigned long)limits.field;
-#define IPT__GIVE_FINDING(type, field, minimum, maximum) values[i++] = (unsigned long)found.field;
+#define IPT__GIVE_LIMIT(type, field, minimum, maximum) values[i++] = (size_t)limits.field;
+#define IPT__GIVE_FINDING(type, field, minimum, maximum) values[i++] = (size_t)found.field;
     IPT__LIMIT_LIST(IPT__GIVE_LIMIT)
     IPT__FINDING_LIST(IPT__GIVE_FINDING)
     out.text = text;
     out.capacity = capacity;
     ipt__text_add(&out, "%s\n%s", IPT__PROFILE_TITLE, context->device_text);
     for (i = 0; i < IPT__FACT_COUNT; ++i)
-        ipt__text_add(&out, "%s %lu\n", ipt__facts[i].name, values[i]);
+        ipt__text_add(&out, "%s %zu\n", ipt__facts[i].name, values[i]);
     ipt__text_add(&out, "end\n");
     if (bytes)
         *bytes = out.length + 1;
@@ -5070,8 +5209,7 @@ IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *tex
         return IPT_SUCCESS;
     if (capacity)
         *text = 0;
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
-                     (unsigned long)out.length + 1);
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, out.length + 1);
 }
 
 #endif
@@ -6971,9 +7109,9 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
     stage->lanes = variant->lanes ? variant->lanes : group;
     if (stage->lanes > group)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "%s needs work-groups of %lu work-items: the device has %lu; narrower units or p-ipt-item do "
+                         "%s needs work-groups of %zu work-items: the device has %zu; narrower units or p-ipt-item do "
                          "without",
-                         variant->name, (unsigned long)stage->lanes, (unsigned long)group);
+                         variant->name, stage->lanes, group);
     switch (variant->family) {
     case IPT__FAMILY_SWAP:
         break;
@@ -6984,10 +7122,9 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
         holds = limits->local_memory / problem->unit_bytes;
         if (instance + (variant->bank_padding ? instance / 32 : 0) > holds)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "%s needs a whole tile of %lu x %lu elements in %lu bytes of local memory: smaller tile_m "
+                             "%s needs a whole tile of %zu x %zu elements in %zu bytes of local memory: smaller tile_m "
                              "and tile_n, or pttwac-010, which has only flags there",
-                             variant->name, (unsigned long)stage->rows, (unsigned long)stage->cols,
-                             (unsigned long)limits->local_memory);
+                             variant->name, stage->rows, stage->cols, limits->local_memory);
         break;
     case IPT__FAMILY_PTTWAC_010:
         stage->kind = IPT__STAGE_PTTWAC_010;
@@ -6995,10 +7132,9 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
         flags += variant->flag_layout == 1 ? flags / 32 : 0;
         if (instance >= (size_t)1 << 31 || 4 * flags > limits->local_memory)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "%s needs %lu words of flags for a tile of %lu x %lu elements in %lu bytes of local "
+                             "%s needs %zu words of flags for a tile of %zu x %zu elements in %zu bytes of local "
                              "memory: a smaller tile or flag_spread, or p-ipt, which has no flags",
-                             variant->name, (unsigned long)flags, (unsigned long)stage->rows,
-                             (unsigned long)stage->cols, (unsigned long)limits->local_memory);
+                             variant->name, flags, stage->rows, stage->cols, limits->local_memory);
         break;
     case IPT__FAMILY_PTTWAC_100:
         stage->kind = IPT__STAGE_SHUFFLE;
@@ -7014,9 +7150,9 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
         stage->shuffle.piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
         if (stage->shuffle.inner_rows && (variant->registers || stage->shuffle.piece_units < units))
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "%s cannot transpose super-elements of %lu bytes inside: sequence 4.3 needs them whole in "
+                             "%s cannot transpose super-elements of %zu bytes inside: sequence 4.3 needs them whole in "
                              "local memory, as pttwac-100-group has them if two fit; use 4.1 or 4.2",
-                             variant->name, (unsigned long)(units * problem->unit_bytes));
+                             variant->name, units * problem->unit_bytes);
         stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
         break;
     default: /* P-IPT */
@@ -7068,11 +7204,10 @@ static IPT__RARE ipt_result ipt__layout_exchange(const ipt__problem *problem, ip
     const int before = layout->stage_count;
     ipt__grids grids = ipt__grids_of(1, 1, 1, 1);
     size_t i;
-    for (i = 0; i < 4; ++i)
-        *(i < begin    ? &grids.instances
-          : i < middle ? &grids.rows
-          : i < end    ? &grids.cols
-                       : &grids.length) *= ipt__factor(factors, i);
+    for (i = 0; i < 4; ++i) {
+        size_t *const sides[] = {&grids.instances, &grids.rows, &grids.cols, &grids.length};
+        *sides[(i >= begin) + (i >= middle) + (i >= end)] *= ipt__factor(factors, i);
+    }
     if (exchange->inner) {
         /* The super-element is transposed even if the grid stays as it is. */
         ipt__stage *const stage =
@@ -7080,10 +7215,9 @@ static IPT__RARE ipt_result ipt__layout_exchange(const ipt__problem *problem, ip
         if (!ipt__shuffle_inner(problem, stage, ipt__factor(factors, end), ipt__factor(factors, end + 1)) &&
             problem->desc.variant_100 == IPT_VARIANT_AUTO)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "tile_m = %lu and tile_n = %lu: sequence 4.3 needs two such tiles in %lu bytes of local "
+                             "tile_m = %zu and tile_n = %zu: sequence 4.3 needs two such tiles in %zu bytes of local "
                              "memory; use 4.1, 4.2 or smaller tiles",
-                             (unsigned long)stage->shuffle.inner_rows, (unsigned long)stage->shuffle.inner_cols,
-                             (unsigned long)problem->limits.local_memory);
+                             stage->shuffle.inner_rows, stage->shuffle.inner_cols, problem->limits.local_memory);
     } else if (problem->desc.sequence == IPT_SEQUENCE_1) {
         if (grids.rows > 1 && grids.cols > 1)
             ipt__shuffle_pieces(problem, ipt__stage_add(layout, IPT__STAGE_SHUFFLE, grids.instances, grids.rows,
@@ -7113,14 +7247,13 @@ static ipt_result ipt__tile_side(const char *name, size_t tile, const char *side
 {
     *chosen = tile;
     if (tile && side % tile)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu does not divide %s = %lu", name, (unsigned long)tile,
-                         side_name, (unsigned long)side);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu does not divide %s = %zu", name, tile, side_name, side);
     if (!tile)
         *chosen = ipt__divisor_near(side, IPT__DIVISOR_WANTED);
     if (!*chosen)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "%s is 0 and %s = %lu has no divisor to choose: name %s, or use IPT_SEQUENCE_TWO_PASS", name,
-                         side_name, (unsigned long)side, name);
+                         "%s is 0 and %s = %zu has no divisor to choose: name %s, or use IPT_SEQUENCE_TWO_PASS", name,
+                         side_name, side, name);
     return IPT_SUCCESS;
 }
 
@@ -7511,10 +7644,9 @@ static ipt_result ipt__layout_exchange_forced(const ipt__problem *problem, ipt__
     ipt__bands bands;
     if (height > side || (height && side / height > other))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "%s = %lu: sequence exchange cuts the %s side of %lu x %lu elements into bands of %lu to %lu",
-                         of_shorter ? "tile_n" : "tile_m", (unsigned long)height, of_shorter ? "shorter" : "longer",
-                         (unsigned long)rows, (unsigned long)cols, (unsigned long)ipt__ceil_divide(side, other),
-                         (unsigned long)side);
+                         "%s = %zu: sequence exchange cuts the %s side of %zu x %zu elements into bands of %zu to %zu",
+                         of_shorter ? "tile_n" : "tile_m", height, of_shorter ? "shorter" : "longer", rows, cols,
+                         ipt__ceil_divide(side, other), side);
     ipt__layout_begin(layout);
     if (shorter == 1) {
         ipt__layout_finish(problem, layout, budget);
@@ -7714,11 +7846,11 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
     if (desc->sequence == IPT_SEQUENCE_SQUARE && desc->rows != desc->cols)
         return ipt__fail(
             IPT_ERROR_INVALID_ARGUMENT,
-            "sequence is square, but rows = %lu and cols = %lu differ: IPT_SEQUENCE_TWO_PASS serves every shape",
-            (unsigned long)desc->rows, (unsigned long)desc->cols);
+            "sequence is square, but rows = %zu and cols = %zu differ: IPT_SEQUENCE_TWO_PASS serves every shape",
+            desc->rows, desc->cols);
     if ((desc->sequence == IPT_SEQUENCE_TWO_PASS || desc->sequence == IPT_SEQUENCE_AUTO) && length > long_side)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is longer than %s = %lu", tall ? "tile_m" : "tile_n",
-                         (unsigned long)length, tall ? "rows" : "cols", (unsigned long)long_side);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu is longer than %s = %zu", tall ? "tile_m" : "tile_n",
+                         length, tall ? "rows" : "cols", long_side);
     switch (desc->sequence) {
     case IPT_SEQUENCE_AUTO:
         if (desc->rows == 1 || desc->cols == 1) {
@@ -9266,10 +9398,9 @@ static ipt_result ipt__buffer_make(const ipt_context *context, size_t bytes, voi
     if (ipt__is_out_of_memory(error))
         *refused = bytes;
     if (context->allocation && bytes > context->allocation)
-        snprintf(limit, sizeof limit, ": the device allocates %lu bytes at most at once",
-                 (unsigned long)context->allocation);
-    return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of %s: clCreateBuffer failed with %s (%d)%s",
-                     (unsigned long)bytes, name, ipt__cl_error(error), (int)error, limit);
+        ipt__print(limit, sizeof limit, ": the device allocates %zu bytes at most at once", context->allocation);
+    return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%zu bytes of %s: clCreateBuffer failed with %s (%d)%s", bytes, name,
+                     ipt__cl_error(error), (int)error, limit);
 }
 
 /* Bytes for the next attempt after a refused allocation. The first attempt uses the device's reported limit. */
@@ -9324,17 +9455,17 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
 
 enum { IPT__DESCRIPTION_BYTES = 2048 };
 
-static unsigned long ipt__super_bytes(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__super_bytes(const ipt_plan *plan, const ipt__stage *stage)
 {
-    return (unsigned long)stage->length * (unsigned long)plan->problem.desc.elem_size;
+    return stage->length * plan->problem.desc.elem_size;
 }
 
 /* "NAME: INSTANCES x (ROWS x COLS of N bytes)" */
 static IPT__RARE void ipt__describe_grid(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage,
                                          const char *name)
 {
-    ipt__text_add(out, "%s: %lu x (%lu x %lu of %lu bytes)", name, (unsigned long)stage->instances,
-                  (unsigned long)stage->rows, (unsigned long)stage->cols, ipt__super_bytes(plan, stage));
+    ipt__text_add(out, "%s: %zu x (%zu x %zu of %zu bytes)", name, stage->instances, stage->rows, stage->cols,
+                  ipt__super_bytes(plan, stage));
 }
 
 /* Ends the line of a stage with what every kind may have. */
@@ -9345,24 +9476,22 @@ static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
     if (stage->apply)
         ipt__text_add(out, ", each element as the expression says");
     if (stage->row_slots && stage->row_stride != stage->row_slots * ipt__slot_length(stage))
-        ipt__text_add(out, ", slots on rows of %lu elements with a gap of %lu", (unsigned long)stage->row_stride,
-                      (unsigned long)(stage->row_stride - stage->row_slots * ipt__slot_length(stage)));
+        ipt__text_add(out, ", slots on rows of %zu elements with a gap of %zu", stage->row_stride,
+                      stage->row_stride - stage->row_slots * ipt__slot_length(stage));
     ipt__text_add(out, "\n");
 }
 
 static IPT__RARE void ipt__describe_save(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
-    ipt__text_add(out, "save: %lu x %lu elements that no %s to the workspace%s\n", (unsigned long)stage->rows,
-                  (unsigned long)stage->cols, stage->straight ? "exchange moves" : "super-element holds",
-                  stage->straight ? "" : ", transposed");
+    ipt__text_add(out, "save: %zu x %zu elements that no %s to the workspace%s\n", stage->rows, stage->cols,
+                  stage->straight ? "exchange moves" : "super-element holds", stage->straight ? "" : ", transposed");
 }
 
 static IPT__RARE void ipt__describe_restore(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
-    ipt__text_add(out, "restore: them as %lu rows of %lu elements from the workspace\n", (unsigned long)stage->rows,
-                  (unsigned long)stage->length);
+    ipt__text_add(out, "restore: them as %zu rows of %zu elements from the workspace\n", stage->rows, stage->length);
 }
 
 /* The move, if the stage makes it. */
@@ -9377,7 +9506,7 @@ static IPT__RARE void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, c
     ipt__describe_grid(out, plan, stage, "tile");
     ipt__text_add(out, ", whole in local memory");
     if (stage->tile.pack_bytes)
-        ipt__text_add(out, ", as many to a work-group as fit %lu bytes", (unsigned long)stage->tile.pack_bytes);
+        ipt__text_add(out, ", as many to a work-group as fit %zu bytes", stage->tile.pack_bytes);
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }
@@ -9392,19 +9521,17 @@ static IPT__RARE void ipt__describe_swap(ipt__text *out, const ipt_plan *plan, c
 
 static IPT__RARE void ipt__describe_spread(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
-    const unsigned long unit = (unsigned long)plan->problem.unit_bytes;
-    ipt__text_add(out, "spread: %lu x (%lu rows of %lu bytes) from %lu to %lu bytes apart",
-                  (unsigned long)stage->instances, (unsigned long)stage->rows,
-                  (unsigned long)stage->cols * (unsigned long)plan->problem.desc.elem_size,
-                  (unsigned long)stage->spread[0] * unit, (unsigned long)stage->spread[1] * unit);
+    const size_t unit = plan->problem.unit_bytes;
+    ipt__text_add(out, "spread: %zu x (%zu rows of %zu bytes) from %zu to %zu bytes apart", stage->instances,
+                  stage->rows, stage->cols * plan->problem.desc.elem_size, stage->spread[0] * unit,
+                  stage->spread[1] * unit);
     ipt__describe_end(out, stage);
 }
 
 static IPT__RARE void ipt__describe_wave(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__describe_grid(out, plan, stage, "panels in waves");
-    ipt__text_add(out, ", %lu panels of %lu matrices at once", (unsigned long)stage->instances_at_once,
-                  (unsigned long)stage->matrices_at_once);
+    ipt__text_add(out, ", %zu panels of %zu matrices at once", stage->instances_at_once, stage->matrices_at_once);
     ipt__describe_end(out, stage);
 }
 
@@ -9413,15 +9540,15 @@ static IPT__RARE void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, 
     const ipt__chunks *const chunks = &stage->panel;
     ipt__describe_grid(out, plan, stage, "panels together");
     if (chunks->across * chunks->down > 1)
-        ipt__text_add(out, ", each held by %lu work-groups", (unsigned long)(chunks->across * chunks->down));
+        ipt__text_add(out, ", each held by %zu work-groups", chunks->across * chunks->down);
     else
-        ipt__text_add(out, ", %lu held by each work-group", (unsigned long)chunks->pack);
-    ipt__text_add(out, " (chunks of %lu x %lu)", (unsigned long)(chunks->tall ? chunks->y : chunks->x),
-                  (unsigned long)(chunks->tall ? chunks->x : chunks->y));
+        ipt__text_add(out, ", %zu held by each work-group", chunks->pack);
+    ipt__text_add(out, " (chunks of %zu x %zu)", chunks->tall ? chunks->y : chunks->x,
+                  chunks->tall ? chunks->x : chunks->y);
     if (chunks->held_row)
-        ipt__text_add(out, ", %lu columns of a chunk in registers", (unsigned long)(chunks->x - chunks->local_x));
+        ipt__text_add(out, ", %zu columns of a chunk in registers", chunks->x - chunks->local_x);
     if (stage->tail_length)
-        ipt__text_add(out, ", %lu %s %s", (unsigned long)stage->tail_length, chunks->tall ? "rows" : "columns",
+        ipt__text_add(out, ", %zu %s %s", stage->tail_length, chunks->tall ? "rows" : "columns",
                       chunks->tall ? "to the workspace first" : "from the workspace last");
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
@@ -9429,38 +9556,35 @@ static IPT__RARE void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, 
 
 static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
-    ipt__text_add(out, "shuffle: %lu x (%lu x %lu super-elements of %lu elements, %lu bytes)",
-                  (unsigned long)stage->instances, (unsigned long)stage->rows, (unsigned long)stage->cols,
-                  (unsigned long)stage->length, ipt__super_bytes(plan, stage));
+    ipt__text_add(out, "shuffle: %zu x (%zu x %zu super-elements of %zu elements, %zu bytes)", stage->instances,
+                  stage->rows, stage->cols, stage->length, ipt__super_bytes(plan, stage));
     if (stage->shuffle.inner_rows)
-        ipt__text_add(out, ", each transposed as %lu x %lu", (unsigned long)stage->shuffle.inner_rows,
-                      (unsigned long)stage->shuffle.inner_cols);
+        ipt__text_add(out, ", each transposed as %zu x %zu", stage->shuffle.inner_rows, stage->shuffle.inner_cols);
     if (stage->shuffle.pairs)
         ipt__text_add(out, ", in pairs");
     if (stage->shuffle.pieces > 1)
-        ipt__text_add(out, ", in %lu pieces", (unsigned long)stage->shuffle.pieces);
+        ipt__text_add(out, ", in %zu pieces", stage->shuffle.pieces);
     if (stage->shuffle.chains) {
         const ipt__params *const params = &plan->kernels[stage->kernels[0]].program->params;
         ipt__text_add(out, ", %u chains to each of %s of %u work-items", (unsigned)params->chains,
                       params->sub_group ? "sub-groups" : "work-groups", (unsigned)params->lanes);
     }
     if (stage->instances_at_once < stage->instances)
-        ipt__text_add(out, ", %lu at once", (unsigned long)stage->instances_at_once);
+        ipt__text_add(out, ", %zu at once", stage->instances_at_once);
     ipt__describe_end(out, stage);
 }
 
 static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     const ipt__bands *const bands = &stage->bands;
-    ipt__text_add(out, "exchange: %lu bands of %lu %s, ranges of %lu %s, runs of %lu bytes, %lu and %lu left over",
-                  (unsigned long)bands->number, (unsigned long)bands->height, bands->tall ? "rows" : "columns",
-                  (unsigned long)bands->width, bands->tall ? "columns" : "rows",
-                  (unsigned long)(bands->height * plan->problem.desc.elem_size), (unsigned long)bands->rest_rows,
-                  (unsigned long)bands->rest_cols);
+    ipt__text_add(out, "exchange: %zu bands of %zu %s, ranges of %zu %s, runs of %zu bytes, %zu and %zu left over",
+                  bands->number, bands->height, bands->tall ? "rows" : "columns", bands->width,
+                  bands->tall ? "columns" : "rows", bands->height * plan->problem.desc.elem_size, bands->rest_rows,
+                  bands->rest_cols);
     if (bands->together)
-        ipt__text_add(out, ", each by %lu work-groups together", (unsigned long)bands->chunks);
+        ipt__text_add(out, ", each by %zu work-groups together", bands->chunks);
     if (bands->workers)
-        ipt__text_add(out, ", all by %lu work-groups in one launch", (unsigned long)bands->workers);
+        ipt__text_add(out, ", all by %zu work-groups in one launch", bands->workers);
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }
@@ -9468,7 +9592,7 @@ static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *pla
 static IPT__RARE void ipt__describe_flip(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
-    ipt__text_add(out, "flip: %lu x %lu elements, %s reversed", (unsigned long)stage->rows, (unsigned long)stage->cols,
+    ipt__text_add(out, "flip: %zu x %zu elements, %s reversed", stage->rows, stage->cols,
                   !stage->reversed_cols   ? "the sequence of rows"
                   : !stage->reversed_rows ? "each row"
                                           : "all");
@@ -9493,8 +9617,8 @@ static IPT__RARE void ipt__describe_cycles(ipt__text *out, const ipt_plan *plan,
 static IPT__RARE void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
-    ipt__text_add(out, "pad: %lu rows of %lu elements from %lu to %lu elements apart\n", (unsigned long)stage->rows,
-                  (unsigned long)stage->length, (unsigned long)stage->origin, (unsigned long)stage->row_stride);
+    ipt__text_add(out, "pad: %zu rows of %zu elements from %zu to %zu elements apart\n", stage->rows, stage->length,
+                  stage->origin, stage->row_stride);
 }
 #endif
 
@@ -9515,16 +9639,15 @@ static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     int i;
-    ipt__text_add(out, "%lu x %lu elements of %lu bytes, %lu %s, %s%ssequence %s, in place: %d %s\n",
-                  (unsigned long)desc->rows, (unsigned long)desc->cols, (unsigned long)desc->elem_size,
-                  (unsigned long)desc->batch, desc->batch == 1 ? "matrix" : "matrices",
+    ipt__text_add(out, "%zu x %zu elements of %zu bytes, %zu %s, %s%ssequence %s, in place: %d %s\n", desc->rows,
+                  desc->cols, desc->elem_size, desc->batch, desc->batch == 1 ? "matrix" : "matrices",
                   desc->move ? ipt_move_string(desc->move) : "", desc->move ? ", " : "",
                   ipt_sequence_string(desc->sequence), plan->layout.stage_count,
                   plan->layout.stage_count == 1 ? "stage" : "stages");
     if (plan->problem.pitched)
-        ipt__text_add(out, "  rows %lu bytes apart before, %lu after\n",
-                      (unsigned long)(plan->problem.source_row * plan->problem.unit_bytes),
-                      (unsigned long)(plan->problem.result_row * plan->problem.unit_bytes));
+        ipt__text_add(out, "  rows %zu bytes apart before, %zu after\n",
+                      plan->problem.source_row * plan->problem.unit_bytes,
+                      plan->problem.result_row * plan->problem.unit_bytes);
     for (i = 0; i < plan->layout.stage_count; ++i) {
         ipt__text_add(out, "  %d. ", i + 1);
         ipt__stage_describers[plan->layout.stages[i].kind](out, plan, &plan->layout.stages[i]);
@@ -9541,7 +9664,7 @@ static IPT__RARE void ipt__describe_memory(ipt__text *out, const ipt_plan *plan,
         ipt__params_print(out, &program->params, ipt__kernels[program->id].uses);
         ipt__text_add(out, "\n");
     }
-    ipt__text_add(out, "  workspace: %lu bytes (%.2f %% of the matrices)\n", (unsigned long)workspace,
+    ipt__text_add(out, "  workspace: %zu bytes (%.2f %% of the matrices)\n", workspace,
                   100.0 * (double)workspace / ((double)plan->problem.matrix_bytes * (double)plan->problem.desc.batch));
 }
 
@@ -9659,8 +9782,8 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
     if (result)
         return result;
     if (desc->flag_spread > 32 || (desc->flag_spread & (desc->flag_spread - 1)) != 0)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flag_spread is %lu: 1, 2, 4, 8, 16 and 32 are possible",
-                         (unsigned long)desc->flag_spread);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flag_spread is %zu: 1, 2, 4, 8, 16 and 32 are possible",
+                         desc->flag_spread);
     if (desc->variant_010 && (desc->sequence == IPT_SEQUENCE_1 || desc->sequence == IPT_SEQUENCE_4_3))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "variant_010 is %s, but no stage of sequence %s moves single elements in tiles: variant_100 "
@@ -9694,10 +9817,9 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
     if (formats && !ipt__formats_without_blocks(desc) &&
         (!desc->tile_m || !desc->tile_n || desc->rows % desc->tile_m || desc->cols % desc->tile_n))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "tile_m = %lu and tile_n = %lu, the sides of the formats' blocks, must divide rows = %lu and "
-                         "cols = %lu",
-                         (unsigned long)desc->tile_m, (unsigned long)desc->tile_n, (unsigned long)desc->rows,
-                         (unsigned long)desc->cols);
+                         "tile_m = %zu and tile_n = %zu, the sides of the formats' blocks, must divide rows = %zu and "
+                         "cols = %zu",
+                         desc->tile_m, desc->tile_n, desc->rows, desc->cols);
     if ((desc->flags & IPT_PAD) && (desc->flags & IPT_NO_COOPERATIVE))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "flags has IPT_PAD, whose kernels wait for other work-groups, and IPT_NO_COOPERATIVE");
@@ -9739,8 +9861,8 @@ static ipt_result ipt__problem_choose_padding(ipt__problem *problem)
         return ipt__fail_further(result, uses_m && !desc->tile_m ? "flags has IPT_PAD, and tile_m is 0"
                                                                  : "flags has IPT_PAD, and tile_n is 0");
     if (desc->rows + problem->pad_rows < desc->rows || desc->cols + problem->pad_cols < desc->cols)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu and cols = %lu with their padding overflow",
-                         (unsigned long)desc->rows, (unsigned long)desc->cols);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %zu and cols = %zu with their padding overflow",
+                         desc->rows, desc->cols);
     desc->rows += problem->pad_rows;
     desc->cols += problem->pad_cols;
     if (desc->sequence == IPT_SEQUENCE_AUTO)
@@ -9798,8 +9920,8 @@ static ipt_result ipt__check_expression(const ipt_plan_desc *desc)
         return ipt__check_expression_argument(desc);
     if (desc->elem_size > 16 || (desc->elem_size & (desc->elem_size - 1)))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "expression: elem_size is %lu, but elements of 1, 2, 4, 8 or 16 bytes are needed",
-                         (unsigned long)desc->elem_size);
+                         "expression: elem_size is %zu, but elements of 1, 2, 4, 8 or 16 bytes are needed",
+                         desc->elem_size);
     for (at = desc->expression_type; *at; ++at)
         if (!((*at >= 'a' && *at <= 'z') || (*at >= '0' && *at <= '9' && at != desc->expression_type)))
             break;
@@ -9824,8 +9946,8 @@ static ipt_result ipt__check_streaming(const ipt_plan_desc *desc)
                          ipt_host_string(desc->host));
     if (desc->max_device_memory)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "max_device_memory is %lu: ipt was compiled with IPT_NO_HOST_STREAMING, and cuts no matrix",
-                         (unsigned long)desc->max_device_memory);
+                         "max_device_memory is %zu: ipt was compiled with IPT_NO_HOST_STREAMING, and cuts no matrix",
+                         desc->max_device_memory);
     return IPT_SUCCESS;
 }
 #endif
@@ -9846,13 +9968,13 @@ static ipt_result ipt__check_dense_only(const ipt_plan_desc *desc)
             : NULL;
     if (what)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "row_pitch is %lu and row_pitch_out is %lu: %s need rows without gaps, so set both to 0",
-                         (unsigned long)desc->row_pitch, (unsigned long)desc->row_pitch_out, what);
+                         "row_pitch is %zu and row_pitch_out is %zu: %s need rows without gaps, so set both to 0",
+                         desc->row_pitch, desc->row_pitch_out, what);
     if (desc->sequence == IPT_SEQUENCE_SQUARE && desc->row_pitch != desc->row_pitch_out)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "row_pitch is %lu and row_pitch_out is %lu: sequence square needs equal ones; "
+                         "row_pitch is %zu and row_pitch_out is %zu: sequence square needs equal ones; "
                          "IPT_SEQUENCE_EXCHANGE serves others",
-                         (unsigned long)desc->row_pitch, (unsigned long)desc->row_pitch_out);
+                         desc->row_pitch, desc->row_pitch_out);
     return IPT_SUCCESS;
 }
 
@@ -9862,12 +9984,11 @@ static ipt_result ipt__check_pitch(const char *name, size_t row, size_t unit, si
     if (!*pitch)
         *pitch = row;
     if (*pitch < row)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is less than a row of %lu bytes", name,
-                         (unsigned long)*pitch, (unsigned long)row);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu is less than a row of %zu bytes", name, *pitch, row);
     if (*pitch % unit)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "%s = %lu is not a multiple of %lu, the largest power of two in elem_size", name,
-                         (unsigned long)*pitch, (unsigned long)unit);
+                         "%s = %zu is not a multiple of %zu, the largest power of two in elem_size", name, *pitch,
+                         unit);
     return IPT_SUCCESS;
 }
 
@@ -9898,8 +10019,8 @@ static ipt_result ipt__problem_take_pitches(ipt__problem *problem)
         if (result)
             return result;
         if (!ipt__rows_extent(rows[i], row[i], *pitches[i], &extents[i]))
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu: the size of %lu such rows overflows",
-                             i ? "row_pitch_out" : "row_pitch", (unsigned long)*pitches[i], (unsigned long)rows[i]);
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu: the size of %zu such rows overflows",
+                             i ? "row_pitch_out" : "row_pitch", *pitches[i], rows[i]);
         stride = ipt__max(stride, rows[i] * *pitches[i]);
     }
     if (!desc->batch_stride)
@@ -9927,16 +10048,16 @@ static ipt_result ipt__problem_take_stride(ipt__problem *problem)
     const size_t extent = problem->extent_bytes;
     size_t before;
     if (desc->batch_stride < extent)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is less than a matrix of %lu bytes",
-                         (unsigned long)desc->batch_stride, (unsigned long)extent);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %zu is less than a matrix of %zu bytes",
+                         desc->batch_stride, extent);
     if (desc->batch_stride % problem->unit_bytes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is not a multiple of %lu",
-                         (unsigned long)desc->batch_stride, (unsigned long)problem->unit_bytes);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %zu is not a multiple of %zu", desc->batch_stride,
+                         problem->unit_bytes);
     problem->span_bytes = desc->batch;
     if (!ipt__multiply(&problem->span_bytes, desc->batch_stride))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "batch = %lu and batch_stride = %lu: the size of all matrices overflows",
-                         (unsigned long)desc->batch, (unsigned long)desc->batch_stride);
+                         "batch = %zu and batch_stride = %zu: the size of all matrices overflows", desc->batch,
+                         desc->batch_stride);
     before = problem->span_bytes - desc->batch_stride;
     problem->span_bytes = before + extent;
     problem->source_span += before;
@@ -9966,7 +10087,7 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
     if ((int)desc->host < 0 || desc->host >= IPT__HOST_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host is %d, which is unknown", (int)desc->host);
     if (desc->host_queues > IPT__HOST_PARTS_MOST)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host_queues is %lu: %d at most", (unsigned long)desc->host_queues,
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host_queues is %zu: %d at most", desc->host_queues,
                          (int)IPT__HOST_PARTS_MOST);
     if ((int)desc->sequence < 0 || desc->sequence >= IPT__SEQUENCE_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "sequence is %d, which is unknown", (int)desc->sequence);
@@ -9995,8 +10116,8 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
         desc->batch = 1;
     bytes = desc->rows;
     if (!ipt__multiply(&bytes, desc->cols) || !ipt__multiply(&bytes, desc->elem_size))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu, cols = %lu, elem_size = %lu: the product overflows",
-                         (unsigned long)desc->rows, (unsigned long)desc->cols, (unsigned long)desc->elem_size);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %zu, cols = %zu, elem_size = %zu: the product overflows",
+                         desc->rows, desc->cols, desc->elem_size);
     problem->matrix_bytes = bytes;
     problem->unit_bytes = ipt__unit_bytes(desc->elem_size);
     problem->element_units = desc->elem_size / problem->unit_bytes;
@@ -10006,8 +10127,8 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
     if (result)
         return result;
     if (desc->elem_size / problem->unit_bytes > 0xffffffffu)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "elem_size = %lu: elements of fewer than 2^32 units of %lu bytes work",
-                         (unsigned long)desc->elem_size, (unsigned long)problem->unit_bytes);
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "elem_size = %zu: elements of fewer than 2^32 units of %zu bytes work",
+                         desc->elem_size, problem->unit_bytes);
     return IPT_SUCCESS;
 }
 
@@ -10547,15 +10668,14 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const ipt__operand *op
         *unaligned |= (size_t)host % IPT__WORD_BYTES != 0;
     if ((size_t)host % ipt__host_alignment(plan))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "%s was made over host memory at %p: the device works there, so a multiple of %lu is needed",
-                         name, host, (unsigned long)ipt__host_alignment(plan));
+                         "%s was made over host memory at %p: the device works there, so a multiple of %zu is needed",
+                         name, host, ipt__host_alignment(plan));
     if (offset % plan->problem.unit_bytes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is not a multiple of %lu", operand->offset_name,
-                         (unsigned long)offset, (unsigned long)plan->problem.unit_bytes);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu is not a multiple of %zu", operand->offset_name, offset,
+                         plan->problem.unit_bytes);
     if (offset > bytes || bytes - offset < operand->bytes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %lu bytes: %lu are needed from %s = %lu", name,
-                         (unsigned long)bytes, (unsigned long)operand->bytes, operand->offset_name,
-                         (unsigned long)offset);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %zu bytes: %zu are needed from %s = %zu", name, bytes,
+                         operand->bytes, operand->offset_name, offset);
     return IPT_SUCCESS;
 }
 
@@ -10819,8 +10939,8 @@ static ipt_result ipt__check_apart(const ipt__operand *from, const ipt__operand 
     if (source_memory == destination_memory && source_begin < destination_begin + to->bytes &&
         destination_begin < source_begin + from->bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "destination_offset = %lu: the destination overlaps the source at source_offset = %lu",
-                         (unsigned long)to->offset, (unsigned long)from->offset);
+                         "destination_offset = %zu: the destination overlaps the source at source_offset = %zu",
+                         to->offset, from->offset);
     return IPT_SUCCESS;
 }
 
@@ -10915,18 +11035,6 @@ static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, c
 /* Wisdom: measured choices as text. */
 
 #ifndef IPT_NO_WISDOM
-
-/* Adds a size in decimal. Windows' unsigned long is too short for a size. */
-static void ipt__text_add_size(ipt__text *out, size_t value)
-{
-    char digits[24];
-    size_t at = sizeof digits - 1;
-    digits[at] = 0;
-    do
-        digits[--at] = (char)('0' + value % 10);
-    while (value /= 10);
-    ipt__text_add(out, "%s", digits + at);
-}
 
 #define IPT__WISDOM_TITLE "ipt wisdom 2"
 
@@ -11043,9 +11151,7 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
     IPT_LOCK_ACQUIRE(&context->lock);
     for (next = context->wisdom; next; next = next->next, ++lines) {
         ipt__text_add(&out, "transpose");
-#define IPT__WISDOM_PRINT(field)                                                                                       \
-    ipt__text_add(&out, " " #field "=");                                                                               \
-    ipt__text_add_size(&out, next->field);
+#define IPT__WISDOM_PRINT(field) ipt__text_add(&out, " " #field "=%zu", (size_t)next->field);
         IPT__WISDOM_LIST(IPT__WISDOM_PRINT)
         if (next->row_pitch) {
             IPT__WISDOM_PRINT(row_pitch)
@@ -11061,8 +11167,7 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
         return IPT_SUCCESS;
     if (capacity)
         *text = 0;
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
-                     (unsigned long)out.length + 1);
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, out.length + 1);
 }
 
 /* Whether the sequence can cut the shape so: into super-elements, or into bands. */
@@ -11173,7 +11278,7 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export_file(ipt_context *context, const 
     if (!text)
         return IPT_ERROR_OUT_OF_MEMORY;
     good = !ipt_wisdom_export(context, text, bytes, NULL);
-    file = good ? fopen(path, "wb") : NULL; /* never write a truncated file */
+    file = good ? ipt__path_open(path, "wb") : NULL; /* never write a truncated file */
     good = file && fputs(text, file) >= 0;
     if (file && fclose(file))
         good = 0;
@@ -11183,18 +11288,6 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export_file(ipt_context *context, const 
 
 enum { IPT__WISDOM_MOST = 1 << 24 /* bytes of a file: about 100,000 shapes */ };
 
-/* True if the path names a regular file or does not exist. Opening a pipe may block, and a device may have no end. */
-static int ipt__is_plain_file(const char *path)
-{
-#if defined(_WIN32)
-    (void)path;
-    return 1;
-#else
-    struct stat status;
-    return stat(path, &status) || S_ISREG(status.st_mode);
-#endif
-}
-
 IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
 {
     size_t capacity = 1 << 12, length = 0, got = 1;
@@ -11203,9 +11296,9 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const 
     ipt_result result = IPT_SUCCESS;
     if (!context || !path)
         return ipt__fail_null(context ? "path" : "context");
-    if (!ipt__is_plain_file(path))
+    if (!ipt__path_is_plain(path))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read: it is not a regular file", path);
-    file = fopen(path, "rb");
+    file = ipt__path_open(path, "rb");
     if (!file)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read", path);
     while (got && !result && !ferror(file)) {
@@ -11214,8 +11307,8 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const 
             result = length < IPT__WISDOM_MOST
                          ? IPT_ERROR_OUT_OF_MEMORY
                          : ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                                     "path: %s is too long for a text of wisdom: %lu bytes at most are read", path,
-                                     (unsigned long)IPT__WISDOM_MOST);
+                                     "path: %s is too long for a text of wisdom: %zu bytes at most are read", path,
+                                     (size_t)IPT__WISDOM_MOST);
             break;
         }
         if (text)
@@ -11419,10 +11512,9 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
     if (!result && budget && plan->layout.workspace > budget) {
         plan->enough = plan->layout.minimum_workspace;
         result = ipt__fail(IPT_ERROR_UNSUPPORTED,
-                           "%s allows %lu bytes, too few for %lu x %lu elements of %lu bytes: %lu would do",
-                           desc->max_workspace ? "max_workspace" : "the default of max_workspace",
-                           (unsigned long)budget, (unsigned long)desc->rows, (unsigned long)desc->cols,
-                           (unsigned long)desc->elem_size, (unsigned long)plan->enough);
+                           "%s allows %zu bytes, too few for %zu x %zu elements of %zu bytes: %zu would do",
+                           desc->max_workspace ? "max_workspace" : "the default of max_workspace", budget, desc->rows,
+                           desc->cols, desc->elem_size, plan->enough);
     }
     if (!result)
         result = ipt__plan_select_layout(plan, budget);
@@ -11636,29 +11728,24 @@ static void ipt__cut_describe(ipt__text *out, const ipt__host_plan *plan)
 {
     const ipt__cut *const cut = &plan->cut;
     if (cut->matrices)
-        ipt__text_add(out, "  %lu matrices at a time, in chunks of %lu bytes\n", (unsigned long)cut->matrices,
-                      (unsigned long)cut->chunk_bytes);
+        ipt__text_add(out, "  %zu matrices at a time, in chunks of %zu bytes\n", cut->matrices, cut->chunk_bytes);
     else
         ipt__text_add(out,
-                      "  cut into %lu panels of %lu and %lu left over, %lu to a chunk of %lu bytes; the host shuffles "
-                      "%lu blocks of %lu bytes, each %lu super-elements; %lu lines left over\n",
-                      (unsigned long)cut->panels, (unsigned long)cut->length, (unsigned long)cut->rest,
-                      (unsigned long)cut->chunk_panels, (unsigned long)cut->chunk_bytes,
-                      (unsigned long)ipt__moves_count(cut), (unsigned long)cut->block_bytes, (unsigned long)cut->group,
-                      (unsigned long)cut->spare);
+                      "  cut into %zu panels of %zu and %zu left over, %zu to a chunk of %zu bytes; the host shuffles "
+                      "%zu blocks of %zu bytes, each %zu super-elements; %zu lines left over\n",
+                      cut->panels, cut->length, cut->rest, cut->chunk_panels, cut->chunk_bytes, ipt__moves_count(cut),
+                      cut->block_bytes, cut->group, cut->spare);
     if (plan->blocks.bus_bytes)
         ipt__text_add(out,
-                      "  pinned: %lu panels of %lu rows, %lu blocks of %lu columns to each; the device holds up to %lu "
-                      "of %lu bytes; %lu bytes cross the bus\n",
-                      (unsigned long)plan->blocks.panels, (unsigned long)plan->blocks.length,
-                      (unsigned long)plan->blocks.per_panel, (unsigned long)plan->blocks.columns,
-                      (unsigned long)plan->blocks.units, (unsigned long)plan->blocks.unit_bytes,
-                      (unsigned long)plan->blocks.bus_bytes);
+                      "  pinned: %zu panels of %zu rows, %zu blocks of %zu columns to each; the device holds up to %zu "
+                      "of %zu bytes; %zu bytes cross the bus\n",
+                      plan->blocks.panels, plan->blocks.length, plan->blocks.per_panel, plan->blocks.columns,
+                      plan->blocks.units, plan->blocks.unit_bytes, plan->blocks.bus_bytes);
     if (plan->bus_bands.bus_bytes)
-        ipt__text_add(out, "  pinned: %lu bands of %lu %s, runs of %lu bytes; %lu bytes cross the bus\n",
-                      (unsigned long)plan->bus_bands.bands.number, (unsigned long)plan->bus_bands.bands.height,
-                      plan->bus_bands.bands.tall ? "rows" : "columns", (unsigned long)plan->bus_bands.run_bytes,
-                      (unsigned long)plan->bus_bands.bus_bytes);
+        ipt__text_add(out, "  pinned: %zu bands of %zu %s, runs of %zu bytes; %zu bytes cross the bus\n",
+                      plan->bus_bands.bands.number, plan->bus_bands.bands.height,
+                      plan->bus_bands.bands.tall ? "rows" : "columns", plan->bus_bands.run_bytes,
+                      plan->bus_bands.bus_bytes);
 }
 
 static ipt_result ipt__host_plan_describe(ipt_plan *plan)
@@ -12490,8 +12577,8 @@ static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
 static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
 {
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "max_workspace allows %lu bytes, too few for a plan and the parts of host: %lu would do",
-                     (unsigned long)budget, (unsigned long)enough);
+                     "max_workspace allows %zu bytes, too few for a plan and the parts of host: %zu would do", budget,
+                     enough);
 }
 
 /* Refuses parts that exceed the plan's workspace limit. Each device needs room for two plans if the second cannot
@@ -12646,8 +12733,8 @@ IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **mem
     }
     if (error) {
         ipt__release(&context->allocator, pinned);
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of pinned memory: %s failed with %s (%d)",
-                         (unsigned long)bytes, call, ipt__cl_error(error), (int)error);
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%zu bytes of pinned memory: %s failed with %s (%d)", bytes, call,
+                         ipt__cl_error(error), (int)error);
     }
     pinned->bytes = bytes;
     IPT_LOCK_ACQUIRE(&context->lock);
@@ -13953,11 +14040,10 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
                                              IPT__CUT_BLOCK_WANTED, &plan->host->cut)) {
         const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) * line;
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "%s = %lu is too little for a panel of a %lu x %lu matrix of %lu bytes: %lu would do",
+                         "%s = %zu is too little for a panel of a %zu x %zu matrix of %zu bytes: %zu would do",
                          plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
-                         (unsigned long)ipt__cut_most(plan, limit), (unsigned long)plan->problem.desc.rows,
-                         (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
-                         (unsigned long)(IPT__CUT_SLOTS * panel + panel / 2 + workspace));
+                         ipt__cut_most(plan, limit), plan->problem.desc.rows, plan->problem.desc.cols,
+                         plan->problem.desc.elem_size, IPT__CUT_SLOTS * panel + panel / 2 + workspace);
     }
     host->share_count = 1;
     host->part_count = plan->host->cut.chunks;
@@ -13975,9 +14061,9 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
         return result;
     used = ipt__share_workspace(share) + IPT__CUT_SLOTS * plan->host->cut.chunk_bytes;
     if (used > limit)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu: %lu bytes of it would be needed, workspace included",
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %zu: %zu bytes of it would be needed, workspace included",
                          plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
-                         (unsigned long)limit, (unsigned long)used);
+                         limit, used);
     result = ipt__cut_open_bus(plan, limit);
     if (result)
         return result;
@@ -14233,15 +14319,13 @@ static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_p
     }
     if (result || i == TRIES)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes",
-                         (unsigned long)limit, (unsigned long)plan->problem.desc.rows,
-                         (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size);
+                         "max_workspace allows %zu bytes, too few for the pieces of a %zu x %zu matrix of %zu bytes",
+                         limit, plan->problem.desc.rows, plan->problem.desc.cols, plan->problem.desc.elem_size);
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes: %lu "
+                     "max_workspace allows %zu bytes, too few for the pieces of a %zu x %zu matrix of %zu bytes: %zu "
                      "would do",
-                     (unsigned long)limit, (unsigned long)plan->problem.desc.rows,
-                     (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
-                     (unsigned long)plan->problem.desc.max_workspace);
+                     limit, plan->problem.desc.rows, plan->problem.desc.cols, plan->problem.desc.elem_size,
+                     plan->problem.desc.max_workspace);
 }
 
 /* Opens a cut plan with `open`, the function for its kind of matrices. */
@@ -14261,8 +14345,8 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt
                          ipt__limit_name(plan));
     if (!desc->max_host_memory && desc->host && desc->host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "host is %s, which takes device memory for all of the matrix: more than the %lu bytes allowed",
-                         ipt_host_string(desc->host), (unsigned long)ipt__cut_limit(plan));
+                         "host is %s, which takes device memory for all of the matrix: more than the %zu bytes allowed",
+                         ipt_host_string(desc->host), ipt__cut_limit(plan));
     if (!plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
     result = ipt__cut_open_limited(plan, open);
@@ -14427,8 +14511,8 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
     if (*scheme == IPT_HOST_SHARED && !shares)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is shared: the device does not work in the host's memory, or the address of data is not "
-                         "a multiple of %lu",
-                         (unsigned long)ipt__host_alignment(plan));
+                         "a multiple of %zu",
+                         ipt__host_alignment(plan));
     if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->host->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
@@ -14538,8 +14622,8 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     if (!result)
         result = ipt__host_choose(plan, (const char *)data, &scheme);
     if (!result && plan->problem.desc.max_host_memory)
-        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: the plan takes storages only",
-                           (unsigned long)plan->problem.desc.max_host_memory);
+        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes storages only",
+                           plan->problem.desc.max_host_memory);
     if (result ||
         (!plan->layout.stage_count && !plan->pass_count && !plan->host->split_count && !plan->host->cut.chunk_bytes) ||
         ipt__nothing_moves(plan))
@@ -14557,8 +14641,8 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->problem.span_bytes);
     if (!plan->host->pieces && ipt__host_exceeds(plan, scheme)) {
         ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                  "max_device_memory is %lu, and the device cannot work on data at %p: a multiple of 16 would do",
-                  (unsigned long)plan->problem.desc.max_device_memory, data);
+                  "max_device_memory is %zu, and the device cannot work on data at %p: a multiple of 16 would do",
+                  plan->problem.desc.max_device_memory, data);
         result = ipt__host_make_pieces(plan);
     } else if (!plan->host->pieces)
         result = ipt__host_run_scheme(&run, scheme);
@@ -14630,9 +14714,25 @@ IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
     return ipt__host_execute_passes(plan, data, NULL);
 }
 
-IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options)
+/* Takes a caller's options, which may be NULL, of any version. */
+static ipt_result ipt__host_take_options(ipt_host_options *taken, const ipt_host_options *given, size_t given_bytes)
 {
-    return ipt__host_execute_passes(plan, data, options);
+    memset(taken, 0, sizeof *taken);
+    return given ? ipt__take_desc(taken, sizeof *taken, given, given_bytes, "options") : IPT_SUCCESS;
+}
+
+IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                    const ipt_host_options *options)
+{
+    ipt_host_options taken;
+    const ipt_result result = ipt__host_take_options(&taken, options, options_bytes);
+    return result ? result : ipt__host_execute_passes(plan, data, &taken);
+}
+
+/* The function itself, behind the macro of its name. */
+IPT_API ipt_result(ipt_plan_execute_host_with)(ipt_plan *plan, void *data, const ipt_host_options *options)
+{
+    return ipt_plan_execute_host_with_sized(sizeof *options, plan, data, options);
 }
 
 #ifndef IPT_NO_THREADS
@@ -14668,9 +14768,10 @@ static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
     return IPT__THREAD_RETURN;
 }
 
-IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
-                                               cl_event *event)
+IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                     const ipt_host_options *options, cl_event *event)
 {
+    ipt_host_options taken;
     ipt__host_job *job;
     ipt__thread thread;
     cl_int error = CL_SUCCESS;
@@ -14679,6 +14780,8 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
         *event = NULL;
     if (!result && !data)
         result = ipt__fail_null("data");
+    if (!result)
+        result = ipt__host_take_options(&taken, options, options_bytes);
     if (result)
         return result;
     job = (ipt__host_job *)ipt__allocate(&plan->context->allocator, sizeof *job);
@@ -14687,8 +14790,7 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
     job->plan = plan;
     job->data = data;
     job->allocator = plan->context->allocator;
-    if (options)
-        job->options = *options;
+    job->options = taken;
     if (event) {
         *event = job->event = ipt__cl.clCreateUserEvent(plan->context->context, &error);
         if (!error)
@@ -14714,16 +14816,22 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
 
 #else
 
-IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
-                                               cl_event *event)
+IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                     const ipt_host_options *options, cl_event *event)
 {
-    (void)plan, (void)data, (void)options;
+    (void)options_bytes, (void)plan, (void)data, (void)options;
     if (event)
         *event = NULL;
     return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_THREADS");
 }
 
 #endif
+
+IPT_API ipt_result(ipt_plan_execute_host_async)(ipt_plan *plan, void *data, const ipt_host_options *options,
+                                                cl_event *event)
+{
+    return ipt_plan_execute_host_async_sized(sizeof *options, plan, data, options, event);
+}
 #ifndef IPT_NO_HOST_STREAMING
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/split                                                                                                       */
@@ -14739,10 +14847,10 @@ static ipt_result ipt__split_check(ipt_context *const *contexts, size_t count)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "count is 0");
     for (i = 0; i < count; ++i) {
         if (!contexts[i])
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "contexts[%lu] is NULL", (unsigned long)i);
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "contexts[%zu] is NULL", i);
         if (!contexts[i]->context || contexts[i]->context != contexts[0]->context)
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                             "contexts[%lu] has another OpenCL context than contexts[0], or none", (unsigned long)i);
+                             "contexts[%zu] has another OpenCL context than contexts[0], or none", i);
     }
     return IPT_SUCCESS;
 }
@@ -14751,9 +14859,9 @@ static ipt_result ipt__split_check(ipt_context *const *contexts, size_t count)
 static ipt_result ipt__split_check_fields(const ipt_plan_desc *desc)
 {
     if (desc->max_device_memory || desc->max_host_memory)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %lu: plans for several contexts are not cut",
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %zu: plans for several contexts are not cut",
                          desc->max_device_memory ? "max_device_memory" : "max_host_memory",
-                         (unsigned long)(desc->max_device_memory ? desc->max_device_memory : desc->max_host_memory));
+                         desc->max_device_memory ? desc->max_device_memory : desc->max_host_memory);
     if (desc->host != IPT_HOST_AUTO && desc->host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host is %s: plans for several contexts are overlapped",
                          ipt_host_string(desc->host));
@@ -14974,12 +15082,12 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
         memset(&plan->host->cut, 0, sizeof plan->host->cut);
         return ipt__fail(
             IPT_ERROR_UNSUPPORTED,
-            "max_host_memory = %lu%s is too little for panels of a %lu x %lu matrix of %lu bytes: some %lu would do",
-            (unsigned long)limit, device ? ", or max_device_memory," : "", (unsigned long)plan->problem.desc.rows,
-            (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
-            (unsigned long)(5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) *
-                                ipt__min(plan->problem.desc.rows, plan->problem.desc.cols) +
-                            plan->problem.matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES));
+            "max_host_memory = %zu%s is too little for panels of a %zu x %zu matrix of %zu bytes: some %zu would do",
+            limit, device ? ", or max_device_memory," : "", plan->problem.desc.rows, plan->problem.desc.cols,
+            plan->problem.desc.elem_size,
+            5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) *
+                    ipt__min(plan->problem.desc.rows, plan->problem.desc.cols) +
+                plan->problem.matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES);
     }
     host->share_count = 1;
     host->shares = (ipt__host_share *)ipt__allocate(&plan->context->allocator, sizeof *host->shares);
@@ -15290,9 +15398,9 @@ static ipt_result ipt__storage_failed(const ipt__storage_job *jobs, int count)
     int i;
     for (i = 0; i < count; ++i)
         if (jobs[i].result == IPT_ERROR_STORAGE)
-            return ipt__fail(IPT_ERROR_STORAGE, "the storage's %s failed for %lu bytes at byte %lu",
-                             jobs[i].role == IPT__ROLE_WRITE ? "write" : "read", (unsigned long)jobs[i].failed_bytes,
-                             (unsigned long)jobs[i].failed_at);
+            return ipt__fail(IPT_ERROR_STORAGE, "the storage's %s failed for %zu bytes at byte %zu",
+                             jobs[i].role == IPT__ROLE_WRITE ? "write" : "read", jobs[i].failed_bytes,
+                             jobs[i].failed_at);
         else if (jobs[i].result) /* this thread ran that job, so the error text is its own */
             return jobs[i].result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : jobs[i].result;
     return IPT_SUCCESS;
@@ -15518,11 +15626,10 @@ static ipt_result ipt__storage_execute_all(ipt_plan *plan, const ipt_storage *st
     run.total = ipt_plan_storage_steps(plan);
     run.memory = (char *)storage->memory;
     if (storage->resume > run.total)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %lu: the plan has %lu steps",
-                         (unsigned long)storage->resume, (unsigned long)run.total);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %zu: the plan has %zu steps", storage->resume,
+                         run.total);
     if (storage->resume && !run.memory)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %lu, but memory is NULL",
-                         (unsigned long)storage->resume);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %zu, but memory is NULL", storage->resume);
     if (!run.memory) {
         own = (char *)ipt__allocate(allocator, ipt_plan_storage_memory(plan) + IPT__CUT_PAGE_BYTES);
         if (!own)
@@ -15536,19 +15643,28 @@ static ipt_result ipt__storage_execute_all(ipt_plan *plan, const ipt_storage *st
     return result;
 }
 
-IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *storage)
+IPT_API ipt_result ipt_plan_execute_storage_sized(size_t storage_bytes, ipt_plan *plan, const ipt_storage *storage)
 {
+    ipt_storage taken;
     ipt_result result = plan && storage ? ipt__check_plan(plan) : ipt__fail_null(plan ? "storage" : "plan");
-    if (!result && (!storage->read || !storage->write))
-        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "storage->%s is NULL", storage->read ? "write" : "read");
+    if (!result)
+        result = ipt__take_desc(&taken, sizeof taken, storage, storage_bytes, "storage");
+    if (!result && (!taken.read || !taken.write))
+        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "storage->%s is NULL", taken.read ? "write" : "read");
     if (!result && !plan->problem.desc.max_host_memory)
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_host_memory is 0: the plan is not for storages");
     if (result || ipt__nothing_moves(plan))
         return result;
     IPT_LOCK_ACQUIRE(&plan->host->lock);
-    result = ipt__storage_execute_all(plan, storage);
+    result = ipt__storage_execute_all(plan, &taken);
     IPT_LOCK_RELEASE(&plan->host->lock);
     return result;
+}
+
+/* The function itself, behind the macro of its name. */
+IPT_API ipt_result(ipt_plan_execute_storage)(ipt_plan *plan, const ipt_storage *storage)
+{
+    return ipt_plan_execute_storage_sized(sizeof *storage, plan, storage);
 }
 
 static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan)
@@ -15881,16 +15997,15 @@ static ipt_result ipt__axes_take(const ipt_plan_desc *desc, ipt__array *array)
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "shape[%u] is 0", i);
         if (!ipt__multiply(&bytes, desc->shape[i]))
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                             "shape[%u] = %lu, elem_size = %lu: the product of shape and elem_size overflows", i,
-                             (unsigned long)desc->shape[i], (unsigned long)desc->elem_size);
+                             "shape[%u] = %zu, elem_size = %zu: the product of shape and elem_size overflows", i,
+                             desc->shape[i], desc->elem_size);
     }
     array->elements = bytes / desc->elem_size;
     if (desc->batch_stride && desc->batch_stride < bytes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is less than an array of %lu bytes",
-                         (unsigned long)desc->batch_stride, (unsigned long)bytes);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %zu is less than an array of %zu bytes",
+                         desc->batch_stride, bytes);
     if (!ipt__multiply(&bytes, ipt__max(desc->batch, 1)))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch = %lu: the size of all arrays overflows",
-                         (unsigned long)desc->batch);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch = %zu: the size of all arrays overflows", desc->batch);
     for (i = 0, j = 0; i < desc->rank; ++i)
         if (desc->shape[desc->axes[i]] > 1)
             places[desc->axes[i]] = j++;
@@ -15979,8 +16094,8 @@ static void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int pa
     unsigned i;
     ipt__text_add(out, "array of ");
     for (i = 0; i < desc->rank; ++i)
-        ipt__text_add(out, "%s%lu", i ? " x " : "", (unsigned long)desc->shape[i]);
-    ipt__text_add(out, " elements of %lu bytes, axes ", (unsigned long)desc->elem_size);
+        ipt__text_add(out, "%s%zu", i ? " x " : "", desc->shape[i]);
+    ipt__text_add(out, " elements of %zu bytes, axes ", desc->elem_size);
     for (i = 0; i < desc->rank; ++i)
         ipt__text_add(out, "%s%u", i ? "," : "", desc->axes[i]);
     ipt__text_add(out, ", %d %s\n", passes, passes == 1 ? "pass" : "passes");
@@ -16032,8 +16147,8 @@ static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *
 #ifndef IPT_NO_STORAGE
         return ipt__storage_plan_make(context, desc, plan);
 #else
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: ipt was compiled with IPT_NO_STORAGE",
-                         (unsigned long)desc->max_host_memory);
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: ipt was compiled with IPT_NO_STORAGE",
+                         desc->max_host_memory);
 #endif
     return ipt__matrix_plan_make(context, desc, owner, plan);
 }
@@ -16107,8 +16222,8 @@ static ipt_result ipt__passes_make(ipt_plan *plan, ipt_context *const *contexts,
     plan->own.grows = 0;
     if (!result && plan->problem.desc.batch > 1 && plan->problem.desc.batch_stride % plan->problem.unit_bytes)
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                           "batch_stride = %lu is not a multiple of %lu, to which the passes' elements are aligned",
-                           (unsigned long)plan->problem.desc.batch_stride, (unsigned long)plan->problem.unit_bytes);
+                           "batch_stride = %zu is not a multiple of %zu, to which the passes' elements are aligned",
+                           plan->problem.desc.batch_stride, plan->problem.unit_bytes);
     return result;
 }
 
@@ -16187,7 +16302,7 @@ IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context
     *plan = NULL;
     if (!context || !desc)
         return ipt__fail_null(context ? "desc" : "context");
-    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes);
+    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes, "desc");
     if (result)
         return result;
     return taken.rank ? ipt__axes_plan_make(&context, 0, &taken, plan)
@@ -16204,7 +16319,7 @@ IPT_API IPT__RARE ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_
     *plan = NULL;
     if (!contexts || !desc)
         return ipt__fail_null(contexts ? "desc" : "contexts");
-    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes);
+    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes, "desc");
     if (result)
         return result;
 #ifndef IPT_NO_HOST_STREAMING

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* 12 x 20 doubles take 240 places; rounding up to 256 lets each matrix begin on a 2 KiB boundary. */
-enum { BATCH = 1000, ROWS = 12, COLS = 20, SIZE = ROWS * COLS, STRIDE = 256 };
+enum { BATCH = 1000, ROWS = 12, COLS = 20, PLACES = ROWS * COLS, STRIDE = 256 };
 
 static double matrices[BATCH][STRIDE];
 
@@ -36,7 +36,7 @@ static ipt_result transpose_all(void)
 static double original(int matrix, int i)
 {
     double value = (double)matrix * STRIDE + i;
-    return i < SIZE ? value : -1.0 - value;
+    return i < PLACES ? value : -1.0 - value;
 }
 
 int main(void)
@@ -52,9 +52,9 @@ int main(void)
     }
     int wrong = 0, touched = 0;
     for (int matrix = 0; matrix < BATCH; ++matrix) {
-        for (int i = 0; i < SIZE; ++i)
+        for (int i = 0; i < PLACES; ++i)
             wrong += matrices[matrix][i % COLS * ROWS + i / COLS] != original(matrix, i);
-        for (int i = SIZE; i < STRIDE; ++i)
+        for (int i = PLACES; i < STRIDE; ++i)
             touched += matrices[matrix][i] != original(matrix, i);
     }
     printf("%d matrices of %d x %d: %d elements wrong, %d padding elements touched\n", BATCH, ROWS, COLS, wrong,

@@ -19,10 +19,10 @@ static void check(int good, const char *what)
 /* Reads the next number of a PPM header, which may have comments, and the character after it. */
 static size_t read_number(FILE *file)
 {
-    unsigned long number = 0;
+    size_t number = 0;
     while (fscanf(file, " %1[#]%*[^\n]", (char[2]){0}) == 1)
         continue;
-    check(fscanf(file, "%lu", &number) == 1 && number > 0 && fgetc(file) != EOF, "this is no binary PPM picture");
+    check(fscanf(file, "%zu", &number) == 1 && number > 0 && fgetc(file) != EOF, "this is no binary PPM picture");
     return number;
 }
 

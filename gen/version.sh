@@ -10,4 +10,6 @@ case ${1-} in
 interface) [ $((number / 10000)) = 0 ] && echo 0.$((number / 100)) || echo $((number / 10000)); exit ;;
 esac
 grep -q "^/\* ipt $version: " ipt.h || { echo "gen/library/interface/manual.h: its first line must name $version"; exit 1; }
+grep -q "^  \"version\": \"$version\",$" gen/package/vcpkg/ipt/vcpkg.json ||
+    { echo "gen/package/vcpkg/ipt/vcpkg.json: version must be $version"; exit 1; }
 grep -q "^version: $version$" gen/doc/CITATION.cff || { echo "gen/doc/CITATION.cff: version must be $version"; exit 1; }

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Runs every example; each checks its own result. Usage, from the repository root: tests/examples.sh FOLDER, which contains the
-# built examples.
+# built examples. RUN runs them, SUFFIX ends their names: for Windows.
 set -eu
 [ $# -eq 1 ] || { echo "usage: tests/examples.sh FOLDER"; exit 2; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 count=0
-"$1/make_picture" 160 107 "$work/picture.ppm" > "$work/log"
+${RUN-} "$1/make_picture${SUFFIX-}" 160 107 "$work/picture.ppm" > "$work/log"
 for source in examples/[0-9]*.c; do
     name=$(basename "$source" .c)
     case $name in
@@ -16,12 +16,12 @@ for source in examples/[0-9]*.c; do
     esac
     folder=$1
     shift
-    "$folder/$name" "$@" > "$work/log" 2>&1 || { echo "examples: $name failed:"; cat "$work/log"; exit 1; }
+    ${RUN-} "$folder/$name${SUFFIX-}" "$@" > "$work/log" 2>&1 || { echo "examples: $name failed:"; cat "$work/log"; exit 1; }
     set -- "$folder"
     count=$((count + 1))
 done
 # The second start of the last one compiles nothing.
-"$1/07_start_up" "$work/kernels" > "$work/log"
+${RUN-} "$1/07_start_up${SUFFIX-}" "$work/kernels" > "$work/log"
 if grep -q built "$work/log" || ! grep -q loaded "$work/log"; then
     echo "examples: 07_start_up compiled at its second start:"
     cat "$work/log"

@@ -10,7 +10,7 @@ IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context
     *plan = NULL;
     if (!context || !desc)
         return ipt__fail_null(context ? "desc" : "context");
-    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes);
+    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes, "desc");
     if (result)
         return result;
     return taken.rank ? ipt__axes_plan_make(&context, 0, &taken, plan)
@@ -27,7 +27,7 @@ IPT_API IPT__RARE ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_
     *plan = NULL;
     if (!contexts || !desc)
         return ipt__fail_null(contexts ? "desc" : "contexts");
-    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes);
+    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes, "desc");
     if (result)
         return result;
 #ifndef IPT_NO_HOST_STREAMING

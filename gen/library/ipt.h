@@ -18,6 +18,7 @@
 
 #include "base/platform.h"
 #include "base/error.h"
+#include "base/paths.h"
 #include "base/opencl.h"
 #include "base/arithmetic.h"
 #include "papers/heuristics.h"

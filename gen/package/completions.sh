@@ -2,15 +2,24 @@
 set -eu
 tool=$1 shell=$2
 
+# Help with each entry in one line. A further line of an entry begins with more spaces than a name does.
+joined() { # WORD...: of the help of these words
+    "$tool" help "$@" | awk '
+        function flush() { if (has) print line; has = 0 }
+        has && /^      / { sub(/^ +/, ""); line = line " " $0; next }
+        { flush(); line = $0; has = 1 }
+        END { flush() }'
+}
+
 commands() { # NAME<tab>WHAT IT DOES
-    "$tool" help | awk '
+    joined | awk '
         /^commands:/ { inside = 1; next }
         /^$/ { inside = 0 }
         inside { name = $1; text = substr($0, 28); print name "\t" text }'
 }
 
 options() { # COMMAND: --NAME<tab>VALUE or nothing<tab>WHAT IT DOES
-    "$tool" help "$1" | awk '
+    joined "$1" | awk '
         /^options:/ { inside = 1; next }
         inside && /^  -/ {
             left = substr($0, 3, 24); text = substr($0, 28)
@@ -21,7 +30,7 @@ options() { # COMMAND: --NAME<tab>VALUE or nothing<tab>WHAT IT DOES
 }
 
 values() { # LIST: the names in the line "LIST: ..." of the help of plan
-    "$tool" help plan | sed -n "s/^$1: //p"
+    joined plan | sed -n "s/^$1: //p"
 }
 
 case $shell in

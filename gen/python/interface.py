@@ -54,6 +54,7 @@ const char *ipt_result_string(ipt_result result);
 const char *ipt_move_string(ipt_move move);
 ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context);
 const char *ipt_context_error(const ipt_context *context);
+cl_context ipt_context_cl_context(const ipt_context *context);
 cl_device_id ipt_context_cl_device(const ipt_context *context);
 void ipt_context_destroy(ipt_context *context);
 ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity);
@@ -67,6 +68,33 @@ size_t ipt_plan_workspace(const ipt_plan *plan);
 const char *ipt_plan_describe(const ipt_plan *plan);
 void ipt_plan_destroy(ipt_plan *plan);
 
+typedef struct {
+    void *data;
+    int32_t device_type, device_id, ndim;
+    uint8_t code, bits;
+    uint16_t lanes;
+    int64_t *shape, *strides;
+    uint64_t byte_offset;
+} ipt_dl_tensor;
+typedef struct {
+    ipt_dl_tensor tensor;
+    ...;
+} ipt_dl_plain;
+typedef struct {
+    uint32_t major;
+    uint64_t flags;
+    ipt_dl_tensor tensor;
+    ...;
+} ipt_dl_versioned;
+typedef struct {
+    ipt_dl_plain *plain;
+    ipt_dl_versioned *versioned;
+    ...;
+} ipt_dl_import;
+void ipt_dl_release(ipt_dl_import *import);
+uintptr_t ipt_dl_take_address(void);
+uintptr_t ipt_dl_export_address(void);
+
 extern "Python" int ipt_progress(size_t done, size_t total, void *user);
 """)
 builder.set_source(
@@ -75,8 +103,9 @@ builder.set_source(
 #define IPT_IMPLEMENTATION
 #define IPT_OPENCL_DYNAMIC /* a machine without OpenCL can import the package */
 #include "ipt.h"
+#include "dlpack.h"
 """,
-    include_dirs=[str(HEADERS)],
-    depends=[str(HEADERS / "ipt.h"), str(HEADERS / "ipt_kernels.h")],
+    include_dirs=[str(HEADERS), str(HERE)],
+    depends=[str(HEADERS / "ipt.h"), str(HEADERS / "ipt_kernels.h"), str(HERE / "dlpack.h")],
     libraries=["dl", "pthread"],
 )

@@ -275,7 +275,7 @@ int arguments_read(const command *chosen, char **words, arguments *given)
                 return message_usage_error("%s needs a value: %s", found->name, found->value);
             }
         }
-        given->seen |= (uint64_t)1 << (found - option_list);
+        given->seen[found - option_list] = true;
         int code = read_option(found, value, given);
         if (code != 0) {
             return code;
@@ -294,7 +294,7 @@ int arguments_read(const command *chosen, char **words, arguments *given)
 bool arguments_have(const arguments *given, const char *name)
 {
     for (size_t i = 0; i < option_count; i++) {
-        if (strcmp(option_list[i].name, name) == 0 && (given->seen >> i & 1) != 0) {
+        if (strcmp(option_list[i].name, name) == 0 && given->seen[i]) {
             return true;
         }
     }

@@ -9,7 +9,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
+
+enum { MAX_OPTIONS = 96 };
 
 typedef struct arguments {
     const char *program;   /* argv[0] */
@@ -32,9 +33,9 @@ typedef struct arguments {
     const char *expression, *expression_type, *argument_type; /* NULL: none */
     size_t flag_spread;
     size_t tile_m, tile_n, batch, workspace, repeat, rounds, pitch, elem_size, memory, matrix_memory, offset;
-    const char *shapes, *csv; /* paths */
+    const char *shapes, *csv, *plot; /* paths */
     bench_drawing random;
-    uint64_t seen; /* a bit for each option that was given */
+    bool seen[MAX_OPTIONS]; /* the options that were given, by their places in option_list */
 } arguments;
 
 /* The last two are optional. */

@@ -3,8 +3,8 @@
 #include "bench_shapes.h"
 #include "numbers.h"
 #include "seconds.h"
+#include "system.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,17 +16,17 @@ enum { BENCH_BLAS_ROW_MAJOR = 101, BENCH_BLAS_TRANSPOSED = 112 };
 
 bool bench_blas_open(bench_blas *blas, char *message)
 {
-    blas->library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    blas->library = system_library_open("openblas");
     if (blas->library == NULL) {
-        return bench_fail(message, "--blas needs OpenBLAS (Debian: libopenblas0): %s", dlerror());
+        return bench_fail(message, "--blas needs OpenBLAS (Debian: libopenblas0): %s", system_library_error());
     }
     /* memcpy: C has no cast from an object pointer to a function pointer. */
-    void *found = dlsym(blas->library, "cblas_simatcopy");
+    void *found = system_library_find(blas->library, "cblas_simatcopy");
     memcpy(&blas->simatcopy, &found, sizeof found);
-    found = dlsym(blas->library, "cblas_dimatcopy");
+    found = system_library_find(blas->library, "cblas_dimatcopy");
     memcpy(&blas->dimatcopy, &found, sizeof found);
     if (blas->simatcopy == NULL || blas->dimatcopy == NULL) {
-        return bench_fail(message, "libopenblas.so.0 lacks cblas_simatcopy or cblas_dimatcopy: install a newer one");
+        return bench_fail(message, "libopenblas lacks cblas_simatcopy or cblas_dimatcopy: install a newer one");
     }
     return true;
 }
@@ -34,7 +34,7 @@ bool bench_blas_open(bench_blas *blas, char *message)
 void bench_blas_close(bench_blas *blas)
 {
     if (blas->library != NULL) {
-        dlclose(blas->library);
+        system_library_close(blas->library);
     }
 }
 

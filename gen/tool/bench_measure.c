@@ -98,7 +98,7 @@ static bool bench_check(bench_work *work, size_t index, const bench_result *shap
     if (!bench_count_wrong(work->device, matrix, shape, work->seeds[index], &wrong, message)) {
         return false;
     }
-    return wrong == 0 || bench_fail(message, "the result is WRONG: %lu of %zu elements differ", (unsigned long)wrong,
+    return wrong == 0 || bench_fail(message, "the result is WRONG: %zu of %zu elements differ", wrong,
                                     shape->bytes / shape->elem_size);
 }
 
@@ -160,7 +160,7 @@ static size_t bench_stage_count(const ipt_plan *plan)
     for (const char *found = text; (found = strstr(found, ": ")) != NULL && found < end; found += 2) {
         number = found + 2;
     }
-    return number == NULL ? 0 : (size_t)strtoul(number, NULL, 10);
+    return number == NULL ? 0 : (size_t)strtoull(number, NULL, 10);
 }
 
 bool bench_measure(bench_device *device, ipt_plan *plan, bench_result *result, char *message)

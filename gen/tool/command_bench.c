@@ -5,9 +5,11 @@
 #include "bench_show.h"
 #include "messages.h"
 #include "options.h"
+#include "plot.h"
 #include "setup.h"
 #include "shape_list.h"
 #include "startup.h"
+#include "system.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -32,7 +34,7 @@ static int check_startup(const arguments *given)
         for (size_t j = 0; j < sizeof known / sizeof known[0]; j++) {
             good = good || strcmp(option_list[i].name, known[j]) == 0;
         }
-        if (!good && (given->seen >> i & 1) != 0) {
+        if (!good && given->seen[i]) {
             return message_usage_error("--startup does not go with %s", option_list[i].name);
         }
     }
@@ -72,8 +74,10 @@ static int check_bench(const arguments *given)
     if (given->pad && given->batch > 1) {
         return message_usage_error("--pad takes one matrix, not --batch %zu", given->batch);
     }
-    if (given->json && is_standard_output(given->csv)) {
-        return message_usage_error("--json does not go with --csv -: both are standard output");
+    const char *first = given->json ? "--json" : "--csv -";
+    const char *second = is_standard_output(given->plot) ? "--plot -" : "--csv -";
+    if (given->json + is_standard_output(given->csv) + is_standard_output(given->plot) > 1) {
+        return message_usage_error("%s does not go with %s: both are standard output", first, second);
     }
     size_t elem_size = given->operand != NULL ? given->shape.elem_size : given->elem_size;
     if (given->blas && elem_size != sizeof(float) && elem_size != sizeof(double)) {
@@ -82,18 +86,19 @@ static int check_bench(const arguments *given)
     return 0;
 }
 
-static int open_csv(const arguments *given, FILE **csv)
+/* Opens a file that the user named; NULL: none. */
+static int open_results(const char *path, FILE **file)
 {
-    *csv = given->csv == NULL ? NULL : is_standard_output(given->csv) ? stdout : fopen(given->csv, "w");
-    return given->csv == NULL || *csv != NULL ? 0 : message_fail("%s: %s", given->csv, strerror(errno));
+    *file = path == NULL ? NULL : is_standard_output(path) ? stdout : system_open_stream(path, "w");
+    return path == NULL || *file != NULL ? 0 : message_fail("%s: %s", path, strerror(errno));
 }
 
 /* Closes the file. Returns code, or the exit code of a failed close. */
-static int close_csv(const arguments *given, FILE *csv, int code)
+static int close_results(const char *path, FILE *file, int code)
 {
-    bool failed = csv != NULL && ferror(csv) != 0;
-    if (csv != NULL && ((csv == stdout ? fflush(csv) : fclose(csv)) != 0 || failed)) {
-        return message_fail("%s: %s", given->csv, strerror(errno));
+    bool failed = file != NULL && ferror(file) != 0;
+    if (file != NULL && ((file == stdout ? fflush(file) : fclose(file)) != 0 || failed)) {
+        return message_fail("%s: %s", path, strerror(errno));
     }
     return code;
 }
@@ -118,11 +123,11 @@ static int run_startup(const arguments *given)
         return message_usage_error("%s", message);
     }
     FILE *csv;
-    int code = open_csv(given, &csv);
+    int code = open_results(given->csv, &csv);
     if (code == 0 && !startup_measure(&desc, csv == stdout ? stderr : stdout, csv, message)) {
         code = message_fail("%s", message);
     }
-    return close_csv(given, csv, code);
+    return close_results(given->csv, csv, code);
 }
 
 /* The resources of a bench. */
@@ -132,8 +137,8 @@ typedef struct bench {
     bench_device device;
     bench_blas blas;
     ipt_context *context;
-    FILE *csv;
-    FILE *shown; /* where tables go: standard error if standard output has CSV or JSON */
+    FILE *csv, *plot;
+    FILE *shown; /* where tables go: standard error if standard output has results */
 } bench;
 
 /* Reads the shapes and acquires all resources. */
@@ -159,7 +164,10 @@ static int prepare_bench(const arguments *given, bench *work)
     if (!bench_device_open(&work->device, work->context, elem_size, message)) {
         return message_fail("%s", message);
     }
-    code = open_csv(given, &work->csv);
+    code = open_results(given->csv, &work->csv);
+    if (code == 0) {
+        code = open_results(given->plot, &work->plot);
+    }
     if (work->csv != NULL) {
         bench_csv_heading(work->csv);
     }
@@ -252,6 +260,9 @@ static int bench_all(const arguments *given, bench *work)
     if (given->json) {
         bench_json(stdout, work->results, work->shapes.count);
     }
+    if (work->plot != NULL) {
+        plot_write(work->plot, work->device.name, work->results, work->shapes.count);
+    }
     if (!bench_show_summary(work->shown, work->results, work->shapes.count, message)) {
         code = message_fail("%s", message);
     }
@@ -271,12 +282,14 @@ int command_bench(const arguments *command_line)
     if (given.operand == NULL) {
         given.shape.elem_size = given.elem_size;
     }
-    bench work = {.shown = given.json || is_standard_output(given.csv) ? stderr : stdout};
+    bool taken = given.json || is_standard_output(given.csv) || is_standard_output(given.plot);
+    bench work = {.shown = taken ? stderr : stdout};
     code = prepare_bench(&given, &work);
     if (code == 0) {
         code = bench_all(&given, &work);
     }
-    code = close_csv(&given, work.csv, code);
+    code = close_results(given.csv, work.csv, code);
+    code = close_results(given.plot, work.plot, code);
     bench_blas_close(&work.blas);
     bench_device_close(&work.device);
     ipt_context_destroy(work.context);

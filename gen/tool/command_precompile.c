@@ -9,6 +9,7 @@
 #include "programs.h"
 #include "seconds.h"
 #include "setup.h"
+#include "system.h"
 #include "text.h"
 
 #include <errno.h>
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Prints the name of a program, from the comment at its beginning. */
 static void show_entry(const program_entry *entry)
@@ -106,7 +106,7 @@ static int store_entries(const precompiled *work, const char *folder)
 
 static int embed_entries(const arguments *given, const precompiled *work, const draft *header)
 {
-    FILE *stream = fopen(header->path, "w");
+    FILE *stream = system_open_stream(header->path, "w");
     bool good = stream != NULL;
     if (good) {
         programs_write_header(stream, given, work);
@@ -127,11 +127,11 @@ static int check_precompile(const arguments *given, offline_target *target)
     if (given->output == NULL && given->embed == NULL) {
         return message_usage_error("'precompile' needs --output DIR, --embed FILE.h or both");
     }
-    struct stat status;
+    system_status status;
     if (given->output != NULL && *given->output == '\0') {
         return message_usage_error("--output takes a folder, not ''");
     }
-    if (given->output != NULL && stat(given->output, &status) == 0 && !S_ISDIR(status.st_mode)) {
+    if (given->output != NULL && system_status_at(given->output, &status) && !status.is_folder) {
         return message_fail("%s: not a folder", given->output);
     }
     if (given->embed != NULL) {

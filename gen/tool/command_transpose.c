@@ -1,15 +1,13 @@
 /* ipt transpose */
-#define _POSIX_C_SOURCE 200809L
-
 #include "commands.h"
 #include "messages.h"
 #include "output.h"
 #include "seconds.h"
 #include "stored.h"
+#include "system.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* Starts or resumes the transposition of an open file, up to the last byte written. */
 static int transpose_open_file(const arguments *given, stored_work *work, bool *data_moves)
@@ -119,7 +117,7 @@ int command_transpose(const arguments *given)
     free(file.after);
     free(file.wrapped);
     if (file.descriptor >= 0) {
-        close(file.descriptor); /* after a failure: a further error adds nothing */
+        system_close(file.descriptor); /* after a failure: a further error adds nothing */
     }
     return code;
 }

@@ -1,22 +1,20 @@
-#define _GNU_SOURCE /* realpath */
+#define _POSIX_C_SOURCE 200809L /* strdup */
 
 #include "draft.h"
 
 #include "messages.h"
+#include "system.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 int draft_begin(const char *name, draft *made)
 {
-    struct stat status;
+    system_status status;
     made->name = name;
-    made->place = realpath(name, NULL); /* resolves links */
+    made->place = system_real_path(name); /* resolves links */
     if (made->place == NULL) {
         made->place = strdup(name);
     }
@@ -25,27 +23,27 @@ int draft_begin(const char *name, draft *made)
     if (made->place == NULL || made->path == NULL) {
         return message_fail("%s: out of memory for its path", name);
     }
-    snprintf(made->path, capacity, "%s.%ld.tmp", made->place, (long)getpid());
-    if (stat(made->place, &status) == 0 && !S_ISREG(status.st_mode)) {
+    snprintf(made->path, capacity, "%s.%ld.tmp", made->place, system_process());
+    if (system_status_at(made->place, &status) && !status.is_file) {
         return message_fail("%s: not a regular file", name);
     }
-    int descriptor = open(made->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int descriptor = system_open(made->path, SYSTEM_WRITE | SYSTEM_CREATE | SYSTEM_NEW | SYSTEM_PRIVATE);
     if (descriptor < 0) {
         return message_fail("%s: %s", name, strerror(errno));
     }
-    close(descriptor);
-    unlink(made->path);
+    system_close(descriptor);
+    system_remove(made->path);
     return 0;
 }
 
 int draft_end(draft *made, bool complete, int code)
 {
-    if (complete && rename(made->path, made->place) != 0) {
+    if (complete && !system_rename(made->path, made->place)) {
         code = message_fail("%s: %s", made->name, strerror(errno));
         complete = false;
     }
     if (!complete && made->path != NULL) {
-        unlink(made->path);
+        system_remove(made->path);
     }
     free(made->path);
     free(made->place);

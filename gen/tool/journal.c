@@ -1,17 +1,12 @@
-#define _POSIX_C_SOURCE 200809L
-
 #include "journal.h"
 
+#include "system.h"
 #include "text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 uint64_t journal_sum(const void *bytes, size_t count)
 {
@@ -86,13 +81,13 @@ static void journal_lay_out(journal *its)
 void journal_close(journal *its, bool done)
 {
     if (its->mapped != NULL) {
-        munmap(its->mapped, its->mapped_bytes);
+        system_unmap(its->mapped, its->mapped_bytes);
     }
     if (its->descriptor >= 0) {
-        close(its->descriptor);
+        system_close(its->descriptor);
     }
     if (done) {
-        unlink(its->path);
+        system_remove(its->path);
     }
     its->mapped = NULL;
     its->descriptor = -1;
@@ -103,25 +98,6 @@ void journal_write_entry(journal *its, const journal_entry *wanted)
     journal_entry entry = *wanted;
     entry.check = journal_sum(&entry, offsetof(journal_entry, check));
     memcpy(its->state + entry.ready % 2 * JOURNAL_ENTRY_STEP, &entry, sizeof entry);
-}
-
-/* Flushes the folder that a path is in. */
-static bool journal_flush_folder(const char *path)
-{
-    char folder[4096];
-    const char *slash = strrchr(path, '/');
-    size_t length = slash == NULL ? 0 : (size_t)(slash - path);
-    if (length >= sizeof folder) {
-        return false;
-    }
-    memcpy(folder, path, length);
-    folder[length] = '\0';
-    int descriptor = open(slash == NULL ? "." : length == 0 ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool good = descriptor >= 0 && fsync(descriptor) == 0;
-    if (descriptor >= 0) {
-        close(descriptor);
-    }
-    return good;
 }
 
 bool journal_create(journal *made, const char *path, const journal_job *job, const void *const headers[2], bool sync,
@@ -136,17 +112,17 @@ bool journal_create(journal *made, const char *path, const journal_job *job, con
     made->sync = sync;
     made->mapped_bytes =
         journal_round_up(head_bytes) + JOURNAL_PAGE + journal_table_bytes(job->steps) + job->memory_bytes;
-    made->descriptor = open(draft, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    made->descriptor =
+        system_open(draft, SYSTEM_READ | SYSTEM_WRITE | SYSTEM_CREATE | SYSTEM_EMPTY | SYSTEM_NO_LINK | SYSTEM_PRIVATE);
     if (made->descriptor < 0) {
         int error = errno;
         return journal_fail(message, "could not create its journal %s: %s", text_shorten(draft, &name),
                             strerror(error));
     }
-    int error = posix_fallocate(made->descriptor, 0, (off_t)made->mapped_bytes);
+    int error = system_reserve(made->descriptor, made->mapped_bytes);
     if (error == 0) {
-        void *mapped = mmap(NULL, made->mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, made->descriptor, 0);
-        error = mapped == MAP_FAILED ? errno : 0;
-        made->mapped = mapped == MAP_FAILED ? NULL : mapped;
+        made->mapped = system_map(made->descriptor, made->mapped_bytes);
+        error = made->mapped == NULL ? errno : 0;
     }
     if (error == 0) {
         journal_head *head = (journal_head *)(void *)made->mapped;
@@ -160,15 +136,16 @@ bool journal_create(journal *made, const char *path, const journal_job *job, con
         memcpy(made->mapped + head_bytes - sizeof sum, &sum, sizeof sum);
         journal_entry nothing = {0};
         journal_write_entry(made, &nothing);
-        error =
-            sync && (msync(made->mapped, made->mapped_bytes, MS_SYNC) != 0 || fsync(made->descriptor) != 0) ? errno : 0;
+        error = sync && (!system_flush_mapped(made->mapped, made->mapped_bytes) || !system_flush(made->descriptor))
+                    ? errno
+                    : 0;
     }
     if (error == 0) {
-        error = rename(draft, path) != 0 || (sync && !journal_flush_folder(path)) ? errno : 0;
+        error = !system_rename(draft, path) || (sync && !system_flush_folder(path)) ? errno : 0;
     }
     if (error != 0) {
         journal_close(made, false);
-        unlink(draft);
+        system_remove(draft);
         return journal_fail(message, "could not create its journal of %zu bytes: %s", made->mapped_bytes,
                             strerror(error));
     }
@@ -257,28 +234,27 @@ static bool journal_read_state(journal *found, char *message)
 
 bool journal_open(journal *found, const char *path, bool sync, char *message)
 {
-    struct stat status;
+    system_status status;
     text_name name;
     memset(found, 0, sizeof *found);
     snprintf(found->path, sizeof found->path, "%s", path);
     found->sync = sync;
-    found->descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-    if (found->descriptor < 0 || fstat(found->descriptor, &status) != 0) {
+    found->descriptor = system_open(path, SYSTEM_READ | SYSTEM_WRITE | SYSTEM_NO_LINK);
+    if (found->descriptor < 0 || !system_status_of(found->descriptor, &status)) {
         journal_fail(message, "could not open its journal %s: %s", text_shorten(path, &name), strerror(errno));
         journal_close(found, false);
         return false;
     }
-    bool good = S_ISREG(status.st_mode) && (uintmax_t)status.st_size >= sizeof(journal_head) + 2 * JOURNAL_PAGE;
-    if (good && (uintmax_t)status.st_size > SIZE_MAX) {
+    bool good = status.is_file && status.size >= sizeof(journal_head) + 2 * JOURNAL_PAGE;
+    if (good && status.size > SIZE_MAX) {
         good =
             journal_fail(message, "%s has %ju bytes: this program maps at most %zu bytes. Resume with one of 64 bits",
-                         text_shorten(path, &name), (uintmax_t)status.st_size, SIZE_MAX);
+                         text_shorten(path, &name), (uintmax_t)status.size, SIZE_MAX);
     } else if (!good) {
         journal_fail(message, "%s is not a journal, or damaged: it is too short", text_shorten(path, &name));
     } else {
-        found->mapped_bytes = (size_t)status.st_size;
-        void *mapped = mmap(NULL, found->mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, found->descriptor, 0);
-        found->mapped = mapped == MAP_FAILED ? NULL : mapped;
+        found->mapped_bytes = (size_t)status.size;
+        found->mapped = system_map(found->descriptor, found->mapped_bytes);
         good = found->mapped != NULL ? journal_check(found, message)
                                      : journal_fail(message, "%s: %s", text_shorten(path, &name), strerror(errno));
     }
@@ -294,8 +270,7 @@ bool journal_open(journal *found, const char *path, bool sync, char *message)
 
 static bool journal_flush_state(const journal *its, char *message)
 {
-    size_t begin = (size_t)(its->state - its->mapped), within = begin % (size_t)sysconf(_SC_PAGESIZE);
-    if (its->sync && msync(its->state - within, within + JOURNAL_PAGE, MS_SYNC) != 0) {
+    if (its->sync && !system_flush_mapped(its->state, JOURNAL_PAGE)) {
         return journal_fail(message, "flushing the journal failed: %s", strerror(errno));
     }
     return true;
@@ -313,8 +288,8 @@ bool journal_note_marks(journal *its, bool marked, char *message)
 static bool journal_add_entry(journal *its, int file, const journal_entry *entry, char *message)
 {
     /* Flush all of the memory: pieces of earlier steps are needed, too. */
-    if (its->sync && (msync(its->mapped, its->mapped_bytes, MS_SYNC) != 0 || fdatasync(its->descriptor) != 0 ||
-                      fdatasync(file) != 0)) {
+    if (its->sync && (!system_flush_mapped(its->mapped, its->mapped_bytes) || !system_flush_data(its->descriptor) ||
+                      !system_flush_data(file))) {
         return journal_fail(message, "flushing to the disk failed: %s", strerror(errno));
     }
     journal_write_entry(its, entry);

@@ -6,26 +6,23 @@
  * transpose: output > picture_move, stored_resume, stored_start > stored_steps > stored_marks > matrix_file, stopped >
  *   journal, stb, exif, picture, netpbm > npy
  * precompile: programs, offline > offline_run > offline_steps, offline_ptx > offline_target
- * bench: startup, startup_step, bench_show, bench_blas, bench_measure > bench_device > bench_shapes > bench_result
- * all: messages, text, numbers, seconds > ipt.h (library.c) */
-#define _GNU_SOURCE /* SIGXFSZ */
-
+ * bench: startup, startup_step, plot, bench_show, bench_blas, bench_measure > bench_device > bench_shapes >
+ * bench_result all: messages, text, numbers, seconds > system (system.c, system_windows.c) > ipt.h (library.c) */
 #include "arguments.h"
 #include "commands.h"
 #include "journal.h"
 #include "messages.h"
 #include "options.h"
 #include "show.h"
+#include "system.h"
+#include "text.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { DEFAULT_ROUNDS = 3, DEFAULT_ELEM_SIZE = 4 };
 
@@ -34,11 +31,11 @@ static const command commands[] = {
      command_devices, NULL},
     {"transpose", OPERAND_FILE, "transpose the matrices of a NumPy file (.npy), or a picture, in place",
      FOR_ALL | FOR_TRANSPOSE | FOR_MOVES, command_transpose,
-     "FILE is a NumPy file or a picture. PGM, PPM and PAM pictures change in place. PNG, JPEG, BMP and TGA pictures\n"
+     "FILE is a NumPy file or a picture. PGM, PPM and PAM pictures change in place. PNG, JPEG, BMP and TGA pictures "
      "need -o FILE, whose extension names the format: .png .jpg .bmp .tga .pgm .ppm .pam.\n"
      "--raw takes NumPy's names of types, too, such as 300x200:float32.\n\n"
-     "The file may be larger than memory. During the work its journal, FILE" JOURNAL_SUFFIX ", lies beside it and\n"
-     "has at most --memory bytes. After Ctrl-C or a kill, and with --sync after a power failure,\n"
+     "The file may be larger than memory. During the work its journal, FILE" JOURNAL_SUFFIX ", lies beside it and "
+     "has at most --memory bytes. After Ctrl-C or a kill, and with --sync after a power failure, "
      "'ipt transpose --resume FILE' continues from the last step. More --memory means larger steps."},
     {"plan", OPERAND_SHAPE, "show the plan for such a matrix: stages, sizes, workspace",
      FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES | FOR_JSON, command_plan, NULL},
@@ -46,7 +43,7 @@ static const command commands[] = {
      FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES, command_source, NULL},
     {"precompile", OPERAND_SHAPES, "compile the plans' programs ahead of time, into a folder or a C header",
      FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES | FOR_PRECOMPILE, command_precompile,
-     "Takes SHAPEs or --shapes, and needs --output, --embed or both. Without --target the device's own compiler\n"
+     "Takes SHAPEs or --shapes, and needs --output, --embed or both. Without --target the device's own compiler "
      "builds the programs; other devices and drivers refuse them. No cache is read unless --cache names one."},
     {"tune", OPERAND_SHAPES, "measure plans and write the fastest as wisdom, for --wisdom", FOR_ALL | FOR_TUNE,
      command_tune, "Takes SHAPEs or --shapes. --wisdom FILE --output FILE adds to the wisdom of a file."},
@@ -57,8 +54,8 @@ static const command commands[] = {
      "  ratio     speed divided by the copy's speed\n"
      "  ipt/BLAS  speed on the device divided by the speed of BLAS on the host\n"
      "  latency   time of a single execution\n\n"
-     "--startup measures new processes, with ipt's cache off, empty (filling) and filled (warm), each with the\n"
-     "driver's own cache (PoCL's, NVIDIA's) off and on. A process creates a context and a plan of ROWSxCOLS:BYTES,\n"
+     "--startup measures new processes, with ipt's cache off, empty (filling) and filled (warm), each with the "
+     "driver's own cache (PoCL's, NVIDIA's) off and on. A process creates a context and a plan of ROWSxCOLS:BYTES, "
      "executes it, and creates plans of 50 other shapes drawn by --seed."},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
@@ -83,7 +80,8 @@ static void show_command_help(const command *chosen)
         puts("\nA SHAPE is ROWSxCOLS:BYTES, such as 1000x777:4.");
     }
     if (chosen->notes != NULL) {
-        printf("\n%s\n", chosen->notes);
+        putchar('\n');
+        text_show(chosen->notes, 0, 0);
     }
 }
 
@@ -95,14 +93,15 @@ static void show_help(void)
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         char left[40];
         snprintf(left, sizeof left, "%s %s", commands[i].name, operand_names[commands[i].operand]);
-        printf("  %-24s %s\n", left, commands[i].help);
+        options_show_line(left, commands[i].help);
     }
-    printf("  %-24s %s\n\n", "help [COMMAND]", "show all commands, or the options of one");
-    puts("ROWSxCOLS:BYTES, or SHAPE, is a row-major matrix and its element size, such as 1000x777:4\n"
-         "or 1000x777:float32.\n\n"
-         "options of every command:");
+    options_show_line("help [COMMAND]", "show all commands, or the options of one");
+    putchar('\n');
+    text_show("ROWSxCOLS:BYTES, or SHAPE, is a row-major matrix and its element size, such as 1000x777:4 or "
+              "1000x777:float32.\n\noptions of every command:",
+              0, 0);
     options_show(FOR_ALL);
-    printf("  %-24s %s\n", "--version", "show the version");
+    options_show_line("--version", "show the version");
 }
 
 static int run_help(const char *name)
@@ -150,31 +149,11 @@ static int run(const char *program, char **words)
     return code;
 }
 
-/* Opens a placeholder for each closed standard stream. Otherwise a file opened later would get the stream's number, and
- * messages would be written into the file. Output still fails as on a closed stream; messages are lost. */
-static bool occupy_standard_streams(void)
-{
-    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
-        if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) {
-            continue;
-        }
-        int descriptor = open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR);
-        if (descriptor < 0) {
-            descriptor = open("/", O_RDONLY); /* not writable either */
-        }
-        if (descriptor != stream) {
-            return false;
-        }
-    }
-    return true;
-}
-
 int main(int count, char **words)
 {
-    if (!occupy_standard_streams()) {
+    if (!system_begin(&count, &words)) {
         return EXIT_FAILURE; /* no safe stream for a message */
     }
-    signal(SIGXFSZ, SIG_IGN); /* at the file size limit, writes return an error */
     int code = count > 0 ? run(words[0], words + 1) : run("ipt", words);
     /* Lost output, on a full disk say, is a failure. */
     if (fflush(stdout) != 0 || ferror(stdout)) {

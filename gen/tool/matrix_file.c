@@ -1,41 +1,35 @@
-#define _GNU_SOURCE /* flock */
-
 #include "matrix_file.h"
 
 #include "messages.h"
+#include "system.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 int file_open(matrix_file *file, bool writes)
 {
-    /* O_NONBLOCK: do not wait for a pipe */
-    file->descriptor = open(file->path, (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
-    struct stat status;
-    if (file->descriptor < 0 || fstat(file->descriptor, &status) != 0) {
+    system_status status;
+    file->descriptor = system_open(file->path, SYSTEM_READ | (writes ? SYSTEM_WRITE : 0));
+    if (file->descriptor < 0 || !system_status_of(file->descriptor, &status)) {
         return message_fail("%s: %s", file->path, strerror(errno));
     }
-    if (!S_ISREG(status.st_mode)) {
+    if (!status.is_file) {
         return message_fail("%s: not a regular file", file->path);
     }
-    if (writes && (status.st_mode & 0222) == 0) { /* root could write to it nevertheless */
+    if (writes && !status.is_writable) { /* root could write to it nevertheless */
         return message_fail("%s: read-only", file->path);
     }
-    if ((uintmax_t)status.st_size > SIZE_MAX) {
-        return message_fail("%s: its %ju bytes are too many: this machine addresses at most %zu", file->path,
-                            (uintmax_t)status.st_size, SIZE_MAX);
+    if (status.size > SIZE_MAX) {
+        return message_fail("%s: its %llu bytes are too many: this machine addresses at most %zu", file->path,
+                            (unsigned long long)status.size, SIZE_MAX);
     }
-    if (flock(file->descriptor, (writes ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (!system_lock(file->descriptor, writes)) {
         return message_fail("%s: another process is transposing it", file->path);
     }
-    file->size = (size_t)status.st_size;
+    file->size = (size_t)status.size;
     return 0;
 }
 
@@ -43,11 +37,8 @@ int file_transfer(const matrix_file *file, void *memory, size_t offset, size_t s
 {
     for (size_t done = 0; done < size;) {
         char *next = (char *)memory + done;
-        ssize_t moved = writes ? pwrite(file->descriptor, next, size - done, (off_t)(offset + done))
-                               : pread(file->descriptor, next, size - done, (off_t)(offset + done));
-        if (moved < 0 && errno == EINTR) {
-            continue;
-        }
+        ptrdiff_t moved = writes ? system_write_at(file->descriptor, next, size - done, offset + done)
+                                 : system_read_at(file->descriptor, next, size - done, offset + done);
         if (moved <= 0) {
             return moved < 0 ? errno : -1;
         }

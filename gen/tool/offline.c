@@ -22,6 +22,9 @@ bool offline_available(const offline_target *target, char *message)
 {
     offline_step steps[OFFLINE_STEPS];
     char packages[OFFLINE_MESSAGE_SIZE] = "";
+    if (!offline_supported(message)) {
+        return false;
+    }
     offline_steps(target, "-cl-std=CL1.2", true, steps);
     message[0] = '\0';
     for (size_t i = 0; i < OFFLINE_STEPS; i++) {

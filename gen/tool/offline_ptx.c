@@ -13,7 +13,7 @@ static unsigned offline_defined(const char *source, const char *name)
     snprintf(define, sizeof define, "#define %s ", name);
     for (const char *found = source; (found = strstr(found, define)) != NULL; found++) {
         if (found == source || found[-1] == '\n') {
-            unsigned long number = strtoul(found + strlen(define), NULL, 10);
+            size_t number = (size_t)strtoull(found + strlen(define), NULL, 10);
             return number <= 1024 ? (unsigned)number : 0;
         }
     }

@@ -15,6 +15,9 @@ enum {
 /* Begins the message if clang cannot use this version of libclc. */
 #define OFFLINE_OTHER_LIBRARY "libclc does not go with "
 
+/* Whether this system runs the commands. */
+bool offline_supported(char *message);
+
 /* The path of a file in a folder. */
 const char *offline_path(const char *folder, const char *name, char path[OFFLINE_PATH_SIZE]);
 

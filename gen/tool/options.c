@@ -2,9 +2,11 @@
 
 #include "arguments.h"
 #include "ipt.h"
+#include "text.h"
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     MAX_COUNT = 1000000,
@@ -41,7 +43,7 @@ const option option_list[] = {
      FIELD(offset), 0, MAX_OFFSET},
     {"--channels-last", NULL, "the .npy file's last axis is a part of the element, such as RGB", OPTION_SWITCH,
      FOR_TRANSPOSE, FIELD(channels_last), 0, 0},
-    {"--memory", "BYTES", "limit of host memory, such as 256M; units K, M, G (1G)", OPTION_BYTES, FOR_TRANSPOSE,
+    {"--memory", "BYTES", "limit of host memory, such as 256M, with K M G (1G)", OPTION_BYTES, FOR_TRANSPOSE,
      FIELD(memory), 1, SIZE_MAX},
     {"--matrix-memory", "BYTES", NULL, OPTION_BYTES, FOR_TRANSPOSE, FIELD(matrix_memory), 1, SIZE_MAX},
     {"--resume", NULL, "continue a transposition of FILE that was stopped", OPTION_SWITCH, FOR_TRANSPOSE, FIELD(resume),
@@ -74,8 +76,8 @@ const option option_list[] = {
     {"--from", "NAME", "block format before (RM)", OPTION_FORMAT, FOR_FORMATS, FIELD(from), 0, 0},
     {"--to", "NAME", "block format after (CM)", OPTION_FORMAT, FOR_FORMATS, FIELD(to), 0, 0},
     {"--move", "NAME", "rotate or reflect instead (transpose)", OPTION_MOVE, FOR_MOVES | FOR_BENCH, FIELD(move), 0, 0},
-    {"--expression", "TEXT", "OpenCL C expression for the new value of each element x", OPTION_TEXT,
-     FOR_MOVES | FOR_TUNE, FIELD(expression), 0, 0},
+    {"--expression", "TEXT", "the new value of each element x, in OpenCL C", OPTION_TEXT, FOR_MOVES | FOR_TUNE,
+     FIELD(expression), 0, 0},
     {"--type", "NAME", "OpenCL C type of x (the .npy file's type, else float)", OPTION_TEXT, FOR_MOVES | FOR_TUNE,
      FIELD(expression_type), 0, 0},
     {"--argument-type", "NAME", "OpenCL C type of a in the expression; programs do not depend on a's value",
@@ -106,11 +108,28 @@ const option option_list[] = {
     {"--startup", NULL, "measure the start of processes instead", OPTION_SWITCH, FOR_BENCH, FIELD(startup), 0, 0},
     {"--startup-step", NULL, NULL, OPTION_SWITCH, FOR_BENCH, FIELD(startup_step), 0, 0},
     {"--csv", "FILE", "write all results to FILE; - is standard output", OPTION_TEXT, FOR_BENCH, FIELD(csv), 0, 0},
+    {"--plot", "FILE", "draw the ratios to FILE as an SVG chart; - is standard output", OPTION_TEXT, FOR_BENCH,
+     FIELD(plot), 0, 0},
     {"--json", NULL, "write the results as JSON to standard output, messages to standard error", OPTION_SWITCH,
      FOR_JSON, FIELD(json), 0, 0},
     {"--help", NULL, "show this text", OPTION_SWITCH, FOR_ALL, FIELD(help), 0, 0},
 };
 const size_t option_count = sizeof option_list / sizeof option_list[0];
+
+typedef char option_list_fits[sizeof option_list / sizeof option_list[0] <= MAX_OPTIONS ? 1 : -1];
+
+void options_show_line(const char *left, const char *help)
+{
+    enum { HELP_COLUMN = 27 };
+    printf("  %-24s ", left);
+    text_show(help, HELP_COLUMN, HELP_COLUMN);
+}
+
+/* Prints a line that begins with a name and a colon. Further lines begin behind the colon. */
+static void show_names(const char *names)
+{
+    text_show(names, 0, strcspn(names, ":") + 2);
+}
 
 void options_show(unsigned shown)
 {
@@ -119,25 +138,25 @@ void options_show(unsigned shown)
             char left[40];
             snprintf(left, sizeof left, "%s%s%s", option_list[i].name, option_list[i].value == NULL ? "" : " ",
                      option_list[i].value == NULL ? "" : option_list[i].value);
-            printf("  %-24s %s\n", left, option_list[i].help);
+            options_show_line(left, option_list[i].help);
         }
     }
     if ((shown & FOR_PLANS) != 0) {
 #define SHOW_SEQUENCE(enumerator, name) " " name
-        puts("sequences:" IPT_SEQUENCE_LIST(SHOW_SEQUENCE));
+        show_names("sequences:" IPT_SEQUENCE_LIST(SHOW_SEQUENCE));
 #undef SHOW_SEQUENCE
 #define SHOW_VARIANT(enumerator, name, family, lanes, padding, registers, layout, interleaved) " " name
-        puts("kernels:" IPT_VARIANT_LIST(SHOW_VARIANT));
+        show_names("kernels:" IPT_VARIANT_LIST(SHOW_VARIANT));
 #undef SHOW_VARIANT
     }
     if ((shown & FOR_MOVES) != 0) {
 #define SHOW_MOVE(enumerator, name, transposed, rows, cols) " " name
-        puts("moves:" IPT_MOVE_LIST(SHOW_MOVE));
+        show_names("moves:" IPT_MOVE_LIST(SHOW_MOVE));
 #undef SHOW_MOVE
     }
     if ((shown & FOR_FORMATS) != 0) {
 #define SHOW_FORMAT(enumerator, name, factors) " " name
-        puts("formats:" IPT_FORMAT_LIST(SHOW_FORMAT));
+        show_names("formats:" IPT_FORMAT_LIST(SHOW_FORMAT));
 #undef SHOW_FORMAT
     }
 }

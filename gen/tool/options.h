@@ -45,7 +45,10 @@ typedef struct option {
 } option;
 
 extern const option option_list[];
-extern const size_t option_count; /* at most 64: see arguments.seen */
+extern const size_t option_count; /* at most MAX_OPTIONS of arguments.h */
+
+/* Prints a line of help: an option or a command in the left column, wrapped text in the right one. */
+void options_show_line(const char *left, const char *help);
 
 /* Prints the help of the options of these commands. */
 void options_show(unsigned shown);

@@ -5,23 +5,21 @@
 #include "draft.h"
 #include "messages.h"
 #include "picture_move.h"
+#include "system.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { COPY_BYTES = 1 << 20 };
 
 /* Refuses an output that is the input, and a name whose extension is not a format for such an input. */
 static int check_output(const arguments *given, const matrix_file *file, picture_format format)
 {
-    struct stat in, out;
-    if (fstat(file->descriptor, &in) == 0 && stat(given->output, &out) == 0 && in.st_dev == out.st_dev &&
-        in.st_ino == out.st_ino) {
+    system_status in, out;
+    if (system_status_of(file->descriptor, &in) && system_status_at(given->output, &out) && in.device == out.device &&
+        in.number == out.number) {
         return message_fail(
             "%s: --output names the input: use another name, or no --output to change the file in place",
             given->output);
@@ -43,7 +41,7 @@ static int copy_file(const arguments *given, matrix_file *file, const char *path
 {
     matrix_file copy = *file;
     char *bytes = malloc(COPY_BYTES);
-    copy.descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    copy.descriptor = system_open(path, SYSTEM_READ | SYSTEM_WRITE | SYSTEM_CREATE | SYSTEM_NEW);
     int code = bytes == NULL         ? message_fail("%s: out of memory", file->path)
                : copy.descriptor < 0 ? message_fail("%s: %s", given->output, strerror(errno))
                                      : 0;
@@ -59,7 +57,7 @@ static int copy_file(const arguments *given, matrix_file *file, const char *path
     }
     free(bytes);
     if (copy.descriptor >= 0) {
-        close(file->descriptor);
+        system_close(file->descriptor);
         file->descriptor = copy.descriptor;
     }
     return code;

@@ -1,19 +1,16 @@
-#define _POSIX_C_SOURCE 200809L
-
 #include "picture_move.h"
 
 #include "exif.h"
 #include "messages.h"
 #include "setup.h"
 #include "stb.h"
+#include "system.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Reads size bytes at offset into new memory, which the caller frees. */
 static int read_bytes(const matrix_file *file, size_t offset, size_t size, unsigned char **bytes)
@@ -104,12 +101,12 @@ static bool write_netpbm(picture_format format, const picture *its, FILE *stream
 static int write_picture(const arguments *given, const picture *its, picture_format format, const char *path)
 {
     char message[PICTURE_MESSAGE_SIZE] = "";
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+    int descriptor = system_open(path, SYSTEM_WRITE | SYSTEM_CREATE | SYSTEM_NEW);
+    FILE *stream = descriptor < 0 ? NULL : system_stream(descriptor, "wb");
     if (stream == NULL) {
         int code = message_fail("%s: %s", given->output, strerror(errno));
         if (descriptor >= 0) {
-            close(descriptor);
+            system_close(descriptor);
         }
         return code;
     }

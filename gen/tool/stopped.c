@@ -1,20 +1,16 @@
-#define _GNU_SOURCE /* realpath */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 
 #include "stopped.h"
 
 #include "netpbm.h"
 #include "npy.h"
+#include "system.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/types.h>
 #include <time.h>
-#include <unistd.h>
 #ifdef __linux__
 #include <sys/xattr.h>
 #endif
@@ -28,7 +24,7 @@ uint64_t stopped_new_mark(uint64_t inode, uint64_t device)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    const uint64_t parts[] = {inode, device, (uint64_t)now.tv_sec, (uint64_t)now.tv_nsec, (uint64_t)getpid()};
+    const uint64_t parts[] = {inode, device, (uint64_t)now.tv_sec, (uint64_t)now.tv_nsec, (uint64_t)system_process()};
     return journal_sum(parts, sizeof parts) | 1;
 }
 
@@ -112,10 +108,10 @@ static bool stopped_is_journal_of(const char *path, const stopped_file *file)
         char magic[16];
         uint64_t head_bytes, inode, device, mark;
     } start;
-    struct stat status;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-    bool good = descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
-                pread(descriptor, &start, sizeof start, 0) == (ssize_t)sizeof start &&
+    system_status status;
+    int descriptor = system_open(path, SYSTEM_READ | SYSTEM_NO_LINK);
+    bool good = descriptor >= 0 && system_status_of(descriptor, &status) && status.is_file &&
+                system_read_at(descriptor, &start, sizeof start, 0) == (ptrdiff_t)sizeof start &&
                 memcmp(start.magic, JOURNAL_MAGIC, JOURNAL_MAGIC_ANY) == 0;
     if (good && start.inode != file->inode) { /* perhaps from a machine of the other byte order */
         start.inode = journal_reverse(start.inode);
@@ -125,11 +121,11 @@ static bool stopped_is_journal_of(const char *path, const stopped_file *file)
     good = good && start.inode == file->inode;
     if (good) {
         bool current = memcmp(start.magic, JOURNAL_MAGIC, sizeof start.magic) == 0;
-        good = (uint64_t)status.st_dev == file->device || (current && start.device == file->device);
+        good = status.device == file->device || (current && start.device == file->device);
         good = good && (!current || file->attribute != ATTRIBUTE_SET || start.mark == file->mark);
     }
     if (descriptor >= 0) {
-        close(descriptor);
+        system_close(descriptor);
     }
     return good;
 }
@@ -147,19 +143,19 @@ static bool stopped_try(const char *path, stopped_file *file)
 static bool stopped_look_beside(const char *path, stopped_file *file)
 {
     char folder[STOPPED_PATH_SIZE], candidate[2 * STOPPED_PATH_SIZE];
-    const char *slash = strrchr(path, '/');
+    const char *slash = system_last_separator(path);
     snprintf(folder, sizeof folder, "%.*s", slash == NULL ? 1 : (int)(slash - path) + 1, slash == NULL ? "." : path);
-    DIR *stream = opendir(folder);
+    system_folder *stream = system_folder_open(folder);
     bool found = false;
-    for (struct dirent *entry; stream != NULL && !found && (entry = readdir(stream)) != NULL;) {
-        size_t length = strlen(entry->d_name), suffix = strlen(JOURNAL_SUFFIX);
-        if (length >= suffix && strcmp(entry->d_name + length - suffix, JOURNAL_SUFFIX) == 0) {
-            snprintf(candidate, sizeof candidate, "%s/%s", folder, entry->d_name);
+    for (const char *name; stream != NULL && !found && (name = system_folder_next(stream)) != NULL;) {
+        size_t length = strlen(name), suffix = strlen(JOURNAL_SUFFIX);
+        if (length >= suffix && strcmp(name + length - suffix, JOURNAL_SUFFIX) == 0) {
+            snprintf(candidate, sizeof candidate, "%s/%s", folder, name);
             found = strlen(candidate) < sizeof file->journal && stopped_try(candidate, file);
         }
     }
     if (stream != NULL) {
-        closedir(stream);
+        system_folder_close(stream);
     }
     return found;
 }
@@ -167,19 +163,19 @@ static bool stopped_look_beside(const char *path, stopped_file *file)
 bool stopped_look(const char *path, int descriptor, const void *start, size_t available, stopped_file *found,
                   char *message)
 {
-    struct stat status;
+    system_status status;
     memset(found, 0, sizeof *found);
-    if (fstat(descriptor, &status) != 0) {
+    if (!system_status_of(descriptor, &status)) {
         return journal_fail(message, "%s", strerror(errno));
     }
-    if (realpath(path, found->real_path) == NULL) { /* the file was removed */
-        snprintf(found->real_path, sizeof found->real_path, "%s", path);
-    }
+    char *real = system_real_path(path);
+    snprintf(found->real_path, sizeof found->real_path, "%s", real != NULL ? real : path); /* NULL: it was removed */
+    free(real);
     if (!journal_name(found->own_journal, sizeof found->own_journal, found->real_path, message)) {
         return false;
     }
-    found->inode = status.st_ino;
-    found->device = status.st_dev;
+    found->inode = status.number;
+    found->device = status.device;
     found->header_marked = npy_is_marked(start, available);
     found->has_header = found->header_marked || netpbm_begins(start, available) ||
                         (available >= NPY_MAGIC_SIZE && memcmp(start, NPY_MAGIC, NPY_MAGIC_SIZE) == 0);
@@ -188,7 +184,7 @@ bool stopped_look(const char *path, int descriptor, const void *start, size_t av
         !stopped_look_beside(found->real_path, found)) {
         stopped_look_beside(path, found); /* the path may be a link */
     }
-    found->other = found->journal[0] == '\0' && lstat(found->own_journal, &status) == 0;
+    found->other = found->journal[0] == '\0' && system_exists(found->own_journal);
     return true;
 }
 

@@ -1,15 +1,12 @@
 /* Marks on a file, set before its first byte changes and removed after its last byte has. */
-#define _GNU_SOURCE /* sync_file_range */
-
 #include "stored.h"
 #include "messages.h"
 #include "npy.h"
+#include "system.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 int stored_mark(stored_work *work)
 {
@@ -23,13 +20,10 @@ int stored_mark(stored_work *work)
         error = file_transfer(file, NPY_MARK, 0, NPY_MAGIC_SIZE, true);
         memcpy(file->start, file->before, NPY_MAGIC_SIZE);
         memcpy(file->before, NPY_MARK, NPY_MAGIC_SIZE);
-#ifdef SYNC_FILE_RANGE_WRITE
         /* The mark reaches the disk before any data, so that tools refuse the file after a power failure, too. */
-        sync_file_range(file->descriptor, 0, NPY_MAGIC_SIZE,
-                        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
-#endif
+        system_write_out(file->descriptor, 0, NPY_MAGIC_SIZE, true);
     }
-    if (error == 0 && work->sync && fsync(file->descriptor) != 0) {
+    if (error == 0 && work->sync && !system_flush(file->descriptor)) {
         error = errno;
     }
     if (error != 0) {
@@ -82,7 +76,7 @@ int stored_finish(stored_work *work)
     if (error == 0 && !stopped_clear_attribute(file->descriptor)) {
         error = errno;
     }
-    if (error == 0 && work->sync && fsync(file->descriptor) != 0) {
+    if (error == 0 && work->sync && !system_flush(file->descriptor)) {
         error = errno;
     }
     if (error != 0) {
@@ -93,8 +87,7 @@ int stored_finish(stored_work *work)
         journal_close(&work->journal, true);
         work->has_journal = false;
     }
-    int closed = close(file->descriptor);
+    bool closed = system_close(file->descriptor);
     file->descriptor = -1;
-    return closed == 0 ? 0
-                       : message_fail("%s: closing it failed, and it may be damaged: %s", file->path, strerror(errno));
+    return closed ? 0 : message_fail("%s: closing it failed, and it may be damaged: %s", file->path, strerror(errno));
 }

@@ -1,15 +1,13 @@
 /* The start of the work: a plan within --memory, the journal, the marks. */
-#define _POSIX_C_SOURCE 200809L
-
 #include "stored.h"
 #include "messages.h"
 #include "npy.h"
 #include "setup.h"
+#include "system.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MAX_TRIES = 4 };
 
@@ -19,20 +17,6 @@ enum { MAX_TRIES = 4 };
 #define SPARE_MEMORY ((size_t)4 << 20)    /* allowance for threads and other later allocations */
 #define PINNED_MEMORY ((size_t)200 << 20) /* pinned transfer buffers of three plans, on GPUs */
 
-/* Resident bytes of this process; 0: unknown. */
-static size_t resident_bytes(void)
-{
-    unsigned long all, resident = 0;
-    FILE *stream = fopen("/proc/self/statm", "r");
-    if (stream != NULL) {
-        if (fscanf(stream, "%lu %lu", &all, &resident) != 2) {
-            resident = 0;
-        }
-        fclose(stream);
-    }
-    return (size_t)resident * (size_t)sysconf(_SC_PAGESIZE);
-}
-
 /* Creates the plan. Its limit is --memory less the program and OpenCL, whose size is known only afterwards: hence the
  * tries. Tests set the limit directly, by --matrix-memory. */
 static int make_stored_plan(const arguments *given, ipt_context *context, stored_work *work)
@@ -40,7 +24,7 @@ static int make_stored_plan(const arguments *given, ipt_context *context, stored
     cl_device_type type = CL_DEVICE_TYPE_CPU;
     clGetDeviceInfo(ipt_context_cl_device(context), CL_DEVICE_TYPE, sizeof type, &type, NULL);
     const size_t spare = SPARE_MEMORY + ((type & CL_DEVICE_TYPE_CPU) != 0 ? 0 : PINNED_MEMORY);
-    size_t limit = given->memory != 0 ? given->memory : DEFAULT_MEMORY, taken = resident_bytes() + spare;
+    size_t limit = given->memory != 0 ? given->memory : DEFAULT_MEMORY, taken = system_resident_bytes() + spare;
     if (given->matrix_memory != 0) {
         work->desc.max_host_memory = given->matrix_memory;
         return ipt_plan_create(context, &work->desc, &work->plan) == IPT_SUCCESS ? 0
@@ -55,7 +39,7 @@ static int make_stored_plan(const arguments *given, ipt_context *context, stored
         if (ipt_plan_create(context, &work->desc, &work->plan) != IPT_SUCCESS) {
             return message_fail_ipt(work->file->path);
         }
-        size_t now = resident_bytes() + spare;
+        size_t now = system_resident_bytes() + spare;
         if (now <= taken) {
             break;
         }

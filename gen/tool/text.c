@@ -1,14 +1,11 @@
-#define _POSIX_C_SOURCE 200809L
-
 #include "text.h"
 
+#include "system.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 const char *text_shorten(const char *name, text_name *shortened)
 {
@@ -31,8 +28,30 @@ const char *text_shorten(const char *name, text_name *shortened)
 
 const char *text_file_name(const char *path)
 {
-    const char *slash = strrchr(path, '/');
+    const char *slash = system_last_separator(path);
     return slash == NULL ? path : slash + 1;
+}
+
+void text_show(const char *text, size_t column, size_t indent)
+{
+    while (*text != '\0') {
+        size_t spaces = strspn(text, " "), word = strcspn(text + spaces, " \n");
+        if (column > indent && word > 0 && column + spaces + word > TEXT_WIDTH) {
+            printf("\n%*s", (int)indent, "");
+            column = indent;
+            spaces = 0;
+            text += strspn(text, " ");
+        }
+        fwrite(text, 1, spaces + word, stdout);
+        column += spaces + word;
+        text += spaces + word;
+        if (*text == '\n') {
+            printf("\n%*s", text[1] == '\n' ? 0 : (int)indent, "");
+            column = indent;
+            text++;
+        }
+    }
+    putchar('\n');
 }
 
 /* Reads an open file to its end, and appends a zero. The caller frees *text. */
@@ -50,10 +69,7 @@ static bool text_read_open(int descriptor, size_t most, const char *what, char *
             *text = longer;
             capacity = larger;
         }
-        ssize_t got = read(descriptor, *text + *length, capacity - *length);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
+        ptrdiff_t got = system_read(descriptor, *text + *length, capacity - *length);
         if (got < 0) {
             snprintf(reason, TEXT_REASON_SIZE, "%s", strerror(errno));
             return false;
@@ -72,25 +88,25 @@ static bool text_read_open(int descriptor, size_t most, const char *what, char *
 
 bool text_read(const char *path, size_t most, const char *what, char **text, size_t *length, char *reason)
 {
-    struct stat status;
+    system_status status;
     *text = NULL;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (descriptor < 0 || fstat(descriptor, &status) != 0) {
+    int descriptor = system_open(path, SYSTEM_READ | SYSTEM_NO_TERMINAL);
+    if (descriptor < 0 || !system_status_of(descriptor, &status)) {
         snprintf(reason, TEXT_REASON_SIZE, "%s", strerror(errno));
         if (descriptor >= 0) {
-            close(descriptor);
+            system_close(descriptor);
         }
         return false;
     }
-    bool good = !S_ISDIR(status.st_mode);
+    bool good = !status.is_folder;
     if (!good) {
         snprintf(reason, TEXT_REASON_SIZE, "it is a directory");
     } else {
         /* Reads wait for the writer of a pipe; only opening did not. */
-        fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
+        system_wait_for_data(descriptor);
         good = text_read_open(descriptor, most, what, text, length, reason);
     }
-    close(descriptor);
+    system_close(descriptor);
     if (!good) {
         free(*text);
         *text = NULL;

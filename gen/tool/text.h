@@ -1,5 +1,5 @@
-/* Text files that the tool reads whole, and names in messages. Every read has a limit, for any kind of file. Long names
- * are shortened, so that no message loses the reason after the name. */
+/* Text files that the tool reads whole, names in messages, and lines of help. Every read has a limit, for any kind of
+ * file. Long names are shortened, so that no message loses the reason after the name. */
 #ifndef IPT_TOOL_TEXT_H_INCLUDED
 #define IPT_TOOL_TEXT_H_INCLUDED
 
@@ -9,7 +9,8 @@
 enum {
     TEXT_REASON_SIZE = 160,
     TEXT_NAME_SIZE = 256, /* bytes of a shortened name */
-    TEXT_NAME_HEAD = 80   /* bytes of its beginning that remain */
+    TEXT_NAME_HEAD = 80,  /* bytes of its beginning that remain */
+    TEXT_WIDTH = 80       /* columns of a line of help */
 };
 
 typedef struct text_name {
@@ -21,6 +22,10 @@ const char *text_shorten(const char *name, text_name *shortened);
 
 /* The part of a path after its last slash. */
 const char *text_file_name(const char *path);
+
+/* Prints text to standard output, and a newline. The first line begins in `column`; the function breaks lines at spaces
+ * to fit TEXT_WIDTH and begins each further line with `indent` spaces. Newlines of the text stay. */
+void text_show(const char *text, size_t column, size_t indent);
 
 /* Reads a text file; the caller frees *text. Does not wait: a pipe without a writer is empty. false: reason
  * (TEXT_REASON_SIZE bytes) is set, and *text is NULL. */

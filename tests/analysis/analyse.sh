@@ -50,7 +50,7 @@ tidy() { # log, file, options
         { grep -B1 -A5 'error:' "$log" && exit 1; exit 1; }
 }
 tidy tidy.log ipt.h -- -x c $implementation
-for file in $(ls gen/tool/*.c | grep -v library.c) gen/embed.c tests/random/stress.c tests/oclgrind/walk.c; do
+for file in $(ls gen/tool/*.c | grep -v -e library.c -e _windows.c) gen/embed.c tests/random/stress.c tests/oclgrind/walk.c; do
     tidy tidy.log $file -- -std=c99 -I. "-I$PWD/tests/support"
 done
 

@@ -28,11 +28,11 @@ static int parse(const char *text, ipt_plan_desc *desc)
     do {
         if (desc->rank == IPT_MAX_RANK)
             return 0;
-        desc->shape[desc->rank++] = strtoul(end + (*end == 'x'), &end, 10);
+        desc->shape[desc->rank++] = (size_t)strtoull(end + (*end == 'x'), &end, 10);
     } while (*end == 'x');
     if (*end != ':')
         return 0;
-    desc->elem_size = strtoul(end + 1, &end, 10);
+    desc->elem_size = (size_t)strtoull(end + 1, &end, 10);
     while (count < desc->rank && (*end == ':' || *end == ','))
         desc->axes[count++] = (unsigned)strtoul(end + 1, &end, 10);
     return count == desc->rank && !*end;

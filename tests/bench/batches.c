@@ -135,8 +135,7 @@ static void prove(const char *what, cl_mem memory, size_t words, size_t rows, si
     const cl_uint wrong = count_misplaced(memory, words, rows, cols, moved);
     if (!wrong)
         return;
-    fprintf(stderr, "%s, %lu x %lu: %lu of %lu elements are wrong\n", what, (unsigned long)rows, (unsigned long)cols,
-            (unsigned long)wrong, (unsigned long)words);
+    fprintf(stderr, "%s, %zu x %zu: %u of %zu elements are wrong\n", what, rows, cols, wrong, words);
     exit(1);
 }
 
@@ -231,8 +230,8 @@ static ipt_plan *plan_of(const shape *shape, size_t batch, ipt_variant variant)
     }
     result = ipt_plan_create(context, &desc, &plan);
     if (result == IPT_ERROR_UNSUPPORTED && variant != IPT_VARIANT_AUTO) {
-        fprintf(stderr, "%s, %lu x %lu: left out: %s\n", ipt_variant_string(variant), (unsigned long)shape->rows,
-                (unsigned long)shape->cols, ipt_context_error(NULL));
+        fprintf(stderr, "%s, %zu x %zu: left out: %s\n", ipt_variant_string(variant), shape->rows, shape->cols,
+                ipt_context_error(NULL));
         return NULL;
     }
     need(!result, "ipt_plan_create");
@@ -257,9 +256,8 @@ static void prove_plan(const char *name, ipt_plan *plan, const shape *shape)
 static void print_transposition(const char *name, const shape *shape, size_t matrices, double seconds)
 {
     const double gbps = speed(2.0 * sizeof(float) * (double)(shape->rows * shape->cols * matrices), seconds);
-    printf("%s,%lu,%lu,%lu,%lu,%.9f,%.3f,%.3f,%.5f,%lu\n", name, (unsigned long)shape->rows, (unsigned long)shape->cols,
-           (unsigned long)shape->batch, (unsigned long)matrices, seconds, gbps, shape->copy, gbps / shape->copy,
-           (unsigned long)shape->words);
+    printf("%s,%zu,%zu,%zu,%zu,%.9f,%.3f,%.3f,%.5f,%zu\n", name, shape->rows, shape->cols, shape->batch, matrices,
+           seconds, gbps, shape->copy, gbps / shape->copy, shape->words);
     fflush(stdout);
 }
 
@@ -347,9 +345,9 @@ static void measure_transpositions(int count, char **shapes)
             fprintf(stderr, "%s: not there\n", model_names[i]);
     printf("model,rows,cols,batch,matrices,seconds,gbps,copy_gbps,ratio,verified\n");
     for (i = 0; i < count; ++i) {
-        unsigned long rows = 0, cols = 0;
+        size_t rows = 0, cols = 0;
         shape shape = {0, 0, 0, 0, 0};
-        need(sscanf(shapes[i], "%lux%lu", &rows, &cols) == 2 && rows && cols, "reading ROWSxCOLS");
+        need(sscanf(shapes[i], "%zux%zu", &rows, &cols) == 2 && rows && cols, "reading ROWSxCOLS");
         shape.rows = rows;
         shape.cols = cols;
         measure_shape(&shape);
@@ -490,17 +488,16 @@ static void prove_products(const products *of, const model *model)
                        of->got[model->structure ? row * of->batch + matrix : matrix * of->side + row]);
     if (!wrong)
         return;
-    fprintf(stderr, "%s, %lu x %lu: %lu of %lu results are wrong\n", model->name, (unsigned long)of->side,
-            (unsigned long)of->side, (unsigned long)wrong, (unsigned long)(of->batch * of->side));
+    fprintf(stderr, "%s, %zu x %zu: %zu of %zu results are wrong\n", model->name, of->side, of->side, wrong,
+            of->batch * of->side);
     exit(1);
 }
 
 static cl_kernel product_kernel(const products *of, const model *model)
 {
     char options[200];
-    snprintf(options, sizeof options, "-DSIDE=%lu -DGROUP=%lu -DLANES=%lu -DMEMBERS=%lu -DBLOCK=%d",
-             (unsigned long)of->side, (unsigned long)model->group, (unsigned long)model->lanes,
-             (unsigned long)(model->group / model->lanes), BATCHES_BLOCK);
+    snprintf(options, sizeof options, "-DSIDE=%zu -DGROUP=%zu -DLANES=%zu -DMEMBERS=%zu -DBLOCK=%d", of->side,
+             model->group, model->lanes, model->group / model->lanes, BATCHES_BLOCK);
     return model->interleaved ? kernel_of(batches_text_interleaved, options, "product_interleaved")
                               : kernel_of(batches_text_contiguous, options, "product_contiguous");
 }
@@ -533,9 +530,9 @@ static double product_seconds(const products *of, const model *model)
 
 static void print_product(const char *name, const products *of, const model *model, double bytes, double seconds)
 {
-    printf("%s,%lu,%lu,%lu,%lu,%.9f,%.3f,%.3f,%.5f,%lu\n", name, (unsigned long)of->side, (unsigned long)of->batch,
-           (unsigned long)(model ? model->lanes : 0), (unsigned long)(model ? model->group : 0), seconds,
-           speed(bytes, seconds), of->copy, speed(bytes, seconds) / of->copy, (unsigned long)(of->batch * of->side));
+    printf("%s,%zu,%zu,%zu,%zu,%.9f,%.3f,%.3f,%.5f,%zu\n", name, of->side, of->batch, (model ? model->lanes : 0),
+           (model ? model->group : 0), seconds, speed(bytes, seconds), of->copy, speed(bytes, seconds) / of->copy,
+           of->batch * of->side);
     fflush(stdout);
 }
 
@@ -652,7 +649,7 @@ static void measure_products(int count, char **sides)
     printf("model,side,batch,lanes,group,seconds,gbps,copy_gbps,ratio,verified\n");
     for (i = 0; i < count; ++i) {
         products of;
-        products_open(&of, strtoul(sides[i], NULL, 0));
+        products_open(&of, (size_t)strtoull(sides[i], NULL, 0));
         measure_side(&of);
         products_close(&of);
     }
@@ -682,7 +679,7 @@ static double transposition_seconds(size_t side, size_t batch, size_t group)
     char options[100];
     double seconds;
     int time;
-    snprintf(options, sizeof options, "-DSIDE=%lu -DGROUP=%lu", (unsigned long)side, (unsigned long)group);
+    snprintf(options, sizeof options, "-DSIDE=%zu -DGROUP=%zu", side, group);
     turning.kernel = kernel_of(batches_text_transpose, options, "transpose_group");
     turning.groups = batch;
     turning.group = group;
@@ -727,10 +724,9 @@ static void measure_groups_of(const char *name, size_t side, products *of)
         model.lanes = model.group = group;
         seconds = of ? product_seconds(of, &model) : transposition_seconds(side, batch, group);
         gbps = speed(of ? product_bytes(of) : 2.0 * sizeof(float) * (double)(batch * side * side), seconds);
-        printf("%s,%lu,%lu,%.3f,%.3f,%.3f,%.3f,%.5f,%d,%d,%d,%lu\n", name, (unsigned long)group,
-               (unsigned long)local_bytes, ipt_heuristic_occupancy(&device, group, local_bytes), seconds * 1e6, gbps,
-               copy, gbps / copy, group == smallest, group == FIXED_GROUP, group == largest,
-               (unsigned long)(batch * side * (of ? 1 : side)));
+        printf("%s,%zu,%zu,%.3f,%.3f,%.3f,%.3f,%.5f,%d,%d,%d,%zu\n", name, group, local_bytes,
+               ipt_heuristic_occupancy(&device, group, local_bytes), seconds * 1e6, gbps, copy, gbps / copy,
+               group == smallest, group == FIXED_GROUP, group == largest, (batch * side * (of ? 1 : side)));
         fflush(stdout);
     }
 }
@@ -792,8 +788,8 @@ static void measure_copies_of(const char *element, size_t bytes, const char *opt
         seconds = seconds_of(execute_copy, &copy) / (double)sets;
         prove_copy(&copy, words);
         gbps = speed(2.0 * (double)set, seconds);
-        printf("%s,%lu,%lu,%.3f,%.3f,%.3f,%.5f,%lu\n", element, (unsigned long)copy.x, (unsigned long)copy.y,
-               seconds * 1e6, gbps, gbps_copy, gbps / gbps_copy, (unsigned long)(sets * set / bytes));
+        printf("%s,%zu,%zu,%.3f,%.3f,%.3f,%.5f,%zu\n", element, copy.x, copy.y, seconds * 1e6, gbps, gbps_copy,
+               gbps / gbps_copy, sets * set / bytes);
         fflush(stdout);
     }
     clReleaseKernel(copy.kernel);
@@ -840,7 +836,7 @@ static void batches_close(void)
 int main(int count, char **arguments)
 {
     const char *const command = count > 1 ? arguments[1] : "";
-    const unsigned long megabytes = count > 2 ? strtoul(arguments[2], NULL, 0) : 0;
+    const size_t megabytes = count > 2 ? (size_t)strtoull(arguments[2], NULL, 0) : 0;
     if (megabytes == 0 || megabytes > 4096) {
         fprintf(stderr, "usage: batches transpositions MEGABYTES ROWSxCOLS ... | groups MEGABYTES | copies MEGABYTES | "
                         "products MEGABYTES SIDE ...\n");

@@ -177,7 +177,7 @@ static int try_shape(size_t rows, size_t cols, score *scores)
     size_t places[IPT__HEURISTIC_COUNT] = {0}, count = 1, best = 0, heuristics_end, i;
     double own_seconds[IPT__HEURISTIC_COUNT], begin, best_seconds;
     int h, call, any;
-    printf("%5lu x %-5lu", (unsigned long)rows, (unsigned long)cols);
+    printf("%5zu x %-5zu", rows, cols);
     for (h = 0; h < IPT__HEURISTIC_COUNT; ++h) {
         size_t m, n, pad_rows, pad_cols;
         ipt_result result = IPT_SUCCESS;
@@ -219,9 +219,8 @@ static int try_shape(size_t rows, size_t cols, score *scores)
     any = any && best;
     best_seconds = choices[best].seconds;
     if (any)
-        printf("  best of %2lu: %s %4lu x %-4lu %6.1f GB/s", (unsigned long)(count - 1),
-               ipt_sequence_string(choices[best].sequence), (unsigned long)choices[best].tile_m,
-               (unsigned long)choices[best].tile_n, bytes / best_seconds * 1e-9);
+        printf("  best of %2zu: %s %4zu x %-4zu %6.1f GB/s", count - 1, ipt_sequence_string(choices[best].sequence),
+               choices[best].tile_m, choices[best].tile_n, bytes / best_seconds * 1e-9);
     else
         printf("  brute force has no tile");
     printf("  %s %6.1f", ipt_sequence_string(IPT_SEQUENCE_AUTO), bytes / choices[0].seconds * 1e-9);
@@ -257,10 +256,9 @@ static void print_scores(score *scores, size_t shapes)
     for (h = 0; h <= IPT__HEURISTIC_COUNT; ++h) {
         score *const score = &scores[h];
         const int own = h == IPT__HEURISTIC_COUNT;
-        printf("%-14s%5lu/%-4lu%10lu%14lu%10lu%10lu",
-               own ? ipt_sequence_string(IPT_SEQUENCE_AUTO) : ipt_heuristic_string((ipt_heuristic)h),
-               (unsigned long)score->served, (unsigned long)shapes, (unsigned long)score->none,
-               (unsigned long)score->padded, (unsigned long)score->no_plan, (unsigned long)score->with_one);
+        printf("%-14s%5zu/%-4zu%10zu%14zu%10zu%10zu",
+               own ? ipt_sequence_string(IPT_SEQUENCE_AUTO) : ipt_heuristic_string((ipt_heuristic)h), score->served,
+               shapes, score->none, score->padded, score->no_plan, score->with_one);
         if (!score->count)
             printf("%16s%16s\n", "-", "-");
         else if (own)
@@ -286,14 +284,14 @@ int main(int count, char **arguments)
     const size_t shapes = argument(count, arguments, 1, 100), low = argument(count, arguments, 4, 500),
                  high = argument(count, arguments, 5, 3000),
                  bytes = (high + 32) * (high + 32) * sizeof(float); /* with padding */
-    const unsigned long seed = argument(count, arguments, 2, 1), seconds = argument(count, arguments, 3, 1000000);
+    const size_t seed = argument(count, arguments, 2, 1), seconds = argument(count, arguments, 3, 1000000);
     score scores[IPT__HEURISTIC_COUNT + 1];
     char text[1024];
     double begin;
     size_t shape, without = 0;
     int h;
     if (low > high) {
-        fprintf(stderr, "sides from %lu to %lu: there are none\n", (unsigned long)low, (unsigned long)high);
+        fprintf(stderr, "sides from %zu to %zu: there are none\n", low, high);
         return 2;
     }
     need(!ipt_context_create(NULL, &context), "ipt_context_create");
@@ -306,9 +304,9 @@ int main(int count, char **arguments)
         scores[h].shares = (double *)malloc(shapes * sizeof(double));
         need(scores[h].ratios && scores[h].shares, "malloc");
     }
-    printf("%s%lu shapes of floats, sides %lu to %lu, seed %lu; GB/s count each byte twice: brute force's best, the "
+    printf("%s%zu shapes of floats, sides %zu to %zu, seed %zu; GB/s count each byte twice: brute force's best, the "
            "planner's own",
-           text, (unsigned long)shapes, (unsigned long)low, (unsigned long)high, seed);
+           text, shapes, low, high, seed);
     for (h = 0; h < IPT__HEURISTIC_COUNT; ++h)
         printf(", %s", ipt_heuristic_string((ipt_heuristic)h));
     printf(" (-: no tile, ?: refused)\n");
@@ -319,8 +317,8 @@ int main(int count, char **arguments)
         without += !try_shape(rows, cols, scores);
     }
     print_scores(scores, shape);
-    printf("%lu shapes in %.0f s; brute force had no tile for %lu, which count in the first columns only\n",
-           (unsigned long)shape, now() - begin, (unsigned long)without);
+    printf("%zu shapes in %.0f s; brute force had no tile for %zu, which count in the first columns only\n", shape,
+           now() - begin, without);
     for (h = 0; h <= IPT__HEURISTIC_COUNT; ++h) {
         free(scores[h].ratios);
         free(scores[h].shares);

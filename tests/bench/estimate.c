@@ -133,7 +133,7 @@ static void try_shape(size_t rows, size_t cols, double losses[2])
     }
     for (p = 0; p < 2; ++p) /* plans of the same stages are the same plan, whatever the clock says */
         losses[p] = same_stages(plans[p], plans[best]) ? 0 : 100 * (1 - medians[best] / medians[p]);
-    printf("%5lu x %-5lu  loss %5.1f %%, %5.1f %%\n", (unsigned long)rows, (unsigned long)cols, losses[0], losses[1]);
+    printf("%5zu x %-5zu  loss %5.1f %%, %5.1f %%\n", rows, cols, losses[0], losses[1]);
     show_plan("estimate", plans[0], bytes / medians[0] * 1e-9);
     if (losses[1] != losses[0])
         show_plan("measure", plans[1], bytes / medians[1] * 1e-9);
@@ -160,7 +160,7 @@ static void take_shapes(const char *file, size_t count, size_t seed, int is_cpu,
 
 int main(int count, char **arguments)
 {
-    const unsigned long seed = argument(count, arguments, 2, 1), seconds = argument(count, arguments, 3, 1000000);
+    const size_t seed = argument(count, arguments, 2, 1), seconds = argument(count, arguments, 3, 1000000);
     bench_shapes shapes = {0};
     cl_device_type type = 0;
     double begin, *losses[2];
@@ -180,8 +180,8 @@ int main(int count, char **arguments)
     plans_open(bytes);
     for (kind = 0; kind < 2; ++kind)
         need((losses[kind] = (double *)malloc(shapes.count * sizeof(double))) != NULL, "malloc");
-    printf("%s%lu shapes, elements of %lu bytes; the two losses are those of IPT_ESTIMATE and of IPT_MEASURE\n", device,
-           (unsigned long)shapes.count, (unsigned long)elem_size);
+    printf("%s%zu shapes, elements of %zu bytes; the two losses are those of IPT_ESTIMATE and of IPT_MEASURE\n", device,
+           shapes.count, elem_size);
     begin = now();
     for (done = 0; done < shapes.count && now() - begin < (double)seconds; ++done) {
         double loss[2];
@@ -195,7 +195,7 @@ int main(int count, char **arguments)
                kind ? "IPT_MEASURE " : "IPT_ESTIMATE", middle, losses[kind][(done * 9 + 9) / 10 - 1],
                losses[kind][done - 1]);
     }
-    printf("%lu shapes in %.0f s\n", (unsigned long)done, now() - begin);
+    printf("%zu shapes in %.0f s\n", done, now() - begin);
     for (kind = 0; kind < 2; ++kind)
         free(losses[kind]);
     free(shapes.items);

@@ -184,7 +184,7 @@ static void show_plan(const char *name, ipt_host scheme, size_t queues, ipt_sequ
 static void show_limits(const char *limits, double reference, double at_once)
 {
     char *next;
-    for (size_t part = strtoul(limits, &next, 10); part > 0; part = strtoul(next, &next, 10)) {
+    for (size_t part = (size_t)strtoull(limits, &next, 10); part > 0; part = (size_t)strtoull(next, &next, 10)) {
         ipt_plan_desc desc = {0};
         ipt_plan *plan;
         char label[80];
@@ -219,7 +219,7 @@ static void show_split(double reference)
     ipt_plan_desc desc = {0};
     ipt_plan *plan = NULL;
     char name[256] = "", other[256], label[80];
-    size_t count = 0, found = 0, wanted = strtoul(getenv("HOST_DEVICES"), NULL, 10);
+    size_t count = 0, found = 0, wanted = (size_t)strtoull(getenv("HOST_DEVICES"), NULL, 10);
     void *pinned = NULL;
     unsigned char *kept = matrix;
     cl_int status;
@@ -482,7 +482,7 @@ int main(int count, char **words)
     char text[1024];
     int code = 0;
     if (getenv("HOST_ROUNDS") != NULL) {
-        rounds = strtoul(getenv("HOST_ROUNDS"), NULL, 10);
+        rounds = (size_t)strtoull(getenv("HOST_ROUNDS"), NULL, 10);
         rounds = rounds < 1 ? 1 : rounds > MAX_ROUNDS ? MAX_ROUNDS : rounds;
     }
     if (ipt_context_create(NULL, &context) != IPT_SUCCESS) {

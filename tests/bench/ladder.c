@@ -245,8 +245,8 @@ static bool is_right(const ladder *work, size_t which, cl_mem buffer, cl_ulong s
 {
     const cl_uint wrong = count_wrong(work, buffer, seed, expectation);
     if (wrong != 0) {
-        fprintf(stderr, "ladder: %s of %zux%zu:%zu: %lu of %zu elements are WRONG\n", methods[which].name, work->rows,
-                work->cols, work->elem_size, (unsigned long)wrong, work->rows * work->cols);
+        fprintf(stderr, "ladder: %s of %zux%zu:%zu: %u of %zu elements are WRONG\n", methods[which].name, work->rows,
+                work->cols, work->elem_size, wrong, work->rows * work->cols);
     }
     return wrong == 0;
 }

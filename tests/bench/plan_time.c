@@ -113,8 +113,8 @@ static void time_small(ipt_context *context)
         both.buffer = clCreateBuffer(cl, CL_MEM_READ_WRITE, desc.rows * desc.cols * 4, NULL, NULL);
         need(both.buffer && !clSetKernelArg(both.empty, 0, sizeof both.buffer, &both.buffer), "clSetKernelArg");
         need(!ipt_plan_create(context, &desc, &both.plan), "ipt_plan_create");
-        printf("The host's time for %lu x %lu floats, microseconds, medians of %d\n", (unsigned long)desc.rows,
-               (unsigned long)desc.cols, (int)EXECUTIONS);
+        printf("The host's time for %zu x %zu floats, microseconds, medians of %d\n", desc.rows, desc.cols,
+               (int)EXECUTIONS);
         time_executions(context, &both, 0);
         time_executions(context, &both, 1);
         ipt_plan_destroy(both.plan);
@@ -161,9 +161,8 @@ int main(void)
                 times[i] = microseconds() - begin;
         }
         qsort(times, SHAPES, sizeof *times, compare);
-        printf("%3lu bytes: median %.0f, 90 %% below %.0f, slowest %.0f; programs built meanwhile: %d\n",
-               (unsigned long)elem_sizes[s], times[SHAPES / 2], times[SHAPES * 9 / 10], times[SHAPES - 1],
-               built - before);
+        printf("%3zu bytes: median %.0f, 90 %% below %.0f, slowest %.0f; programs built meanwhile: %d\n", elem_sizes[s],
+               times[SHAPES / 2], times[SHAPES * 9 / 10], times[SHAPES - 1], built - before);
     }
     time_small(context);
     ipt_context_destroy(context);

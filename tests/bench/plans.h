@@ -56,9 +56,9 @@ static int executions_for(ipt_plan *plan)
     return once > 0.01 ? 2 : once < 0.0005 ? 40 : (int)(0.02 / once);
 }
 
-static unsigned long argument(int count, char **arguments, int index, unsigned long otherwise)
+static size_t argument(int count, char **arguments, int index, size_t otherwise)
 {
-    const unsigned long value = count > index ? strtoul(arguments[index], NULL, 0) : 0;
+    const size_t value = count > index ? (size_t)strtoull(arguments[index], NULL, 0) : 0;
     return value ? value : otherwise;
 }
 

@@ -505,7 +505,7 @@ static bool verify_pad(session *session, bench_work *work, cl_kernel checker, co
     if (!status)
         status = clEnqueueReadBuffer(queue, counter, CL_TRUE, 0, sizeof wrong, &wrong, 0, NULL, NULL);
     return bench_opencl(status, "checking a padded matrix", message) &&
-           (wrong == 0 || bench_fail(message, "the result is WRONG: %lu elements", (unsigned long)wrong));
+           (wrong == 0 || bench_fail(message, "the result is WRONG: %zu elements", wrong));
 }
 
 /* A plan whose only stage is padding (its first one) or unpadding (its last one). NULL: none exists. */
@@ -556,7 +556,7 @@ static void measure_pad(session *session, cl_kernel checker, const pad_move *mov
     for (i = 0; i < work.buffer_count; ++i)
         clReleaseMemObject(work.buffers[i]);
     ipt_plan_destroy(work.plan);
-    printf("%lu,%s,%s", (unsigned long)move->rows, up ? "pad" : "unpad",
+    printf("%zu,%s,%s", (size_t)move->rows, up ? "pad" : "unpad",
            variant == IPT_VARIANT_AUTO ? "neighbours" : "chained");
     show_speeds(&result);
 }

@@ -133,8 +133,8 @@ static int measure_lines(bench_device *device, size_t repeat, size_t rounds)
 
 int main(int count, char **arguments)
 {
-    const size_t repeat = count > 1 ? strtoul(arguments[1], NULL, 10) : 0;
-    const size_t rounds = count > 2 ? strtoul(arguments[2], NULL, 10) : 3;
+    const size_t repeat = count > 1 ? (size_t)strtoull(arguments[1], NULL, 10) : 0;
+    const size_t rounds = count > 2 ? (size_t)strtoull(arguments[2], NULL, 10) : 3;
     char message[BENCH_MESSAGE_SIZE];
     bench_device device = {0};
     ipt_context *context;

@@ -131,17 +131,31 @@ static cl_int CL_API_CALL counted_clGetProgramInfo(cl_program program, cl_progra
 /* Number of folder listings by ipt. */
 static int listings;
 
-static DIR *counted_opendir(const char *folder)
+#ifdef _WIN32
+#include <windows.h>
+static HANDLE counted_listing(const wchar_t *folder, WIN32_FIND_DATAW *first)
+{
+    count_call(&listings);
+    return FindFirstFileW(folder, first);
+}
+#define FindFirstFileW counted_listing
+#else
+static DIR *counted_listing(const char *folder)
 {
     count_call(&listings);
     return opendir(folder);
 }
+#define opendir counted_listing
+#endif
 
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION
-#define opendir counted_opendir
 #include "ipt.h"
+#ifdef _WIN32
+#undef FindFirstFileW
+#else
 #undef opendir
+#endif
 #include "folders.h"
 #include "process.h"
 #include "test.h"
@@ -212,14 +226,14 @@ static file_names list_folder(const char *folder)
 }
 
 /* The environment that tests change. */
-static const char *const variables[] = {"IPT_CACHE_DIR", "XDG_CACHE_HOME", "HOME"};
-static char *variables_before[3];
+static const char *const variables[] = {"IPT_CACHE_DIR", "XDG_CACHE_HOME", "HOME", "LOCALAPPDATA"};
+static char *variables_before[TEST_COUNT(variables)];
 
 static int make_root(void **state)
 {
     struct rlimit limit;
     size_t i;
-    for (i = 0; i < 3; ++i)
+    for (i = 0; i < TEST_COUNT(variables); ++i)
         variables_before[i] = getenv(variables[i]) ? strdup(getenv(variables[i])) : NULL;
     getrlimit(RLIMIT_FSIZE, &limit);
     file_limit = limit.rlim_cur;
@@ -235,7 +249,7 @@ static int remove_root(void **state)
     binaries_then_at = 0;
     limit_files(file_limit);
     alarm(0);
-    for (i = 0; i < 3; ++i) {
+    for (i = 0; i < TEST_COUNT(variables); ++i) {
         if (variables_before[i])
             setenv(variables[i], variables_before[i], 1);
         else
@@ -851,9 +865,27 @@ static void cache_environment(void **state)
     assert_int_equal(use_folder(two, small_plan(4)).sources, 1);
     assert_true(expect_whole_folder(two) > 0);
     setenv("IPT_CACHE_DIR", "", 1);
+    if (getenv("IPT_CACHE_DIR")) /* Windows has no empty variables */
+        assert_int_equal(use_folder(NULL, small_plan(4)).sources, 1);
+    setenv("IPT_CACHE_DIR", "none", 1);
+    assert_int_equal(use_folder(NULL, small_plan(4)).sources, 1);
     assert_int_equal(use_folder(NULL, small_plan(4)).sources, 1);
     assert_int_equal(use_folder(two, small_plan(4)).sources, 0);
     assert_int_equal(list_folder(root).count, 2);
+}
+
+/* A user's name may have any letters. */
+#define OTHER_LETTERS "J\303\274rgen \316\251\342\230\203"
+
+static void cache_other_letters(void **state)
+{
+    const char *folder = in_root(OTHER_LETTERS);
+    (void)state;
+    assert_int_equal(use_folder(folder, small_plan(4)).sources, 1);
+    assert_true(expect_whole_folder(folder) > 0);
+    assert_int_equal(use_folder(folder, small_plan(4)).sources, 0);
+    setenv("IPT_CACHE_DIR", folder, 1);
+    assert_int_equal(use_folder(NULL, small_plan(4)).sources, 0);
 }
 
 /* Where neither the desc nor the environment names a folder. */
@@ -874,6 +906,12 @@ static void cache_user_folder(void **state)
     unsetenv("HOME"); /* now there is no cache folder */
     assert_int_equal(use_folder(NULL, small_plan(4)).sources, 1);
     assert_int_equal(list_folder(root).count, 2);
+#elif defined(_WIN32)
+    unsetenv("IPT_CACHE_DIR");
+    setenv("LOCALAPPDATA", in_root(OTHER_LETTERS), 1);
+    assert_int_equal(use_folder(NULL, small_plan(4)).sources, 1);
+    assert_true(expect_whole_folder(in_root(OTHER_LETTERS "/ipt")) > 0);
+    assert_int_equal(use_folder(NULL, small_plan(4)).sources, 0);
 #else
     test_skip("the folders are those of POSIX systems");
 #endif
@@ -1745,7 +1783,7 @@ static void cache_processes(void **state)
             if (status)
                 fail_msg("process %d of %d: status %#x", j, counts[i], (unsigned)status);
         }
-        setenv("IPT_CACHE_DIR", "", 1);
+        setenv("IPT_CACHE_DIR", "none", 1);
         assert_int_equal(expect_whole_folder(folder), alone);
         assert_int_equal(use_folder(folder, cached_only(large_plan())).sources, 0);
     }
@@ -1861,7 +1899,7 @@ static void cache_killed_while_planning(void **state)
         assert_int_equal(waitpid(child, &status, 0), child);
         count_leftovers(folder);
     }
-    setenv("IPT_CACHE_DIR", "", 1);
+    setenv("IPT_CACHE_DIR", "none", 1);
     use_folder(folder, large_plan());
     assert_int_equal(use_folder(folder, cached_only(large_plan())).sources, 0);
 }
@@ -2475,6 +2513,7 @@ const struct CMUnitTest test_cache[] = {
     CACHE_CASE(cache_expressions),
     CACHE_CASE(cache_miss_names_kernel_and_device),
     CACHE_CASE(cache_environment),
+    CACHE_CASE(cache_other_letters),
     CACHE_CASE(cache_user_folder),
     CACHE_CASE(cache_out_of_place),
     CACHE_CASE(cache_out_of_place_is_asked_for_early),

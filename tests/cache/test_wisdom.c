@@ -245,6 +245,25 @@ static void wisdom_decides(void **state)
     free(text);
 }
 
+/* Wisdom keeps sizes above 4 GiB. */
+static void wisdom_of_large_shapes(void **state)
+{
+    char *text = measured_wisdom();
+    char *const end = strstr(text, "transpose"), *const cols = end ? strstr(end, "cols=") : NULL;
+    char *large = malloc(strlen(text) + 32);
+    ipt_context *context = open_context();
+    (void)state;
+    if (sizeof(size_t) < 8)
+        test_skip("sizes have 32 bits");
+    assert_true(large && cols);
+    sprintf(large, "%.*stranspose rows=25769803777 %s", (int)(end - text), text, cols);
+    EXPECT_ERROR(ipt_wisdom_import(context, large), IPT_SUCCESS, NULL);
+    expect_wisdom(context, large);
+    ipt_context_destroy(context);
+    free(large);
+    free(text);
+}
+
 /* A measurement of one shape does not affect others. */
 static void wisdom_of_other_shapes(void **state)
 {
@@ -458,7 +477,7 @@ static void wisdom_damaged(void **state)
             if (result != IPT_ERROR_INVALID_ARGUMENT && result != IPT_ERROR_UNSUPPORTED)
                 fail_msg("line %zu, edit %d: %s\n%s", index + 1, edit, ipt_result_string(result), bad);
             snprintf(where, sizeof where, "line %zu", index + 1 + (edit == DOUBLED));
-            said = strstr(message, "line ") ? strtoul(strstr(message, "line ") + 5, NULL, 10) : 0;
+            said = strstr(message, "line ") ? (size_t)strtoull(strstr(message, "line ") + 5, NULL, 10) : 0;
             /* A missing or doubled line shows only at the end. */
             if (edit == REMOVED || edit == DOUBLED ? said <= index || said > lines + 1 : !test_mentions(message, where))
                 fail_msg("line %zu, edit %d: %s\n%s", index + 1, edit, message, bad);
@@ -585,7 +604,7 @@ static int make_folder(void **state)
 {
     if (folder_make(folder, sizeof folder, "wisdom"))
         return -1;
-    snprintf(path, sizeof path, "%s/wisdom", folder);
+    snprintf(path, sizeof path, "%s/w\303\255sdom \342\230\203", folder); /* any letters */
     snprintf(missing, sizeof missing, "%s/missing", folder);
     return test_start(state);
 }
@@ -686,6 +705,7 @@ static void wisdom_endless_files(void **state)
 const struct CMUnitTest test_wisdom[] = {
     TEST_CASE(wisdom_makes_the_measured_plan),
     TEST_CASE(wisdom_decides),
+    TEST_CASE(wisdom_of_large_shapes),
     TEST_CASE(wisdom_of_other_shapes),
     TEST_CASE(wisdom_adds_up),
     TEST_CASE(wisdom_without_device),

@@ -57,7 +57,7 @@ static int transposes(ipt_context *context, size_t rows, size_t cols, unsigned f
     for (i = 0; good && !result && i < rows * cols; ++i)
         good = matrix[i] == i % rows * cols + i / rows;
     if (!good)
-        fprintf(stderr, "%lu x %lu: %s\n", (unsigned long)rows, (unsigned long)cols,
+        fprintf(stderr, "%zu x %zu: %s\n", rows, cols,
                 result != expected ? ipt_context_error(context) : "wrong elements");
     ipt_plan_destroy(plan);
     free(matrix);
@@ -84,7 +84,6 @@ int main(void)
            transposes(context, 512, 512, 0, IPT_ERROR_CACHE_MISS);
     ipt_context_destroy(context);
     if (good)
-        printf("embedded: %lu entries, no compiler, no file system: all right\n",
-               (unsigned long)embedded_kernels_count);
+        printf("embedded: %zu entries, no compiler, no file system: all right\n", embedded_kernels_count);
     return !good;
 }

@@ -30,9 +30,9 @@ static void check(cl_ulong global, int cut)
     if (!result)
         result = ipt_plan_create(context, &desc, &plan);
     if (result || !plan->host->cut.chunk_bytes != !cut || context->allocation != ipt__size_of(global / 2)) {
-        printf("a device of %.0f bytes: %s, %s, %lu bytes at a time\n", (double)global,
+        printf("a device of %.0f bytes: %s, %s, %zu bytes at a time\n", (double)global,
                result ? ipt_context_error(NULL) : "a plan", plan && plan->host->cut.chunk_bytes ? "cut" : "not cut",
-               context ? (unsigned long)context->allocation : 0ul);
+               context ? context->allocation : (size_t)0);
         wrong = 1;
     }
     ipt_plan_destroy(plan);

@@ -41,8 +41,7 @@ static void check_works(ipt_context *context, const ipt_plan_desc *desc)
     for (i = 0; !result && i < rows * cols; ++i)
         wrong += matrix[i] != i % rows * cols + i / rows;
     if (wrong) {
-        fprintf(stderr, "%lu x %lu: %lu elements are wrong\n", (unsigned long)rows, (unsigned long)cols,
-                (unsigned long)wrong);
+        fprintf(stderr, "%zu x %zu: %zu elements are wrong\n", rows, cols, wrong);
         ++failures;
     }
     ipt_plan_destroy(plan);

@@ -206,9 +206,9 @@ FUZZ_UNUSED static size_t fuzz_profile(const fuzz_device *device, char *text, si
 {
     size_t length = (size_t)snprintf(text, capacity, "%s\n%s", IPT__PROFILE_TITLE, device->lines);
 #define FUZZ_PROFILE_LIMIT(type, field, minimum, maximum)                                                              \
-    length += (size_t)snprintf(text + length, capacity - length, #field " %lu\n", (unsigned long)device->limits.field);
+    length += (size_t)snprintf(text + length, capacity - length, #field " %zu\n", (size_t)device->limits.field);
 #define FUZZ_PROFILE_FINDING(type, field, minimum, maximum)                                                            \
-    length += (size_t)snprintf(text + length, capacity - length, #field " %lu\n", (unsigned long)device->found.field);
+    length += (size_t)snprintf(text + length, capacity - length, #field " %zu\n", (size_t)device->found.field);
     IPT__LIMIT_LIST(FUZZ_PROFILE_LIMIT)
     IPT__FINDING_LIST(FUZZ_PROFILE_FINDING)
     length += (size_t)snprintf(text + length, capacity - length, "end\n");

@@ -9,7 +9,7 @@ export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 for target in cache journal wisdom plan pictures; do
     tool=
-    [ $target = journal ] && tool="-Dmmap=copied_map -Dmunmap=copied_unmap -Dmsync=copied_sync gen/tool/journal.c gen/tool/text.c"
+    [ $target = journal ] && tool="-Dmmap=copied_map -Dmunmap=copied_unmap -Dmsync=copied_sync gen/tool/journal.c gen/tool/system.c gen/tool/text.c"
     [ $target = pictures ] && tool="gen/tool/netpbm.c gen/tool/exif.c gen/tool/npy.c gen/tool/numbers.c"
     ${CC:-gcc} -std=c99 -O1 -I. -DFUZZ_MAKE_CORPUS -o $out/$target $here/$target.c $tool -ldl -lpthread
     rm -rf $here/corpus/$target

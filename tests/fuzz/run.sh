@@ -96,7 +96,7 @@ tool() {
     case $1 in
     npy) echo "$sources/gen/tool/npy.c $sources/gen/tool/numbers.c" ;;
     pictures) echo "$sources/gen/tool/netpbm.c $sources/gen/tool/exif.c $sources/gen/tool/npy.c $sources/gen/tool/numbers.c" ;;
-    journal) echo "-Dmmap=copied_map -Dmunmap=copied_unmap -Dmsync=copied_sync $sources/gen/tool/journal.c $sources/gen/tool/text.c" ;;
+    journal) echo "-Dmmap=copied_map -Dmunmap=copied_unmap -Dmsync=copied_sync $sources/gen/tool/journal.c $sources/gen/tool/system.c $sources/gen/tool/text.c" ;;
     esac
 }
 

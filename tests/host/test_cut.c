@@ -4,6 +4,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "meter.h"
 #include "test.h"
+#include "pages.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -172,13 +173,6 @@ static size_t random_rows(const ipt_plan_desc *desc)
     return test_random_between(least, least + longer / test_random_between(2, 12));
 }
 
-static unsigned char *page_memory(size_t bytes)
-{
-    void *memory;
-    assert_int_equal(posix_memalign(&memory, 4096, bytes), 0);
-    return memory;
-}
-
 /* A plan, or NULL where the limit is too little, which the message must say. */
 static ipt_plan *plan_within(ipt_context *context, const ipt_plan_desc *desc)
 {
@@ -294,26 +288,26 @@ static void transposes_in_storage(const ipt_plan_desc *desc, ipt_plan *plan)
         assert_true(store_holds(its, its->expected) && its->ready_count == its->steps);
         for (size_t i = 0; memory && i < 4096; ++i)
             assert_int_equal(memory[bytes + i], 0x5a);
-        free(memory);
+        page_free(memory);
         end_store(its);
     }
 }
 
 /* How a plan shuffles: super-elements to a block, and lines that no group takes; 1 and 0 if it does not cut. */
-static void read_groups(const ipt_plan *plan, unsigned long *group, unsigned long *spare)
+static void read_groups(const ipt_plan *plan, size_t *group, size_t *spare)
 {
     const char *text = strstr(ipt_plan_describe(plan), "each ");
     *group = 1;
     *spare = 0;
     if (text)
-        assert_int_equal(sscanf(text, "each %lu super-elements; %lu lines", group, spare), 2);
+        assert_int_equal(sscanf(text, "each %zu super-elements; %zu lines", group, spare), 2);
 }
 
 static void cut_storage(void **state)
 {
     (void)state;
     size_t cut = 0, refused = 0, grouped = 0, spared = 0;
-    unsigned long group, spare;
+    size_t group, spare;
     for (size_t s = 0; s < TEST_COUNT(shapes); ++s)
         for (size_t e = 0; e < TEST_ELEMENT_SIZE_COUNT; ++e) {
             ipt_plan_desc desc = {.rows = shapes[s][0], .cols = shapes[s][1], .elem_size = test_element_sizes[e]};
@@ -357,12 +351,12 @@ static void cut_storage_workspace(void **state)
         ipt_plan_desc desc = {.rows = sides[s][0], .cols = sides[s][1], .elem_size = 4};
         const int tall = desc.rows > desc.cols;
         const size_t shorter = tall ? desc.cols : desc.rows;
-        unsigned long panels, length, rest, to_a_chunk;
+        size_t panels, length, rest, to_a_chunk;
         desc.max_host_memory = test_matrix_bytes(&desc) / 4;
         ipt_plan *plan = test_make_plan(context, &desc);
         const char *const text = strstr(ipt_plan_describe(plan), "cut into");
         assert_non_null(text);
-        assert_int_equal(sscanf(text, "cut into %lu panels of %lu and %lu left over, %lu to a chunk", &panels, &length,
+        assert_int_equal(sscanf(text, "cut into %zu panels of %zu and %zu left over, %zu to a chunk", &panels, &length,
                                 &rest, &to_a_chunk),
                          4);
         const ipt_plan_desc alone_desc = {
@@ -498,7 +492,7 @@ static void cut_resume(void **state)
             }
         }
         assert_true(store_holds(its, its->expected));
-        free(memory);
+        page_free(memory);
         end_store(its);
         ipt_plan_destroy(plan);
     }
@@ -534,7 +528,7 @@ static void cut_ended_before_each_step(void **state)
             end_store(its);
         }
         assert_true(steps > 8);
-        free(memory);
+        page_free(memory);
         ipt_plan_destroy(plan);
     }
 }
@@ -553,7 +547,7 @@ static void keep_what_is_needed(store *its, const ipt_plan *plan, size_t bytes)
             memcpy(kept + piece[0], its->told + piece[0], piece[1]);
         }
     memcpy(its->memory, kept, bytes);
-    free(kept);
+    page_free(kept);
     its->prepared = NULL; /* it was not told to stay after an end */
     its->broken = 0;
     its->calls_left = -1;
@@ -616,8 +610,8 @@ static size_t lost_behind_steps(const ipt_plan_desc *desc, ipt_plan *plan, int f
         if (first || at + 1 == *steps) {
             lost += memcmp(its->content, its->expected, its->span) != 0;
             assert_true(!its->stray && !its->changed);
-            free(its->memory);
-            free(its->told);
+            page_free(its->memory);
+            page_free(its->told);
             free(its->pieces);
             end_store(its);
             its = NULL;
@@ -687,7 +681,7 @@ static void cut_told_random(void **state)
     for (size_t i = 0; i < 120; ++i) {
         const ipt_plan_desc desc = random_stored();
         ipt_plan *plan = plan_within(test_context, &desc);
-        unsigned long group, spare;
+        size_t group, spare;
         size_t steps, its_lost;
         if (!plan)
             continue;
@@ -816,7 +810,7 @@ static void cut_limits_too_small(void **state)
             const char *const field = stored ? "max_host_memory" : "max_device_memory";
             size_t *const limit = stored ? &desc.max_host_memory : &desc.max_device_memory;
             ipt_plan *plan = NULL;
-            unsigned long enough;
+            size_t enough;
             desc.host = stored ? IPT_HOST_AUTO : IPT_HOST_OVERLAPPED;
             for (*limit = 1; *limit < 100000; *limit *= 7) {
                 test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_UNSUPPORTED, field,
@@ -826,7 +820,7 @@ static void cut_limits_too_small(void **state)
             /* The limit that the message recommends is enough. */
             const char *text = strstr(ipt_context_error(NULL), "bytes: ");
             assert_non_null(text);
-            assert_int_equal(sscanf(text, stored ? "bytes: some %lu" : "bytes: %lu", &enough), 1);
+            assert_int_equal(sscanf(text, stored ? "bytes: some %zu" : "bytes: %zu", &enough), 1);
             *limit = enough;
             plan = test_make_plan(test_context, &desc);
             if (stored)

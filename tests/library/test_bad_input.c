@@ -289,6 +289,34 @@ static void bad_input_workspace(void **state)
     assert_true(refused > 0);
 }
 
+/* Sizes above 4 GiB are printed as they are, also where unsigned long has 32 bits. */
+static void bad_input_large_sizes(void **state)
+{
+    (void)state;
+    if (HUGE_SIZE >> 31 >> 1 == 0)
+        test_skip("sizes have 32 bits");
+    const size_t gib = (size_t)1 << 30;
+    static const char *const texts[][2] = {{"batch_stride = 5368709120", "matrix of 68719476736 bytes"},
+                                           {"row_pitch = 5368709121", "multiple of 4"},
+                                           {"tile_m = 8589934592", "rows = 12884901889"}};
+    const ipt_plan_desc descs[] = {
+        {.rows = gib, .cols = 16, .elem_size = 4, .batch = 2, .batch_stride = 5 * gib},
+        {.rows = 3, .cols = 20, .elem_size = 4, .row_pitch = 5 * gib + 1, .row_pitch_out = 12},
+        {.rows = 12 * gib + 1,
+         .cols = 20,
+         .elem_size = 1,
+         .sequence = IPT_SEQUENCE_3_1,
+         .tile_m = 8 * gib,
+         .tile_n = 1}};
+    for (size_t i = 0; i < TEST_COUNT(descs); ++i) {
+        ipt_plan *plan = (ipt_plan *)&somewhere;
+        const ipt_result result = ipt_plan_create(test_context, &descs[i], &plan);
+        assert_null(plan);
+        assert_true(expect_parts(result, IPT_ERROR_INVALID_ARGUMENT, ipt_context_error(test_context), texts[i][0],
+                                 texts[i][1]));
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* Executions */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -661,13 +689,119 @@ static void bad_input_desc_sizes(void **state)
     assert_null(context);
 }
 
+static int storage_copies(void *memory, size_t offset, size_t bytes, void *user)
+{
+    memcpy(memory, (char *)user + offset, bytes);
+    return 0;
+}
+
+static int storage_takes(const void *memory, size_t offset, size_t bytes, void *user)
+{
+    memcpy((char *)user + offset, memory, bytes);
+    return 0;
+}
+
+static int progress_counts(size_t done, size_t total, void *user)
+{
+    ++*(int *)user;
+    return done > total;
+}
+
+/* The same for the structs that executions take. */
+static void bad_input_options_sizes(void **state)
+{
+    struct {
+        ipt_host_options options;
+        unsigned char further[64];
+    } longer;
+    struct {
+        ipt_storage storage;
+        unsigned char further[64];
+    } stored;
+    static unsigned int data[20 * 30], before[20 * 30];
+    ipt_plan_desc desc = {0};
+    ipt_plan *plan = NULL, *storage_plan = NULL;
+    cl_event event = NULL;
+    int calls = 0;
+    (void)state;
+    assert_int_equal(sizeof(ipt_host_options), offsetof(ipt_host_options, user) + sizeof(void *));
+    assert_int_equal(sizeof(ipt_storage), offsetof(ipt_storage, resume) + sizeof(size_t));
+    for (unsigned int i = 0; i < 20 * 30; ++i)
+        before[i] = data[i] = i;
+    desc.rows = 20, desc.cols = 30, desc.elem_size = 4;
+    assert_int_equal(ipt_plan_create(test_context, &desc, &plan), IPT_SUCCESS);
+    desc.max_host_memory = (size_t)1 << 20;
+    assert_int_equal(ipt_plan_create(test_context, &desc, &storage_plan), IPT_SUCCESS);
+
+    memset(&longer, 0, sizeof longer);
+    longer.options.progress = progress_counts;
+    longer.options.user = &calls;
+    assert_int_equal(ipt_plan_execute_host_with_sized(sizeof longer, plan, data, &longer.options), IPT_SUCCESS);
+    assert_int_equal(data[1], 30);
+    calls = 0;
+    memcpy(data, before, sizeof data);
+    longer.further[63] = 1;
+    test_expect_error(ipt_plan_execute_host_with_sized(sizeof longer, plan, data, &longer.options),
+                      IPT_ERROR_UNSUPPORTED, "options has fields", "link");
+    test_expect_error(ipt_plan_execute_host_async_sized(sizeof longer, plan, data, &longer.options, &event),
+                      IPT_ERROR_UNSUPPORTED, "options has fields", "link");
+    assert_null(event);
+    assert_memory_equal(data, before, sizeof data);
+    assert_int_equal(calls, 0);
+    /* An earlier program's options have no user, say: what lies there is not read. */
+    longer.options.progress = NULL;
+    longer.options.finished = NULL;
+    longer.options.user = (void *)(uintptr_t)77;
+    assert_int_equal(ipt_plan_execute_host_with_sized(offsetof(ipt_host_options, user), plan, data, &longer.options),
+                     IPT_SUCCESS);
+    memcpy(data, before, sizeof data);
+    assert_int_equal(ipt_plan_execute_host_with_sized(sizeof longer, plan, data, NULL), IPT_SUCCESS); /* size of none */
+    memcpy(data, before, sizeof data);
+    assert_int_equal((ipt_plan_execute_host_with)(plan, data, &longer.options), IPT_SUCCESS); /* the function itself */
+    assert_int_equal((ipt_plan_execute_host_async)(plan, data, &longer.options, &event), IPT_SUCCESS);
+    assert_int_equal(clWaitForEvents(1, &event), CL_SUCCESS);
+    clReleaseEvent(event);
+
+    memcpy(data, before, sizeof data);
+    memset(&stored, 0, sizeof stored);
+    stored.storage.read = storage_copies;
+    stored.storage.write = storage_takes;
+    stored.storage.user = data;
+    stored.further[0] = 1;
+    test_expect_error(ipt_plan_execute_storage_sized(sizeof stored, storage_plan, &stored.storage),
+                      IPT_ERROR_UNSUPPORTED, "storage has fields", "link");
+    assert_memory_equal(data, before, sizeof data);
+    stored.further[0] = 0;
+    assert_int_equal(ipt_plan_execute_storage_sized(sizeof stored, storage_plan, &stored.storage), IPT_SUCCESS);
+    assert_int_equal(data[1], 30);
+    memcpy(data, before, sizeof data);
+    stored.storage.resume = 99; /* of a later version, for a program that has no such field */
+    assert_int_equal(ipt_plan_execute_storage_sized(offsetof(ipt_storage, resume), storage_plan, &stored.storage),
+                     IPT_SUCCESS);
+    assert_int_equal(data[1], 30);
+    test_expect_error((ipt_plan_execute_storage)(storage_plan, &stored.storage), IPT_ERROR_INVALID_ARGUMENT, "resume",
+                      NULL);
+    test_expect_error(ipt_plan_execute_storage_sized(0, storage_plan, &stored.storage), IPT_ERROR_INVALID_ARGUMENT,
+                      "storage->read is NULL", NULL);
+    ipt_plan_destroy(plan);
+    ipt_plan_destroy(storage_plan);
+}
+
 const struct CMUnitTest test_bad_input[] = {
-    TEST_CASE(bad_input_desc_sizes),     TEST_CASE(bad_input_context),
-    TEST_CASE(bad_input_other_devices),  TEST_CASE(bad_input_device_functions),
-    TEST_CASE(bad_input_plan),           TEST_CASE(bad_input_measure_buffer),
-    TEST_CASE(bad_input_workspace),      TEST_CASE(bad_input_execute),
-    TEST_CASE(bad_input_out_of_place),   TEST_CASE(bad_input_overlapping_sub_buffers),
-    TEST_CASE(bad_input_host),           TEST_CASE(bad_input_message_of_the_thread),
+    TEST_CASE(bad_input_options_sizes),
+    TEST_CASE(bad_input_desc_sizes),
+    TEST_CASE(bad_input_context),
+    TEST_CASE(bad_input_other_devices),
+    TEST_CASE(bad_input_device_functions),
+    TEST_CASE(bad_input_plan),
+    TEST_CASE(bad_input_measure_buffer),
+    TEST_CASE(bad_input_workspace),
+    TEST_CASE(bad_input_execute),
+    TEST_CASE(bad_input_out_of_place),
+    TEST_CASE(bad_input_overlapping_sub_buffers),
+    TEST_CASE(bad_input_host),
+    TEST_CASE(bad_input_message_of_the_thread),
     TEST_CASE(bad_input_prints_nothing),
+    TEST_CASE(bad_input_large_sizes),
 };
 const size_t test_bad_input_count = TEST_COUNT(test_bad_input);

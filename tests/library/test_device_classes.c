@@ -102,11 +102,11 @@ static const char made_sub_groups[] =
     "}\n";
 
 /* The side of a program's tile. */
-static unsigned long told_tile(const char *text)
+static size_t told_tile(const char *text)
 {
     static const char name[] = "#define IPT_TILE ";
     const char *const at = strstr(text, name);
-    return at ? strtoul(at + sizeof name - 1, NULL, 10) : 0;
+    return at ? (size_t)strtoull(at + sizeof name - 1, NULL, 10) : 0;
 }
 
 /* Gives the compiler source that emulates sub-groups by work-groups, if the source uses sub-groups and the device

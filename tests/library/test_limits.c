@@ -122,6 +122,7 @@ static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context,
 #undef clReleaseMemObject
 #undef clCreateProgramWithSource
 #include "test.h"
+#include "pages.h"
 
 /* Messages name OpenCL's errors; those that have no name are numbers. */
 static void limits_names(void **state)
@@ -454,9 +455,9 @@ static void limits_any_address(void **state)
         for (size_t i = 0; i < TEST_COUNT(anywhere); ++i) {
             const ipt_plan_desc *const desc = &anywhere[i];
             const size_t span = test_span(desc);
-            unsigned char *const input = malloc(span), *const expected = malloc(span), *memory;
+            unsigned char *const input = malloc(span), *const expected = malloc(span),
+                                 *const memory = page_memory(span + 128);
             ipt_plan *plan;
-            assert_int_equal(posix_memalign((void **)&memory, 4096, span + 128), 0);
             test_fill(input, span);
             memcpy(expected, input, span);
             test_reference(expected, input, desc);
@@ -469,7 +470,7 @@ static void limits_any_address(void **state)
                     fail_msg("device %zu, shape %zu at %zu: %s", d, i, places[p], ipt_context_error(NULL));
             }
             ipt_plan_destroy(plan);
-            free(memory);
+            page_free(memory);
             free(input);
             free(expected);
         }
@@ -483,10 +484,10 @@ static void limits_address_and_memory(void **state)
     static const told_device device = {0, 0, 0, 0, 1, 1, 0, NULL};
     static const ipt_plan_desc desc = {.rows = 1000, .cols = 500, .elem_size = 4, .max_device_memory = 1500000};
     ipt_context *const context = open_context(&device);
-    unsigned char *const input = malloc(2000000), *const expected = malloc(2000000), *memory;
+    unsigned char *const input = malloc(2000000), *const expected = malloc(2000000),
+                         *const memory = page_memory(2000000 + 16);
     ipt_plan *plan;
     (void)state;
-    assert_int_equal(posix_memalign((void **)&memory, 4096, 2000000 + 16), 0);
     test_fill(input, 2000000);
     test_reference(expected, input, &desc);
     assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
@@ -499,7 +500,7 @@ static void limits_address_and_memory(void **state)
         assert_in_range(held_most, 1, place % 16 ? 1500000 : 3200000); /* with the matrix, where it is a buffer */
     }
     ipt_plan_destroy(plan);
-    free(memory);
+    page_free(memory);
     free(input);
     free(expected);
     close_context(context);
@@ -521,9 +522,9 @@ static void limits_any_buffer(void **state)
         for (size_t i = 0; i < TEST_COUNT(anywhere); ++i) {
             const ipt_plan_desc *const desc = &anywhere[i];
             const size_t span = test_span(desc);
-            unsigned char *const input = malloc(span), *const expected = malloc(span), *memory;
+            unsigned char *const input = malloc(span), *const expected = malloc(span),
+                                 *const memory = page_memory(span + 128);
             ipt_plan *plan;
-            assert_int_equal(posix_memalign((void **)&memory, 4096, span + 128), 0);
             test_fill(input, span);
             memcpy(expected, input, span);
             test_reference(expected, input, desc);
@@ -548,7 +549,7 @@ static void limits_any_buffer(void **state)
                 clReleaseMemObject(buffer);
             }
             ipt_plan_destroy(plan);
-            free(memory);
+            page_free(memory);
             free(input);
             free(expected);
         }

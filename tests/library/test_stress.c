@@ -27,7 +27,7 @@ static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_in
 #include "stress.h"
 
 /* Tries each context with all classes of shapes and with two queues. Returns how many executions were cooperative. */
-static unsigned long try_contexts(const stress_limits *limits, size_t count, unsigned long runs, size_t bytes)
+static size_t try_contexts(const stress_limits *limits, size_t count, size_t runs, size_t bytes)
 {
     const double never = 1e300;
     stress run;
@@ -41,7 +41,7 @@ static unsigned long try_contexts(const stress_limits *limits, size_t count, uns
     }
     stress_end(&run);
     if (run.failures)
-        print_error("%lu failures, %llu wrong items; the first one: %s\n", run.failures, run.wrong_items,
+        print_error("%zu failures, %llu wrong items; the first one: %s\n", run.failures, run.wrong_items,
                     run.first_failure);
     assert_int_equal(run.failures, 0);
     return run.cooperative;
@@ -124,7 +124,7 @@ static void stress_held_panels(void **state)
                 }
     stress_end(&run);
     if (run.failures)
-        print_error("%lu failures; the first one: %s\n", run.failures, run.first_failure);
+        print_error("%zu failures; the first one: %s\n", run.failures, run.first_failure);
     assert_int_equal(run.failures, 0);
     assert_true(panels > 100);
     told_type = 0;

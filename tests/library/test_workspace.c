@@ -214,7 +214,7 @@ static size_t try_desc(ipt_context *context, const ipt_plan_desc *desc, const ch
     const size_t before = held_workspace();
     ipt_plan *plan = NULL;
     ipt_result result = ipt_plan_create(context, desc, &plan);
-    unsigned long enough = 0;
+    size_t enough = 0;
     if (!result) {
         *bad += (size_t)too_much(plan, desc, how, "made", before);
         result = execute(plan, desc);
@@ -225,7 +225,7 @@ static size_t try_desc(ipt_context *context, const ipt_plan_desc *desc, const ch
         const char *text = strstr(ipt_context_error(NULL), " would do");
         while (text && text[-1] >= '0' && text[-1] <= '9')
             --text;
-        enough = text ? strtoul(text, NULL, 10) : 0;
+        enough = text ? (size_t)strtoull(text, NULL, 10) : 0;
         *bad += !enough;
         if (!enough)
             print_error("%s: no number in: %s\n", how, ipt_context_error(NULL));
@@ -341,7 +341,7 @@ static void workspace_split(void **state)
             while (text && text[-1] >= '0' && text[-1] <= '9')
                 --text;
             assert_non_null(text);
-            desc.max_workspace = strtoul(text, NULL, 10);
+            desc.max_workspace = (size_t)strtoull(text, NULL, 10);
             ++refused;
         }
     }

@@ -344,7 +344,7 @@ static void walk_with(ipt_context *context, const ipt_plan_desc *desc, int out_o
     wrong = result || !compared ? 0 : count_wrong(plan, desc, before, data, stride);
     if (result || wrong) {
         ++failures;
-        printf("%s, %lu wrong, %s", ipt_result_string(result), (unsigned long)wrong,
+        printf("%s, %zu wrong, %s", ipt_result_string(result), wrong,
                result ? ipt_context_error(NULL) : ipt_plan_describe(plan));
     }
     if (getenv("WALK_TIMES"))

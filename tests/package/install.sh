@@ -118,6 +118,11 @@ fi
 grep -q '70 x 50 elements' "$folder/log" || fail "the installed tool says something else"
 bash -c 'source "$1"; COMP_WORDS=(ipt transpose --move rotate-2); COMP_CWORD=3; _ipt; [ "${COMPREPLY[*]}" = rotate-270 ]' \
     bash "$prefix/share/bash-completion/completions/ipt" || fail "bash does not complete rotate-2"
+# A name in a further line of the help, and help of several lines.
+bash -c 'source "$1"; COMP_WORDS=(ipt plan --variant-010 swap-by-e); COMP_CWORD=3; _ipt; [ "${COMPREPLY[*]}" = swap-by-element ]' \
+    bash "$prefix/share/bash-completion/completions/ipt" || fail "bash does not complete swap-by-e"
+grep -q "as JSON to standard output, messages to standard error" "$prefix/share/fish/vendor_completions.d/ipt.fish" ||
+    fail "fish's completions break off"
 [ ! -e "$prefix/share/man/man1/ipt.1" ] || grep -q transpose "$prefix/share/man/man1/ipt.1" || fail "ipt.1 is empty"
 cd "$root"
 run "make uninstall" make --no-print-directory uninstall PREFIX="$prefix"

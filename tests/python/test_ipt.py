@@ -1,6 +1,9 @@
 """The Python package against NumPy: in place, in host memory and in pyopencl arrays."""
+import ctypes
 import itertools
+import sys
 import threading
+import time
 import weakref
 
 import numpy
@@ -265,3 +268,252 @@ def test_pyopencl_buffer_and_events():
         assert (after == before.T).all()
         with pytest.raises(ipt.Error, match="buffer"):
             plan.enqueue(queue, buffer, 512)
+
+
+def test_other_threads_run_during_an_execution():
+    """Threads do not take the interpreter from one another within the switch interval, so the counter advances during a
+    call only if the call releases it."""
+    count, end = [0], threading.Event()
+
+    def work():
+        while not end.is_set():
+            count[0] += 1
+            time.sleep(0.001)
+
+    def advances(call):
+        before = count[0]
+        call()
+        return count[0] > before
+
+    def busy():
+        until = time.monotonic() + 0.1
+        while time.monotonic() < until:
+            pass
+
+    plan = ipt.Plan((2000, 3000), 8)
+    a = make((2000, 3000), "f8")
+    plan.execute(a)
+    interval = sys.getswitchinterval()
+    thread = threading.Thread(target=work)
+    try:
+        sys.setswitchinterval(1000)
+        thread.start()
+        if getattr(sys, "_is_gil_enabled", lambda: True)():
+            assert not advances(busy)
+        until = time.monotonic() + 60  # a busy machine may not run the other thread for a while
+        while not advances(lambda: plan.execute(a)):
+            assert time.monotonic() < until, "no other thread ran during any execution"
+    finally:
+        sys.setswitchinterval(interval)
+        end.set()
+        thread.join()
+
+
+# DLPack's structs, for producers that no package has: OpenCL buffers, and tensors that ipt refuses.
+class DLTensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+                ("byte_offset", ctypes.c_uint64)]
+
+
+class Plain(ctypes.Structure):
+    _fields_ = [("tensor", DLTensor), ("owner", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+
+
+class Versioned(ctypes.Structure):
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("owner", ctypes.c_void_p),
+                ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64), ("tensor", DLTensor)]
+
+
+DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
+    ("PyCapsule_New", ctypes.pythonapi))
+capsule_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))
+
+
+class Producer:
+    """A tensor of a package that knows DLPack. Counts the calls of its deleter."""
+
+    def __init__(self, data, shape, device=(1, 0), strides=None, bits=32, lanes=1, offset=0, versioned=False, flags=0,
+                 major=1, deleter=True):
+        self.device, self.versioned, self.ends, self.capsule = device, versioned, 0, None
+        self.managed = Versioned(major, 0, None, None, flags) if versioned else Plain()
+        self.shape = (ctypes.c_int64 * len(shape))(*shape)
+        self.strides = strides and (ctypes.c_int64 * len(shape))(*strides)
+        tensor = self.managed.tensor
+        tensor.data, tensor.device_type, tensor.device_id, tensor.ndim = data, device[0], device[1], len(shape)
+        tensor.code, tensor.bits, tensor.lanes, tensor.byte_offset = 2, bits, lanes, offset
+        tensor.shape = ctypes.cast(self.shape, ctypes.POINTER(ctypes.c_int64))
+        if strides:
+            tensor.strides = ctypes.cast(self.strides, ctypes.POINTER(ctypes.c_int64))
+
+        def end(managed):
+            assert managed == ctypes.addressof(self.managed)
+            self.ends += 1
+
+        self.end = DELETER(end)
+        if deleter:
+            self.managed.deleter = ctypes.cast(self.end, ctypes.c_void_p)
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, **options):
+        if options and not self.versioned:
+            raise TypeError("unexpected keyword arguments")
+        self.capsule = new_capsule(ctypes.addressof(self.managed), self.names()[0], None)
+        return self.capsule
+
+    def names(self):
+        return (b"dltensor_versioned", b"used_dltensor_versioned") if self.versioned else (b"dltensor", b"used_dltensor")
+
+
+def export(a, **options):
+    options.setdefault("bits", 8 * a.itemsize)
+    return Producer(a.ctypes.data, a.shape, strides=[stride // a.itemsize for stride in a.strides], **options)
+
+
+@pytest.mark.parametrize("versioned", [False, True])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_dlpack_of_host_memory(versioned, order):
+    a = make((30, 40, 5), order=order)
+    before, memory = a.copy(), a.ctypes.data
+    producer = export(a, versioned=versioned)
+    result = ipt.permute(producer, (2, 0, 1))
+    assert isinstance(result, ipt.Tensor) and result.shape == (5, 30, 40) and result.itemsize == 4
+    assert capsule_name(producer.capsule) == producer.names()[1] and producer.ends == 0
+    b = numpy.from_dlpack(result)
+    assert b.dtype == a.dtype and b.ctypes.data == memory and (b == numpy.transpose(before, (2, 0, 1))).all()
+    assert b.flags.c_contiguous if order == "C" else b.flags.f_contiguous
+    del result
+    assert producer.ends == 0 and b[4, 29, 39] == before[29, 39, 4]
+    del b
+    assert producer.ends == 1
+
+
+def test_dlpack_without_strides_and_with_an_offset():
+    a = numpy.arange(1 + 6 * 7, dtype="f8")
+    producer = Producer(a.ctypes.data, (6, 7), bits=64, offset=8, deleter=False)
+    result = ipt.transpose(producer)
+    assert (a[1:].reshape(7, 6) == numpy.arange(1, 43).reshape(6, 7).T).all() and a[0] == 0
+    assert ipt.asorder(result, "F").shape == (7, 6) and ipt.asorder(result, "C") is result
+
+
+def test_dlpack_of_numpy():
+    """A package's own capsules: numpy's, from behind an object that is no array."""
+    class Hidden:
+        def __init__(self, a):
+            self.__dlpack_device__, self.__dlpack__ = a.__dlpack_device__, a.__dlpack__
+
+    a = make((50, 60), "c8")
+    before = a.copy()
+    b = numpy.from_dlpack(ipt.transpose(Hidden(a)))
+    assert b.dtype == a.dtype and same_memory(a, b) and (b == before.T).all()
+    alive = weakref.ref(a)
+    del a
+    assert (b == before.T).all() and alive() is not None
+    del b
+    assert alive() is None
+
+
+def test_dlpack_results_share_the_import():
+    a = make((20, 30), "i2")
+    before = a.copy()
+    producer = export(a)
+    first = ipt.transpose(producer)
+    second = ipt.transpose(first)
+    unused = second.__dlpack__(max_version=(1, 1))
+    assert first.shape == (30, 20) and second.shape == (20, 30) and (a == before).all()
+    assert capsule_name(unused) == b"dltensor_versioned" and capsule_name(second.__dlpack__()) == b"dltensor"
+    third = ipt.Tensor(second)  # as a package that knows only DLPack
+    del first, second
+    assert producer.ends == 0
+    del third
+    assert producer.ends == 0
+    del unused
+    assert producer.ends == 1
+
+
+def test_dlpack_of_vectors_and_of_nothing_to_move():
+    a = make((6, 4, 3), "u1")
+    before = a.copy()
+    ipt.transpose(Producer(a.ctypes.data, (6, 4), bits=8, lanes=3))  # elements of three bytes
+    assert (a.reshape(4, 6, 3) == before.transpose(1, 0, 2)).all()
+    for shape in ((0, 5), (1, 5), ()):
+        producer = export(make(shape))
+        assert ipt.transpose(producer).shape == shape[::-1]
+        assert producer.ends == 1
+
+
+@pytest.mark.parametrize("words, options", [
+    ("CUDA.*CPU first", {"device": (2, 0)}), ("does not know.*CPU first", {"device": (99, 3)}),
+    ("read-only", {"versioned": True, "flags": 1}), ("copied", {"versioned": True, "flags": 2}),
+    ("version 2", {"versioned": True, "major": 2}), ("4 bits", {"bits": 4}), ("0 bits", {"lanes": 0}),
+    ("contiguous", {"strides": (80, 2)}), ("contiguous", {"strides": (0, 1)})])
+def test_dlpack_refuses(words, options):
+    a = make((20, 40))
+    before = a.copy()
+    producer = Producer(a.ctypes.data, (20, 40), **options)
+    with pytest.raises(ValueError, match=words):
+        ipt.transpose(producer)
+    assert (a == before).all() and producer.ends == (0 if producer.capsule is None else 1)
+
+
+def test_dlpack_capsules_are_consumed_once():
+    a = make((4, 5))
+    producer = export(a)
+    capsule = producer.__dlpack__()
+
+    class Twice:
+        __dlpack_device__ = producer.__dlpack_device__
+
+        def __dlpack__(self):
+            return capsule
+
+    ipt.transpose(Twice())
+    with pytest.raises(ValueError, match="PyCapsule"):
+        ipt.transpose(Twice())
+    assert producer.ends == 1
+    with pytest.raises(BufferError, match="copy"):
+        ipt.Tensor(export(a)).__dlpack__(copy=True)
+    with pytest.raises(BufferError, match="stays"):
+        ipt.Tensor(export(a)).__dlpack__(dl_device=(4, 0))
+    with pytest.raises(BufferError, match="stream"):
+        ipt.Tensor(export(a)).__dlpack__(stream=1)
+
+
+@pytest.mark.parametrize("versioned", [False, True])
+def test_dlpack_of_an_opencl_buffer(versioned):
+    cl, queue = opencl_queue()
+    before = make((64, 100, 3), "f4")
+    buffer = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, 256 + before.nbytes)
+    cl.enqueue_copy(queue, buffer, before, dst_offset=256)
+    producer = Producer(buffer.int_ptr, before.shape, device=(4, 0), offset=256, versioned=versioned)
+    result = ipt.permute(producer, (2, 0, 1))
+    after = numpy.empty((3, 64, 100), "f4")
+    cl.enqueue_copy(queue, after, buffer, src_offset=256)
+    assert (after == before.transpose(2, 0, 1)).all()
+    assert result.shape == after.shape and result.__dlpack_device__() == (4, 0) and producer.ends == 0
+    assert buffer.get_info(cl.mem_info.REFERENCE_COUNT) == 1  # ipt holds the tensor, not the buffer itself
+    capsule = result.__dlpack__(max_version=(1, 0) if versioned else None)
+    assert capsule_name(capsule) == producer.names()[0]
+    with ipt.Context(cl_context=queue.context) as context:
+        back = ipt.permute(result, (1, 2, 0), context=context)
+    cl.enqueue_copy(queue, before, buffer, src_offset=256)
+    assert back.shape == before.shape and (before == after.transpose(1, 2, 0)).all()
+    with ipt.Context() as elsewhere, pytest.raises(ipt.Error, match="context"):
+        ipt.transpose(back, context=elsewhere)
+    del result, back
+    assert producer.ends == 0
+    del capsule
+    assert producer.ends == 1
+
+
+def test_dlpack_of_an_opencl_buffer_that_is_too_small():
+    cl, queue = opencl_queue()
+    buffer = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, 100)
+    producer = Producer(buffer.int_ptr, (10, 20), device=(4, 0))
+    with pytest.raises(ipt.Error, match="100 bytes"):
+        ipt.transpose(producer)
+    assert producer.ends == 1

@@ -129,8 +129,8 @@ typedef struct fuzzer {
     int alone;            /* --case */
     ipt_context *pair[2]; /* the contexts of a split plan, and their number */
     size_t contexts;
-    unsigned long most_failures; /* ends the run */
-    unsigned long done[DEED_COUNT], refused, advised, failures, blocks_left;
+    size_t most_failures; /* ends the run */
+    size_t done[DEED_COUNT], refused, advised, failures, blocks_left;
     unsigned long long wrong;
     char folder[64], first_failure[1600];
 } fuzzer;
@@ -148,8 +148,8 @@ static void failure_of(worker *me, const slot *its, unsigned long long wrong, co
     describe(&its->recipe, text, sizeof text);
     all.wrong += wrong;
     if (all.failures++ < SHOWN)
-        fprintf(stderr, "FAILED: case 0x%016llx: %s\n  %s, context %lu, %s\n%s  again: %s --case 0x%016llx\n",
-                (unsigned long long)all.at_work, what, deed_names[all.deed], (unsigned long)all.kind, text,
+        fprintf(stderr, "FAILED: case 0x%016llx: %s\n  %s, context %zu, %s\n%s  again: %s --case 0x%016llx\n",
+                (unsigned long long)all.at_work, what, deed_names[all.deed], all.kind, text,
                 its->plan ? ipt_plan_describe(its->plan) : "", "build/differential", (unsigned long long)all.at_work);
     if (!*all.first_failure)
         snprintf(all.first_failure, sizeof all.first_failure, "case 0x%016llx: %.400s: %s",
@@ -765,10 +765,10 @@ static void run_case(worker *me, uint64_t seed)
 }
 
 /* One block of cases. Where something is left, each of them alone, to know which one left it. */
-static unsigned long run_block(worker *me, uint64_t seed, unsigned long first, unsigned long count, double until)
+static size_t run_block(worker *me, uint64_t seed, size_t first, size_t count, double until)
 {
     uint64_t seeds[BLOCK];
-    unsigned long i, done = 0;
+    size_t i, done = 0;
     for (i = 0; i < count && stress_now() < until && all.failures < all.most_failures; ++i, ++done) {
         const uint64_t drawn = mix(seed + (first + i) * 0x9e3779b97f4a7c15u), theme = mix(seed) + (first + i) / THEME;
         seeds[i] = drawn - drawn % THEMES + theme % THEMES;
@@ -816,17 +816,17 @@ static void stop(worker *me)
     free_arrays(me);
 }
 
-static void show(const worker *me, unsigned long cases, uint64_t seed, double seconds)
+static void show(const worker *me, size_t cases, uint64_t seed, double seconds)
 {
-    unsigned long w;
+    size_t w;
     for (w = 0; w < WAY_COUNT; ++w)
-        printf("  %-26s %8lu runs\n", way_names[w], me->runs[w]);
+        printf("  %-26s %8zu runs\n", way_names[w], me->runs[w]);
     printf("  ");
     for (w = 0; w < DEED_COUNT; ++w)
-        printf("%s %lu%s", deed_names[w], all.done[w], w + 1 < DEED_COUNT ? ", " : "\n");
+        printf("%s %zu%s", deed_names[w], all.done[w], w + 1 < DEED_COUNT ? ", " : "\n");
     printf(
-        "%lu cases (seed 0x%llx), %lu plans, %lu executions, %.2f GB, %lu refused, %lu did as advised, %lu ended, %lu "
-        "resumed, %.0f s; %llu wrong, %lu failures, something left over after %lu blocks: %s\n",
+        "%zu cases (seed 0x%llx), %zu plans, %zu executions, %.2f GB, %zu refused, %zu did as advised, %zu ended, %zu "
+        "resumed, %.0f s; %llu wrong, %zu failures, something left over after %zu blocks: %s\n",
         cases, (unsigned long long)seed, me->plans, me->executions, (double)me->bytes * 1e-9, all.refused, all.advised,
         me->cancelled, me->resumed, seconds, all.wrong, all.failures, all.blocks_left,
         all.failures || all.blocks_left ? "FAILED" : "all is right");
@@ -836,7 +836,7 @@ static void show(const worker *me, unsigned long cases, uint64_t seed, double se
 
 int main(int count, char **arguments)
 {
-    unsigned long cases = 300, done = 0;
+    size_t cases = 300, done = 0;
     double seconds = 1e9, begun, shown;
     uint64_t seed = 1;
     int i;
@@ -847,11 +847,11 @@ int main(int count, char **arguments)
             all.alone = 1;
             seed = value;
         } else if (!strcmp(arguments[i], "--cases"))
-            cases = (unsigned long)value;
+            cases = value;
         else if (!strcmp(arguments[i], "--seconds"))
             seconds = (double)value;
         else if (!strcmp(arguments[i], "--failures"))
-            all.most_failures = (unsigned long)value;
+            all.most_failures = value;
         else if (!strcmp(arguments[i], "--seed"))
             seed = value;
         else
@@ -866,16 +866,16 @@ int main(int count, char **arguments)
     begun = shown = stress_now();
     if (all.alone) {
         run_case(&all.me, seed);
-        all.blocks_left += (unsigned long)close_places(&all.me);
+        all.blocks_left += close_places(&all.me);
         done = 1;
     }
     while (!all.alone && done < cases && stress_now() < begun + seconds &&
            all.failures + all.blocks_left < all.most_failures) {
-        const unsigned long block = cases - done < BLOCK ? cases - done : BLOCK;
+        const size_t block = cases - done < BLOCK ? cases - done : BLOCK;
         done += run_block(&all.me, seed, done, block, begun + seconds);
         if (stress_now() - shown > 60) {
             shown = stress_now();
-            printf("%6.0f s: %lu cases, %lu failures\n", shown - begun, done, all.failures);
+            printf("%6.0f s: %zu cases, %zu failures\n", shown - begun, done, all.failures);
             fflush(stdout);
         }
     }

@@ -391,7 +391,7 @@ static void report(void)
 
 int main(int count, char **arguments)
 {
-    const size_t cases = count > 1 ? strtoul(arguments[1], NULL, 10) : 300;
+    const size_t cases = count > 1 ? (size_t)strtoull(arguments[1], NULL, 10) : 300;
     const uint64_t seed = count > 2 ? strtoull(arguments[2], NULL, 10) : 1;
     const blas blas = blas_open();
     float first[2] = {1, 2};

@@ -51,7 +51,7 @@ typedef struct hand {
 /* A sample of the process while no object of ipt exists. */
 typedef struct look {
     double when;
-    unsigned long programs, compiled, plans;
+    size_t programs, compiled, plans;
     long figures[SOAK_FIGURE_COUNT];
 } look;
 
@@ -68,10 +68,10 @@ typedef struct soak {
     hand hands[THREADS];
     look *looks;
     size_t look_count, look_capacity, warm; /* the first look after the warm-up */
-    unsigned long left_over;                /* epochs at whose end something was left */
+    size_t left_over;                       /* epochs at whose end something was left */
     pthread_mutex_t lock;
     unsigned long long wrong_items;
-    unsigned long failures;
+    size_t failures;
 } soak;
 
 static soak all; /* for the alarm */
@@ -87,7 +87,7 @@ static void failure_of(worker *me, const slot *its, unsigned long long wrong, co
     pthread_mutex_lock(&all.lock);
     all.wrong_items += wrong;
     if (all.failures++ < 10)
-        fprintf(stderr, "FAILED: %s: thread %lu, %s context, %s\n%s", what, (unsigned long)me->number,
+        fprintf(stderr, "FAILED: %s: thread %zu, %s context, %s\n%s", what, me->number,
                 its->place == &me->own ? "own" : "shared", text, ipt_plan_describe(its->plan));
     pthread_mutex_unlock(&all.lock);
 }
@@ -236,7 +236,7 @@ static void close_epoch(soak *its)
             soak_held[i] = 0; /* the next sample counts only later objects */
             left = 1;
         }
-    its->left_over += (unsigned long)left;
+    its->left_over += left;
     now->when = stress_now() - its->start;
     now->programs = soak_programs_made;
     now->compiled = soak_programs_compiled;
@@ -248,7 +248,7 @@ static void close_epoch(soak *its)
 /* The whole */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-static void start(soak *its, unsigned long minutes, unsigned long seed, unsigned long megabytes)
+static void start(soak *its, size_t minutes, size_t seed, size_t megabytes)
 {
     char text[1024];
     cl_device_type type = 0;
@@ -301,15 +301,15 @@ static void start(soak *its, unsigned long minutes, unsigned long seed, unsigned
         draw_recipe(&its->workers[0], /* each way once at least */
                     i < WAY_ONE_LINER ? (way)i : (way)by_share(&its->workers[0], way_shares, WAY_COUNT), its->most,
                     &its->pool[i]);
-    printf("%ssoak of %lu minutes, seed %lu, matrices of up to %.0f MB, %lu descs\n", text, minutes, seed,
-           (double)its->most * 1e-6, (unsigned long)its->pool_count);
+    printf("%ssoak of %zu minutes, seed %zu, matrices of up to %.0f MB, %zu descs\n", text, minutes, seed,
+           (double)its->most * 1e-6, its->pool_count);
     fflush(stdout);
 }
 
 static void show(soak *its)
 {
     const look *const now = &its->looks[its->look_count - 1];
-    unsigned long runs = 0, executions = 0, refused = 0;
+    size_t runs = 0, executions = 0, refused = 0;
     unsigned long long bytes = 0;
     size_t t, w;
     for (t = 0; t < THREADS; ++t) {
@@ -321,8 +321,8 @@ static void show(soak *its)
         executions += me->executions;
         bytes += me->bytes;
     }
-    printf("%6.0f s: %lu runs, %lu plans, %lu executions, %.2f GB, %lu refused, %llu wrong items, %lu failures; %ld KB "
-           "resident, %ld KB heap, %ld open files, %ld threads, %lu programs made%s\n",
+    printf("%6.0f s: %zu runs, %zu plans, %zu executions, %.2f GB, %zu refused, %llu wrong items, %zu failures; %ld KB "
+           "resident, %ld KB heap, %ld open files, %ld threads, %zu programs made%s\n",
            now->when, runs, now->plans, executions, (double)bytes * 1e-9, refused, its->wrong_items, its->failures,
            now->figures[SOAK_RESIDENT], now->figures[SOAK_HEAP], now->figures[SOAK_HANDLES], now->figures[SOAK_THREADS],
            now->programs, its->look_count - 1 < its->warm ? ", warming up" : "");
@@ -358,15 +358,14 @@ static int is_flat(const soak *its)
     const size_t count = its->look_count > its->warm ? its->look_count - its->warm : 0, third = count / 3;
     const look *const first = its->looks + its->warm, *const last = its->looks + its->look_count - third;
     int flat = 1, f;
-    unsigned long programs, compiled;
+    size_t programs, compiled;
     if (third < 3) {
-        printf("too few looks after the warm-up to say whether memory grows (%lu): more minutes are needed\n",
-               (unsigned long)count);
+        printf("too few looks after the warm-up to say whether memory grows (%zu): more minutes are needed\n", count);
         return 0;
     }
     programs = last[third / 2].programs - first[third / 2].programs;
     compiled = last[third / 2].compiled - first[third / 2].compiled;
-    printf("from %.0f s to %.0f s, %lu plans and %lu programs (%lu of them compiled) later:\n", first[third / 2].when,
+    printf("from %.0f s to %.0f s, %zu plans and %zu programs (%zu of them compiled) later:\n", first[third / 2].when,
            last[third / 2].when, last[third / 2].plans - first[third / 2].plans, programs, compiled);
     for (f = 0; f < SOAK_FIGURE_COUNT; ++f) {
         const long before = median(first, third, f), after = median(last, third, f);
@@ -385,13 +384,13 @@ static int shows_ways(const soak *its)
 {
     int w, good = 1;
     for (w = 0; w < WAY_COUNT; ++w) {
-        unsigned long runs = 0, refused = 0;
+        size_t runs = 0, refused = 0;
         size_t t;
         for (t = 0; t < THREADS; ++t) {
             runs += its->workers[t].runs[w];
             refused += its->workers[t].refused[w];
         }
-        printf("  %-22s %8lu runs, %6lu plans refused%s\n", way_names[w], runs, refused, runs ? "" : ": NONE RAN");
+        printf("  %-22s %8zu runs, %6zu plans refused%s\n", way_names[w], runs, refused, runs ? "" : ": NONE RAN");
         good = good && runs;
     }
     return good;
@@ -412,20 +411,19 @@ static void stop(soak *its)
     free(its->pool);
 }
 
-static unsigned long argument(int count, char **arguments, int index, unsigned long otherwise)
+static size_t argument(int count, char **arguments, int index, size_t otherwise)
 {
-    const unsigned long value = count > index ? strtoul(arguments[index], NULL, 0) : 0;
+    const size_t value = count > index ? (size_t)strtoull(arguments[index], NULL, 0) : 0;
     return value ? value : otherwise;
 }
 
 int main(int count, char **arguments)
 {
-    const unsigned long minutes = argument(count, arguments, 1, 5),
-                        seed = argument(count, arguments, 2, (unsigned long)time(NULL));
+    const size_t minutes = argument(count, arguments, 1, 5), seed = argument(count, arguments, 2, time(NULL));
     double length = (double)minutes * 60 / EPOCHS, shown;
     int good;
     size_t epoch, t;
-    unsigned long contexts = 0, cancelled = 0, resumed = 0;
+    size_t contexts = 0, cancelled = 0, resumed = 0;
     signal(SIGALRM, hangs);
     alarm(TIME_LIMIT);
     start(&all, minutes, seed, argument(count, arguments, 3, 0));
@@ -460,9 +458,9 @@ int main(int count, char **arguments)
         resumed += all.workers[t].resumed;
     }
     good = good && !all.failures && !all.wrong_items && !all.left_over;
-    printf("%lu contexts, %lu executions ended in the middle, %lu resumed; %llu wrong items, %lu failures, something "
-           "left over at the end of %lu of %lu epochs: %s (seed %lu)\n",
-           contexts, cancelled, resumed, all.wrong_items, all.failures, all.left_over, (unsigned long)epoch,
+    printf("%zu contexts, %zu executions ended in the middle, %zu resumed; %llu wrong items, %zu failures, something "
+           "left over at the end of %zu of %zu epochs: %s (seed %zu)\n",
+           contexts, cancelled, resumed, all.wrong_items, all.failures, all.left_over, epoch,
            good ? "all is right" : "FAILED", seed);
     stop(&all);
     return !good;

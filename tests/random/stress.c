@@ -7,9 +7,9 @@
 #include "ipt.h"
 #include "stress.h"
 
-static unsigned long argument(int count, char **arguments, int index, unsigned long otherwise)
+static size_t argument(int count, char **arguments, int index, size_t otherwise)
 {
-    const unsigned long value = count > index ? strtoul(arguments[index], NULL, 0) : 0;
+    const size_t value = count > index ? (size_t)strtoull(arguments[index], NULL, 0) : 0;
     return value ? value : otherwise;
 }
 
@@ -28,17 +28,17 @@ int main(int count, char **arguments)
                                    {"one group, one look", 1, 1, 0},
                                    {"three groups", 3, 0, 0},
                                };
-    const unsigned long contexts = sizeof forced / sizeof *forced, runs = argument(count, arguments, 1, 500),
-                        seconds = argument(count, arguments, 2, 1000000), seed = argument(count, arguments, 4, 1);
+    const size_t contexts = sizeof forced / sizeof *forced, runs = argument(count, arguments, 1, 500),
+                 seconds = argument(count, arguments, 2, 1000000), seed = argument(count, arguments, 4, 1);
     stress run;
     char device[1024];
     size_t bytes;
     double begin;
-    unsigned long c;
+    size_t c;
     stress_start(&run, seed * 0x9e3779b97f4a7c15u);
     checker_need(!ipt_device_describe(ipt_context_cl_device(run.owner), device, sizeof device), "ipt_device_describe");
     bytes = argument(count, arguments, 3, run.modest ? 8 : 400) * 1000000;
-    printf("%s%lu runs of up to %.0f MB\n", device, runs, (double)bytes * 1e-6);
+    printf("%s%zu runs of up to %.0f MB\n", device, runs, (double)bytes * 1e-6);
     begin = stress_now();
     stress_use(&run, &all);
     stress_runs(&run, runs, bytes, begin + 0.5 * (double)seconds);
@@ -53,13 +53,13 @@ int main(int count, char **arguments)
     stress_end(&run);
 
     for (c = 0; c < STRESS_CLASS_COUNT; ++c)
-        printf("%-18s %6lu runs\n", stress_class_names[c], run.runs[c]);
-    printf("%-18s %6lu runs\n", "two queues at once", run.pairs);
-    printf("%lu executions, in %lu of them work-groups wait for one another, in %lu of those for bands, in %lu with "
-           "registers; %lu commands of other work meanwhile, %lu forced plans refused, %.1f s\n",
+        printf("%-18s %6zu runs\n", stress_class_names[c], run.runs[c]);
+    printf("%-18s %6zu runs\n", "two queues at once", run.pairs);
+    printf("%zu executions, in %zu of them work-groups wait for one another, in %zu of those for bands, in %zu with "
+           "registers; %zu commands of other work meanwhile, %zu forced plans refused, %.1f s\n",
            run.executions, run.cooperative, run.exchanges, run.registers, run.load.commands, run.refused,
            stress_now() - run.start);
-    printf("%llu wrong items, %lu failures\n", run.wrong_items, run.failures);
+    printf("%llu wrong items, %zu failures\n", run.wrong_items, run.failures);
     if (run.failures)
         printf("the first one: %s\n", run.first_failure);
     return run.failures != 0;

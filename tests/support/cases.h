@@ -102,7 +102,7 @@ struct worker {
     unsigned char *before, *expected, *other, *work;
     char now[1024]; /* what it is at, for the alarm */
     volatile int busy;
-    unsigned long runs[WAY_COUNT], refused[WAY_COUNT], executions, plans, contexts, cancelled, resumed;
+    size_t runs[WAY_COUNT], refused[WAY_COUNT], executions, plans, contexts, cancelled, resumed;
     unsigned long long bytes;
 };
 
@@ -116,17 +116,16 @@ static void describe(const recipe *its, char *text, size_t capacity)
     const ipt_plan_desc *const d = &its->desc;
     snprintf(
         text, capacity,
-        "%s: rows %lu cols %lu elem_size %lu batch %lu batch_stride %lu flags %u max_workspace %lu sequence %s tile "
-        "%lu x %lu variants %s %s %s spread %lu from %s to %s move %s expression %s of %s host %s queues %lu "
-        "max_device_memory %lu max_host_memory %lu row_pitch %lu row_pitch_out %lu",
-        way_names[its->way], (unsigned long)d->rows, (unsigned long)d->cols, (unsigned long)d->elem_size,
-        (unsigned long)d->batch, (unsigned long)d->batch_stride, d->flags, (unsigned long)d->max_workspace,
-        ipt_sequence_string(d->sequence), (unsigned long)d->tile_m, (unsigned long)d->tile_n,
-        ipt_variant_string(d->variant_010), ipt_variant_string(d->variant_100), ipt_variant_string(d->variant_pad),
-        (unsigned long)d->flag_spread, ipt_format_string(d->from), ipt_format_string(d->to), ipt_move_string(d->move),
+        "%s: rows %zu cols %zu elem_size %zu batch %zu batch_stride %zu flags %u max_workspace %zu sequence %s tile "
+        "%zu x %zu variants %s %s %s spread %zu from %s to %s move %s expression %s of %s host %s queues %zu "
+        "max_device_memory %zu max_host_memory %zu row_pitch %zu row_pitch_out %zu",
+        way_names[its->way], d->rows, d->cols, d->elem_size, d->batch, d->batch_stride, d->flags, d->max_workspace,
+        ipt_sequence_string(d->sequence), d->tile_m, d->tile_n, ipt_variant_string(d->variant_010),
+        ipt_variant_string(d->variant_100), ipt_variant_string(d->variant_pad), d->flag_spread,
+        ipt_format_string(d->from), ipt_format_string(d->to), ipt_move_string(d->move),
         d->expression ? d->expression : "none", d->expression_type ? d->expression_type : "none",
-        ipt_host_string(d->host), (unsigned long)d->host_queues, (unsigned long)d->max_device_memory,
-        (unsigned long)d->max_host_memory, (unsigned long)d->row_pitch, (unsigned long)d->row_pitch_out);
+        ipt_host_string(d->host), d->host_queues, d->max_device_memory, d->max_host_memory, d->row_pitch,
+        d->row_pitch_out);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -734,9 +733,8 @@ static void verify_places(worker *me, const slot *its, size_t shift, size_t apar
     me->bytes += its->matrix * its->recipe.desc.batch * places;
     if (!wrong)
         return;
-    snprintf(what, sizeof what, "%llu wrong bytes, the first at byte %ld of place %lu of %lu, which are %lu bytes each",
-             wrong, (long)(first % apart) - (long)shift, (unsigned long)(first / apart), (unsigned long)places,
-             (unsigned long)apart);
+    snprintf(what, sizeof what, "%llu wrong bytes, the first at byte %ld of place %zu of %zu, which are %zu bytes each",
+             wrong, (long)(first % apart) - (long)shift, first / apart, places, apart);
     failure_of(me, its, wrong, what);
 }
 
@@ -890,8 +888,8 @@ static void run_checked(worker *me, slot *its)
         me->bytes += its->matrix * desc->batch;
         if (!found[round].wrong)
             continue;
-        snprintf(what, sizeof what, "round %lu: %u wrong items, the first is item %u of the buffer",
-                 (unsigned long)round, found[round].wrong, found[round].first);
+        snprintf(what, sizeof what, "round %zu: %u wrong items, the first is item %u of the buffer", round,
+                 found[round].wrong, found[round].first);
         failure_of(me, its, found[round].wrong, what);
     }
 }
@@ -962,7 +960,7 @@ static void run_host(worker *me, slot *its)
                                       : ipt_plan_execute_host(its->plan, data);
     }
     ended = ending && round == 1 && (result == IPT_ERROR_CANCELLED || result == IPT_ERROR_INCOMPLETE);
-    me->cancelled += (unsigned long)ended;
+    me->cancelled += ended;
     if (result && !ended)
         is_refused_at(me, its, result, ipt_context_error(NULL), (unsigned char *)taken + offset);
     if (!result)
@@ -1018,7 +1016,7 @@ static void run_async(worker *me, slot *its)
     if (status != (told.result ? -(cl_int)told.result : CL_COMPLETE))
         failure(me, its, "the event says another thing than the result");
     ended = ending && (told.result == IPT_ERROR_CANCELLED || told.result == IPT_ERROR_INCOMPLETE);
-    me->cancelled += (unsigned long)ended;
+    me->cancelled += ended;
     if (told.result && !ended)
         is_refused_at(me, its, told.result, told.text, me->work + offset);
     if (!told.result)

@@ -32,7 +32,7 @@ static const char *const soak_held_names[] = {SOAK_HELD_LIST(SOAK_HELD_NAME)};
 
 static pthread_mutex_t soak_held_lock = PTHREAD_MUTEX_INITIALIZER;
 static long soak_held[SOAK_HELD_COUNT];
-static unsigned long soak_programs_made, soak_programs_compiled; /* the latter among the former */
+static size_t soak_programs_made, soak_programs_compiled; /* the latter among the former */
 
 static void soak_change(soak_kind kind, long by)
 {

@@ -70,7 +70,7 @@ typedef struct stress_load {
     size_t bytes, local; /* of the buffer; work-items of a work-group */
     cl_kernel churn;
     cl_event events[STRESS_LOAD_DEPTH];
-    unsigned long commands;
+    size_t commands;
 } stress_load;
 
 typedef struct stress {
@@ -85,11 +85,11 @@ typedef struct stress {
     int quiet;  /* no progress */
     int rounds; /* executions of each shape */
     double start, shown;
-    unsigned long runs[STRESS_CLASS_COUNT], pairs, executions, refused;
-    unsigned long cooperative, exchanges; /* executions whose work-groups wait for one another; by bands among them */
-    unsigned long registers;              /* executions that hold columns in registers */
+    size_t runs[STRESS_CLASS_COUNT], pairs, executions, refused;
+    size_t cooperative, exchanges; /* executions whose work-groups wait for one another; by bands among them */
+    size_t registers;              /* executions that hold columns in registers */
     unsigned long long wrong_items;
-    unsigned long failures; /* runs with wrong items or errors */
+    size_t failures; /* runs with wrong items or errors */
     char first_failure[512];
 } stress;
 
@@ -116,12 +116,11 @@ static size_t stress_between(stress *s, size_t low, size_t high) /* both include
 static void stress_describe(const stress *s, const stress_job *job, char *text, size_t capacity)
 {
     snprintf(text, capacity,
-             "%s: rows %lu cols %lu elem_size %lu batch %lu batch_stride %lu byte_offset %lu flags %u max_workspace "
-             "%lu sequence %s tile %lu",
-             s->name, (unsigned long)job->desc.rows, (unsigned long)job->desc.cols, (unsigned long)job->desc.elem_size,
-             (unsigned long)job->desc.batch, (unsigned long)job->desc.batch_stride, (unsigned long)job->place.offset,
-             job->desc.flags, (unsigned long)job->desc.max_workspace, ipt_sequence_string(job->desc.sequence),
-             (unsigned long)job->desc.tile_m);
+             "%s: rows %zu cols %zu elem_size %zu batch %zu batch_stride %zu byte_offset %zu flags %u max_workspace "
+             "%zu sequence %s tile %zu",
+             s->name, job->desc.rows, job->desc.cols, job->desc.elem_size, job->desc.batch, job->desc.batch_stride,
+             job->place.offset, job->desc.flags, job->desc.max_workspace, ipt_sequence_string(job->desc.sequence),
+             job->desc.tile_m);
 }
 
 /* Prints a failure, keeps the first and continues. */
@@ -444,9 +443,9 @@ static void stress_job_enqueue(stress *s, stress_job *job, cl_command_queue queu
             stress_fail(s, job, ipt_context_error(NULL));
         checker_launch(&s->checker, 1, queue, job->buffer, &job->place, job->seeds[i], job->counters, (cl_uint)i);
         ++s->executions;
-        s->cooperative += (unsigned long)job->cooperative;
-        s->exchanges += (unsigned long)job->exchanges;
-        s->registers += (unsigned long)job->registers;
+        s->cooperative += job->cooperative;
+        s->exchanges += job->exchanges;
+        s->registers += job->registers;
     }
     checker_need(!clEnqueueReadBuffer(queue, job->counters, CL_FALSE, 0, bytes, job->found, 0, NULL, &job->done),
                  "clEnqueueReadBuffer");
@@ -470,14 +469,13 @@ static void stress_job_end(stress *s, stress_job *job)
             continue;
         s->wrong_items += found.wrong;
         if (in < matrix && (at - place->offset) / place->stride < place->batch)
-            snprintf(
-                what, sizeof what, "round %d: %lu wrong items, the first at byte %lu: matrix %lu, row %lu, column %lu",
-                i, (unsigned long)found.wrong, (unsigned long)at, (unsigned long)((at - place->offset) / place->stride),
-                (unsigned long)(in / place->elem_size / place->rows),
-                (unsigned long)(in / place->elem_size % place->rows));
+            snprintf(what, sizeof what,
+                     "round %d: %u wrong items, the first at byte %zu: matrix %zu, row %zu, column %zu", i, found.wrong,
+                     at, (at - place->offset) / place->stride, in / place->elem_size / place->rows,
+                     in / place->elem_size % place->rows);
         else
-            snprintf(what, sizeof what, "round %d: %lu wrong items, the first at byte %lu: outside the matrices", i,
-                     (unsigned long)found.wrong, (unsigned long)at);
+            snprintf(what, sizeof what, "round %d: %u wrong items, the first at byte %zu: outside the matrices", i,
+                     found.wrong, at);
         stress_fail(s, job, what);
     }
 }
@@ -486,23 +484,23 @@ static void stress_job_end(stress *s, stress_job *job)
 
 static void stress_progress(stress *s)
 {
-    unsigned long runs = 0;
+    size_t runs = 0;
     int i;
     if (s->quiet || stress_now() - s->shown < 5)
         return;
     s->shown = stress_now();
     for (i = 0; i < STRESS_CLASS_COUNT; ++i)
         runs += s->runs[i];
-    printf("%6.0f s: %lu runs, %lu pairs, %lu executions, %lu failures (%s)\n", s->shown - s->start, runs, s->pairs,
+    printf("%6.0f s: %zu runs, %zu pairs, %zu executions, %zu failures (%s)\n", s->shown - s->start, runs, s->pairs,
            s->executions, s->failures, s->name);
     fflush(stdout);
 }
 
 /* Shapes of all classes in turn, one at a time, until `until` at the latest. */
-static void stress_runs(stress *s, unsigned long runs, size_t bytes, double until)
+static void stress_runs(stress *s, size_t runs, size_t bytes, double until)
 {
     stress_job *const job = &s->jobs[0];
-    unsigned long i;
+    size_t i;
     for (i = 0; i < runs && stress_now() < until; ++i) {
         const stress_class class = (stress_class)(i % STRESS_CLASS_COUNT);
         ipt_plan_desc desc;
@@ -535,9 +533,9 @@ static void stress_runs(stress *s, unsigned long runs, size_t bytes, double unti
 
 /* A tall and a wide matrix on two queues at the same time, and the tall one's plan for another matrix on the second
  * queue as well. */
-static void stress_pairs(stress *s, unsigned long pairs, size_t bytes, double until)
+static void stress_pairs(stress *s, size_t pairs, size_t bytes, double until)
 {
-    unsigned long i;
+    size_t i;
     for (i = 0; i < pairs && stress_now() < until; ++i) {
         stress_job *const jobs = s->jobs;
         ipt_plan_desc tall, wide;

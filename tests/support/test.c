@@ -56,7 +56,7 @@ int test_group_setup(void **state)
     (void)state;
     if (getenv("IPT_TEST_SEED"))
         seed = strtoull(getenv("IPT_TEST_SEED"), NULL, 0);
-    setenv("IPT_CACHE_DIR", "", 1); /* no test sees another test's files; cache tests set their own folder */
+    setenv("IPT_CACHE_DIR", "none", 1); /* no test sees another test's files; cache tests set their own folder */
     if (getenv("IPT_TEST_WITHOUT_DEVICE"))
         return 0;
     if (!create_context()) {

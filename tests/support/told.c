@@ -533,12 +533,12 @@ static void told_check_kernels(cl_program program, cl_device_id device)
                                  NULL);
         clGetKernelWorkGroupInfo(kernels[i], device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
         if (told.groups && required[0] * required[1] * required[2] > told.groups) {
-            snprintf(log, sizeof log, "reqd_work_group_size of more than %lu", (unsigned long)told.groups);
+            snprintf(log, sizeof log, "reqd_work_group_size of more than %zu", told.groups);
             told_set_log(program, log);
         }
         if (told.most_local && !told.refuses_launch && local > told.most_local) {
-            snprintf(log, sizeof log, "the kernel needs %lu bytes of local memory: at most %lu", (unsigned long)local,
-                     (unsigned long)told.most_local);
+            snprintf(log, sizeof log, "the kernel needs %zu bytes of local memory: at most %zu", (size_t)local,
+                     (size_t)told.most_local);
             told_set_log(program, log);
         }
         clReleaseKernel(kernels[i]);

@@ -78,14 +78,14 @@ static run start(const char *const *words)
 static size_t most_resident(const run *its)
 {
     char path[60], line[200];
-    unsigned long most = 0, now;
+    size_t most = 0, now;
     snprintf(path, sizeof path, "/proc/%ld/status", (long)its->process);
     for (siginfo_t info = {0}; !info.si_pid;) {
         FILE *status = fopen(path, "r");
         int is_tool = 0;
         while (status && fgets(line, sizeof line, status)) {
             is_tool |= strcmp(line, "Name:\tipt\n") == 0;
-            if (is_tool && sscanf(line, "VmHWM: %lu", &now) == 1 && now > most)
+            if (is_tool && sscanf(line, "VmHWM: %zu", &now) == 1 && now > most)
                 most = now;
         }
         if (status)
@@ -300,7 +300,7 @@ static void tool_files_killed(void **state)
 {
     (void)state;
     const char *const wanted = getenv("IPT_TEST_KILLS");
-    const size_t enough = wanted ? strtoul(wanted, NULL, 10) : 12;
+    const size_t enough = wanted ? (size_t)strtoull(wanted, NULL, 10) : 12;
     const int only_arrays = getenv("IPT_TEST_ARRAYS") != NULL;
     size_t files = 0, kills = 0, resumed = 0, right = 0, arrays = 0;
     double seconds = 0.1;
@@ -932,30 +932,30 @@ static void tool_files_resident_memory(void **state)
     end_matrix(&its);
 }
 
-/* On a terminal there is a bar; elsewhere nothing is said. */
-static void tool_files_progress(void **state)
+/* Transposes the file with a terminal as standard input and output, and as standard error unless errors is a
+ * descriptor. Returns the length of what the terminal shows. */
+static size_t transpose_on_terminal(const matrix *its, int errors, char text[TEXT_SIZE])
 {
-    (void)state;
-    matrix its = make_matrix(6001, 3001, 4, 1);
-    char text[TEXT_SIZE];
     size_t length = 0;
     int terminal;
     const char *const tool = process_tool(), *const memory = memory_option(4 << 20);
-    write_file(file_path, its.before, its.bytes);
+    write_file(file_path, its->before, its->bytes);
     pid_t child = forkpty(&terminal, NULL, NULL, NULL);
     if (child < 0)
         test_skip("this system has no pseudo-terminals");
     if (child == 0) {
         alarm(RUN_SECONDS);
-        execl(tool, "ipt", "transpose", its.raw, memory, file_path, NULL);
+        if (errors >= 0)
+            dup2(errors, STDERR_FILENO);
+        execl(tool, "ipt", "transpose", its->raw, memory, file_path, NULL);
         _exit(127);
     }
     for (;;) {
-        ssize_t got = read(terminal, text + length, sizeof text - 1 - length);
+        ssize_t got = read(terminal, text + length, TEXT_SIZE - 1 - length);
         if (got <= 0 && errno != EINTR)
             break;
         length += got > 0 ? (size_t)got : 0;
-        if (length == sizeof text - 1)
+        if (length == TEXT_SIZE - 1)
             length = 0;
     }
     text[length] = '\0';
@@ -963,10 +963,27 @@ static void tool_files_progress(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     close(terminal);
     assert_int_equal(status, 0);
+    assert_true(file_holds(its->after, its->bytes));
+    return length;
+}
+
+/* If standard error is a terminal there is a bar, without colours; elsewhere nothing is said. */
+static void tool_files_progress(void **state)
+{
+    (void)state;
+    matrix its = make_matrix(6001, 3001, 4, 1);
+    char text[TEXT_SIZE];
+    transpose_on_terminal(&its, -1, text);
     assert_true(strstr(text, "matrix: [") && strstr(text, "#.") && strstr(text, " 50 %"));
-    assert_true(file_holds(its.after, its.bytes));
+    for (const char *escape = text; (escape = strstr(escape, "\033[")) != NULL; escape += 2)
+        assert_true(escape[2 + strspn(escape + 2, "0123456789;")] != 'm');
+    FILE *errors = tmpfile();
+    assert_non_null(errors);
+    assert_int_equal(transpose_on_terminal(&its, fileno(errors), text), 0);
+    assert_int_equal(lseek(fileno(errors), 0, SEEK_END), 0);
+    fclose(errors);
     write_file(file_path, its.before, its.bytes);
-    transpose(0, its.raw, memory, file_path);
+    transpose(0, its.raw, memory_option(4 << 20), file_path);
     assert_string_equal(last.errors, "");
     end_matrix(&its);
 }

@@ -25,6 +25,8 @@
 #include "process.h"
 #include "skip.h"
 
+#include "gen/tool/plot.h"
+
 enum {
     PATH_SIZE = 512,
     MAX_PATHS = 64,
@@ -799,6 +801,9 @@ static void test_usage_errors(void **state)
         {"precompile", "3x4x5:4", "4x5:4", "--axes", "2,1,0", "-o", "a"},
         {"bench", "3x4x5:4", "--axes", "2,1,0"},
         {"bench", "3x4:4", "--json", "--csv", "-"},
+        {"bench", "3x4:4", "--json", "--plot", "-"},
+        {"bench", "3x4:4", "--csv=-", "--plot=-"},
+        {"bench", "3x4:4", "--startup", "--plot", "a"},
         {"transpose", "a", "--json"},
         {"tune", "3x4x5:4"},
         {"devices", "a"},
@@ -877,6 +882,17 @@ static void test_usage_errors(void **state)
     }
 }
 
+/* No line exceeds a terminal's 80 columns. */
+static void expect_narrow_lines(const char *text)
+{
+    enum { COLUMNS = 80 };
+    for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1) {
+        if (strcspn(line, "\n") > COLUMNS || (line[0] != '\n' && line[strcspn(line, "\n") - 1] == ' ')) {
+            fail_msg("this line is longer than %d columns, or ends with a space: %.200s", COLUMNS, line);
+        }
+    }
+}
+
 static void test_help(void **state)
 {
     (void)state;
@@ -886,6 +902,7 @@ static void test_help(void **state)
     memcpy(help, last.output, sizeof help);
     run_tool(0, "help");
     assert_string_equal(last.output, help);
+    expect_narrow_lines(help);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         char line_start[32];
         snprintf(line_start, sizeof line_start, "\n  %s ", commands[i]);
@@ -894,6 +911,7 @@ static void test_help(void **state)
         expect_word(last.output, "usage: ipt ");
         expect_word(last.output, commands[i]);
         expect_word(last.output, "--device");
+        expect_narrow_lines(last.output);
     }
     static const char *const of_bench[] = {"--repeat",  "--rounds", "--shapes",   "--random",  "--elem-size",
                                            "--sides",   "--bytes",  "--square",   "--seed",    "--multiple",
@@ -1129,7 +1147,80 @@ static void test_bench(void **state)
     expect_word(last.errors, "none/results.csv: No such file");
 }
 
-/* Elements of every size that the checker has a type for, and of some that it has not. */
+/* Charts are XML with a mark for each shape: bars of few, points of many. A device's name may have any characters. */
+static const char *const plot_script[] = {
+    "import subprocess, sys, os, xml.etree.ElementTree as tree\n"
+    "tool, path = sys.argv[1], os.path.join(sys.argv[2], 'chart.svg')\n"
+    "svg, few = '{http://www.w3.org/2000/svg}', ['30x20:4']\n"
+    "many = ['--random=25', '--sides=1..40', '--seed=3']\n",
+    "for shapes, kind, count in (few, 'rect', 1), (many, 'circle', 25):\n"
+    "  words = [tool, 'bench'] + shapes + ['--repeat=1', '--rounds=1', '--plot']\n"
+    "  shown = subprocess.run(words + ['-'], check=True, capture_output=True)\n"
+    "  assert b'summary' in shown.stderr, shown\n"
+    "  subprocess.run(words + [path], check=True, capture_output=True)\n",
+    "  for root in tree.fromstring(shown.stdout), tree.parse(path).getroot():\n"
+    "    assert root.tag == svg + 'svg'\n"
+    "    marks = [e for e in root.iter(svg + kind) if e.get('class') == 'value']\n"
+    "    assert len(marks) == count, len(marks)\n"
+    "    texts = ' '.join(e.text for e in root.iter(svg + 'text'))\n",
+    "    assert '%d of %d shapes' % (count, count) in texts, texts\n"
+    "    assert count > 1 or '30x20:4' in texts, texts\n"
+    "    for e in root.iter():\n"
+    "      for key in 'x', 'y', 'x1', 'y1', 'x2', 'y2', 'cx', 'cy':\n"
+    "        limit = float(root.get('height' if 'y' in key else 'width'))\n"
+    "        assert 0 <= float(e.get(key, 0)) <= limit, (e.tag, key, e.attrib)\n",
+};
+
+static void tool_bench_plot(void **state)
+{
+    (void)state;
+    run_tool(0, "bench", "30x20:4", "--repeat=1", "--rounds=1", "--plot", in_directory("chart.svg"));
+    content read = read_content(in_directory("chart.svg"));
+    read.bytes[read.size] = '\0';
+    assert_memory_equal(read.bytes, "<svg xmlns=", 11);
+    expect_word((const char *)read.bytes, "30x20:4");
+    assert_string_equal((const char *)read.bytes + read.size - 7, "</svg>\n");
+    free(read.bytes);
+    run_tool(1, "bench", "30x20:4", "--plot", in_directory("none/chart.svg"));
+    expect_word(last.errors, "none/chart.svg: No such file");
+    run_with_numpy("plot.py", plot_script, sizeof plot_script / sizeof plot_script[0]);
+}
+
+/* The plot itself, with results that no device gives: none measured, huge ratios, a name that XML does not take. */
+static void tool_plot_of_any_results(void **state)
+{
+    static const size_t counts[] = {1, PLOT_BARS, PLOT_BARS + 1};
+    static bench_result results[PLOT_BARS + 1];
+    static char text[1 << 16];
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        for (int measured = 0; measured < 3; measured++) {
+            for (size_t k = 0; k < counts[i]; k++) {
+                results[k] = (bench_result){.rows = measured < 2 ? 1 : SIZE_MAX, .cols = k + 1, .elem_size = 1};
+                results[k].bytes = measured < 2 ? k + 1 : SIZE_MAX;
+                results[k].verified = measured > 0;
+                results[k].seconds = 1e-9;
+                results[k].copy_seconds = measured < 2 ? 1e-12 : 1e3;
+            }
+            FILE *file = fopen(in_directory("chart.svg"), "w");
+            assert_non_null(file);
+            plot_write(file, "a<b>&\x01\xff\"'", results, counts[i]);
+            assert_int_equal(fclose(file), 0);
+            content read = read_content(in_directory("chart.svg"));
+            assert_true(read.size < sizeof text);
+            memcpy(text, read.bytes, read.size);
+            text[read.size] = '\0';
+            free(read.bytes);
+            expect_word(text, "a&#60;b&#62;&#38;??\"'");
+            assert_null(strstr(text, "nan"));
+            assert_null(strstr(text, "inf"));
+            assert_int_equal(count_words(text, "<circle"), counts[i] > PLOT_BARS && measured > 0 ? counts[i] : 0);
+            assert_int_equal(count_words(text, "not measured"), counts[i] > PLOT_BARS || measured > 0 ? 0 : counts[i]);
+            assert_string_equal(text + strlen(text) - 7, "</svg>\n");
+        }
+    }
+}
+
 /* Rows with gaps: both forms, other moves, out of place, many shapes. */
 static void test_bench_pitch(void **state)
 {
@@ -1147,6 +1238,7 @@ static void test_bench_pitch(void **state)
     run_tool(0, "bench", "--random", "3", "--sides", "1..200", "--repeat", "2", "--pitch", "128");
 }
 
+/* Elements of every size that the checker has a type for, and of some that it has not. */
 static void test_bench_elements(void **state)
 {
     (void)state;
@@ -1366,8 +1458,8 @@ static void describe_folder(const char *folder, char text[OUTPUT_SIZE])
     for (size_t i = 0; i < list.count; i++) {
         struct stat status;
         assert_int_equal(stat(path_within(folder, list.names[i]), &status), 0);
-        length += (size_t)snprintf(text + length, OUTPUT_SIZE - length, "%s %lu %ld %ld.%09ld\n", list.names[i],
-                                   (unsigned long)status.st_ino, (long)status.st_size, (long)status.st_mtim.tv_sec,
+        length += (size_t)snprintf(text + length, OUTPUT_SIZE - length, "%s %llu %ld %ld.%09ld\n", list.names[i],
+                                   (unsigned long long)status.st_ino, (long)status.st_size, (long)status.st_mtim.tv_sec,
                                    status.st_mtim.tv_nsec);
     }
 }
@@ -1829,7 +1921,7 @@ static content read_array(const char *text, const char *name, size_t index)
     assert_non_null(read.bytes);
     while (*at != '}') {
         char *end;
-        unsigned long value = strtoul(at, &end, 10);
+        size_t value = (size_t)strtoull(at, &end, 10);
         assert_true(end > at && *end == ',' && value <= 255);
         read.bytes[read.size++] = (unsigned char)value;
         at = end + 1 + (end[1] == '\n');
@@ -2841,6 +2933,8 @@ const struct CMUnitTest test_tool[] = {
     IN_DIRECTORY(test_bench),
     cmocka_unit_test(test_bench_elements),
     cmocka_unit_test(test_bench_pitch),
+    IN_DIRECTORY(tool_bench_plot),
+    IN_DIRECTORY(tool_plot_of_any_results),
     IN_DIRECTORY(test_bench_shapes),
     IN_DIRECTORY(test_bench_bad_shapes),
     IN_DIRECTORY(test_bench_random),

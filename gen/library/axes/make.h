@@ -47,16 +47,15 @@ static ipt_result ipt__axes_take(const ipt_plan_desc *desc, ipt__array *array)
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "shape[%u] is 0", i);
         if (!ipt__multiply(&bytes, desc->shape[i]))
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                             "shape[%u] = %lu, elem_size = %lu: the product of shape and elem_size overflows", i,
-                             (unsigned long)desc->shape[i], (unsigned long)desc->elem_size);
+                             "shape[%u] = %zu, elem_size = %zu: the product of shape and elem_size overflows", i,
+                             desc->shape[i], desc->elem_size);
     }
     array->elements = bytes / desc->elem_size;
     if (desc->batch_stride && desc->batch_stride < bytes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is less than an array of %lu bytes",
-                         (unsigned long)desc->batch_stride, (unsigned long)bytes);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %zu is less than an array of %zu bytes",
+                         desc->batch_stride, bytes);
     if (!ipt__multiply(&bytes, ipt__max(desc->batch, 1)))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch = %lu: the size of all arrays overflows",
-                         (unsigned long)desc->batch);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch = %zu: the size of all arrays overflows", desc->batch);
     for (i = 0, j = 0; i < desc->rank; ++i)
         if (desc->shape[desc->axes[i]] > 1)
             places[desc->axes[i]] = j++;
@@ -145,8 +144,8 @@ static void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int pa
     unsigned i;
     ipt__text_add(out, "array of ");
     for (i = 0; i < desc->rank; ++i)
-        ipt__text_add(out, "%s%lu", i ? " x " : "", (unsigned long)desc->shape[i]);
-    ipt__text_add(out, " elements of %lu bytes, axes ", (unsigned long)desc->elem_size);
+        ipt__text_add(out, "%s%zu", i ? " x " : "", desc->shape[i]);
+    ipt__text_add(out, " elements of %zu bytes, axes ", desc->elem_size);
     for (i = 0; i < desc->rank; ++i)
         ipt__text_add(out, "%s%u", i ? "," : "", desc->axes[i]);
     ipt__text_add(out, ", %d %s\n", passes, passes == 1 ? "pass" : "passes");
@@ -198,8 +197,8 @@ static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *
 #ifndef IPT_NO_STORAGE
         return ipt__storage_plan_make(context, desc, plan);
 #else
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: ipt was compiled with IPT_NO_STORAGE",
-                         (unsigned long)desc->max_host_memory);
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: ipt was compiled with IPT_NO_STORAGE",
+                         desc->max_host_memory);
 #endif
     return ipt__matrix_plan_make(context, desc, owner, plan);
 }
@@ -273,8 +272,8 @@ static ipt_result ipt__passes_make(ipt_plan *plan, ipt_context *const *contexts,
     plan->own.grows = 0;
     if (!result && plan->problem.desc.batch > 1 && plan->problem.desc.batch_stride % plan->problem.unit_bytes)
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                           "batch_stride = %lu is not a multiple of %lu, to which the passes' elements are aligned",
-                           (unsigned long)plan->problem.desc.batch_stride, (unsigned long)plan->problem.unit_bytes);
+                           "batch_stride = %zu is not a multiple of %zu, to which the passes' elements are aligned",
+                           plan->problem.desc.batch_stride, plan->problem.unit_bytes);
     return result;
 }
 

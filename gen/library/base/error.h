@@ -75,6 +75,17 @@ IPT_API IPT__RARE const char *ipt_format_string(ipt_format format)
     }
 }
 
+/* Returns the length of the whole text, which may exceed the capacity. */
+IPT__PRINTF(3, 4) static IPT__RARE int ipt__print(char *text, size_t capacity, const char *format, ...)
+{
+    int length;
+    va_list arguments;
+    va_start(arguments, format);
+    length = IPT__VSNPRINTF(text, capacity, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
 static IPT__THREAD_LOCAL char ipt__error_text[4096];
 
 IPT_API const char *ipt_context_error(const ipt_context *context)
@@ -87,7 +98,7 @@ IPT__PRINTF(2, 3) static IPT__RARE ipt_result ipt__fail(ipt_result result, const
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(ipt__error_text, sizeof ipt__error_text, format, arguments);
+    IPT__VSNPRINTF(ipt__error_text, sizeof ipt__error_text, format, arguments);
     va_end(arguments);
     return result;
 }
@@ -230,8 +241,9 @@ static IPT__RARE ipt_result ipt__fail_null(const char *name)
 }
 
 /* Copies a desc of given_bytes bytes, as the program's header declares it, to one of this library's size. What the
- * program's lacks is zero; what this library's lacks has to be zero. */
-static ipt_result ipt__take_desc(void *taken, size_t taken_bytes, const void *given, size_t given_bytes)
+ * program's lacks is zero; what this library's lacks has to be zero. name: of the parameter. */
+static ipt_result ipt__take_desc(void *taken, size_t taken_bytes, const void *given, size_t given_bytes,
+                                 const char *name)
 {
     size_t i;
     memset(taken, 0, taken_bytes);
@@ -239,8 +251,8 @@ static ipt_result ipt__take_desc(void *taken, size_t taken_bytes, const void *gi
     for (i = taken_bytes; i < given_bytes; ++i)
         if (((const char *)given)[i])
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "desc has fields that ipt %d.%d.%d does not know: link with the version of the ipt.h that "
+                             "%s has fields that ipt %d.%d.%d does not know: link with the version of the ipt.h that "
                              "the program includes, or a later one",
-                             IPT_VERSION / 10000, IPT_VERSION / 100 % 100, IPT_VERSION % 100);
+                             name, IPT_VERSION / 10000, IPT_VERSION / 100 % 100, IPT_VERSION % 100);
     return IPT_SUCCESS;
 }

@@ -97,7 +97,8 @@ static const char *const ipt__libraries[] = {
 static void *ipt__library_open_named(const char *name)
 {
 #if defined(_WIN32)
-    return (void *)LoadLibraryA(name);
+    wchar_t wide[IPT__WIDE_PATH];
+    return ipt__path_widen(name, wide) ? (void *)LoadLibraryW(wide) : NULL;
 #else
     return dlopen(name, RTLD_NOW);
 #endif
@@ -107,7 +108,9 @@ static void *ipt__library_open_named(const char *name)
  * *library is NULL. */
 static ipt_result ipt__library_open(void **library)
 {
-    const char *const named = IPT__ENVIRONMENT_IS_OWN ? getenv("IPT_OPENCL_LIBRARY") : NULL;
+    char room[1024];
+    const char *const named =
+        IPT__ENVIRONMENT_IS_OWN ? ipt__environment("IPT_OPENCL_LIBRARY", room, sizeof room) : NULL;
     size_t i;
     *library = named && *named ? ipt__library_open_named(named) : NULL;
     if (named && *named)

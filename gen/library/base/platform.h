@@ -7,13 +7,24 @@
 #include "ipt_kernels.h"
 
 #if defined(_WIN32)
+/* As little of windows.h as may be, and no macros min and max. The program's own settings stay. */
 #ifndef WIN32_LEAN_AND_MEAN
 #define WIN32_LEAN_AND_MEAN
+#define IPT__UNDEFINE_LEAN
 #endif
 #ifndef NOMINMAX
 #define NOMINMAX
+#define IPT__UNDEFINE_NOMINMAX
 #endif
 #include <windows.h>
+#ifdef IPT__UNDEFINE_LEAN
+#undef WIN32_LEAN_AND_MEAN
+#undef IPT__UNDEFINE_LEAN
+#endif
+#ifdef IPT__UNDEFINE_NOMINMAX
+#undef NOMINMAX
+#undef IPT__UNDEFINE_NOMINMAX
+#endif
 #elif defined(IPT_OPENCL_DYNAMIC)
 #include <dlfcn.h>
 #include <unistd.h>
@@ -90,14 +101,27 @@ typedef pthread_t ipt__thread;
 #define IPT__THREAD_LOCAL __thread
 #endif
 
-#if defined(__GNUC__) || defined(__clang__)
+/* Sizes are printed with C99's %zu. mingw-w64's vsnprintf may be msvcrt's own, which does not know it. */
+#if defined(__MINGW32__)
+#define IPT__VSNPRINTF __mingw_vsnprintf
+#else
+#define IPT__VSNPRINTF vsnprintf
+#endif
+
+#if defined(__MINGW32__) && !defined(__clang__)
+#define IPT__PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#elif defined(__GNUC__) || defined(__clang__)
 #define IPT__PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define IPT__PRINTF(text, first)
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
 /* For functions of failures, and those that run once for a context, a program, a plan or a host matrix: compilers keep
  * them small. */
 #define IPT__RARE __attribute__((cold))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: OpenCL 1.2 has no other */
 #else
-#define IPT__PRINTF(text, first)
 #define IPT__RARE
 #endif

@@ -2,18 +2,6 @@
 
 #ifndef IPT_NO_WISDOM
 
-/* Adds a size in decimal. Windows' unsigned long is too short for a size. */
-static void ipt__text_add_size(ipt__text *out, size_t value)
-{
-    char digits[24];
-    size_t at = sizeof digits - 1;
-    digits[at] = 0;
-    do
-        digits[--at] = (char)('0' + value % 10);
-    while (value /= 10);
-    ipt__text_add(out, "%s", digits + at);
-}
-
 #define IPT__WISDOM_TITLE "ipt wisdom 2"
 
 /* True if both lines describe the same plan. The measured result is not compared. */
@@ -129,9 +117,7 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
     IPT_LOCK_ACQUIRE(&context->lock);
     for (next = context->wisdom; next; next = next->next, ++lines) {
         ipt__text_add(&out, "transpose");
-#define IPT__WISDOM_PRINT(field)                                                                                       \
-    ipt__text_add(&out, " " #field "=");                                                                               \
-    ipt__text_add_size(&out, next->field);
+#define IPT__WISDOM_PRINT(field) ipt__text_add(&out, " " #field "=%zu", (size_t)next->field);
         IPT__WISDOM_LIST(IPT__WISDOM_PRINT)
         if (next->row_pitch) {
             IPT__WISDOM_PRINT(row_pitch)
@@ -147,8 +133,7 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
         return IPT_SUCCESS;
     if (capacity)
         *text = 0;
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
-                     (unsigned long)out.length + 1);
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, out.length + 1);
 }
 
 /* Whether the sequence can cut the shape so: into super-elements, or into bands. */
@@ -259,7 +244,7 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export_file(ipt_context *context, const 
     if (!text)
         return IPT_ERROR_OUT_OF_MEMORY;
     good = !ipt_wisdom_export(context, text, bytes, NULL);
-    file = good ? fopen(path, "wb") : NULL; /* never write a truncated file */
+    file = good ? ipt__path_open(path, "wb") : NULL; /* never write a truncated file */
     good = file && fputs(text, file) >= 0;
     if (file && fclose(file))
         good = 0;
@@ -269,18 +254,6 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export_file(ipt_context *context, const 
 
 enum { IPT__WISDOM_MOST = 1 << 24 /* bytes of a file: about 100,000 shapes */ };
 
-/* True if the path names a regular file or does not exist. Opening a pipe may block, and a device may have no end. */
-static int ipt__is_plain_file(const char *path)
-{
-#if defined(_WIN32)
-    (void)path;
-    return 1;
-#else
-    struct stat status;
-    return stat(path, &status) || S_ISREG(status.st_mode);
-#endif
-}
-
 IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
 {
     size_t capacity = 1 << 12, length = 0, got = 1;
@@ -289,9 +262,9 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const 
     ipt_result result = IPT_SUCCESS;
     if (!context || !path)
         return ipt__fail_null(context ? "path" : "context");
-    if (!ipt__is_plain_file(path))
+    if (!ipt__path_is_plain(path))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read: it is not a regular file", path);
-    file = fopen(path, "rb");
+    file = ipt__path_open(path, "rb");
     if (!file)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read", path);
     while (got && !result && !ferror(file)) {
@@ -300,8 +273,8 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const 
             result = length < IPT__WISDOM_MOST
                          ? IPT_ERROR_OUT_OF_MEMORY
                          : ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                                     "path: %s is too long for a text of wisdom: %lu bytes at most are read", path,
-                                     (unsigned long)IPT__WISDOM_MOST);
+                                     "path: %s is too long for a text of wisdom: %zu bytes at most are read", path,
+                                     (size_t)IPT__WISDOM_MOST);
             break;
         }
         if (text)

@@ -103,7 +103,7 @@ static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
     if (memory && !own)
         memset(memory, 0, bytes);
     if (!memory)
-        ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "could not allocate %lu bytes of host memory", (unsigned long)bytes);
+        ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "could not allocate %zu bytes of host memory", bytes);
     return memory;
 }
 
@@ -121,7 +121,7 @@ IPT__PRINTF(2, 3) static IPT__RARE void ipt__log(const ipt_context *context, con
     if (!context->logger.log)
         return;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    IPT__VSNPRINTF(message, sizeof message, format, arguments);
     va_end(arguments);
     context->logger.log(message, context->logger.user);
 }
@@ -145,6 +145,7 @@ static IPT__RARE ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_
 {
     cl_device_id devices[256];
     size_t count = 0, i;
+    char room[256];
     const char *name = desc->device_name, *source = "device_name";
     ipt__questions failed = ipt__questions_to(NULL);
     ipt_result result;
@@ -158,11 +159,10 @@ static IPT__RARE ipt_result ipt__choose_device(const ipt_context_desc *desc, cl_
         for (i = 0; i < count; ++i)
             if (devices[i] == desc->device)
                 return IPT_SUCCESS;
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "device is not one of the given context's %lu devices",
-                         (unsigned long)count);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "device is not one of the given context's %zu devices", count);
     }
     if (!name) {
-        name = getenv("IPT_DEVICE");
+        name = ipt__environment("IPT_DEVICE", room, sizeof room);
         source = "the environment's IPT_DEVICE";
     }
     for (i = 0; i < count; ++i) {
@@ -264,8 +264,8 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     if (desc->max_local_memory)
         limits->local_memory = ipt__min(limits->local_memory, desc->max_local_memory);
     if (limits->local_memory < 1024)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has %lu bytes of local memory: 1024 are needed",
-                         (unsigned long)local);
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has %zu bytes of local memory: 1024 are needed",
+                         (size_t)local);
     /* The limits of a profile. More is of no use. */
     limits->local_memory = ipt__min(limits->local_memory, (size_t)1 << 30);
     limits->largest_group = ipt__min(limits->largest_group, (size_t)1 << 20);

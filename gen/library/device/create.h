@@ -86,7 +86,9 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
 {
 #ifndef IPT_NO_DISK_CACHE
     char folder[IPT__PATH_BYTES];
-    const char *wanted = desc->cache_dir ? desc->cache_dir : getenv("IPT_CACHE_DIR");
+    const char *wanted = desc->cache_dir ? desc->cache_dir : ipt__environment("IPT_CACHE_DIR", folder, sizeof folder);
+    if (!desc->cache_dir && wanted && !strcmp(wanted, "none"))
+        wanted = ""; /* Windows has no empty variables */
     if (!desc->cache_dir && !IPT__ENVIRONMENT_IS_OWN)
         wanted = ""; /* setuid: the environment belongs to another user than the files */
     if (!wanted) {
@@ -125,15 +127,15 @@ IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const i
     *context = NULL;
     memset(&wanted, 0, sizeof wanted);
     memset(&limits, 0, sizeof limits);
-    result = desc ? ipt__take_desc(&wanted, sizeof wanted, desc, desc_bytes) : IPT_SUCCESS;
+    result = desc ? ipt__take_desc(&wanted, sizeof wanted, desc, desc_bytes, "desc") : IPT_SUCCESS;
     if (result)
         return result;
     if (!wanted.allocator.alloc != !wanted.allocator.free)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "allocator.%s is NULL: set alloc and free both or neither",
                          wanted.allocator.alloc ? "free" : "alloc");
     if (wanted.max_local_memory && wanted.max_local_memory < 1024)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_local_memory is %lu bytes: at least 1024 are needed",
-                         (unsigned long)wanted.max_local_memory);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_local_memory is %zu bytes: at least 1024 are needed",
+                         wanted.max_local_memory);
     if (!wanted.allocator.alloc) {
         wanted.allocator.alloc = ipt__default_alloc;
         wanted.allocator.free = ipt__default_free;

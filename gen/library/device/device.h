@@ -261,7 +261,7 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
                   vendor, platform_name);
     ipt__text_add(&out, "  %s, driver %s\n", version, driver);
     ipt__text_add(
-        &out, "  %lu MiB of memory, %lu KiB of local memory, %u compute units, work-groups of up to %lu work-items\n",
-        (unsigned long)(global >> 20), (unsigned long)(local >> 10), (unsigned)units, (unsigned long)group);
+        &out, "  %zu MiB of memory, %zu KiB of local memory, %u compute units, work-groups of up to %zu work-items\n",
+        (size_t)(global >> 20), (size_t)(local >> 10), (unsigned)units, group);
     return IPT_SUCCESS;
 }

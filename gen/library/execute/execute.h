@@ -81,15 +81,14 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const ipt__operand *op
         *unaligned |= (size_t)host % IPT__WORD_BYTES != 0;
     if ((size_t)host % ipt__host_alignment(plan))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "%s was made over host memory at %p: the device works there, so a multiple of %lu is needed",
-                         name, host, (unsigned long)ipt__host_alignment(plan));
+                         "%s was made over host memory at %p: the device works there, so a multiple of %zu is needed",
+                         name, host, ipt__host_alignment(plan));
     if (offset % plan->problem.unit_bytes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is not a multiple of %lu", operand->offset_name,
-                         (unsigned long)offset, (unsigned long)plan->problem.unit_bytes);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu is not a multiple of %zu", operand->offset_name, offset,
+                         plan->problem.unit_bytes);
     if (offset > bytes || bytes - offset < operand->bytes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %lu bytes: %lu are needed from %s = %lu", name,
-                         (unsigned long)bytes, (unsigned long)operand->bytes, operand->offset_name,
-                         (unsigned long)offset);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %zu bytes: %zu are needed from %s = %zu", name, bytes,
+                         operand->bytes, operand->offset_name, offset);
     return IPT_SUCCESS;
 }
 
@@ -353,8 +352,8 @@ static ipt_result ipt__check_apart(const ipt__operand *from, const ipt__operand 
     if (source_memory == destination_memory && source_begin < destination_begin + to->bytes &&
         destination_begin < source_begin + from->bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "destination_offset = %lu: the destination overlaps the source at source_offset = %lu",
-                         (unsigned long)to->offset, (unsigned long)from->offset);
+                         "destination_offset = %zu: the destination overlaps the source at source_offset = %zu",
+                         to->offset, from->offset);
     return IPT_SUCCESS;
 }
 

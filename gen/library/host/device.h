@@ -228,11 +228,10 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
                                              IPT__CUT_BLOCK_WANTED, &plan->host->cut)) {
         const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) * line;
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "%s = %lu is too little for a panel of a %lu x %lu matrix of %lu bytes: %lu would do",
+                         "%s = %zu is too little for a panel of a %zu x %zu matrix of %zu bytes: %zu would do",
                          plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
-                         (unsigned long)ipt__cut_most(plan, limit), (unsigned long)plan->problem.desc.rows,
-                         (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
-                         (unsigned long)(IPT__CUT_SLOTS * panel + panel / 2 + workspace));
+                         ipt__cut_most(plan, limit), plan->problem.desc.rows, plan->problem.desc.cols,
+                         plan->problem.desc.elem_size, IPT__CUT_SLOTS * panel + panel / 2 + workspace);
     }
     host->share_count = 1;
     host->part_count = plan->host->cut.chunks;
@@ -250,9 +249,9 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
         return result;
     used = ipt__share_workspace(share) + IPT__CUT_SLOTS * plan->host->cut.chunk_bytes;
     if (used > limit)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu: %lu bytes of it would be needed, workspace included",
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %zu: %zu bytes of it would be needed, workspace included",
                          plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
-                         (unsigned long)limit, (unsigned long)used);
+                         limit, used);
     result = ipt__cut_open_bus(plan, limit);
     if (result)
         return result;

@@ -104,8 +104,8 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
     if (*scheme == IPT_HOST_SHARED && !shares)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is shared: the device does not work in the host's memory, or the address of data is not "
-                         "a multiple of %lu",
-                         (unsigned long)ipt__host_alignment(plan));
+                         "a multiple of %zu",
+                         ipt__host_alignment(plan));
     if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->host->cut.chunk_bytes)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
@@ -215,8 +215,8 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     if (!result)
         result = ipt__host_choose(plan, (const char *)data, &scheme);
     if (!result && plan->problem.desc.max_host_memory)
-        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %lu: the plan takes storages only",
-                           (unsigned long)plan->problem.desc.max_host_memory);
+        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes storages only",
+                           plan->problem.desc.max_host_memory);
     if (result ||
         (!plan->layout.stage_count && !plan->pass_count && !plan->host->split_count && !plan->host->cut.chunk_bytes) ||
         ipt__nothing_moves(plan))
@@ -234,8 +234,8 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->problem.span_bytes);
     if (!plan->host->pieces && ipt__host_exceeds(plan, scheme)) {
         ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                  "max_device_memory is %lu, and the device cannot work on data at %p: a multiple of 16 would do",
-                  (unsigned long)plan->problem.desc.max_device_memory, data);
+                  "max_device_memory is %zu, and the device cannot work on data at %p: a multiple of 16 would do",
+                  plan->problem.desc.max_device_memory, data);
         result = ipt__host_make_pieces(plan);
     } else if (!plan->host->pieces)
         result = ipt__host_run_scheme(&run, scheme);
@@ -307,9 +307,25 @@ IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
     return ipt__host_execute_passes(plan, data, NULL);
 }
 
-IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options)
+/* Takes a caller's options, which may be NULL, of any version. */
+static ipt_result ipt__host_take_options(ipt_host_options *taken, const ipt_host_options *given, size_t given_bytes)
 {
-    return ipt__host_execute_passes(plan, data, options);
+    memset(taken, 0, sizeof *taken);
+    return given ? ipt__take_desc(taken, sizeof *taken, given, given_bytes, "options") : IPT_SUCCESS;
+}
+
+IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                    const ipt_host_options *options)
+{
+    ipt_host_options taken;
+    const ipt_result result = ipt__host_take_options(&taken, options, options_bytes);
+    return result ? result : ipt__host_execute_passes(plan, data, &taken);
+}
+
+/* The function itself, behind the macro of its name. */
+IPT_API ipt_result(ipt_plan_execute_host_with)(ipt_plan *plan, void *data, const ipt_host_options *options)
+{
+    return ipt_plan_execute_host_with_sized(sizeof *options, plan, data, options);
 }
 
 #ifndef IPT_NO_THREADS
@@ -345,9 +361,10 @@ static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
     return IPT__THREAD_RETURN;
 }
 
-IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
-                                               cl_event *event)
+IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                     const ipt_host_options *options, cl_event *event)
 {
+    ipt_host_options taken;
     ipt__host_job *job;
     ipt__thread thread;
     cl_int error = CL_SUCCESS;
@@ -356,6 +373,8 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
         *event = NULL;
     if (!result && !data)
         result = ipt__fail_null("data");
+    if (!result)
+        result = ipt__host_take_options(&taken, options, options_bytes);
     if (result)
         return result;
     job = (ipt__host_job *)ipt__allocate(&plan->context->allocator, sizeof *job);
@@ -364,8 +383,7 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
     job->plan = plan;
     job->data = data;
     job->allocator = plan->context->allocator;
-    if (options)
-        job->options = *options;
+    job->options = taken;
     if (event) {
         *event = job->event = ipt__cl.clCreateUserEvent(plan->context->context, &error);
         if (!error)
@@ -391,13 +409,19 @@ IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const
 
 #else
 
-IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
-                                               cl_event *event)
+IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                     const ipt_host_options *options, cl_event *event)
 {
-    (void)plan, (void)data, (void)options;
+    (void)options_bytes, (void)plan, (void)data, (void)options;
     if (event)
         *event = NULL;
     return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_THREADS");
 }
 
 #endif
+
+IPT_API ipt_result(ipt_plan_execute_host_async)(ipt_plan *plan, void *data, const ipt_host_options *options,
+                                                cl_event *event)
+{
+    return ipt_plan_execute_host_async_sized(sizeof *options, plan, data, options, event);
+}

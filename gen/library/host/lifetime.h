@@ -42,29 +42,24 @@ static void ipt__cut_describe(ipt__text *out, const ipt__host_plan *plan)
 {
     const ipt__cut *const cut = &plan->cut;
     if (cut->matrices)
-        ipt__text_add(out, "  %lu matrices at a time, in chunks of %lu bytes\n", (unsigned long)cut->matrices,
-                      (unsigned long)cut->chunk_bytes);
+        ipt__text_add(out, "  %zu matrices at a time, in chunks of %zu bytes\n", cut->matrices, cut->chunk_bytes);
     else
         ipt__text_add(out,
-                      "  cut into %lu panels of %lu and %lu left over, %lu to a chunk of %lu bytes; the host shuffles "
-                      "%lu blocks of %lu bytes, each %lu super-elements; %lu lines left over\n",
-                      (unsigned long)cut->panels, (unsigned long)cut->length, (unsigned long)cut->rest,
-                      (unsigned long)cut->chunk_panels, (unsigned long)cut->chunk_bytes,
-                      (unsigned long)ipt__moves_count(cut), (unsigned long)cut->block_bytes, (unsigned long)cut->group,
-                      (unsigned long)cut->spare);
+                      "  cut into %zu panels of %zu and %zu left over, %zu to a chunk of %zu bytes; the host shuffles "
+                      "%zu blocks of %zu bytes, each %zu super-elements; %zu lines left over\n",
+                      cut->panels, cut->length, cut->rest, cut->chunk_panels, cut->chunk_bytes, ipt__moves_count(cut),
+                      cut->block_bytes, cut->group, cut->spare);
     if (plan->blocks.bus_bytes)
         ipt__text_add(out,
-                      "  pinned: %lu panels of %lu rows, %lu blocks of %lu columns to each; the device holds up to %lu "
-                      "of %lu bytes; %lu bytes cross the bus\n",
-                      (unsigned long)plan->blocks.panels, (unsigned long)plan->blocks.length,
-                      (unsigned long)plan->blocks.per_panel, (unsigned long)plan->blocks.columns,
-                      (unsigned long)plan->blocks.units, (unsigned long)plan->blocks.unit_bytes,
-                      (unsigned long)plan->blocks.bus_bytes);
+                      "  pinned: %zu panels of %zu rows, %zu blocks of %zu columns to each; the device holds up to %zu "
+                      "of %zu bytes; %zu bytes cross the bus\n",
+                      plan->blocks.panels, plan->blocks.length, plan->blocks.per_panel, plan->blocks.columns,
+                      plan->blocks.units, plan->blocks.unit_bytes, plan->blocks.bus_bytes);
     if (plan->bus_bands.bus_bytes)
-        ipt__text_add(out, "  pinned: %lu bands of %lu %s, runs of %lu bytes; %lu bytes cross the bus\n",
-                      (unsigned long)plan->bus_bands.bands.number, (unsigned long)plan->bus_bands.bands.height,
-                      plan->bus_bands.bands.tall ? "rows" : "columns", (unsigned long)plan->bus_bands.run_bytes,
-                      (unsigned long)plan->bus_bands.bus_bytes);
+        ipt__text_add(out, "  pinned: %zu bands of %zu %s, runs of %zu bytes; %zu bytes cross the bus\n",
+                      plan->bus_bands.bands.number, plan->bus_bands.bands.height,
+                      plan->bus_bands.bands.tall ? "rows" : "columns", plan->bus_bands.run_bytes,
+                      plan->bus_bands.bus_bytes);
 }
 
 static ipt_result ipt__host_plan_describe(ipt_plan *plan)

@@ -73,15 +73,13 @@ static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_p
     }
     if (result || i == TRIES)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes",
-                         (unsigned long)limit, (unsigned long)plan->problem.desc.rows,
-                         (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size);
+                         "max_workspace allows %zu bytes, too few for the pieces of a %zu x %zu matrix of %zu bytes",
+                         limit, plan->problem.desc.rows, plan->problem.desc.cols, plan->problem.desc.elem_size);
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "max_workspace allows %lu bytes, too few for the pieces of a %lu x %lu matrix of %lu bytes: %lu "
+                     "max_workspace allows %zu bytes, too few for the pieces of a %zu x %zu matrix of %zu bytes: %zu "
                      "would do",
-                     (unsigned long)limit, (unsigned long)plan->problem.desc.rows,
-                     (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
-                     (unsigned long)plan->problem.desc.max_workspace);
+                     limit, plan->problem.desc.rows, plan->problem.desc.cols, plan->problem.desc.elem_size,
+                     plan->problem.desc.max_workspace);
 }
 
 /* Opens a cut plan with `open`, the function for its kind of matrices. */
@@ -101,8 +99,8 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt
                          ipt__limit_name(plan));
     if (!desc->max_host_memory && desc->host && desc->host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "host is %s, which takes device memory for all of the matrix: more than the %lu bytes allowed",
-                         ipt_host_string(desc->host), (unsigned long)ipt__cut_limit(plan));
+                         "host is %s, which takes device memory for all of the matrix: more than the %zu bytes allowed",
+                         ipt_host_string(desc->host), ipt__cut_limit(plan));
     if (!plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
     result = ipt__cut_open_limited(plan, open);

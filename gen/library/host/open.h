@@ -88,8 +88,8 @@ static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
 static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
 {
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "max_workspace allows %lu bytes, too few for a plan and the parts of host: %lu would do",
-                     (unsigned long)budget, (unsigned long)enough);
+                     "max_workspace allows %zu bytes, too few for a plan and the parts of host: %zu would do", budget,
+                     enough);
 }
 
 /* Refuses parts that exceed the plan's workspace limit. Each device needs room for two plans if the second cannot
@@ -244,8 +244,8 @@ IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **mem
     }
     if (error) {
         ipt__release(&context->allocator, pinned);
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of pinned memory: %s failed with %s (%d)",
-                         (unsigned long)bytes, call, ipt__cl_error(error), (int)error);
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%zu bytes of pinned memory: %s failed with %s (%d)", bytes, call,
+                         ipt__cl_error(error), (int)error);
     }
     pinned->bytes = bytes;
     IPT_LOCK_ACQUIRE(&context->lock);

@@ -8,10 +8,10 @@ static ipt_result ipt__split_check(ipt_context *const *contexts, size_t count)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "count is 0");
     for (i = 0; i < count; ++i) {
         if (!contexts[i])
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "contexts[%lu] is NULL", (unsigned long)i);
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "contexts[%zu] is NULL", i);
         if (!contexts[i]->context || contexts[i]->context != contexts[0]->context)
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                             "contexts[%lu] has another OpenCL context than contexts[0], or none", (unsigned long)i);
+                             "contexts[%zu] has another OpenCL context than contexts[0], or none", i);
     }
     return IPT_SUCCESS;
 }
@@ -20,9 +20,9 @@ static ipt_result ipt__split_check(ipt_context *const *contexts, size_t count)
 static ipt_result ipt__split_check_fields(const ipt_plan_desc *desc)
 {
     if (desc->max_device_memory || desc->max_host_memory)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %lu: plans for several contexts are not cut",
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %zu: plans for several contexts are not cut",
                          desc->max_device_memory ? "max_device_memory" : "max_host_memory",
-                         (unsigned long)(desc->max_device_memory ? desc->max_device_memory : desc->max_host_memory));
+                         desc->max_device_memory ? desc->max_device_memory : desc->max_host_memory);
     if (desc->host != IPT_HOST_AUTO && desc->host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host is %s: plans for several contexts are overlapped",
                          ipt_host_string(desc->host));

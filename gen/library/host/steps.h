@@ -176,12 +176,12 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
         memset(&plan->host->cut, 0, sizeof plan->host->cut);
         return ipt__fail(
             IPT_ERROR_UNSUPPORTED,
-            "max_host_memory = %lu%s is too little for panels of a %lu x %lu matrix of %lu bytes: some %lu would do",
-            (unsigned long)limit, device ? ", or max_device_memory," : "", (unsigned long)plan->problem.desc.rows,
-            (unsigned long)plan->problem.desc.cols, (unsigned long)plan->problem.desc.elem_size,
-            (unsigned long)(5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) *
-                                ipt__min(plan->problem.desc.rows, plan->problem.desc.cols) +
-                            plan->problem.matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES));
+            "max_host_memory = %zu%s is too little for panels of a %zu x %zu matrix of %zu bytes: some %zu would do",
+            limit, device ? ", or max_device_memory," : "", plan->problem.desc.rows, plan->problem.desc.cols,
+            plan->problem.desc.elem_size,
+            5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) *
+                    ipt__min(plan->problem.desc.rows, plan->problem.desc.cols) +
+                plan->problem.matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES);
     }
     host->share_count = 1;
     host->shares = (ipt__host_share *)ipt__allocate(&plan->context->allocator, sizeof *host->shares);

@@ -87,9 +87,9 @@ static ipt_result ipt__storage_failed(const ipt__storage_job *jobs, int count)
     int i;
     for (i = 0; i < count; ++i)
         if (jobs[i].result == IPT_ERROR_STORAGE)
-            return ipt__fail(IPT_ERROR_STORAGE, "the storage's %s failed for %lu bytes at byte %lu",
-                             jobs[i].role == IPT__ROLE_WRITE ? "write" : "read", (unsigned long)jobs[i].failed_bytes,
-                             (unsigned long)jobs[i].failed_at);
+            return ipt__fail(IPT_ERROR_STORAGE, "the storage's %s failed for %zu bytes at byte %zu",
+                             jobs[i].role == IPT__ROLE_WRITE ? "write" : "read", jobs[i].failed_bytes,
+                             jobs[i].failed_at);
         else if (jobs[i].result) /* this thread ran that job, so the error text is its own */
             return jobs[i].result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : jobs[i].result;
     return IPT_SUCCESS;
@@ -315,11 +315,10 @@ static ipt_result ipt__storage_execute_all(ipt_plan *plan, const ipt_storage *st
     run.total = ipt_plan_storage_steps(plan);
     run.memory = (char *)storage->memory;
     if (storage->resume > run.total)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %lu: the plan has %lu steps",
-                         (unsigned long)storage->resume, (unsigned long)run.total);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %zu: the plan has %zu steps", storage->resume,
+                         run.total);
     if (storage->resume && !run.memory)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %lu, but memory is NULL",
-                         (unsigned long)storage->resume);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "resume is %zu, but memory is NULL", storage->resume);
     if (!run.memory) {
         own = (char *)ipt__allocate(allocator, ipt_plan_storage_memory(plan) + IPT__CUT_PAGE_BYTES);
         if (!own)
@@ -333,19 +332,28 @@ static ipt_result ipt__storage_execute_all(ipt_plan *plan, const ipt_storage *st
     return result;
 }
 
-IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *storage)
+IPT_API ipt_result ipt_plan_execute_storage_sized(size_t storage_bytes, ipt_plan *plan, const ipt_storage *storage)
 {
+    ipt_storage taken;
     ipt_result result = plan && storage ? ipt__check_plan(plan) : ipt__fail_null(plan ? "storage" : "plan");
-    if (!result && (!storage->read || !storage->write))
-        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "storage->%s is NULL", storage->read ? "write" : "read");
+    if (!result)
+        result = ipt__take_desc(&taken, sizeof taken, storage, storage_bytes, "storage");
+    if (!result && (!taken.read || !taken.write))
+        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "storage->%s is NULL", taken.read ? "write" : "read");
     if (!result && !plan->problem.desc.max_host_memory)
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "max_host_memory is 0: the plan is not for storages");
     if (result || ipt__nothing_moves(plan))
         return result;
     IPT_LOCK_ACQUIRE(&plan->host->lock);
-    result = ipt__storage_execute_all(plan, storage);
+    result = ipt__storage_execute_all(plan, &taken);
     IPT_LOCK_RELEASE(&plan->host->lock);
     return result;
+}
+
+/* The function itself, behind the macro of its name. */
+IPT_API ipt_result(ipt_plan_execute_storage)(ipt_plan *plan, const ipt_storage *storage)
+{
+    return ipt_plan_execute_storage_sized(sizeof *storage, plan, storage);
 }
 
 static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan)

@@ -50,7 +50,7 @@ typedef struct ipt_context_desc {
     cl_device_id device; /* NULL: selected by device_name, else by the environment's IPT_DEVICE, else a GPU, else any */
     const char *device_name; /* part of a platform's or device's name, case ignored; NULL: any device */
     const char *cache_dir; /* folder of compiled programs. NULL: the environment's IPT_CACHE_DIR, else the user's cache
-                              folder. "" in either place: none. See >>cache */
+                              folder. "" in either place, or "none" in the environment: none. See >>cache */
     ipt_allocator allocator; /* zero: malloc and free */
     ipt_logger logger;       /* zero: silent */
     size_t max_local_memory; /* bytes of local memory that one work-group may use. 0: the size that the device reports,

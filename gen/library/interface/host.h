@@ -25,6 +25,11 @@ typedef struct ipt_host_options {
  * from its first downloaded byte on. */
 IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options);
 
+/* The same for options of options_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                    const ipt_host_options *options);
+#define ipt_plan_execute_host_with(...) ipt_plan_execute_host_with_sized(sizeof(ipt_host_options), __VA_ARGS__)
+
 /* The same in a thread of its own: returns at once. *event (may be NULL) is a user event that completes with the
  * execution. The caller releases it. On failure its status is minus an ipt_result. (Check the status: NVIDIA's
  * clWaitForEvents returns success even then.) Keep plan and data until the execution ends. Until then enqueue no
@@ -33,6 +38,11 @@ IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const 
  * options->finished and the event report all others. */
 IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
                                                cl_event *event);
+
+/* The same for options of options_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                     const ipt_host_options *options, cl_event *event);
+#define ipt_plan_execute_host_async(...) ipt_plan_execute_host_async_sized(sizeof(ipt_host_options), __VA_ARGS__)
 
 /* Creates a plan that distributes host matrices over the devices of several contexts. They share one cl_context; each
  * has a share of the parts. The plan executes host matrices only, and belongs to its first context. Of an array, each
@@ -70,6 +80,10 @@ typedef struct ipt_storage {
  * that an earlier step has not read. Each step can be written again. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED
  * and STORAGE (nothing has been written), INCOMPLETE (something has), OPENCL. */
 IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *storage);
+
+/* The same for a storage of storage_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_execute_storage_sized(size_t storage_bytes, ipt_plan *plan, const ipt_storage *storage);
+#define ipt_plan_execute_storage(...) ipt_plan_execute_storage_sized(sizeof(ipt_storage), __VA_ARGS__)
 
 /* Returns the bytes of ipt_storage.memory. 0 for plans that are not for storages. */
 IPT_API size_t ipt_plan_storage_memory(const ipt_plan *plan);

@@ -28,7 +28,9 @@
  * Copy ipt.h and ipt_kernels.h into your project. `make single` writes one file that replaces both. Include "ipt.h" in
  * any number of files. In exactly one C or C++ file define IPT_IMPLEMENTATION before. Link OpenCL (-lOpenCL) and, on
  * POSIX systems, threads (-lpthread). With IPT_OPENCL_DYNAMIC, ipt loads OpenCL at run time (link -ldl on older
- * systems). Calls then fail with IPT_ERROR_NO_DEVICE if OpenCL is missing.
+ * systems). Calls then fail with IPT_ERROR_NO_DEVICE if OpenCL is missing. On Windows the implementation includes
+ * windows.h, which defines names such as SIZE and ERROR. A program that uses them keeps the implementation in a file of
+ * its own. A file that needs all of windows.h includes it first.
  *     #define IPT_IMPLEMENTATION
  *     #include "ipt.h"
  *     int main(void)
@@ -111,10 +113,11 @@
  * >>cache
  * ipt compiles each program once. All plans of a context share its programs. ipt_context_trim releases the unused ones.
  * On disk, context_desc.cache_dir holds one file per program, and one of measured facts about the device. The default
- * is the environment's IPT_CACHE_DIR, else a folder `ipt` in the user's cache folder. "" disables the disk cache. Any
- * number of processes may share a folder and be killed at any time. ipt checks the whole file before the driver sees a
- * byte. On POSIX systems it trusts no file or folder that others than you and root can write to; on Windows it cannot
- * check this. An unusable folder or file is no error: ipt then compiles, and reports to the logger.
+ * is the environment's IPT_CACHE_DIR, else a folder `ipt` in the user's cache folder. "" disables the disk cache, and
+ * so does IPT_CACHE_DIR=none. Paths are UTF-8, on Windows as well. Any number of processes may share a folder and be
+ * killed at any time. ipt checks the whole file before the driver sees a byte. On POSIX systems it trusts no file or
+ * folder that others than you and root can write to; on Windows it cannot check this. An unusable folder or file is no
+ * error: ipt then compiles, and reports to the logger.
  *   `ipt precompile ... -o DIR` fills a folder that you can ship. `--embed FILE.h` writes a C header for
  * context_desc.binaries, for targets without a file system. A context with context_desc.profile plans for a device that
  * is elsewhere; `ipt precompile --profile FILE --target T` compiles its programs with clang. See cache.md.

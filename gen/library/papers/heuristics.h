@@ -66,9 +66,8 @@ static ipt_result ipt__tiles_by_range(size_t rows, size_t cols, size_t local, si
     size_t m, n;
     if (!first_m || !first_n)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "%s = %lu has no divisor in %d..%d: algorithm 1 takes what there is, algorithm 5 pads",
-                         first_m ? "cols" : "rows", (unsigned long)(first_m ? cols : rows), (int)IPT__RANGE_LEAST,
-                         (int)IPT__RANGE_MOST);
+                         "%s = %zu has no divisor in %d..%d: algorithm 1 takes what there is, algorithm 5 pads",
+                         first_m ? "cols" : "rows", first_m ? cols : rows, (int)IPT__RANGE_LEAST, (int)IPT__RANGE_MOST);
     for (m = first_m; m; m = ipt__divisor_between(rows, m + 1, end))
         for (n = first_n; n && m * n < local; n = ipt__divisor_between(cols, n + 1, end))
             if (m * n > *tile_m * *tile_n ||
@@ -79,9 +78,9 @@ static ipt_result ipt__tiles_by_range(size_t rows, size_t cols, size_t local, si
     if (*tile_m)
         return IPT_SUCCESS;
     return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "the smallest tile in range, %lu x %lu, is not below the %lu elements of local memory: algorithms "
+                     "the smallest tile in range, %zu x %zu, is not below the %zu elements of local memory: algorithms "
                      "2 and 5 try smaller ones",
-                     (unsigned long)first_m, (unsigned long)first_n, (unsigned long)local);
+                     first_m, first_n, local);
 }
 
 /* Lists the divisors of n in [first, end), ascending. A list of 1 if there are none. Returns their number. */
@@ -129,9 +128,9 @@ static ipt_result ipt__tiles_by_padding(size_t rows, size_t cols, size_t local, 
     int i;
     if (local <= least * least)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "local memory holds %lu elements: algorithm 5 needs more than %lu, algorithms 1 and 2 need "
+                         "local memory holds %zu elements: algorithm 5 needs more than %zu, algorithms 1 and 2 need "
                          "less",
-                         (unsigned long)local, (unsigned long)(least * least));
+                         local, least * least);
     for (bit = (size_t)1 << (4 * sizeof bit - 1); bit; bit /= 2)
         if ((below + bit) * (below + bit) < local)
             below += bit;
@@ -144,8 +143,8 @@ static ipt_result ipt__tiles_by_padding(size_t rows, size_t cols, size_t local, 
         /* Terminates: a multiple of `least` follows within least - 1 steps. */
         while ((tiles[i] = ipt__divisor_between(sides[i] + pads[i], least, below + 1)) == 0)
             if (sides[i] + ++pads[i] == 0)
-                return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %lu cannot be padded: algorithms 1 and 2 do not pad",
-                                 i ? "cols" : "rows", (unsigned long)sides[i]);
+                return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %zu cannot be padded: algorithms 1 and 2 do not pad",
+                                 i ? "cols" : "rows", sides[i]);
     }
     return IPT_SUCCESS;
 }

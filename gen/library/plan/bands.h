@@ -301,10 +301,9 @@ static ipt_result ipt__layout_exchange_forced(const ipt__problem *problem, ipt__
     ipt__bands bands;
     if (height > side || (height && side / height > other))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "%s = %lu: sequence exchange cuts the %s side of %lu x %lu elements into bands of %lu to %lu",
-                         of_shorter ? "tile_n" : "tile_m", (unsigned long)height, of_shorter ? "shorter" : "longer",
-                         (unsigned long)rows, (unsigned long)cols, (unsigned long)ipt__ceil_divide(side, other),
-                         (unsigned long)side);
+                         "%s = %zu: sequence exchange cuts the %s side of %zu x %zu elements into bands of %zu to %zu",
+                         of_shorter ? "tile_n" : "tile_m", height, of_shorter ? "shorter" : "longer", rows, cols,
+                         ipt__ceil_divide(side, other), side);
     ipt__layout_begin(layout);
     if (shorter == 1) {
         ipt__layout_finish(problem, layout, budget);

@@ -74,10 +74,9 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
     if (!result && budget && plan->layout.workspace > budget) {
         plan->enough = plan->layout.minimum_workspace;
         result = ipt__fail(IPT_ERROR_UNSUPPORTED,
-                           "%s allows %lu bytes, too few for %lu x %lu elements of %lu bytes: %lu would do",
-                           desc->max_workspace ? "max_workspace" : "the default of max_workspace",
-                           (unsigned long)budget, (unsigned long)desc->rows, (unsigned long)desc->cols,
-                           (unsigned long)desc->elem_size, (unsigned long)plan->enough);
+                           "%s allows %zu bytes, too few for %zu x %zu elements of %zu bytes: %zu would do",
+                           desc->max_workspace ? "max_workspace" : "the default of max_workspace", budget, desc->rows,
+                           desc->cols, desc->elem_size, plan->enough);
     }
     if (!result)
         result = ipt__plan_select_layout(plan, budget);

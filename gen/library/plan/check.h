@@ -79,8 +79,8 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
     if (result)
         return result;
     if (desc->flag_spread > 32 || (desc->flag_spread & (desc->flag_spread - 1)) != 0)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flag_spread is %lu: 1, 2, 4, 8, 16 and 32 are possible",
-                         (unsigned long)desc->flag_spread);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flag_spread is %zu: 1, 2, 4, 8, 16 and 32 are possible",
+                         desc->flag_spread);
     if (desc->variant_010 && (desc->sequence == IPT_SEQUENCE_1 || desc->sequence == IPT_SEQUENCE_4_3))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "variant_010 is %s, but no stage of sequence %s moves single elements in tiles: variant_100 "
@@ -114,10 +114,9 @@ static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
     if (formats && !ipt__formats_without_blocks(desc) &&
         (!desc->tile_m || !desc->tile_n || desc->rows % desc->tile_m || desc->cols % desc->tile_n))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "tile_m = %lu and tile_n = %lu, the sides of the formats' blocks, must divide rows = %lu and "
-                         "cols = %lu",
-                         (unsigned long)desc->tile_m, (unsigned long)desc->tile_n, (unsigned long)desc->rows,
-                         (unsigned long)desc->cols);
+                         "tile_m = %zu and tile_n = %zu, the sides of the formats' blocks, must divide rows = %zu and "
+                         "cols = %zu",
+                         desc->tile_m, desc->tile_n, desc->rows, desc->cols);
     if ((desc->flags & IPT_PAD) && (desc->flags & IPT_NO_COOPERATIVE))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "flags has IPT_PAD, whose kernels wait for other work-groups, and IPT_NO_COOPERATIVE");
@@ -159,8 +158,8 @@ static ipt_result ipt__problem_choose_padding(ipt__problem *problem)
         return ipt__fail_further(result, uses_m && !desc->tile_m ? "flags has IPT_PAD, and tile_m is 0"
                                                                  : "flags has IPT_PAD, and tile_n is 0");
     if (desc->rows + problem->pad_rows < desc->rows || desc->cols + problem->pad_cols < desc->cols)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu and cols = %lu with their padding overflow",
-                         (unsigned long)desc->rows, (unsigned long)desc->cols);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %zu and cols = %zu with their padding overflow",
+                         desc->rows, desc->cols);
     desc->rows += problem->pad_rows;
     desc->cols += problem->pad_cols;
     if (desc->sequence == IPT_SEQUENCE_AUTO)
@@ -218,8 +217,8 @@ static ipt_result ipt__check_expression(const ipt_plan_desc *desc)
         return ipt__check_expression_argument(desc);
     if (desc->elem_size > 16 || (desc->elem_size & (desc->elem_size - 1)))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "expression: elem_size is %lu, but elements of 1, 2, 4, 8 or 16 bytes are needed",
-                         (unsigned long)desc->elem_size);
+                         "expression: elem_size is %zu, but elements of 1, 2, 4, 8 or 16 bytes are needed",
+                         desc->elem_size);
     for (at = desc->expression_type; *at; ++at)
         if (!((*at >= 'a' && *at <= 'z') || (*at >= '0' && *at <= '9' && at != desc->expression_type)))
             break;
@@ -244,8 +243,8 @@ static ipt_result ipt__check_streaming(const ipt_plan_desc *desc)
                          ipt_host_string(desc->host));
     if (desc->max_device_memory)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "max_device_memory is %lu: ipt was compiled with IPT_NO_HOST_STREAMING, and cuts no matrix",
-                         (unsigned long)desc->max_device_memory);
+                         "max_device_memory is %zu: ipt was compiled with IPT_NO_HOST_STREAMING, and cuts no matrix",
+                         desc->max_device_memory);
     return IPT_SUCCESS;
 }
 #endif
@@ -266,13 +265,13 @@ static ipt_result ipt__check_dense_only(const ipt_plan_desc *desc)
             : NULL;
     if (what)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "row_pitch is %lu and row_pitch_out is %lu: %s need rows without gaps, so set both to 0",
-                         (unsigned long)desc->row_pitch, (unsigned long)desc->row_pitch_out, what);
+                         "row_pitch is %zu and row_pitch_out is %zu: %s need rows without gaps, so set both to 0",
+                         desc->row_pitch, desc->row_pitch_out, what);
     if (desc->sequence == IPT_SEQUENCE_SQUARE && desc->row_pitch != desc->row_pitch_out)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "row_pitch is %lu and row_pitch_out is %lu: sequence square needs equal ones; "
+                         "row_pitch is %zu and row_pitch_out is %zu: sequence square needs equal ones; "
                          "IPT_SEQUENCE_EXCHANGE serves others",
-                         (unsigned long)desc->row_pitch, (unsigned long)desc->row_pitch_out);
+                         desc->row_pitch, desc->row_pitch_out);
     return IPT_SUCCESS;
 }
 
@@ -282,12 +281,11 @@ static ipt_result ipt__check_pitch(const char *name, size_t row, size_t unit, si
     if (!*pitch)
         *pitch = row;
     if (*pitch < row)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is less than a row of %lu bytes", name,
-                         (unsigned long)*pitch, (unsigned long)row);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu is less than a row of %zu bytes", name, *pitch, row);
     if (*pitch % unit)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "%s = %lu is not a multiple of %lu, the largest power of two in elem_size", name,
-                         (unsigned long)*pitch, (unsigned long)unit);
+                         "%s = %zu is not a multiple of %zu, the largest power of two in elem_size", name, *pitch,
+                         unit);
     return IPT_SUCCESS;
 }
 
@@ -318,8 +316,8 @@ static ipt_result ipt__problem_take_pitches(ipt__problem *problem)
         if (result)
             return result;
         if (!ipt__rows_extent(rows[i], row[i], *pitches[i], &extents[i]))
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu: the size of %lu such rows overflows",
-                             i ? "row_pitch_out" : "row_pitch", (unsigned long)*pitches[i], (unsigned long)rows[i]);
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu: the size of %zu such rows overflows",
+                             i ? "row_pitch_out" : "row_pitch", *pitches[i], rows[i]);
         stride = ipt__max(stride, rows[i] * *pitches[i]);
     }
     if (!desc->batch_stride)
@@ -347,16 +345,16 @@ static ipt_result ipt__problem_take_stride(ipt__problem *problem)
     const size_t extent = problem->extent_bytes;
     size_t before;
     if (desc->batch_stride < extent)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is less than a matrix of %lu bytes",
-                         (unsigned long)desc->batch_stride, (unsigned long)extent);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %zu is less than a matrix of %zu bytes",
+                         desc->batch_stride, extent);
     if (desc->batch_stride % problem->unit_bytes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %lu is not a multiple of %lu",
-                         (unsigned long)desc->batch_stride, (unsigned long)problem->unit_bytes);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %zu is not a multiple of %zu", desc->batch_stride,
+                         problem->unit_bytes);
     problem->span_bytes = desc->batch;
     if (!ipt__multiply(&problem->span_bytes, desc->batch_stride))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "batch = %lu and batch_stride = %lu: the size of all matrices overflows",
-                         (unsigned long)desc->batch, (unsigned long)desc->batch_stride);
+                         "batch = %zu and batch_stride = %zu: the size of all matrices overflows", desc->batch,
+                         desc->batch_stride);
     before = problem->span_bytes - desc->batch_stride;
     problem->span_bytes = before + extent;
     problem->source_span += before;
@@ -386,7 +384,7 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
     if ((int)desc->host < 0 || desc->host >= IPT__HOST_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host is %d, which is unknown", (int)desc->host);
     if (desc->host_queues > IPT__HOST_PARTS_MOST)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host_queues is %lu: %d at most", (unsigned long)desc->host_queues,
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host_queues is %zu: %d at most", desc->host_queues,
                          (int)IPT__HOST_PARTS_MOST);
     if ((int)desc->sequence < 0 || desc->sequence >= IPT__SEQUENCE_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "sequence is %d, which is unknown", (int)desc->sequence);
@@ -415,8 +413,8 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
         desc->batch = 1;
     bytes = desc->rows;
     if (!ipt__multiply(&bytes, desc->cols) || !ipt__multiply(&bytes, desc->elem_size))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %lu, cols = %lu, elem_size = %lu: the product overflows",
-                         (unsigned long)desc->rows, (unsigned long)desc->cols, (unsigned long)desc->elem_size);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %zu, cols = %zu, elem_size = %zu: the product overflows",
+                         desc->rows, desc->cols, desc->elem_size);
     problem->matrix_bytes = bytes;
     problem->unit_bytes = ipt__unit_bytes(desc->elem_size);
     problem->element_units = desc->elem_size / problem->unit_bytes;
@@ -426,8 +424,8 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
     if (result)
         return result;
     if (desc->elem_size / problem->unit_bytes > 0xffffffffu)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "elem_size = %lu: elements of fewer than 2^32 units of %lu bytes work",
-                         (unsigned long)desc->elem_size, (unsigned long)problem->unit_bytes);
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "elem_size = %zu: elements of fewer than 2^32 units of %zu bytes work",
+                         desc->elem_size, problem->unit_bytes);
     return IPT_SUCCESS;
 }
 

@@ -178,11 +178,11 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
     if (desc->sequence == IPT_SEQUENCE_SQUARE && desc->rows != desc->cols)
         return ipt__fail(
             IPT_ERROR_INVALID_ARGUMENT,
-            "sequence is square, but rows = %lu and cols = %lu differ: IPT_SEQUENCE_TWO_PASS serves every shape",
-            (unsigned long)desc->rows, (unsigned long)desc->cols);
+            "sequence is square, but rows = %zu and cols = %zu differ: IPT_SEQUENCE_TWO_PASS serves every shape",
+            desc->rows, desc->cols);
     if ((desc->sequence == IPT_SEQUENCE_TWO_PASS || desc->sequence == IPT_SEQUENCE_AUTO) && length > long_side)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu is longer than %s = %lu", tall ? "tile_m" : "tile_n",
-                         (unsigned long)length, tall ? "rows" : "cols", (unsigned long)long_side);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu is longer than %s = %zu", tall ? "tile_m" : "tile_n",
+                         length, tall ? "rows" : "cols", long_side);
     switch (desc->sequence) {
     case IPT_SEQUENCE_AUTO:
         if (desc->rows == 1 || desc->cols == 1) {

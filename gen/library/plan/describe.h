@@ -2,17 +2,17 @@
 
 enum { IPT__DESCRIPTION_BYTES = 2048 };
 
-static unsigned long ipt__super_bytes(const ipt_plan *plan, const ipt__stage *stage)
+static size_t ipt__super_bytes(const ipt_plan *plan, const ipt__stage *stage)
 {
-    return (unsigned long)stage->length * (unsigned long)plan->problem.desc.elem_size;
+    return stage->length * plan->problem.desc.elem_size;
 }
 
 /* "NAME: INSTANCES x (ROWS x COLS of N bytes)" */
 static IPT__RARE void ipt__describe_grid(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage,
                                          const char *name)
 {
-    ipt__text_add(out, "%s: %lu x (%lu x %lu of %lu bytes)", name, (unsigned long)stage->instances,
-                  (unsigned long)stage->rows, (unsigned long)stage->cols, ipt__super_bytes(plan, stage));
+    ipt__text_add(out, "%s: %zu x (%zu x %zu of %zu bytes)", name, stage->instances, stage->rows, stage->cols,
+                  ipt__super_bytes(plan, stage));
 }
 
 /* Ends the line of a stage with what every kind may have. */
@@ -23,24 +23,22 @@ static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
     if (stage->apply)
         ipt__text_add(out, ", each element as the expression says");
     if (stage->row_slots && stage->row_stride != stage->row_slots * ipt__slot_length(stage))
-        ipt__text_add(out, ", slots on rows of %lu elements with a gap of %lu", (unsigned long)stage->row_stride,
-                      (unsigned long)(stage->row_stride - stage->row_slots * ipt__slot_length(stage)));
+        ipt__text_add(out, ", slots on rows of %zu elements with a gap of %zu", stage->row_stride,
+                      stage->row_stride - stage->row_slots * ipt__slot_length(stage));
     ipt__text_add(out, "\n");
 }
 
 static IPT__RARE void ipt__describe_save(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
-    ipt__text_add(out, "save: %lu x %lu elements that no %s to the workspace%s\n", (unsigned long)stage->rows,
-                  (unsigned long)stage->cols, stage->straight ? "exchange moves" : "super-element holds",
-                  stage->straight ? "" : ", transposed");
+    ipt__text_add(out, "save: %zu x %zu elements that no %s to the workspace%s\n", stage->rows, stage->cols,
+                  stage->straight ? "exchange moves" : "super-element holds", stage->straight ? "" : ", transposed");
 }
 
 static IPT__RARE void ipt__describe_restore(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
-    ipt__text_add(out, "restore: them as %lu rows of %lu elements from the workspace\n", (unsigned long)stage->rows,
-                  (unsigned long)stage->length);
+    ipt__text_add(out, "restore: them as %zu rows of %zu elements from the workspace\n", stage->rows, stage->length);
 }
 
 /* The move, if the stage makes it. */
@@ -55,7 +53,7 @@ static IPT__RARE void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, c
     ipt__describe_grid(out, plan, stage, "tile");
     ipt__text_add(out, ", whole in local memory");
     if (stage->tile.pack_bytes)
-        ipt__text_add(out, ", as many to a work-group as fit %lu bytes", (unsigned long)stage->tile.pack_bytes);
+        ipt__text_add(out, ", as many to a work-group as fit %zu bytes", stage->tile.pack_bytes);
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }
@@ -70,19 +68,17 @@ static IPT__RARE void ipt__describe_swap(ipt__text *out, const ipt_plan *plan, c
 
 static IPT__RARE void ipt__describe_spread(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
-    const unsigned long unit = (unsigned long)plan->problem.unit_bytes;
-    ipt__text_add(out, "spread: %lu x (%lu rows of %lu bytes) from %lu to %lu bytes apart",
-                  (unsigned long)stage->instances, (unsigned long)stage->rows,
-                  (unsigned long)stage->cols * (unsigned long)plan->problem.desc.elem_size,
-                  (unsigned long)stage->spread[0] * unit, (unsigned long)stage->spread[1] * unit);
+    const size_t unit = plan->problem.unit_bytes;
+    ipt__text_add(out, "spread: %zu x (%zu rows of %zu bytes) from %zu to %zu bytes apart", stage->instances,
+                  stage->rows, stage->cols * plan->problem.desc.elem_size, stage->spread[0] * unit,
+                  stage->spread[1] * unit);
     ipt__describe_end(out, stage);
 }
 
 static IPT__RARE void ipt__describe_wave(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__describe_grid(out, plan, stage, "panels in waves");
-    ipt__text_add(out, ", %lu panels of %lu matrices at once", (unsigned long)stage->instances_at_once,
-                  (unsigned long)stage->matrices_at_once);
+    ipt__text_add(out, ", %zu panels of %zu matrices at once", stage->instances_at_once, stage->matrices_at_once);
     ipt__describe_end(out, stage);
 }
 
@@ -91,15 +87,15 @@ static IPT__RARE void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, 
     const ipt__chunks *const chunks = &stage->panel;
     ipt__describe_grid(out, plan, stage, "panels together");
     if (chunks->across * chunks->down > 1)
-        ipt__text_add(out, ", each held by %lu work-groups", (unsigned long)(chunks->across * chunks->down));
+        ipt__text_add(out, ", each held by %zu work-groups", chunks->across * chunks->down);
     else
-        ipt__text_add(out, ", %lu held by each work-group", (unsigned long)chunks->pack);
-    ipt__text_add(out, " (chunks of %lu x %lu)", (unsigned long)(chunks->tall ? chunks->y : chunks->x),
-                  (unsigned long)(chunks->tall ? chunks->x : chunks->y));
+        ipt__text_add(out, ", %zu held by each work-group", chunks->pack);
+    ipt__text_add(out, " (chunks of %zu x %zu)", chunks->tall ? chunks->y : chunks->x,
+                  chunks->tall ? chunks->x : chunks->y);
     if (chunks->held_row)
-        ipt__text_add(out, ", %lu columns of a chunk in registers", (unsigned long)(chunks->x - chunks->local_x));
+        ipt__text_add(out, ", %zu columns of a chunk in registers", chunks->x - chunks->local_x);
     if (stage->tail_length)
-        ipt__text_add(out, ", %lu %s %s", (unsigned long)stage->tail_length, chunks->tall ? "rows" : "columns",
+        ipt__text_add(out, ", %zu %s %s", stage->tail_length, chunks->tall ? "rows" : "columns",
                       chunks->tall ? "to the workspace first" : "from the workspace last");
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
@@ -107,38 +103,35 @@ static IPT__RARE void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, 
 
 static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
-    ipt__text_add(out, "shuffle: %lu x (%lu x %lu super-elements of %lu elements, %lu bytes)",
-                  (unsigned long)stage->instances, (unsigned long)stage->rows, (unsigned long)stage->cols,
-                  (unsigned long)stage->length, ipt__super_bytes(plan, stage));
+    ipt__text_add(out, "shuffle: %zu x (%zu x %zu super-elements of %zu elements, %zu bytes)", stage->instances,
+                  stage->rows, stage->cols, stage->length, ipt__super_bytes(plan, stage));
     if (stage->shuffle.inner_rows)
-        ipt__text_add(out, ", each transposed as %lu x %lu", (unsigned long)stage->shuffle.inner_rows,
-                      (unsigned long)stage->shuffle.inner_cols);
+        ipt__text_add(out, ", each transposed as %zu x %zu", stage->shuffle.inner_rows, stage->shuffle.inner_cols);
     if (stage->shuffle.pairs)
         ipt__text_add(out, ", in pairs");
     if (stage->shuffle.pieces > 1)
-        ipt__text_add(out, ", in %lu pieces", (unsigned long)stage->shuffle.pieces);
+        ipt__text_add(out, ", in %zu pieces", stage->shuffle.pieces);
     if (stage->shuffle.chains) {
         const ipt__params *const params = &plan->kernels[stage->kernels[0]].program->params;
         ipt__text_add(out, ", %u chains to each of %s of %u work-items", (unsigned)params->chains,
                       params->sub_group ? "sub-groups" : "work-groups", (unsigned)params->lanes);
     }
     if (stage->instances_at_once < stage->instances)
-        ipt__text_add(out, ", %lu at once", (unsigned long)stage->instances_at_once);
+        ipt__text_add(out, ", %zu at once", stage->instances_at_once);
     ipt__describe_end(out, stage);
 }
 
 static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     const ipt__bands *const bands = &stage->bands;
-    ipt__text_add(out, "exchange: %lu bands of %lu %s, ranges of %lu %s, runs of %lu bytes, %lu and %lu left over",
-                  (unsigned long)bands->number, (unsigned long)bands->height, bands->tall ? "rows" : "columns",
-                  (unsigned long)bands->width, bands->tall ? "columns" : "rows",
-                  (unsigned long)(bands->height * plan->problem.desc.elem_size), (unsigned long)bands->rest_rows,
-                  (unsigned long)bands->rest_cols);
+    ipt__text_add(out, "exchange: %zu bands of %zu %s, ranges of %zu %s, runs of %zu bytes, %zu and %zu left over",
+                  bands->number, bands->height, bands->tall ? "rows" : "columns", bands->width,
+                  bands->tall ? "columns" : "rows", bands->height * plan->problem.desc.elem_size, bands->rest_rows,
+                  bands->rest_cols);
     if (bands->together)
-        ipt__text_add(out, ", each by %lu work-groups together", (unsigned long)bands->chunks);
+        ipt__text_add(out, ", each by %zu work-groups together", bands->chunks);
     if (bands->workers)
-        ipt__text_add(out, ", all by %lu work-groups in one launch", (unsigned long)bands->workers);
+        ipt__text_add(out, ", all by %zu work-groups in one launch", bands->workers);
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }
@@ -146,7 +139,7 @@ static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *pla
 static IPT__RARE void ipt__describe_flip(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
-    ipt__text_add(out, "flip: %lu x %lu elements, %s reversed", (unsigned long)stage->rows, (unsigned long)stage->cols,
+    ipt__text_add(out, "flip: %zu x %zu elements, %s reversed", stage->rows, stage->cols,
                   !stage->reversed_cols   ? "the sequence of rows"
                   : !stage->reversed_rows ? "each row"
                                           : "all");
@@ -171,8 +164,8 @@ static IPT__RARE void ipt__describe_cycles(ipt__text *out, const ipt_plan *plan,
 static IPT__RARE void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     (void)plan;
-    ipt__text_add(out, "pad: %lu rows of %lu elements from %lu to %lu elements apart\n", (unsigned long)stage->rows,
-                  (unsigned long)stage->length, (unsigned long)stage->origin, (unsigned long)stage->row_stride);
+    ipt__text_add(out, "pad: %zu rows of %zu elements from %zu to %zu elements apart\n", stage->rows, stage->length,
+                  stage->origin, stage->row_stride);
 }
 #endif
 
@@ -193,16 +186,15 @@ static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     int i;
-    ipt__text_add(out, "%lu x %lu elements of %lu bytes, %lu %s, %s%ssequence %s, in place: %d %s\n",
-                  (unsigned long)desc->rows, (unsigned long)desc->cols, (unsigned long)desc->elem_size,
-                  (unsigned long)desc->batch, desc->batch == 1 ? "matrix" : "matrices",
+    ipt__text_add(out, "%zu x %zu elements of %zu bytes, %zu %s, %s%ssequence %s, in place: %d %s\n", desc->rows,
+                  desc->cols, desc->elem_size, desc->batch, desc->batch == 1 ? "matrix" : "matrices",
                   desc->move ? ipt_move_string(desc->move) : "", desc->move ? ", " : "",
                   ipt_sequence_string(desc->sequence), plan->layout.stage_count,
                   plan->layout.stage_count == 1 ? "stage" : "stages");
     if (plan->problem.pitched)
-        ipt__text_add(out, "  rows %lu bytes apart before, %lu after\n",
-                      (unsigned long)(plan->problem.source_row * plan->problem.unit_bytes),
-                      (unsigned long)(plan->problem.result_row * plan->problem.unit_bytes));
+        ipt__text_add(out, "  rows %zu bytes apart before, %zu after\n",
+                      plan->problem.source_row * plan->problem.unit_bytes,
+                      plan->problem.result_row * plan->problem.unit_bytes);
     for (i = 0; i < plan->layout.stage_count; ++i) {
         ipt__text_add(out, "  %d. ", i + 1);
         ipt__stage_describers[plan->layout.stages[i].kind](out, plan, &plan->layout.stages[i]);
@@ -219,7 +211,7 @@ static IPT__RARE void ipt__describe_memory(ipt__text *out, const ipt_plan *plan,
         ipt__params_print(out, &program->params, ipt__kernels[program->id].uses);
         ipt__text_add(out, "\n");
     }
-    ipt__text_add(out, "  workspace: %lu bytes (%.2f %% of the matrices)\n", (unsigned long)workspace,
+    ipt__text_add(out, "  workspace: %zu bytes (%.2f %% of the matrices)\n", workspace,
                   100.0 * (double)workspace / ((double)plan->problem.matrix_bytes * (double)plan->problem.desc.batch));
 }
 

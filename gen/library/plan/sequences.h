@@ -104,9 +104,9 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
     stage->lanes = variant->lanes ? variant->lanes : group;
     if (stage->lanes > group)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "%s needs work-groups of %lu work-items: the device has %lu; narrower units or p-ipt-item do "
+                         "%s needs work-groups of %zu work-items: the device has %zu; narrower units or p-ipt-item do "
                          "without",
-                         variant->name, (unsigned long)stage->lanes, (unsigned long)group);
+                         variant->name, stage->lanes, group);
     switch (variant->family) {
     case IPT__FAMILY_SWAP:
         break;
@@ -117,10 +117,9 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
         holds = limits->local_memory / problem->unit_bytes;
         if (instance + (variant->bank_padding ? instance / 32 : 0) > holds)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "%s needs a whole tile of %lu x %lu elements in %lu bytes of local memory: smaller tile_m "
+                             "%s needs a whole tile of %zu x %zu elements in %zu bytes of local memory: smaller tile_m "
                              "and tile_n, or pttwac-010, which has only flags there",
-                             variant->name, (unsigned long)stage->rows, (unsigned long)stage->cols,
-                             (unsigned long)limits->local_memory);
+                             variant->name, stage->rows, stage->cols, limits->local_memory);
         break;
     case IPT__FAMILY_PTTWAC_010:
         stage->kind = IPT__STAGE_PTTWAC_010;
@@ -128,10 +127,9 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
         flags += variant->flag_layout == 1 ? flags / 32 : 0;
         if (instance >= (size_t)1 << 31 || 4 * flags > limits->local_memory)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "%s needs %lu words of flags for a tile of %lu x %lu elements in %lu bytes of local "
+                             "%s needs %zu words of flags for a tile of %zu x %zu elements in %zu bytes of local "
                              "memory: a smaller tile or flag_spread, or p-ipt, which has no flags",
-                             variant->name, (unsigned long)flags, (unsigned long)stage->rows,
-                             (unsigned long)stage->cols, (unsigned long)limits->local_memory);
+                             variant->name, flags, stage->rows, stage->cols, limits->local_memory);
         break;
     case IPT__FAMILY_PTTWAC_100:
         stage->kind = IPT__STAGE_SHUFFLE;
@@ -147,9 +145,9 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
         stage->shuffle.piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
         if (stage->shuffle.inner_rows && (variant->registers || stage->shuffle.piece_units < units))
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "%s cannot transpose super-elements of %lu bytes inside: sequence 4.3 needs them whole in "
+                             "%s cannot transpose super-elements of %zu bytes inside: sequence 4.3 needs them whole in "
                              "local memory, as pttwac-100-group has them if two fit; use 4.1 or 4.2",
-                             variant->name, (unsigned long)(units * problem->unit_bytes));
+                             variant->name, units * problem->unit_bytes);
         stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
         break;
     default: /* P-IPT */
@@ -201,11 +199,10 @@ static IPT__RARE ipt_result ipt__layout_exchange(const ipt__problem *problem, ip
     const int before = layout->stage_count;
     ipt__grids grids = ipt__grids_of(1, 1, 1, 1);
     size_t i;
-    for (i = 0; i < 4; ++i)
-        *(i < begin    ? &grids.instances
-          : i < middle ? &grids.rows
-          : i < end    ? &grids.cols
-                       : &grids.length) *= ipt__factor(factors, i);
+    for (i = 0; i < 4; ++i) {
+        size_t *const sides[] = {&grids.instances, &grids.rows, &grids.cols, &grids.length};
+        *sides[(i >= begin) + (i >= middle) + (i >= end)] *= ipt__factor(factors, i);
+    }
     if (exchange->inner) {
         /* The super-element is transposed even if the grid stays as it is. */
         ipt__stage *const stage =
@@ -213,10 +210,9 @@ static IPT__RARE ipt_result ipt__layout_exchange(const ipt__problem *problem, ip
         if (!ipt__shuffle_inner(problem, stage, ipt__factor(factors, end), ipt__factor(factors, end + 1)) &&
             problem->desc.variant_100 == IPT_VARIANT_AUTO)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                             "tile_m = %lu and tile_n = %lu: sequence 4.3 needs two such tiles in %lu bytes of local "
+                             "tile_m = %zu and tile_n = %zu: sequence 4.3 needs two such tiles in %zu bytes of local "
                              "memory; use 4.1, 4.2 or smaller tiles",
-                             (unsigned long)stage->shuffle.inner_rows, (unsigned long)stage->shuffle.inner_cols,
-                             (unsigned long)problem->limits.local_memory);
+                             stage->shuffle.inner_rows, stage->shuffle.inner_cols, problem->limits.local_memory);
     } else if (problem->desc.sequence == IPT_SEQUENCE_1) {
         if (grids.rows > 1 && grids.cols > 1)
             ipt__shuffle_pieces(problem, ipt__stage_add(layout, IPT__STAGE_SHUFFLE, grids.instances, grids.rows,
@@ -246,14 +242,13 @@ static ipt_result ipt__tile_side(const char *name, size_t tile, const char *side
 {
     *chosen = tile;
     if (tile && side % tile)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %lu does not divide %s = %lu", name, (unsigned long)tile,
-                         side_name, (unsigned long)side);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu does not divide %s = %zu", name, tile, side_name, side);
     if (!tile)
         *chosen = ipt__divisor_near(side, IPT__DIVISOR_WANTED);
     if (!*chosen)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "%s is 0 and %s = %lu has no divisor to choose: name %s, or use IPT_SEQUENCE_TWO_PASS", name,
-                         side_name, (unsigned long)side, name);
+                         "%s is 0 and %s = %zu has no divisor to choose: name %s, or use IPT_SEQUENCE_TWO_PASS", name,
+                         side_name, side, name);
     return IPT_SUCCESS;
 }
 

@@ -26,10 +26,9 @@ static ipt_result ipt__buffer_make(const ipt_context *context, size_t bytes, voi
     if (ipt__is_out_of_memory(error))
         *refused = bytes;
     if (context->allocation && bytes > context->allocation)
-        snprintf(limit, sizeof limit, ": the device allocates %lu bytes at most at once",
-                 (unsigned long)context->allocation);
-    return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%lu bytes of %s: clCreateBuffer failed with %s (%d)%s",
-                     (unsigned long)bytes, name, ipt__cl_error(error), (int)error, limit);
+        ipt__print(limit, sizeof limit, ": the device allocates %zu bytes at most at once", context->allocation);
+    return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%zu bytes of %s: clCreateBuffer failed with %s (%d)%s", bytes, name,
+                     ipt__cl_error(error), (int)error, limit);
 }
 
 /* Bytes for the next attempt after a refused allocation. The first attempt uses the device's reported limit. */

@@ -32,7 +32,7 @@ static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *
     if (!context->cache_dir)
         return 0;
     ipt__entry_name(key, strlen(key), name);
-    snprintf(path, sizeof path, "%s/%s", context->cache_dir, name);
+    ipt__print(path, sizeof path, "%s/%s", context->cache_dir, name);
     why = ipt__file_open(path, &file, &entry->bytes);
     if (!why) {
         why = ipt__file_check_folder(context->cache_dir);
@@ -78,8 +78,8 @@ IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *ent
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "folder is empty");
     payload = ipt__entry_open(data, bytes, NULL);
     if (!payload)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "entry: its %lu bytes are damaged or not an entry of ipt's cache",
-                         (unsigned long)bytes);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "entry: its %zu bytes are damaged or not an entry of ipt's cache",
+                         bytes);
     ipt__entry_name((const char *)data + IPT__ENTRY_HEAD, payload - IPT__ENTRY_HEAD, name);
     why = ipt__folder_store(folder, name, data, bytes);
     return why ? ipt__fail(IPT_ERROR_UNSUPPORTED, "folder: nothing can be stored in %s: %s", folder, why) : IPT_SUCCESS;
@@ -113,9 +113,8 @@ IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *ent
 static void ipt__findings_key(const ipt_context *context, char key[IPT__KEY_BYTES])
 {
     const ipt__limits *const limits = &context->limits;
-    snprintf(key, IPT__KEY_BYTES, "ipt device\nversion %d\nlimits %lu %d %lu\n%s", IPT_VERSION,
-             (unsigned long)limits->local_memory, limits->local_is_limited, (unsigned long)limits->largest_group,
-             context->device_text);
+    ipt__print(key, IPT__KEY_BYTES, "ipt device\nversion %d\nlimits %zu %d %zu\n%s", IPT_VERSION, limits->local_memory,
+               limits->local_is_limited, limits->largest_group, context->device_text);
 }
 
 enum {

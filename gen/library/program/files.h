@@ -39,16 +39,21 @@ static ipt__name_kind ipt__name_is(const char *name)
 
 #if defined(_WIN32)
 #define IPT__SEPARATORS "/\\"
+#define IPT__PATH_IS_BAD "its name is not UTF-8 or too long"
 
 static const char *ipt__file_make_folder(const char *path)
 {
-    return CreateDirectoryA(path, NULL) || GetLastError() == ERROR_ALREADY_EXISTS ? NULL : "it could not be created";
+    wchar_t wide[IPT__WIDE_PATH];
+    if (!ipt__path_widen(path, wide))
+        return IPT__PATH_IS_BAD;
+    return CreateDirectoryW(wide, NULL) || GetLastError() == ERROR_ALREADY_EXISTS ? NULL : "it could not be created";
 }
 
 /* On Windows a user's folders keep others out by default. */
 static const char *ipt__file_check_folder(const char *path)
 {
-    const DWORD attributes = GetFileAttributesA(path);
+    wchar_t wide[IPT__WIDE_PATH];
+    const DWORD attributes = ipt__path_widen(path, wide) ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
     return attributes == INVALID_FILE_ATTRIBUTES     ? "it does not exist"
            : (attributes & FILE_ATTRIBUTE_DIRECTORY) ? NULL
                                                      : "it is not a folder";
@@ -59,7 +64,10 @@ typedef HANDLE ipt__file;
 static const char *ipt__file_open(const char *path, ipt__file *file, size_t *bytes)
 {
     LARGE_INTEGER size;
-    *file = CreateFileA(path, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, OPEN_EXISTING, 0, NULL);
+    wchar_t wide[IPT__WIDE_PATH];
+    if (!ipt__path_widen(path, wide))
+        return IPT__PATH_IS_BAD;
+    *file = CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, OPEN_EXISTING, 0, NULL);
     if (*file == INVALID_HANDLE_VALUE)
         return GetLastError() == ERROR_FILE_NOT_FOUND || GetLastError() == ERROR_PATH_NOT_FOUND ? ""
                                                                                                 : "it cannot be opened";
@@ -85,7 +93,12 @@ static void ipt__file_close(ipt__file file)
 static const char *ipt__file_write(const char *path, const unsigned char *data, size_t bytes, int *exists)
 {
     DWORD put = 0;
-    const HANDLE file = CreateFileA(path, GENERIC_WRITE, 0, NULL, CREATE_NEW, 0, NULL);
+    wchar_t wide[IPT__WIDE_PATH];
+    HANDLE file;
+    *exists = 0;
+    if (!ipt__path_widen(path, wide))
+        return IPT__PATH_IS_BAD;
+    file = CreateFileW(wide, GENERIC_WRITE, 0, NULL, CREATE_NEW, 0, NULL);
     *exists = file == INVALID_HANDLE_VALUE && GetLastError() == ERROR_FILE_EXISTS;
     if (file == INVALID_HANDLE_VALUE)
         return "a file could not be created there";
@@ -98,12 +111,18 @@ static const char *ipt__file_write(const char *path, const unsigned char *data, 
 
 static int ipt__file_remove(const char *path)
 {
-    return DeleteFileA(path) != 0;
+    wchar_t wide[IPT__WIDE_PATH];
+    return ipt__path_widen(path, wide) && DeleteFileW(wide);
 }
 
+/* Fails where another process has the older file open. That process reads the same entry. */
 static const char *ipt__file_rename(const char *from, const char *to)
 {
-    return MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING) ? NULL : "it cannot be renamed";
+    wchar_t wide_from[IPT__WIDE_PATH], wide_to[IPT__WIDE_PATH];
+    return ipt__path_widen(from, wide_from) && ipt__path_widen(to, wide_to) &&
+                   MoveFileExW(wide_from, wide_to, MOVEFILE_REPLACE_EXISTING)
+               ? NULL
+               : "it cannot be renamed";
 }
 
 static unsigned long ipt__process_number(void)
@@ -114,7 +133,7 @@ static unsigned long ipt__process_number(void)
 /* Iterates over a folder's files with ipt's names. */
 typedef struct ipt__listing {
     HANDLE find;
-    WIN32_FIND_DATAA data;
+    WIN32_FIND_DATAW data;
     int first;
     char name[IPT__PATH_BYTES];
     double seconds, age, bytes; /* time of the last write, time since then, size */
@@ -123,8 +142,9 @@ typedef struct ipt__listing {
 static int ipt__listing_open(ipt__listing *listing, const char *folder)
 {
     char pattern[IPT__PATH_BYTES];
-    snprintf(pattern, sizeof pattern, "%s/*", folder);
-    listing->find = FindFirstFileA(pattern, &listing->data);
+    wchar_t wide[IPT__WIDE_PATH];
+    ipt__print(pattern, sizeof pattern, "%s/*", folder);
+    listing->find = ipt__path_widen(pattern, wide) ? FindFirstFileW(wide, &listing->data) : INVALID_HANDLE_VALUE;
     listing->first = 1;
     return listing->find != INVALID_HANDLE_VALUE;
 }
@@ -133,13 +153,13 @@ static int ipt__listing_next(ipt__listing *listing, const char *folder)
 {
     FILETIME now;
     (void)folder;
-    while (listing->first || FindNextFileA(listing->find, &listing->data)) {
+    while (listing->first || FindNextFileW(listing->find, &listing->data)) {
         listing->first = 0;
-        if (ipt__name_is(listing->data.cFileName) == IPT__NAME_FOREIGN ||
+        if (!ipt__path_narrow(listing->data.cFileName, listing->name, sizeof listing->name) ||
+            ipt__name_is(listing->name) == IPT__NAME_FOREIGN ||
             listing->data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
             continue;
         GetSystemTimeAsFileTime(&now);
-        snprintf(listing->name, sizeof listing->name, "%s", listing->data.cFileName);
         listing->bytes = listing->data.nFileSizeHigh * 4294967296.0 + listing->data.nFileSizeLow;
         listing->seconds = (listing->data.ftLastWriteTime.dwHighDateTime * 4294967296.0 +
                             listing->data.ftLastWriteTime.dwLowDateTime) *
@@ -277,8 +297,8 @@ static int ipt__listing_next(ipt__listing *listing, const char *folder)
     while ((found = readdir(listing->folder)) != NULL) {
         char path[2 * IPT__PATH_BYTES];
         struct stat status;
-        snprintf(listing->name, sizeof listing->name, "%s", found->d_name);
-        snprintf(path, sizeof path, "%s/%s", folder, listing->name);
+        ipt__print(listing->name, sizeof listing->name, "%s", found->d_name);
+        ipt__print(path, sizeof path, "%s/%s", folder, listing->name);
         if (ipt__name_is(listing->name) == IPT__NAME_FOREIGN || stat(path, &status) || !S_ISREG(status.st_mode))
             continue;
         listing->bytes = (double)status.st_size;
@@ -328,7 +348,7 @@ static int ipt__folder_remove(const char *folder, const char *name, int unfinish
     ipt__file file;
     size_t bytes = 0;
     int ours;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    ipt__print(path, sizeof path, "%s/%s", folder, name);
     if (ipt__file_open(path, &file, &bytes))
         return 0;
     bytes = ipt__min(bytes, sizeof head);
@@ -414,10 +434,10 @@ static const char *ipt__folder_store(const char *folder, const char *name, const
         why = ipt__file_check_folder(folder);
     if (why)
         return why;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    ipt__print(path, sizeof path, "%s/%s", folder, name);
     for (attempt = 0; attempt < 1000 && exists; ++attempt) {
-        snprintf(temporary, sizeof temporary, "%s/%lx-%x-%.32s.ipt.tmp", folder, ipt__process_number(),
-                 (unsigned)attempt, name);
+        ipt__print(temporary, sizeof temporary, "%s/%lx-%x-%.32s.ipt.tmp", folder, ipt__process_number(),
+                   (unsigned)attempt, name);
         why = ipt__file_write(temporary, entry, bytes, &exists);
     }
     if (exists)
@@ -433,7 +453,8 @@ static const char *ipt__folder_store(const char *folder, const char *name, const
 static void ipt__folder_default(char *folder, size_t capacity)
 {
 #if defined(_WIN32)
-    const char *const home = getenv("LOCALAPPDATA"), *const base = NULL;
+    char room[IPT__PATH_BYTES];
+    const char *const home = ipt__environment("LOCALAPPDATA", room, sizeof room), *const base = NULL;
     const char *const below = "ipt";
 #elif defined(__APPLE__)
     const char *const home = getenv("HOME"), *const base = NULL;
@@ -444,9 +465,9 @@ static void ipt__folder_default(char *folder, size_t capacity)
 #endif
     int length = 0;
     if (base && *base == '/')
-        length = snprintf(folder, capacity, "%s/ipt", base);
-    else if (home && (*home == '/' || strcmp(IPT__SEPARATORS, "/")))
-        length = snprintf(folder, capacity, "%s/%s", home, below);
+        length = ipt__print(folder, capacity, "%s/ipt", base);
+    else if (home && *home && (*home == '/' || strcmp(IPT__SEPARATORS, "/")))
+        length = ipt__print(folder, capacity, "%s/%s", home, below);
     if (length <= 0 || (size_t)length >= capacity)
         *folder = 0;
 }

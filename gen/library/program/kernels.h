@@ -174,7 +174,7 @@ IPT__PRINTF(2, 3) static IPT__RARE void ipt__text_add(ipt__text *out, const char
     const size_t room = out->length < out->capacity ? out->capacity - out->length : 0;
     va_list arguments;
     va_start(arguments, format);
-    added = vsnprintf(room ? out->text + out->length : NULL, room, format, arguments);
+    added = IPT__VSNPRINTF(room ? out->text + out->length : NULL, room, format, arguments);
     va_end(arguments);
     out->length += added > 0 ? (size_t)added : 0;
 }

@@ -92,11 +92,11 @@ IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t inde
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "target is %.80s: ptx:sm_NN, bitcode, spirv or amdgcn:NAME is needed", target);
     if (target && (!code_bytes || code_bytes > IPT__ENTRY_MOST / 2))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "code_bytes is %lu", (unsigned long)code_bytes);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "code_bytes is %zu", code_bytes);
     program = ipt__program_at(context, index, &count);
     if (index > count || (index == count && target))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "index is %lu: the context has %lu %s", (unsigned long)index,
-                         (unsigned long)count + !target, target ? "programs" : "entries");
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "index is %zu: the context has %zu %s", index,
+                         count + (size_t)!target, target ? "programs" : "entries");
     if (!program) {
         char key[IPT__KEY_BYTES];
         unsigned char findings[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES];
@@ -119,14 +119,12 @@ IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t inde
         ipt__program_drop(context, program);
         if (!made)
             return ipt__fail(target ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
-                             "the device returns no code of entry %lu, or no memory is left for the code",
-                             (unsigned long)index);
+                             "the device returns no code of entry %zu, or no memory is left for the code", index);
         ipt__release(&context->allocator, made);
     }
     *bytes = needed;
     if (entry && capacity < needed)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
-                         (unsigned long)needed);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, needed);
     return IPT_SUCCESS;
 }
 

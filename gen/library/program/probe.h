@@ -101,8 +101,8 @@ static void ipt__find_residency(ipt_context *context, ipt__program *program)
     counted = context->context ? ipt__count_resident(context, program) : given;
     if (counted && given)
         counted = given;
-    ipt__log(context, "%lu work-groups of %s with %lu bytes of local memory run at the same time",
-             (unsigned long)counted, ipt__kernels[program->id].name, (unsigned long)program->params.local_bytes);
+    ipt__log(context, "%zu work-groups of %s with %u bytes of local memory run at the same time", counted,
+             ipt__kernels[program->id].name, program->params.local_bytes);
     if (counted <= program->resident)
         return;
     program->resident = counted;
@@ -277,8 +277,8 @@ static IPT__RARE ipt_result ipt__sub_groups_get(ipt_context *context, ipt__param
                 ipt__log(context, "%s moves data wrongly by this device's sub-groups: work-groups take their place",
                          ipt__kernels[program->id].name);
             else
-                ipt__log(context, "sub-groups of %lu work-items, %lu were expected, in %s",
-                         (unsigned long)program->lanes, (unsigned long)lanes, ipt__kernels[program->id].name);
+                ipt__log(context, "sub-groups of %zu work-items, %zu were expected, in %s", program->lanes, lanes,
+                         ipt__kernels[program->id].name);
         }
         if (program && program->lanes == lanes)
             found = lanes;

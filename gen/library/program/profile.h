@@ -107,7 +107,7 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
     context->has_half = context->has_double = 1; /* the profile does not record them */
     for (i = 0; i < IPT__FACT_COUNT; ++i) {
         const ipt__fact *const fact = &ipt__facts[i];
-        snprintf(expected, sizeof expected, "%.19s and a number", fact->name);
+        ipt__print(expected, sizeof expected, "%.19s and a number", fact->name);
         *line = 0;
         ++number;
         if (!ipt__line_next(&profile, line, sizeof line) || !ipt__line_number(line, fact->name, &values[i]) ||

@@ -77,7 +77,7 @@ IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *tex
     ipt__text out = {NULL, 0, 0};
     ipt__limits limits;
     ipt__findings found;
-    unsigned long values[IPT__FACT_COUNT];
+    size_t values[IPT__FACT_COUNT];
     int refused = 0, i;
     ipt_result result = IPT_SUCCESS;
     if (!context || (!text && capacity))
@@ -94,15 +94,15 @@ IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *tex
     IPT_LOCK_RELEASE(&context->probe_lock);
     found.sub_groups_refused |= refused;
     i = 0;
-#define IPT__GIVE_LIMIT(type, field, minimum, maximum) values[i++] = (unsigned long)limits.field;
-#define IPT__GIVE_FINDING(type, field, minimum, maximum) values[i++] = (unsigned long)found.field;
+#define IPT__GIVE_LIMIT(type, field, minimum, maximum) values[i++] = (size_t)limits.field;
+#define IPT__GIVE_FINDING(type, field, minimum, maximum) values[i++] = (size_t)found.field;
     IPT__LIMIT_LIST(IPT__GIVE_LIMIT)
     IPT__FINDING_LIST(IPT__GIVE_FINDING)
     out.text = text;
     out.capacity = capacity;
     ipt__text_add(&out, "%s\n%s", IPT__PROFILE_TITLE, context->device_text);
     for (i = 0; i < IPT__FACT_COUNT; ++i)
-        ipt__text_add(&out, "%s %lu\n", ipt__facts[i].name, values[i]);
+        ipt__text_add(&out, "%s %zu\n", ipt__facts[i].name, values[i]);
     ipt__text_add(&out, "end\n");
     if (bytes)
         *bytes = out.length + 1;
@@ -110,8 +110,7 @@ IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *tex
         return IPT_SUCCESS;
     if (capacity)
         *text = 0;
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %lu: %lu bytes are needed", (unsigned long)capacity,
-                     (unsigned long)out.length + 1);
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, out.length + 1);
 }
 
 #endif

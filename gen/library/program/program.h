@@ -328,9 +328,9 @@ static IPT__RARE ipt_result ipt__fail_miss(const ipt_context *context, const ipt
     for (at = key; *at; ++at)
         *at = *at == '\n' ? ',' : *at;
     return ipt__fail(IPT_ERROR_CACHE_MISS,
-                     "%s, and neither %lu embedded entries nor %s have, as the device's own code or portable code that "
+                     "%s, and neither %zu embedded entries nor %s have, as the device's own code or portable code that "
                      "it takes: %s",
-                     why, (unsigned long)context->binary_count,
+                     why, context->binary_count,
                      context->cache_dir ? context->cache_dir : "a cache folder (there is none)", key);
 }
 

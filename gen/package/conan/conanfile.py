@@ -4,7 +4,7 @@ import re
 
 from conan import ConanFile
 from conan.tools.cmake import CMake, CMakeToolchain
-from conan.tools.files import copy, load, rm
+from conan.tools.files import copy, load
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
 
@@ -37,8 +37,6 @@ class Ipt(ConanFile):
 
     def package(self):
         CMake(self).install()
-        # The name is the same: a linker that finds both takes the shared one.
-        rm(self, "libipt.a" if self.options.shared else "libipt.so*", os.path.join(self.package_folder, "lib"))
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
 
     def package_info(self):

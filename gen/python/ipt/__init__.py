@@ -1,19 +1,21 @@
 """In-place transposition on OpenCL devices.
 
 transpose, permute and asorder change the order of an array's elements in its own memory. They return the array with its
-new shape or order: a view of the same memory. NumPy arrays and pyopencl arrays are taken alike.
+new shape or order: a view of the same memory. NumPy arrays, pyopencl arrays and objects with __dlpack__ are taken alike.
 """
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections import OrderedDict
+from types import SimpleNamespace
 from typing import Any, Callable, Iterable, Optional, Sequence, Tuple
 
 import numpy
 
 from . import _ipt  # type: ignore[attr-defined]
 
-__all__ = ["Context", "Error", "Plan", "asorder", "permute", "transpose", "version"]
+__all__ = ["Context", "Error", "Plan", "Tensor", "asorder", "permute", "transpose", "version"]
 
 _lib, _ffi = _ipt.lib, _ipt.ffi
 Progress = Callable[[int, int], Any]
@@ -304,21 +306,174 @@ def _plan_for(shape: Tuple[int, ...], itemsize: int, axes: Tuple[int, ...], cont
     return plan
 
 
+_CPU, _OPENCL = 1, 4  # of DLPack's devices
+_DEVICES = {2: "CUDA", 3: "CUDA's host memory", 7: "Vulkan", 8: "Metal", 10: "ROCm", 11: "ROCm's host memory",
+            13: "CUDA's managed memory", 14: "oneAPI", 15: "WebGPU", 16: "Hexagon", 17: "MAIA"}
+_READ_ONLY, _COPIED = 1, 2  # DLPack's flags
+
+
+class Tensor:
+    """A tensor of another package, imported through DLPack. The functions of this module return it for such objects.
+
+    It exports the same memory, so `torch.from_dlpack(ipt.transpose(t))` is a view of t's memory. ipt calls the
+    producer's deleter once, when this object, all that share its memory and all consumers of its capsules are gone.
+    shape, itemsize: as NumPy has them.
+    """
+
+    def __init__(self, producer: Any) -> None:
+        device = tuple(int(number) for number in producer.__dlpack_device__())
+        if device[0] not in (_CPU, _OPENCL):
+            name = _DEVICES.get(device[0], "a device that ipt does not know")
+            raise ValueError(f"array is on DLPack's device {device}, {name}: ipt takes host memory and OpenCL buffers, so "
+                             "copy the array to the CPU first")
+        try:
+            capsule = producer.__dlpack__(max_version=(1, 0))
+        except TypeError:  # packages from before version 1
+            capsule = producer.__dlpack__()
+        take = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(_lib.ipt_dl_take_address())
+        self._import = _ffi.gc(_ffi.cast("ipt_dl_import *", take(capsule)), _lib.ipt_dl_release)
+        flags, its = 0, self._import.plain
+        if self._import.versioned:
+            its = self._import.versioned
+            if its.major != 1:
+                raise ValueError(f"array is of version {its.major} of DLPack: ipt takes version 1 and earlier ones")
+            flags = its.flags
+        if flags & _COPIED:
+            raise ValueError("array was copied for DLPack: ipt would change the copy, so make one that you keep")
+        if (its.tensor.device_type, its.tensor.device_id) != device:
+            raise ValueError(f"array is on DLPack's device {device}, and its tensor is on another one")
+        bits = its.tensor.bits * its.tensor.lanes
+        if bits == 0 or bits % 8:
+            raise ValueError(f"array has elements of {bits} bits: ipt moves whole bytes")
+        self._tensor = its.tensor
+        self.itemsize = bits // 8
+        self.shape = tuple(its.tensor.shape[0:its.tensor.ndim])
+        strides = tuple(its.tensor.strides[0:its.tensor.ndim]) if its.tensor.strides else _strides(self.shape, "C")
+        self.flags = SimpleNamespace(c_contiguous=_is_dense(self.shape, strides, "C"),
+                                     f_contiguous=_is_dense(self.shape, strides, "F"),
+                                     writeable=not flags & _READ_ONLY)
+
+    @property
+    def size(self) -> int:
+        return int(numpy.prod(self.shape, dtype=object))
+
+    def _reshaped(self, shape: Tuple[int, ...], order: str) -> "Tensor":
+        other = Tensor.__new__(Tensor)
+        other._import, other._tensor, other.itemsize, other.shape = self._import, self._tensor, self.itemsize, shape
+        strides = _strides(shape, order)
+        other.flags = SimpleNamespace(c_contiguous=_is_dense(shape, strides, "C"),
+                                      f_contiguous=_is_dense(shape, strides, "F"), writeable=True)
+        return other
+
+    def _memory(self) -> Any:
+        first = _ffi.cast("char *", self._tensor.data) + self._tensor.byte_offset
+        return _ffi.buffer(first, self.size * self.itemsize)
+
+    def _buffer(self) -> Any:
+        return _pyopencl().Buffer.from_int_ptr(int(_ffi.cast("intptr_t", self._tensor.data)), retain=True)
+
+    def _context(self) -> Context:
+        """A context of the buffer's own OpenCL context. The last 4 are kept."""
+        cl = _pyopencl()
+        cl_context = self._buffer().get_info(cl.mem_info.CONTEXT)
+        devices, number = cl_context.devices, self._tensor.device_id
+        if len(devices) > 1 and not 0 <= number < len(devices):
+            raise ValueError(f"array is on device {number} of DLPack, and its OpenCL context has {len(devices)} devices: "
+                             "pass context=")
+        device = devices[number] if len(devices) > 1 else devices[0]
+        key = (cl_context.int_ptr, device.int_ptr)
+        with _plans_lock:
+            context = _tensor_contexts.pop(key, None)
+        if context is None:
+            context = Context(cl_context=cl_context, cl_device=device)
+        with _plans_lock:
+            _tensor_contexts[key] = context
+            while len(_tensor_contexts) > 4:
+                _tensor_contexts.popitem(last=False)
+        return context
+
+    def _execute(self, plan: Plan, progress: Optional[Progress]) -> None:
+        if self._tensor.device_type == _CPU:
+            plan.execute(self._memory(), progress)
+            return
+        cl = _pyopencl()
+        context = plan.context._open()
+        queue = cl.CommandQueue(
+            cl.Context.from_int_ptr(int(_ffi.cast("intptr_t", _lib.ipt_context_cl_context(context))), retain=True),
+            cl.Device.from_int_ptr(int(_ffi.cast("intptr_t", _lib.ipt_context_cl_device(context))), retain=True))
+        plan.enqueue(queue, self._buffer(), self._tensor.byte_offset).wait()
+
+    def __dlpack_device__(self) -> Tuple[int, int]:
+        return self._tensor.device_type, self._tensor.device_id
+
+    def __dlpack__(self, *, stream: Any = None, max_version: Optional[Tuple[int, int]] = None,
+                   dl_device: Optional[Tuple[int, int]] = None, copy: Optional[bool] = None) -> Any:
+        """A capsule of the same memory. Its consumer may outlive this object."""
+        if stream is not None:
+            raise BufferError("stream is not None: all work on the tensor is complete, so there is nothing to wait for")
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError(f"dl_device is {dl_device}: the tensor is on {self.__dlpack_device__()} and stays there")
+        if copy:
+            raise BufferError("copy is True: ipt exports the memory itself")
+        rank = len(self.shape)
+        tensor = _ffi.new("ipt_dl_tensor *", self._tensor)
+        shape = _ffi.new("int64_t[]", self.shape)
+        strides = _ffi.new("int64_t[]", _strides(self.shape, "C" if self.flags.c_contiguous else "F"))
+        tensor.ndim, tensor.shape, tensor.strides = rank, shape, strides
+        export = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)(
+            _lib.ipt_dl_export_address())
+        return export(int(_ffi.cast("intptr_t", self._import)), int(_ffi.cast("intptr_t", tensor)),
+                    1 if max_version is not None and tuple(max_version) >= (1, 0) else 0)
+
+
+_tensor_contexts: "OrderedDict[tuple, Context]" = OrderedDict()
+
+
+def _pyopencl() -> Any:
+    try:
+        import pyopencl
+    except ImportError as error:
+        raise ImportError("OpenCL tensors need pyopencl: pip install pyopencl") from error
+    return pyopencl
+
+
+def _strides(shape: Sequence[int], order: str) -> Tuple[int, ...]:
+    """In elements, of a dense array."""
+    strides, step = [], 1
+    for length in reversed(shape) if order == "C" else shape:
+        strides.append(step)
+        step *= max(length, 1)
+    return tuple(reversed(strides) if order == "C" else strides)
+
+
+def _is_dense(shape: Sequence[int], strides: Sequence[int], order: str) -> bool:
+    """An axis of one element may have any stride."""
+    return 0 in shape or all(length == 1 or stride == wanted
+                             for length, stride, wanted in zip(shape, strides, _strides(shape, order)))
+
+
 def _is_opencl(array: Any) -> bool:
     return hasattr(array, "base_data") and hasattr(array, "queue") and hasattr(array, "offset")
 
 
-def _refuse(array: Any) -> None:
-    """Raises ValueError for arrays that cannot change in place, with what would do."""
-    if not _is_opencl(array) and not isinstance(array, numpy.ndarray):
-        raise TypeError(f"array is a {type(array).__name__}: numpy.ndarray and pyopencl.array.Array are possible")
-    if array.dtype.hasobject:
+def _taken(array: Any) -> Any:
+    """The array itself, or the tensor that it exports. Raises for arrays that cannot change in place, with what would do."""
+    if isinstance(array, Tensor):
+        pass
+    elif not _is_opencl(array) and not isinstance(array, numpy.ndarray):
+        if not hasattr(array, "__dlpack__") or not hasattr(array, "__dlpack_device__"):
+            raise TypeError(f"array is a {type(array).__name__}: numpy.ndarray, pyopencl.array.Array and objects with "
+                            "__dlpack__ are possible")
+        array = Tensor(array)
+    elif array.dtype.hasobject:
         raise ValueError("array has Python objects: ipt moves numbers and records")
     if not (array.flags.c_contiguous or array.flags.f_contiguous):
         raise ValueError("array is not contiguous, so a part of another one: work on the whole, or on a copy "
                          "(numpy.ascontiguousarray)")
     if not _is_opencl(array) and not array.flags.writeable:
-        raise ValueError("array is read-only: set array.flags.writeable, or work on a copy (array.copy())")
+        raise ValueError("array is read-only: work on a copy" if isinstance(array, Tensor) else
+                         "array is read-only: set array.flags.writeable, or work on a copy (array.copy())")
+    return array
 
 
 def _move(array: Any, axes: Tuple[int, ...], order: str, context: Optional[Context],
@@ -328,13 +483,20 @@ def _move(array: Any, axes: Tuple[int, ...], order: str, context: Optional[Conte
     shape = tuple(array.shape) if array.flags.c_contiguous else tuple(reversed(array.shape))
     moved = tuple(shape[axis] for axis in axes)
     result_shape = moved if order == "C" else tuple(reversed(moved))
+    is_tensor = isinstance(array, Tensor)
     if array.size and any(axis != place for place, axis in enumerate(axes)):
-        plan = _plan_for(shape, array.dtype.itemsize, axes, context)
-        if _is_opencl(array):
+        if is_tensor and context is None and array.__dlpack_device__()[0] == _OPENCL:
+            context = array._context()
+        plan = _plan_for(shape, array.itemsize if is_tensor else array.dtype.itemsize, axes, context)
+        if is_tensor:
+            array._execute(plan, progress)
+        elif _is_opencl(array):
             event = plan.enqueue(array.queue, array.base_data, array.offset, array.events)
             array.add_event(event)
         else:
             plan.execute(array.reshape(-1, order="A").view(numpy.uint8), progress)
+    if is_tensor:
+        return array._reshaped(result_shape, order)
     if _is_opencl(array):
         result = type(array)(array.queue, result_shape, array.dtype, order=order, data=array.base_data,
                              offset=array.offset)
@@ -351,7 +513,7 @@ def permute(array: Any, axes: Sequence[int], *, context: Optional[Context] = Non
     Returns the array with its new shape, a view of the same memory. `array` itself keeps its old shape and has the new
     sequence of elements, so use the result from now on. The order, C or Fortran, stays.
     """
-    _refuse(array)
+    array = _taken(array)
     rank = len(array.shape)
     named = _checked_axes(axes, rank)
     if array.flags.c_contiguous:
@@ -362,7 +524,7 @@ def permute(array: Any, axes: Sequence[int], *, context: Optional[Context] = Non
 def transpose(array: Any, axes: Optional[Sequence[int]] = None, *, context: Optional[Context] = None,
               progress: Optional[Progress] = None) -> Any:
     """The same with all axes reversed, unless axes says otherwise: a matrix becomes its transpose."""
-    _refuse(array)
+    array = _taken(array)
     return permute(array, tuple(reversed(range(len(array.shape)))) if axes is None else axes, context=context,
                    progress=progress)
 
@@ -374,7 +536,7 @@ def asorder(array: Any, order: str, *, context: Optional[Context] = None, progre
     """
     if order not in ("C", "F"):
         raise ValueError(f'order is {order!r}: "C" (the last axis is contiguous) and "F" (the first) are possible')
-    _refuse(array)
+    array = _taken(array)
     if array.flags.c_contiguous if order == "C" else array.flags.f_contiguous:
         return array
     return _move(array, tuple(reversed(range(len(array.shape)))), order, context, progress)

@@ -1,0 +1,1 @@
+int fnmatch(const char *pattern, const char *text, int flags); /* * and ? alone */

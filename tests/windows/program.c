@@ -1,0 +1,23 @@
+/* A program that links with the library and has windows.h' names for itself. */
+#include "ipt.h"
+
+#include <stdio.h>
+
+enum { SIZE = 777 * 1000 };                       /* windows.h has a type of this name */
+static int min, max, near, far, ERROR, interface; /* and macros of these */
+static float matrix[SIZE];
+
+int main(void)
+{
+    min = max = near = far = ERROR = interface = 0;
+    for (int i = 0; i < SIZE; i++)
+        matrix[i] = (float)i;
+    if (ipt_transpose(matrix, 1000, 777, sizeof *matrix) != IPT_SUCCESS) {
+        puts(ipt_context_error(NULL));
+        return 1;
+    }
+    for (int i = 0; i < SIZE; i++)
+        min += matrix[i] != (float)(i % 1000 * 777 + i / 1000);
+    printf("%d wrong elements\n", min + max + near + far + ERROR + interface);
+    return min != 0;
+}
