@@ -180,7 +180,7 @@ corpus() {
         case $target in
         npy) files="gen/tool/npy.c gen/tool/numbers.c" ;;
         pictures) files="gen/tool/netpbm.c gen/tool/exif.c gen/tool/npy.c gen/tool/numbers.c" ;;
-        journal) files="gen/tool/journal.c gen/tool/text.c" ;;
+        journal) files="gen/tool/journal.c gen/tool/text.c gen/tool/system.c" ;;
         *) files= ;;
         esac
         # shellcheck disable=SC2086
