@@ -7179,7 +7179,7 @@ static int ipt__shuffle_inner(const ipt__problem *problem, ipt__stage *stage, si
         limits->memory_model == 2 || stage->rows == stage->cols; /* workers need no barrier of their own */
     stage->shuffle.inner_rows = rows;
     stage->shuffle.inner_cols = cols;
-    stage->shuffle.pairs = stage->rows == stage->cols;
+    stage->shuffle.pairs = stage->rows == stage->cols && !limits->cpu; /* CPUs: 0.16 of the copy, not 0.22 */
     stage->shuffle.piece_units = units;
     stage->shuffle.pieces = stage->workers = stage->lanes = 1;
     if (!limits->cpu) {
@@ -15733,7 +15733,7 @@ typedef struct ipt__axes_search {
     X(LARGE, 0.58, 0.90, "one instance that does not")                                                                 \
     X(HUGE, 0.58, 0.40, "one instance of more than 128 MB")                                                            \
     X(DOUBLE, 0.45, 0.70, "a double pass")                                                                             \
-    X(PAIRS, 0.70, 0.80, "a double pass over squares")
+    X(PAIRS, 0.70, 0.70, "a double pass over squares")
 typedef enum ipt__pass_kind {
 #define IPT__PASS_KIND(name, gpu, cpu, meaning) IPT__PASS_##name,
     IPT__PASS_LIST(IPT__PASS_KIND) IPT__PASS_COUNT

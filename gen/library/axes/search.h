@@ -48,7 +48,7 @@ typedef struct ipt__axes_search {
     X(LARGE, 0.58, 0.90, "one instance that does not")                                                                 \
     X(HUGE, 0.58, 0.40, "one instance of more than 128 MB")                                                            \
     X(DOUBLE, 0.45, 0.70, "a double pass")                                                                             \
-    X(PAIRS, 0.70, 0.80, "a double pass over squares")
+    X(PAIRS, 0.70, 0.70, "a double pass over squares")
 typedef enum ipt__pass_kind {
 #define IPT__PASS_KIND(name, gpu, cpu, meaning) IPT__PASS_##name,
     IPT__PASS_LIST(IPT__PASS_KIND) IPT__PASS_COUNT
