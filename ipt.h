@@ -15860,7 +15860,7 @@ static int ipt__axes_joins(const ipt__axes_order *order, const ipt__axes_order *
 static int ipt__axes_doubles(const ipt__axes_search *search, const ipt__pass *pass)
 {
     return search->doubles && pass->elem_size <= IPT__DOUBLE_ELEMENT &&
-           2 * (pass->elem_size + pass->elem_size / 32 + pass->elem_size / 1024) + 16 <= search->limits->local_memory;
+           2 * ipt__held_units(pass->elem_size, 2) + 16 <= search->limits->local_memory;
 }
 
 /* Finds the cheapest list from a sequence on. */

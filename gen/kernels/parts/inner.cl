@@ -9,8 +9,8 @@ IPT_INLINE uint ipt_held_at(uint u, bool gaps)
 
 #if defined(IPT_INNER) && IPT_INNER
 /* How a work-item of IPT_LANES writes a super-element of inner_rows x inner_cols elements transposed: where its first
- * unit comes from, and how far it is from one unit to its next. Found once: the divisions would take longer than the
- * memory. Unit `unit` of the super-element is part `part` of an element in row `row`. */
+ * unit comes from, and how far it is from one unit to its next. Found once for all super-elements. Unit `unit` of the
+ * super-element is part `part` of an element in row `row`. */
 typedef struct ipt_inner {
     uint unit, row, part;
     uint unit_step, row_step, part_step;
