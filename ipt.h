@@ -2516,7 +2516,8 @@ enum {
     IPT__SWAP_SIDE_LARGE = 120, /* a row and the sectors at its ends are a whole number of lines of work-items */
     IPT__SWAP_GROUP_LARGE = 512,
     IPT__PACK_BYTES = 32768, /* for small instances; ipt__pack_choose has more for NVIDIA's GPUs */
-    IPT__PACK_RUN = 4096     /* shortest run of small instances worth packing */
+    IPT__PACK_RUN = 4096,    /* shortest run of small instances worth packing */
+    IPT__PACK_TABLE = 2048   /* most units of an instance that has a table */
 };
 
 /* The facts about a device that the planner needs, in the order of a profile's lines. X(type, field, minimum,
@@ -6149,11 +6150,19 @@ static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, siz
     return stage;
 }
 
-/* True if kernel pack can hold `units` units in local_bytes of local memory. */
-static int ipt__pack_fits(const ipt__problem *problem, size_t units, size_t local_bytes)
+/* The units of kernel pack's table of an instance; 0 without one. */
+static size_t ipt__pack_table_units(const ipt__problem *problem, size_t instance)
 {
-    const size_t vectors = units * problem->unit_bytes / 16 + 2;
-    return vectors + vectors / 8 + vectors / 64 + 1 <= local_bytes / 16;
+    return problem->unit_bytes < 4 && instance <= IPT__PACK_TABLE ? instance : 0;
+}
+
+/* True if kernel pack can hold `count` instances of `instance` units, and their table, in local_bytes of local memory.
+ */
+static int ipt__pack_fits(const ipt__problem *problem, size_t count, size_t instance, size_t local_bytes)
+{
+    const size_t vectors = count * instance * problem->unit_bytes / 16 + 2;
+    const size_t table = ipt__ceil_divide(2 * ipt__pack_table_units(problem, instance), 16);
+    return vectors + vectors / 8 + vectors / 64 + 1 + table <= local_bytes / 16;
 }
 
 /* Chooses the least local memory and the work-items of kernel pack for a TILE stage on a GPU. NVIDIA allows more than
@@ -6175,7 +6184,7 @@ static IPT__RARE void ipt__pack_choose(const ipt__problem *problem, ipt__stage *
         const size_t most =
             large ? classes[i][0] : ipt__min(limits->local_memory - 256, (size_t)IPT__PACK_BYTES) / 1024 * 1024;
         stage->tile.pack_group = large ? ipt__min(classes[i][1], limits->largest_group) : limits->group_size;
-        if (most >= 2048 && ipt__pack_fits(problem, instance, most) && !ipt__problem_refuses(problem, most))
+        if (most >= 2048 && ipt__pack_fits(problem, 1, instance, most) && !ipt__problem_refuses(problem, most))
             stage->tile.pack_bytes = most;
     }
 }
@@ -8456,9 +8465,9 @@ static IPT__RARE size_t ipt__pack_instances(const ipt__problem *problem, const i
     size_t pack = 1, whole = 1;
     while (whole < 128 && whole * instance * problem->unit_bytes % 128 != 0)
         whole *= 2;
-    while (pack < enough && ipt__pack_fits(problem, 2 * pack * instance, stage->tile.pack_bytes))
+    while (pack < enough && ipt__pack_fits(problem, 2 * pack, instance, stage->tile.pack_bytes))
         pack *= 2;
-    while (pack > whole && pack < enough && ipt__pack_fits(problem, (pack + whole) * instance, stage->tile.pack_bytes))
+    while (pack > whole && pack < enough && ipt__pack_fits(problem, pack + whole, instance, stage->tile.pack_bytes))
         pack += whole;
     return pack;
 }
@@ -8484,6 +8493,7 @@ static IPT__RARE ipt_result ipt__launch_pack(ipt__launcher *to, const ipt__stage
     a->origin = steps.origin;
     a->along = steps.along;
     a->next = steps.next;
+    a->table_units = (cl_uint)ipt__pack_table_units(problem, instance);
     a->instance_units = (cl_uint)instance;
     a->row_units = (cl_uint)(steps.run * units);
     a->element_units = (cl_uint)units;

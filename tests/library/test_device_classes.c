@@ -345,13 +345,14 @@ static void device_classes_refused_memory(void **state)
     told = NULL;
 }
 
-/* Batches of small matrices, back to back and with gaps, of all kinds of elements, at odd offsets, on a GPU; and on one
- * that refuses the kernel for them. */
+/* Batches of small matrices, back to back and with gaps, of all kinds of elements, at odd offsets, transposed and
+ * turned, on a GPU; and on one that refuses the kernel for them. Matrices of up to 2048 units below a word have a
+ * table. */
 static void device_classes_small_matrices(void **state)
 {
     static const told_device devices[2] = {{"", NULL, {0}, 0, 0, ~(cl_ulong)0, 0},
                                            {"", NULL, {0}, 0, 0, ~(cl_ulong)0, 1}};
-    static const size_t sides[][2] = {{2, 2}, {3, 5}, {8, 8}, {32, 32}, {17, 29}, {1, 40}, {64, 48}},
+    static const size_t sides[][2] = {{2, 2}, {3, 5}, {8, 8}, {32, 32}, {17, 29}, {1, 40}, {32, 64}, {64, 48}},
                         sizes[] = {1, 2, 3, 4, 8, 12, 16, 20}, batches[] = {1, 3, 1000};
     size_t refused, side, size, batch, gap;
     (void)state;
@@ -374,6 +375,7 @@ static void device_classes_small_matrices(void **state)
                         desc.rows = sides[side][0];
                         desc.cols = sides[side][1];
                         desc.elem_size = sizes[size];
+                        desc.move = (side + size + batch) % 3 == 0 ? IPT_MOVE_ROTATE_90 : IPT_MOVE_TRANSPOSE;
                         desc.batch = batches[batch];
                         desc.batch_stride = gap ? (desc.rows * desc.cols + 1) * desc.elem_size : 0;
                         if (ipt_plan_create(context, &desc, &plan) != IPT_SUCCESS) {

@@ -30,7 +30,8 @@ enum {
     IPT__SWAP_SIDE_LARGE = 120, /* a row and the sectors at its ends are a whole number of lines of work-items */
     IPT__SWAP_GROUP_LARGE = 512,
     IPT__PACK_BYTES = 32768, /* for small instances; ipt__pack_choose has more for NVIDIA's GPUs */
-    IPT__PACK_RUN = 4096     /* shortest run of small instances worth packing */
+    IPT__PACK_RUN = 4096,    /* shortest run of small instances worth packing */
+    IPT__PACK_TABLE = 2048   /* most units of an instance that has a table */
 };
 
 /* The facts about a device that the planner needs, in the order of a profile's lines. X(type, field, minimum,

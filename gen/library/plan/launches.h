@@ -203,9 +203,9 @@ static IPT__RARE size_t ipt__pack_instances(const ipt__problem *problem, const i
     size_t pack = 1, whole = 1;
     while (whole < 128 && whole * instance * problem->unit_bytes % 128 != 0)
         whole *= 2;
-    while (pack < enough && ipt__pack_fits(problem, 2 * pack * instance, stage->tile.pack_bytes))
+    while (pack < enough && ipt__pack_fits(problem, 2 * pack, instance, stage->tile.pack_bytes))
         pack *= 2;
-    while (pack > whole && pack < enough && ipt__pack_fits(problem, (pack + whole) * instance, stage->tile.pack_bytes))
+    while (pack > whole && pack < enough && ipt__pack_fits(problem, pack + whole, instance, stage->tile.pack_bytes))
         pack += whole;
     return pack;
 }
@@ -231,6 +231,7 @@ static IPT__RARE ipt_result ipt__launch_pack(ipt__launcher *to, const ipt__stage
     a->origin = steps.origin;
     a->along = steps.along;
     a->next = steps.next;
+    a->table_units = (cl_uint)ipt__pack_table_units(problem, instance);
     a->instance_units = (cl_uint)instance;
     a->row_units = (cl_uint)(steps.run * units);
     a->element_units = (cl_uint)units;

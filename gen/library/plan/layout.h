@@ -164,11 +164,19 @@ static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, siz
     return stage;
 }
 
-/* True if kernel pack can hold `units` units in local_bytes of local memory. */
-static int ipt__pack_fits(const ipt__problem *problem, size_t units, size_t local_bytes)
+/* The units of kernel pack's table of an instance; 0 without one. */
+static size_t ipt__pack_table_units(const ipt__problem *problem, size_t instance)
 {
-    const size_t vectors = units * problem->unit_bytes / 16 + 2;
-    return vectors + vectors / 8 + vectors / 64 + 1 <= local_bytes / 16;
+    return problem->unit_bytes < 4 && instance <= IPT__PACK_TABLE ? instance : 0;
+}
+
+/* True if kernel pack can hold `count` instances of `instance` units, and their table, in local_bytes of local memory.
+ */
+static int ipt__pack_fits(const ipt__problem *problem, size_t count, size_t instance, size_t local_bytes)
+{
+    const size_t vectors = count * instance * problem->unit_bytes / 16 + 2;
+    const size_t table = ipt__ceil_divide(2 * ipt__pack_table_units(problem, instance), 16);
+    return vectors + vectors / 8 + vectors / 64 + 1 + table <= local_bytes / 16;
 }
 
 /* Chooses the least local memory and the work-items of kernel pack for a TILE stage on a GPU. NVIDIA allows more than
@@ -190,7 +198,7 @@ static IPT__RARE void ipt__pack_choose(const ipt__problem *problem, ipt__stage *
         const size_t most =
             large ? classes[i][0] : ipt__min(limits->local_memory - 256, (size_t)IPT__PACK_BYTES) / 1024 * 1024;
         stage->tile.pack_group = large ? ipt__min(classes[i][1], limits->largest_group) : limits->group_size;
-        if (most >= 2048 && ipt__pack_fits(problem, instance, most) && !ipt__problem_refuses(problem, most))
+        if (most >= 2048 && ipt__pack_fits(problem, 1, instance, most) && !ipt__problem_refuses(problem, most))
             stage->tile.pack_bytes = most;
     }
 }
