@@ -3778,7 +3778,8 @@ static const char *const ipt__text_pack[] = {
     "#error \"IPT_ELEMENT_UNITS, IPT_MEMORY_MODEL and IPT_LOCAL_BYTES must be defined\"\n"
     "#endif\n"
     "\n\n\n#define IPT_PLACE(q) ((q) + ((q) >> 3) + ((q) >> 6))\n"
-    "#define IPT_UNIT_PLACE(unit) (IPT_PLACE((unit) / IPT_VECTOR_UNITS) * IPT_VECTOR_UNITS + (unit) % IPT_VECTOR_UNITS)\n"
+    "#define IPT_UNIT_PLACE(unit)                                                                                           \\\n"
+    "((unit) + ((unit) / (8 * IPT_VECTOR_UNITS) + (unit) / (64 * IPT_VECTOR_UNITS)) * IPT_VECTOR_UNITS)\n"
     "\n\n\n#if IPT_UNIT_BYTES < 4\n"
     "typedef uint ipt_piece;\n"
     "#define IPT_PIECE_UNITS (4u / IPT_UNIT_BYTES)\n"
@@ -3869,10 +3870,10 @@ static const char *const ipt__text_pack[] = {
     "const ulong begin = base + m * matrix_stride + first * instance_units;\n"
     "const uint shift = (uint)begin & (IPT_VECTOR_UNITS - 1);\n"
     "__global uint4 *target = (__global uint4 *)(matrix + (begin - shift));\n"
-    "\n\nconst uint whole = shift != 0 ? 1 : 0, whole_end = (shift + units) / IPT_VECTOR_UNITS;\n"
+    "\n\n",
+    "const uint whole = shift != 0 ? 1 : 0, whole_end = (shift + units) / IPT_VECTOR_UNITS;\n"
     "for (uint q = whole + id; q < whole_end; q += IPT_GROUP_SIZE)\n"
     "ipt_fetch_inside(vectors + IPT_PLACE(q), target + q);\n"
-    "",
     "for (uint i = id; i < 2 * IPT_VECTOR_UNITS; i += IPT_GROUP_SIZE) {\n"
     "const uint q = i < IPT_VECTOR_UNITS ? 0 : whole_end, unit = i % IPT_VECTOR_UNITS;\n"
     "const uint at = q * IPT_VECTOR_UNITS + unit;\n"
@@ -3910,7 +3911,7 @@ static const char *const ipt__text_pack[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_pack "57407813fffb65a3"
+#define IPT__HASH_pack "dfd4df42cefb6364"
 #define IPT_pack_PARTS(X) X(unit) X(divide) X(vectors)
 
 #ifndef IPT_NO_KERNEL_SOURCE
