@@ -44,7 +44,7 @@ DEMO_PACKAGES = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev pocl-opencl-ic
 # One list for each tier of tests.
 TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional $(PICTURE_PACKAGES) g++
 CHECK_PACKAGES = $(TEST_PACKAGES) python3-pil libopenblas0-pthread $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv \
-                 cmake pkg-config help2man debhelper dpkg-dev python3-dev
+                 cmake pkg-config help2man build-essential debhelper dpkg-dev python3-dev
 DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional $(PICTURE_PACKAGES) python3-pil qemu-user \
                 g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind $(FOREIGN_PACKAGES)
 WINDOWS_PACKAGES = gcc-mingw-w64-x86-64 wine64 opencl-c-headers ocl-icd-libopencl1 pocl-opencl-icd
@@ -371,7 +371,7 @@ $(PACKAGE)/done: $(B)/ipt FORCE | $(PACKAGE)
 	@touch $@
 
 deb: ## build Debian packages into build/deb with debhelper
-	@sh gen/deps.sh debhelper dpkg-dev $(DEMO_PACKAGES) pkg-config help2man --optional $(PICTURE_PACKAGES)
+	@sh gen/deps.sh build-essential debhelper dpkg-dev $(DEMO_PACKAGES) pkg-config help2man --optional $(PICTURE_PACKAGES)
 	@sh gen/package/deb.sh $(B)/deb
 
 check-install: $(B)/ipt ## programs that use an installed ipt: pkg-config, and CMake in three ways, in C and C++

@@ -1,5 +1,5 @@
 /* The one-liner: one call transposes a matrix in host memory in place, on the best OpenCL device of the machine.
- * The call creates and destroys a context and a plan. 02 and 03 show how to keep them for many calls. */
+ * The call creates and destroys a context and a plan. 02, 03 and 05 show the calls that keep them. */
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 

@@ -2,7 +2,7 @@
  * compiles nothing. If the folder lacks kernels for the device, ipt reports this. The program then compiles once into
  * the folder, so that its second start is fast.
  *
- *     ipt precompile 2000x1500:4 -o kernels && 07_start_up kernels */
+ *     build/ipt precompile 2000x1500:4 -o kernels && build/examples/07_start_up kernels */
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 

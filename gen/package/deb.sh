@@ -29,5 +29,5 @@ EOF
     sed -e '1,/^Copyright/d' LICENSE | sed -e '/./!d' -e 's/^/ /'
 } >debian/copyright
 log=$folder/log
-dpkg-buildpackage -us -uc -b >"$log" 2>&1 || { tail -n 30 "$log"; exit 1; }
+dpkg-buildpackage -us -uc -b >"$log" 2>&1 || { tail -n 30 "$log" >&2; exit 1; }
 ls "$folder"/*.deb

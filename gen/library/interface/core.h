@@ -207,7 +207,7 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
 /* The same from source to destination, which must not overlap. ipt only reads source. Both hold the batch with the
  * plan's batch_stride. The first call for an element size builds its program (except with IPT_CACHE_ONLY) and may
  * block. Later calls only enqueue. Errors: as ipt_plan_execute, and BUILD, CACHE_MISS, and UNSUPPORTED for plans with
- * IPT_PAD or formats. */
+ * IPT_PAD, formats, or moves other than transpose. */
 IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queue queue, cl_mem source,
                                                  size_t source_offset, cl_mem destination, size_t destination_offset,
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
