@@ -47,7 +47,7 @@ CHECK_PACKAGES = $(TEST_PACKAGES) python3-pil libopenblas0-pthread $(OFFLINE_PAC
                  cmake pkg-config help2man build-essential debhelper dpkg-dev python3-dev
 DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional $(PICTURE_PACKAGES) python3-pil qemu-user \
                 g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind $(FOREIGN_PACKAGES)
-WINDOWS_PACKAGES = gcc-mingw-w64-x86-64 wine64 opencl-c-headers ocl-icd-libopencl1 pocl-opencl-icd
+WINDOWS_PACKAGES = gcc-mingw-w64-x86-64 wine64 opencl-c-headers ocl-icd-libopencl1 pocl-opencl-icd --optional $(PICTURE_PACKAGES)
 # clang compiles for every processor: Debian's cross compilers of gcc conflict with gcc-multilib.
 FOREIGN_PACKAGES = clang qemu-user binutils-aarch64-linux-gnu binutils-s390x-linux-gnu
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
