@@ -36,8 +36,9 @@ typedef struct ipt_held_pack {
     uint shift, units;
 } ipt_held_pack;
 
-/* Assembles a piece without its first `skipped` units. It begins with unit k of the result. */
-IPT_INLINE ipt_parts ipt_assemble(const ipt_held_pack *pack_held, uint k, uint skipped IPT_ARGUMENTS)
+/* Assembles a piece without its first `skipped` units. It begins with unit k of the result. (A struct as a function's
+ * value makes clang write instructions that oclgrind does not know.) */
+IPT_INLINE void ipt_assemble(ipt_parts *parts, const ipt_held_pack *pack_held, uint k, uint skipped IPT_ARGUMENTS)
 {
     const uint instance = ipt_divide32(k, instance_units_magic, instance_units_shift);
     uint row = ipt_divide32(k - instance * instance_units, row_units_magic, row_units_shift);
@@ -46,12 +47,11 @@ IPT_INLINE ipt_parts ipt_assemble(const ipt_held_pack *pack_held, uint k, uint s
     uint element = first_element, part = first_part;
     uint instance_begin = pack_held->shift + instance * instance_units;
     uint from = instance_begin + (uint)(origin + (int)row * next + (int)element * along) + part;
-    ipt_parts parts;
 #pragma unroll
     for (uint u = 0; u < IPT_PIECE_UNITS; ++u) {
         if (u < skipped || k + u - skipped >= pack_held->units)
             continue;
-        parts.units[u] = IPT_APPLIED(pack_held->held[IPT_UNIT_PLACE(from)]);
+        parts->units[u] = IPT_APPLIED(pack_held->held[IPT_UNIT_PLACE(from)]);
 #if IPT_ELEMENT_UNITS != 1
         ++from;
         if (++part < element_units)
@@ -69,7 +69,6 @@ IPT_INLINE ipt_parts ipt_assemble(const ipt_held_pack *pack_held, uint k, uint s
             from = instance_begin + (uint)(origin + (int)row * next);
         }
     }
-    return parts;
 }
 
 #if IPT_UNIT_BYTES < 4
@@ -85,24 +84,22 @@ IPT_INLINE void ipt_fill_table(__local ushort *table IPT_ARGUMENTS)
 }
 
 /* ipt_assemble by the table. */
-IPT_INLINE ipt_parts ipt_look_up(const ipt_held_pack *pack_held, __local ushort *table, uint k,
-                                 uint skipped IPT_ARGUMENTS)
+IPT_INLINE void ipt_look_up(ipt_parts *parts, const ipt_held_pack *pack_held, __local ushort *table, uint k,
+                            uint skipped IPT_ARGUMENTS)
 {
     const uint instance = ipt_divide32(k, instance_units_magic, instance_units_shift);
     uint inside = k - instance * instance_units, instance_begin = pack_held->shift + instance * instance_units;
-    ipt_parts parts;
 #pragma unroll
     for (uint u = 0; u < IPT_PIECE_UNITS; ++u) {
         if (u < skipped || k + u - skipped >= pack_held->units)
             continue;
         const uint from = instance_begin + table[inside];
-        parts.units[u] = IPT_APPLIED(pack_held->held[IPT_UNIT_PLACE(from)]);
+        parts->units[u] = IPT_APPLIED(pack_held->held[IPT_UNIT_PLACE(from)]);
         if (++inside == instance_units) {
             inside = 0;
             instance_begin += instance_units;
         }
     }
-    return parts;
 }
 #endif
 
@@ -142,12 +139,13 @@ ipt_k_pack(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)
         /* The first unit of the piece that belongs to the pack. */
         const uint skipped = p * IPT_PIECE_UNITS < shift ? shift - p * IPT_PIECE_UNITS : 0;
         const uint k = p * IPT_PIECE_UNITS + skipped - shift;
+        ipt_parts parts;
 #if IPT_UNIT_BYTES < 4
-        const ipt_parts parts = table_units != 0 ? ipt_look_up(&pack_held, table, k, skipped IPT_PASSED)
-                                                 : ipt_assemble(&pack_held, k, skipped IPT_PASSED);
-#else
-        const ipt_parts parts = ipt_assemble(&pack_held, k, skipped IPT_PASSED);
+        if (table_units != 0)
+            ipt_look_up(&parts, &pack_held, table, k, skipped IPT_PASSED);
+        else
 #endif
+            ipt_assemble(&parts, &pack_held, k, skipped IPT_PASSED);
         if (skipped == 0 && k + IPT_PIECE_UNITS <= units) {
             ((__global ipt_piece *)target)[p] = parts.piece;
         } else {
