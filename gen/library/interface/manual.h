@@ -104,9 +104,10 @@
  * one and a half passes. The rest takes two: the first transposes panels of m rows (tall matrices) or m columns (wide
  * ones), which yields super-elements of m elements, and the second shuffles those to their places. ipt_plan_describe
  * returns a plan's stages as text; method.md explains them.
- * - max_workspace limits the workspace. sequence forces a method, or one of Gomez-Luna et al. 2016, section 5.1. With IPT_SEQUENCE_AUTO or TWO_PASS, tile_m (rows >= cols) or tile_n (rows < cols) is m, if not 0.
- * - IPT_MEASURE times the most promising lengths m and bands on the device, with a temporary matrix or measure_buffer. The
- *   context keeps the choice for all later plans of the shape: its wisdom. ipt_wisdom_export writes wisdom as text.
+ * - max_workspace limits the workspace. sequence forces a method, or one of Gomez-Luna et al. 2016, section 5.1. With
+ *   IPT_SEQUENCE_AUTO or TWO_PASS, tile_m (rows >= cols) or tile_n (rows < cols) is m, if not 0.
+ * - IPT_MEASURE times the most promising lengths m and bands on the device, with a temporary matrix or measure_buffer.
+ *   The context keeps the choice for all later plans of the shape: its wisdom. ipt_wisdom_export writes wisdom as text.
  * - IPT_CACHE_ONLY never compiles. An earlier plan of the context, the embedded programs or the cache supply programs.
  *
  * >>cache
@@ -125,11 +126,11 @@
  * ipt_plan_execute_host transposes a matrix in host memory in place. Devices that share the host's memory work in it
  * without a copy, if the matrix is aligned to 16 bytes (on CPUs: to the unit of its elements). On others, desc.host
  * selects the method. By default large matrices go in parts: one is transposed while the next is in transfer. A host
- * matrix may exceed max_device_memory or the device's memory: it then goes in pieces. Such plans take axes and expressions, but no
- * rotations, reflections or formats.
- *   ipt_plan_execute_host_async does the same in a thread of its own. ipt_plan_create_split distributes the parts over
- * several devices. ipt_plan_execute_storage transposes a matrix that your functions read and write, in a file, say,
- * with max_host_memory bytes of host memory. It is resumable after any crash. See larger.md.
+ * matrix may exceed max_device_memory or the device's memory: it then goes in pieces. Such plans take axes and
+ * expressions, but no rotations, reflections or formats. ipt_plan_execute_host_async does the same in a thread of its
+ * own. ipt_plan_create_split distributes the parts over several devices. ipt_plan_execute_storage transposes a matrix
+ * that your functions read and write, in a file, say, with max_host_memory bytes of host memory. It is resumable after
+ * any crash. See larger.md.
  *
  * >>moves
  * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element x anew,
