@@ -6955,8 +6955,7 @@ static int ipt__chunk_holds(const ipt__problem *problem, ipt__chunks *chunks, si
 }
 
 /* One PANEL stage with the whole matrix in the local memory, and the registers, of all resident work-groups. The matrix
- * is one tall panel with chunks along both sides. Returns 0 if it does not fit, or its workspace exceeds `budget`
- * bytes. */
+ * is one tall panel with chunks along both sides. Returns 0 if it does not fit. */
 static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
@@ -7007,7 +7006,7 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     chunks->blocks = 1;
     chunks->block_rows = rows;
     ipt__layout_finish(problem, layout, budget);
-    return layout->workspace <= budget;
+    return 1;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/sequences                                                                                                   */
@@ -7786,7 +7785,9 @@ static ipt_result ipt__layout_choose_pitched(const ipt__problem *problem, ipt__l
     const ipt_plan_desc *const desc = &problem->desc;
     const int transposed = ipt__moves[desc->move].transposed;
     const size_t from = ipt__source_row(problem), to = ipt__result_row(problem);
+    ipt_result result;
     ipt__layout chip;
+    int on_chip;
     if (!transposed || desc->rows == 1 || desc->cols == 1) {
         /* A transposed vector is a row on one side, and on the other one single elements on rows of their own. */
         const size_t shape[2] = {transposed ? desc->rows * desc->cols : desc->rows, transposed ? 1 : desc->cols};
@@ -7802,17 +7803,21 @@ static ipt_result ipt__layout_choose_pitched(const ipt__problem *problem, ipt__l
         ipt__layout_finish(problem, layout, budget);
         if (ipt__problem_swaps(problem) || ipt__layout_reverses(layout) >= 0 || desc->sequence != IPT_SEQUENCE_AUTO)
             return IPT_SUCCESS;
-        if (ipt__layout_on_chip(problem, &chip, budget))
+        if (ipt__layout_on_chip(problem, &chip, budget) && chip.workspace <= budget)
             *layout = chip;
         else
             ipt__layout_try_bands(problem, layout, budget);
         return IPT_SUCCESS;
     }
-    if (desc->sequence == IPT_SEQUENCE_AUTO && ipt__layout_on_chip(problem, &chip, budget)) {
+    on_chip = desc->sequence == IPT_SEQUENCE_AUTO && ipt__layout_on_chip(problem, &chip, budget);
+    if (on_chip && chip.workspace <= budget) {
         *layout = chip;
         return IPT_SUCCESS;
     }
-    return ipt__layout_exchange_forced(problem, layout, budget);
+    result = ipt__layout_exchange_forced(problem, layout, budget);
+    if (!result && on_chip && ipt__layout_better(&chip, layout, budget)) /* neither fits, and this one holds less */
+        *layout = chip;
+    return result;
 }
 
 /* True if the model is sure that no two passes are faster than these bands. */
@@ -7843,7 +7848,7 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
     const size_t length = ipt__super_length(desc), long_side = tall ? desc->rows : desc->cols;
     ipt__layout chip;
     ipt__grids grids;
-    int whole;
+    int whole, on_chip = 0;
     ipt__layout_begin(layout);
     if (problem->pitched && (desc->sequence != IPT_SEQUENCE_SQUARE || desc->rows == desc->cols))
         return ipt__layout_choose_pitched(problem, layout, budget);
@@ -7887,7 +7892,8 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
                 (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP);
         if (whole && (length || ipt__problem_swaps(problem) || ipt__layout_reverses(layout) >= 0))
             return IPT_SUCCESS;
-        if (!length && ipt__layout_on_chip(problem, &chip, budget)) {
+        on_chip = !length && ipt__layout_on_chip(problem, &chip, budget);
+        if (on_chip && chip.workspace <= budget) {
             *layout = chip;
             return IPT_SUCCESS;
         }
@@ -7920,6 +7926,8 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
         ipt__layout_bands_or_two_pass(problem, layout, budget);
     else
         ipt__layout_best_two_pass(problem, layout, budget, 0, IPT__SUPER_BYTES);
+    if (on_chip && ipt__layout_better(&chip, layout, budget)) /* neither fits, and this one holds less */
+        *layout = chip;
     return IPT_SUCCESS;
 }
 

@@ -171,16 +171,21 @@ static void plan_with_nothing_to_do(void **state)
         }
 }
 
+/* One context has work-groups that wait for one another and hold small matrices together. */
 static void plan_workspace_within_limits(void **state)
 {
     (void)state;
-    for (int i = 0; i < 48; ++i) {
+    ipt_context *const waiting = test_make_waiting_context(16384, 32, 200);
+    for (int i = 0; i < 64; ++i) {
         ipt_plan_desc desc = {.rows = test_random_between(1, 2000), .cols = test_random_between(1, 2000)};
         desc.elem_size = test_element_sizes[test_random_between(0, TEST_ELEMENT_SIZE_COUNT - 1)];
         desc.batch = test_random_between(1, 3);
         if (i % 8 == 7) /* above 100 MiB, where 1 % counts */
             desc = (ipt_plan_desc){.rows = 5003, .cols = 4001, .elem_size = 8, .batch = (size_t)i % 16 / 8 + 1};
-        ipt_context *context = i % 3 ? test_context : test_small_context;
+        if (i >= 48)
+            desc = (ipt_plan_desc){
+                .rows = test_random_between(80, 340), .cols = test_random_between(80, 340), .elem_size = 4, .batch = 1};
+        ipt_context *context = i >= 48 ? waiting : i % 3 ? test_context : test_small_context;
         size_t held[3], limit = desc.batch * test_matrix_bytes(&desc) / 100;
         if (limit < (size_t)1 << 20)
             limit = (size_t)1 << 20;
@@ -200,6 +205,7 @@ static void plan_workspace_within_limits(void **state)
             }
         }
     }
+    ipt_context_destroy(waiting);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

@@ -108,7 +108,9 @@ static ipt_result ipt__layout_choose_pitched(const ipt__problem *problem, ipt__l
     const ipt_plan_desc *const desc = &problem->desc;
     const int transposed = ipt__moves[desc->move].transposed;
     const size_t from = ipt__source_row(problem), to = ipt__result_row(problem);
+    ipt_result result;
     ipt__layout chip;
+    int on_chip;
     if (!transposed || desc->rows == 1 || desc->cols == 1) {
         /* A transposed vector is a row on one side, and on the other one single elements on rows of their own. */
         const size_t shape[2] = {transposed ? desc->rows * desc->cols : desc->rows, transposed ? 1 : desc->cols};
@@ -124,17 +126,21 @@ static ipt_result ipt__layout_choose_pitched(const ipt__problem *problem, ipt__l
         ipt__layout_finish(problem, layout, budget);
         if (ipt__problem_swaps(problem) || ipt__layout_reverses(layout) >= 0 || desc->sequence != IPT_SEQUENCE_AUTO)
             return IPT_SUCCESS;
-        if (ipt__layout_on_chip(problem, &chip, budget))
+        if (ipt__layout_on_chip(problem, &chip, budget) && chip.workspace <= budget)
             *layout = chip;
         else
             ipt__layout_try_bands(problem, layout, budget);
         return IPT_SUCCESS;
     }
-    if (desc->sequence == IPT_SEQUENCE_AUTO && ipt__layout_on_chip(problem, &chip, budget)) {
+    on_chip = desc->sequence == IPT_SEQUENCE_AUTO && ipt__layout_on_chip(problem, &chip, budget);
+    if (on_chip && chip.workspace <= budget) {
         *layout = chip;
         return IPT_SUCCESS;
     }
-    return ipt__layout_exchange_forced(problem, layout, budget);
+    result = ipt__layout_exchange_forced(problem, layout, budget);
+    if (!result && on_chip && ipt__layout_better(&chip, layout, budget)) /* neither fits, and this one holds less */
+        *layout = chip;
+    return result;
 }
 
 /* True if the model is sure that no two passes are faster than these bands. */
@@ -165,7 +171,7 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
     const size_t length = ipt__super_length(desc), long_side = tall ? desc->rows : desc->cols;
     ipt__layout chip;
     ipt__grids grids;
-    int whole;
+    int whole, on_chip = 0;
     ipt__layout_begin(layout);
     if (problem->pitched && (desc->sequence != IPT_SEQUENCE_SQUARE || desc->rows == desc->cols))
         return ipt__layout_choose_pitched(problem, layout, budget);
@@ -209,7 +215,8 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
                 (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP);
         if (whole && (length || ipt__problem_swaps(problem) || ipt__layout_reverses(layout) >= 0))
             return IPT_SUCCESS;
-        if (!length && ipt__layout_on_chip(problem, &chip, budget)) {
+        on_chip = !length && ipt__layout_on_chip(problem, &chip, budget);
+        if (on_chip && chip.workspace <= budget) {
             *layout = chip;
             return IPT_SUCCESS;
         }
@@ -242,6 +249,8 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
         ipt__layout_bands_or_two_pass(problem, layout, budget);
     else
         ipt__layout_best_two_pass(problem, layout, budget, 0, IPT__SUPER_BYTES);
+    if (on_chip && ipt__layout_better(&chip, layout, budget)) /* neither fits, and this one holds less */
+        *layout = chip;
     return IPT_SUCCESS;
 }
 
