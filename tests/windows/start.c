@@ -72,12 +72,7 @@ pid_t process_start(const char *const *words, const process_setup *setup)
     start.hStdInput = inherited(-1);
     start.hStdOutput = inherited(setup->output);
     start.hStdError = inherited(setup->errors);
-    BOOL started = CreateProcessW(NULL, line, NULL, NULL, TRUE, 0, NULL, NULL, &start, &process);
-    for (int again = 0; !started && again < 3; ++again) { /* seen once under Wine, on a busy machine */
-        print_message("CreateProcess failed with error %lu\n", GetLastError());
-        Sleep(1000);
-        started = CreateProcessW(NULL, line, NULL, NULL, TRUE, 0, NULL, NULL, &start, &process);
-    }
+    const BOOL started = CreateProcessW(NULL, line, NULL, NULL, TRUE, 0, NULL, NULL, &start, &process);
     CloseHandle(start.hStdInput);
     CloseHandle(start.hStdOutput);
     CloseHandle(start.hStdError);
