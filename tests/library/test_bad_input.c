@@ -310,6 +310,15 @@ static void bad_input_large_sizes(void **state)
         assert_true(expect_parts(result, IPT_ERROR_INVALID_ARGUMENT, ipt_context_error(test_context), texts[i][0],
                                  texts[i][1]));
     }
+    /* Devices with memory of their own cut so large a matrix, and say so before they look at its tiles. */
+    const ipt_plan_desc larger = {
+        .rows = 12 * gib + 1, .cols = 20, .elem_size = 1, .sequence = IPT_SEQUENCE_3_1, .tile_m = 8 * gib, .tile_n = 1};
+    cl_device_type type = 0;
+    ipt_plan *plan;
+    assert_int_equal(clGetDeviceInfo(test_device, CL_DEVICE_TYPE, sizeof type, &type, NULL), CL_SUCCESS);
+    if (type & CL_DEVICE_TYPE_CPU)
+        test_expect_parts(ipt_plan_create(test_context, &larger, &plan), IPT_ERROR_INVALID_ARGUMENT,
+                          "tile_m = 8589934592", "rows = 12884901889");
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

@@ -185,6 +185,10 @@ static void plan_workspace_within_limits(void **state)
         if (i >= 48)
             desc = (ipt_plan_desc){
                 .rows = test_random_between(80, 340), .cols = test_random_between(80, 340), .elem_size = 4, .batch = 1};
+        if (i >= 48 && i % 2) { /* rows with gaps */
+            desc.row_pitch = 4 * desc.cols + 16;
+            desc.row_pitch_out = 4 * desc.rows + 16;
+        }
         ipt_context *context = i >= 48 ? waiting : i % 3 ? test_context : test_small_context;
         size_t held[3], limit = desc.batch * test_matrix_bytes(&desc) / 100;
         if (limit < (size_t)1 << 20)
