@@ -73,10 +73,12 @@ pid_t process_start(const char *const *words, const process_setup *setup)
     start.hStdOutput = inherited(setup->output);
     start.hStdError = inherited(setup->errors);
     const BOOL started = CreateProcessW(NULL, line, NULL, NULL, TRUE, 0, NULL, NULL, &start, &process);
+    const unsigned long why = GetLastError();
     CloseHandle(start.hStdInput);
     CloseHandle(start.hStdOutput);
     CloseHandle(start.hStdError);
-    assert_true(started);
+    if (!started)
+        fail_msg("Windows does not start %ls: error %lu", line, why);
     CloseHandle(process.hThread);
     return (pid_t)(intptr_t)process.hProcess;
 }
