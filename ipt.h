@@ -2513,7 +2513,8 @@ enum {
     IPT__BAND_GROUPS = 4,                /* work-groups of a compute unit, as of resident_others */
     IPT__SWAP_SHORT_BYTES = 3 << 20,     /* largest square of units below a word that swaps tiles */
     IPT__SWAP_BYTES = 163840,            /* the same for two tiles */
-    IPT__SWAP_SIDE_TURNED = 40,          /* of tiles that turn, where larger ones do not fit or are too few */
+    IPT__SWAP_SIDE_LEAST = 40,           /* of tiles that turn, where larger ones do not fit */
+    IPT__SWAP_SIDE_TURNED = 48,          /* the same where larger ones are too few */
     IPT__SWAP_SIDE_LARGE = 120, /* a row and the sectors at its ends are a whole number of lines of work-items */
     IPT__SWAP_GROUP_LARGE = 512,
     IPT__PACK_BYTES = 32768, /* for small instances; ipt__pack_choose has more for NVIDIA's GPUs */
@@ -5397,6 +5398,8 @@ enum {
     IPT__BANDS_ROW = 1900,       /* of a band's row, for each compute unit: 56 rows fill half the chip */
     IPT__BANDS_TRIES = 4096,     /* numbers of bands that the planner compares: less than a millisecond */
     IPT__CHUNK_RUNS = 512,       /* as in panel.cl and out_of_place.cl */
+    IPT__CHUNK_FIXED = 16384,    /* bytes that move while a work-group begins and ends, where others follow it */
+    IPT__CHUNK_THIN = 60,        /* bytes of the shorter side from which on a batch is moved on the chip */
     IPT__SPREAD_BYTES = 1 << 16, /* of a slab of rows where as little workspace as possible is wanted */
     IPT__FLIP_LANES = 8,         /* as in flip.cl: at least, for a piece */
     IPT__FLIP_GROUP = 256,       /* most work-items */
@@ -6376,11 +6379,18 @@ static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size
         swap->side = IPT__SWAP_SIDE_LARGE;
         swap->group_size = IPT__SWAP_GROUP_LARGE;
     }
-    /* Turns by tiles need small ones where local memory is short. Four tiles are too few for small squares. */
-    if (ipt__problem_rotates(problem) &&
-        (!ipt__swap_fits(problem, swap, stride) ||
-         (places == 4 && length / 2 / swap->side * (length / 2 / swap->side) < limits->compute_units)))
-        swap->side = IPT__SWAP_SIDE_TURNED;
+    /* Four tiles are too few for small squares: more of them, with more work-items each. */
+    if (places == 4 && length / 2 / swap->side * (length / 2 / swap->side) < limits->compute_units) {
+        size_t across;
+        swap->side = ipt__min(swap->side, IPT__SWAP_SIDE_TURNED);
+        across = ipt__ceil_divide(length, 2 * swap->side);
+        if (limits->largest_group >= IPT__SWAP_GROUP_LARGE &&
+            across * across * problem->desc.batch <= limits->compute_units)
+            swap->group_size = IPT__SWAP_GROUP_LARGE;
+    }
+    /* Turns by tiles need small ones where local memory is short. */
+    if (ipt__problem_rotates(problem) && !ipt__swap_fits(problem, swap, stride))
+        swap->side = IPT__SWAP_SIDE_LEAST;
     return ipt__swap_fits(problem, swap, stride);
 }
 
@@ -6954,13 +6964,16 @@ static int ipt__chunk_holds(const ipt__problem *problem, ipt__chunks *chunks, si
            chunks->held_row * chunks->y <= kernel->registers * kernel->group_size;
 }
 
-/* One PANEL stage with the whole matrix in the local memory, and the registers, of all resident work-groups. The matrix
- * is one tall panel with chunks along both sides. Returns 0 if it does not fit. */
+/* One PANEL stage with whole matrices in the local memory, and the registers, of all resident work-groups. Each matrix
+ * is one tall panel with chunks along both sides. Those of a batch follow one another: 32 of 3136 x 128 elements of 2
+ * bytes took 26.6 us on an H200, 51.2 by bands. Returns 0 if a matrix does not fit. */
 static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
     const size_t step = ipt__round_up(ipt__max(1, 32 / size), ipt__problem_block(problem)),
                  units = problem->limits.compute_units, held = ipt__held_bytes(&problem->panel);
+    const size_t batch = problem->desc.batch, longest = batch > 1 ? held : 2048; /* run */
+    const double fixed = batch > 1 ? IPT__CHUNK_FIXED / (double)size : 0;
     size_t most_down;
     ipt__stage *stage;
     ipt__chunks *chunks, best;
@@ -6970,7 +6983,7 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     if (!problem->panel.resident || !problem->panel.tall || problem->panel.narrow ||
         (rows - 1) * ipt__source_row(problem) + cols * problem->element_units >= (size_t)1 << 31 ||
         ipt__result_row(problem) * cols >= (size_t)1 << 31 || problem->matrix_bytes / problem->panel.resident > held ||
-        problem->desc.batch > 1)
+        (batch > 1 && ipt__min(rows, cols) * size < IPT__CHUNK_THIN))
         return 0;
     stage = ipt__stage_add(layout, IPT__STAGE_PANEL, 1, rows, cols, 1);
     stage->row_slots = 1;
@@ -6978,7 +6991,7 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     chunks = &stage->panel;
     chunks->tall = chunks->waits = 1;
     chunks->pack = chunks->packs = chunks->ticket_groups = 1;
-    for (chunks->x = step; chunks->x < cols + step && chunks->x * size <= 2048 && chunks->x <= IPT__CHUNK_RUNS;
+    for (chunks->x = step; chunks->x < cols + step && chunks->x * size <= longest && chunks->x <= IPT__CHUNK_RUNS;
          chunks->x += step) {
         chunks->across = ipt__ceil_divide(cols, chunks->x);
         most_down = problem->panel.resident / chunks->across;
@@ -6991,16 +7004,18 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
              chunks->y += step) {
             double cost;
             chunks->down = ipt__ceil_divide(rows, chunks->y);
-            /* The busiest compute unit's elements, and the cut sectors of runs. */
-            cost = (double)(ipt__ceil_divide(chunks->across * chunks->down, units) * chunks->x * chunks->y) *
-                   (1 + 32.0 / (double)(chunks->x * size) + 32.0 / (double)(chunks->y * size));
+            /* The busiest compute unit's elements, the cut sectors of runs, and what a chunk costs by itself. */
+            cost = (double)ipt__ceil_divide(chunks->across * chunks->down * batch, units) *
+                   ((double)(chunks->x * chunks->y) *
+                        (1 + 32.0 / (double)(chunks->x * size) + 32.0 / (double)(chunks->y * size)) +
+                    fixed);
             if ((best_cost == 0 || cost < best_cost) && ipt__chunk_holds(problem, chunks, step)) {
                 best_cost = cost;
                 best = *chunks;
             }
         }
     }
-    if (best_cost == 0)
+    if (best_cost == 0 || best.across * best.down >= 0x7fffffff / batch)
         return 0;
     *chunks = best;
     chunks->blocks = 1;
@@ -10267,7 +10282,7 @@ static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
     size_t most;
     int held;
     *fits = 0;
-    if (problem->desc.sequence != IPT_SEQUENCE_AUTO || ipt__super_length(&problem->desc) || problem->desc.batch > 1 ||
+    if (problem->desc.sequence != IPT_SEQUENCE_AUTO || ipt__super_length(&problem->desc) ||
         problem->matrix_bytes > IPT__ON_CHIP_BYTES)
         return IPT_SUCCESS;
     params.tall = 1;
@@ -15746,9 +15761,9 @@ typedef struct ipt__axes_search {
     X(SMALL, 0.92, 0.70, "each instance fits local memory")                                                            \
     X(LONG, 0.75, 0.95, "elements of 256 bytes at least")                                                              \
     X(THIN, 0.38, 0.70, "a side of less than 128 bytes")                                                               \
-    X(SEVERAL, 0.52, 0.50, "several instances")                                                                        \
+    X(SEVERAL, 0.52, 0.50, "several instances that do not fit a GPU's local memory")                                   \
     X(STRETCHED, 0.40, 0.65, "one instance with a side 1024 times as long as the other")                               \
-    X(ON_CHIP, 0.72, 0.90, "one instance that fits a GPU's local memory")                                              \
+    X(ON_CHIP, 0.72, 0.90, "instances that fit a GPU's local memory each")                                             \
     X(LARGE, 0.58, 0.90, "one instance that does not")                                                                 \
     X(HUGE, 0.58, 0.40, "one instance of more than 128 MB")                                                            \
     X(DOUBLE, 0.45, 0.70, "a double pass")                                                                             \
@@ -15762,6 +15777,14 @@ static const double ipt__pass_shares[2][IPT__PASS_COUNT] = {
 #define IPT__PASS_CPU(name, gpu, cpu, meaning) cpu,
     {IPT__PASS_LIST(IPT__PASS_GPU)}, {IPT__PASS_LIST(IPT__PASS_CPU)}};
 
+/* Whether the local memory of all compute units may hold so many bytes. */
+static int ipt__chip_may_hold(const ipt__limits *limits, size_t bytes)
+{
+    const size_t unit =
+        limits->nvidia && !limits->local_is_limited ? 2 * (size_t)IPT__CHUNK_BYTES_LARGE : limits->local_memory;
+    return limits->cooperative && !limits->cpu && bytes / limits->compute_units <= unit;
+}
+
 static ipt__pass_kind ipt__pass_kind_of(const ipt__limits *limits, const ipt__pass *pass)
 {
     const size_t instance = pass->rows * pass->cols * pass->elem_size;
@@ -15769,12 +15792,14 @@ static ipt__pass_kind ipt__pass_kind_of(const ipt__limits *limits, const ipt__pa
     return pass->inner_rows                        ? (pass->rows == pass->cols ? IPT__PASS_PAIRS : IPT__PASS_DOUBLE)
            : instance <= ipt__local_budget(limits) ? IPT__PASS_SMALL
            : pass->elem_size >= 256                ? IPT__PASS_LONG
-           : shorter * pass->elem_size < 128       ? IPT__PASS_THIN
-           : pass->batch > 1                       ? IPT__PASS_SEVERAL
-           : longer / shorter >= 1024              ? IPT__PASS_STRETCHED
-           : instance <= IPT__ON_CHIP_BYTES        ? IPT__PASS_ON_CHIP
-           : instance > IPT__HUGE_BYTES            ? IPT__PASS_HUGE
-                                                   : IPT__PASS_LARGE;
+           : pass->batch > 1 && shorter * pass->elem_size >= IPT__CHUNK_THIN && ipt__chip_may_hold(limits, instance)
+               ? IPT__PASS_ON_CHIP
+           : shorter * pass->elem_size < 128 ? IPT__PASS_THIN
+           : pass->batch > 1                 ? IPT__PASS_SEVERAL
+           : longer / shorter >= 1024        ? IPT__PASS_STRETCHED
+           : instance <= IPT__ON_CHIP_BYTES  ? IPT__PASS_ON_CHIP
+           : instance > IPT__HUGE_BYTES      ? IPT__PASS_HUGE
+                                             : IPT__PASS_LARGE;
 }
 
 /* Bytes that a copy would move in the same time. */

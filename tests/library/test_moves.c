@@ -120,8 +120,9 @@ static void moves_passes(void **state)
     ipt_context_destroy(context);
 }
 
-/* Moves matrices of about `bytes` bytes in a context whose chip holds them. Returns how many took one pass there. */
-static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int count)
+/* Moves matrices of about `bytes` bytes, alone or in batches, in a context whose chip holds each. Returns how many took
+ * one pass there. batches: of them. */
+static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int count, size_t *batches)
 {
     static const size_t sizes[] = {1, 2, 3, 4, 8, 12, 16};
     ipt_context *context = test_make_waiting_context(16384, resident, polls);
@@ -136,11 +137,13 @@ static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int coun
                 ;
         desc.move = (ipt_move)test_random_between(0, IPT__MOVE_COUNT - 1);
         desc.max_workspace = 1 << 20;
+        desc.batch = i % 3 == 0 ? test_random_between(2, 5) : 1;
         ipt_plan *plan = test_make_plan(context, &desc);
         const bool is_on_chip = strstr(ipt_plan_describe(plan), "1. panels together: 1 x ") != NULL;
         assert_false(is_on_chip && strstr(ipt_plan_describe(plan), "2. "));
         ipt_plan_destroy(plan);
         on_chip += is_on_chip;
+        *batches += is_on_chip && desc.batch > 1;
         test_transposes(context, &desc);
     }
     ipt_context_destroy(context);
@@ -148,15 +151,17 @@ static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int coun
 }
 
 /* A matrix in the local memory of some work-groups, which move it in one pass, whether they run at the same time (two
- * of them do on most devices) or the last one does all. */
+ * of them do on most devices) or the last one does all. The matrices of a batch follow one another. */
 static void moves_on_chip(void **state)
 {
     (void)state;
-    const size_t two = move_on_chip(2, 20000, 18000, 30), more = move_on_chip(6, 200, 30000, 30);
+    size_t batches = 0;
+    const size_t two = move_on_chip(2, 20000, 18000, 60, &batches), more = move_on_chip(6, 200, 30000, 60, &batches);
     if (!two && !more)
         test_skip("the device has no cooperative panels");
-    assert_in_range(two, 5, 30);
-    assert_in_range(more, 5, 30);
+    assert_in_range(two, 10, 60);
+    assert_in_range(more, 10, 60);
+    assert_in_range(batches, 4, 40);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

@@ -432,8 +432,9 @@ static void pitch_gives_up(void **state)
         try_together(resident, 50 * resident, 60);
 }
 
-/* Moves matrices of about `bytes` bytes in a context whose chip holds them. Returns how many took one pass there. */
-static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int count)
+/* Moves matrices of about `bytes` bytes, alone or in batches, in a context whose chip holds each. Returns how many took
+ * one pass there. batches: of them. */
+static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int count, size_t *batches)
 {
     static const ipt_move moves[] = {IPT_MOVE_TRANSPOSE, IPT_MOVE_ROTATE_90, IPT_MOVE_ROTATE_270,
                                      IPT_MOVE_ANTITRANSPOSE};
@@ -442,7 +443,7 @@ static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int coun
     for (int i = 0; i < count; ++i) {
         ipt_plan_desc desc = any_desc(1);
         ipt_plan *plan;
-        desc.batch = 1;
+        desc.batch = i % 5 < 2 ? test_random_between(2, 4) : 1;
         desc.move = moves[i % 4];
         desc.rows = test_random_between(20, 100);
         desc.cols = bytes / desc.elem_size / desc.rows;
@@ -456,7 +457,9 @@ static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int coun
             desc.batch_stride = 0;
         }
         plan = test_make_plan(context, &desc);
-        on_chip += strstr(ipt_plan_describe(plan), "1. panels together: 1 x ") != NULL;
+        const int is_on_chip = strstr(ipt_plan_describe(plan), "1. panels together: 1 x ") != NULL;
+        on_chip += (size_t)is_on_chip;
+        *batches += is_on_chip && desc.batch > 1;
         ipt_plan_destroy(plan);
         check(context, &desc);
     }
@@ -467,12 +470,14 @@ static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int coun
 /* The chip holds a matrix, whether its work-groups run at the same time or the last one moves all. */
 static void pitch_on_chip(void **state)
 {
-    const size_t two = move_on_chip(2, 20000, 16000, 60), more = move_on_chip(6, 200, 26000, 60);
+    size_t batches = 0;
+    const size_t two = move_on_chip(2, 20000, 16000, 60, &batches), more = move_on_chip(6, 200, 26000, 60, &batches);
     (void)state;
     if (!two && !more)
         test_skip("the device has no cooperative panels");
     assert_in_range(two, 8, 60);
     assert_in_range(more, 8, 60);
+    assert_in_range(batches, 4, 48);
 }
 
 /* A pitch without gaps is as good as none. */

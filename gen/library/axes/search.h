@@ -42,9 +42,9 @@ typedef struct ipt__axes_search {
     X(SMALL, 0.92, 0.70, "each instance fits local memory")                                                            \
     X(LONG, 0.75, 0.95, "elements of 256 bytes at least")                                                              \
     X(THIN, 0.38, 0.70, "a side of less than 128 bytes")                                                               \
-    X(SEVERAL, 0.52, 0.50, "several instances")                                                                        \
+    X(SEVERAL, 0.52, 0.50, "several instances that do not fit a GPU's local memory")                                   \
     X(STRETCHED, 0.40, 0.65, "one instance with a side 1024 times as long as the other")                               \
-    X(ON_CHIP, 0.72, 0.90, "one instance that fits a GPU's local memory")                                              \
+    X(ON_CHIP, 0.72, 0.90, "instances that fit a GPU's local memory each")                                             \
     X(LARGE, 0.58, 0.90, "one instance that does not")                                                                 \
     X(HUGE, 0.58, 0.40, "one instance of more than 128 MB")                                                            \
     X(DOUBLE, 0.45, 0.70, "a double pass")                                                                             \
@@ -58,6 +58,14 @@ static const double ipt__pass_shares[2][IPT__PASS_COUNT] = {
 #define IPT__PASS_CPU(name, gpu, cpu, meaning) cpu,
     {IPT__PASS_LIST(IPT__PASS_GPU)}, {IPT__PASS_LIST(IPT__PASS_CPU)}};
 
+/* Whether the local memory of all compute units may hold so many bytes. */
+static int ipt__chip_may_hold(const ipt__limits *limits, size_t bytes)
+{
+    const size_t unit =
+        limits->nvidia && !limits->local_is_limited ? 2 * (size_t)IPT__CHUNK_BYTES_LARGE : limits->local_memory;
+    return limits->cooperative && !limits->cpu && bytes / limits->compute_units <= unit;
+}
+
 static ipt__pass_kind ipt__pass_kind_of(const ipt__limits *limits, const ipt__pass *pass)
 {
     const size_t instance = pass->rows * pass->cols * pass->elem_size;
@@ -65,12 +73,14 @@ static ipt__pass_kind ipt__pass_kind_of(const ipt__limits *limits, const ipt__pa
     return pass->inner_rows                        ? (pass->rows == pass->cols ? IPT__PASS_PAIRS : IPT__PASS_DOUBLE)
            : instance <= ipt__local_budget(limits) ? IPT__PASS_SMALL
            : pass->elem_size >= 256                ? IPT__PASS_LONG
-           : shorter * pass->elem_size < 128       ? IPT__PASS_THIN
-           : pass->batch > 1                       ? IPT__PASS_SEVERAL
-           : longer / shorter >= 1024              ? IPT__PASS_STRETCHED
-           : instance <= IPT__ON_CHIP_BYTES        ? IPT__PASS_ON_CHIP
-           : instance > IPT__HUGE_BYTES            ? IPT__PASS_HUGE
-                                                   : IPT__PASS_LARGE;
+           : pass->batch > 1 && shorter * pass->elem_size >= IPT__CHUNK_THIN && ipt__chip_may_hold(limits, instance)
+               ? IPT__PASS_ON_CHIP
+           : shorter * pass->elem_size < 128 ? IPT__PASS_THIN
+           : pass->batch > 1                 ? IPT__PASS_SEVERAL
+           : longer / shorter >= 1024        ? IPT__PASS_STRETCHED
+           : instance <= IPT__ON_CHIP_BYTES  ? IPT__PASS_ON_CHIP
+           : instance > IPT__HUGE_BYTES      ? IPT__PASS_HUGE
+                                             : IPT__PASS_LARGE;
 }
 
 /* Bytes that a copy would move in the same time. */

@@ -26,7 +26,8 @@ enum {
     IPT__BAND_GROUPS = 4,                /* work-groups of a compute unit, as of resident_others */
     IPT__SWAP_SHORT_BYTES = 3 << 20,     /* largest square of units below a word that swaps tiles */
     IPT__SWAP_BYTES = 163840,            /* the same for two tiles */
-    IPT__SWAP_SIDE_TURNED = 40,          /* of tiles that turn, where larger ones do not fit or are too few */
+    IPT__SWAP_SIDE_LEAST = 40,           /* of tiles that turn, where larger ones do not fit */
+    IPT__SWAP_SIDE_TURNED = 48,          /* the same where larger ones are too few */
     IPT__SWAP_SIDE_LARGE = 120, /* a row and the sectors at its ends are a whole number of lines of work-items */
     IPT__SWAP_GROUP_LARGE = 512,
     IPT__PACK_BYTES = 32768, /* for small instances; ipt__pack_choose has more for NVIDIA's GPUs */

@@ -389,11 +389,18 @@ static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size
         swap->side = IPT__SWAP_SIDE_LARGE;
         swap->group_size = IPT__SWAP_GROUP_LARGE;
     }
-    /* Turns by tiles need small ones where local memory is short. Four tiles are too few for small squares. */
-    if (ipt__problem_rotates(problem) &&
-        (!ipt__swap_fits(problem, swap, stride) ||
-         (places == 4 && length / 2 / swap->side * (length / 2 / swap->side) < limits->compute_units)))
-        swap->side = IPT__SWAP_SIDE_TURNED;
+    /* Four tiles are too few for small squares: more of them, with more work-items each. */
+    if (places == 4 && length / 2 / swap->side * (length / 2 / swap->side) < limits->compute_units) {
+        size_t across;
+        swap->side = ipt__min(swap->side, IPT__SWAP_SIDE_TURNED);
+        across = ipt__ceil_divide(length, 2 * swap->side);
+        if (limits->largest_group >= IPT__SWAP_GROUP_LARGE &&
+            across * across * problem->desc.batch <= limits->compute_units)
+            swap->group_size = IPT__SWAP_GROUP_LARGE;
+    }
+    /* Turns by tiles need small ones where local memory is short. */
+    if (ipt__problem_rotates(problem) && !ipt__swap_fits(problem, swap, stride))
+        swap->side = IPT__SWAP_SIDE_LEAST;
     return ipt__swap_fits(problem, swap, stride);
 }
 

@@ -102,7 +102,7 @@ static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
     size_t most;
     int held;
     *fits = 0;
-    if (problem->desc.sequence != IPT_SEQUENCE_AUTO || ipt__super_length(&problem->desc) || problem->desc.batch > 1 ||
+    if (problem->desc.sequence != IPT_SEQUENCE_AUTO || ipt__super_length(&problem->desc) ||
         problem->matrix_bytes > IPT__ON_CHIP_BYTES)
         return IPT_SUCCESS;
     params.tall = 1;

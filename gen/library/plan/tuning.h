@@ -88,6 +88,8 @@ enum {
     IPT__BANDS_ROW = 1900,       /* of a band's row, for each compute unit: 56 rows fill half the chip */
     IPT__BANDS_TRIES = 4096,     /* numbers of bands that the planner compares: less than a millisecond */
     IPT__CHUNK_RUNS = 512,       /* as in panel.cl and out_of_place.cl */
+    IPT__CHUNK_FIXED = 16384,    /* bytes that move while a work-group begins and ends, where others follow it */
+    IPT__CHUNK_THIN = 60,        /* bytes of the shorter side from which on a batch is moved on the chip */
     IPT__SPREAD_BYTES = 1 << 16, /* of a slab of rows where as little workspace as possible is wanted */
     IPT__FLIP_LANES = 8,         /* as in flip.cl: at least, for a piece */
     IPT__FLIP_GROUP = 256,       /* most work-items */
