@@ -213,7 +213,7 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     const size_t step = ipt__round_up(ipt__max(1, 32 / size), ipt__problem_block(problem)),
                  units = problem->limits.compute_units, held = ipt__held_bytes(&problem->panel);
     const size_t batch = problem->desc.batch, longest = batch > 1 ? held : 2048; /* run */
-    const double fixed = batch > 1 ? IPT__CHUNK_FIXED / (double)size : 0;
+    const double fixed = batch > 1 ? (double)IPT__CHUNK_FIXED / (double)size : 0;
     size_t most_down;
     ipt__stage *stage;
     ipt__chunks *chunks, best;
