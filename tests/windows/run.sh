@@ -90,8 +90,10 @@ echo "$line"
 echo "$line" >> "$work/table"
 END
 export work out seconds wine
-timeout 300 "$wine" "$out/ipt_tests.exe" --list 2> /dev/null | tr -d '\r' > "$work/all"
-[ -s "$work/all" ] || { echo "windows: the tests do not start"; exit 1; }
+timeout 300 "$wine" "$out/ipt_tests.exe" --list > "$work/listed" 2> "$work/why"
+code=$?
+tr -d '\r' < "$work/listed" > "$work/all"
+[ -s "$work/all" ] || { echo "windows: the tests do not start: exit code $code, $(tail -n 3 "$work/why")"; exit 1; }
 if [ "$form" = quick ]; then
     awk '/^#/ { next } NR == FNR { for (i = 2; i <= NF; ++i) { pattern = $i; gsub(/[*]/, ".*", pattern); patterns[$1] = patterns[$1] "|^" pattern "$" } next }
         $2 ~ substr(patterns[$1], 2)' tests/sample.list "$work/all" > "$work/list"
