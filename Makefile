@@ -8,12 +8,13 @@ LDLIBS = -lOpenCL -lpthread
 LARGE_FILES = -D_FILE_OFFSET_BITS=64
 B = build
 
-KERNEL_PARTS = unit divide single slots sync vectors inner rows registers small_tiles run_moves tickets columns grid_alone runs_held words panel_chunks band_chunks band_waits bands_left
+KERNEL_PARTS = unit divide single slots sync vectors inner rows registers small_tiles run_moves tickets columns grid_alone runs_held words panel_chunks band_chunks band_waits bands_left actions
 KERNELS = chains copy exchange flip map out_of_place pack pairs panel runs shuffle swap tile transpose waves
 SEED_KERNELS = pttwac_010 p_ipt pad
-KERNEL_FILES = $(KERNEL_PARTS:%=gen/kernels/parts/%.cl) $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/%.cl)
+BATCH_KERNELS = algebra dot gemv gemm potrf potrs trsm getrf getrs getri elements
+KERNEL_FILES = $(KERNEL_PARTS:%=gen/kernels/parts/%.cl) $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/%.cl) $(BATCH_KERNELS:%=gen/kernels/elements/%.cl)
 HEADERS = ipt.h ipt_kernels.h
-EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rotate 07_start_up 08_larger_than_memory 09_texture 10_nchw make_picture
+EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rotate 07_start_up 08_larger_than_memory 09_texture 10_nchw 11_systems 12_eigenvalues make_picture
 # The tests mirror the library: one file for each subject, in the folder of its part. tests/support has what they share.
 TEST_SOURCES = $(sort $(wildcard tests/*/test_*.c)) $(TEST_SUPPORT:%=tests/support/%.c)
 TEST_SUPPORT = main test expect folders process meter fake_cl
@@ -34,7 +35,7 @@ WINDOWS_LISTS = TOOL="$(TOOL) $(BENCH_TOOL)" TESTED="$(TESTED_TOOL)" EXAMPLES="$
 TEST_HEADERS = $(wildcard tests/support/*.h)
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
 BENCH_HEADERS = $(TOOL_HEADERS) $(wildcard tests/bench/*.h)
-FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/python/*.h gen/tool/*.c gen/tool/*.h gen/kernels/*.cl gen/kernels/parts/*.cl gen/kernels/seeds/*.cl examples/*.c \
+FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/python/*.h gen/tool/*.c gen/tool/*.h gen/kernels/*.cl gen/kernels/parts/*.cl gen/kernels/seeds/*.cl gen/kernels/elements/*.cl examples/*.c \
             tests/*/*.c tests/*/*.h
 # N: the version of the distribution's clang. Any LLVM from 14 up works.
 OFFLINE_PACKAGES = clang llvm lld libclc-N llvm-spirv-N spirv-tools
@@ -53,7 +54,7 @@ FOREIGN_PACKAGES = clang qemu-user binutils-aarch64-linux-gnu binutils-s390x-lin
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
 .PHONY: foreign foreign-quick imatcopy imatcopy-planted differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint windows windows-quick check-words check-compile check-compile-quick gen single format tests \
-        install uninstall deb check-install check-deb check-python bench-python dist check-dist check-conan check-vcpkg check-version FORCE clean doc-plot plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
+        install uninstall deb check-install check-deb check-python bench-python dist check-dist check-conan check-vcpkg check-version FORCE clean doc-plot bench-batch plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
 help: ## list all targets
@@ -305,6 +306,9 @@ $(B)/clang-format/done: | $(B)
 	    > $(B)/clang-format/log 2>&1 && : > $@ || \
 	    echo "clang-format 14.0.6 could not be fetched: $$(tail -n 1 $(B)/clang-format/log)" > $@
 
+bench-batch: $(B)/batch ## ready actions of batch plans in every model, beside a copy; ARGUMENTS="gemm:double:4 potrf:float:8:100000 ..."
+	@$(B)/batch $(or $(ARGUMENTS),dot:double:16 gemv:double:4 gemm:double:4 gemm:double:32 potrf:double:8 getrf:double:8)
+
 plan-time: $(B)/plan_time ## time to create a plan for a new shape, with cached programs, and the host's time of an execution
 	@$(B)/plan_time
 
@@ -450,7 +454,7 @@ $(B)/lint_sources: tests/analysis/lint_sources.c $(HEADERS) | $(B)
 $(B)/plan_time: tests/bench/plan_time.c $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
-$(B)/axes $(B)/compare_heuristics: $(B)/%: tests/bench/%.c tests/bench/plans.h $(HEADERS) | $(B)
+$(B)/axes $(B)/batch $(B)/compare_heuristics: $(B)/%: tests/bench/%.c tests/bench/plans.h $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
 $(B)/estimate $(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/portable $(B)/host: $(B)/%: tests/bench/%.c $(BENCH_OBJECTS) $(BENCH_HEADERS) $(HEADERS) | $(B)
@@ -474,13 +478,13 @@ $(B)/tests/single/%.o: tests/%.c $(TEST_HEADERS) $(B)/single/ipt.h
 	$(CC) $(CFLAGS) -DTEST_SINGLE_FORM -I$(B)/single -Itests/support -c -o $@ $<
 
 $(B)/sample/tests/ipt_tests: $(TEST_SOURCES:%.c=$(B)/sample/%.o) $(TESTED_OBJECTS)
-	$(CC) -o $@ $^ -lcmocka $(LDLIBS)
+	$(CC) -o $@ $^ -lcmocka $(LDLIBS) -lm
 
 $(B)/tests/ipt_tests: $(TEST_SOURCES:tests/%.c=$(B)/tests/%.o) $(TESTED_OBJECTS)
-	$(CC) -o $@ $^ -lcmocka $(LDLIBS)
+	$(CC) -o $@ $^ -lcmocka $(LDLIBS) -lm
 
 $(B)/tests/single/ipt_tests: $(SINGLE_SOURCES:tests/%.c=$(B)/tests/single/%.o)
-	$(CC) -o $@ $^ -lcmocka $(LDLIBS)
+	$(CC) -o $@ $^ -lcmocka $(LDLIBS) -lm
 
 $(B)/libtold.so: tests/support/told.c | $(B)
 	$(CC) $(CFLAGS) -shared -fPIC -o $@ $< -ldl -lpthread

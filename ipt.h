@@ -139,14 +139,13 @@
  * matrix may exceed max_device_memory or the device's memory: it then goes in pieces. Such plans take axes and
  * expressions, but no rotations, reflections or formats. ipt_plan_execute_host_async does the same in a thread of its
  * own. ipt_plan_create_split distributes the parts over several devices. ipt_plan_execute_storage transposes a matrix
- * that your functions read and write, in a file, say, with max_host_memory bytes of host memory. It is resumable after
- * any crash. See larger.md.
+ * that your functions read and write, in a file, say, within max_host_memory, resumable after a crash. See larger.md.
  *
  * >>moves
  * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element x anew,
  * exactly once. It may use a, the value of desc.expression_argument: one program "x * a" serves all factors. desc.from
- * and desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md names the passes that
- * they cost.
+ * and desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md has their passes.
+ * ipt_batch_create runs an action, yours or one of linear algebra, on very many small matrices: see >>interface/batch.
  *
  * >>papers
  * ipt implements the methods of five documents, for comparison and reproduction. papers.md shows how to select each.
@@ -168,6 +167,7 @@
  *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics
  *   IPT_NO_HOST_STREAMING  host matrices go whole: no overlap, no pieces, one device. Implies IPT_NO_STORAGE
  *   IPT_NO_STORAGE         leaves out ipt_plan_execute_storage and its companions
+ *   IPT_NO_BATCH           leaves out ipt_batch_create and its companions: actions on many small elements
  *   IPT_NO_OFFLINE         leaves out profiles and ipt_context_entry, with its companions
  *   IPT_NO_WISDOM          leaves out the functions of wisdom; IPT_MEASURE measures for each plan anew
  *   IPT_NO_DISK_CACHE      leaves out all code that reads and writes cache folders
@@ -177,7 +177,7 @@
  *                          your own lock instead of pthread's or SRWLOCK: all six or none
  *   CL_TARGET_OPENCL_VERSION keeps your value (120 or above)
  * What an option leaves out fails with IPT_ERROR_UNSUPPORTED (a missing program with IPT_ERROR_CACHE_MISS) and a
- * sentence that names the option. The functions of storages, wisdom and heuristics are not declared then.
+ * sentence that names the option. Functions of storages, wisdom, batches and heuristics are not declared then.
  *
  * >>limits
  * - ipt refuses elements of 2^32 units or more. Panels move elements of 1, 2 or 3 bytes at a quarter of the copy's
@@ -869,6 +869,162 @@ IPT_API int ipt_heuristic_by_block(size_t batch, size_t blocks_per_matrix);
 IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capacity);
 
 #endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>interface/batch                                                                                                  */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Batches: one action on each of very many small elements, such as 100,000 systems of six equations. */
+
+#ifndef IPT_NO_BATCH
+
+/* An element is a set of small matrices, its operands. An action is OpenCL C text that computes one element. ipt
+ * generates the rest of the kernel: it loads operands in long runs, converts layouts, keeps work-items in different
+ * banks of local memory, and stores the results (Ha, King, Fu and Kirby 2013). For operands named A and x an action
+ * sees:
+ *   A(i, j)            the component in row i and column j, an lvalue unless A is only read
+ *   A_ROWS, A_COLS, A_TYPE   constants
+ *   IPT_LANE, IPT_LANES      its number among the work-items that share the element, and how many share it (a constant)
+ *   IPT_BARRIER()      lanes see what the others wrote before. It stands in no condition, at most in loops of constant
+ * length IPT_SUM(type, value)     the sum over the lanes, for all of them; a barrier. type is an operand's, of 16 bytes
+ * at most IPT_ELEMENT        the element's number, a ulong a                  the argument of ipt_batch_execute, if the
+ * desc has argument_type IPT_UNROLL         before a loop: unrolls it, which lets registers hold an element Written
+ * operands that are not read begin with undefined values. The action writes all of their components. */
+
+#define IPT_MAX_OPERANDS 8
+
+/* Ready actions of linear algebra, for float, double, and complex numbers as float2 and double2. X(enumerator, name,
+ * operands): each operand as NAME:RCa, with R rows, C columns (1, or a letter for a length), and access a: r read, w
+ * written, b both. pivots and info are int, all others of one type. The texts in gen/kernels/elements say what each
+ * computes. An element that is singular or not positive definite reports so in info; the others are right. */
+#define IPT_ACTION_LIST(X)                                                                                             \
+    X(IPT_ACTION_NONE, "none", "")                                                                                     \
+    X(IPT_ACTION_DOT, "dot", "x:n1r y:n1r r:11w")                                                                      \
+    X(IPT_ACTION_GEMV, "gemv", "A:mkr x:k1r y:m1w")                                                                    \
+    X(IPT_ACTION_GEMM, "gemm", "A:mkr B:knr C:mnw")                                                                    \
+    X(IPT_ACTION_POTRF, "potrf", "A:nnb info:11w")                /* Cholesky */                                       \
+    X(IPT_ACTION_POTRS, "potrs", "A:nnr B:nmb")                   /* solves with potrf's result */                     \
+    X(IPT_ACTION_POSV, "posv", "A:nnb B:nmb info:11w")            /* both */                                           \
+    X(IPT_ACTION_TRSM, "trsm", "A:nnr B:nmb")                     /* solves with a triangle; trsv if m is 1 */         \
+    X(IPT_ACTION_GETRF, "getrf", "A:nnb pivots:n1w info:11w")     /* LU with partial pivoting */                       \
+    X(IPT_ACTION_GETRS, "getrs", "A:nnr pivots:n1r B:nmb")        /* solves with getrf's result */                     \
+    X(IPT_ACTION_GESV, "gesv", "A:nnb pivots:n1w B:nmb info:11w") /* both */                                           \
+    X(IPT_ACTION_GETRI, "getri", "A:nnb pivots:n1w info:11w")     /* the inverse of a general matrix */
+
+#define IPT__ACTION_ENUMERATOR(name, text, operands) name,
+typedef enum ipt_action { IPT_ACTION_LIST(IPT__ACTION_ENUMERATOR) IPT__ACTION_COUNT } ipt_action;
+
+/* The name in IPT_ACTION_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_action_string(ipt_action action);
+
+/* Options of ready actions, combined by |. Transposed operands have the shape before their transposition. */
+#define IPT_TRANSPOSE_A 1u /* gemv, gemm, trsm */
+#define IPT_TRANSPOSE_B 2u /* gemm */
+#define IPT_CONJUGATE_A 4u /* dot (of x), gemv, gemm, trsm */
+#define IPT_CONJUGATE_B 8u /* gemm */
+#define IPT_UPPER 16u      /* trsm: A is upper, not lower */
+#define IPT_UNIT 32u       /* trsm: the diagonal of A is 1, whatever A holds there */
+
+/* What an action does with an operand. */
+typedef enum ipt_access { IPT_READ = 1, IPT_WRITE = 2, IPT_READ_WRITE = 3 } ipt_access;
+
+/* Where the components of elements lie in an operand's buffer. A component is one value of the operand's type, q its
+ * number i * cols + j. X(enumerator, name) */
+#define IPT_LAYOUT_LIST(X)                                                                                             \
+    X(IPT_LAYOUT_ELEMENTS, "elements") /* one element after the other: e * stride + q. stride 0: rows * cols */        \
+    X(IPT_LAYOUT_PLANES, "planes")     /* a plane for each component: q * stride + e. stride 0: count */               \
+    X(IPT_LAYOUT_BLOCKS, "blocks") /* interleaved, `width` elements to a block: e / width * stride + q * width + */    \
+    /* e % width. stride 0: rows * cols * width */
+
+#define IPT__LAYOUT_ENUMERATOR(name, text) name,
+typedef enum ipt_layout { IPT_LAYOUT_LIST(IPT__LAYOUT_ENUMERATOR) IPT__LAYOUT_COUNT } ipt_layout;
+
+/* The name in IPT_LAYOUT_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_layout_string(ipt_layout layout);
+
+/* Execution models: the work-items of an element, and where they find it (Ha et al. 2013, sections III.B and III.E).
+ * X(enumerator, name) */
+#define IPT_MODEL_LIST(X)                                                                                              \
+    X(IPT_MODEL_AUTO, "auto")               /* the planner chooses */                                                  \
+    X(IPT_MODEL_REGISTERS, "registers")     /* a work-item to an element, in registers */                              \
+    X(IPT_MODEL_ITEM, "item")               /* a work-item to an element, in local memory */                           \
+    X(IPT_MODEL_MEMORY, "memory")           /* a work-item to an element, in the buffers themselves */                 \
+    X(IPT_MODEL_GROUP, "group")             /* `lanes` neighbouring work-items to an element, in local memory */       \
+    X(IPT_MODEL_INTERLEAVED, "interleaved") /* the same, and neighbouring work-items have different elements */        \
+    X(IPT_MODEL_WORK_GROUP, "work-group")   /* a work-group to an element, in local memory */                          \
+    X(IPT_MODEL_LARGE, "large")             /* a work-group to an element, in the buffers themselves */
+
+#define IPT__MODEL_ENUMERATOR(name, text) name,
+typedef enum ipt_model { IPT_MODEL_LIST(IPT__MODEL_ENUMERATOR) IPT__MODEL_COUNT } ipt_model;
+
+/* The name in IPT_MODEL_LIST, or "unknown". Never NULL. */
+IPT_API const char *ipt_model_string(ipt_model model);
+
+typedef struct ipt_batch_operand {
+    const char *name;  /* of its accessor in the action: an identifier of 1 to 31 characters */
+    const char *type;  /* the OpenCL C type of a component: a number, or a vector of 2, 4, 8 or 16, such as "double" */
+    size_t rows, cols; /* of an element; 0: 1 */
+    ipt_access access;
+    ipt_layout layout;
+    size_t stride; /* components; see IPT_LAYOUT_LIST. 0: no gaps */
+    size_t width;  /* elements of a block, for IPT_LAYOUT_BLOCKS */
+} ipt_batch_operand;
+
+typedef struct ipt_batch_desc {
+    size_t count; /* elements */
+    const ipt_batch_operand *operands;
+    size_t operand_count;      /* 1 to IPT_MAX_OPERANDS */
+    ipt_action ready;          /* a ready action; NONE: the next two fields are the action */
+    unsigned options;          /* of the ready action: IPT_TRANSPOSE_A ... */
+    const char *action;        /* OpenCL C: the body of a function */
+    const char *functions;     /* OpenCL C before it, such as functions that it calls; NULL: none */
+    const char *argument_type; /* the OpenCL C type of a: a number or vector of 16 bytes at most; NULL: no a. dot, gemv
+                                  and gemm compute a.x * result + a.y * what was there, with complex a.xy and a.zw, if
+                                  it is the vector of two (four) of their type */
+    ipt_model model;
+    size_t lanes;      /* for GROUP and INTERLEAVED: 2, 4, 8 ... work-items to an element; 0: chosen */
+    size_t group_size; /* work-items of a work-group, a power of two; 0: chosen */
+    unsigned flags;    /* IPT_CACHE_ONLY, or 0 */
+} ipt_batch_desc;      /* count, operands, operand_count and action or ready are required */
+
+typedef struct ipt_batch ipt_batch;
+
+/* Where an operand of an execution begins. byte_offset is a multiple of the operand's type; of 16 bytes, if layout
+ * ELEMENTS has elements whose bytes and stride are such multiples. */
+typedef struct ipt_batch_buffer {
+    cl_mem buffer;
+    size_t byte_offset;
+} ipt_batch_buffer;
+
+/* Creates the plan of a batch: chooses a model, builds its program unless the cache has it. Copies the desc's texts. On
+ * failure *batch is NULL. Errors: INVALID_ARGUMENT, BUILD (the log counts the lines of action and functions from 1),
+ * UNSUPPORTED (a forced model that the device has no memory for, with the reason; a type's extension), OUT_OF_MEMORY,
+ * CACHE_MISS, OPENCL. */
+IPT_API ipt_result ipt_batch_create(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch);
+
+/* The same for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *context, const ipt_batch_desc *desc,
+                                          ipt_batch **batch);
+#define ipt_batch_create(...) ipt_batch_create_sized(sizeof(ipt_batch_desc), __VA_ARGS__)
+
+/* Enqueues the action on all elements: one kernel. buffers has one entry for each operand, in their order. argument
+ * points to a value of argument_type, or is NULL without one. An operand that is written overlaps no other. Never
+ * blocks, and flushes the queue. Threads may share the plan. *event (may be NULL) completes with the kernel; the caller
+ * releases it. Errors leave all buffers unchanged: INVALID_ARGUMENT, UNSUPPORTED (2^31 work-groups or more), OPENCL. */
+IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, const ipt_batch_buffer *buffers,
+                                     const void *argument, cl_uint num_wait_events, const cl_event *wait_events,
+                                     cl_event *event);
+
+/* Describes model, work-groups and memory in lines of text. Lives as long as the plan. Never NULL; "" for NULL. */
+IPT_API const char *ipt_batch_describe(const ipt_batch *batch);
+
+/* Returns the OpenCL C text of the plan's program. NULL for NULL, and with IPT_NO_KERNEL_SOURCE. Lives as long as the
+ * plan. */
+IPT_API const char *ipt_batch_source(const ipt_batch *batch);
+
+/* Destroys the plan; NULL is fine. Never waits for the device: executions in flight complete. */
+IPT_API void ipt_batch_destroy(ipt_batch *batch);
+
+#endif /* IPT_NO_BATCH */
 
 #endif /* IPT_H_INCLUDED */
 
@@ -2067,6 +2223,8 @@ typedef struct ipt__params {
     IPT_PARAM_LIST(IPT__PARAM_FIELD)
     const char *expression, *expression_type; /* valid if apply is not 0 */
     const char *argument_type;                /* of the expression's argument; valid if apply is 2, else NULL */
+    const char *operands, *action; /* of a batch plan: definitions, which have the action's hash, and text; else NULL */
+    size_t finish_bytes;           /* that a launch without work accesses; 0: at most IPT__FINISH_BYTES */
 } ipt__params;
 
 typedef enum ipt__kernel_id {
@@ -2211,7 +2369,8 @@ static int ipt__params_equal(const ipt__params *a, const ipt__params *b)
 #define IPT__PARAM_EQUAL(field, macro, minimum, maximum, meaning) &&a->field == b->field
     return 1 IPT_PARAM_LIST(IPT__PARAM_EQUAL) &&
            (!a->apply || (!strcmp(a->expression, b->expression) && !strcmp(a->expression_type, b->expression_type))) &&
-           (a->apply < 2 || !strcmp(a->argument_type, b->argument_type));
+           (a->apply < 2 || !strcmp(a->argument_type, b->argument_type)) && !a->operands == !b->operands &&
+           (!a->operands || !strcmp(a->operands, b->operands));
 }
 
 /* A text that grows in memory of fixed size. A NULL text only counts. */
@@ -2278,6 +2437,8 @@ static IPT__RARE void ipt__source_print_head(ipt__text *out, ipt__kernel_id id, 
             ipt__text_add(out, "#define %s %u\n", ipt__param_rows[i].macro, (unsigned)*ipt__param_at(params, i));
     if (params->apply && (kernel->uses & IPT__USES_apply))
         ipt__expression_print(out, params);
+    if (params->operands)
+        ipt__text_add(out, "%s", params->operands);
     ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X, D)%s\n", kernel->arguments);
 }
 
@@ -2302,6 +2463,8 @@ static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const
     for (i = 0; i < IPT__PART_COUNT; ++i)
         if (ipt__kernels[id].parts >> i & 1)
             ipt__part_print(out, &ipt__parts[i]);
+    if (params->action)
+        ipt__text_add(out, "%s", params->action);
     ipt__part_print(out, &ipt__kernels[id].own);
 #endif
 }
@@ -2770,7 +2933,7 @@ typedef struct ipt__program {
     char *source;
     char hash[65];       /* of source */
     const char *options; /* build options */
-    char *expression;    /* owns the strings of params; NULL: none */
+    char *texts;         /* owns the strings of params; NULL: none */
     /* Measured by running the program. 0: not yet, or none. Guarded by probe_lock. */
     size_t resident; /* panel: number of work-groups that run at the same time */
     int counts;      /* number of such measurements */
@@ -3896,7 +4059,7 @@ static void ipt__program_free(const ipt_context *context, ipt__program *program)
     if (program->program)
         ipt__cl.clReleaseProgram(program->program);
     ipt__release(&context->allocator, program->source);
-    ipt__release(&context->allocator, program->expression);
+    ipt__release(&context->allocator, program->texts);
     ipt__release(&context->allocator, program);
 }
 
@@ -4158,7 +4321,7 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
 {
     cl_uint position = 0;
     cl_int error = ipt__cl.clSetKernelArg(kernel, position++, sizeof first, &first);
-    if (!error && info->memories == 2)
+    while (!error && position < info->memories)
         error = ipt__cl.clSetKernelArg(kernel, position++, sizeof second, &second);
     if (!error && info->local)
         error = ipt__cl.clSetKernelArg(kernel, position++, local_bytes, NULL);
@@ -4225,7 +4388,8 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
 static int ipt__program_finish(ipt_context *context, const ipt__program *program)
 {
     const ipt__kernel_info *const info = &ipt__kernels[program->id];
-    const size_t size = program->params.group_size;
+    const size_t size = program->params.group_size,
+                 bytes_of_memory = ipt__max((size_t)IPT__FINISH_BYTES, program->params.finish_bytes);
     const cl_uint one = 1, zero = 0;
     const cl_ulong long_one = 1;
     cl_ulong arguments[64];
@@ -4242,11 +4406,15 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
         memcpy((char *)arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
         offset += bytes;
     }
-    memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE, IPT__FINISH_BYTES, NULL, &error);
+#ifndef IPT_NO_BATCH
+    if (program->id == IPT__KERNEL_elements) /* vectors are aligned */
+        memset((char *)arguments + offsetof(ipt__elements_arguments, base0), 0, IPT_MAX_OPERANDS * sizeof long_one);
+#endif
+    memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE, bytes_of_memory, NULL, &error);
     IPT_LOCK_ACQUIRE(&context->queue_lock);
     if (!error)
-        error = ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, IPT__FINISH_BYTES, 0, NULL,
-                                            NULL);
+        error =
+            ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, bytes_of_memory, 0, NULL, NULL);
     if (!error)
         error = ipt__set_arguments(kernel, info, memory, memory, 4096, arguments, NULL);
     if (!error)
@@ -4531,19 +4699,20 @@ static IPT__RARE ipt_result ipt__program_make(ipt_context *context, ipt__program
     return ipt__program_compile(context, program);
 }
 
-/* Copies the strings for an expression into one allocation, to which the params then point. Returns NULL if out of
- * memory. */
-static char *ipt__copy_expression(const ipt_allocator *allocator, ipt__params *params)
+/* Copies the strings for an expression or an action into one allocation, to which the params then point. Returns NULL
+ * if out of memory. */
+static char *ipt__copy_texts(const ipt_allocator *allocator, ipt__params *params)
 {
-    const char **const texts[3] = {&params->expression, &params->expression_type, &params->argument_type};
-    const int count = params->apply == 2 ? 3 : 2;
+    const char **const texts[5] = {&params->expression, &params->expression_type, &params->argument_type,
+                                   &params->operands, &params->action};
+    const int first = params->apply ? 0 : 3, end = params->operands ? 5 : params->apply == 2 ? 3 : 2;
     size_t bytes = 0;
     char *copy, *at;
     int i;
-    for (i = 0; i < count; ++i)
+    for (i = first; i < end; ++i)
         bytes += strlen(*texts[i]) + 1;
     copy = at = (char *)ipt__allocate(allocator, bytes);
-    for (i = 0; i < count && copy; ++i) {
+    for (i = first; i < end && copy; ++i) {
         bytes = strlen(*texts[i]) + 1;
         memcpy(at, *texts[i], bytes);
         *texts[i] = at;
@@ -4577,10 +4746,10 @@ static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_i
     program->id = id;
     program->params = *params;
     program->references = 1;
-    if (params->apply)
-        program->expression = ipt__copy_expression(&context->allocator, &program->params);
-    result = params->apply && !program->expression ? IPT_ERROR_OUT_OF_MEMORY
-                                                   : ipt__program_make(context, program, cache_only);
+    if (params->apply || params->operands)
+        program->texts = ipt__copy_texts(&context->allocator, &program->params);
+    result = (params->apply || params->operands) && !program->texts ? IPT_ERROR_OUT_OF_MEMORY
+                                                                    : ipt__program_make(context, program, cache_only);
     if (result) {
         ipt__program_free(context, program);
         return result;
@@ -10665,12 +10834,21 @@ typedef struct ipt__operand {
     cl_mem buffer;
     size_t offset, bytes; /* before the batch; of it */
     cl_mem_flags refused;
+    size_t unit, host_alignment; /* bytes whose multiples offset and a host address of the buffer are */
 } ipt__operand;
 
 enum { IPT__BUFFER_READ_AND_WRITTEN = CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY };
 
+/* Completes an operand of a plan, of `bytes` bytes. */
+static void ipt__operand_of(const ipt_plan *plan, ipt__operand *operand, size_t bytes)
+{
+    operand->bytes = bytes;
+    operand->unit = plan->problem.unit_bytes;
+    operand->host_alignment = ipt__host_alignment(plan);
+}
+
 /* unaligned: see ipt__run, may be NULL. */
-static ipt_result ipt__check_buffer(const ipt_plan *plan, const ipt__operand *operand, int *unaligned)
+static ipt_result ipt__check_buffer(const ipt_context *plan_context, const ipt__operand *operand, int *unaligned)
 {
     const char *const name = operand->name;
     const cl_mem buffer = operand->buffer;
@@ -10687,33 +10865,33 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const ipt__operand *op
     error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
     error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL);
     error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
-    if (!error && (flags & CL_MEM_USE_HOST_PTR) && plan->context->shares_memory)
+    if (!error && (flags & CL_MEM_USE_HOST_PTR) && plan_context->shares_memory)
         error = ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_HOST_PTR, sizeof host, &host, NULL);
     if (error && error != CL_INVALID_MEM_OBJECT)
         return ipt__fail_opencl("clGetMemObjectInfo", error);
     if (error || type != CL_MEM_OBJECT_BUFFER)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is not an OpenCL buffer", name);
-    if (context != plan->context->context)
+    if (context != plan_context->context)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s belongs to another OpenCL context than the plan", name);
     if (flags & operand->refused)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is a %s buffer", name,
                          flags & CL_MEM_READ_ONLY ? "CL_MEM_READ_ONLY" : "CL_MEM_WRITE_ONLY");
     if (unaligned)
         *unaligned |= (size_t)host % IPT__WORD_BYTES != 0;
-    if ((size_t)host % ipt__host_alignment(plan))
+    if ((size_t)host % operand->host_alignment)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "%s was made over host memory at %p: the device works there, so a multiple of %zu is needed",
-                         name, host, ipt__host_alignment(plan));
-    if (offset % plan->problem.unit_bytes)
+                         name, host, operand->host_alignment);
+    if (offset % operand->unit)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu is not a multiple of %zu", operand->offset_name, offset,
-                         plan->problem.unit_bytes);
+                         operand->unit);
     if (offset > bytes || bytes - offset < operand->bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %zu bytes: %zu are needed from %s = %zu", name, bytes,
                          operand->bytes, operand->offset_name, offset);
     return IPT_SUCCESS;
 }
 
-static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue, cl_uint num_wait_events,
+static ipt_result ipt__check_queue(const ipt_context *plan_context, cl_command_queue queue, cl_uint num_wait_events,
                                    const cl_event *wait_events)
 {
     cl_context context = NULL;
@@ -10728,9 +10906,9 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
         return ipt__fail_opencl("clGetCommandQueueInfo", error);
     if (error)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "queue is not an OpenCL command queue");
-    if (context != plan->context->context)
+    if (context != plan_context->context)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "queue belongs to another OpenCL context than the plan");
-    if (device != plan->context->device)
+    if (device != plan_context->device)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "queue belongs to another device than the plan");
     if (!num_wait_events != !wait_events)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "num_wait_events is %u but wait_events is %s",
@@ -10746,7 +10924,7 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
             return ipt__fail_opencl("clGetEventInfo", error);
         if (error)
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] is not an OpenCL event", (unsigned)i);
-        if (context != plan->context->context)
+        if (context != plan_context->context)
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                              "wait_events[%u] belongs to another OpenCL context than the plan", (unsigned)i);
         if (status < 0) /* some implementations wait forever for a failed event */
@@ -10933,17 +11111,17 @@ static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
                                     cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
-    ipt__operand operand = {"buffer", "byte_offset", buffer, byte_offset, 0, IPT__BUFFER_READ_AND_WRITTEN};
+    ipt__operand operand = {"buffer", "byte_offset", buffer, byte_offset, 0, IPT__BUFFER_READ_AND_WRITTEN, 0, 0};
     ipt__call call = {queue, buffer, buffer, byte_offset, byte_offset, 0, num_wait_events, wait_events};
     ipt_result result;
     if (event)
         *event = NULL;
     result = ipt__check_one_device(plan);
     if (!result)
-        result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
+        result = ipt__check_queue(plan->context, queue, num_wait_events, wait_events);
     if (!result) {
-        operand.bytes = plan->problem.span_bytes;
-        result = ipt__check_buffer(plan, &operand, &call.unaligned);
+        ipt__operand_of(plan, &operand, plan->problem.span_bytes);
+        result = ipt__check_buffer(plan->context, &operand, &call.unaligned);
     }
     return result ? result : ipt__passes_enqueue(plan, &call, 0, event);
 }
@@ -10982,8 +11160,8 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
                                                  size_t source_offset, cl_mem destination, size_t destination_offset,
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
-    ipt__operand from = {"source", "source_offset", source, source_offset, 0, CL_MEM_WRITE_ONLY},
-                 to = {"destination", "destination_offset", destination, destination_offset, 0, CL_MEM_READ_ONLY};
+    ipt__operand from = {"source", "source_offset", source, source_offset, 0, CL_MEM_WRITE_ONLY, 0, 0},
+                 to = {"destination", "destination_offset", destination, destination_offset, 0, CL_MEM_READ_ONLY, 0, 0};
     ipt__call call = {queue, source, destination, source_offset, destination_offset, 0, num_wait_events, wait_events};
     ipt_result result;
     if (event)
@@ -10992,14 +11170,14 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     if (!result)
         result = ipt__check_out_of_place(plan);
     if (!result)
-        result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
+        result = ipt__check_queue(plan->context, queue, num_wait_events, wait_events);
     if (!result) {
-        from.bytes = ipt__source_span(&plan->problem);
-        to.bytes = ipt__result_span(&plan->problem);
-        result = ipt__check_buffer(plan, &from, &call.unaligned);
+        ipt__operand_of(plan, &from, ipt__source_span(&plan->problem));
+        ipt__operand_of(plan, &to, ipt__result_span(&plan->problem));
+        result = ipt__check_buffer(plan->context, &from, &call.unaligned);
     }
     if (!result)
-        result = ipt__check_buffer(plan, &to, &call.unaligned);
+        result = ipt__check_buffer(plan->context, &to, &call.unaligned);
     if (!result)
         result = ipt__check_apart(&from, &to);
     return result ? result : ipt__passes_enqueue(plan, &call, 1, event);
@@ -11410,7 +11588,8 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     cl_ulong best_time = 0;
     const ipt__operand given = {"measure_buffer",         "its offset",
                                 desc->measure_buffer,     0,
-                                plan->problem.span_bytes, IPT__BUFFER_READ_AND_WRITTEN};
+                                plan->problem.span_bytes, IPT__BUFFER_READ_AND_WRITTEN,
+                                plan->problem.unit_bytes, ipt__host_alignment(plan)};
     cl_mem buffer = measure ? desc->measure_buffer : NULL;
     size_t unused;
     int candidate;
@@ -11418,7 +11597,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     if (measure && !plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MEASURE, and the context has no device to measure on");
     if (buffer)
-        result = ipt__check_buffer(plan, &given, NULL);
+        result = ipt__check_buffer(plan->context, &given, NULL);
     if (result || !ipt__plan_has_choice(plan))
         return result;
 #ifndef IPT_NO_WISDOM
@@ -11492,7 +11671,7 @@ static ipt_result ipt__plan_copy_expression(ipt_plan *plan)
     ipt__params params;
     memset(&params, 0, sizeof params);
     ipt__params_apply(&params, desc, 1);
-    plan->expression = ipt__copy_expression(&plan->context->allocator, &params);
+    plan->expression = ipt__copy_texts(&plan->context->allocator, &params);
     if (!plan->expression)
         return IPT_ERROR_OUT_OF_MEMORY;
     desc->expression = params.expression;
@@ -16330,6 +16509,955 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     }
     return result;
 }
+#ifndef IPT_NO_BATCH
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>batch/model                                                                                                      */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Execution models of batch plans: which work-items serve an element, and where they find it. */
+
+IPT_API const char *ipt_layout_string(ipt_layout layout)
+{
+#define IPT__LAYOUT_NAME(enumerator, name) name,
+    static const char *const names[] = {IPT_LAYOUT_LIST(IPT__LAYOUT_NAME)};
+    return (int)layout < 0 || layout >= IPT__LAYOUT_COUNT ? "unknown" : names[layout];
+}
+
+IPT_API const char *ipt_model_string(ipt_model model)
+{
+#define IPT__MODEL_NAME(enumerator, name) name,
+    static const char *const names[] = {IPT_MODEL_LIST(IPT__MODEL_NAME)};
+    return (int)model < 0 || model >= IPT__MODEL_COUNT ? "unknown" : names[model];
+}
+
+/* An operand, checked and completed. */
+typedef struct ipt__batch_operand {
+    ipt_batch_operand given;
+    size_t type_bytes, components; /* rows * cols */
+    size_t span;                   /* components of the buffer, from the first to the last */
+    size_t vector;                 /* components that a load takes at once */
+    size_t local;                  /* byte where it begins in local memory */
+} ipt__batch_operand;
+
+/* Where an action finds its element, as in parts/actions.cl. */
+enum { IPT__HOLD_LOCAL, IPT__HOLD_STAGED, IPT__HOLD_REGISTERS, IPT__HOLD_MEMORY };
+
+/* How a batch runs. It follows from the problem alone. */
+typedef struct ipt__batch_choice {
+    ipt_model model;
+    size_t lanes, group_size;
+    int hold, interleaved;
+    size_t local_bytes; /* of operands, a multiple of 16 */
+} ipt__batch_choice;
+
+/* What the choice depends on. */
+typedef struct ipt__batch_problem {
+    ipt__batch_operand operands[IPT_MAX_OPERANDS];
+    size_t operand_count, count;
+    size_t element_bytes; /* of all operands */
+    size_t alignment;     /* of operands in local memory: the longest type, at least 16 */
+    size_t sum_bytes;     /* local memory of a work-item for IPT_SUM */
+    ipt__limits limits;
+} ipt__batch_problem;
+
+enum {
+    IPT__BATCH_GROUP = 64,      /* work-items: two of NVIDIA's sub-groups. Larger groups leave registers unused */
+    IPT__BATCH_REGISTERS = 512, /* most bytes of an element in a work-item's registers, half of NVIDIA's */
+    IPT__BATCH_LANES = 32,      /* most work-items of an element that share a sub-group */
+    IPT__BATCH_WHOLE = 16384,   /* bytes of an element above which a work-group serves it */
+    IPT__BATCH_LOCAL = 110592   /* most local memory on NVIDIA's GPUs, which give more than they report */
+};
+
+static size_t ipt__power_of_two_from(size_t least)
+{
+    size_t power = 1;
+    while (power < least)
+        power *= 2;
+    return power;
+}
+
+/* Bytes of local memory that operands may take in a work-group of group_size work-items. */
+static size_t ipt__batch_local_most(const ipt__batch_problem *problem, size_t group_size)
+{
+    const ipt__limits *const limits = &problem->limits;
+    const size_t most = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__BATCH_LOCAL : limits->local_memory,
+                 taken = problem->sum_bytes * group_size + 64;
+    return most > taken ? (most - taken) / 16 * 16 : 0;
+}
+
+/* Sets where the operands lie in local memory, and its size. */
+static void ipt__batch_place(ipt__batch_problem *problem, ipt__batch_choice *choice)
+{
+    const size_t elements = choice->group_size / choice->lanes;
+    const int interleaved = choice->hold == IPT__HOLD_LOCAL && (choice->lanes == 1 || choice->interleaved);
+    size_t i, at = 0;
+    choice->local_bytes = 0;
+    if (choice->hold > IPT__HOLD_STAGED)
+        return;
+    for (i = 0; i < problem->operand_count; ++i) {
+        ipt__batch_operand *const operand = &problem->operands[i];
+        const size_t values = interleaved ? operand->components * (elements == 1 ? 1 : elements + 1)
+                                          : elements * (operand->components | 1);
+        operand->local = choice->hold == IPT__HOLD_STAGED ? 0 : at;
+        at = ipt__round_up(operand->local + values * operand->type_bytes, problem->alignment);
+        choice->local_bytes = ipt__max(choice->local_bytes, at);
+    }
+}
+
+/* Whether the device can run a choice. *why: a reason against it, for a message. */
+static int ipt__batch_fits(ipt__batch_problem *problem, ipt__batch_choice *choice, char why[160])
+{
+    const size_t most = ipt__batch_local_most(problem, choice->group_size);
+    ipt__batch_place(problem, choice);
+    if (choice->group_size > problem->limits.largest_group) {
+        ipt__print(why, 160, "its work-groups have %zu work-items, the device's at most %zu", choice->group_size,
+                   problem->limits.largest_group);
+        return 0;
+    }
+    if (choice->local_bytes > most) {
+        ipt__print(why, 160, "a work-group's elements take %zu bytes of local memory, and %zu are there",
+                   choice->local_bytes, most);
+        return 0;
+    }
+    if ((choice->hold == IPT__HOLD_STAGED || choice->hold == IPT__HOLD_REGISTERS) &&
+        problem->element_bytes > 4 * IPT__BATCH_REGISTERS) {
+        ipt__print(why, 160, "an element takes %zu bytes, and registers hold at most %d", problem->element_bytes,
+                   4 * IPT__BATCH_REGISTERS);
+        return 0;
+    }
+    return 1;
+}
+
+/* The longest side of an element's operands. */
+static size_t ipt__batch_side(const ipt__batch_problem *problem)
+{
+    size_t i, side = 1;
+    for (i = 0; i < problem->operand_count; ++i)
+        side = ipt__max(side, problem->operands[i].given.rows);
+    return side;
+}
+
+/* A model's lanes, work-groups and memory; what the desc gives counts. Halves work-groups whose elements exceed local
+ * memory. */
+static IPT__RARE int ipt__batch_choose(ipt__batch_problem *problem, const ipt_batch_desc *desc, ipt_model model,
+                                       ipt__batch_choice *choice, char why[160])
+{
+    const int shares = model == IPT_MODEL_GROUP || model == IPT_MODEL_INTERLEAVED,
+              whole = model == IPT_MODEL_WORK_GROUP || model == IPT_MODEL_LARGE;
+    size_t least = 1, group = ipt__min((size_t)IPT__BATCH_GROUP, problem->limits.group_size);
+    memset(choice, 0, sizeof *choice);
+    choice->model = model;
+    choice->interleaved = model == IPT_MODEL_INTERLEAVED;
+    choice->hold = model == IPT_MODEL_REGISTERS                            ? (int)IPT__HOLD_STAGED
+                   : model == IPT_MODEL_MEMORY || model == IPT_MODEL_LARGE ? (int)IPT__HOLD_MEMORY
+                                                                           : (int)IPT__HOLD_LOCAL;
+    choice->lanes = 1;
+    while (group & (group - 1)) /* a power of two */
+        group &= group - 1;
+    if (shares) {
+        choice->lanes = desc->lanes ? desc->lanes
+                                    : ipt__min(ipt__power_of_two_from(ipt__max(2, ipt__batch_side(problem))),
+                                               ipt__min((size_t)IPT__BATCH_LANES, group));
+        least = choice->lanes;
+        group = ipt__max(group, least);
+    }
+    if (whole) /* as many lanes as the largest operand has rows, and several columns at a time */
+        while (group < problem->limits.group_size && group * group < problem->element_bytes)
+            group *= 2;
+    choice->group_size = desc->group_size ? desc->group_size : group;
+    if (whole)
+        choice->lanes = choice->group_size;
+    while (!ipt__batch_fits(problem, choice, why)) {
+        if (desc->group_size || whole || choice->group_size / 2 < least || !choice->local_bytes)
+            return 0;
+        choice->group_size /= 2;
+        choice->lanes = ipt__min(choice->lanes, choice->group_size);
+    }
+    return 1;
+}
+
+/* The model for elements of this size, among those that fit. CPUs have caches instead of local memory. On an H100, a
+ * Cholesky decomposition of 16 x 16 doubles took 380 us interleaved, 956 with neighbouring lanes, 944 with work-groups;
+ * a product of 32 x 32 doubles (24 KB) 177, 192 and 151. */
+static IPT__RARE int ipt__batch_choose_model(ipt__batch_problem *problem, const ipt_batch_desc *desc,
+                                             ipt__batch_choice *choice, char why[160])
+{
+    static const ipt_model larger[] = {IPT_MODEL_INTERLEAVED, IPT_MODEL_WORK_GROUP, IPT_MODEL_LARGE};
+    size_t i = problem->element_bytes > IPT__BATCH_WHOLE;
+    if (problem->limits.cpu)
+        return ipt__batch_choose(problem, desc, IPT_MODEL_MEMORY, choice, why);
+    if (problem->element_bytes <= IPT__BATCH_REGISTERS &&
+        ipt__batch_choose(problem, desc, IPT_MODEL_REGISTERS, choice, why))
+        return 1;
+    for (; i < sizeof larger / sizeof *larger; ++i)
+        if (ipt__batch_choose(problem, desc, larger[i], choice, why))
+            return 1;
+    return 0;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>batch/text                                                                                                       */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The text of a batch plan's program: definitions of its operands, accessors and the action. */
+
+IPT_API const char *ipt_action_string(ipt_action action)
+{
+#define IPT__ACTION_NAME(enumerator, name, operands) name,
+    static const char *const names[] = {IPT_ACTION_LIST(IPT__ACTION_NAME)};
+    return (int)action < 0 || action >= IPT__ACTION_COUNT ? "unknown" : names[action];
+}
+
+/* The operands of a ready action, in the notation of IPT_ACTION_LIST. */
+static const char *ipt__action_operands(ipt_action action)
+{
+#define IPT__ACTION_OPERANDS(enumerator, name, operands) operands,
+    static const char *const lists[] = {IPT_ACTION_LIST(IPT__ACTION_OPERANDS)};
+    return lists[action];
+}
+
+enum {
+#define IPT__ACTION_TEXT_INDEX(name) IPT__ACTION_TEXT_##name,
+    IPT_ACTION_TEXT_LIST(IPT__ACTION_TEXT_INDEX) IPT__ACTION_TEXT_COUNT
+};
+static const ipt__part ipt__action_texts[] = {
+#define IPT__ACTION_TEXT_ROW(name) {#name ".cl", IPT__HASH_##name IPT__TEXT(name)},
+    IPT_ACTION_TEXT_LIST(IPT__ACTION_TEXT_ROW)};
+
+/* The texts of a ready action. Returns their number. */
+static int ipt__action_parts(ipt_action action, int parts[2])
+{
+    parts[0] = action == IPT_ACTION_DOT                                  ? IPT__ACTION_TEXT_dot
+               : action == IPT_ACTION_GEMV                               ? IPT__ACTION_TEXT_gemv
+               : action == IPT_ACTION_GEMM                               ? IPT__ACTION_TEXT_gemm
+               : action == IPT_ACTION_POTRF || action == IPT_ACTION_POSV ? IPT__ACTION_TEXT_potrf
+               : action == IPT_ACTION_POTRS                              ? IPT__ACTION_TEXT_potrs
+               : action == IPT_ACTION_TRSM                               ? IPT__ACTION_TEXT_trsm
+               : action == IPT_ACTION_GETRF || action == IPT_ACTION_GESV ? IPT__ACTION_TEXT_getrf
+               : action == IPT_ACTION_GETRS                              ? IPT__ACTION_TEXT_getrs
+                                                                         : IPT__ACTION_TEXT_getri;
+    parts[1] = action == IPT_ACTION_POSV ? IPT__ACTION_TEXT_potrs : IPT__ACTION_TEXT_getrs;
+    return action == IPT_ACTION_POSV || action == IPT_ACTION_GESV ? 2 : 1;
+}
+
+/* Adds the operands' definitions, and the hash of the action: they are part of the program's key. */
+static IPT__RARE void ipt__batch_print_operands(ipt__text *out, const ipt__batch_problem *problem,
+                                                const ipt_batch_desc *desc, const char *hash)
+{
+    unsigned needs = desc->ready ? 0 : ipt__text_needs(desc->action, 0, NULL, NULL);
+    size_t i, j;
+    for (i = 0; i < problem->operand_count; ++i)
+        needs |= ipt__text_needs(problem->operands[i].given.type, 0, NULL, NULL);
+    if (needs & IPT__NEEDS_HALF)
+        ipt__text_add(out, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
+    ipt__text_add(out, "/* action %s */\n", hash);
+    for (i = 0; i < problem->operand_count; ++i) {
+        const ipt__batch_operand *const operand = &problem->operands[i];
+        const char *const name = operand->given.name;
+        ipt__text_add(out, "#define %s_TYPE %s\n#define %s_ROWS %zu\n#define %s_COLS %zu\n", name, operand->given.type,
+                      name, operand->given.rows, name, operand->given.cols);
+        ipt__text_add(out, "#define %s_ACCESS %d\n#define %s_LAYOUT %d\n#define %s_WIDTH %zu\n", name,
+                      (int)operand->given.access, name, (int)operand->given.layout, name,
+                      ipt__max(1, operand->given.width));
+        ipt__text_add(out, "#define %s_VECTOR %zu\n#define %s_LOCAL %zu\n", name, operand->vector, name,
+                      operand->local);
+    }
+    ipt__text_add(out, "#define IPT_HELD_ALIGNMENT %zu\n", problem->alignment);
+    ipt__text_add(out, "#define IPT_OPERAND_LIST(IPT_X)");
+    for (i = 0; i < problem->operand_count; ++i)
+        ipt__text_add(out, " IPT_X(%s, %zu)", problem->operands[i].given.name, i);
+    ipt__text_add(out, "\n");
+    if (desc->argument_type)
+        ipt__text_add(out, "#define IPT_ACTION_ARGUMENT_TYPE %s\n", desc->argument_type);
+    if (desc->ready)
+        ipt__text_add(out, "#define IPT_NUMBER %s\n#define IPT_IS_COMPLEX %d\n#define IPT_OPTIONS %u\n",
+                      problem->operands[0].given.type, strchr(problem->operands[0].given.type, '2') != NULL,
+                      desc->options);
+    if (!problem->sum_bytes)
+        return;
+    ipt__text_add(out, "#define IPT_SUM_TYPES(IPT_X)");
+    for (i = 0; i < problem->operand_count; ++i) {
+        const ipt__batch_operand *const operand = &problem->operands[i];
+        for (j = 0; j < i && strcmp(problem->operands[j].given.type, operand->given.type); ++j)
+            ;
+        if (j == i && operand->type_bytes <= 16)
+            ipt__text_add(out, " IPT_X(%s)", operand->given.type);
+    }
+    ipt__text_add(out, "\n");
+}
+
+/* Adds what a ready action consists of: the texts, or without them their hashes. */
+static IPT__RARE void ipt__batch_print_ready(ipt__text *out, ipt_action action, int body)
+{
+    int parts[2], count = ipt__action_parts(action, parts), i;
+    if (!body) {
+        parts[0] = IPT__ACTION_TEXT_algebra;
+        count = 1;
+    }
+    for (i = 0; i < count; ++i) {
+#ifdef IPT_NO_KERNEL_SOURCE
+        ipt__text_add(out, "%s\n", ipt__action_texts[parts[i]].hash);
+#else
+        ipt__part_print(out, &ipt__action_texts[parts[i]]);
+        if (i + 1 < count)
+            ipt__text_add(out, "IPT_BARRIER();\n");
+#endif
+    }
+}
+
+/* Adds the action as a function. Compilers count its lines from 1. */
+static IPT__RARE void ipt__batch_print_action(ipt__text *out, const ipt__batch_problem *problem,
+                                              const ipt_batch_desc *desc)
+{
+    size_t i;
+    for (i = 0; i < problem->operand_count; ++i) {
+        const char *const name = problem->operands[i].given.name;
+        ipt__text_add(out, "#define %s(i, j) ipt_at_%s[((i) * %s_COLS + (j)) * ipt_step_%s]\n", name, name, name, name);
+    }
+    if (desc->ready)
+        ipt__batch_print_ready(out, desc->ready, 0);
+    else if (desc->functions)
+        ipt__text_add(out, "#line 1 \"functions\"\n%s\n", desc->functions);
+    ipt__text_add(out, "IPT_INLINE void ipt_action(IPT_ACTION_PARAMETERS)\n{\n");
+    if (desc->ready)
+        ipt__batch_print_ready(out, desc->ready, 1);
+    else
+        ipt__text_add(out, "#line 1 \"action\"\n%s", desc->action);
+    ipt__text_add(out, "\n}\n");
+    for (i = 0; i < problem->operand_count; ++i)
+        ipt__text_add(out, "#undef %s\n", problem->operands[i].given.name);
+}
+
+/* The hash of an action: of its text. A ready one has its texts' hashes instead, which builds without texts have, too.
+ */
+static IPT__RARE void ipt__batch_hash(const char *action, size_t length, const ipt_batch_desc *desc, char hash[33])
+{
+    char hashes[60];
+    int parts[2];
+    if (!desc->ready) {
+        ipt__hash_text(action, length, hash, 32);
+        return;
+    }
+    ipt__action_parts(desc->ready, parts);
+    ipt__print(hashes, sizeof hashes, "%s %s %s", ipt__action_texts[IPT__ACTION_TEXT_algebra].hash,
+               ipt__action_texts[parts[0]].hash, ipt__action_texts[parts[1]].hash);
+    ipt__hash_text(hashes, strlen(hashes), hash, 32);
+}
+
+/* Makes both texts, which the caller releases. */
+static IPT__RARE ipt_result ipt__batch_texts(const ipt_allocator *allocator, const ipt__batch_problem *problem,
+                                             const ipt_batch_desc *desc, char **operands, char **action)
+{
+    ipt__text text = {NULL, 0, 0};
+    char hash[33] = "";
+    *operands = NULL;
+    ipt__batch_print_action(&text, problem, desc);
+    text.capacity = text.length + 1;
+    text.length = 0;
+    *action = text.text = (char *)ipt__allocate(allocator, text.capacity);
+    if (!*action)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    ipt__batch_print_action(&text, problem, desc);
+    ipt__batch_hash(*action, text.length, desc, hash);
+    memset(&text, 0, sizeof text);
+    ipt__batch_print_operands(&text, problem, desc, hash);
+    text.capacity = text.length + 1;
+    text.length = 0;
+    *operands = text.text = (char *)ipt__allocate(allocator, text.capacity);
+    if (!*operands)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    ipt__batch_print_operands(&text, problem, desc, hash);
+    return IPT_SUCCESS;
+}
+
+/* The line of a program's text in which the action's first line is. 0: unknown. */
+static IPT__RARE size_t ipt__batch_action_line(const ipt_allocator *allocator, const ipt__params *params)
+{
+    ipt__text text = {NULL, 0, 0};
+    const char *at, *end = NULL;
+    size_t line = 1;
+    ipt__source_print(&text, IPT__KERNEL_elements, params);
+    text.capacity = text.length + 1;
+    text.length = 0;
+    text.text = (char *)ipt__allocate(allocator, text.capacity);
+    if (!text.text)
+        return 0;
+    ipt__source_print(&text, IPT__KERNEL_elements, params);
+    end = strstr(text.text, "#line 1 \"action\"\n");
+    for (at = text.text; end && at <= end + 16; ++at)
+        line += *at == '\n';
+    ipt__release(allocator, text.text);
+    return end ? line : 0;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>batch/make                                                                                                       */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Checking, making and destroying batch plans. */
+
+struct ipt_batch {
+    ipt_context *context;
+    ipt__batch_problem problem;
+    ipt__batch_choice choice;
+    size_t argument_bytes;
+    ipt__program *program;
+    char *names;        /* owns the operands' names and types */
+    IPT_LOCK_TYPE lock; /* guards the kernel's arguments */
+    cl_kernel kernel;
+    char description[1024];
+};
+
+static int ipt__is_identifier(const char *name)
+{
+    const size_t letters = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+    return *name && !(*name >= '0' && *name <= '9') && !name[letters] && letters < 32;
+}
+
+/* Completes an operand's components, stride and span. Returns 0 if they overflow. */
+static int ipt__batch_measure(ipt__batch_operand *operand, size_t count)
+{
+    ipt_batch_operand *const given = &operand->given;
+    size_t last = count - 1, unit = 1, rows;
+    operand->components = given->rows;
+    if (!ipt__multiply(&operand->components, given->cols))
+        return 0;
+    rows = operand->components;
+    switch (given->layout) {
+    case IPT_LAYOUT_ELEMENTS:
+        given->stride = given->stride ? given->stride : operand->components;
+        unit = operand->components;
+        break;
+    case IPT_LAYOUT_PLANES:
+        given->stride = given->stride ? given->stride : count;
+        last = operand->components - 1;
+        unit = count;
+        break;
+    default:
+        if (!ipt__multiply(&rows, given->width))
+            return 0;
+        given->stride = given->stride ? given->stride : rows;
+        last = (count - 1) / given->width;
+        unit = rows - given->width + (count - 1) % given->width + 1;
+    }
+    operand->span = last;
+    if (!ipt__multiply(&operand->span, given->stride) || operand->span > (size_t)-1 - unit)
+        return 0;
+    operand->span += unit;
+    last = operand->span;
+    return ipt__multiply(&last, operand->type_bytes);
+}
+
+/* The least stride at which nothing overlaps. */
+static size_t ipt__batch_least_stride(const ipt__batch_operand *operand, size_t count)
+{
+    return operand->given.layout == IPT_LAYOUT_ELEMENTS ? operand->components
+           : operand->given.layout == IPT_LAYOUT_PLANES ? count
+                                                        : operand->components * operand->given.width;
+}
+
+static IPT__RARE ipt_result ipt__batch_take_operand(const ipt_context *context, ipt__batch_operand *operand, size_t i,
+                                                    size_t count)
+{
+    ipt_batch_operand *const given = &operand->given;
+    ipt_result result;
+    if (!given->name || !given->type)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "operands[%zu].%s is NULL", i, given->name ? "type" : "name");
+    if (!ipt__is_identifier(given->name))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "operands[%zu].name is \"%.40s\": an identifier of 1 to 31 characters is needed", i,
+                         given->name);
+    operand->type_bytes = ipt__type_bytes(given->type);
+    if (!operand->type_bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "the type of operand %s is \"%.40s\": a number of OpenCL C is needed, or a vector of 2, 4, 8 "
+                         "or 16, such as double or float2",
+                         given->name, given->type);
+    result = ipt__check_types(context, given->name, given->type);
+    if (result)
+        return result;
+    if (given->access < IPT_READ || given->access > IPT_READ_WRITE)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "the access of operand %s is %d: IPT_READ, IPT_WRITE or IPT_READ_WRITE are needed",
+                         given->name, (int)given->access);
+    if ((int)given->layout < 0 || given->layout >= IPT__LAYOUT_COUNT)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "the layout of operand %s is %d: see IPT_LAYOUT_LIST", given->name,
+                         (int)given->layout);
+    if (!given->width != (given->layout != IPT_LAYOUT_BLOCKS))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "the width of operand %s is %zu: layout %s %s one", given->name,
+                         given->width, ipt_layout_string(given->layout), given->width ? "has no" : "needs");
+    given->rows = ipt__max(1, given->rows);
+    given->cols = ipt__max(1, given->cols);
+    if (!ipt__batch_measure(operand, count) || operand->components > 1 << 20)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "operand %s has %zu x %zu components in each of %zu elements: that is too many", given->name,
+                         given->rows, given->cols, count);
+    if (given->stride < ipt__batch_least_stride(operand, count))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "the stride of operand %s is %zu: at least %zu are needed",
+                         given->name, given->stride, ipt__batch_least_stride(operand, count));
+    operand->vector = 1;
+    if (given->layout == IPT_LAYOUT_ELEMENTS && operand->type_bytes < 16 &&
+        operand->components * operand->type_bytes % 16 == 0 && given->stride * operand->type_bytes % 16 == 0)
+        operand->vector = 16 / operand->type_bytes;
+    return IPT_SUCCESS;
+}
+
+static unsigned ipt__action_options(ipt_action action)
+{
+    switch (action) {
+    case IPT_ACTION_DOT:
+        return IPT_CONJUGATE_A;
+    case IPT_ACTION_GEMV:
+        return IPT_TRANSPOSE_A | IPT_CONJUGATE_A;
+    case IPT_ACTION_GEMM:
+        return IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B;
+    case IPT_ACTION_TRSM:
+        return IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT;
+    default:
+        return 0;
+    }
+}
+
+/* Fails unless a ready action's operand is there as the action needs it. spec: its place in IPT_ACTION_LIST's notation.
+ * lengths: of the letters so far. */
+static IPT__RARE ipt_result ipt__batch_match(const ipt__batch_problem *problem, const ipt_batch_desc *desc,
+                                             const char *spec, size_t lengths[26])
+{
+    const size_t name_bytes = strcspn(spec, ":");
+    const char *const action = ipt_action_string(desc->ready), *const shape = spec + name_bytes + 1;
+    const char *const type = name_bytes > 3 ? "int" : problem->operands[0].given.type; /* pivots, info */
+    const unsigned turns = *spec == 'A' ? IPT_TRANSPOSE_A : *spec == 'B' ? IPT_TRANSPOSE_B : 0;
+    const int turned = (desc->options & turns) != 0, needed = shape[2] == 'r'   ? IPT_READ
+                                                              : shape[2] == 'w' ? IPT_WRITE
+                                                                                : IPT_READ_WRITE;
+    const ipt_batch_operand *found = NULL;
+    size_t i;
+    for (i = 0; i < problem->operand_count && !found; ++i)
+        if (strlen(problem->operands[i].given.name) == name_bytes &&
+            !strncmp(problem->operands[i].given.name, spec, name_bytes))
+            found = &problem->operands[i].given;
+    if (!found)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "action %s needs an operand named %.*s", action, (int)name_bytes,
+                         spec);
+    if (strcmp(found->type, type))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "operand %s of action %s has type %s: %s is needed", found->name,
+                         action, found->type, type);
+    if (((int)found->access & needed) != needed)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "operand %s of action %s is %s", found->name, action,
+                         needed == IPT_READ    ? "read, and its access is IPT_WRITE"
+                         : needed == IPT_WRITE ? "written, and its access is IPT_READ"
+                                               : "read and written: IPT_READ_WRITE is needed");
+    for (i = 0; i < 2; ++i) {
+        const size_t side = (i == 1) == turned ? found->rows : found->cols;
+        size_t one = 1, *const length = shape[i] == '1' ? &one : &lengths[shape[i] - 'a'];
+        *length = *length ? *length : side;
+        if (*length != side)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "operand %s of action %s is %zu x %zu: %zu %s are needed",
+                             found->name, action, found->rows, found->cols, *length,
+                             (i == 1) == turned ? "rows" : "columns");
+    }
+    return IPT_SUCCESS;
+}
+
+/* Fails unless the operands and the argument are those of the ready action. */
+static IPT__RARE ipt_result ipt__batch_check_ready(const ipt__batch_problem *problem, const ipt_batch_desc *desc)
+{
+    static const char *const types[][2] = {
+        {"float", "float2"}, {"double", "double2"}, {"float2", "float4"}, {"double2", "none"}};
+    const char *const type = problem->operands[0].given.type, *spec = ipt__action_operands(desc->ready);
+    size_t lengths[26], which = 0;
+    ipt_result result = IPT_SUCCESS;
+    memset(lengths, 0, sizeof lengths);
+    while (which < 4 && strcmp(type, types[which][0]))
+        ++which;
+    if (which == 4)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "action %s begins with an operand of type %s: float, double, float2 or double2 is needed",
+                         ipt_action_string(desc->ready), type);
+    if (desc->argument_type && (desc->ready > IPT_ACTION_GEMM || strcmp(desc->argument_type, types[which][1])))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "argument_type is %s: action %s of %s takes %s",
+                         desc->argument_type, ipt_action_string(desc->ready), type,
+                         desc->ready > IPT_ACTION_GEMM ? "none" : types[which][1]);
+    while (*spec && !result) {
+        result = ipt__batch_match(problem, desc, spec, lengths);
+        spec += strcspn(spec, " ");
+        spec += *spec == ' ';
+    }
+    return result;
+}
+
+/* Fails for a desc whose values are wrong by themselves. */
+static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const ipt_batch_desc *desc)
+{
+    const int shares = desc->model == IPT_MODEL_GROUP || desc->model == IPT_MODEL_INTERLEAVED;
+    ipt_result result;
+    if (!desc->count)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "count is 0");
+    if (!desc->operands)
+        return ipt__fail_null("operands");
+    if ((int)desc->ready < 0 || desc->ready >= IPT__ACTION_COUNT)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "ready is %d: see IPT_ACTION_LIST", (int)desc->ready);
+    if (!desc->ready && !desc->action)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "action is NULL, and ready is none: one of them is needed");
+    if (desc->ready && (desc->action || desc->functions))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "ready is %s, and %s is given, too: one of them is possible",
+                         ipt_action_string(desc->ready), desc->action ? "action" : "functions");
+    if (desc->options & ~ipt__action_options(desc->ready))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "options is %u: action %s takes those in %u", desc->options,
+                         ipt_action_string(desc->ready), ipt__action_options(desc->ready));
+    if (!desc->operand_count || desc->operand_count > IPT_MAX_OPERANDS)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "operand_count is %zu: 1 to %d are possible", desc->operand_count,
+                         IPT_MAX_OPERANDS);
+    if ((int)desc->model < 0 || desc->model >= IPT__MODEL_COUNT)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "model is %d: see IPT_MODEL_LIST", (int)desc->model);
+    if (desc->flags & ~IPT_CACHE_ONLY)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags is %u: IPT_CACHE_ONLY and 0 are possible", desc->flags);
+    if (desc->group_size & (desc->group_size - 1) || desc->group_size > 1024)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "group_size is %zu: a power of two up to 1024 is needed",
+                         desc->group_size);
+    if (desc->lanes && (!shares || desc->lanes == 1 || desc->lanes & (desc->lanes - 1) || desc->lanes > 1024))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "lanes is %zu: models group and interleaved take 2, 4, 8 ... 1024, others none", desc->lanes);
+    if (desc->group_size && desc->group_size < desc->lanes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "group_size is %zu: an element's lanes = %zu share a work-group",
+                         desc->group_size, desc->lanes);
+    if (desc->argument_type && (!ipt__type_bytes(desc->argument_type) || ipt__type_bytes(desc->argument_type) > 16))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "argument_type is \"%.40s\": a number or vector of OpenCL C of at most 16 bytes is needed",
+                         desc->argument_type);
+    result = ipt__check_types(context, "argument_type", desc->argument_type);
+    result = result ? result : ipt__check_types(context, "functions", desc->functions);
+    return result ? result : ipt__check_types(context, "action", desc->action);
+}
+
+/* Copies names and types, which the operands then point to. */
+static IPT__RARE ipt_result ipt__batch_copy_names(ipt_batch *batch)
+{
+    size_t i, bytes = 0;
+    char *at;
+    for (i = 0; i < batch->problem.operand_count; ++i)
+        bytes += strlen(batch->problem.operands[i].given.name) + strlen(batch->problem.operands[i].given.type) + 2;
+    batch->names = at = (char *)ipt__allocate(&batch->context->allocator, bytes);
+    if (!at)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    for (i = 0; i < batch->problem.operand_count; ++i) {
+        ipt_batch_operand *const given = &batch->problem.operands[i].given;
+        given->name = strcpy(at, given->name);
+        at += strlen(at) + 1;
+        given->type = strcpy(at, given->type);
+        at += strlen(at) + 1;
+    }
+    return IPT_SUCCESS;
+}
+
+static IPT__RARE ipt_result ipt__batch_take(ipt_batch *batch, const ipt_batch_desc *desc)
+{
+    ipt__batch_problem *const problem = &batch->problem;
+    size_t i, j;
+    ipt_result result = ipt__batch_check(batch->context, desc);
+    if (result)
+        return result;
+    problem->limits = batch->context->limits;
+    problem->count = desc->count;
+    problem->alignment = 16;
+    for (i = 0; i < desc->operand_count; ++i) {
+        ipt__batch_operand *const operand = &problem->operands[i];
+        operand->given = desc->operands[i];
+        result = ipt__batch_take_operand(batch->context, operand, i, desc->count);
+        if (result)
+            return result;
+        for (j = 0; j < i; ++j)
+            if (!strcmp(problem->operands[j].given.name, operand->given.name))
+                return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "operands %zu and %zu are both named %s", j, i,
+                                 operand->given.name);
+        problem->element_bytes += operand->components * operand->type_bytes;
+        problem->alignment = ipt__max(problem->alignment, operand->type_bytes);
+        problem->operand_count = i + 1;
+    }
+    if (desc->ready) {
+        result = ipt__batch_check_ready(problem, desc);
+        if (result)
+            return result;
+        problem->sum_bytes = desc->ready == IPT_ACTION_DOT ? 16 : 0;
+    } else if (strstr(desc->action, "IPT_SUM") || (desc->functions && strstr(desc->functions, "IPT_SUM")))
+        problem->sum_bytes = 16;
+    batch->argument_bytes = desc->argument_type ? ipt__type_bytes(desc->argument_type) : 0;
+    return ipt__batch_copy_names(batch);
+}
+
+static IPT__RARE ipt_result ipt__batch_select(ipt_batch *batch, const ipt_batch_desc *desc)
+{
+    char why[160] = "";
+    const int found = desc->model ? ipt__batch_choose(&batch->problem, desc, desc->model, &batch->choice, why)
+                                  : ipt__batch_choose_model(&batch->problem, desc, &batch->choice, why);
+    return found ? IPT_SUCCESS
+                 : ipt__fail(IPT_ERROR_UNSUPPORTED, "model %s is not possible: %s",
+                             ipt_model_string(batch->choice.model), why);
+}
+
+/* The bytes that a launch accesses whose arguments are all 1. */
+static size_t ipt__batch_finish_bytes(const ipt__batch_problem *problem)
+{
+    size_t i, most = 0;
+    for (i = 0; i < problem->operand_count; ++i) {
+        const ipt__batch_operand *const operand = &problem->operands[i];
+        most = ipt__max(most, (operand->components * ipt__max(1, operand->given.width) + 1) * operand->type_bytes);
+    }
+    return ipt__round_up(most, 16);
+}
+
+/* The parameters of the choice's program, with the texts of ipt__batch_texts. */
+static ipt__params ipt__batch_params(const ipt_batch *batch, const char *operands, const char *action)
+{
+    const ipt__batch_choice *const choice = &batch->choice;
+    ipt__params params;
+    memset(&params, 0, sizeof params);
+    params.unit_bytes = 4;
+    params.group_size = (cl_uint)choice->group_size;
+    params.lanes = (cl_uint)choice->lanes;
+    params.sub_group = batch->problem.limits.sub_group == 1;
+    params.local_bytes = (cl_uint)ipt__max(1024, choice->local_bytes);
+    params.hold = (cl_uint)choice->hold;
+    params.interleaved = (cl_uint)choice->interleaved;
+    params.operands = operands;
+    params.action = action;
+    params.finish_bytes = ipt__batch_finish_bytes(&batch->problem);
+    return params;
+}
+
+/* Builds the program of the choice. */
+static IPT__RARE ipt_result ipt__batch_build(ipt_batch *batch, const ipt_batch_desc *desc)
+{
+    const ipt__batch_choice *const choice = &batch->choice;
+    const ipt_allocator *const allocator = &batch->context->allocator;
+    char cause[IPT__CAUSE_BYTES], *operands, *action;
+    ipt__params params;
+    size_t line = 0;
+    cl_int error;
+    ipt_result result;
+    result = ipt__batch_texts(allocator, &batch->problem, desc, &operands, &action);
+    params = ipt__batch_params(batch, operands, action);
+    if (!result)
+        result = ipt__program_get(batch->context, IPT__KERNEL_elements, &params, (desc->flags & IPT_CACHE_ONLY) != 0,
+                                  &batch->program);
+    if (result == IPT_ERROR_BUILD)
+        line = ipt__batch_action_line(allocator, &params);
+    ipt__release(allocator, operands);
+    ipt__release(allocator, action);
+    if (result == IPT_ERROR_BUILD) {
+        ipt__keep_cause(cause);
+        return ipt__fail(
+            result,
+            "the action does not compile for its operands in model %s (its line 1 is line %zu of the whole "
+            "text, which some compilers count): %s",
+            ipt_model_string(choice->model), line, cause);
+    }
+    if (result || !batch->context->context)
+        return result;
+    batch->kernel = ipt__cl.clCreateKernel(batch->program->program, ipt__kernels[IPT__KERNEL_elements].name, &error);
+    return error ? ipt__fail_opencl("clCreateKernel", error) : IPT_SUCCESS;
+}
+
+static IPT__RARE void ipt__batch_write_description(ipt_batch *batch)
+{
+    const ipt__batch_choice *const choice = &batch->choice;
+    ipt__text out = {NULL, sizeof batch->description, 0};
+    size_t i;
+    out.text = batch->description;
+    ipt__text_add(&out, "%zu elements of %zu bytes, model %s: %zu work-item%s to an element, work-groups of %zu",
+                  batch->problem.count, batch->problem.element_bytes, ipt_model_string(choice->model), choice->lanes,
+                  choice->lanes == 1 ? "" : "s", choice->group_size);
+    if (choice->local_bytes)
+        ipt__text_add(&out, ", %zu bytes of local memory", choice->local_bytes);
+    ipt__text_add(&out, "\n");
+    for (i = 0; i < batch->problem.operand_count; ++i) {
+        const ipt__batch_operand *const operand = &batch->problem.operands[i];
+        static const char *const accesses[] = {"", "read", "written", "read and written"};
+        ipt__text_add(&out, "%s: %zu x %zu of %s, %s, layout %s, stride %zu%s\n", operand->given.name,
+                      operand->given.rows, operand->given.cols, operand->given.type, accesses[operand->given.access],
+                      ipt_layout_string(operand->given.layout), operand->given.stride,
+                      operand->vector > 1 && choice->hold <= IPT__HOLD_STAGED ? ", by vectors of 16 bytes" : "");
+    }
+}
+
+IPT_API void ipt_batch_destroy(ipt_batch *batch)
+{
+    ipt_context *context;
+    if (!batch)
+        return;
+    context = batch->context;
+    if (batch->kernel)
+        ipt__cl.clReleaseKernel(batch->kernel);
+    ipt__program_drop(context, batch->program);
+    IPT_LOCK_DESTROY(&batch->lock);
+    ipt__release(&context->allocator, batch->names);
+    ipt__release(&context->allocator, batch);
+    ipt_context_destroy(context);
+}
+
+IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *context, const ipt_batch_desc *desc,
+                                          ipt_batch **batch)
+{
+    ipt_batch_desc taken;
+    ipt_batch *made;
+    ipt_result result;
+    if (!batch)
+        return ipt__fail_null("batch");
+    *batch = NULL;
+    if (!context || !desc)
+        return ipt__fail_null(context ? "desc" : "context");
+    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes, "desc");
+    if (result)
+        return result;
+    made = (ipt_batch *)ipt__allocate(&context->allocator, sizeof *made);
+    if (!made)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    ipt__context_retain(context);
+    made->context = context;
+    IPT_LOCK_INIT(&made->lock);
+    result = ipt__batch_take(made, &taken);
+    result = result ? result : ipt__batch_select(made, &taken);
+    result = result ? result : ipt__batch_build(made, &taken);
+    if (result) {
+        ipt_batch_destroy(made);
+        return result;
+    }
+    ipt__batch_write_description(made);
+    *batch = made;
+    return IPT_SUCCESS;
+}
+
+/* The function itself, behind the macro of its name. */
+IPT_API ipt_result(ipt_batch_create)(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch)
+{
+    return ipt_batch_create_sized(sizeof *desc, context, desc, batch);
+}
+
+IPT_API const char *ipt_batch_describe(const ipt_batch *batch)
+{
+    return batch ? batch->description : "";
+}
+
+IPT_API const char *ipt_batch_source(const ipt_batch *batch)
+{
+#ifdef IPT_NO_KERNEL_SOURCE
+    (void)batch;
+    return NULL;
+#else
+    return batch ? batch->program->source : NULL;
+#endif
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>batch/execute                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Executions of batch plans. */
+
+/* The buffer of an operand, as checks take it. */
+static ipt__operand ipt__batch_buffer_of(const ipt__batch_operand *operand, const ipt_batch_buffer *buffer)
+{
+    ipt__operand checked;
+    memset(&checked, 0, sizeof checked);
+    checked.name = operand->given.name;
+    checked.offset_name = "byte_offset";
+    checked.buffer = buffer->buffer;
+    checked.offset = buffer->byte_offset;
+    checked.bytes = operand->span * operand->type_bytes;
+    checked.refused = operand->given.access == IPT_READ    ? CL_MEM_WRITE_ONLY
+                      : operand->given.access == IPT_WRITE ? CL_MEM_READ_ONLY
+                                                           : (cl_mem_flags)IPT__BUFFER_READ_AND_WRITTEN;
+    checked.unit = checked.host_alignment = operand->vector > 1 ? 16 : operand->type_bytes;
+    return checked;
+}
+
+static ipt_result ipt__batch_check_buffers(const ipt_batch *batch, const ipt_batch_buffer *buffers)
+{
+    cl_mem memory[IPT_MAX_OPERANDS];
+    size_t begin[IPT_MAX_OPERANDS], bytes[IPT_MAX_OPERANDS], i, j;
+    for (i = 0; i < batch->problem.operand_count; ++i) {
+        const ipt__batch_operand *const operand = &batch->problem.operands[i];
+        const ipt__operand checked = ipt__batch_buffer_of(operand, &buffers[i]);
+        ipt_result result = ipt__check_buffer(batch->context, &checked, NULL);
+        bytes[i] = checked.bytes;
+        if (!result)
+            result = ipt__memory_range(checked.buffer, checked.offset, &memory[i], &begin[i]);
+        if (result)
+            return result;
+        for (j = 0; j < i; ++j)
+            if (((operand->given.access | batch->problem.operands[j].given.access) & IPT_WRITE) &&
+                memory[i] == memory[j] && begin[i] < begin[j] + bytes[j] && begin[j] < begin[i] + bytes[i])
+                return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                                 "operands %s and %s overlap in memory, and the action writes to one of them",
+                                 batch->problem.operands[j].given.name, operand->given.name);
+    }
+    return IPT_SUCCESS;
+}
+
+/* Sets the kernel's arguments. The lock is held. */
+static cl_int ipt__batch_set(ipt_batch *batch, const ipt_batch_buffer *buffers, const void *argument)
+{
+    ipt__elements_arguments arguments;
+    cl_ulong words[2] = {0, 0}, bases[IPT_MAX_OPERANDS] = {0}, strides[IPT_MAX_OPERANDS] = {0};
+    cl_int error = CL_SUCCESS;
+    cl_uint i;
+    memset(&arguments, 0, sizeof arguments);
+    if (argument)
+        memcpy(words, argument, batch->argument_bytes);
+    arguments.count = batch->problem.count;
+    arguments.argument_low = words[0];
+    arguments.argument_high = words[1];
+    for (i = 0; i < IPT_MAX_OPERANDS && !error; ++i) {
+        const int is_given = i < batch->problem.operand_count;
+        const ipt__batch_operand *const operand = &batch->problem.operands[i];
+        const cl_mem memory = buffers[is_given ? i : 0].buffer;
+        if (is_given) {
+            bases[i] = buffers[i].byte_offset / operand->type_bytes;
+            strides[i] = operand->given.stride;
+        }
+        error = ipt__cl.clSetKernelArg(batch->kernel, i, sizeof memory, &memory);
+    }
+    memcpy((char *)&arguments + offsetof(ipt__elements_arguments, base0), bases, sizeof bases);
+    memcpy((char *)&arguments + offsetof(ipt__elements_arguments, stride0), strides, sizeof strides);
+    return error ? error : ipt__cl.clSetKernelArg(batch->kernel, IPT_MAX_OPERANDS, sizeof arguments, &arguments);
+}
+
+IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, const ipt_batch_buffer *buffers,
+                                     const void *argument, cl_uint num_wait_events, const cl_event *wait_events,
+                                     cl_event *event)
+{
+    size_t groups, local_size, global_size;
+    cl_int error;
+    ipt_result result;
+    if (event)
+        *event = NULL;
+    if (!batch || !buffers)
+        return ipt__fail_null(batch ? "buffers" : "batch");
+    if (!batch->context->context)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "the plan's context was made from a profile: it has no device to run on");
+    if (!argument != !batch->argument_bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "argument is %s, and the desc has %s argument_type",
+                         argument ? "not NULL" : "NULL", batch->argument_bytes ? "an" : "no");
+    local_size = batch->choice.group_size;
+    groups = ipt__ceil_divide(batch->problem.count, local_size / batch->choice.lanes);
+    if (groups > 0x7fffffff)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the batch would take %zu work-groups: 2147483647 are possible",
+                         groups);
+    global_size = groups * local_size;
+    result = ipt__check_queue(batch->context, queue, num_wait_events, wait_events);
+    result = result ? result : ipt__batch_check_buffers(batch, buffers);
+    if (result)
+        return result;
+    IPT_LOCK_ACQUIRE(&batch->lock);
+    error = ipt__batch_set(batch, buffers, argument);
+    if (!error)
+        error = ipt__cl.clEnqueueNDRangeKernel(queue, batch->kernel, 1, NULL, &global_size, &local_size,
+                                               num_wait_events, wait_events, event);
+    IPT_LOCK_RELEASE(&batch->lock);
+    if (error)
+        return ipt__fail_opencl("clEnqueueNDRangeKernel", error);
+    ipt__cl.clFlush(queue); /* a later failure is the event's */
+    return IPT_SUCCESS;
+}
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>api                                                                                                              */
 /* ------------------------------------------------------------------------------------------------------------------ */

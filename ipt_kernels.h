@@ -34,7 +34,10 @@
       "work-groups that a compute unit shall run at a time: on NVIDIA's, work-items get no more registers than that leaves") \
     X(reversed, IPT_REVERSED, 0, 3, "rotations: 1: runs are stored backwards; 2: columns lie in the opposite sequence; 3: both") \
     X(by_words, IPT_BY_WORDS, 0, 1, "1: columns of units shorter than a word move by words, in blocks: rows and runs are whole words") \
-    X(pitched, IPT_PITCHED, 0, 1, "1: rows have gaps; 0: they have none, and the kernel computes their distance")
+    X(pitched, IPT_PITCHED, 0, 1, "1: rows have gaps; 0: they have none, and the kernel computes their distance")      \
+    X(hold, IPT_HOLD, 0, 3,                                                                                            \
+      "where actions find elements, 0: local memory; 1: registers, by way of it; 2: registers; 3: the buffers")        \
+    X(interleaved, IPT_INTERLEAVED, 0, 1, "1: neighbouring work-items have different elements; 0: they share one")
 
 /* X(kernel, memories, local, parameters that it uses): the OpenCL kernel is ipt_k_<kernel> in gen/kernels/<kernel>.cl. It
  * takes `memories` buffers, then local memory if `local` is 1, then IPT_<kernel>_ARGUMENTS. */
@@ -85,7 +88,20 @@
 #define IPT_SEED_KERNEL_LIST(X)
 #endif
 
-#define IPT_KERNEL_LIST(X) IPT_OWN_KERNEL_LIST(X) IPT_SEED_KERNEL_LIST(X)
+/* The kernel of batch plans, whose program also has the operands and the action: IPT_NO_BATCH leaves it out. */
+#ifndef IPT_NO_BATCH
+#define IPT_BATCH_KERNEL_LIST(X)                                                                                       \
+    X(elements, 8, 0,                                                                                                  \
+      IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_lanes | IPT__USES_sub_group | IPT__USES_local_bytes |    \
+          IPT__USES_hold | IPT__USES_interleaved)
+#else
+#define IPT_BATCH_KERNEL_LIST(X)
+#endif
+
+/* The texts of ready actions, in gen/kernels/elements. */
+#define IPT_ACTION_TEXT_LIST(X) X(algebra) X(dot) X(gemv) X(gemm) X(potrf) X(potrs) X(trsm) X(getrf) X(getrs) X(getri)
+
+#define IPT_KERNEL_LIST(X) IPT_OWN_KERNEL_LIST(X) IPT_SEED_KERNEL_LIST(X) IPT_BATCH_KERNEL_LIST(X)
 
 /* Run-time arguments in the order of the kernel's signature. All lengths, strides and bases are in units unless said
  * otherwise. X(type, name) is one value. D(bits, name) is a divisor: name, name_magic and name_shift, which divide
@@ -474,6 +490,29 @@
     X(ulong, target_stride)                                                                                            \
     X(ulong, chunks)       /* of a matrix */                                                                           \
     X(ulong, control_base) /* words: the next number, and a flag for each chunk of each matrix */
+
+/* A work-group serves the elements of its number, of `count` elements. Each operand begins at its base; strides are
+ * those of its layout. Both are in values of the operand's type. */
+#define IPT_elements_ARGUMENTS(X, D)                                                                                   \
+    X(ulong, count)                                                                                                    \
+    X(ulong, argument_low) /* the action's argument `a` */                                                             \
+    X(ulong, argument_high)                                                                                            \
+    X(ulong, base0)                                                                                                    \
+    X(ulong, base1)                                                                                                    \
+    X(ulong, base2)                                                                                                    \
+    X(ulong, base3)                                                                                                    \
+    X(ulong, base4)                                                                                                    \
+    X(ulong, base5)                                                                                                    \
+    X(ulong, base6)                                                                                                    \
+    X(ulong, base7)                                                                                                    \
+    X(ulong, stride0)                                                                                                  \
+    X(ulong, stride1)                                                                                                  \
+    X(ulong, stride2)                                                                                                  \
+    X(ulong, stride3)                                                                                                  \
+    X(ulong, stride4)                                                                                                  \
+    X(ulong, stride5)                                                                                                  \
+    X(ulong, stride6)                                                                                                  \
+    X(ulong, stride7)
 
 /* The text of each kernel file without comments and indentation, and its FNV-1a hash. */
 
@@ -2819,6 +2858,105 @@ static const char *const ipt__text_bands_left[] = {
 #define IPT__HASH_bands_left "a6473fa540da930b"
 
 #ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_actions[] = {
+    "\n#if !defined(IPT_OPERAND_LIST) || !defined(IPT_LANES) || !defined(IPT_HOLD) || !defined(IPT_INTERLEAVED) ||            \\\n"
+    "!defined(IPT_SUB_GROUP)\n"
+    "#error \"IPT_OPERAND_LIST, IPT_LANES, IPT_HOLD, IPT_INTERLEAVED and IPT_SUB_GROUP must be defined\"\n"
+    "#endif\n"
+    "\n\n#ifdef __clang__\n"
+    "#pragma clang diagnostic ignored \"-Wpass-failed\"\n"
+    "#endif\n"
+    "\n\n#define IPT_HOLD_LOCAL 0\n"
+    "#define IPT_HOLD_STAGED 1\n"
+    "#define IPT_HOLD_REGISTERS 2\n"
+    "#define IPT_HOLD_MEMORY 3\n"
+    "\n#if IPT_HOLD == IPT_HOLD_LOCAL\n"
+    "#define IPT_SPACE __local\n"
+    "#elif IPT_HOLD == IPT_HOLD_MEMORY\n"
+    "#define IPT_SPACE __global\n"
+    "#else\n"
+    "#define IPT_SPACE __private\n"
+    "#endif\n"
+    "\n#define IPT_ELEMENTS (IPT_GROUP_SIZE / IPT_LANES)\n"
+    "#if IPT_INTERLEAVED\n"
+    "#define IPT_LANE_STEP IPT_ELEMENTS\n"
+    "#else\n"
+    "#define IPT_LANE_STEP 1\n"
+    "#endif\n"
+    "\n\n#if IPT_LANES == 1\n"
+    "#define IPT_BARRIER()                                                                                                  \\\n"
+    "do {                                                                                                               \\\n"
+    "} while (0)\n"
+    "#elif IPT_SUB_GROUP == 1 && !IPT_INTERLEAVED && IPT_LANES <= 32\n"
+    "#define IPT_BARRIER() __asm__ volatile(\"bar.warp.sync 0xffffffff;\" ::: \"memory\")\n"
+    "#elif IPT_HOLD == IPT_HOLD_MEMORY\n"
+    "#define IPT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n"
+    "#else\n"
+    "#define IPT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)\n"
+    "#endif\n"
+    "\n#define IPT_LANE ipt_lane\n"
+    "#define IPT_ELEMENT ipt_element\n"
+    "#if IPT_HOLD == IPT_HOLD_STAGED || IPT_HOLD == IPT_HOLD_REGISTERS\n"
+    "#define IPT_UNROLL _Pragma(\"unroll\")\n"
+    "#else\n"
+    "#define IPT_UNROLL\n"
+    "#endif\n"
+    "\n\n#ifdef IPT_SUM_TYPES\n"
+    "#if IPT_LANES == 1\n"
+    "#define IPT_SUM(type, value) (value)\n"
+    "#else\n"
+    "#define IPT_DEFINE_SUM(type)                                                                                           \\\n"
+    "IPT_INLINE type ipt_sum_##type(const type value, const uint ipt_lane, __local uint4 *ipt_slots)                    \\\n"
+    "{                                                                                                                  \\\n"
+    "__local type *const slot = (__local type *)ipt_slots + get_local_id(0);                                        \\\n"
+    "*slot = value;                                                                                                 \\\n"
+    "IPT_BARRIER();                                                                                                 \\\n"
+    "for (uint step = IPT_LANES / 2; step; step /= 2) {                                                             \\\n"
+    "if (ipt_lane < step)                                                                                       \\\n"
+    "*slot += slot[step * IPT_LANE_STEP];                                                                   \\\n"
+    "IPT_BARRIER();                                                                                             \\\n"
+    "}                                                                                                              \\\n"
+    "const type sum = *(slot - ipt_lane * IPT_LANE_STEP);                                                           \\\n"
+    "IPT_BARRIER();                                                                                                 \\\n"
+    "return sum;                                                                                                    \\\n"
+    "}\n"
+    "IPT_SUM_TYPES(IPT_DEFINE_SUM)\n"
+    "#define IPT_SUM_OF(type, value) ipt_sum_##type(value, ipt_lane, ipt_slots)\n"
+    "#define IPT_SUM(type, value) IPT_SUM_OF(type, value)\n"
+    "#define IPT_SLOTS_PARAMETER , __local uint4 *ipt_slots\n"
+    "#define IPT_SLOTS_PASSED , ipt_slots\n"
+    "#endif\n"
+    "#endif\n"
+    "#ifndef IPT_SLOTS_PARAMETER\n"
+    "#define IPT_SLOTS_PARAMETER\n"
+    "#define IPT_SLOTS_PASSED\n"
+    "#endif\n"
+    "\n#ifdef IPT_ACTION_ARGUMENT_TYPE\n"
+    "#define IPT_ACTION_ARGUMENT_PARAMETER , const IPT_ACTION_ARGUMENT_TYPE a\n"
+    "#define IPT_ACTION_ARGUMENT_PASSED , a\n"
+    "#else\n"
+    "#define IPT_ACTION_ARGUMENT_PARAMETER\n"
+    "#define IPT_ACTION_ARGUMENT_PASSED\n"
+    "#endif\n"
+    "\n\n#define IPT_READS(name) (name##_ACCESS & 1)\n"
+    "",
+    "#define IPT_WRITES(name) (name##_ACCESS & 2)\n"
+    "\n\n#define IPT_CONST_1 const\n"
+    "#define IPT_CONST_2\n"
+    "#define IPT_CONST_3\n"
+    "#define IPT_CONST_OF(access) IPT_CONST_##access\n"
+    "#define IPT_CONST(access) IPT_CONST_OF(access)\n"
+    "#define IPT_OPERAND_PARAMETER(name, number)                                                                            \\\n"
+    ", IPT_SPACE IPT_CONST(name##_ACCESS) name##_TYPE *ipt_at_##name, const size_t ipt_step_##name\n"
+    "#define IPT_ACTION_PARAMETERS                                                                                          \\\n"
+    "const uint ipt_lane, const ulong ipt_element IPT_SLOTS_PARAMETER IPT_ACTION_ARGUMENT_PARAMETER IPT_OPERAND_LIST(   \\\n"
+    "IPT_OPERAND_PARAMETER)\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_actions "40437720e51804a3"
+
+#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_chains[] = {
     "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES) || !defined(IPT_PIECE_VECTORS) || !defined(IPT_CHAINS) ||          \\\n"
     "!defined(IPT_SUB_GROUP)\n"
@@ -5135,5 +5273,567 @@ static const char *const ipt__text_pad[] = {
 #define IPT_pad_PARTS(X) X(unit) X(divide) X(sync)
 #endif
 
-#define IPT_PART_LIST(X) X(unit) X(divide) X(single) X(slots) X(sync) X(vectors) X(inner) X(rows) X(registers) X(small_tiles) X(run_moves) X(tickets) X(columns) X(grid_alone) X(runs_held) X(words) X(panel_chunks) X(band_chunks) X(band_waits) X(bands_left)
+#ifndef IPT_NO_BATCH
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_algebra[] = {
+    "\n#if IPT_IS_COMPLEX\n"
+    "IPT_INLINE IPT_NUMBER ipt_times(const IPT_NUMBER p, const IPT_NUMBER q)\n"
+    "{\n"
+    "return (IPT_NUMBER)(p.x * q.x - p.y * q.y, p.x * q.y + p.y * q.x);\n"
+    "}\n"
+    "IPT_INLINE IPT_NUMBER ipt_conjugate(const IPT_NUMBER p)\n"
+    "{\n"
+    "return (IPT_NUMBER)(p.x, -p.y);\n"
+    "}\n"
+    "IPT_INLINE IPT_NUMBER ipt_inverse(const IPT_NUMBER p)\n"
+    "{\n"
+    "return ipt_conjugate(p) / (p.x * p.x + p.y * p.y);\n"
+    "}\n"
+    "#define IPT_SIZE_OF(p) (fabs((p).x) + fabs((p).y))\n"
+    "#define IPT_REAL(p) ((p).x)\n"
+    "#define IPT_ONE ((IPT_NUMBER)(1, 0))\n"
+    "#define IPT_FROM_REAL(p) ((IPT_NUMBER)((p), 0))\n"
+    "#else\n"
+    "#define ipt_times(p, q) ((p) * (q))\n"
+    "#define ipt_conjugate(p) (p)\n"
+    "#define ipt_inverse(p) (1 / (p))\n"
+    "#define IPT_SIZE_OF(p) fabs(p)\n"
+    "#define IPT_REAL(p) (p)\n"
+    "#define IPT_ONE ((IPT_NUMBER)1)\n"
+    "#define IPT_FROM_REAL(p) (p)\n"
+    "#endif\n"
+    "\n\n#if IPT_OPTIONS & 1\n"
+    "#define IPT_OF_A(i, j) A(j, i)\n"
+    "#define IPT_A_INNER A_ROWS\n"
+    "#else\n"
+    "#define IPT_OF_A(i, j) A(i, j)\n"
+    "#define IPT_A_INNER A_COLS\n"
+    "#endif\n"
+    "#if IPT_OPTIONS & 2\n"
+    "#define IPT_OF_B(i, j) B(j, i)\n"
+    "#else\n"
+    "#define IPT_OF_B(i, j) B(i, j)\n"
+    "#endif\n"
+    "#if IPT_OPTIONS & 4\n"
+    "#define IPT_A(i, j) ipt_conjugate(IPT_OF_A(i, j))\n"
+    "#else\n"
+    "#define IPT_A(i, j) IPT_OF_A(i, j)\n"
+    "#endif\n"
+    "#if IPT_OPTIONS & 8\n"
+    "#define IPT_B(i, j) ipt_conjugate(IPT_OF_B(i, j))\n"
+    "#else\n"
+    "#define IPT_B(i, j) IPT_OF_B(i, j)\n"
+    "#endif\n"
+    "\n\n#if !defined(IPT_ACTION_ARGUMENT_TYPE)\n"
+    "#define IPT_SCALED(name, result, old) (result)\n"
+    "#elif IPT_IS_COMPLEX\n"
+    "#define IPT_SCALED(name, result, old)                                                                                  \\\n"
+    "(ipt_times(a.xy, result) + (IPT_READS(name) ? ipt_times(a.zw, old) : (IPT_NUMBER)0))\n"
+    "#else\n"
+    "#define IPT_SCALED(name, result, old) (a.x * (result) + (IPT_READS(name) ? a.y * (old) : (IPT_NUMBER)0))\n"
+    "#endif\n"
+    "\n#define IPT_UNROLL_SHORT _Pragma(\"unroll\")\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_algebra "3df5ecaac85dab55"
+#define IPT_algebra_PARTS(X)
+#endif
+
+#ifndef IPT_NO_BATCH
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_dot[] = {
+    "\n{\n"
+    "IPT_NUMBER sum = 0;\n"
+    "IPT_UNROLL for (uint i = IPT_LANE; i < x_ROWS; i += IPT_LANES)\n"
+    "#if IPT_OPTIONS & 4\n"
+    "sum += ipt_times(ipt_conjugate(x(i, 0)), y(i, 0));\n"
+    "#else\n"
+    "sum += ipt_times(x(i, 0), y(i, 0));\n"
+    "#endif\n"
+    "sum = IPT_SUM(IPT_NUMBER, sum);\n"
+    "if (IPT_LANE == 0)\n"
+    "r(0, 0) = IPT_SCALED(r, sum, r(0, 0));\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_dot "499c778d8094ed93"
+#define IPT_dot_PARTS(X)
+#endif
+
+#ifndef IPT_NO_BATCH
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_gemv[] = {
+    "\n{\n"
+    "IPT_UNROLL for (uint i = IPT_LANE; i < y_ROWS; i += IPT_LANES)\n"
+    "{\n"
+    "IPT_NUMBER sum = 0;\n"
+    "IPT_UNROLL for (uint k = 0; k < IPT_A_INNER; ++k) sum += ipt_times(IPT_A(i, k), x(k, 0));\n"
+    "y(i, 0) = IPT_SCALED(y, sum, y(i, 0));\n"
+    "}\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_gemv "85d67ceb7e7dacb9"
+#define IPT_gemv_PARTS(X)
+#endif
+
+#ifndef IPT_NO_BATCH
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_gemm[] = {
+    "\n\n{\n"
+    "#if IPT_LANES == 1\n"
+    "IPT_UNROLL for (uint i = 0; i < C_ROWS; ++i)\n"
+    "{\n"
+    "IPT_UNROLL for (uint j = 0; j < C_COLS; ++j)\n"
+    "{\n"
+    "IPT_NUMBER sum = 0;\n"
+    "IPT_UNROLL for (uint k = 0; k < IPT_A_INNER; ++k) sum += ipt_times(IPT_A(i, k), IPT_B(k, j));\n"
+    "C(i, j) = IPT_SCALED(C, sum, C(i, j));\n"
+    "}\n"
+    "}\n"
+    "#else\n"
+    "const uint across = (C_COLS + 3) / 4;\n"
+    "for (uint first = 0; first < (C_ROWS + 3) / 4 * across; first += IPT_LANES) {\n"
+    "const uint block = first + IPT_LANE, i = block / across * 4, j = block % across * 4;\n"
+    "if (i >= C_ROWS)\n"
+    "continue;\n"
+    "IPT_NUMBER sums[4][4];\n"
+    "IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u) sums[u / 4][u % 4] = 0;\n"
+    "for (uint k = 0; k < IPT_A_INNER; ++k) {\n"
+    "IPT_NUMBER down[4], right[4];\n"
+    "IPT_UNROLL_SHORT for (uint u = 0; u < 4; ++u)\n"
+    "{\n"
+    "down[u] = IPT_A(min(i + u, C_ROWS - 1u), k);\n"
+    "right[u] = IPT_B(k, min(j + u, C_COLS - 1u));\n"
+    "}\n"
+    "IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u) sums[u / 4][u % 4] += ipt_times(down[u / 4], right[u % 4]);\n"
+    "}\n"
+    "IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u) if (i + u / 4 < C_ROWS && j + u % 4 < C_COLS)\n"
+    "C(i + u / 4, j + u % 4) = IPT_SCALED(C, sums[u / 4][u % 4], C(i + u / 4, j + u % 4));\n"
+    "}\n"
+    "#endif\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_gemm "1cd010973339446f"
+#define IPT_gemm_PARTS(X)
+#endif
+
+#ifndef IPT_NO_BATCH
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_potrf[] = {
+    "\n\n{\n"
+    "int failed = 0;\n"
+    "IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)\n"
+    "{\n"
+    "const IPT_NUMBER root = IPT_FROM_REAL(sqrt(IPT_REAL(A(k, k))));\n"
+    "failed = failed ? failed : IPT_REAL(A(k, k)) > 0 ? 0 : (int)k + 1;\n"
+    "const IPT_NUMBER factor = ipt_inverse(root);\n"
+    "IPT_BARRIER();\n"
+    "if (!failed) {\n"
+    "IPT_UNROLL for (uint i = k + IPT_LANE; i < A_ROWS; i += IPT_LANES) A(i, k) =\n"
+    "i == k ? root : ipt_times(A(i, k), factor);\n"
+    "}\n"
+    "IPT_BARRIER();\n"
+    "if (!failed) {\n"
+    "IPT_UNROLL for (uint i = k + 1 + IPT_LANE; i < A_ROWS; i += IPT_LANES)\n"
+    "{\n"
+    "const IPT_NUMBER left = A(i, k);\n"
+    "IPT_UNROLL for (uint j = k + 1; j <= i; ++j) A(i, j) -= ipt_times(left, ipt_conjugate(A(j, k)));\n"
+    "}\n"
+    "}\n"
+    "IPT_BARRIER();\n"
+    "}\n"
+    "if (IPT_LANE == 0)\n"
+    "info(0, 0) = failed;\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_potrf "b96f4f1533ed4528"
+#define IPT_potrf_PARTS(X)
+#endif
+
+#ifndef IPT_NO_BATCH
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_potrs[] = {
+    "\n{\n"
+    "IPT_UNROLL for (uint k = 0; k < B_ROWS; ++k)\n"
+    "{\n"
+    "IPT_UNROLL for (uint c = IPT_LANE; c < B_COLS; c += IPT_LANES)\n"
+    "{\n"
+    "IPT_NUMBER sum = B(k, c);\n"
+    "IPT_UNROLL for (uint i = 0; i < k; ++i) sum -= ipt_times(A(k, i), B(i, c));\n"
+    "B(k, c) = ipt_times(sum, ipt_inverse(A(k, k)));\n"
+    "}\n"
+    "}\n"
+    "IPT_UNROLL for (uint back = 0; back < B_ROWS; ++back)\n"
+    "{\n"
+    "const uint k = B_ROWS - 1 - back;\n"
+    "IPT_UNROLL for (uint c = IPT_LANE; c < B_COLS; c += IPT_LANES)\n"
+    "{\n"
+    "IPT_NUMBER sum = B(k, c);\n"
+    "IPT_UNROLL for (uint i = k + 1; i < B_ROWS; ++i) sum -= ipt_times(ipt_conjugate(A(i, k)), B(i, c));\n"
+    "B(k, c) = ipt_times(sum, ipt_inverse(ipt_conjugate(A(k, k))));\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_potrs "6f909b6ee61b3871"
+#define IPT_potrs_PARTS(X)
+#endif
+
+#ifndef IPT_NO_BATCH
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_trsm[] = {
+    "\n\n{\n"
+    "IPT_UNROLL for (uint step = 0; step < B_ROWS; ++step)\n"
+    "{\n"
+    "#if !(IPT_OPTIONS & 16) == !(IPT_OPTIONS & 1)\n"
+    "const uint k = step, first = 0, end = k;\n"
+    "#else\n"
+    "const uint k = B_ROWS - 1 - step, first = k + 1, end = B_ROWS;\n"
+    "#endif\n"
+    "IPT_UNROLL for (uint c = IPT_LANE; c < B_COLS; c += IPT_LANES)\n"
+    "{\n"
+    "IPT_NUMBER sum = B(k, c);\n"
+    "IPT_UNROLL for (uint i = first; i < end; ++i) sum -= ipt_times(IPT_A(k, i), B(i, c));\n"
+    "#if IPT_OPTIONS & 32\n"
+    "B(k, c) = sum;\n"
+    "#else\n"
+    "B(k, c) = ipt_times(sum, ipt_inverse(IPT_A(k, k)));\n"
+    "#endif\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_trsm "d208f350e9840837"
+#define IPT_trsm_PARTS(X)
+#endif
+
+#ifndef IPT_NO_BATCH
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_getrf[] = {
+    "\n\n{\n"
+    "int failed = 0;\n"
+    "IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)\n"
+    "{\n"
+    "uint row = k;\n"
+    "IPT_UNROLL for (uint i = k + 1; i < A_ROWS; ++i) row = IPT_SIZE_OF(A(i, k)) > IPT_SIZE_OF(A(row, k)) ? i : row;\n"
+    "const IPT_NUMBER pivot = A(row, k);\n"
+    "const int is_zero = !(IPT_SIZE_OF(pivot) > 0);\n"
+    "failed = failed ? failed : is_zero ? (int)k + 1 : 0;\n"
+    "IPT_BARRIER();\n"
+    "if (IPT_LANE == 0)\n"
+    "pivots(k, 0) = (int)row + 1;\n"
+    "if (row != k) {\n"
+    "IPT_UNROLL for (uint j = IPT_LANE; j < A_COLS; j += IPT_LANES)\n"
+    "{\n"
+    "const IPT_NUMBER other = A(k, j);\n"
+    "A(k, j) = A(row, j);\n"
+    "A(row, j) = other;\n"
+    "}\n"
+    "}\n"
+    "IPT_BARRIER();\n"
+    "IPT_UNROLL for (uint i = k + 1 + IPT_LANE; i < A_ROWS; i += IPT_LANES)\n"
+    "{\n"
+    "const IPT_NUMBER factor = is_zero ? A(i, k) : ipt_times(A(i, k), ipt_inverse(pivot));\n"
+    "A(i, k) = factor;\n"
+    "IPT_UNROLL for (uint j = k + 1; j < A_COLS; ++j) A(i, j) -= ipt_times(factor, A(k, j));\n"
+    "}\n"
+    "IPT_BARRIER();\n"
+    "}\n"
+    "if (IPT_LANE == 0)\n"
+    "info(0, 0) = failed;\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_getrf "002fc2e7f85016b9"
+#define IPT_getrf_PARTS(X)
+#endif
+
+#ifndef IPT_NO_BATCH
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_getrs[] = {
+    "\n{\n"
+    "IPT_UNROLL for (uint c = IPT_LANE; c < B_COLS; c += IPT_LANES)\n"
+    "{\n"
+    "for (uint k = 0; k < B_ROWS; ++k) {\n"
+    "const uint row = (uint)pivots(k, 0) - 1;\n"
+    "const IPT_NUMBER other = B(k, c);\n"
+    "B(k, c) = B(row, c);\n"
+    "B(row, c) = other;\n"
+    "}\n"
+    "IPT_UNROLL for (uint k = 0; k < B_ROWS; ++k)\n"
+    "{\n"
+    "IPT_NUMBER sum = B(k, c);\n"
+    "IPT_UNROLL for (uint i = 0; i < k; ++i) sum -= ipt_times(A(k, i), B(i, c));\n"
+    "B(k, c) = sum;\n"
+    "}\n"
+    "IPT_UNROLL for (uint back = 0; back < B_ROWS; ++back)\n"
+    "{\n"
+    "const uint k = B_ROWS - 1 - back;\n"
+    "IPT_NUMBER sum = B(k, c);\n"
+    "IPT_UNROLL for (uint i = k + 1; i < B_ROWS; ++i) sum -= ipt_times(A(k, i), B(i, c));\n"
+    "B(k, c) = ipt_times(sum, ipt_inverse(A(k, k)));\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_getrs "b2a2e9a9cc749d01"
+#define IPT_getrs_PARTS(X)
+#endif
+
+#ifndef IPT_NO_BATCH
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_getri[] = {
+    "\n\n{\n"
+    "int failed = 0;\n"
+    "IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)\n"
+    "{\n"
+    "uint row = k;\n"
+    "IPT_UNROLL for (uint i = k + 1; i < A_ROWS; ++i) row = IPT_SIZE_OF(A(i, k)) > IPT_SIZE_OF(A(row, k)) ? i : row;\n"
+    "const IPT_NUMBER pivot = A(row, k);\n"
+    "failed = failed ? failed : IPT_SIZE_OF(pivot) > 0 ? 0 : (int)k + 1;\n"
+    "const IPT_NUMBER factor = ipt_inverse(pivot);\n"
+    "IPT_BARRIER();\n"
+    "if (IPT_LANE == 0)\n"
+    "pivots(k, 0) = (int)row + 1;\n"
+    "\nIPT_UNROLL for (uint j = IPT_LANE; j < A_COLS; j += IPT_LANES)\n"
+    "{\n"
+    "const IPT_NUMBER upper = A(k, j), lower = A(row, j);\n"
+    "A(row, j) = upper;\n"
+    "A(k, j) = ipt_times(j == k ? IPT_ONE : lower, factor);\n"
+    "}\n"
+    "IPT_BARRIER();\n"
+    "IPT_UNROLL for (uint i = IPT_LANE; i < A_ROWS; i += IPT_LANES) if (i != k)\n"
+    "{\n"
+    "const IPT_NUMBER left = A(i, k);\n"
+    "IPT_UNROLL for (uint j = 0; j < A_COLS; ++j) A(i, j) =\n"
+    "(j == k ? (IPT_NUMBER)0 : A(i, j)) - ipt_times(left, A(k, j));\n"
+    "}\n"
+    "IPT_BARRIER();\n"
+    "}\n"
+    "\nfor (uint back = 0; back < A_COLS; ++back) {\n"
+    "const uint k = A_COLS - 1 - back, col = (uint)pivots(k, 0) - 1;\n"
+    "if (col != k) {\n"
+    "for (uint i = IPT_LANE; i < A_ROWS; i += IPT_LANES) {\n"
+    "const IPT_NUMBER other = A(i, k);\n"
+    "A(i, k) = A(i, col);\n"
+    "A(i, col) = other;\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "if (IPT_LANE == 0)\n"
+    "info(0, 0) = failed;\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_getri "a73d8269936125ab"
+#define IPT_getri_PARTS(X)
+#endif
+
+#ifndef IPT_NO_BATCH
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_elements[] = {
+    "\n\n\n\n\n\n\n#define IPT_COMPONENTS(name) (name##_ROWS * name##_COLS)\n"
+    "\n\n\n#if IPT_HOLD == IPT_HOLD_LOCAL && (IPT_LANES == 1 || IPT_INTERLEAVED)\n"
+    "#define IPT_COMPONENT_STEP (IPT_ELEMENTS == 1 ? 1 : IPT_ELEMENTS + 1)\n"
+    "#define IPT_HELD_STEP(name) 1\n"
+    "#else\n"
+    "#define IPT_COMPONENT_STEP 1\n"
+    "#define IPT_HELD_STEP(name) (IPT_COMPONENTS(name) | 1)\n"
+    "#endif\n"
+    "#define IPT_HELD_PLACE(name, e, q) ((e)*IPT_HELD_STEP(name) + (q)*IPT_COMPONENT_STEP)\n"
+    "\n\n\n#define IPT_BUFFER_PLACE(name, element, q, stride)                                                                     \\\n"
+    "(name##_LAYOUT == 0   ? (element) * (stride) + (q)                                                                 \\\n"
+    ": name##_LAYOUT == 1 ? (q) * (stride) + (element)                                                                 \\\n"
+    ": (element) / name##_WIDTH * (stride) + (q)*name##_WIDTH + (element) % name##_WIDTH)\n"
+    "\n\n#define IPT_ITS_ELEMENT(name, t) (name##_LAYOUT == 0 ? (t) / IPT_COMPONENTS(name) : (t) % IPT_ELEMENTS)\n"
+    "#define IPT_ITS_COMPONENT(name, t) (name##_LAYOUT == 0 ? (t) % IPT_COMPONENTS(name) : (t) / IPT_ELEMENTS)\n"
+    "\n#define IPT_VECTOR_PARTS(name) (16 / sizeof(name##_TYPE) ? 16 / sizeof(name##_TYPE) : 1)\n"
+    "\n\n\n#if IPT_LANES == 1\n"
+    "#define IPT_IS_LOADED(e) (first + (e) <= last)\n"
+    "#else\n"
+    "#define IPT_IS_LOADED(e) true\n"
+    "#endif\n"
+    "\n\n#define IPT_DEFINE_MOVES(name, number)                                                                                 \\\n"
+    "typedef union ipt_vector_##name {                                                                                  \\\n"
+    "uint4 vector;                                                                                                  \\\n"
+    "name##_TYPE parts[IPT_VECTOR_PARTS(name)];                                                                     \\\n"
+    "} ipt_vector_##name;                                                                                               \\\n"
+    "IPT_INLINE void ipt_load_##name(__local name##_TYPE *held, __global const name##_TYPE *from, const ulong stride,   \\\n"
+    "const ulong first, const ulong last)                                               \\\n"
+    "{                                                                                                                  \\\n"
+    "if (name##_VECTOR > 1) {                                                                                       \\\n"
+    "for (uint t = get_local_id(0); t < IPT_ELEMENTS * IPT_COMPONENTS(name) / name##_VECTOR;                    \\\n"
+    "t += IPT_GROUP_SIZE) {                                                                                \\\n"
+    "const uint e = t / (IPT_COMPONENTS(name) / name##_VECTOR),                                             \\\n"
+    "q = t % (IPT_COMPONENTS(name) / name##_VECTOR) * name##_VECTOR;                             \\\n"
+    "ipt_vector_##name x;                                                                                   \\\n"
+    "if (!IPT_IS_LOADED(e))                                                                                 \\\n"
+    "continue;                                                                                          \\\n"
+    "x.vector = *(__global const uint4 *)(from + min(first + e, last) * stride + q);                        \\\n"
+    "IPT_UNROLL for (uint v = 0; v < name##_VECTOR; ++v) held[IPT_HELD_PLACE(name, e, q + v)] = x.parts[v]; \\\n"
+    "}                                                                                                          \\\n"
+    "return;                                                                                                    \\\n"
+    "}                                                                                                              \\\n"
+    "for (uint t = get_local_id(0); t < IPT_ELEMENTS * IPT_COMPONENTS(name); t += IPT_GROUP_SIZE) {                 \\\n"
+    "const uint e = IPT_ITS_ELEMENT(name, t), q = IPT_ITS_COMPONENT(name, t);                                   \\\n"
+    "",
+    "if (!IPT_IS_LOADED(e))                                                                                     \\\n"
+    "continue;                                                                                              \\\n"
+    "const ulong element = min(first + e, last);                                                                \\\n"
+    "held[IPT_HELD_PLACE(name, e, q)] = from[IPT_BUFFER_PLACE(name, element, q, stride)];                       \\\n"
+    "}                                                                                                              \\\n"
+    "}                                                                                                                  \\\n"
+    "IPT_INLINE void ipt_store_##name(__local const name##_TYPE *held, __global name##_TYPE *to, const ulong stride,    \\\n"
+    "const ulong first, const ulong last)                                              \\\n"
+    "{                                                                                                                  \\\n"
+    "if (name##_VECTOR > 1) {                                                                                       \\\n"
+    "for (uint t = get_local_id(0); t < IPT_ELEMENTS * IPT_COMPONENTS(name) / name##_VECTOR;                    \\\n"
+    "t += IPT_GROUP_SIZE) {                                                                                \\\n"
+    "const uint e = t / (IPT_COMPONENTS(name) / name##_VECTOR),                                             \\\n"
+    "q = t % (IPT_COMPONENTS(name) / name##_VECTOR) * name##_VECTOR;                             \\\n"
+    "ipt_vector_##name x;                                                                                   \\\n"
+    "IPT_UNROLL for (uint v = 0; v < name##_VECTOR; ++v) x.parts[v] = held[IPT_HELD_PLACE(name, e, q + v)]; \\\n"
+    "if (first + e <= last)                                                                                 \\\n"
+    "*(__global uint4 *)(to + (first + e) * stride + q) = x.vector;                                     \\\n"
+    "}                                                                                                          \\\n"
+    "return;                                                                                                    \\\n"
+    "}                                                                                                              \\\n"
+    "for (uint t = get_local_id(0); t < IPT_ELEMENTS * IPT_COMPONENTS(name); t += IPT_GROUP_SIZE) {                 \\\n"
+    "const uint e = IPT_ITS_ELEMENT(name, t), q = IPT_ITS_COMPONENT(name, t);                                   \\\n"
+    "if (first + e <= last)                                                                                     \\\n"
+    "to[IPT_BUFFER_PLACE(name, first + e, q, stride)] = held[IPT_HELD_PLACE(name, e, q)];                   \\\n"
+    "}                                                                                                              \\\n"
+    "}\n"
+    "#if IPT_HOLD <= IPT_HOLD_STAGED\n"
+    "IPT_OPERAND_LIST(IPT_DEFINE_MOVES)\n"
+    "#endif\n"
+    "\n#define IPT_MEMORY(name, number)                                                                                       \\\n"
+    "__global name##_TYPE *const ipt_memory_##name = (__global name##_TYPE *)memory##number + base##number;\n"
+    "\n#if IPT_HOLD == IPT_HOLD_LOCAL\n"
+    "#define IPT_HELD(name) ((__local name##_TYPE *)((__local uchar *)vectors + name##_LOCAL))\n"
+    "#define IPT_LOAD(name, number)                                                                                         \\\n"
+    "if (IPT_READS(name))                                                                                               \\\n"
+    "ipt_load_##name(IPT_HELD(name), ipt_memory_##name, stride##number, first, last);\n"
+    "#define IPT_STORE(name, number)                                                                                        \\\n"
+    "if (IPT_WRITES(name))                                                                                              \\\n"
+    "",
+    "ipt_store_##name(IPT_HELD(name), ipt_memory_##name, stride##number, first, last);\n"
+    "#define IPT_OPERAND_PASSED(name, number) , IPT_HELD(name) + IPT_HELD_PLACE(name, e, 0), IPT_COMPONENT_STEP\n"
+    "#elif IPT_HOLD == IPT_HOLD_MEMORY\n"
+    "#define IPT_OPERAND_PASSED(name, number)                                                                               \\\n"
+    ", ipt_memory_##name + IPT_BUFFER_PLACE(name, element, 0, stride##number),                                          \\\n"
+    "name##_LAYOUT == 0   ? 1                                                                                       \\\n"
+    ": name##_LAYOUT == 1 ? stride##number                                                                          \\\n"
+    ": name##_WIDTH\n"
+    "#else\n"
+    "\n#define IPT_IS_STAGED(name) (IPT_HOLD == IPT_HOLD_STAGED && name##_LAYOUT == 0 && IPT_COMPONENTS(name) > 1)\n"
+    "#if IPT_HOLD == IPT_HOLD_STAGED\n"
+    "#define IPT_FETCH_STAGED(name, number)                                                                                 \\\n"
+    "ipt_load_##name((__local name##_TYPE *)vectors, ipt_memory_##name, stride##number, first, last);                   \\\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);                                                                                      \\\n"
+    "if (IPT_IS_LOADED(e)) {                                                                                            \\\n"
+    "IPT_UNROLL for (uint q = 0; q < IPT_COMPONENTS(name); ++q) ipt_own_##name[q] =                                 \\\n"
+    "((__local name##_TYPE *)vectors)[IPT_HELD_PLACE(name, e, q)];                                              \\\n"
+    "}                                                                                                                  \\\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "#define IPT_PUT_STAGED(name, number)                                                                                   \\\n"
+    "if (IPT_IS_LOADED(e)) {                                                                                            \\\n"
+    "IPT_UNROLL for (uint q = 0; q < IPT_COMPONENTS(name);                                                          \\\n"
+    "++q)((__local name##_TYPE *)vectors)[IPT_HELD_PLACE(name, e, q)] = ipt_own_##name[q];          \\\n"
+    "}                                                                                                                  \\\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);                                                                                      \\\n"
+    "ipt_store_##name((__local name##_TYPE *)vectors, ipt_memory_##name, stride##number, first, last);                  \\\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "#else\n"
+    "#define IPT_FETCH_STAGED(name, number)\n"
+    "#define IPT_PUT_STAGED(name, number)\n"
+    "#endif\n"
+    "#define IPT_LOAD(name, number)                                                                                         \\\n"
+    "name##_TYPE ipt_own_##name[IPT_COMPONENTS(name)];                                                                  \\\n"
+    "if (IPT_READS(name) && IPT_IS_STAGED(name)) {                                                                      \\\n"
+    "IPT_FETCH_STAGED(name, number)                                                                                 \\\n"
+    "} else if (IPT_READS(name) && IPT_IS_LOADED(e)) {                                                                  \\\n"
+    "IPT_UNROLL for (uint q = 0; q < IPT_COMPONENTS(name); ++q) ipt_own_##name[q] =                                 \\\n"
+    "ipt_memory_##name[IPT_BUFFER_PLACE(name, element, q, stride##number)];                                     \\\n"
+    "}\n"
+    "#define IPT_STORE(name, number)                                                                                        \\\n"
+    "if (IPT_WRITES(name) && IPT_IS_STAGED(name)) {                                                                     \\\n"
+    "IPT_PUT_STAGED(name, number)                                                                                   \\\n"
+    "",
+    "} else if (IPT_WRITES(name) && first + e <= last) {                                                                \\\n"
+    "IPT_UNROLL for (uint q = 0; q < IPT_COMPONENTS(name); ++q)                                                     \\\n"
+    "ipt_memory_##name[IPT_BUFFER_PLACE(name, element, q, stride##number)] = ipt_own_##name[q];                 \\\n"
+    "}\n"
+    "#define IPT_OPERAND_PASSED(name, number) , ipt_own_##name, 1\n"
+    "#endif\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "ipt_k_elements(__global uchar *memory0, __global uchar *memory1, __global uchar *memory2, __global uchar *memory3,\n"
+    "__global uchar *memory4, __global uchar *memory5, __global uchar *memory6,\n"
+    "__global uchar *memory7 IPT_GIVEN_ARGUMENTS)\n"
+    "{\n"
+    "IPT_NAME_ARGUMENTS;\n"
+    "#if IPT_HOLD <= IPT_HOLD_STAGED\n"
+    "__local uint4 vectors[IPT_LOCAL_BYTES / 16] __attribute__((aligned(IPT_HELD_ALIGNMENT)));\n"
+    "#endif\n"
+    "#if defined(IPT_SUM_TYPES) && IPT_LANES > 1\n"
+    "__local uint4 ipt_slots[IPT_GROUP_SIZE];\n"
+    "#endif\n"
+    "#if IPT_INTERLEAVED\n"
+    "const uint e = get_local_id(0) % IPT_ELEMENTS, lane = get_local_id(0) / IPT_ELEMENTS;\n"
+    "#else\n"
+    "const uint e = get_local_id(0) / IPT_LANES, lane = get_local_id(0) % IPT_LANES;\n"
+    "#endif\n"
+    "const ulong first = get_group_id(0) * (ulong)IPT_ELEMENTS, last = count - 1;\n"
+    "const ulong element = min(first + e, last);\n"
+    "#ifdef IPT_ACTION_ARGUMENT_TYPE\n"
+    "union {\n"
+    "ulong words[2];\n"
+    "IPT_ACTION_ARGUMENT_TYPE value;\n"
+    "} ipt_argument;\n"
+    "ipt_argument.words[0] = argument_low;\n"
+    "ipt_argument.words[1] = argument_high;\n"
+    "const IPT_ACTION_ARGUMENT_TYPE a = ipt_argument.value;\n"
+    "#endif\n"
+    "IPT_OPERAND_LIST(IPT_MEMORY)\n"
+    "#if IPT_HOLD != IPT_HOLD_MEMORY\n"
+    "IPT_OPERAND_LIST(IPT_LOAD)\n"
+    "#endif\n"
+    "#if IPT_HOLD == IPT_HOLD_LOCAL\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "#endif\n"
+    "\n\n#if IPT_LANES == 1\n"
+    "if (IPT_IS_LOADED(e))\n"
+    "#endif\n"
+    "ipt_action(lane, element IPT_SLOTS_PASSED IPT_ACTION_ARGUMENT_PASSED IPT_OPERAND_LIST(IPT_OPERAND_PASSED));\n"
+    "#if IPT_HOLD == IPT_HOLD_LOCAL\n"
+    "barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "#endif\n"
+    "#if IPT_HOLD != IPT_HOLD_MEMORY\n"
+    "IPT_OPERAND_LIST(IPT_STORE)\n"
+    "#endif\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_elements "744bf664ef090efe"
+#define IPT_elements_PARTS(X) X(unit) X(actions)
+#endif
+
+#define IPT_PART_LIST(X) X(unit) X(divide) X(single) X(slots) X(sync) X(vectors) X(inner) X(rows) X(registers) X(small_tiles) X(run_moves) X(tickets) X(columns) X(grid_alone) X(runs_held) X(words) X(panel_chunks) X(band_chunks) X(band_waits) X(bands_left) X(actions)
 /* clang-format on */

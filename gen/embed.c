@@ -329,9 +329,11 @@ static void embed_text(const char *path)
     memcpy(name, base, (size_t)(end - base));
     name[end - base] = 0;
 
-    /* A folder of that name holds what embedders may leave out. */
+    /* Folders of these names hold what embedders may leave out. */
     if (strstr(path, "/seeds/"))
         fputs("\n#ifndef IPT_NO_PAPERS", stdout);
+    if (strstr(path, "/elements/"))
+        fputs("\n#ifndef IPT_NO_BATCH", stdout);
     printf("\n#ifndef IPT_NO_KERNEL_SOURCE\nstatic const char *const ipt__text_%s[] = {\n    \"", name);
     while (read_line(file, path, line)) {
         const char *c;
@@ -358,7 +360,7 @@ static void embed_text(const char *path)
         refuse(path, "is one part too many for gen/embed.c");
     else
         strcpy(part_names[part_name_count++], name);
-    if (strstr(path, "/seeds/"))
+    if (strstr(path, "/seeds/") || strstr(path, "/elements/"))
         puts("#endif");
 }
 

@@ -9,6 +9,7 @@
 #include "interface/host.h"
 #include "interface/programs.h"
 #include "interface/papers.h"
+#include "interface/batch.h"
 
 #endif /* IPT_H_INCLUDED */
 
@@ -85,6 +86,12 @@
 #endif
 #include "axes/search.h"
 #include "axes/make.h"
+#ifndef IPT_NO_BATCH
+#include "batch/model.h"
+#include "batch/text.h"
+#include "batch/make.h"
+#include "batch/execute.h"
+#endif
 #include "api.h"
 
 #if defined(__GNUC__) || defined(__clang__)

@@ -22,6 +22,72 @@ static void write_source(const char *folder, ipt__kernel_id id, const ipt__param
     }
 }
 
+/* Writes the texts of batch plans: ready actions in every model, with every layout. Returns their number. */
+static int write_batches(const char *folder)
+{
+    static const ipt_batch_operand products[][3] = {{{"A", "float", 4, 6, IPT_READ, IPT_LAYOUT_ELEMENTS, 0, 0},
+                                                     {"B", "float", 6, 4, IPT_READ, IPT_LAYOUT_PLANES, 0, 0},
+                                                     {"C", "float", 4, 4, IPT_READ_WRITE, IPT_LAYOUT_BLOCKS, 0, 3}},
+                                                    {{"A", "double2", 4, 6, IPT_READ, IPT_LAYOUT_BLOCKS, 0, 3},
+                                                     {"B", "double2", 6, 4, IPT_READ, IPT_LAYOUT_ELEMENTS, 0, 0},
+                                                     {"C", "double2", 4, 4, IPT_WRITE, IPT_LAYOUT_PLANES, 0, 0}}};
+    static const ipt_batch_operand systems[][4] = {{{"A", "double", 4, 4, IPT_READ_WRITE, IPT_LAYOUT_ELEMENTS, 0, 0},
+                                                    {"B", "double", 4, 1, IPT_READ_WRITE, IPT_LAYOUT_PLANES, 0, 0},
+                                                    {"pivots", "int", 4, 1, IPT_READ_WRITE, IPT_LAYOUT_BLOCKS, 0, 3},
+                                                    {"info", "int", 1, 1, IPT_WRITE, IPT_LAYOUT_ELEMENTS, 0, 0}},
+                                                   {{"A", "float2", 4, 4, IPT_READ_WRITE, IPT_LAYOUT_BLOCKS, 0, 3},
+                                                    {"B", "float2", 4, 3, IPT_READ_WRITE, IPT_LAYOUT_ELEMENTS, 0, 0},
+                                                    {"pivots", "int", 4, 1, IPT_READ_WRITE, IPT_LAYOUT_PLANES, 0, 0},
+                                                    {"info", "int", 1, 1, IPT_WRITE, IPT_LAYOUT_PLANES, 0, 0}}};
+    static const ipt_batch_operand sums[2][3] = {{{"x", "float", 9, 1, IPT_READ, IPT_LAYOUT_ELEMENTS, 0, 0},
+                                                  {"y", "float", 9, 1, IPT_READ, IPT_LAYOUT_PLANES, 0, 0},
+                                                  {"r", "float", 1, 1, IPT_WRITE, IPT_LAYOUT_ELEMENTS, 0, 0}},
+                                                 {{"x", "double2", 9, 1, IPT_READ, IPT_LAYOUT_BLOCKS, 0, 3},
+                                                  {"y", "double2", 9, 1, IPT_READ, IPT_LAYOUT_PLANES, 0, 0},
+                                                  {"r", "double2", 1, 1, IPT_WRITE, IPT_LAYOUT_ELEMENTS, 0, 0}}};
+    static ipt_context context;
+    int action, type, model, sub_group, number = 0;
+    context.allocator.alloc = ipt__default_alloc;
+    context.allocator.free = ipt__default_free;
+    context.has_half = context.has_double = 1;
+    context.limits.group_size = context.limits.largest_group = 256;
+    context.limits.local_memory = 1 << 16;
+    for (action = 1; action < IPT__ACTION_COUNT; ++action)
+        for (type = 0; type < 2; ++type)
+            for (model = 1; model < IPT__MODEL_COUNT; ++model)
+                for (sub_group = 0; sub_group < 2; ++sub_group) {
+                    ipt_batch_desc desc;
+                    ipt_batch batch;
+                    ipt__params params;
+                    char *operands, *text, why[160];
+                    memset(&desc, 0, sizeof desc);
+                    memset(&batch, 0, sizeof batch);
+                    memset(&params, 0, sizeof params);
+                    desc.count = 100;
+                    desc.ready = (ipt_action)action;
+                    desc.operands = action == IPT_ACTION_DOT    ? sums[type]
+                                    : action == IPT_ACTION_GEMM ? products[type]
+                                                                : systems[type];
+                    desc.operand_count = action == IPT_ACTION_DOT || action == IPT_ACTION_GEMM ? 3 : 4;
+                    if (action == IPT_ACTION_GEMV)
+                        continue; /* its operands are gemm's */
+                    batch.context = &context;
+                    if (ipt__batch_take(&batch, &desc) ||
+                        !ipt__batch_choose(&batch.problem, &desc, (ipt_model)model, &batch.choice, why) ||
+                        ipt__batch_texts(&context.allocator, &batch.problem, &desc, &operands, &text)) {
+                        fprintf(stderr, "%s: %s\n", ipt_action_string((ipt_action)action), ipt_context_error(NULL));
+                        exit(1);
+                    }
+                    params = ipt__batch_params(&batch, operands, text);
+                    params.sub_group = (cl_uint)sub_group;
+                    write_source(folder, IPT__KERNEL_elements, &params, number++);
+                    free(operands);
+                    free(text);
+                    free(batch.names);
+                }
+    return number;
+}
+
 /* The classes of one parameter, ended by 0. */
 typedef struct classes {
     cl_uint values[6];
@@ -60,13 +126,18 @@ int main(int count, char **arguments)
         fprintf(stderr, "usage: lint_sources FOLDER\n");
         return 2;
     }
+    written = write_batches(arguments[1]);
     for (id = 0; id < IPT__KERNEL_COUNT; ++id) {
+        if (id == IPT__KERNEL_elements)
+            continue;
         /* An odometer over the classes; combinations that only differ in what the kernel does not use are left out. */
         size_t wheel[IPT__PARAM_COUNT] = {0}, field;
         number = 0;
         do {
             ipt__params params;
             int first = 1;
+            params.operands = params.action = NULL;
+            params.finish_bytes = 0;
 #define LINT_PICK(name, macro, minimum, maximum, meaning)                                                              \
     params.name = of_field[IPT__PARAM_##name].values[wheel[IPT__PARAM_##name]];                                        \
     if (!(ipt__kernels[id].uses & IPT__USES_##name) && wheel[IPT__PARAM_##name])                                       \

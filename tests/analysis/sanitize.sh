@@ -32,7 +32,7 @@ build() {
     for file in "$@"; do
         objects="$objects $out/$name/$file.o"
     done
-    $clang $own -o $out/$name/tests $objects -lcmocka -lOpenCL -ldl -lpthread
+    $clang $own -o $out/$name/tests $objects -lcmocka -lOpenCL -ldl -lpthread -lm
 }
 
 # check NAME SECONDS COMMAND...: prints the result and the first error.

@@ -747,6 +747,83 @@ static void walk_bands(ipt_context *context, int quick, int single)
 }
 
 /* Walks the contexts of one kind of device in turn. 0 if a context cannot be created. */
+/* Runs a ready action on a few elements. Results are compared by the tests, not here. */
+static void walk_batch(ipt_context *context, ipt_batch_desc *desc, ipt_model model, int layout)
+{
+    const cl_context cl = ipt_context_cl_context(context);
+    ipt_batch_operand operands[IPT_MAX_OPERANDS];
+    ipt_batch_buffer buffers[IPT_MAX_OPERANDS];
+    ipt_batch *batch = NULL;
+    cl_int error;
+    const cl_command_queue queue = clCreateCommandQueue(cl, ipt_context_cl_device(context), 0, &error);
+    ipt_batch_desc tried = *desc;
+    ipt_result result;
+    size_t k;
+    for (k = 0; k < desc->operand_count; ++k) {
+        operands[k] = desc->operands[k];
+        operands[k].layout = (ipt_layout)((layout + (int)k) % IPT__LAYOUT_COUNT);
+        operands[k].width = operands[k].layout == IPT_LAYOUT_BLOCKS ? 3 : 0;
+    }
+    tried.operands = operands;
+    tried.model = model;
+    result = ipt_batch_create(context, &tried, &batch);
+    for (k = 0; k < desc->operand_count; ++k) {
+        float data[1024];
+        size_t i;
+        for (i = 0; i < 1024; ++i) /* diagonals of 3 x 3 and 5 x 5 are large somewhere: no matrix need be regular */
+            data[i] = 1 + (float)(i * 7 % 13);
+        buffers[k].buffer = clCreateBuffer(cl, CL_MEM_COPY_HOST_PTR, sizeof data, data, &error);
+        buffers[k].byte_offset = 0;
+    }
+    if (!result)
+        result = ipt_batch_execute(batch, queue, buffers, NULL, 0, NULL, NULL);
+    if (result || clFinish(queue)) {
+        ++failures;
+        printf("%s, %s\n", ipt_result_string(result), ipt_context_error(NULL));
+    }
+    ++cases;
+    for (k = 0; k < desc->operand_count; ++k)
+        clReleaseMemObject(buffers[k].buffer);
+    clReleaseCommandQueue(queue);
+    ipt_batch_destroy(batch);
+}
+
+/* Every model, with actions that wait at barriers, that sum, and that do neither. */
+static void walk_batches(ipt_context *context, int quick)
+{
+    static const ipt_batch_operand solve[] = {{"A", "float", 5, 5, IPT_READ_WRITE, IPT_LAYOUT_ELEMENTS, 0, 0},
+                                              {"B", "float", 5, 2, IPT_READ_WRITE, IPT_LAYOUT_ELEMENTS, 0, 0},
+                                              {"pivots", "int", 5, 1, IPT_WRITE, IPT_LAYOUT_ELEMENTS, 0, 0},
+                                              {"info", "int", 1, 1, IPT_WRITE, IPT_LAYOUT_ELEMENTS, 0, 0}},
+                                   multiply[] = {{"A", "float", 4, 6, IPT_READ, IPT_LAYOUT_ELEMENTS, 0, 0},
+                                                 {"B", "float", 6, 4, IPT_READ, IPT_LAYOUT_ELEMENTS, 0, 0},
+                                                 {"C", "float", 4, 4, IPT_WRITE, IPT_LAYOUT_ELEMENTS, 0, 0}},
+                                   sum[] = {{"x", "float", 9, 1, IPT_READ, IPT_LAYOUT_ELEMENTS, 0, 0},
+                                            {"y", "float", 9, 1, IPT_READ, IPT_LAYOUT_ELEMENTS, 0, 0},
+                                            {"r", "float", 1, 1, IPT_WRITE, IPT_LAYOUT_ELEMENTS, 0, 0}};
+    static const struct {
+        ipt_action action;
+        const ipt_batch_operand *operands;
+        size_t count;
+    } actions[] = {{IPT_ACTION_GESV, solve, 4}, {IPT_ACTION_GEMM, multiply, 3}, {IPT_ACTION_DOT, sum, 3},
+                   {IPT_ACTION_POSV, solve, 4}, {IPT_ACTION_GETRI, solve, 4},   {IPT_ACTION_TRSM, solve, 4}};
+    int model, a = 0;
+    if ((only && strcmp(only, "ipt_k_elements")) || defect.file)
+        return;
+    for (model = IPT_MODEL_REGISTERS; model < IPT__MODEL_COUNT; ++model)
+        for (a = 0; a < (quick ? 3 : 6); ++a) {
+            ipt_batch_desc desc;
+            memset(&desc, 0, sizeof desc);
+            desc.count = 9;
+            desc.ready = actions[a].action;
+            desc.operands = actions[a].operands;
+            desc.operand_count = actions[a].count;
+            walk_batch(context, &desc, (ipt_model)model, quick ? model + a : 0);
+            if (!quick)
+                walk_batch(context, &desc, (ipt_model)model, 1);
+        }
+}
+
 static int walk_kind(const char *kind, int quick)
 {
     const int alone = !strcmp(kind, "alone"), panels = alone || !strcmp(kind, "team");
@@ -790,6 +867,8 @@ static int walk_kind(const char *kind, int quick)
             walk_shapes(context, quick);
             walk_moves(context, quick);
             walk_flips(context, quick);
+            if (c == 0)
+                walk_batches(context, quick);
             if (c == 0)
                 walk_squares(context, quick);
             if (c < 2)

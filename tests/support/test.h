@@ -38,6 +38,8 @@
     X(registers)                                                                                                       \
     X(exchange)                                                                                                        \
     X(pitch)                                                                                                           \
+    X(batch)                                                                                                           \
+    X(actions)                                                                                                         \
     X(axes)                                                                                                            \
     X(sequences)                                                                                                       \
     X(seeds)                                                                                                           \

@@ -42,7 +42,8 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     cl_ulong best_time = 0;
     const ipt__operand given = {"measure_buffer",         "its offset",
                                 desc->measure_buffer,     0,
-                                plan->problem.span_bytes, IPT__BUFFER_READ_AND_WRITTEN};
+                                plan->problem.span_bytes, IPT__BUFFER_READ_AND_WRITTEN,
+                                plan->problem.unit_bytes, ipt__host_alignment(plan)};
     cl_mem buffer = measure ? desc->measure_buffer : NULL;
     size_t unused;
     int candidate;
@@ -50,7 +51,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     if (measure && !plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MEASURE, and the context has no device to measure on");
     if (buffer)
-        result = ipt__check_buffer(plan, &given, NULL);
+        result = ipt__check_buffer(plan->context, &given, NULL);
     if (result || !ipt__plan_has_choice(plan))
         return result;
 #ifndef IPT_NO_WISDOM

@@ -10,7 +10,7 @@ typedef struct ipt__program {
     char *source;
     char hash[65];       /* of source */
     const char *options; /* build options */
-    char *expression;    /* owns the strings of params; NULL: none */
+    char *texts;         /* owns the strings of params; NULL: none */
     /* Measured by running the program. 0: not yet, or none. Guarded by probe_lock. */
     size_t resident; /* panel: number of work-groups that run at the same time */
     int counts;      /* number of such measurements */

@@ -13,7 +13,7 @@ static void ipt__program_free(const ipt_context *context, ipt__program *program)
     if (program->program)
         ipt__cl.clReleaseProgram(program->program);
     ipt__release(&context->allocator, program->source);
-    ipt__release(&context->allocator, program->expression);
+    ipt__release(&context->allocator, program->texts);
     ipt__release(&context->allocator, program);
 }
 

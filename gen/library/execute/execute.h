@@ -44,12 +44,21 @@ typedef struct ipt__operand {
     cl_mem buffer;
     size_t offset, bytes; /* before the batch; of it */
     cl_mem_flags refused;
+    size_t unit, host_alignment; /* bytes whose multiples offset and a host address of the buffer are */
 } ipt__operand;
 
 enum { IPT__BUFFER_READ_AND_WRITTEN = CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY };
 
+/* Completes an operand of a plan, of `bytes` bytes. */
+static void ipt__operand_of(const ipt_plan *plan, ipt__operand *operand, size_t bytes)
+{
+    operand->bytes = bytes;
+    operand->unit = plan->problem.unit_bytes;
+    operand->host_alignment = ipt__host_alignment(plan);
+}
+
 /* unaligned: see ipt__run, may be NULL. */
-static ipt_result ipt__check_buffer(const ipt_plan *plan, const ipt__operand *operand, int *unaligned)
+static ipt_result ipt__check_buffer(const ipt_context *plan_context, const ipt__operand *operand, int *unaligned)
 {
     const char *const name = operand->name;
     const cl_mem buffer = operand->buffer;
@@ -66,33 +75,33 @@ static ipt_result ipt__check_buffer(const ipt_plan *plan, const ipt__operand *op
     error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
     error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL);
     error = error ? error : ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
-    if (!error && (flags & CL_MEM_USE_HOST_PTR) && plan->context->shares_memory)
+    if (!error && (flags & CL_MEM_USE_HOST_PTR) && plan_context->shares_memory)
         error = ipt__cl.clGetMemObjectInfo(buffer, CL_MEM_HOST_PTR, sizeof host, &host, NULL);
     if (error && error != CL_INVALID_MEM_OBJECT)
         return ipt__fail_opencl("clGetMemObjectInfo", error);
     if (error || type != CL_MEM_OBJECT_BUFFER)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is not an OpenCL buffer", name);
-    if (context != plan->context->context)
+    if (context != plan_context->context)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s belongs to another OpenCL context than the plan", name);
     if (flags & operand->refused)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is a %s buffer", name,
                          flags & CL_MEM_READ_ONLY ? "CL_MEM_READ_ONLY" : "CL_MEM_WRITE_ONLY");
     if (unaligned)
         *unaligned |= (size_t)host % IPT__WORD_BYTES != 0;
-    if ((size_t)host % ipt__host_alignment(plan))
+    if ((size_t)host % operand->host_alignment)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "%s was made over host memory at %p: the device works there, so a multiple of %zu is needed",
-                         name, host, ipt__host_alignment(plan));
-    if (offset % plan->problem.unit_bytes)
+                         name, host, operand->host_alignment);
+    if (offset % operand->unit)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu is not a multiple of %zu", operand->offset_name, offset,
-                         plan->problem.unit_bytes);
+                         operand->unit);
     if (offset > bytes || bytes - offset < operand->bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %zu bytes: %zu are needed from %s = %zu", name, bytes,
                          operand->bytes, operand->offset_name, offset);
     return IPT_SUCCESS;
 }
 
-static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue, cl_uint num_wait_events,
+static ipt_result ipt__check_queue(const ipt_context *plan_context, cl_command_queue queue, cl_uint num_wait_events,
                                    const cl_event *wait_events)
 {
     cl_context context = NULL;
@@ -107,9 +116,9 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
         return ipt__fail_opencl("clGetCommandQueueInfo", error);
     if (error)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "queue is not an OpenCL command queue");
-    if (context != plan->context->context)
+    if (context != plan_context->context)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "queue belongs to another OpenCL context than the plan");
-    if (device != plan->context->device)
+    if (device != plan_context->device)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "queue belongs to another device than the plan");
     if (!num_wait_events != !wait_events)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "num_wait_events is %u but wait_events is %s",
@@ -125,7 +134,7 @@ static ipt_result ipt__check_queue(const ipt_plan *plan, cl_command_queue queue,
             return ipt__fail_opencl("clGetEventInfo", error);
         if (error)
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wait_events[%u] is not an OpenCL event", (unsigned)i);
-        if (context != plan->context->context)
+        if (context != plan_context->context)
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                              "wait_events[%u] belongs to another OpenCL context than the plan", (unsigned)i);
         if (status < 0) /* some implementations wait forever for a failed event */
@@ -312,17 +321,17 @@ static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
                                     cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
-    ipt__operand operand = {"buffer", "byte_offset", buffer, byte_offset, 0, IPT__BUFFER_READ_AND_WRITTEN};
+    ipt__operand operand = {"buffer", "byte_offset", buffer, byte_offset, 0, IPT__BUFFER_READ_AND_WRITTEN, 0, 0};
     ipt__call call = {queue, buffer, buffer, byte_offset, byte_offset, 0, num_wait_events, wait_events};
     ipt_result result;
     if (event)
         *event = NULL;
     result = ipt__check_one_device(plan);
     if (!result)
-        result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
+        result = ipt__check_queue(plan->context, queue, num_wait_events, wait_events);
     if (!result) {
-        operand.bytes = plan->problem.span_bytes;
-        result = ipt__check_buffer(plan, &operand, &call.unaligned);
+        ipt__operand_of(plan, &operand, plan->problem.span_bytes);
+        result = ipt__check_buffer(plan->context, &operand, &call.unaligned);
     }
     return result ? result : ipt__passes_enqueue(plan, &call, 0, event);
 }
@@ -361,8 +370,8 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
                                                  size_t source_offset, cl_mem destination, size_t destination_offset,
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
-    ipt__operand from = {"source", "source_offset", source, source_offset, 0, CL_MEM_WRITE_ONLY},
-                 to = {"destination", "destination_offset", destination, destination_offset, 0, CL_MEM_READ_ONLY};
+    ipt__operand from = {"source", "source_offset", source, source_offset, 0, CL_MEM_WRITE_ONLY, 0, 0},
+                 to = {"destination", "destination_offset", destination, destination_offset, 0, CL_MEM_READ_ONLY, 0, 0};
     ipt__call call = {queue, source, destination, source_offset, destination_offset, 0, num_wait_events, wait_events};
     ipt_result result;
     if (event)
@@ -371,14 +380,14 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     if (!result)
         result = ipt__check_out_of_place(plan);
     if (!result)
-        result = ipt__check_queue(plan, queue, num_wait_events, wait_events);
+        result = ipt__check_queue(plan->context, queue, num_wait_events, wait_events);
     if (!result) {
-        from.bytes = ipt__source_span(&plan->problem);
-        to.bytes = ipt__result_span(&plan->problem);
-        result = ipt__check_buffer(plan, &from, &call.unaligned);
+        ipt__operand_of(plan, &from, ipt__source_span(&plan->problem));
+        ipt__operand_of(plan, &to, ipt__result_span(&plan->problem));
+        result = ipt__check_buffer(plan->context, &from, &call.unaligned);
     }
     if (!result)
-        result = ipt__check_buffer(plan, &to, &call.unaligned);
+        result = ipt__check_buffer(plan->context, &to, &call.unaligned);
     if (!result)
         result = ipt__check_apart(&from, &to);
     return result ? result : ipt__passes_enqueue(plan, &call, 1, event);

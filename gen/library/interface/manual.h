@@ -129,14 +129,13 @@
  * matrix may exceed max_device_memory or the device's memory: it then goes in pieces. Such plans take axes and
  * expressions, but no rotations, reflections or formats. ipt_plan_execute_host_async does the same in a thread of its
  * own. ipt_plan_create_split distributes the parts over several devices. ipt_plan_execute_storage transposes a matrix
- * that your functions read and write, in a file, say, with max_host_memory bytes of host memory. It is resumable after
- * any crash. See larger.md.
+ * that your functions read and write, in a file, say, within max_host_memory, resumable after a crash. See larger.md.
  *
  * >>moves
  * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element x anew,
  * exactly once. It may use a, the value of desc.expression_argument: one program "x * a" serves all factors. desc.from
- * and desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md names the passes that
- * they cost.
+ * and desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md has their passes.
+ * ipt_batch_create runs an action, yours or one of linear algebra, on very many small matrices: see >>interface/batch.
  *
  * >>papers
  * ipt implements the methods of five documents, for comparison and reproduction. papers.md shows how to select each.
@@ -158,6 +157,7 @@
  *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics
  *   IPT_NO_HOST_STREAMING  host matrices go whole: no overlap, no pieces, one device. Implies IPT_NO_STORAGE
  *   IPT_NO_STORAGE         leaves out ipt_plan_execute_storage and its companions
+ *   IPT_NO_BATCH           leaves out ipt_batch_create and its companions: actions on many small elements
  *   IPT_NO_OFFLINE         leaves out profiles and ipt_context_entry, with its companions
  *   IPT_NO_WISDOM          leaves out the functions of wisdom; IPT_MEASURE measures for each plan anew
  *   IPT_NO_DISK_CACHE      leaves out all code that reads and writes cache folders
@@ -167,7 +167,7 @@
  *                          your own lock instead of pthread's or SRWLOCK: all six or none
  *   CL_TARGET_OPENCL_VERSION keeps your value (120 or above)
  * What an option leaves out fails with IPT_ERROR_UNSUPPORTED (a missing program with IPT_ERROR_CACHE_MISS) and a
- * sentence that names the option. The functions of storages, wisdom and heuristics are not declared then.
+ * sentence that names the option. Functions of storages, wisdom, batches and heuristics are not declared then.
  *
  * >>limits
  * - ipt refuses elements of 2^32 units or more. Panels move elements of 1, 2 or 3 bytes at a quarter of the copy's

@@ -20,7 +20,7 @@ static ipt_result ipt__plan_copy_expression(ipt_plan *plan)
     ipt__params params;
     memset(&params, 0, sizeof params);
     ipt__params_apply(&params, desc, 1);
-    plan->expression = ipt__copy_expression(&plan->context->allocator, &params);
+    plan->expression = ipt__copy_texts(&plan->context->allocator, &params);
     if (!plan->expression)
         return IPT_ERROR_OUT_OF_MEMORY;
     desc->expression = params.expression;

@@ -15,6 +15,8 @@ typedef struct ipt__params {
     IPT_PARAM_LIST(IPT__PARAM_FIELD)
     const char *expression, *expression_type; /* valid if apply is not 0 */
     const char *argument_type;                /* of the expression's argument; valid if apply is 2, else NULL */
+    const char *operands, *action; /* of a batch plan: definitions, which have the action's hash, and text; else NULL */
+    size_t finish_bytes;           /* that a launch without work accesses; 0: at most IPT__FINISH_BYTES */
 } ipt__params;
 
 typedef enum ipt__kernel_id {
@@ -159,7 +161,8 @@ static int ipt__params_equal(const ipt__params *a, const ipt__params *b)
 #define IPT__PARAM_EQUAL(field, macro, minimum, maximum, meaning) &&a->field == b->field
     return 1 IPT_PARAM_LIST(IPT__PARAM_EQUAL) &&
            (!a->apply || (!strcmp(a->expression, b->expression) && !strcmp(a->expression_type, b->expression_type))) &&
-           (a->apply < 2 || !strcmp(a->argument_type, b->argument_type));
+           (a->apply < 2 || !strcmp(a->argument_type, b->argument_type)) && !a->operands == !b->operands &&
+           (!a->operands || !strcmp(a->operands, b->operands));
 }
 
 /* A text that grows in memory of fixed size. A NULL text only counts. */
@@ -226,6 +229,8 @@ static IPT__RARE void ipt__source_print_head(ipt__text *out, ipt__kernel_id id, 
             ipt__text_add(out, "#define %s %u\n", ipt__param_rows[i].macro, (unsigned)*ipt__param_at(params, i));
     if (params->apply && (kernel->uses & IPT__USES_apply))
         ipt__expression_print(out, params);
+    if (params->operands)
+        ipt__text_add(out, "%s", params->operands);
     ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X, D)%s\n", kernel->arguments);
 }
 
@@ -250,6 +255,8 @@ static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const
     for (i = 0; i < IPT__PART_COUNT; ++i)
         if (ipt__kernels[id].parts >> i & 1)
             ipt__part_print(out, &ipt__parts[i]);
+    if (params->action)
+        ipt__text_add(out, "%s", params->action);
     ipt__part_print(out, &ipt__kernels[id].own);
 #endif
 }

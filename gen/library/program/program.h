@@ -55,7 +55,7 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
 {
     cl_uint position = 0;
     cl_int error = ipt__cl.clSetKernelArg(kernel, position++, sizeof first, &first);
-    if (!error && info->memories == 2)
+    while (!error && position < info->memories)
         error = ipt__cl.clSetKernelArg(kernel, position++, sizeof second, &second);
     if (!error && info->local)
         error = ipt__cl.clSetKernelArg(kernel, position++, local_bytes, NULL);
@@ -122,7 +122,8 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
 static int ipt__program_finish(ipt_context *context, const ipt__program *program)
 {
     const ipt__kernel_info *const info = &ipt__kernels[program->id];
-    const size_t size = program->params.group_size;
+    const size_t size = program->params.group_size,
+                 bytes_of_memory = ipt__max((size_t)IPT__FINISH_BYTES, program->params.finish_bytes);
     const cl_uint one = 1, zero = 0;
     const cl_ulong long_one = 1;
     cl_ulong arguments[64];
@@ -139,11 +140,15 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
         memcpy((char *)arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
         offset += bytes;
     }
-    memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE, IPT__FINISH_BYTES, NULL, &error);
+#ifndef IPT_NO_BATCH
+    if (program->id == IPT__KERNEL_elements) /* vectors are aligned */
+        memset((char *)arguments + offsetof(ipt__elements_arguments, base0), 0, IPT_MAX_OPERANDS * sizeof long_one);
+#endif
+    memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE, bytes_of_memory, NULL, &error);
     IPT_LOCK_ACQUIRE(&context->queue_lock);
     if (!error)
-        error = ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, IPT__FINISH_BYTES, 0, NULL,
-                                            NULL);
+        error =
+            ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, bytes_of_memory, 0, NULL, NULL);
     if (!error)
         error = ipt__set_arguments(kernel, info, memory, memory, 4096, arguments, NULL);
     if (!error)
@@ -428,19 +433,20 @@ static IPT__RARE ipt_result ipt__program_make(ipt_context *context, ipt__program
     return ipt__program_compile(context, program);
 }
 
-/* Copies the strings for an expression into one allocation, to which the params then point. Returns NULL if out of
- * memory. */
-static char *ipt__copy_expression(const ipt_allocator *allocator, ipt__params *params)
+/* Copies the strings for an expression or an action into one allocation, to which the params then point. Returns NULL
+ * if out of memory. */
+static char *ipt__copy_texts(const ipt_allocator *allocator, ipt__params *params)
 {
-    const char **const texts[3] = {&params->expression, &params->expression_type, &params->argument_type};
-    const int count = params->apply == 2 ? 3 : 2;
+    const char **const texts[5] = {&params->expression, &params->expression_type, &params->argument_type,
+                                   &params->operands, &params->action};
+    const int first = params->apply ? 0 : 3, end = params->operands ? 5 : params->apply == 2 ? 3 : 2;
     size_t bytes = 0;
     char *copy, *at;
     int i;
-    for (i = 0; i < count; ++i)
+    for (i = first; i < end; ++i)
         bytes += strlen(*texts[i]) + 1;
     copy = at = (char *)ipt__allocate(allocator, bytes);
-    for (i = 0; i < count && copy; ++i) {
+    for (i = first; i < end && copy; ++i) {
         bytes = strlen(*texts[i]) + 1;
         memcpy(at, *texts[i], bytes);
         *texts[i] = at;
@@ -474,10 +480,10 @@ static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_i
     program->id = id;
     program->params = *params;
     program->references = 1;
-    if (params->apply)
-        program->expression = ipt__copy_expression(&context->allocator, &program->params);
-    result = params->apply && !program->expression ? IPT_ERROR_OUT_OF_MEMORY
-                                                   : ipt__program_make(context, program, cache_only);
+    if (params->apply || params->operands)
+        program->texts = ipt__copy_texts(&context->allocator, &program->params);
+    result = (params->apply || params->operands) && !program->texts ? IPT_ERROR_OUT_OF_MEMORY
+                                                                    : ipt__program_make(context, program, cache_only);
     if (result) {
         ipt__program_free(context, program);
         return result;

@@ -1,0 +1,35 @@
+/* C = A B: A of m x k, B of k x n, C of m x n. A single work-item keeps all in registers; others compute blocks of 4 x
+ * 4, which read local memory once for two products. */
+{
+#if IPT_LANES == 1
+    IPT_UNROLL for (uint i = 0; i < C_ROWS; ++i)
+    {
+        IPT_UNROLL for (uint j = 0; j < C_COLS; ++j)
+        {
+            IPT_NUMBER sum = 0;
+            IPT_UNROLL for (uint k = 0; k < IPT_A_INNER; ++k) sum += ipt_times(IPT_A(i, k), IPT_B(k, j));
+            C(i, j) = IPT_SCALED(C, sum, C(i, j));
+        }
+    }
+#else
+    const uint across = (C_COLS + 3) / 4;
+    for (uint first = 0; first < (C_ROWS + 3) / 4 * across; first += IPT_LANES) { /* the same for all lanes */
+        const uint block = first + IPT_LANE, i = block / across * 4, j = block % across * 4;
+        if (i >= C_ROWS)
+            continue;
+        IPT_NUMBER sums[4][4];
+        IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u) sums[u / 4][u % 4] = 0;
+        for (uint k = 0; k < IPT_A_INNER; ++k) {
+            IPT_NUMBER down[4], right[4];
+            IPT_UNROLL_SHORT for (uint u = 0; u < 4; ++u)
+            {
+                down[u] = IPT_A(min(i + u, C_ROWS - 1u), k);
+                right[u] = IPT_B(k, min(j + u, C_COLS - 1u));
+            }
+            IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u) sums[u / 4][u % 4] += ipt_times(down[u / 4], right[u % 4]);
+        }
+        IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u) if (i + u / 4 < C_ROWS && j + u % 4 < C_COLS)
+            C(i + u / 4, j + u % 4) = IPT_SCALED(C, sums[u / 4][u % 4], C(i + u / 4, j + u % 4));
+    }
+#endif
+}

@@ -1,0 +1,9 @@
+/* y = A x: A of m x n, x of n rows, y of m. */
+{
+    IPT_UNROLL for (uint i = IPT_LANE; i < y_ROWS; i += IPT_LANES)
+    {
+        IPT_NUMBER sum = 0;
+        IPT_UNROLL for (uint k = 0; k < IPT_A_INNER; ++k) sum += ipt_times(IPT_A(i, k), x(k, 0));
+        y(i, 0) = IPT_SCALED(y, sum, y(i, 0));
+    }
+}

@@ -1,0 +1,34 @@
+/* P A = L U with partial pivoting: A, of n x n, becomes L without its diagonal of 1, and U. pivots(i, 0) counts from 1:
+ * the row that row i changed places with. info: 0, or the number of the first pivot that is 0. */
+{
+    int failed = 0;
+    IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)
+    {
+        uint row = k; /* each lane finds it by itself: that takes no barrier */
+        IPT_UNROLL for (uint i = k + 1; i < A_ROWS; ++i) row = IPT_SIZE_OF(A(i, k)) > IPT_SIZE_OF(A(row, k)) ? i : row;
+        const IPT_NUMBER pivot = A(row, k);
+        const int is_zero = !(IPT_SIZE_OF(pivot) > 0);
+        failed = failed ? failed : is_zero ? (int)k + 1 : 0;
+        IPT_BARRIER();
+        if (IPT_LANE == 0)
+            pivots(k, 0) = (int)row + 1;
+        if (row != k) {
+            IPT_UNROLL for (uint j = IPT_LANE; j < A_COLS; j += IPT_LANES)
+            {
+                const IPT_NUMBER other = A(k, j);
+                A(k, j) = A(row, j);
+                A(row, j) = other;
+            }
+        }
+        IPT_BARRIER();
+        IPT_UNROLL for (uint i = k + 1 + IPT_LANE; i < A_ROWS; i += IPT_LANES)
+        {
+            const IPT_NUMBER factor = is_zero ? A(i, k) : ipt_times(A(i, k), ipt_inverse(pivot));
+            A(i, k) = factor;
+            IPT_UNROLL for (uint j = k + 1; j < A_COLS; ++j) A(i, j) -= ipt_times(factor, A(k, j));
+        }
+        IPT_BARRIER();
+    }
+    if (IPT_LANE == 0)
+        info(0, 0) = failed;
+}

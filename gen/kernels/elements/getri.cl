@@ -1,0 +1,44 @@
+/* A becomes its inverse, by elimination of Gauss and Jordan with partial pivoting; pivots as in getrf. info: 0, or the
+ * number of the first pivot that is 0. Sides up to 32 are meant: work is n^3. */
+{
+    int failed = 0;
+    IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)
+    {
+        uint row = k;
+        IPT_UNROLL for (uint i = k + 1; i < A_ROWS; ++i) row = IPT_SIZE_OF(A(i, k)) > IPT_SIZE_OF(A(row, k)) ? i : row;
+        const IPT_NUMBER pivot = A(row, k);
+        failed = failed ? failed : IPT_SIZE_OF(pivot) > 0 ? 0 : (int)k + 1;
+        const IPT_NUMBER factor = ipt_inverse(pivot);
+        IPT_BARRIER();
+        if (IPT_LANE == 0)
+            pivots(k, 0) = (int)row + 1;
+        /* Row k, with 1 as its diagonal, is divided by the pivot. */
+        IPT_UNROLL for (uint j = IPT_LANE; j < A_COLS; j += IPT_LANES)
+        {
+            const IPT_NUMBER upper = A(k, j), lower = A(row, j);
+            A(row, j) = upper;
+            A(k, j) = ipt_times(j == k ? IPT_ONE : lower, factor);
+        }
+        IPT_BARRIER();
+        IPT_UNROLL for (uint i = IPT_LANE; i < A_ROWS; i += IPT_LANES) if (i != k)
+        {
+            const IPT_NUMBER left = A(i, k);
+            IPT_UNROLL for (uint j = 0; j < A_COLS; ++j) A(i, j) =
+                (j == k ? (IPT_NUMBER)0 : A(i, j)) - ipt_times(left, A(k, j));
+        }
+        IPT_BARRIER();
+    }
+    /* The columns change back, in the opposite sequence. */
+    for (uint back = 0; back < A_COLS; ++back) {
+        const uint k = A_COLS - 1 - back, col = (uint)pivots(k, 0) - 1;
+        if (col != k) {
+            for (uint i = IPT_LANE; i < A_ROWS; i += IPT_LANES) {
+                const IPT_NUMBER other = A(i, k);
+                A(i, k) = A(i, col);
+                A(i, col) = other;
+            }
+        }
+    }
+    if (IPT_LANE == 0)
+        info(0, 0) = failed;
+}

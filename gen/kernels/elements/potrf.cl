@@ -1,0 +1,27 @@
+/* A = L L^H: the lower triangle of A becomes L; what is above the diagonal is neither read nor written. info: 0, or the
+ * number of the first minor that is not positive. A then holds what was computed before. */
+{
+    int failed = 0;
+    IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)
+    {
+        const IPT_NUMBER root = IPT_FROM_REAL(sqrt(IPT_REAL(A(k, k))));
+        failed = failed ? failed : IPT_REAL(A(k, k)) > 0 ? 0 : (int)k + 1;
+        const IPT_NUMBER factor = ipt_inverse(root);
+        IPT_BARRIER();
+        if (!failed) {
+            IPT_UNROLL for (uint i = k + IPT_LANE; i < A_ROWS; i += IPT_LANES) A(i, k) =
+                i == k ? root : ipt_times(A(i, k), factor);
+        }
+        IPT_BARRIER();
+        if (!failed) {
+            IPT_UNROLL for (uint i = k + 1 + IPT_LANE; i < A_ROWS; i += IPT_LANES)
+            {
+                const IPT_NUMBER left = A(i, k);
+                IPT_UNROLL for (uint j = k + 1; j <= i; ++j) A(i, j) -= ipt_times(left, ipt_conjugate(A(j, k)));
+            }
+        }
+        IPT_BARRIER();
+    }
+    if (IPT_LANE == 0)
+        info(0, 0) = failed;
+}

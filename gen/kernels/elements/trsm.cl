@@ -1,0 +1,22 @@
+/* op(A) X = B, where A is triangular, of n x n: B, of n x m, becomes X. A is lower, or upper with the option UPPER; its
+ * diagonal is 1 with UNIT. op transposes with TRANSPOSE_A, and conjugates with CONJUGATE_A. */
+{
+    IPT_UNROLL for (uint step = 0; step < B_ROWS; ++step)
+    {
+#if !(IPT_OPTIONS & 16) == !(IPT_OPTIONS & 1) /* op(A) is lower */
+        const uint k = step, first = 0, end = k;
+#else
+        const uint k = B_ROWS - 1 - step, first = k + 1, end = B_ROWS;
+#endif
+        IPT_UNROLL for (uint c = IPT_LANE; c < B_COLS; c += IPT_LANES)
+        {
+            IPT_NUMBER sum = B(k, c);
+            IPT_UNROLL for (uint i = first; i < end; ++i) sum -= ipt_times(IPT_A(k, i), B(i, c));
+#if IPT_OPTIONS & 32
+            B(k, c) = sum;
+#else
+            B(k, c) = ipt_times(sum, ipt_inverse(IPT_A(k, k)));
+#endif
+        }
+    }
+}

@@ -1,0 +1,453 @@
+/* Checking, making and destroying batch plans. */
+
+struct ipt_batch {
+    ipt_context *context;
+    ipt__batch_problem problem;
+    ipt__batch_choice choice;
+    size_t argument_bytes;
+    ipt__program *program;
+    char *names;        /* owns the operands' names and types */
+    IPT_LOCK_TYPE lock; /* guards the kernel's arguments */
+    cl_kernel kernel;
+    char description[1024];
+};
+
+static int ipt__is_identifier(const char *name)
+{
+    const size_t letters = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+    return *name && !(*name >= '0' && *name <= '9') && !name[letters] && letters < 32;
+}
+
+/* Completes an operand's components, stride and span. Returns 0 if they overflow. */
+static int ipt__batch_measure(ipt__batch_operand *operand, size_t count)
+{
+    ipt_batch_operand *const given = &operand->given;
+    size_t last = count - 1, unit = 1, rows;
+    operand->components = given->rows;
+    if (!ipt__multiply(&operand->components, given->cols))
+        return 0;
+    rows = operand->components;
+    switch (given->layout) {
+    case IPT_LAYOUT_ELEMENTS:
+        given->stride = given->stride ? given->stride : operand->components;
+        unit = operand->components;
+        break;
+    case IPT_LAYOUT_PLANES:
+        given->stride = given->stride ? given->stride : count;
+        last = operand->components - 1;
+        unit = count;
+        break;
+    default:
+        if (!ipt__multiply(&rows, given->width))
+            return 0;
+        given->stride = given->stride ? given->stride : rows;
+        last = (count - 1) / given->width;
+        unit = rows - given->width + (count - 1) % given->width + 1;
+    }
+    operand->span = last;
+    if (!ipt__multiply(&operand->span, given->stride) || operand->span > (size_t)-1 - unit)
+        return 0;
+    operand->span += unit;
+    last = operand->span;
+    return ipt__multiply(&last, operand->type_bytes);
+}
+
+/* The least stride at which nothing overlaps. */
+static size_t ipt__batch_least_stride(const ipt__batch_operand *operand, size_t count)
+{
+    return operand->given.layout == IPT_LAYOUT_ELEMENTS ? operand->components
+           : operand->given.layout == IPT_LAYOUT_PLANES ? count
+                                                        : operand->components * operand->given.width;
+}
+
+static IPT__RARE ipt_result ipt__batch_take_operand(const ipt_context *context, ipt__batch_operand *operand, size_t i,
+                                                    size_t count)
+{
+    ipt_batch_operand *const given = &operand->given;
+    ipt_result result;
+    if (!given->name || !given->type)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "operands[%zu].%s is NULL", i, given->name ? "type" : "name");
+    if (!ipt__is_identifier(given->name))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "operands[%zu].name is \"%.40s\": an identifier of 1 to 31 characters is needed", i,
+                         given->name);
+    operand->type_bytes = ipt__type_bytes(given->type);
+    if (!operand->type_bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "the type of operand %s is \"%.40s\": a number of OpenCL C is needed, or a vector of 2, 4, 8 "
+                         "or 16, such as double or float2",
+                         given->name, given->type);
+    result = ipt__check_types(context, given->name, given->type);
+    if (result)
+        return result;
+    if (given->access < IPT_READ || given->access > IPT_READ_WRITE)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "the access of operand %s is %d: IPT_READ, IPT_WRITE or IPT_READ_WRITE are needed",
+                         given->name, (int)given->access);
+    if ((int)given->layout < 0 || given->layout >= IPT__LAYOUT_COUNT)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "the layout of operand %s is %d: see IPT_LAYOUT_LIST", given->name,
+                         (int)given->layout);
+    if (!given->width != (given->layout != IPT_LAYOUT_BLOCKS))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "the width of operand %s is %zu: layout %s %s one", given->name,
+                         given->width, ipt_layout_string(given->layout), given->width ? "has no" : "needs");
+    given->rows = ipt__max(1, given->rows);
+    given->cols = ipt__max(1, given->cols);
+    if (!ipt__batch_measure(operand, count) || operand->components > 1 << 20)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "operand %s has %zu x %zu components in each of %zu elements: that is too many", given->name,
+                         given->rows, given->cols, count);
+    if (given->stride < ipt__batch_least_stride(operand, count))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "the stride of operand %s is %zu: at least %zu are needed",
+                         given->name, given->stride, ipt__batch_least_stride(operand, count));
+    operand->vector = 1;
+    if (given->layout == IPT_LAYOUT_ELEMENTS && operand->type_bytes < 16 &&
+        operand->components * operand->type_bytes % 16 == 0 && given->stride * operand->type_bytes % 16 == 0)
+        operand->vector = 16 / operand->type_bytes;
+    return IPT_SUCCESS;
+}
+
+static unsigned ipt__action_options(ipt_action action)
+{
+    switch (action) {
+    case IPT_ACTION_DOT:
+        return IPT_CONJUGATE_A;
+    case IPT_ACTION_GEMV:
+        return IPT_TRANSPOSE_A | IPT_CONJUGATE_A;
+    case IPT_ACTION_GEMM:
+        return IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B;
+    case IPT_ACTION_TRSM:
+        return IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT;
+    default:
+        return 0;
+    }
+}
+
+/* Fails unless a ready action's operand is there as the action needs it. spec: its place in IPT_ACTION_LIST's notation.
+ * lengths: of the letters so far. */
+static IPT__RARE ipt_result ipt__batch_match(const ipt__batch_problem *problem, const ipt_batch_desc *desc,
+                                             const char *spec, size_t lengths[26])
+{
+    const size_t name_bytes = strcspn(spec, ":");
+    const char *const action = ipt_action_string(desc->ready), *const shape = spec + name_bytes + 1;
+    const char *const type = name_bytes > 3 ? "int" : problem->operands[0].given.type; /* pivots, info */
+    const unsigned turns = *spec == 'A' ? IPT_TRANSPOSE_A : *spec == 'B' ? IPT_TRANSPOSE_B : 0;
+    const int turned = (desc->options & turns) != 0, needed = shape[2] == 'r'   ? IPT_READ
+                                                              : shape[2] == 'w' ? IPT_WRITE
+                                                                                : IPT_READ_WRITE;
+    const ipt_batch_operand *found = NULL;
+    size_t i;
+    for (i = 0; i < problem->operand_count && !found; ++i)
+        if (strlen(problem->operands[i].given.name) == name_bytes &&
+            !strncmp(problem->operands[i].given.name, spec, name_bytes))
+            found = &problem->operands[i].given;
+    if (!found)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "action %s needs an operand named %.*s", action, (int)name_bytes,
+                         spec);
+    if (strcmp(found->type, type))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "operand %s of action %s has type %s: %s is needed", found->name,
+                         action, found->type, type);
+    if (((int)found->access & needed) != needed)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "operand %s of action %s is %s", found->name, action,
+                         needed == IPT_READ    ? "read, and its access is IPT_WRITE"
+                         : needed == IPT_WRITE ? "written, and its access is IPT_READ"
+                                               : "read and written: IPT_READ_WRITE is needed");
+    for (i = 0; i < 2; ++i) {
+        const size_t side = (i == 1) == turned ? found->rows : found->cols;
+        size_t one = 1, *const length = shape[i] == '1' ? &one : &lengths[shape[i] - 'a'];
+        *length = *length ? *length : side;
+        if (*length != side)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "operand %s of action %s is %zu x %zu: %zu %s are needed",
+                             found->name, action, found->rows, found->cols, *length,
+                             (i == 1) == turned ? "rows" : "columns");
+    }
+    return IPT_SUCCESS;
+}
+
+/* Fails unless the operands and the argument are those of the ready action. */
+static IPT__RARE ipt_result ipt__batch_check_ready(const ipt__batch_problem *problem, const ipt_batch_desc *desc)
+{
+    static const char *const types[][2] = {
+        {"float", "float2"}, {"double", "double2"}, {"float2", "float4"}, {"double2", "none"}};
+    const char *const type = problem->operands[0].given.type, *spec = ipt__action_operands(desc->ready);
+    size_t lengths[26], which = 0;
+    ipt_result result = IPT_SUCCESS;
+    memset(lengths, 0, sizeof lengths);
+    while (which < 4 && strcmp(type, types[which][0]))
+        ++which;
+    if (which == 4)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "action %s begins with an operand of type %s: float, double, float2 or double2 is needed",
+                         ipt_action_string(desc->ready), type);
+    if (desc->argument_type && (desc->ready > IPT_ACTION_GEMM || strcmp(desc->argument_type, types[which][1])))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "argument_type is %s: action %s of %s takes %s",
+                         desc->argument_type, ipt_action_string(desc->ready), type,
+                         desc->ready > IPT_ACTION_GEMM ? "none" : types[which][1]);
+    while (*spec && !result) {
+        result = ipt__batch_match(problem, desc, spec, lengths);
+        spec += strcspn(spec, " ");
+        spec += *spec == ' ';
+    }
+    return result;
+}
+
+/* Fails for a desc whose values are wrong by themselves. */
+static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const ipt_batch_desc *desc)
+{
+    const int shares = desc->model == IPT_MODEL_GROUP || desc->model == IPT_MODEL_INTERLEAVED;
+    ipt_result result;
+    if (!desc->count)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "count is 0");
+    if (!desc->operands)
+        return ipt__fail_null("operands");
+    if ((int)desc->ready < 0 || desc->ready >= IPT__ACTION_COUNT)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "ready is %d: see IPT_ACTION_LIST", (int)desc->ready);
+    if (!desc->ready && !desc->action)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "action is NULL, and ready is none: one of them is needed");
+    if (desc->ready && (desc->action || desc->functions))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "ready is %s, and %s is given, too: one of them is possible",
+                         ipt_action_string(desc->ready), desc->action ? "action" : "functions");
+    if (desc->options & ~ipt__action_options(desc->ready))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "options is %u: action %s takes those in %u", desc->options,
+                         ipt_action_string(desc->ready), ipt__action_options(desc->ready));
+    if (!desc->operand_count || desc->operand_count > IPT_MAX_OPERANDS)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "operand_count is %zu: 1 to %d are possible", desc->operand_count,
+                         IPT_MAX_OPERANDS);
+    if ((int)desc->model < 0 || desc->model >= IPT__MODEL_COUNT)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "model is %d: see IPT_MODEL_LIST", (int)desc->model);
+    if (desc->flags & ~IPT_CACHE_ONLY)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags is %u: IPT_CACHE_ONLY and 0 are possible", desc->flags);
+    if (desc->group_size & (desc->group_size - 1) || desc->group_size > 1024)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "group_size is %zu: a power of two up to 1024 is needed",
+                         desc->group_size);
+    if (desc->lanes && (!shares || desc->lanes == 1 || desc->lanes & (desc->lanes - 1) || desc->lanes > 1024))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "lanes is %zu: models group and interleaved take 2, 4, 8 ... 1024, others none", desc->lanes);
+    if (desc->group_size && desc->group_size < desc->lanes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "group_size is %zu: an element's lanes = %zu share a work-group",
+                         desc->group_size, desc->lanes);
+    if (desc->argument_type && (!ipt__type_bytes(desc->argument_type) || ipt__type_bytes(desc->argument_type) > 16))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "argument_type is \"%.40s\": a number or vector of OpenCL C of at most 16 bytes is needed",
+                         desc->argument_type);
+    result = ipt__check_types(context, "argument_type", desc->argument_type);
+    result = result ? result : ipt__check_types(context, "functions", desc->functions);
+    return result ? result : ipt__check_types(context, "action", desc->action);
+}
+
+/* Copies names and types, which the operands then point to. */
+static IPT__RARE ipt_result ipt__batch_copy_names(ipt_batch *batch)
+{
+    size_t i, bytes = 0;
+    char *at;
+    for (i = 0; i < batch->problem.operand_count; ++i)
+        bytes += strlen(batch->problem.operands[i].given.name) + strlen(batch->problem.operands[i].given.type) + 2;
+    batch->names = at = (char *)ipt__allocate(&batch->context->allocator, bytes);
+    if (!at)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    for (i = 0; i < batch->problem.operand_count; ++i) {
+        ipt_batch_operand *const given = &batch->problem.operands[i].given;
+        given->name = strcpy(at, given->name);
+        at += strlen(at) + 1;
+        given->type = strcpy(at, given->type);
+        at += strlen(at) + 1;
+    }
+    return IPT_SUCCESS;
+}
+
+static IPT__RARE ipt_result ipt__batch_take(ipt_batch *batch, const ipt_batch_desc *desc)
+{
+    ipt__batch_problem *const problem = &batch->problem;
+    size_t i, j;
+    ipt_result result = ipt__batch_check(batch->context, desc);
+    if (result)
+        return result;
+    problem->limits = batch->context->limits;
+    problem->count = desc->count;
+    problem->alignment = 16;
+    for (i = 0; i < desc->operand_count; ++i) {
+        ipt__batch_operand *const operand = &problem->operands[i];
+        operand->given = desc->operands[i];
+        result = ipt__batch_take_operand(batch->context, operand, i, desc->count);
+        if (result)
+            return result;
+        for (j = 0; j < i; ++j)
+            if (!strcmp(problem->operands[j].given.name, operand->given.name))
+                return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "operands %zu and %zu are both named %s", j, i,
+                                 operand->given.name);
+        problem->element_bytes += operand->components * operand->type_bytes;
+        problem->alignment = ipt__max(problem->alignment, operand->type_bytes);
+        problem->operand_count = i + 1;
+    }
+    if (desc->ready) {
+        result = ipt__batch_check_ready(problem, desc);
+        if (result)
+            return result;
+        problem->sum_bytes = desc->ready == IPT_ACTION_DOT ? 16 : 0;
+    } else if (strstr(desc->action, "IPT_SUM") || (desc->functions && strstr(desc->functions, "IPT_SUM")))
+        problem->sum_bytes = 16;
+    batch->argument_bytes = desc->argument_type ? ipt__type_bytes(desc->argument_type) : 0;
+    return ipt__batch_copy_names(batch);
+}
+
+static IPT__RARE ipt_result ipt__batch_select(ipt_batch *batch, const ipt_batch_desc *desc)
+{
+    char why[160] = "";
+    const int found = desc->model ? ipt__batch_choose(&batch->problem, desc, desc->model, &batch->choice, why)
+                                  : ipt__batch_choose_model(&batch->problem, desc, &batch->choice, why);
+    return found ? IPT_SUCCESS
+                 : ipt__fail(IPT_ERROR_UNSUPPORTED, "model %s is not possible: %s",
+                             ipt_model_string(batch->choice.model), why);
+}
+
+/* The bytes that a launch accesses whose arguments are all 1. */
+static size_t ipt__batch_finish_bytes(const ipt__batch_problem *problem)
+{
+    size_t i, most = 0;
+    for (i = 0; i < problem->operand_count; ++i) {
+        const ipt__batch_operand *const operand = &problem->operands[i];
+        most = ipt__max(most, (operand->components * ipt__max(1, operand->given.width) + 1) * operand->type_bytes);
+    }
+    return ipt__round_up(most, 16);
+}
+
+/* The parameters of the choice's program, with the texts of ipt__batch_texts. */
+static ipt__params ipt__batch_params(const ipt_batch *batch, const char *operands, const char *action)
+{
+    const ipt__batch_choice *const choice = &batch->choice;
+    ipt__params params;
+    memset(&params, 0, sizeof params);
+    params.unit_bytes = 4;
+    params.group_size = (cl_uint)choice->group_size;
+    params.lanes = (cl_uint)choice->lanes;
+    params.sub_group = batch->problem.limits.sub_group == 1;
+    params.local_bytes = (cl_uint)ipt__max(1024, choice->local_bytes);
+    params.hold = (cl_uint)choice->hold;
+    params.interleaved = (cl_uint)choice->interleaved;
+    params.operands = operands;
+    params.action = action;
+    params.finish_bytes = ipt__batch_finish_bytes(&batch->problem);
+    return params;
+}
+
+/* Builds the program of the choice. */
+static IPT__RARE ipt_result ipt__batch_build(ipt_batch *batch, const ipt_batch_desc *desc)
+{
+    const ipt__batch_choice *const choice = &batch->choice;
+    const ipt_allocator *const allocator = &batch->context->allocator;
+    char cause[IPT__CAUSE_BYTES], *operands, *action;
+    ipt__params params;
+    size_t line = 0;
+    cl_int error;
+    ipt_result result;
+    result = ipt__batch_texts(allocator, &batch->problem, desc, &operands, &action);
+    params = ipt__batch_params(batch, operands, action);
+    if (!result)
+        result = ipt__program_get(batch->context, IPT__KERNEL_elements, &params, (desc->flags & IPT_CACHE_ONLY) != 0,
+                                  &batch->program);
+    if (result == IPT_ERROR_BUILD)
+        line = ipt__batch_action_line(allocator, &params);
+    ipt__release(allocator, operands);
+    ipt__release(allocator, action);
+    if (result == IPT_ERROR_BUILD) {
+        ipt__keep_cause(cause);
+        return ipt__fail(
+            result,
+            "the action does not compile for its operands in model %s (its line 1 is line %zu of the whole "
+            "text, which some compilers count): %s",
+            ipt_model_string(choice->model), line, cause);
+    }
+    if (result || !batch->context->context)
+        return result;
+    batch->kernel = ipt__cl.clCreateKernel(batch->program->program, ipt__kernels[IPT__KERNEL_elements].name, &error);
+    return error ? ipt__fail_opencl("clCreateKernel", error) : IPT_SUCCESS;
+}
+
+static IPT__RARE void ipt__batch_write_description(ipt_batch *batch)
+{
+    const ipt__batch_choice *const choice = &batch->choice;
+    ipt__text out = {NULL, sizeof batch->description, 0};
+    size_t i;
+    out.text = batch->description;
+    ipt__text_add(&out, "%zu elements of %zu bytes, model %s: %zu work-item%s to an element, work-groups of %zu",
+                  batch->problem.count, batch->problem.element_bytes, ipt_model_string(choice->model), choice->lanes,
+                  choice->lanes == 1 ? "" : "s", choice->group_size);
+    if (choice->local_bytes)
+        ipt__text_add(&out, ", %zu bytes of local memory", choice->local_bytes);
+    ipt__text_add(&out, "\n");
+    for (i = 0; i < batch->problem.operand_count; ++i) {
+        const ipt__batch_operand *const operand = &batch->problem.operands[i];
+        static const char *const accesses[] = {"", "read", "written", "read and written"};
+        ipt__text_add(&out, "%s: %zu x %zu of %s, %s, layout %s, stride %zu%s\n", operand->given.name,
+                      operand->given.rows, operand->given.cols, operand->given.type, accesses[operand->given.access],
+                      ipt_layout_string(operand->given.layout), operand->given.stride,
+                      operand->vector > 1 && choice->hold <= IPT__HOLD_STAGED ? ", by vectors of 16 bytes" : "");
+    }
+}
+
+IPT_API void ipt_batch_destroy(ipt_batch *batch)
+{
+    ipt_context *context;
+    if (!batch)
+        return;
+    context = batch->context;
+    if (batch->kernel)
+        ipt__cl.clReleaseKernel(batch->kernel);
+    ipt__program_drop(context, batch->program);
+    IPT_LOCK_DESTROY(&batch->lock);
+    ipt__release(&context->allocator, batch->names);
+    ipt__release(&context->allocator, batch);
+    ipt_context_destroy(context);
+}
+
+IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *context, const ipt_batch_desc *desc,
+                                          ipt_batch **batch)
+{
+    ipt_batch_desc taken;
+    ipt_batch *made;
+    ipt_result result;
+    if (!batch)
+        return ipt__fail_null("batch");
+    *batch = NULL;
+    if (!context || !desc)
+        return ipt__fail_null(context ? "desc" : "context");
+    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes, "desc");
+    if (result)
+        return result;
+    made = (ipt_batch *)ipt__allocate(&context->allocator, sizeof *made);
+    if (!made)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    ipt__context_retain(context);
+    made->context = context;
+    IPT_LOCK_INIT(&made->lock);
+    result = ipt__batch_take(made, &taken);
+    result = result ? result : ipt__batch_select(made, &taken);
+    result = result ? result : ipt__batch_build(made, &taken);
+    if (result) {
+        ipt_batch_destroy(made);
+        return result;
+    }
+    ipt__batch_write_description(made);
+    *batch = made;
+    return IPT_SUCCESS;
+}
+
+/* The function itself, behind the macro of its name. */
+IPT_API ipt_result(ipt_batch_create)(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch)
+{
+    return ipt_batch_create_sized(sizeof *desc, context, desc, batch);
+}
+
+IPT_API const char *ipt_batch_describe(const ipt_batch *batch)
+{
+    return batch ? batch->description : "";
+}
+
+IPT_API const char *ipt_batch_source(const ipt_batch *batch)
+{
+#ifdef IPT_NO_KERNEL_SOURCE
+    (void)batch;
+    return NULL;
+#else
+    return batch ? batch->program->source : NULL;
+#endif
+}

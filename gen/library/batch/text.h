@@ -1,0 +1,190 @@
+/* The text of a batch plan's program: definitions of its operands, accessors and the action. */
+
+IPT_API const char *ipt_action_string(ipt_action action)
+{
+#define IPT__ACTION_NAME(enumerator, name, operands) name,
+    static const char *const names[] = {IPT_ACTION_LIST(IPT__ACTION_NAME)};
+    return (int)action < 0 || action >= IPT__ACTION_COUNT ? "unknown" : names[action];
+}
+
+/* The operands of a ready action, in the notation of IPT_ACTION_LIST. */
+static const char *ipt__action_operands(ipt_action action)
+{
+#define IPT__ACTION_OPERANDS(enumerator, name, operands) operands,
+    static const char *const lists[] = {IPT_ACTION_LIST(IPT__ACTION_OPERANDS)};
+    return lists[action];
+}
+
+enum {
+#define IPT__ACTION_TEXT_INDEX(name) IPT__ACTION_TEXT_##name,
+    IPT_ACTION_TEXT_LIST(IPT__ACTION_TEXT_INDEX) IPT__ACTION_TEXT_COUNT
+};
+static const ipt__part ipt__action_texts[] = {
+#define IPT__ACTION_TEXT_ROW(name) {#name ".cl", IPT__HASH_##name IPT__TEXT(name)},
+    IPT_ACTION_TEXT_LIST(IPT__ACTION_TEXT_ROW)};
+
+/* The texts of a ready action. Returns their number. */
+static int ipt__action_parts(ipt_action action, int parts[2])
+{
+    parts[0] = action == IPT_ACTION_DOT                                  ? IPT__ACTION_TEXT_dot
+               : action == IPT_ACTION_GEMV                               ? IPT__ACTION_TEXT_gemv
+               : action == IPT_ACTION_GEMM                               ? IPT__ACTION_TEXT_gemm
+               : action == IPT_ACTION_POTRF || action == IPT_ACTION_POSV ? IPT__ACTION_TEXT_potrf
+               : action == IPT_ACTION_POTRS                              ? IPT__ACTION_TEXT_potrs
+               : action == IPT_ACTION_TRSM                               ? IPT__ACTION_TEXT_trsm
+               : action == IPT_ACTION_GETRF || action == IPT_ACTION_GESV ? IPT__ACTION_TEXT_getrf
+               : action == IPT_ACTION_GETRS                              ? IPT__ACTION_TEXT_getrs
+                                                                         : IPT__ACTION_TEXT_getri;
+    parts[1] = action == IPT_ACTION_POSV ? IPT__ACTION_TEXT_potrs : IPT__ACTION_TEXT_getrs;
+    return action == IPT_ACTION_POSV || action == IPT_ACTION_GESV ? 2 : 1;
+}
+
+/* Adds the operands' definitions, and the hash of the action: they are part of the program's key. */
+static IPT__RARE void ipt__batch_print_operands(ipt__text *out, const ipt__batch_problem *problem,
+                                                const ipt_batch_desc *desc, const char *hash)
+{
+    unsigned needs = desc->ready ? 0 : ipt__text_needs(desc->action, 0, NULL, NULL);
+    size_t i, j;
+    for (i = 0; i < problem->operand_count; ++i)
+        needs |= ipt__text_needs(problem->operands[i].given.type, 0, NULL, NULL);
+    if (needs & IPT__NEEDS_HALF)
+        ipt__text_add(out, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
+    ipt__text_add(out, "/* action %s */\n", hash);
+    for (i = 0; i < problem->operand_count; ++i) {
+        const ipt__batch_operand *const operand = &problem->operands[i];
+        const char *const name = operand->given.name;
+        ipt__text_add(out, "#define %s_TYPE %s\n#define %s_ROWS %zu\n#define %s_COLS %zu\n", name, operand->given.type,
+                      name, operand->given.rows, name, operand->given.cols);
+        ipt__text_add(out, "#define %s_ACCESS %d\n#define %s_LAYOUT %d\n#define %s_WIDTH %zu\n", name,
+                      (int)operand->given.access, name, (int)operand->given.layout, name,
+                      ipt__max(1, operand->given.width));
+        ipt__text_add(out, "#define %s_VECTOR %zu\n#define %s_LOCAL %zu\n", name, operand->vector, name,
+                      operand->local);
+    }
+    ipt__text_add(out, "#define IPT_HELD_ALIGNMENT %zu\n", problem->alignment);
+    ipt__text_add(out, "#define IPT_OPERAND_LIST(IPT_X)");
+    for (i = 0; i < problem->operand_count; ++i)
+        ipt__text_add(out, " IPT_X(%s, %zu)", problem->operands[i].given.name, i);
+    ipt__text_add(out, "\n");
+    if (desc->argument_type)
+        ipt__text_add(out, "#define IPT_ACTION_ARGUMENT_TYPE %s\n", desc->argument_type);
+    if (desc->ready)
+        ipt__text_add(out, "#define IPT_NUMBER %s\n#define IPT_IS_COMPLEX %d\n#define IPT_OPTIONS %u\n",
+                      problem->operands[0].given.type, strchr(problem->operands[0].given.type, '2') != NULL,
+                      desc->options);
+    if (!problem->sum_bytes)
+        return;
+    ipt__text_add(out, "#define IPT_SUM_TYPES(IPT_X)");
+    for (i = 0; i < problem->operand_count; ++i) {
+        const ipt__batch_operand *const operand = &problem->operands[i];
+        for (j = 0; j < i && strcmp(problem->operands[j].given.type, operand->given.type); ++j)
+            ;
+        if (j == i && operand->type_bytes <= 16)
+            ipt__text_add(out, " IPT_X(%s)", operand->given.type);
+    }
+    ipt__text_add(out, "\n");
+}
+
+/* Adds what a ready action consists of: the texts, or without them their hashes. */
+static IPT__RARE void ipt__batch_print_ready(ipt__text *out, ipt_action action, int body)
+{
+    int parts[2], count = ipt__action_parts(action, parts), i;
+    if (!body) {
+        parts[0] = IPT__ACTION_TEXT_algebra;
+        count = 1;
+    }
+    for (i = 0; i < count; ++i) {
+#ifdef IPT_NO_KERNEL_SOURCE
+        ipt__text_add(out, "%s\n", ipt__action_texts[parts[i]].hash);
+#else
+        ipt__part_print(out, &ipt__action_texts[parts[i]]);
+        if (i + 1 < count)
+            ipt__text_add(out, "IPT_BARRIER();\n");
+#endif
+    }
+}
+
+/* Adds the action as a function. Compilers count its lines from 1. */
+static IPT__RARE void ipt__batch_print_action(ipt__text *out, const ipt__batch_problem *problem,
+                                              const ipt_batch_desc *desc)
+{
+    size_t i;
+    for (i = 0; i < problem->operand_count; ++i) {
+        const char *const name = problem->operands[i].given.name;
+        ipt__text_add(out, "#define %s(i, j) ipt_at_%s[((i) * %s_COLS + (j)) * ipt_step_%s]\n", name, name, name, name);
+    }
+    if (desc->ready)
+        ipt__batch_print_ready(out, desc->ready, 0);
+    else if (desc->functions)
+        ipt__text_add(out, "#line 1 \"functions\"\n%s\n", desc->functions);
+    ipt__text_add(out, "IPT_INLINE void ipt_action(IPT_ACTION_PARAMETERS)\n{\n");
+    if (desc->ready)
+        ipt__batch_print_ready(out, desc->ready, 1);
+    else
+        ipt__text_add(out, "#line 1 \"action\"\n%s", desc->action);
+    ipt__text_add(out, "\n}\n");
+    for (i = 0; i < problem->operand_count; ++i)
+        ipt__text_add(out, "#undef %s\n", problem->operands[i].given.name);
+}
+
+/* The hash of an action: of its text. A ready one has its texts' hashes instead, which builds without texts have, too.
+ */
+static IPT__RARE void ipt__batch_hash(const char *action, size_t length, const ipt_batch_desc *desc, char hash[33])
+{
+    char hashes[60];
+    int parts[2];
+    if (!desc->ready) {
+        ipt__hash_text(action, length, hash, 32);
+        return;
+    }
+    ipt__action_parts(desc->ready, parts);
+    ipt__print(hashes, sizeof hashes, "%s %s %s", ipt__action_texts[IPT__ACTION_TEXT_algebra].hash,
+               ipt__action_texts[parts[0]].hash, ipt__action_texts[parts[1]].hash);
+    ipt__hash_text(hashes, strlen(hashes), hash, 32);
+}
+
+/* Makes both texts, which the caller releases. */
+static IPT__RARE ipt_result ipt__batch_texts(const ipt_allocator *allocator, const ipt__batch_problem *problem,
+                                             const ipt_batch_desc *desc, char **operands, char **action)
+{
+    ipt__text text = {NULL, 0, 0};
+    char hash[33] = "";
+    *operands = NULL;
+    ipt__batch_print_action(&text, problem, desc);
+    text.capacity = text.length + 1;
+    text.length = 0;
+    *action = text.text = (char *)ipt__allocate(allocator, text.capacity);
+    if (!*action)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    ipt__batch_print_action(&text, problem, desc);
+    ipt__batch_hash(*action, text.length, desc, hash);
+    memset(&text, 0, sizeof text);
+    ipt__batch_print_operands(&text, problem, desc, hash);
+    text.capacity = text.length + 1;
+    text.length = 0;
+    *operands = text.text = (char *)ipt__allocate(allocator, text.capacity);
+    if (!*operands)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    ipt__batch_print_operands(&text, problem, desc, hash);
+    return IPT_SUCCESS;
+}
+
+/* The line of a program's text in which the action's first line is. 0: unknown. */
+static IPT__RARE size_t ipt__batch_action_line(const ipt_allocator *allocator, const ipt__params *params)
+{
+    ipt__text text = {NULL, 0, 0};
+    const char *at, *end = NULL;
+    size_t line = 1;
+    ipt__source_print(&text, IPT__KERNEL_elements, params);
+    text.capacity = text.length + 1;
+    text.length = 0;
+    text.text = (char *)ipt__allocate(allocator, text.capacity);
+    if (!text.text)
+        return 0;
+    ipt__source_print(&text, IPT__KERNEL_elements, params);
+    end = strstr(text.text, "#line 1 \"action\"\n");
+    for (at = text.text; end && at <= end + 16; ++at)
+        line += *at == '\n';
+    ipt__release(allocator, text.text);
+    return end ? line : 0;
+}

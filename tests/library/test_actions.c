@@ -1,0 +1,555 @@
+/* The ready actions of batch plans, against plain loops, with the error bounds of LAPACK's tests: a residual over n *
+ * eps times the norms of what it is made of stays below 30. */
+#include "test.h"
+
+#include <complex.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef double complex number;
+
+static const struct {
+    const char *name, *argument;
+    size_t bytes;
+    int is_complex;
+    double eps;
+} types[] = {{"float", "float2", 4, 0, FLT_EPSILON},
+             {"double", "double2", 8, 0, DBL_EPSILON},
+             {"float2", "float4", 8, 1, FLT_EPSILON},
+             {"double2", NULL, 16, 1, DBL_EPSILON}};
+
+enum { OPERANDS = 4, BOUND = 30 };
+
+/* A batch of a ready action. data: of each operand, count * rows * cols numbers, element after element. */
+typedef struct ready_case {
+    ipt_batch_desc desc;
+    ipt_batch_operand operands[OPERANDS];
+    number *data[OPERANDS];
+    size_t type; /* index in types */
+    number alpha, beta;
+} ready_case;
+
+static bool has_doubles(void)
+{
+    char extensions[8192] = "";
+    clGetDeviceInfo(test_device, CL_DEVICE_EXTENSIONS, sizeof extensions - 1, extensions, NULL);
+    return strstr(extensions, "cl_khr_fp64") != NULL;
+}
+
+static double random_real(void)
+{
+    return (double)test_random_between(0, 2000000) / 1000000 - 1;
+}
+
+static number random_number(size_t type)
+{
+    const double real = random_real();
+    return types[type].is_complex ? real + I * random_real() : real;
+}
+
+static size_t components(const ready_case *tried, size_t k)
+{
+    return tried->operands[k].rows * tried->operands[k].cols;
+}
+
+static number *element(const ready_case *tried, size_t k, size_t e)
+{
+    return tried->data[k] + e * components(tried, k);
+}
+
+static void add_operand(ready_case *tried, const char *name, size_t rows, size_t cols, ipt_access access)
+{
+    const size_t k = tried->desc.operand_count++;
+    ipt_batch_operand *const operand = &tried->operands[k];
+    const bool whole = strlen(name) > 1;
+    operand->name = name;
+    operand->type = whole ? "int" : types[tried->type].name;
+    operand->rows = rows;
+    operand->cols = cols;
+    operand->access = access;
+    operand->layout = (ipt_layout)test_random_between(0, 2);
+    operand->width = operand->layout == IPT_LAYOUT_BLOCKS ? test_random_between(1, 33) : 0;
+    tried->data[k] = malloc(tried->desc.count * rows * cols * sizeof(number));
+    assert_non_null(tried->data[k]);
+    for (size_t i = 0; i < tried->desc.count * rows * cols; ++i)
+        tried->data[k][i] = whole ? 0 : random_number(tried->type);
+}
+
+static ready_case begin_case(ipt_action action, size_t type, size_t count)
+{
+    ready_case tried = {.desc = {.ready = action, .count = count}, .type = type, .alpha = 1};
+    return tried;
+}
+
+static void end_case(ready_case *tried)
+{
+    for (size_t k = 0; k < tried->desc.operand_count; ++k)
+        free(tried->data[k]);
+}
+
+static size_t place(const ready_case *tried, size_t k, size_t e, size_t q)
+{
+    const ipt_batch_operand *const operand = &tried->operands[k];
+    return operand->layout == IPT_LAYOUT_ELEMENTS ? e * components(tried, k) + q
+           : operand->layout == IPT_LAYOUT_PLANES
+               ? q * tried->desc.count + e
+               : e / operand->width * components(tried, k) * operand->width + q * operand->width + e % operand->width;
+}
+
+static void put(unsigned char *to, size_t type, bool whole, number value)
+{
+    const float parts[2] = {(float)creal(value), (float)cimag(value)};
+    const double long_parts[2] = {creal(value), cimag(value)};
+    const int integer = (int)creal(value);
+    if (whole)
+        memcpy(to, &integer, sizeof integer);
+    else
+        memcpy(to, types[type].eps == FLT_EPSILON ? (const void *)parts : (const void *)long_parts, types[type].bytes);
+}
+
+static number get(const unsigned char *from, size_t type, bool whole)
+{
+    float parts[2] = {0, 0};
+    double long_parts[2] = {0, 0};
+    int integer;
+    if (whole) {
+        memcpy(&integer, from, sizeof integer);
+        return integer;
+    }
+    if (types[type].eps != FLT_EPSILON) {
+        memcpy(long_parts, from, types[type].bytes);
+        return long_parts[0] + I * long_parts[1];
+    }
+    memcpy(parts, from, types[type].bytes);
+    return parts[0] + I * parts[1];
+}
+
+/* Moves an operand's data to a new buffer, or back. The data become what the type holds. */
+static void convert(ready_case *tried, size_t k, cl_mem *buffer, bool back)
+{
+    const bool whole = strlen(tried->operands[k].name) > 1;
+    const size_t size = whole ? sizeof(int) : types[tried->type].bytes, width = tried->operands[k].width,
+                 elements = width ? (tried->desc.count + width - 1) / width * width : tried->desc.count,
+                 bytes = elements * components(tried, k) * size;
+    unsigned char *const values = calloc(1, bytes);
+    assert_non_null(values);
+    if (back)
+        assert_int_equal(clEnqueueReadBuffer(test_queue, *buffer, CL_TRUE, 0, bytes, values, 0, NULL, NULL),
+                         CL_SUCCESS);
+    for (size_t e = 0; e < tried->desc.count; ++e)
+        for (size_t q = 0; q < components(tried, k); ++q) {
+            unsigned char *const at = values + place(tried, k, e, q) * size;
+            if (!back)
+                put(at, tried->type, whole, element(tried, k, e)[q]);
+            element(tried, k, e)[q] = get(at, tried->type, whole);
+        }
+    if (back)
+        clReleaseMemObject(*buffer);
+    else
+        *buffer = clCreateBuffer(test_cl_context, CL_MEM_COPY_HOST_PTR, bytes, values, NULL);
+    free(values);
+}
+
+/* Runs a case; inputs gets copies of the data as the device saw them. Returns 0 if the model is not possible. */
+static int run_case(ready_case *tried, number *inputs[OPERANDS])
+{
+    ipt_batch_buffer buffers[OPERANDS] = {{NULL, 0}};
+    unsigned char argument[16];
+    ipt_batch *batch;
+    ipt_result result;
+    tried->desc.operands = tried->operands;
+    result = ipt_batch_create(test_context, &tried->desc, &batch);
+    if (result == IPT_ERROR_UNSUPPORTED && tried->desc.model)
+        return 0;
+    if (result)
+        fail_msg("%s", ipt_context_error(NULL));
+    if (tried->desc.argument_type) {
+        put(argument, tried->type, false, tried->alpha);
+        put(argument + types[tried->type].bytes, tried->type, false, tried->beta);
+    }
+    for (size_t k = 0; k < tried->desc.operand_count; ++k) {
+        const size_t bytes = tried->desc.count * components(tried, k) * sizeof(number);
+        convert(tried, k, &buffers[k].buffer, false);
+        inputs[k] = malloc(bytes);
+        assert_non_null(inputs[k]);
+        memcpy(inputs[k], tried->data[k], bytes);
+    }
+    assert_int_equal(
+        ipt_batch_execute(batch, test_queue, buffers, tried->desc.argument_type ? argument : NULL, 0, NULL, NULL),
+        IPT_SUCCESS);
+    for (size_t k = 0; k < tried->desc.operand_count; ++k)
+        convert(tried, k, &buffers[k].buffer, true);
+    ipt_batch_destroy(batch);
+    return 1;
+}
+
+static void end_inputs(const ready_case *tried, number *inputs[OPERANDS])
+{
+    for (size_t k = 0; k < tried->desc.operand_count; ++k)
+        free(inputs[k]);
+}
+
+/* Fails if an error is above the bound, which grows with n and the magnitude of the terms. */
+static void check_error(const ready_case *tried, double error, size_t n, double magnitude)
+{
+    const double ratio = error / ((double)n * types[tried->type].eps * (magnitude > 0 ? magnitude : 1));
+    if (!(ratio < BOUND))
+        fail_msg("action %s of %s, model %s, options %u, n = %zu: residual %g above the bound %d",
+                 ipt_action_string(tried->desc.ready), types[tried->type].name, ipt_model_string(tried->desc.model),
+                 tried->desc.options, n, ratio, BOUND);
+}
+
+/* An operand's value as the options have it. */
+static number taken(const number *a, size_t rows, size_t cols, size_t i, size_t j, unsigned transposes,
+                    unsigned conjugates)
+{
+    const number value = transposes ? a[j * cols + i] : a[i * cols + j];
+    (void)rows;
+    return conjugates ? conj(value) : value;
+}
+
+static unsigned random_options(unsigned possible)
+{
+    return (unsigned)test_random() & possible;
+}
+
+/* C = alpha A B + beta C; gemv and dot are the same with one column. */
+static void try_product(ipt_model model, size_t type, const size_t sides[3])
+{
+    const size_t m = sides[0], k = sides[1], n = sides[2];
+    ready_case tried = begin_case(IPT_ACTION_GEMM, type, test_random_between(1, 70));
+    number *in[OPERANDS];
+    tried.desc.model = model;
+    tried.desc.options = random_options(IPT_TRANSPOSE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_A | IPT_CONJUGATE_B);
+    if (types[type].argument && test_random_between(0, 1)) {
+        tried.desc.argument_type = types[type].argument;
+        tried.alpha = random_number(type);
+        tried.beta = random_number(type);
+    }
+    const unsigned ta = tried.desc.options & IPT_TRANSPOSE_A, tb = tried.desc.options & IPT_TRANSPOSE_B;
+    add_operand(&tried, "A", ta ? k : m, ta ? m : k, IPT_READ);
+    add_operand(&tried, "B", tb ? n : k, tb ? k : n, IPT_READ);
+    add_operand(&tried, "C", m, n, tried.desc.argument_type ? IPT_READ_WRITE : IPT_WRITE);
+    if (run_case(&tried, in)) {
+        for (size_t e = 0; e < tried.desc.count; ++e)
+            for (size_t i = 0; i < m; ++i)
+                for (size_t j = 0; j < n; ++j) {
+                    number sum = 0;
+                    for (size_t q = 0; q < k; ++q)
+                        sum += taken(in[0] + e * m * k, 0, tried.operands[0].cols, i, q, ta,
+                                     tried.desc.options & IPT_CONJUGATE_A) *
+                               taken(in[1] + e * k * n, 0, tried.operands[1].cols, q, j, tb,
+                                     tried.desc.options & IPT_CONJUGATE_B);
+                    sum =
+                        tried.desc.argument_type ? tried.alpha * sum + tried.beta * in[2][e * m * n + i * n + j] : sum;
+                    check_error(&tried, cabs(sum - element(&tried, 2, e)[i * n + j]), k + 1, 4);
+                }
+        end_inputs(&tried, in);
+    }
+    end_case(&tried);
+}
+
+static void try_gemv_and_dot(ipt_model model, size_t type, size_t m, size_t n)
+{
+    for (int is_dot = 0; is_dot < 2; ++is_dot) {
+        ready_case tried = begin_case(is_dot ? IPT_ACTION_DOT : IPT_ACTION_GEMV, type, test_random_between(1, 70));
+        number *in[OPERANDS];
+        tried.desc.model = model;
+        tried.desc.options = random_options(is_dot ? IPT_CONJUGATE_A : IPT_TRANSPOSE_A | IPT_CONJUGATE_A);
+        const unsigned turned = tried.desc.options & IPT_TRANSPOSE_A;
+        if (is_dot)
+            m = 1;
+        if (is_dot)
+            add_operand(&tried, "x", n, 1, IPT_READ);
+        else
+            add_operand(&tried, "A", turned ? n : m, turned ? m : n, IPT_READ);
+        add_operand(&tried, is_dot ? "y" : "x", n, 1, IPT_READ);
+        add_operand(&tried, is_dot ? "r" : "y", m, 1, IPT_WRITE);
+        if (run_case(&tried, in)) {
+            for (size_t e = 0; e < tried.desc.count; ++e)
+                for (size_t i = 0; i < m; ++i) {
+                    number sum = 0;
+                    for (size_t q = 0; q < n; ++q)
+                        sum += taken(in[0] + e * m * n, 0, is_dot ? n : tried.operands[0].cols, i, q, turned,
+                                     tried.desc.options & IPT_CONJUGATE_A) *
+                               in[1][e * n + q];
+                    check_error(&tried, cabs(sum - element(&tried, 2, e)[i]), n, 2);
+                }
+            end_inputs(&tried, in);
+        }
+        end_case(&tried);
+    }
+}
+
+/* Makes the n x n matrices of an operand hermitian and positive definite, or with `spoilt`, each third one not. */
+static void make_definite(ready_case *tried, size_t k, size_t n, bool spoilt)
+{
+    for (size_t e = 0; e < tried->desc.count; ++e) {
+        number *const a = element(tried, k, e);
+        for (size_t i = 0; i < n; ++i) {
+            for (size_t j = 0; j < i; ++j)
+                a[j * n + i] = conj(a[i * n + j]);
+            a[i * n + i] = 2 * (double)n + fabs(creal(a[i * n + i]));
+        }
+        if (spoilt && e % 3 == 1)
+            a[(n / 2) * (n + 1)] = -1;
+    }
+}
+
+/* || A X - B || for one element. */
+static double residual(const number *a, const number *x, const number *b, size_t n, size_t m)
+{
+    double worst = 0;
+    for (size_t i = 0; i < n; ++i)
+        for (size_t j = 0; j < m; ++j) {
+            number sum = -b[i * m + j];
+            for (size_t q = 0; q < n; ++q)
+                sum += a[i * n + q] * x[q * m + j];
+            worst = fmax(worst, cabs(sum));
+        }
+    return worst;
+}
+
+static double largest(const number *a, size_t count)
+{
+    double most = 0;
+    for (size_t i = 0; i < count; ++i)
+        most = fmax(most, cabs(a[i]));
+    return most;
+}
+
+static void try_cholesky(ipt_model model, size_t type, size_t n)
+{
+    ready_case tried = begin_case(IPT_ACTION_POSV, type, test_random_between(5, 70));
+    const size_t m = test_random_between(1, 3);
+    number *in[OPERANDS];
+    tried.desc.model = model;
+    add_operand(&tried, "A", n, n, IPT_READ_WRITE);
+    add_operand(&tried, "B", n, m, IPT_READ_WRITE);
+    add_operand(&tried, "info", 1, 1, IPT_WRITE);
+    make_definite(&tried, 0, n, true);
+    if (run_case(&tried, in)) {
+        for (size_t e = 0; e < tried.desc.count; ++e) {
+            const number *const l = element(&tried, 0, e), *const a = in[0] + e * n * n;
+            if (e % 3 == 1) {
+                assert_int_equal((int)creal(*element(&tried, 2, e)), n / 2 + 1);
+                continue;
+            }
+            assert_int_equal((int)creal(*element(&tried, 2, e)), 0);
+            for (size_t i = 0; i < n; ++i)
+                for (size_t j = 0; j < n; ++j) {
+                    number sum = 0;
+                    for (size_t q = 0; q <= j && j <= i; ++q)
+                        sum += l[i * n + q] * conj(l[j * n + q]);
+                    if (j <= i)
+                        check_error(&tried, cabs(sum - a[i * n + j]), n, largest(a, n * n));
+                    else
+                        assert_memory_equal(&l[i * n + j], &a[i * n + j], sizeof(number));
+                }
+            check_error(&tried, residual(a, element(&tried, 1, e), in[1] + e * n * m, n, m), n,
+                        largest(a, n * n) * largest(element(&tried, 1, e), n * m));
+        }
+        end_inputs(&tried, in);
+    }
+    end_case(&tried);
+}
+
+static void try_lu(ipt_model model, size_t type, size_t n)
+{
+    ready_case tried = begin_case(IPT_ACTION_GESV, type, test_random_between(5, 70));
+    const size_t m = test_random_between(1, 3);
+    number *in[OPERANDS], *const swapped = malloc(n * n * sizeof *swapped);
+    assert_non_null(swapped);
+    tried.desc.model = model;
+    add_operand(&tried, "A", n, n, IPT_READ_WRITE);
+    add_operand(&tried, "pivots", n, 1, IPT_WRITE);
+    add_operand(&tried, "B", n, m, IPT_READ_WRITE);
+    add_operand(&tried, "info", 1, 1, IPT_WRITE);
+    for (size_t e = 1; e < tried.desc.count; e += 3) /* a column of zeros is singular */
+        for (size_t i = 0; i < n; ++i)
+            element(&tried, 0, e)[i * n + n / 2] = 0;
+    if (run_case(&tried, in)) {
+        for (size_t e = 0; e < tried.desc.count; ++e) {
+            const number *const lu = element(&tried, 0, e), *const a = in[0] + e * n * n;
+            const double growth = largest(a, n * n) + largest(lu, n * n);
+            memcpy(swapped, a, n * n * sizeof *swapped);
+            for (size_t k = 0; k < n; ++k) {
+                const size_t row = (size_t)creal(element(&tried, 1, e)[k]) - 1;
+                assert_in_range(row, k, n - 1);
+                for (size_t j = 0; j < n; ++j) {
+                    const number other = swapped[k * n + j];
+                    swapped[k * n + j] = swapped[row * n + j];
+                    swapped[row * n + j] = other;
+                }
+            }
+            for (size_t i = 0; i < n; ++i)
+                for (size_t j = 0; j < n; ++j) {
+                    number sum = i <= j ? lu[i * n + j] : 0;
+                    for (size_t q = 0; q < i && q <= j; ++q)
+                        sum += lu[i * n + q] * lu[q * n + j];
+                    check_error(&tried, cabs(sum - swapped[i * n + j]), n, growth);
+                }
+            assert_int_equal((int)creal(*element(&tried, 3, e)), e % 3 == 1 ? n / 2 + 1 : 0);
+            if (e % 3 != 1)
+                check_error(&tried, residual(a, element(&tried, 2, e), in[2] + e * n * m, n, m), n,
+                            growth * (largest(element(&tried, 2, e), n * m) + 1));
+        }
+        end_inputs(&tried, in);
+    }
+    free(swapped);
+    end_case(&tried);
+}
+
+static void try_inverse(ipt_model model, size_t type, size_t n)
+{
+    ready_case tried = begin_case(IPT_ACTION_GETRI, type, test_random_between(5, 70));
+    number *in[OPERANDS], *const unit = calloc(n * n, sizeof *unit);
+    assert_non_null(unit);
+    tried.desc.model = model;
+    add_operand(&tried, "A", n, n, IPT_READ_WRITE);
+    add_operand(&tried, "pivots", n, 1, IPT_WRITE);
+    add_operand(&tried, "info", 1, 1, IPT_WRITE);
+    for (size_t i = 0; i < n; ++i)
+        unit[i * (n + 1)] = 1;
+    if (run_case(&tried, in)) {
+        for (size_t e = 0; e < tried.desc.count; ++e) {
+            const double magnitude = largest(element(&tried, 0, e), n * n) * (double)n;
+            assert_int_equal((int)creal(*element(&tried, 2, e)), 0);
+            check_error(&tried, residual(in[0] + e * n * n, element(&tried, 0, e), unit, n, n), n,
+                        magnitude * magnitude + 1);
+        }
+        end_inputs(&tried, in);
+    }
+    free(unit);
+    end_case(&tried);
+}
+
+static void try_triangle(ipt_model model, size_t type, size_t n)
+{
+    ready_case tried = begin_case(IPT_ACTION_TRSM, type, test_random_between(5, 70));
+    const size_t m = test_random_between(1, 5);
+    number *in[OPERANDS], *const op = malloc(n * n * sizeof *op);
+    assert_non_null(op);
+    tried.desc.model = model;
+    tried.desc.options = random_options(IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT);
+    add_operand(&tried, "A", n, n, IPT_READ);
+    add_operand(&tried, "B", n, m, IPT_READ_WRITE);
+    for (size_t i = 0; i < tried.desc.count * n * n; ++i)
+        tried.data[0][i] = i % (n * n) % (n + 1) ? tried.data[0][i] / (double)n : 2 + fabs(creal(tried.data[0][i]));
+    if (run_case(&tried, in)) {
+        for (size_t e = 0; e < tried.desc.count; ++e) {
+            for (size_t i = 0; i < n; ++i)
+                for (size_t j = 0; j < n; ++j) {
+                    const unsigned turned = tried.desc.options & IPT_TRANSPOSE_A;
+                    const size_t row = turned ? j : i, col = turned ? i : j;
+                    const bool inside = tried.desc.options & IPT_UPPER ? col >= row : col <= row;
+                    op[i * n + j] =
+                        !inside ? 0
+                        : i == j && tried.desc.options & IPT_UNIT
+                            ? 1
+                            : taken(in[0] + e * n * n, 0, n, i, j, turned, tried.desc.options & IPT_CONJUGATE_A);
+                }
+            check_error(&tried, residual(op, element(&tried, 1, e), in[1] + e * n * m, n, m), n,
+                        3 * largest(element(&tried, 1, e), n * m));
+        }
+        end_inputs(&tried, in);
+    }
+    free(op);
+    end_case(&tried);
+}
+
+/* Each action in each model, with numbers of each type in turn. */
+static void try_models(void (*each)(ipt_model, size_t, size_t), const size_t *sides, size_t count)
+{
+    const bool doubles = has_doubles();
+    size_t type = 0;
+    for (int model = 0; model < IPT__MODEL_COUNT; ++model)
+        for (size_t s = 0; s < count; ++s, type = (type + 1) % TEST_COUNT(types))
+            each((ipt_model)model, doubles ? type : type / 2 * 2, sides[s]);
+}
+
+static void product_of_side(ipt_model model, size_t type, size_t n)
+{
+    const size_t sides[3] = {n, test_random_between(1, n), test_random_between(1, n)};
+    try_product(model, type, sides);
+    try_gemv_and_dot(model, type, n, test_random_between(1, n));
+}
+
+static const size_t small_sides[] = {1, 2, 3, 5, 8}, larger_sides[] = {13, 17, 32, 33};
+
+static void actions_products(void **state)
+{
+    (void)state;
+    try_models(product_of_side, small_sides, TEST_COUNT(small_sides));
+}
+static void actions_larger_products(void **state)
+{
+    (void)state;
+    try_models(product_of_side, larger_sides, TEST_COUNT(larger_sides));
+}
+static void actions_cholesky(void **state)
+{
+    (void)state;
+    try_models(try_cholesky, small_sides, TEST_COUNT(small_sides));
+    try_models(try_cholesky, larger_sides, 2);
+}
+static void actions_lu(void **state)
+{
+    (void)state;
+    try_models(try_lu, small_sides, TEST_COUNT(small_sides));
+    try_models(try_lu, larger_sides, 2);
+}
+static void actions_inverses(void **state)
+{
+    (void)state;
+    try_models(try_inverse, small_sides, TEST_COUNT(small_sides));
+}
+static void actions_triangles(void **state)
+{
+    (void)state;
+    try_models(try_triangle, small_sides, TEST_COUNT(small_sides));
+    try_models(try_triangle, larger_sides, 2);
+}
+
+/* Operands that a ready action does not have, or has otherwise. */
+static void actions_bad_operands(void **state)
+{
+    const ipt_batch_operand good[3] = {{.name = "A", .type = "float", .rows = 3, .cols = 4, .access = IPT_READ},
+                                       {.name = "B", .type = "float", .rows = 4, .cols = 2, .access = IPT_READ},
+                                       {.name = "C", .type = "float", .rows = 3, .cols = 2, .access = IPT_WRITE}};
+    ipt_batch *batch;
+    (void)state;
+#define EXPECT_REFUSED(part, other, ...)                                                                               \
+    do {                                                                                                               \
+        ipt_batch_operand operands[3];                                                                                 \
+        ipt_batch_desc desc = {.count = 5, .operands = operands, .operand_count = 3, .ready = IPT_ACTION_GEMM};        \
+        memcpy(operands, good, sizeof good);                                                                           \
+        __VA_ARGS__;                                                                                                   \
+        test_expect_parts(ipt_batch_create(test_context, &desc, &batch), IPT_ERROR_INVALID_ARGUMENT, part, other);     \
+    } while (0)
+    EXPECT_REFUSED("needs an operand named C", "gemm", operands[2].name = "D");
+    EXPECT_REFUSED("operand B of action gemm is 3 x 2", "4 rows", operands[1].rows = 3);
+    EXPECT_REFUSED("operand C of action gemm is 3 x 1", "2 columns", operands[2].cols = 1);
+    EXPECT_REFUSED("operand B of action gemm has type double", "float is needed", operands[1].type = "double");
+    EXPECT_REFUSED("type int", "float, double, float2 or double2",
+                   operands[0].type = operands[1].type = operands[2].type = "int");
+    EXPECT_REFUSED("operand C of action gemm is written", NULL, operands[2].access = IPT_READ);
+    EXPECT_REFUSED("options is 16", "gemm", desc.options = IPT_UPPER);
+    EXPECT_REFUSED("argument_type is float4", "float2", desc.argument_type = "float4");
+    EXPECT_REFUSED("ready is gemm", "action", desc.action = ";");
+    EXPECT_REFUSED("ready is 77", NULL, desc.ready = (ipt_action)77);
+    EXPECT_REFUSED("operand B of action gemm is 4 x 2", "3 rows", desc.options = IPT_TRANSPOSE_A);
+    EXPECT_REFUSED("needs an operand named info", "potrf", desc.ready = IPT_ACTION_POTRF; operands[0].cols = 3;
+                   operands[0].access = IPT_READ_WRITE);
+    assert_string_equal(ipt_action_string(IPT_ACTION_POTRF), "potrf");
+    assert_string_equal(ipt_action_string((ipt_action)-1), "unknown");
+}
+
+const struct CMUnitTest test_actions[] = {
+    TEST_CASE(actions_products),     TEST_CASE(actions_larger_products), TEST_CASE(actions_cholesky),
+    TEST_CASE(actions_lu),           TEST_CASE(actions_inverses),        TEST_CASE(actions_triangles),
+    TEST_CASE(actions_bad_operands),
+};
+const size_t test_actions_count = TEST_COUNT(test_actions);
