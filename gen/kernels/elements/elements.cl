@@ -189,8 +189,8 @@ ipt_k_elements(__global uchar *memory0, __global uchar *memory1, __global uchar 
 #if IPT_HOLD == IPT_HOLD_LOCAL
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* the last element has been read before it is stored */
 #endif
-    /* Where lanes wait, no condition may enclose a barrier, nor a return precede it, although all work-items agree:
-     * PoCL 3.1 then gives work-items another one's lane. */
+    /* Where lanes wait, no condition encloses a barrier and no return precedes it, although all work-items agree: with
+     * those PoCL 3.1 computed wrong results, for which oclgrind reported nothing. */
 #if IPT_LANES == 1
     if (IPT_IS_LOADED(e))
 #endif
