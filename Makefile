@@ -44,7 +44,7 @@ PICTURE_PACKAGES = libstb-dev
 DEMO_PACKAGES = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd python3 python3-numpy
 # One list for each tier of tests.
 TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional $(PICTURE_PACKAGES) g++
-CHECK_PACKAGES = $(TEST_PACKAGES) python3-pil libopenblas0-pthread $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv \
+CHECK_PACKAGES = $(TEST_PACKAGES) python3-pil libopenblas0-pthread liblapacke $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv \
                  cmake pkg-config help2man build-essential debhelper dpkg-dev python3-dev
 DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional $(PICTURE_PACKAGES) python3-pil qemu-user \
                 g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind $(FOREIGN_PACKAGES)
@@ -53,7 +53,7 @@ WINDOWS_PACKAGES = gcc-mingw-w64-x86-64 wine64 opencl-c-headers ocl-icd-libopenc
 FOREIGN_PACKAGES = clang qemu-user binutils-aarch64-linux-gnu binutils-s390x-linux-gnu
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
-.PHONY: foreign foreign-quick imatcopy imatcopy-planted differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint windows windows-quick check-words check-compile check-compile-quick gen single format tests \
+.PHONY: foreign foreign-quick imatcopy imatcopy-planted lapack differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint windows windows-quick check-words check-compile check-compile-quick gen single format tests \
         install uninstall deb check-install check-deb check-python bench-python dist check-dist check-conan check-vcpkg check-version FORCE clean doc-plot bench-batch plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
@@ -104,7 +104,7 @@ check: deps ## all tests, as CI runs them
 	@CC="$(CC)" sh tests/compile/loading.sh $(B)/loading
 	@CC="$(CC)" sh tests/compile/options.sh $(B)/options
 	@CC="$(CC)" sh tests/devices/opencls.sh rusticl
-	@$(MAKE) --no-print-directory -j2 -Otarget host-tests library-tests tool-tests oclgrind-quick single-tests told-quick differential imatcopy
+	@$(MAKE) --no-print-directory -j2 -Otarget host-tests library-tests tool-tests oclgrind-quick single-tests told-quick differential imatcopy lapack
 	@sh tests/skipped.sh list
 
 # Two at a time, the most useful first. Each prints its output when it ends.
@@ -145,6 +145,10 @@ differential: $(B)/differential # 300 random cases over the whole interface, the
 imatcopy: $(B)/imatcopy ## random calls of examples/05_imatcopy.c against a plain loop and OpenBLAS; CASES=2000 SEED=
 	@$< $(or $(CASES),300) $(SEED) || \
 	    { [ $$? = 77 ] && sh tests/skipped.sh note imatcopy "the comparison needs OpenBLAS (Debian: libopenblas0-pthread)"; }
+
+lapack: $(B)/lapack ## random batches of ready actions against LAPACK; CASES=2000 SEED=
+	@$< $(or $(CASES),300) $(SEED) || \
+	    { [ $$? = 77 ] && sh tests/skipped.sh note lapack "the comparison needs LAPACKE (Debian: liblapacke)"; }
 
 imatcopy-planted: $(B)/embed # planted defects that these calls must detect
 	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS) -ldl" KERNEL_FILES="$(KERNEL_FILES)" sh tests/random/planted.sh imatcopy "300 $(SEED)" "$(DEFECT)"
@@ -441,6 +445,9 @@ $(B)/stress $(B)/soak $(B)/differential: $(B)/%: tests/random/%.c $(TEST_HEADERS
 
 $(B)/imatcopy: tests/random/imatcopy.c examples/05_imatcopy.c $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -ldl
+
+$(B)/lapack: tests/random/lapack.c $(HEADERS) | $(B)
+	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -ldl -lm
 
 $(B)/large: tests/library/large.c $(TEST_HEADERS) $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -Itests/support -o $@ $< $(LDLIBS)

@@ -883,12 +883,15 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
  * sees:
  *   A(i, j)            the component in row i and column j, an lvalue unless A is only read
  *   A_ROWS, A_COLS, A_TYPE   constants
- *   IPT_LANE, IPT_LANES      its number among the work-items that share the element, and how many share it (a constant)
- *   IPT_BARRIER()      lanes see what the others wrote before. It stands in no condition, at most in loops of constant
- * length IPT_SUM(type, value)     the sum over the lanes, for all of them; a barrier. type is an operand's, of 16 bytes
- * at most IPT_ELEMENT        the element's number, a ulong a                  the argument of ipt_batch_execute, if the
- * desc has argument_type IPT_UNROLL         before a loop: unrolls it, which lets registers hold an element Written
- * operands that are not read begin with undefined values. The action writes all of their components. */
+ *   IPT_LANE, IPT_LANES      its number among the work-items that share the element, and how many they are
+ *   IPT_FOR_LANES(i, begin, end)   before a statement: the lanes share it for i of [begin, end)
+ *   IPT_BARRIER()      lanes see what the others wrote before
+ *   IPT_SUM(type, value)     the sum over the lanes, for all of them; type: an operand's, of 16 bytes at most
+ *   IPT_ELEMENT        the element's number, a ulong
+ *   IPT_UNROLL         before a loop: unrolls it, which lets registers hold an element
+ *   a                  the argument of ipt_batch_execute, if the desc has argument_type
+ * Barriers and sums stand in no condition, at most in loops of constant length. Written operands that are not read
+ * begin with undefined values. The action writes all of their components. */
 
 #define IPT_MAX_OPERANDS 8
 
@@ -981,10 +984,11 @@ typedef struct ipt_batch_desc {
                                   and gemm compute a.x * result + a.y * what was there, with complex a.xy and a.zw, if
                                   it is the vector of two (four) of their type */
     ipt_model model;
-    size_t lanes;      /* for GROUP and INTERLEAVED: 2, 4, 8 ... work-items to an element; 0: chosen */
-    size_t group_size; /* work-items of a work-group, a power of two; 0: chosen */
-    unsigned flags;    /* IPT_CACHE_ONLY, or 0 */
-} ipt_batch_desc;      /* count, operands, operand_count and action or ready are required */
+    size_t lanes;             /* for GROUP and INTERLEAVED: 2, 4, 8 ... work-items to an element; 0: chosen */
+    size_t group_size;        /* work-items of a work-group, a power of two; 0: chosen */
+    unsigned flags;           /* IPT_CACHE_ONLY, or 0 */
+    size_t max_device_memory; /* bytes for ipt_batch_execute_host; 0: 192 MiB, or less on small devices */
+} ipt_batch_desc;             /* count, operands, operand_count and action or ready are required */
 
 typedef struct ipt_batch ipt_batch;
 
@@ -995,7 +999,8 @@ typedef struct ipt_batch_buffer {
     size_t byte_offset;
 } ipt_batch_buffer;
 
-/* Creates the plan of a batch: chooses a model, builds its program unless the cache has it. Copies the desc's texts. On
+/* Creates the plan of a batch: chooses a model, builds its program unless the cache has it (PoCL finishes compiling it
+ * at the first execution). Copies the desc's texts. On
  * failure *batch is NULL. Errors: INVALID_ARGUMENT, BUILD (the log counts the lines of action and functions from 1),
  * UNSUPPORTED (a forced model that the device has no memory for, with the reason; a type's extension), OUT_OF_MEMORY,
  * CACHE_MISS, OPENCL. */
@@ -1013,6 +1018,19 @@ IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *contex
 IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, const ipt_batch_buffer *buffers,
                                      const void *argument, cl_uint num_wait_events, const cl_event *wait_events,
                                      cl_event *event);
+
+/* Executes on operands in host memory, memory[i] for operand i, in chunks of elements that stream through the device.
+ * Batches may exceed the device. Blocks until all is done. Memory of ipt_host_alloc transfers fastest. Bytes between
+ * elements stay as they are. options (may be NULL): progress counts bytes over the bus. Errors: INVALID_ARGUMENT,
+ * UNSUPPORTED (IPT_NO_HOST_STREAMING; max_device_memory is too little), OUT_OF_MEMORY, OPENCL, CANCELLED: all is
+ * unchanged. INCOMPLETE: some elements are results. */
+IPT_API ipt_result ipt_batch_execute_host(ipt_batch *batch, void *const *memory, const void *argument,
+                                          const ipt_host_options *options);
+
+/* The same for options of options_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_batch_execute_host_sized(size_t options_bytes, ipt_batch *batch, void *const *memory,
+                                                const void *argument, const ipt_host_options *options);
+#define ipt_batch_execute_host(...) ipt_batch_execute_host_sized(sizeof(ipt_host_options), __VA_ARGS__)
 
 /* Describes model, work-groups and memory in lines of text. Lives as long as the plan. Never NULL; "" for NULL. */
 IPT_API const char *ipt_batch_describe(const ipt_batch *batch);
@@ -2224,7 +2242,6 @@ typedef struct ipt__params {
     const char *expression, *expression_type; /* valid if apply is not 0 */
     const char *argument_type;                /* of the expression's argument; valid if apply is 2, else NULL */
     const char *operands, *action; /* of a batch plan: definitions, which have the action's hash, and text; else NULL */
-    size_t finish_bytes;           /* that a launch without work accesses; 0: at most IPT__FINISH_BYTES */
 } ipt__params;
 
 typedef enum ipt__kernel_id {
@@ -4388,8 +4405,7 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
 static int ipt__program_finish(ipt_context *context, const ipt__program *program)
 {
     const ipt__kernel_info *const info = &ipt__kernels[program->id];
-    const size_t size = program->params.group_size,
-                 bytes_of_memory = ipt__max((size_t)IPT__FINISH_BYTES, program->params.finish_bytes);
+    const size_t size = program->params.group_size;
     const cl_uint one = 1, zero = 0;
     const cl_ulong long_one = 1;
     cl_ulong arguments[64];
@@ -4406,15 +4422,11 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
         memcpy((char *)arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
         offset += bytes;
     }
-#ifndef IPT_NO_BATCH
-    if (program->id == IPT__KERNEL_elements) /* vectors are aligned */
-        memset((char *)arguments + offsetof(ipt__elements_arguments, base0), 0, IPT_MAX_OPERANDS * sizeof long_one);
-#endif
-    memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE, bytes_of_memory, NULL, &error);
+    memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE, IPT__FINISH_BYTES, NULL, &error);
     IPT_LOCK_ACQUIRE(&context->queue_lock);
     if (!error)
-        error =
-            ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, bytes_of_memory, 0, NULL, NULL);
+        error = ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, IPT__FINISH_BYTES, 0, NULL,
+                                            NULL);
     if (!error)
         error = ipt__set_arguments(kernel, info, memory, memory, 4096, arguments, NULL);
     if (!error)
@@ -4437,7 +4449,9 @@ static unsigned char *ipt__program_code(ipt_context *context, const ipt__program
     cl_device_id devices[64];
     size_t sizes[64], count, i;
     unsigned char *pointers[64], *code;
-    if (context->finishes_late && !ipt__program_finish(context, program))
+    /* An action of a batch, which may take indices or lengths of loops from its operands, runs on none that are made
+     * up. */
+    if (context->finishes_late && !program->params.operands && !ipt__program_finish(context, program))
         return NULL;
     if (ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_DEVICES, sizeof devices, devices, &count))
         return NULL;
@@ -16899,6 +16913,7 @@ struct ipt_batch {
     ipt__batch_problem problem;
     ipt__batch_choice choice;
     size_t argument_bytes;
+    size_t max_device_memory; /* the desc's */
     ipt__program *program;
     char *names;        /* owns the operands' names and types */
     IPT_LOCK_TYPE lock; /* guards the kernel's arguments */
@@ -17179,6 +17194,7 @@ static IPT__RARE ipt_result ipt__batch_take(ipt_batch *batch, const ipt_batch_de
         problem->sum_bytes = desc->ready == IPT_ACTION_DOT ? 16 : 0;
     } else if (strstr(desc->action, "IPT_SUM") || (desc->functions && strstr(desc->functions, "IPT_SUM")))
         problem->sum_bytes = 16;
+    batch->max_device_memory = desc->max_device_memory;
     batch->argument_bytes = desc->argument_type ? ipt__type_bytes(desc->argument_type) : 0;
     return ipt__batch_copy_names(batch);
 }
@@ -17191,17 +17207,6 @@ static IPT__RARE ipt_result ipt__batch_select(ipt_batch *batch, const ipt_batch_
     return found ? IPT_SUCCESS
                  : ipt__fail(IPT_ERROR_UNSUPPORTED, "model %s is not possible: %s",
                              ipt_model_string(batch->choice.model), why);
-}
-
-/* The bytes that a launch accesses whose arguments are all 1. */
-static size_t ipt__batch_finish_bytes(const ipt__batch_problem *problem)
-{
-    size_t i, most = 0;
-    for (i = 0; i < problem->operand_count; ++i) {
-        const ipt__batch_operand *const operand = &problem->operands[i];
-        most = ipt__max(most, (operand->components * ipt__max(1, operand->given.width) + 1) * operand->type_bytes);
-    }
-    return ipt__round_up(most, 16);
 }
 
 /* The parameters of the choice's program, with the texts of ipt__batch_texts. */
@@ -17219,7 +17224,6 @@ static ipt__params ipt__batch_params(const ipt_batch *batch, const char *operand
     params.interleaved = (cl_uint)choice->interleaved;
     params.operands = operands;
     params.action = action;
-    params.finish_bytes = ipt__batch_finish_bytes(&batch->problem);
     return params;
 }
 
@@ -17391,26 +17395,34 @@ static ipt_result ipt__batch_check_buffers(const ipt_batch *batch, const ipt_bat
     return IPT_SUCCESS;
 }
 
+/* One kernel: elements [first, first + count) of the batch, which begin where the buffers begin. */
+typedef struct ipt__batch_launch {
+    size_t first, count;
+    const ipt_batch_buffer *buffers;
+    size_t strides[IPT_MAX_OPERANDS];
+    const void *argument;
+} ipt__batch_launch;
+
 /* Sets the kernel's arguments. The lock is held. */
-static cl_int ipt__batch_set(ipt_batch *batch, const ipt_batch_buffer *buffers, const void *argument)
+static cl_int ipt__batch_set(ipt_batch *batch, const ipt__batch_launch *launch)
 {
     ipt__elements_arguments arguments;
     cl_ulong words[2] = {0, 0}, bases[IPT_MAX_OPERANDS] = {0}, strides[IPT_MAX_OPERANDS] = {0};
     cl_int error = CL_SUCCESS;
     cl_uint i;
     memset(&arguments, 0, sizeof arguments);
-    if (argument)
-        memcpy(words, argument, batch->argument_bytes);
-    arguments.count = batch->problem.count;
+    if (launch->argument)
+        memcpy(words, launch->argument, batch->argument_bytes);
+    arguments.count = launch->count;
+    arguments.before = launch->first;
     arguments.argument_low = words[0];
     arguments.argument_high = words[1];
     for (i = 0; i < IPT_MAX_OPERANDS && !error; ++i) {
         const int is_given = i < batch->problem.operand_count;
-        const ipt__batch_operand *const operand = &batch->problem.operands[i];
-        const cl_mem memory = buffers[is_given ? i : 0].buffer;
+        const cl_mem memory = launch->buffers[is_given ? i : 0].buffer;
         if (is_given) {
-            bases[i] = buffers[i].byte_offset / operand->type_bytes;
-            strides[i] = operand->given.stride;
+            bases[i] = launch->buffers[i].byte_offset / batch->problem.operands[i].type_bytes;
+            strides[i] = launch->strides[i];
         }
         error = ipt__cl.clSetKernelArg(batch->kernel, i, sizeof memory, &memory);
     }
@@ -17419,35 +17431,14 @@ static cl_int ipt__batch_set(ipt_batch *batch, const ipt_batch_buffer *buffers, 
     return error ? error : ipt__cl.clSetKernelArg(batch->kernel, IPT_MAX_OPERANDS, sizeof arguments, &arguments);
 }
 
-IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, const ipt_batch_buffer *buffers,
-                                     const void *argument, cl_uint num_wait_events, const cl_event *wait_events,
-                                     cl_event *event)
+static ipt_result ipt__batch_enqueue(ipt_batch *batch, cl_command_queue queue, const ipt__batch_launch *launch,
+                                     cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
-    size_t groups, local_size, global_size;
+    const size_t local_size = batch->choice.group_size,
+                 global_size = ipt__ceil_divide(launch->count, local_size / batch->choice.lanes) * local_size;
     cl_int error;
-    ipt_result result;
-    if (event)
-        *event = NULL;
-    if (!batch || !buffers)
-        return ipt__fail_null(batch ? "buffers" : "batch");
-    if (!batch->context->context)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "the plan's context was made from a profile: it has no device to run on");
-    if (!argument != !batch->argument_bytes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "argument is %s, and the desc has %s argument_type",
-                         argument ? "not NULL" : "NULL", batch->argument_bytes ? "an" : "no");
-    local_size = batch->choice.group_size;
-    groups = ipt__ceil_divide(batch->problem.count, local_size / batch->choice.lanes);
-    if (groups > 0x7fffffff)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the batch would take %zu work-groups: 2147483647 are possible",
-                         groups);
-    global_size = groups * local_size;
-    result = ipt__check_queue(batch->context, queue, num_wait_events, wait_events);
-    result = result ? result : ipt__batch_check_buffers(batch, buffers);
-    if (result)
-        return result;
     IPT_LOCK_ACQUIRE(&batch->lock);
-    error = ipt__batch_set(batch, buffers, argument);
+    error = ipt__batch_set(batch, launch);
     if (!error)
         error = ipt__cl.clEnqueueNDRangeKernel(queue, batch->kernel, 1, NULL, &global_size, &local_size,
                                                num_wait_events, wait_events, event);
@@ -17456,6 +17447,383 @@ IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, c
         return ipt__fail_opencl("clEnqueueNDRangeKernel", error);
     ipt__cl.clFlush(queue); /* a later failure is the event's */
     return IPT_SUCCESS;
+}
+
+/* Fails unless the plan can run with the argument. */
+static ipt_result ipt__batch_check_run(const ipt_batch *batch, const void *argument)
+{
+    const size_t groups = ipt__ceil_divide(batch->problem.count, batch->choice.group_size / batch->choice.lanes);
+    if (!batch->context->context)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "the plan's context was made from a profile: it has no device to run on");
+    if (!argument != !batch->argument_bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "argument is %s, and the desc has %s argument_type",
+                         argument ? "not NULL" : "NULL", batch->argument_bytes ? "an" : "no");
+    if (groups > 0x7fffffff)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the batch would take %zu work-groups: 2147483647 are possible",
+                         groups);
+    return IPT_SUCCESS;
+}
+
+IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, const ipt_batch_buffer *buffers,
+                                     const void *argument, cl_uint num_wait_events, const cl_event *wait_events,
+                                     cl_event *event)
+{
+    ipt__batch_launch launch;
+    ipt_result result;
+    size_t i;
+    if (event)
+        *event = NULL;
+    if (!batch || !buffers)
+        return ipt__fail_null(batch ? "buffers" : "batch");
+    result = ipt__batch_check_run(batch, argument);
+    result = result ? result : ipt__check_queue(batch->context, queue, num_wait_events, wait_events);
+    result = result ? result : ipt__batch_check_buffers(batch, buffers);
+    if (result)
+        return result;
+    launch.first = 0;
+    launch.count = batch->problem.count;
+    launch.buffers = buffers;
+    launch.argument = argument;
+    for (i = 0; i < batch->problem.operand_count; ++i)
+        launch.strides[i] = batch->problem.operands[i].given.stride;
+    return ipt__batch_enqueue(batch, queue, &launch, num_wait_events, wait_events, event);
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>batch/host                                                                                                       */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Batches in host memory. */
+
+#ifndef IPT_NO_HOST_STREAMING
+/* Chunks of elements stream through the device. Each slot has memory for a chunk and a queue of its own: while one
+ * chunk is computed, another one is uploaded and a third one downloaded. */
+enum { IPT__BATCH_SLOTS = 3 };
+
+typedef struct ipt__batch_slot {
+    cl_command_queue queue;
+    ipt_batch_buffer buffers[IPT_MAX_OPERANDS];
+    cl_event done; /* of the chunk in flight, NULL: none */
+    size_t bytes;  /* that it transfers */
+} ipt__batch_slot;
+
+typedef struct ipt__batch_run {
+    ipt_batch *batch;
+    char *const *memory;
+    const void *argument;
+    const ipt_host_options *options;
+    size_t chunk, slot_count; /* chunk: elements */
+    ipt__batch_slot slots[IPT__BATCH_SLOTS];
+    size_t done, total; /* bytes over the bus */
+    int cancelled, written;
+} ipt__batch_run;
+
+/* Elements whose number every chunk but the last is a multiple of: blocks are not cut. */
+static size_t ipt__batch_step(const ipt__batch_problem *problem)
+{
+    size_t i, step = 1;
+    for (i = 0; i < problem->operand_count; ++i) {
+        const size_t width = ipt__max(1, problem->operands[i].given.width);
+        size_t common = step;
+        while (common % width)
+            common += step;
+        step = common;
+    }
+    return step;
+}
+
+/* Bytes of an operand for `count` elements on the device, where it has no gaps. */
+static size_t ipt__batch_chunk_bytes(const ipt__batch_operand *operand, size_t count)
+{
+    return operand->components * operand->type_bytes * ipt__round_up(count, ipt__max(1, operand->given.width));
+}
+
+/* The same for all operands, each on a boundary that suits vectors. */
+static size_t ipt__batch_slot_bytes(const ipt__batch_problem *problem, size_t count)
+{
+    size_t i, bytes = 0;
+    for (i = 0; i < problem->operand_count; ++i)
+        bytes += ipt__round_up(ipt__batch_chunk_bytes(&problem->operands[i], count), 256);
+    return bytes;
+}
+
+/* The rows of an operand in host memory that elements [first, first + count) occupy, and their stride on the device.
+ * The last block of interleaved elements may be short: it is an area's second part. */
+static ipt__area ipt__batch_area(const ipt__batch_operand *operand, size_t first, size_t count, size_t *stride)
+{
+    const ipt_batch_operand *const given = &operand->given;
+    const size_t type = operand->type_bytes, components = operand->components;
+    ipt__area area;
+    memset(&area, 0, sizeof area);
+    if (given->layout == IPT_LAYOUT_ELEMENTS) {
+        *stride = components;
+        ipt__area_add(&area, first * given->stride * type, count, components * type, given->stride * type);
+    } else if (given->layout == IPT_LAYOUT_PLANES) {
+        *stride = count;
+        ipt__area_add(&area, first * type, components, count * type, given->stride * type);
+    } else {
+        const size_t width = given->width, blocks = count / width, rest = count % width;
+        *stride = components * width;
+        ipt__area_add(&area, first / width * given->stride * type, blocks, *stride * type, given->stride * type);
+        if (rest) /* up to the last element's last component */
+            ipt__area_add(&area, (first / width + blocks) * given->stride * type, 1, (*stride - width + rest) * type,
+                          0);
+    }
+    return area;
+}
+
+/* Whether a chunk's operand goes up: one that is only written, too, if bytes between its elements come down again. */
+static int ipt__batch_goes_up(const ipt__batch_operand *operand, size_t count)
+{
+    return (operand->given.access & IPT_READ) ||
+           (operand->given.layout == IPT_LAYOUT_BLOCKS && count % operand->given.width);
+}
+
+/* Enqueues the transfers of one operand of a chunk. Adds their bytes to the slot's. */
+static ipt_result ipt__batch_transfer(ipt__batch_run *run, ipt__batch_slot *slot, size_t i, const ipt__area *area,
+                                      int download)
+{
+    ipt__way way;
+    int r;
+    way.queue = slot->queue;
+    way.buffer = slot->buffers[i].buffer;
+    way.device = 0;
+    way.host = run->memory[i];
+    way.download = download;
+    for (r = 0; r < area->count; ++r) {
+        cl_event event = NULL;
+        const ipt_result result = ipt__rect_transfer(&way, &area->rects[r], 0, NULL, &event);
+        if (result)
+            return result;
+        if (slot->done)
+            ipt__cl.clReleaseEvent(slot->done);
+        slot->done = event; /* the queue is in order */
+        way.device += area->rects[r].rows * area->rects[r].row_bytes;
+    }
+    slot->bytes += ipt__area_bytes(area);
+    run->written |= download;
+    return IPT_SUCCESS;
+}
+
+/* Enqueues a chunk: uploads, the kernel, downloads. */
+static ipt_result ipt__batch_enqueue_chunk(ipt__batch_run *run, ipt__batch_slot *slot, size_t first, size_t count)
+{
+    ipt_batch *const batch = run->batch;
+    const ipt__batch_problem *const problem = &batch->problem;
+    ipt__area areas[IPT_MAX_OPERANDS];
+    ipt__batch_launch launch;
+    cl_event event = NULL;
+    ipt_result result = IPT_SUCCESS;
+    size_t i;
+    launch.first = first;
+    launch.count = count;
+    launch.buffers = slot->buffers;
+    launch.argument = run->argument;
+    slot->bytes = 0;
+    for (i = 0; i < problem->operand_count && !result; ++i) {
+        areas[i] = ipt__batch_area(&problem->operands[i], first, count, &launch.strides[i]);
+        if (ipt__batch_goes_up(&problem->operands[i], count))
+            result = ipt__batch_transfer(run, slot, i, &areas[i], 0);
+    }
+    if (!result)
+        result = ipt__batch_enqueue(batch, slot->queue, &launch, 0, NULL, &event);
+    if (result)
+        return result;
+    if (slot->done)
+        ipt__cl.clReleaseEvent(slot->done);
+    slot->done = event;
+    for (i = 0; i < problem->operand_count && !result; ++i)
+        if (problem->operands[i].given.access & IPT_WRITE)
+            result = ipt__batch_transfer(run, slot, i, &areas[i], 1);
+    ipt__cl.clFlush(slot->queue);
+    return result;
+}
+
+/* Waits for a slot's chunk, and reports it. */
+static ipt_result ipt__batch_wait(ipt__batch_run *run, ipt__batch_slot *slot)
+{
+    ipt_result result;
+    if (!slot->done)
+        return IPT_SUCCESS;
+    result = ipt__wait_for(slot->done);
+    ipt__cl.clReleaseEvent(slot->done);
+    slot->done = NULL;
+    run->done += slot->bytes;
+    if (!result && !run->cancelled && run->options->progress &&
+        run->options->progress(run->done, run->total, run->options->user))
+        run->cancelled = 1;
+    return result;
+}
+
+static void ipt__batch_close(ipt__batch_run *run)
+{
+    size_t s, i;
+    for (s = 0; s < IPT__BATCH_SLOTS; ++s) {
+        ipt__batch_slot *const slot = &run->slots[s];
+        for (i = 0; i < IPT_MAX_OPERANDS; ++i)
+            if (slot->buffers[i].buffer)
+                ipt__cl.clReleaseMemObject(slot->buffers[i].buffer);
+        if (slot->queue && slot->queue != run->batch->context->queue)
+            ipt__cl.clReleaseCommandQueue(slot->queue);
+    }
+    memset(run->slots, 0, sizeof run->slots);
+}
+
+/* Makes the slots for run->chunk elements. *refused: bytes that were out of memory. */
+static IPT__RARE ipt_result ipt__batch_open(ipt__batch_run *run, size_t *refused)
+{
+    const ipt_context *const context = run->batch->context;
+    const ipt__batch_problem *const problem = &run->batch->problem;
+    const size_t chunks = ipt__ceil_divide(problem->count, run->chunk);
+    size_t s, i;
+    run->slot_count = context->mixes_grids ? 1 : ipt__min(chunks, (size_t)IPT__BATCH_SLOTS);
+    for (s = 0; s < run->slot_count; ++s) {
+        ipt__batch_slot *const slot = &run->slots[s];
+        cl_int error = CL_SUCCESS;
+        slot->queue = context->mixes_grids ? context->queue
+                                           : ipt__cl.clCreateCommandQueue(context->context, context->device, 0, &error);
+        if (error) {
+            slot->queue = NULL;
+            return ipt__fail_opencl("clCreateCommandQueue", error);
+        }
+        for (i = 0; i < problem->operand_count; ++i) {
+            const ipt_result result =
+                ipt__buffer_make(context, ipt__batch_chunk_bytes(&problem->operands[i], run->chunk), NULL,
+                                 "device memory", refused, &slot->buffers[i].buffer);
+            if (result)
+                return result;
+        }
+    }
+    return IPT_SUCCESS;
+}
+
+/* Bytes of device memory that the slots may take. */
+static size_t ipt__batch_limit(const ipt_batch *batch)
+{
+    cl_ulong bytes = 0;
+    if (batch->max_device_memory)
+        return batch->max_device_memory;
+    if (ipt__cl.clGetDeviceInfo(batch->context->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL))
+        return (size_t)IPT__BATCH_SLOTS * IPT__CUT_CHUNK_BYTES;
+    return ipt__min((size_t)IPT__BATCH_SLOTS * IPT__CUT_CHUNK_BYTES, ipt__size_of(bytes) / 4 * 3);
+}
+
+/* Chooses chunks, and makes the slots; smaller ones where memory is refused. */
+static IPT__RARE ipt_result ipt__batch_open_smaller(ipt__batch_run *run)
+{
+    const ipt__batch_problem *const problem = &run->batch->problem;
+    const size_t step = ipt__batch_step(problem), limit = ipt__batch_limit(run->batch),
+                 least = IPT__BATCH_SLOTS * ipt__batch_slot_bytes(problem, ipt__min(step, problem->count));
+    size_t refused = 0;
+    if (least > limit)
+        return ipt__fail(
+            IPT_ERROR_UNSUPPORTED,
+            "max_device_memory = %zu is too little for elements of %zu bytes, of which %zu go at once: %zu "
+            "would do",
+            limit, problem->element_bytes, step, least);
+    run->chunk = step * ipt__max(1, limit / IPT__BATCH_SLOTS / ipt__batch_slot_bytes(problem, step));
+    run->chunk = ipt__min(run->chunk, ipt__round_up(problem->count, step));
+    while (IPT__BATCH_SLOTS * ipt__batch_slot_bytes(problem, run->chunk) > limit && run->chunk > step)
+        run->chunk -= step; /* boundaries take a little */
+    for (;;) {
+        const ipt_result result = ipt__batch_open(run, &refused);
+        if (result != IPT_ERROR_OUT_OF_MEMORY || !refused || run->chunk <= step)
+            return result;
+        ipt__batch_close(run);
+        run->chunk = ipt__max(step, run->chunk / 2 / step * step);
+        refused = 0;
+    }
+}
+
+/* Bytes that cross the bus. */
+static size_t ipt__batch_total(const ipt__batch_run *run)
+{
+    const ipt__batch_problem *const problem = &run->batch->problem;
+    size_t first, i, stride, total = 0;
+    for (first = 0; first < problem->count; first += run->chunk)
+        for (i = 0; i < problem->operand_count; ++i) {
+            const ipt__batch_operand *const operand = &problem->operands[i];
+            const size_t count = ipt__min(run->chunk, problem->count - first);
+            const ipt__area area = ipt__batch_area(operand, first, count, &stride);
+            total += ((size_t)ipt__batch_goes_up(operand, count) + ((operand->given.access & IPT_WRITE) != 0)) *
+                     ipt__area_bytes(&area);
+        }
+    return total;
+}
+
+/* Runs all chunks. After a failure, those in flight end first. */
+static ipt_result ipt__batch_stream(ipt__batch_run *run)
+{
+    const ipt__batch_problem *const problem = &run->batch->problem;
+    ipt_result result = IPT_SUCCESS, its;
+    size_t first, turn = 0, s;
+    for (first = 0; first < problem->count && !result && !run->cancelled; first += run->chunk, ++turn) {
+        ipt__batch_slot *const slot = &run->slots[turn % run->slot_count];
+        result = ipt__batch_wait(run, slot);
+        if (!result && !run->cancelled)
+            result = ipt__batch_enqueue_chunk(run, slot, first, ipt__min(run->chunk, problem->count - first));
+    }
+    for (s = 0; s < run->slot_count; ++s, ++turn) {
+        ipt__batch_slot *const slot = &run->slots[turn % run->slot_count];
+        if (result)
+            ipt__cl.clFinish(slot->queue); /* what was enqueued before a failure may not outlive the memory */
+        its = ipt__batch_wait(run, slot);
+        result = result ? result : its;
+    }
+    return result;
+}
+
+#endif
+
+IPT_API ipt_result ipt_batch_execute_host_sized(size_t options_bytes, ipt_batch *batch, void *const *memory,
+                                                const void *argument, const ipt_host_options *options)
+{
+#ifdef IPT_NO_HOST_STREAMING
+    (void)options_bytes, (void)batch, (void)memory, (void)argument, (void)options;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                     "ipt was compiled with IPT_NO_HOST_STREAMING: batches are in device buffers");
+#else
+    ipt_host_options taken;
+    ipt__batch_run run;
+    ipt_result result;
+    size_t i;
+    memset(&taken, 0, sizeof taken);
+    if (!batch || !memory)
+        return ipt__fail_null(batch ? "memory" : "batch");
+    result = options ? ipt__take_desc(&taken, sizeof taken, options, options_bytes, "options") : IPT_SUCCESS;
+    result = result ? result : ipt__batch_check_run(batch, argument);
+    for (i = 0; i < batch->problem.operand_count && !result; ++i)
+        if (!memory[i])
+            result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "memory[%zu], of operand %s, is NULL", i,
+                               batch->problem.operands[i].given.name);
+    if (result)
+        return result;
+    memset(&run, 0, sizeof run);
+    run.batch = batch;
+    run.memory = (char *const *)memory;
+    run.argument = argument;
+    run.options = &taken;
+    result = ipt__batch_open_smaller(&run);
+    if (!result) {
+        run.total = ipt__batch_total(&run);
+        result = ipt__batch_stream(&run);
+    }
+    ipt__batch_close(&run);
+    if (result && run.written)
+        return ipt__fail_incomplete("it happened after the first chunk was written, so some elements are results");
+    if (!result && run.cancelled && run.done < run.total)
+        return run.written
+                   ? ipt__fail(IPT_ERROR_INCOMPLETE, "cancelled after a chunk was written: some elements are results")
+                   : ipt__fail(IPT_ERROR_CANCELLED, "cancelled before a chunk was written: all is unchanged");
+    return result;
+#endif
+}
+
+/* The function itself, behind the macro of its name. */
+IPT_API ipt_result(ipt_batch_execute_host)(ipt_batch *batch, void *const *memory, const void *argument,
+                                           const ipt_host_options *options)
+{
+    return ipt_batch_execute_host_sized(sizeof *options, batch, memory, argument, options);
 }
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */

@@ -495,6 +495,7 @@
  * those of its layout. Both are in values of the operand's type. */
 #define IPT_elements_ARGUMENTS(X, D)                                                                                   \
     X(ulong, count)                                                                                                    \
+    X(ulong, before)       /* elements of the batch before the first one of this launch */                             \
     X(ulong, argument_low) /* the action's argument `a` */                                                             \
     X(ulong, argument_high)                                                                                            \
     X(ulong, base0)                                                                                                    \
@@ -2901,6 +2902,8 @@ static const char *const ipt__text_actions[] = {
     "#else\n"
     "#define IPT_UNROLL\n"
     "#endif\n"
+    "\n\n\n#define IPT_FOR_LANES(i, begin, end)                                                                                   \\\n"
+    "IPT_UNROLL for (uint i = (begin) + IPT_LANE; i - IPT_LANE < (end); i += IPT_LANES) if (i < (end))\n"
     "\n\n#ifdef IPT_SUM_TYPES\n"
     "#if IPT_LANES == 1\n"
     "#define IPT_SUM(type, value) (value)\n"
@@ -2932,6 +2935,7 @@ static const char *const ipt__text_actions[] = {
     "#define IPT_SLOTS_PASSED\n"
     "#endif\n"
     "\n#ifdef IPT_ACTION_ARGUMENT_TYPE\n"
+    "",
     "#define IPT_ACTION_ARGUMENT_PARAMETER , const IPT_ACTION_ARGUMENT_TYPE a\n"
     "#define IPT_ACTION_ARGUMENT_PASSED , a\n"
     "#else\n"
@@ -2939,7 +2943,6 @@ static const char *const ipt__text_actions[] = {
     "#define IPT_ACTION_ARGUMENT_PASSED\n"
     "#endif\n"
     "\n\n#define IPT_READS(name) (name##_ACCESS & 1)\n"
-    "",
     "#define IPT_WRITES(name) (name##_ACCESS & 2)\n"
     "\n\n#define IPT_CONST_1 const\n"
     "#define IPT_CONST_2\n"
@@ -2954,7 +2957,7 @@ static const char *const ipt__text_actions[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_actions "40437720e51804a3"
+#define IPT__HASH_actions "bc2b65147cd7a510"
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_chains[] = {
@@ -5345,7 +5348,7 @@ static const char *const ipt__text_algebra[] = {
 static const char *const ipt__text_dot[] = {
     "\n{\n"
     "IPT_NUMBER sum = 0;\n"
-    "IPT_UNROLL for (uint i = IPT_LANE; i < x_ROWS; i += IPT_LANES)\n"
+    "IPT_FOR_LANES(i, 0, x_ROWS)\n"
     "#if IPT_OPTIONS & 4\n"
     "sum += ipt_times(ipt_conjugate(x(i, 0)), y(i, 0));\n"
     "#else\n"
@@ -5358,7 +5361,7 @@ static const char *const ipt__text_dot[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_dot "499c778d8094ed93"
+#define IPT__HASH_dot "efc4193bb94fad4f"
 #define IPT_dot_PARTS(X)
 #endif
 
@@ -5366,7 +5369,7 @@ static const char *const ipt__text_dot[] = {
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_gemv[] = {
     "\n{\n"
-    "IPT_UNROLL for (uint i = IPT_LANE; i < y_ROWS; i += IPT_LANES)\n"
+    "IPT_FOR_LANES(i, 0, y_ROWS)\n"
     "{\n"
     "IPT_NUMBER sum = 0;\n"
     "IPT_UNROLL for (uint k = 0; k < IPT_A_INNER; ++k) sum += ipt_times(IPT_A(i, k), x(k, 0));\n"
@@ -5376,7 +5379,7 @@ static const char *const ipt__text_gemv[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_gemv "85d67ceb7e7dacb9"
+#define IPT__HASH_gemv "d4916b39f341a409"
 #define IPT_gemv_PARTS(X)
 #endif
 
@@ -5435,12 +5438,11 @@ static const char *const ipt__text_potrf[] = {
     "const IPT_NUMBER factor = ipt_inverse(root);\n"
     "IPT_BARRIER();\n"
     "if (!failed) {\n"
-    "IPT_UNROLL for (uint i = k + IPT_LANE; i < A_ROWS; i += IPT_LANES) A(i, k) =\n"
-    "i == k ? root : ipt_times(A(i, k), factor);\n"
+    "IPT_FOR_LANES(i, k, A_ROWS) A(i, k) = i == k ? root : ipt_times(A(i, k), factor);\n"
     "}\n"
     "IPT_BARRIER();\n"
     "if (!failed) {\n"
-    "IPT_UNROLL for (uint i = k + 1 + IPT_LANE; i < A_ROWS; i += IPT_LANES)\n"
+    "IPT_FOR_LANES(i, k + 1, A_ROWS)\n"
     "{\n"
     "const IPT_NUMBER left = A(i, k);\n"
     "IPT_UNROLL for (uint j = k + 1; j <= i; ++j) A(i, j) -= ipt_times(left, ipt_conjugate(A(j, k)));\n"
@@ -5454,7 +5456,7 @@ static const char *const ipt__text_potrf[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_potrf "b96f4f1533ed4528"
+#define IPT__HASH_potrf "99520bd0fc514532"
 #define IPT_potrf_PARTS(X)
 #endif
 
@@ -5464,7 +5466,7 @@ static const char *const ipt__text_potrs[] = {
     "\n{\n"
     "IPT_UNROLL for (uint k = 0; k < B_ROWS; ++k)\n"
     "{\n"
-    "IPT_UNROLL for (uint c = IPT_LANE; c < B_COLS; c += IPT_LANES)\n"
+    "IPT_FOR_LANES(c, 0, B_COLS)\n"
     "{\n"
     "IPT_NUMBER sum = B(k, c);\n"
     "IPT_UNROLL for (uint i = 0; i < k; ++i) sum -= ipt_times(A(k, i), B(i, c));\n"
@@ -5474,7 +5476,7 @@ static const char *const ipt__text_potrs[] = {
     "IPT_UNROLL for (uint back = 0; back < B_ROWS; ++back)\n"
     "{\n"
     "const uint k = B_ROWS - 1 - back;\n"
-    "IPT_UNROLL for (uint c = IPT_LANE; c < B_COLS; c += IPT_LANES)\n"
+    "IPT_FOR_LANES(c, 0, B_COLS)\n"
     "{\n"
     "IPT_NUMBER sum = B(k, c);\n"
     "IPT_UNROLL for (uint i = k + 1; i < B_ROWS; ++i) sum -= ipt_times(ipt_conjugate(A(i, k)), B(i, c));\n"
@@ -5485,7 +5487,7 @@ static const char *const ipt__text_potrs[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_potrs "6f909b6ee61b3871"
+#define IPT__HASH_potrs "448d86c5e04a8f23"
 #define IPT_potrs_PARTS(X)
 #endif
 
@@ -5500,7 +5502,7 @@ static const char *const ipt__text_trsm[] = {
     "#else\n"
     "const uint k = B_ROWS - 1 - step, first = k + 1, end = B_ROWS;\n"
     "#endif\n"
-    "IPT_UNROLL for (uint c = IPT_LANE; c < B_COLS; c += IPT_LANES)\n"
+    "IPT_FOR_LANES(c, 0, B_COLS)\n"
     "{\n"
     "IPT_NUMBER sum = B(k, c);\n"
     "IPT_UNROLL for (uint i = first; i < end; ++i) sum -= ipt_times(IPT_A(k, i), B(i, c));\n"
@@ -5515,7 +5517,7 @@ static const char *const ipt__text_trsm[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_trsm "d208f350e9840837"
+#define IPT__HASH_trsm "3a7f26aaae158d9f"
 #define IPT_trsm_PARTS(X)
 #endif
 
@@ -5535,7 +5537,7 @@ static const char *const ipt__text_getrf[] = {
     "if (IPT_LANE == 0)\n"
     "pivots(k, 0) = (int)row + 1;\n"
     "if (row != k) {\n"
-    "IPT_UNROLL for (uint j = IPT_LANE; j < A_COLS; j += IPT_LANES)\n"
+    "IPT_FOR_LANES(j, 0, A_COLS)\n"
     "{\n"
     "const IPT_NUMBER other = A(k, j);\n"
     "A(k, j) = A(row, j);\n"
@@ -5543,7 +5545,7 @@ static const char *const ipt__text_getrf[] = {
     "}\n"
     "}\n"
     "IPT_BARRIER();\n"
-    "IPT_UNROLL for (uint i = k + 1 + IPT_LANE; i < A_ROWS; i += IPT_LANES)\n"
+    "IPT_FOR_LANES(i, k + 1, A_ROWS)\n"
     "{\n"
     "const IPT_NUMBER factor = is_zero ? A(i, k) : ipt_times(A(i, k), ipt_inverse(pivot));\n"
     "A(i, k) = factor;\n"
@@ -5557,7 +5559,7 @@ static const char *const ipt__text_getrf[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_getrf "002fc2e7f85016b9"
+#define IPT__HASH_getrf "4c9c89842d5b6d58"
 #define IPT_getrf_PARTS(X)
 #endif
 
@@ -5565,7 +5567,7 @@ static const char *const ipt__text_getrf[] = {
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_getrs[] = {
     "\n{\n"
-    "IPT_UNROLL for (uint c = IPT_LANE; c < B_COLS; c += IPT_LANES)\n"
+    "IPT_FOR_LANES(c, 0, B_COLS)\n"
     "{\n"
     "for (uint k = 0; k < B_ROWS; ++k) {\n"
     "const uint row = (uint)pivots(k, 0) - 1;\n"
@@ -5591,7 +5593,7 @@ static const char *const ipt__text_getrs[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_getrs "b2a2e9a9cc749d01"
+#define IPT__HASH_getrs "06318bdf473ab691"
 #define IPT_getrs_PARTS(X)
 #endif
 
@@ -5610,14 +5612,14 @@ static const char *const ipt__text_getri[] = {
     "IPT_BARRIER();\n"
     "if (IPT_LANE == 0)\n"
     "pivots(k, 0) = (int)row + 1;\n"
-    "\nIPT_UNROLL for (uint j = IPT_LANE; j < A_COLS; j += IPT_LANES)\n"
+    "\nIPT_FOR_LANES(j, 0, A_COLS)\n"
     "{\n"
     "const IPT_NUMBER upper = A(k, j), lower = A(row, j);\n"
     "A(row, j) = upper;\n"
     "A(k, j) = ipt_times(j == k ? IPT_ONE : lower, factor);\n"
     "}\n"
     "IPT_BARRIER();\n"
-    "IPT_UNROLL for (uint i = IPT_LANE; i < A_ROWS; i += IPT_LANES) if (i != k)\n"
+    "IPT_FOR_LANES(i, 0, A_ROWS) if (i != k)\n"
     "{\n"
     "const IPT_NUMBER left = A(i, k);\n"
     "IPT_UNROLL for (uint j = 0; j < A_COLS; ++j) A(i, j) =\n"
@@ -5628,7 +5630,8 @@ static const char *const ipt__text_getri[] = {
     "\nfor (uint back = 0; back < A_COLS; ++back) {\n"
     "const uint k = A_COLS - 1 - back, col = (uint)pivots(k, 0) - 1;\n"
     "if (col != k) {\n"
-    "for (uint i = IPT_LANE; i < A_ROWS; i += IPT_LANES) {\n"
+    "IPT_FOR_LANES(i, 0, A_ROWS)\n"
+    "{\n"
     "const IPT_NUMBER other = A(i, k);\n"
     "A(i, k) = A(i, col);\n"
     "A(i, col) = other;\n"
@@ -5641,7 +5644,7 @@ static const char *const ipt__text_getri[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_getri "a73d8269936125ab"
+#define IPT__HASH_getri "e8593c509a3a65bb"
 #define IPT_getri_PARTS(X)
 #endif
 
@@ -5820,7 +5823,8 @@ static const char *const ipt__text_elements[] = {
     "\n\n#if IPT_LANES == 1\n"
     "if (IPT_IS_LOADED(e))\n"
     "#endif\n"
-    "ipt_action(lane, element IPT_SLOTS_PASSED IPT_ACTION_ARGUMENT_PASSED IPT_OPERAND_LIST(IPT_OPERAND_PASSED));\n"
+    "ipt_action(lane,\n"
+    "before + element IPT_SLOTS_PASSED IPT_ACTION_ARGUMENT_PASSED IPT_OPERAND_LIST(IPT_OPERAND_PASSED));\n"
     "#if IPT_HOLD == IPT_HOLD_LOCAL\n"
     "barrier(CLK_LOCAL_MEM_FENCE);\n"
     "#endif\n"
@@ -5831,7 +5835,7 @@ static const char *const ipt__text_elements[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_elements "744bf664ef090efe"
+#define IPT__HASH_elements "0d0f36d69954eff2"
 #define IPT_elements_PARTS(X) X(unit) X(actions)
 #endif
 

@@ -114,7 +114,7 @@ static void write_action(batch_case *tried)
         const char *const n = w->name, *const base = types[tried->kinds[k]].base;
         if (w->access == IPT_READ)
             continue;
-        at += sprintf(at, "for (uint q = IPT_LANE; q < %s_ROWS * %s_COLS; q += IPT_LANES) {\n", n, n);
+        at += sprintf(at, "IPT_FOR_LANES(q, 0, %s_ROWS * %s_COLS) {\n", n, n);
         at += sprintf(at, "    const uint i = q / %s_COLS, j = q %% %s_COLS;\n", n, n);
         at += sprintf(at, "    ulong sum = IPT_ELEMENT * 7 + i * 3 + j + a.x * a.y;\n");
         for (size_t r = 0; r < tried->desc.operand_count; ++r)
@@ -191,6 +191,49 @@ static void run_case(batch_case *tried, ipt_batch *batch, const void *argument)
     }
 }
 
+static int count_progress(size_t done, size_t total, void *user)
+{
+    size_t *const counted = user; /* calls, bytes, total */
+    assert_in_range(done, counted[1] + 1, total);
+    counted[0] += 1;
+    counted[1] = done;
+    counted[2] = total;
+    return 0;
+}
+
+/* Runs a plan on host memory, and compares all bytes. Returns the number of chunks; 0: the device memory of the desc
+ * is too little. */
+static size_t run_on_host(batch_case *tried, ipt_batch *batch, const void *argument)
+{
+    void *memory[IPT_MAX_OPERANDS];
+    unsigned char *copies[IPT_MAX_OPERANDS];
+    size_t counted[3] = {0};
+    const ipt_host_options options = {.progress = count_progress, .user = counted};
+    for (size_t k = 0; k < tried->desc.operand_count; ++k) {
+        copies[k] = malloc(tried->sizes[k]);
+        assert_non_null(copies[k]);
+        memcpy(copies[k], tried->inputs[k], tried->sizes[k]);
+        memory[k] = copies[k] + tried->offsets[k];
+    }
+    const ipt_result result = ipt_batch_execute_host(batch, memory, argument, &options);
+    if (result == IPT_ERROR_UNSUPPORTED) {
+        assert_true(tried->desc.max_device_memory && strstr(ipt_context_error(NULL), "max_device_memory"));
+        for (size_t k = 0; k < tried->desc.operand_count; ++k)
+            assert_memory_equal(copies[k], tried->inputs[k], tried->sizes[k]);
+    } else if (result)
+        fail_msg("%s\n%s", ipt_context_error(NULL), ipt_batch_describe(batch));
+    for (size_t k = 0; k < tried->desc.operand_count; ++k) {
+        for (size_t i = 0; !result && i < tried->sizes[k]; ++i)
+            if (copies[k][i] != tried->expected[k][i])
+                fail_msg("operand %s, byte %zu of %zu is %u, not %u, by %zu chunks\n%s", tried->names[k], i,
+                         tried->sizes[k], copies[k][i], tried->expected[k][i], counted[0], ipt_batch_describe(batch));
+        free(copies[k]);
+    }
+    if (!result)
+        assert_int_equal(counted[1], counted[2]);
+    return counted[0];
+}
+
 static void fill_case(batch_case *tried)
 {
     for (size_t k = 0; k < tried->desc.operand_count; ++k) {
@@ -218,11 +261,12 @@ static void end_case(batch_case *tried)
     }
 }
 
-/* Tries `count` random batches of elements with sides up to `most`, in each model that fits. Returns how many ran. */
+/* Tries `count` random batches of elements with sides up to `most`, in each model that fits, in buffers and in host
+ * memory. Returns how many ran. */
 static size_t try_random(int count, size_t most)
 {
     static const uint32_t a[2] = {3, 1000001};
-    size_t ran = 0;
+    size_t ran = 0, in_chunks = 0;
     for (int c = 0; c < count; ++c) {
         batch_case tried = {.desc = {.count = test_random_between(1, 300), .argument_type = "uint2"}};
         tried.desc.operands = tried.operands;
@@ -235,6 +279,8 @@ static size_t try_random(int count, size_t most)
             tried.desc.lanes = (size_t)1 << test_random_between(1, 3);
         if (test_random_between(0, 3) == 0)
             tried.desc.group_size = (size_t)16 << test_random_between(0, 2);
+        if (test_random_between(0, 3))
+            tried.desc.max_device_memory = test_random_between(1, 60) * most * most * 32;
         write_action(&tried);
         ipt_batch *batch = NULL;
         const ipt_result result = ipt_batch_create(test_context, &tried.desc, &batch);
@@ -247,10 +293,12 @@ static size_t try_random(int count, size_t most)
         fill_case(&tried);
         expect_action(&tried, a);
         run_case(&tried, batch, a);
+        in_chunks += run_on_host(&tried, batch, a) > 1;
         end_case(&tried);
         ipt_batch_destroy(batch);
         ++ran;
     }
+    assert_in_range(in_chunks, (size_t)count / 6, (size_t)count);
     return ran;
 }
 
@@ -266,15 +314,61 @@ static void batch_random_larger(void **state)
     assert_in_range(try_random(24, 30), 10, 24);
 }
 
+static int stop_at_once(size_t done, size_t total, void *user)
+{
+    (void)done, (void)total, (void)user;
+    return 1;
+}
+
+/* A batch in host memory that does not go at once: cancelled, refused, whole. */
+static void batch_host(void **state)
+{
+    enum { COUNT = 100000 };
+    const ipt_batch_operand operand = {.name = "A", .type = "uint", .access = IPT_READ_WRITE};
+    ipt_batch_desc desc = {.count = COUNT,
+                           .operands = &operand,
+                           .operand_count = 1,
+                           .action = "A(0, 0) += (uint)IPT_ELEMENT;",
+                           .max_device_memory = 12288};
+    const ipt_host_options options = {.progress = stop_at_once};
+    uint32_t *const numbers = calloc(COUNT, sizeof *numbers);
+    void *memory[1] = {numbers}, *none[1] = {NULL};
+    ipt_batch *batch;
+    size_t changed = 0;
+    (void)state;
+    assert_non_null(numbers);
+    assert_int_equal(ipt_batch_create(test_context, &desc, &batch), IPT_SUCCESS);
+    assert_int_equal(ipt_batch_execute_host(batch, memory, NULL, NULL), IPT_SUCCESS);
+    for (uint32_t i = 0; i < COUNT; ++i)
+        assert_int_equal(numbers[i], i);
+    assert_int_equal(ipt_batch_execute_host(batch, memory, NULL, &options), IPT_ERROR_INCOMPLETE);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        assert_true(numbers[i] == i || numbers[i] == 2 * i);
+        changed += i && numbers[i] != i;
+    }
+    assert_in_range(changed, 1, COUNT / 2);
+    assert_int_equal(ipt_batch_execute_host(batch, none, NULL, NULL), IPT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(ipt_batch_execute_host(batch, NULL, NULL, NULL), IPT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(ipt_batch_execute_host(NULL, memory, NULL, NULL), IPT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(ipt_batch_execute_host(batch, memory, "", NULL), IPT_ERROR_INVALID_ARGUMENT);
+    ipt_batch_destroy(batch);
+    desc.max_device_memory = 3;
+    assert_int_equal(ipt_batch_create(test_context, &desc, &batch), IPT_SUCCESS);
+    assert_int_equal(ipt_batch_execute_host(batch, memory, NULL, NULL), IPT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(ipt_context_error(NULL), "max_device_memory = 3"));
+    ipt_batch_destroy(batch);
+    free(numbers);
+}
+
 /* Sums over the lanes reach all of them, in each model. */
 static void batch_sums(void **state)
 {
     enum { COUNT = 77, ROWS = 37 };
     static const char action[] = "uint sum = 0;\n"
-                                 "for (uint i = IPT_LANE; i < x_ROWS; i += IPT_LANES)\n"
+                                 "IPT_FOR_LANES(i, 0, x_ROWS)\n"
                                  "    sum += x(i, 0) * y(i, 0);\n"
                                  "sum = IPT_SUM(x_TYPE, sum);\n"
-                                 "for (uint i = IPT_LANE; i < r_ROWS; i += IPT_LANES)\n"
+                                 "IPT_FOR_LANES(i, 0, r_ROWS)\n"
                                  "    r(i, 0) = sum + i;\n";
     const ipt_batch_operand operands[] = {
         {.name = "x", .type = "uint", .rows = ROWS, .access = IPT_READ},
@@ -497,7 +591,8 @@ static void batch_cached(void **state)
 }
 
 const struct CMUnitTest test_batch[] = {
-    TEST_CASE(batch_random),    TEST_CASE(batch_random_larger),  TEST_CASE(batch_sums),   TEST_CASE(batch_bad_descs),
-    TEST_CASE(batch_build_log), TEST_CASE(batch_bad_executions), TEST_CASE(batch_cached),
+    TEST_CASE(batch_random),         TEST_CASE(batch_random_larger), TEST_CASE(batch_host),
+    TEST_CASE(batch_sums),           TEST_CASE(batch_bad_descs),     TEST_CASE(batch_build_log),
+    TEST_CASE(batch_bad_executions), TEST_CASE(batch_cached),
 };
 const size_t test_batch_count = TEST_COUNT(test_batch);

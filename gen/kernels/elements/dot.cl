@@ -1,11 +1,11 @@
 /* r = sum of x(i) * y(i): x and y of n rows, r of one. The option CONJUGATE_A conjugates x. */
 {
     IPT_NUMBER sum = 0;
-    IPT_UNROLL for (uint i = IPT_LANE; i < x_ROWS; i += IPT_LANES)
+    IPT_FOR_LANES(i, 0, x_ROWS)
 #if IPT_OPTIONS & 4
-        sum += ipt_times(ipt_conjugate(x(i, 0)), y(i, 0));
+    sum += ipt_times(ipt_conjugate(x(i, 0)), y(i, 0));
 #else
-        sum += ipt_times(x(i, 0), y(i, 0));
+    sum += ipt_times(x(i, 0), y(i, 0));
 #endif
     sum = IPT_SUM(IPT_NUMBER, sum);
     if (IPT_LANE == 0)

@@ -194,7 +194,8 @@ ipt_k_elements(__global uchar *memory0, __global uchar *memory1, __global uchar 
 #if IPT_LANES == 1
     if (IPT_IS_LOADED(e))
 #endif
-        ipt_action(lane, element IPT_SLOTS_PASSED IPT_ACTION_ARGUMENT_PASSED IPT_OPERAND_LIST(IPT_OPERAND_PASSED));
+        ipt_action(lane,
+                   before + element IPT_SLOTS_PASSED IPT_ACTION_ARGUMENT_PASSED IPT_OPERAND_LIST(IPT_OPERAND_PASSED));
 #if IPT_HOLD == IPT_HOLD_LOCAL
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif

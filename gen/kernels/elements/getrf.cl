@@ -13,7 +13,7 @@
         if (IPT_LANE == 0)
             pivots(k, 0) = (int)row + 1;
         if (row != k) {
-            IPT_UNROLL for (uint j = IPT_LANE; j < A_COLS; j += IPT_LANES)
+            IPT_FOR_LANES(j, 0, A_COLS)
             {
                 const IPT_NUMBER other = A(k, j);
                 A(k, j) = A(row, j);
@@ -21,7 +21,7 @@
             }
         }
         IPT_BARRIER();
-        IPT_UNROLL for (uint i = k + 1 + IPT_LANE; i < A_ROWS; i += IPT_LANES)
+        IPT_FOR_LANES(i, k + 1, A_ROWS)
         {
             const IPT_NUMBER factor = is_zero ? A(i, k) : ipt_times(A(i, k), ipt_inverse(pivot));
             A(i, k) = factor;

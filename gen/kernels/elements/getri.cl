@@ -13,14 +13,14 @@
         if (IPT_LANE == 0)
             pivots(k, 0) = (int)row + 1;
         /* Row k, with 1 as its diagonal, is divided by the pivot. */
-        IPT_UNROLL for (uint j = IPT_LANE; j < A_COLS; j += IPT_LANES)
+        IPT_FOR_LANES(j, 0, A_COLS)
         {
             const IPT_NUMBER upper = A(k, j), lower = A(row, j);
             A(row, j) = upper;
             A(k, j) = ipt_times(j == k ? IPT_ONE : lower, factor);
         }
         IPT_BARRIER();
-        IPT_UNROLL for (uint i = IPT_LANE; i < A_ROWS; i += IPT_LANES) if (i != k)
+        IPT_FOR_LANES(i, 0, A_ROWS) if (i != k)
         {
             const IPT_NUMBER left = A(i, k);
             IPT_UNROLL for (uint j = 0; j < A_COLS; ++j) A(i, j) =
@@ -32,7 +32,8 @@
     for (uint back = 0; back < A_COLS; ++back) {
         const uint k = A_COLS - 1 - back, col = (uint)pivots(k, 0) - 1;
         if (col != k) {
-            for (uint i = IPT_LANE; i < A_ROWS; i += IPT_LANES) {
+            IPT_FOR_LANES(i, 0, A_ROWS)
+            {
                 const IPT_NUMBER other = A(i, k);
                 A(i, k) = A(i, col);
                 A(i, col) = other;

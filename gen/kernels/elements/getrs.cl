@@ -1,6 +1,6 @@
 /* A X = B, where A and pivots come from getrf: B, of n x m, becomes X. */
 {
-    IPT_UNROLL for (uint c = IPT_LANE; c < B_COLS; c += IPT_LANES)
+    IPT_FOR_LANES(c, 0, B_COLS)
     {
         for (uint k = 0; k < B_ROWS; ++k) {
             const uint row = (uint)pivots(k, 0) - 1;

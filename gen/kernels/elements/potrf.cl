@@ -9,12 +9,11 @@
         const IPT_NUMBER factor = ipt_inverse(root);
         IPT_BARRIER();
         if (!failed) {
-            IPT_UNROLL for (uint i = k + IPT_LANE; i < A_ROWS; i += IPT_LANES) A(i, k) =
-                i == k ? root : ipt_times(A(i, k), factor);
+            IPT_FOR_LANES(i, k, A_ROWS) A(i, k) = i == k ? root : ipt_times(A(i, k), factor);
         }
         IPT_BARRIER();
         if (!failed) {
-            IPT_UNROLL for (uint i = k + 1 + IPT_LANE; i < A_ROWS; i += IPT_LANES)
+            IPT_FOR_LANES(i, k + 1, A_ROWS)
             {
                 const IPT_NUMBER left = A(i, k);
                 IPT_UNROLL for (uint j = k + 1; j <= i; ++j) A(i, j) -= ipt_times(left, ipt_conjugate(A(j, k)));

@@ -8,7 +8,7 @@
 #else
         const uint k = B_ROWS - 1 - step, first = k + 1, end = B_ROWS;
 #endif
-        IPT_UNROLL for (uint c = IPT_LANE; c < B_COLS; c += IPT_LANES)
+        IPT_FOR_LANES(c, 0, B_COLS)
         {
             IPT_NUMBER sum = B(k, c);
             IPT_UNROLL for (uint i = first; i < end; ++i) sum -= ipt_times(IPT_A(k, i), B(i, c));

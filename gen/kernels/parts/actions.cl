@@ -51,6 +51,11 @@
 #define IPT_UNROLL
 #endif
 
+/* The lanes of an element share the statement that follows, for i of [begin, end). All lanes make as many turns: PoCL
+ * 3.1 computes loops wrong that some lanes leave before others. */
+#define IPT_FOR_LANES(i, begin, end)                                                                                   \
+    IPT_UNROLL for (uint i = (begin) + IPT_LANE; i - IPT_LANE < (end); i += IPT_LANES) if (i < (end))
+
 /* The sum of a value over the lanes of an element, for all of them. Its type is an operand's. */
 #ifdef IPT_SUM_TYPES
 #if IPT_LANES == 1

@@ -40,26 +40,34 @@ static ipt_result ipt__batch_check_buffers(const ipt_batch *batch, const ipt_bat
     return IPT_SUCCESS;
 }
 
+/* One kernel: elements [first, first + count) of the batch, which begin where the buffers begin. */
+typedef struct ipt__batch_launch {
+    size_t first, count;
+    const ipt_batch_buffer *buffers;
+    size_t strides[IPT_MAX_OPERANDS];
+    const void *argument;
+} ipt__batch_launch;
+
 /* Sets the kernel's arguments. The lock is held. */
-static cl_int ipt__batch_set(ipt_batch *batch, const ipt_batch_buffer *buffers, const void *argument)
+static cl_int ipt__batch_set(ipt_batch *batch, const ipt__batch_launch *launch)
 {
     ipt__elements_arguments arguments;
     cl_ulong words[2] = {0, 0}, bases[IPT_MAX_OPERANDS] = {0}, strides[IPT_MAX_OPERANDS] = {0};
     cl_int error = CL_SUCCESS;
     cl_uint i;
     memset(&arguments, 0, sizeof arguments);
-    if (argument)
-        memcpy(words, argument, batch->argument_bytes);
-    arguments.count = batch->problem.count;
+    if (launch->argument)
+        memcpy(words, launch->argument, batch->argument_bytes);
+    arguments.count = launch->count;
+    arguments.before = launch->first;
     arguments.argument_low = words[0];
     arguments.argument_high = words[1];
     for (i = 0; i < IPT_MAX_OPERANDS && !error; ++i) {
         const int is_given = i < batch->problem.operand_count;
-        const ipt__batch_operand *const operand = &batch->problem.operands[i];
-        const cl_mem memory = buffers[is_given ? i : 0].buffer;
+        const cl_mem memory = launch->buffers[is_given ? i : 0].buffer;
         if (is_given) {
-            bases[i] = buffers[i].byte_offset / operand->type_bytes;
-            strides[i] = operand->given.stride;
+            bases[i] = launch->buffers[i].byte_offset / batch->problem.operands[i].type_bytes;
+            strides[i] = launch->strides[i];
         }
         error = ipt__cl.clSetKernelArg(batch->kernel, i, sizeof memory, &memory);
     }
@@ -68,35 +76,14 @@ static cl_int ipt__batch_set(ipt_batch *batch, const ipt_batch_buffer *buffers, 
     return error ? error : ipt__cl.clSetKernelArg(batch->kernel, IPT_MAX_OPERANDS, sizeof arguments, &arguments);
 }
 
-IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, const ipt_batch_buffer *buffers,
-                                     const void *argument, cl_uint num_wait_events, const cl_event *wait_events,
-                                     cl_event *event)
+static ipt_result ipt__batch_enqueue(ipt_batch *batch, cl_command_queue queue, const ipt__batch_launch *launch,
+                                     cl_uint num_wait_events, const cl_event *wait_events, cl_event *event)
 {
-    size_t groups, local_size, global_size;
+    const size_t local_size = batch->choice.group_size,
+                 global_size = ipt__ceil_divide(launch->count, local_size / batch->choice.lanes) * local_size;
     cl_int error;
-    ipt_result result;
-    if (event)
-        *event = NULL;
-    if (!batch || !buffers)
-        return ipt__fail_null(batch ? "buffers" : "batch");
-    if (!batch->context->context)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "the plan's context was made from a profile: it has no device to run on");
-    if (!argument != !batch->argument_bytes)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "argument is %s, and the desc has %s argument_type",
-                         argument ? "not NULL" : "NULL", batch->argument_bytes ? "an" : "no");
-    local_size = batch->choice.group_size;
-    groups = ipt__ceil_divide(batch->problem.count, local_size / batch->choice.lanes);
-    if (groups > 0x7fffffff)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the batch would take %zu work-groups: 2147483647 are possible",
-                         groups);
-    global_size = groups * local_size;
-    result = ipt__check_queue(batch->context, queue, num_wait_events, wait_events);
-    result = result ? result : ipt__batch_check_buffers(batch, buffers);
-    if (result)
-        return result;
     IPT_LOCK_ACQUIRE(&batch->lock);
-    error = ipt__batch_set(batch, buffers, argument);
+    error = ipt__batch_set(batch, launch);
     if (!error)
         error = ipt__cl.clEnqueueNDRangeKernel(queue, batch->kernel, 1, NULL, &global_size, &local_size,
                                                num_wait_events, wait_events, event);
@@ -105,4 +92,45 @@ IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, c
         return ipt__fail_opencl("clEnqueueNDRangeKernel", error);
     ipt__cl.clFlush(queue); /* a later failure is the event's */
     return IPT_SUCCESS;
+}
+
+/* Fails unless the plan can run with the argument. */
+static ipt_result ipt__batch_check_run(const ipt_batch *batch, const void *argument)
+{
+    const size_t groups = ipt__ceil_divide(batch->problem.count, batch->choice.group_size / batch->choice.lanes);
+    if (!batch->context->context)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "the plan's context was made from a profile: it has no device to run on");
+    if (!argument != !batch->argument_bytes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "argument is %s, and the desc has %s argument_type",
+                         argument ? "not NULL" : "NULL", batch->argument_bytes ? "an" : "no");
+    if (groups > 0x7fffffff)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the batch would take %zu work-groups: 2147483647 are possible",
+                         groups);
+    return IPT_SUCCESS;
+}
+
+IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, const ipt_batch_buffer *buffers,
+                                     const void *argument, cl_uint num_wait_events, const cl_event *wait_events,
+                                     cl_event *event)
+{
+    ipt__batch_launch launch;
+    ipt_result result;
+    size_t i;
+    if (event)
+        *event = NULL;
+    if (!batch || !buffers)
+        return ipt__fail_null(batch ? "buffers" : "batch");
+    result = ipt__batch_check_run(batch, argument);
+    result = result ? result : ipt__check_queue(batch->context, queue, num_wait_events, wait_events);
+    result = result ? result : ipt__batch_check_buffers(batch, buffers);
+    if (result)
+        return result;
+    launch.first = 0;
+    launch.count = batch->problem.count;
+    launch.buffers = buffers;
+    launch.argument = argument;
+    for (i = 0; i < batch->problem.operand_count; ++i)
+        launch.strides[i] = batch->problem.operands[i].given.stride;
+    return ipt__batch_enqueue(batch, queue, &launch, num_wait_events, wait_events, event);
 }

@@ -5,6 +5,7 @@ struct ipt_batch {
     ipt__batch_problem problem;
     ipt__batch_choice choice;
     size_t argument_bytes;
+    size_t max_device_memory; /* the desc's */
     ipt__program *program;
     char *names;        /* owns the operands' names and types */
     IPT_LOCK_TYPE lock; /* guards the kernel's arguments */
@@ -285,6 +286,7 @@ static IPT__RARE ipt_result ipt__batch_take(ipt_batch *batch, const ipt_batch_de
         problem->sum_bytes = desc->ready == IPT_ACTION_DOT ? 16 : 0;
     } else if (strstr(desc->action, "IPT_SUM") || (desc->functions && strstr(desc->functions, "IPT_SUM")))
         problem->sum_bytes = 16;
+    batch->max_device_memory = desc->max_device_memory;
     batch->argument_bytes = desc->argument_type ? ipt__type_bytes(desc->argument_type) : 0;
     return ipt__batch_copy_names(batch);
 }
@@ -297,17 +299,6 @@ static IPT__RARE ipt_result ipt__batch_select(ipt_batch *batch, const ipt_batch_
     return found ? IPT_SUCCESS
                  : ipt__fail(IPT_ERROR_UNSUPPORTED, "model %s is not possible: %s",
                              ipt_model_string(batch->choice.model), why);
-}
-
-/* The bytes that a launch accesses whose arguments are all 1. */
-static size_t ipt__batch_finish_bytes(const ipt__batch_problem *problem)
-{
-    size_t i, most = 0;
-    for (i = 0; i < problem->operand_count; ++i) {
-        const ipt__batch_operand *const operand = &problem->operands[i];
-        most = ipt__max(most, (operand->components * ipt__max(1, operand->given.width) + 1) * operand->type_bytes);
-    }
-    return ipt__round_up(most, 16);
 }
 
 /* The parameters of the choice's program, with the texts of ipt__batch_texts. */
@@ -325,7 +316,6 @@ static ipt__params ipt__batch_params(const ipt_batch *batch, const char *operand
     params.interleaved = (cl_uint)choice->interleaved;
     params.operands = operands;
     params.action = action;
-    params.finish_bytes = ipt__batch_finish_bytes(&batch->problem);
     return params;
 }
 

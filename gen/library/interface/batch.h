@@ -8,12 +8,15 @@
  * sees:
  *   A(i, j)            the component in row i and column j, an lvalue unless A is only read
  *   A_ROWS, A_COLS, A_TYPE   constants
- *   IPT_LANE, IPT_LANES      its number among the work-items that share the element, and how many share it (a constant)
- *   IPT_BARRIER()      lanes see what the others wrote before. It stands in no condition, at most in loops of constant
- * length IPT_SUM(type, value)     the sum over the lanes, for all of them; a barrier. type is an operand's, of 16 bytes
- * at most IPT_ELEMENT        the element's number, a ulong a                  the argument of ipt_batch_execute, if the
- * desc has argument_type IPT_UNROLL         before a loop: unrolls it, which lets registers hold an element Written
- * operands that are not read begin with undefined values. The action writes all of their components. */
+ *   IPT_LANE, IPT_LANES      its number among the work-items that share the element, and how many they are
+ *   IPT_FOR_LANES(i, begin, end)   before a statement: the lanes share it for i of [begin, end)
+ *   IPT_BARRIER()      lanes see what the others wrote before
+ *   IPT_SUM(type, value)     the sum over the lanes, for all of them; type: an operand's, of 16 bytes at most
+ *   IPT_ELEMENT        the element's number, a ulong
+ *   IPT_UNROLL         before a loop: unrolls it, which lets registers hold an element
+ *   a                  the argument of ipt_batch_execute, if the desc has argument_type
+ * Barriers and sums stand in no condition, at most in loops of constant length. Written operands that are not read
+ * begin with undefined values. The action writes all of their components. */
 
 #define IPT_MAX_OPERANDS 8
 
@@ -106,10 +109,11 @@ typedef struct ipt_batch_desc {
                                   and gemm compute a.x * result + a.y * what was there, with complex a.xy and a.zw, if
                                   it is the vector of two (four) of their type */
     ipt_model model;
-    size_t lanes;      /* for GROUP and INTERLEAVED: 2, 4, 8 ... work-items to an element; 0: chosen */
-    size_t group_size; /* work-items of a work-group, a power of two; 0: chosen */
-    unsigned flags;    /* IPT_CACHE_ONLY, or 0 */
-} ipt_batch_desc;      /* count, operands, operand_count and action or ready are required */
+    size_t lanes;             /* for GROUP and INTERLEAVED: 2, 4, 8 ... work-items to an element; 0: chosen */
+    size_t group_size;        /* work-items of a work-group, a power of two; 0: chosen */
+    unsigned flags;           /* IPT_CACHE_ONLY, or 0 */
+    size_t max_device_memory; /* bytes for ipt_batch_execute_host; 0: 192 MiB, or less on small devices */
+} ipt_batch_desc;             /* count, operands, operand_count and action or ready are required */
 
 typedef struct ipt_batch ipt_batch;
 
@@ -120,7 +124,8 @@ typedef struct ipt_batch_buffer {
     size_t byte_offset;
 } ipt_batch_buffer;
 
-/* Creates the plan of a batch: chooses a model, builds its program unless the cache has it. Copies the desc's texts. On
+/* Creates the plan of a batch: chooses a model, builds its program unless the cache has it (PoCL finishes compiling it
+ * at the first execution). Copies the desc's texts. On
  * failure *batch is NULL. Errors: INVALID_ARGUMENT, BUILD (the log counts the lines of action and functions from 1),
  * UNSUPPORTED (a forced model that the device has no memory for, with the reason; a type's extension), OUT_OF_MEMORY,
  * CACHE_MISS, OPENCL. */
@@ -138,6 +143,19 @@ IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *contex
 IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, const ipt_batch_buffer *buffers,
                                      const void *argument, cl_uint num_wait_events, const cl_event *wait_events,
                                      cl_event *event);
+
+/* Executes on operands in host memory, memory[i] for operand i, in chunks of elements that stream through the device.
+ * Batches may exceed the device. Blocks until all is done. Memory of ipt_host_alloc transfers fastest. Bytes between
+ * elements stay as they are. options (may be NULL): progress counts bytes over the bus. Errors: INVALID_ARGUMENT,
+ * UNSUPPORTED (IPT_NO_HOST_STREAMING; max_device_memory is too little), OUT_OF_MEMORY, OPENCL, CANCELLED: all is
+ * unchanged. INCOMPLETE: some elements are results. */
+IPT_API ipt_result ipt_batch_execute_host(ipt_batch *batch, void *const *memory, const void *argument,
+                                          const ipt_host_options *options);
+
+/* The same for options of options_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_batch_execute_host_sized(size_t options_bytes, ipt_batch *batch, void *const *memory,
+                                                const void *argument, const ipt_host_options *options);
+#define ipt_batch_execute_host(...) ipt_batch_execute_host_sized(sizeof(ipt_host_options), __VA_ARGS__)
 
 /* Describes model, work-groups and memory in lines of text. Lives as long as the plan. Never NULL; "" for NULL. */
 IPT_API const char *ipt_batch_describe(const ipt_batch *batch);

@@ -16,7 +16,6 @@ typedef struct ipt__params {
     const char *expression, *expression_type; /* valid if apply is not 0 */
     const char *argument_type;                /* of the expression's argument; valid if apply is 2, else NULL */
     const char *operands, *action; /* of a batch plan: definitions, which have the action's hash, and text; else NULL */
-    size_t finish_bytes;           /* that a launch without work accesses; 0: at most IPT__FINISH_BYTES */
 } ipt__params;
 
 typedef enum ipt__kernel_id {

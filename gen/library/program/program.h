@@ -122,8 +122,7 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
 static int ipt__program_finish(ipt_context *context, const ipt__program *program)
 {
     const ipt__kernel_info *const info = &ipt__kernels[program->id];
-    const size_t size = program->params.group_size,
-                 bytes_of_memory = ipt__max((size_t)IPT__FINISH_BYTES, program->params.finish_bytes);
+    const size_t size = program->params.group_size;
     const cl_uint one = 1, zero = 0;
     const cl_ulong long_one = 1;
     cl_ulong arguments[64];
@@ -140,15 +139,11 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
         memcpy((char *)arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
         offset += bytes;
     }
-#ifndef IPT_NO_BATCH
-    if (program->id == IPT__KERNEL_elements) /* vectors are aligned */
-        memset((char *)arguments + offsetof(ipt__elements_arguments, base0), 0, IPT_MAX_OPERANDS * sizeof long_one);
-#endif
-    memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE, bytes_of_memory, NULL, &error);
+    memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE, IPT__FINISH_BYTES, NULL, &error);
     IPT_LOCK_ACQUIRE(&context->queue_lock);
     if (!error)
-        error =
-            ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, bytes_of_memory, 0, NULL, NULL);
+        error = ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, IPT__FINISH_BYTES, 0, NULL,
+                                            NULL);
     if (!error)
         error = ipt__set_arguments(kernel, info, memory, memory, 4096, arguments, NULL);
     if (!error)
@@ -171,7 +166,9 @@ static unsigned char *ipt__program_code(ipt_context *context, const ipt__program
     cl_device_id devices[64];
     size_t sizes[64], count, i;
     unsigned char *pointers[64], *code;
-    if (context->finishes_late && !ipt__program_finish(context, program))
+    /* An action of a batch, which may take indices or lengths of loops from its operands, runs on none that are made
+     * up. */
+    if (context->finishes_late && !program->params.operands && !ipt__program_finish(context, program))
         return NULL;
     if (ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_DEVICES, sizeof devices, devices, &count))
         return NULL;
