@@ -5398,31 +5398,35 @@ static const char *const ipt__text_gemm[] = {
     "}\n"
     "}\n"
     "#else\n"
-    "const uint across = (C_COLS + 3) / 4;\n"
-    "for (uint first = 0; first < (C_ROWS + 3) / 4 * across; first += IPT_LANES) {\n"
-    "const uint block = first + IPT_LANE, i = block / across * 4, j = block % across * 4;\n"
-    "if (i >= C_ROWS)\n"
+    "\nconst uint across = (C_COLS + 3) / 4, down = (C_ROWS + 3) / 4;\n"
+    "for (uint first = 0; first < down * across; first += IPT_LANES) {\n"
+    "const uint block = first + IPT_LANE, i = block / across, j = block % across;\n"
+    "if (i >= down)\n"
     "continue;\n"
     "IPT_NUMBER sums[4][4];\n"
     "IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u) sums[u / 4][u % 4] = 0;\n"
     "for (uint k = 0; k < IPT_A_INNER; ++k) {\n"
-    "IPT_NUMBER down[4], right[4];\n"
+    "IPT_NUMBER left[4], right[4];\n"
     "IPT_UNROLL_SHORT for (uint u = 0; u < 4; ++u)\n"
     "{\n"
-    "down[u] = IPT_A(min(i + u, C_ROWS - 1u), k);\n"
-    "right[u] = IPT_B(k, min(j + u, C_COLS - 1u));\n"
+    "left[u] = IPT_A(min(i + u * down, C_ROWS - 1u), k);\n"
+    "right[u] = IPT_B(k, min(j + u * across, C_COLS - 1u));\n"
     "}\n"
-    "IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u) sums[u / 4][u % 4] += ipt_times(down[u / 4], right[u % 4]);\n"
+    "IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u) sums[u / 4][u % 4] += ipt_times(left[u / 4], right[u % 4]);\n"
     "}\n"
-    "IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u) if (i + u / 4 < C_ROWS && j + u % 4 < C_COLS)\n"
-    "C(i + u / 4, j + u % 4) = IPT_SCALED(C, sums[u / 4][u % 4], C(i + u / 4, j + u % 4));\n"
+    "IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u)\n"
+    "{\n"
+    "const uint row = i + u / 4 * down, col = j + u % 4 * across;\n"
+    "if (row < C_ROWS && col < C_COLS)\n"
+    "C(row, col) = IPT_SCALED(C, sums[u / 4][u % 4], C(row, col));\n"
+    "}\n"
     "}\n"
     "#endif\n"
     "}\n"
     "",
     NULL};
 #endif
-#define IPT__HASH_gemm "1cd010973339446f"
+#define IPT__HASH_gemm "ec982d7d3395787c"
 #define IPT_gemm_PARTS(X)
 #endif
 
@@ -5652,14 +5656,15 @@ static const char *const ipt__text_getri[] = {
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_elements[] = {
     "\n\n\n\n\n\n\n#define IPT_COMPONENTS(name) (name##_ROWS * name##_COLS)\n"
-    "\n\n\n#if IPT_HOLD == IPT_HOLD_LOCAL && (IPT_LANES == 1 || IPT_INTERLEAVED)\n"
+    "\n\n\n\n#if IPT_HOLD == IPT_HOLD_LOCAL && (IPT_LANES == 1 || IPT_INTERLEAVED)\n"
     "#define IPT_COMPONENT_STEP (IPT_ELEMENTS == 1 ? 1 : IPT_ELEMENTS + 1)\n"
     "#define IPT_HELD_STEP(name) 1\n"
     "#else\n"
     "#define IPT_COMPONENT_STEP 1\n"
-    "#define IPT_HELD_STEP(name) (IPT_COMPONENTS(name) | 1)\n"
+    "#define IPT_HELD_STEP(name) (name##_ROWS * name##_PITCH | 1)\n"
     "#endif\n"
-    "#define IPT_HELD_PLACE(name, e, q) ((e)*IPT_HELD_STEP(name) + (q)*IPT_COMPONENT_STEP)\n"
+    "#define IPT_HELD_OF(name, q) (name##_PITCH == name##_COLS ? (q) : (q) / name##_COLS * name##_PITCH + (q) % name##_COLS)\n"
+    "#define IPT_HELD_PLACE(name, e, q) ((e)*IPT_HELD_STEP(name) + IPT_HELD_OF(name, q) * IPT_COMPONENT_STEP)\n"
     "\n\n\n#define IPT_BUFFER_PLACE(name, element, q, stride)                                                                     \\\n"
     "(name##_LAYOUT == 0   ? (element) * (stride) + (q)                                                                 \\\n"
     ": name##_LAYOUT == 1 ? (q) * (stride) + (element)                                                                 \\\n"
@@ -5693,9 +5698,9 @@ static const char *const ipt__text_elements[] = {
     "}                                                                                                          \\\n"
     "return;                                                                                                    \\\n"
     "}                                                                                                              \\\n"
+    "",
     "for (uint t = get_local_id(0); t < IPT_ELEMENTS * IPT_COMPONENTS(name); t += IPT_GROUP_SIZE) {                 \\\n"
     "const uint e = IPT_ITS_ELEMENT(name, t), q = IPT_ITS_COMPONENT(name, t);                                   \\\n"
-    "",
     "if (!IPT_IS_LOADED(e))                                                                                     \\\n"
     "continue;                                                                                              \\\n"
     "const ulong element = min(first + e, last);                                                                \\\n"
@@ -5733,9 +5738,9 @@ static const char *const ipt__text_elements[] = {
     "#define IPT_LOAD(name, number)                                                                                         \\\n"
     "if (IPT_READS(name))                                                                                               \\\n"
     "ipt_load_##name(IPT_HELD(name), ipt_memory_##name, stride##number, first, last);\n"
+    "",
     "#define IPT_STORE(name, number)                                                                                        \\\n"
     "if (IPT_WRITES(name))                                                                                              \\\n"
-    "",
     "ipt_store_##name(IPT_HELD(name), ipt_memory_##name, stride##number, first, last);\n"
     "#define IPT_OPERAND_PASSED(name, number) , IPT_HELD(name) + IPT_HELD_PLACE(name, e, 0), IPT_COMPONENT_STEP\n"
     "#elif IPT_HOLD == IPT_HOLD_MEMORY\n"
@@ -5776,9 +5781,9 @@ static const char *const ipt__text_elements[] = {
     "ipt_memory_##name[IPT_BUFFER_PLACE(name, element, q, stride##number)];                                     \\\n"
     "}\n"
     "#define IPT_STORE(name, number)                                                                                        \\\n"
+    "",
     "if (IPT_WRITES(name) && IPT_IS_STAGED(name)) {                                                                     \\\n"
     "IPT_PUT_STAGED(name, number)                                                                                   \\\n"
-    "",
     "} else if (IPT_WRITES(name) && first + e <= last) {                                                                \\\n"
     "IPT_UNROLL for (uint q = 0; q < IPT_COMPONENTS(name); ++q)                                                     \\\n"
     "ipt_memory_##name[IPT_BUFFER_PLACE(name, element, q, stride##number)] = ipt_own_##name[q];                 \\\n"
@@ -5835,7 +5840,7 @@ static const char *const ipt__text_elements[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_elements "0d0f36d69954eff2"
+#define IPT__HASH_elements "bde837ef6c04539d"
 #define IPT_elements_PARTS(X) X(unit) X(actions)
 #endif
 

@@ -8,15 +8,17 @@
 #define IPT_COMPONENTS(name) (name##_ROWS * name##_COLS)
 
 /* The place of component q of a work-group's element e in local memory. An odd distance keeps the work-items of a line
- * in different banks, whether neighbours have different elements or different components. */
+ * in different banks, whether neighbours have different elements or different components, of a row or of a column: rows
+ * are PITCH components apart. */
 #if IPT_HOLD == IPT_HOLD_LOCAL && (IPT_LANES == 1 || IPT_INTERLEAVED)
 #define IPT_COMPONENT_STEP (IPT_ELEMENTS == 1 ? 1 : IPT_ELEMENTS + 1)
 #define IPT_HELD_STEP(name) 1
 #else
 #define IPT_COMPONENT_STEP 1
-#define IPT_HELD_STEP(name) (IPT_COMPONENTS(name) | 1)
+#define IPT_HELD_STEP(name) (name##_ROWS * name##_PITCH | 1)
 #endif
-#define IPT_HELD_PLACE(name, e, q) ((e)*IPT_HELD_STEP(name) + (q)*IPT_COMPONENT_STEP)
+#define IPT_HELD_OF(name, q) (name##_PITCH == name##_COLS ? (q) : (q) / name##_COLS * name##_PITCH + (q) % name##_COLS)
+#define IPT_HELD_PLACE(name, e, q) ((e)*IPT_HELD_STEP(name) + IPT_HELD_OF(name, q) * IPT_COMPONENT_STEP)
 
 /* Where component q of an element lies in its buffer. Layout 0: elements one after the other, `stride` components
  * apart; 1: a plane for each component, `stride` apart; 2: blocks of WIDTH elements with a row for each component. */

@@ -12,24 +12,29 @@
         }
     }
 #else
-    const uint across = (C_COLS + 3) / 4;
-    for (uint first = 0; first < (C_ROWS + 3) / 4 * across; first += IPT_LANES) { /* the same for all lanes */
-        const uint block = first + IPT_LANE, i = block / across * 4, j = block % across * 4;
-        if (i >= C_ROWS)
+    /* The rows and columns of a block lie apart, so that neighbouring lanes read neighbouring components of B. */
+    const uint across = (C_COLS + 3) / 4, down = (C_ROWS + 3) / 4;
+    for (uint first = 0; first < down * across; first += IPT_LANES) { /* the same for all lanes */
+        const uint block = first + IPT_LANE, i = block / across, j = block % across;
+        if (i >= down)
             continue;
         IPT_NUMBER sums[4][4];
         IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u) sums[u / 4][u % 4] = 0;
         for (uint k = 0; k < IPT_A_INNER; ++k) {
-            IPT_NUMBER down[4], right[4];
+            IPT_NUMBER left[4], right[4];
             IPT_UNROLL_SHORT for (uint u = 0; u < 4; ++u)
             {
-                down[u] = IPT_A(min(i + u, C_ROWS - 1u), k);
-                right[u] = IPT_B(k, min(j + u, C_COLS - 1u));
+                left[u] = IPT_A(min(i + u * down, C_ROWS - 1u), k);
+                right[u] = IPT_B(k, min(j + u * across, C_COLS - 1u));
             }
-            IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u) sums[u / 4][u % 4] += ipt_times(down[u / 4], right[u % 4]);
+            IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u) sums[u / 4][u % 4] += ipt_times(left[u / 4], right[u % 4]);
         }
-        IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u) if (i + u / 4 < C_ROWS && j + u % 4 < C_COLS)
-            C(i + u / 4, j + u % 4) = IPT_SCALED(C, sums[u / 4][u % 4], C(i + u / 4, j + u % 4));
+        IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u)
+        {
+            const uint row = i + u / 4 * down, col = j + u % 4 * across;
+            if (row < C_ROWS && col < C_COLS)
+                C(row, col) = IPT_SCALED(C, sums[u / 4][u % 4], C(row, col));
+        }
     }
 #endif
 }

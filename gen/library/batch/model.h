@@ -21,6 +21,7 @@ typedef struct ipt__batch_operand {
     size_t span;                   /* components of the buffer, from the first to the last */
     size_t vector;                 /* components that a load takes at once */
     size_t local;                  /* byte where it begins in local memory */
+    size_t pitch;                  /* components from row to row where the action finds them */
 } ipt__batch_operand;
 
 /* Where an action finds its element, as in parts/actions.cl. */
@@ -45,11 +46,12 @@ typedef struct ipt__batch_problem {
 } ipt__batch_problem;
 
 enum {
-    IPT__BATCH_GROUP = 64,      /* work-items: two of NVIDIA's sub-groups. Larger groups leave registers unused */
-    IPT__BATCH_REGISTERS = 512, /* most bytes of an element in a work-item's registers, half of NVIDIA's */
-    IPT__BATCH_LANES = 32,      /* most work-items of an element that share a sub-group */
-    IPT__BATCH_WHOLE = 16384,   /* bytes of an element above which a work-group serves it */
-    IPT__BATCH_LOCAL = 110592   /* most local memory on NVIDIA's GPUs, which give more than they report */
+    IPT__BATCH_GROUP = 64,         /* work-items: two of NVIDIA's sub-groups. Larger groups leave registers unused */
+    IPT__BATCH_REGISTERS = 512,    /* most bytes of an element in a work-item's registers, half of NVIDIA's */
+    IPT__BATCH_LANES = 32,         /* most work-items of an element that share a sub-group */
+    IPT__BATCH_INTERLEAVED = 1536, /* bytes of an element above which its lanes are neighbours */
+    IPT__BATCH_WHOLE = 10240,      /* the same above which a work-group serves it */
+    IPT__BATCH_LOCAL = 110592      /* most local memory on NVIDIA's GPUs, which give more than they report */
 };
 
 static size_t ipt__power_of_two_from(size_t least)
@@ -74,14 +76,17 @@ static void ipt__batch_place(ipt__batch_problem *problem, ipt__batch_choice *cho
 {
     const size_t elements = choice->group_size / choice->lanes;
     const int interleaved = choice->hold == IPT__HOLD_LOCAL && (choice->lanes == 1 || choice->interleaved);
+    const int pads = choice->hold == IPT__HOLD_LOCAL && !interleaved;
     size_t i, at = 0;
     choice->local_bytes = 0;
+    for (i = 0; i < problem->operand_count; ++i)
+        problem->operands[i].pitch = problem->operands[i].given.cols | (pads ? 1 : 0);
     if (choice->hold > IPT__HOLD_STAGED)
         return;
     for (i = 0; i < problem->operand_count; ++i) {
         ipt__batch_operand *const operand = &problem->operands[i];
         const size_t values = interleaved ? operand->components * (elements == 1 ? 1 : elements + 1)
-                                          : elements * (operand->components | 1);
+                                          : elements * (operand->given.rows * operand->pitch | 1);
         operand->local = choice->hold == IPT__HOLD_STAGED ? 0 : at;
         at = ipt__round_up(operand->local + values * operand->type_bytes, problem->alignment);
         choice->local_bytes = ipt__max(choice->local_bytes, at);
@@ -160,14 +165,15 @@ static IPT__RARE int ipt__batch_choose(ipt__batch_problem *problem, const ipt_ba
     return 1;
 }
 
-/* The model for elements of this size, among those that fit. CPUs have caches instead of local memory. On an H100, a
- * Cholesky decomposition of 16 x 16 doubles took 380 us interleaved, 956 with neighbouring lanes, 944 with work-groups;
- * a product of 32 x 32 doubles (24 KB) 177, 192 and 151. */
+/* The model for elements of this size, among those that fit. CPUs have caches instead of local memory. On an H200 in
+ * microseconds, interleaved, neighbouring lanes, work-groups: Cholesky decompositions of 8 x 8 doubles 188, 219, 1310,
+ * of 16 x 16 377, 317, 850, of 32 x 32 1005, 585, 664; products of 8 x 8 doubles (1.5 KB) 74, 75, 256, of 16 x 16 96,
+ * 86, 124, of 32 x 32 floats (12 KB) 131, 151, 94. */
 static IPT__RARE int ipt__batch_choose_model(ipt__batch_problem *problem, const ipt_batch_desc *desc,
                                              ipt__batch_choice *choice, char why[160])
 {
-    static const ipt_model larger[] = {IPT_MODEL_INTERLEAVED, IPT_MODEL_WORK_GROUP, IPT_MODEL_LARGE};
-    size_t i = problem->element_bytes > IPT__BATCH_WHOLE;
+    static const ipt_model larger[] = {IPT_MODEL_INTERLEAVED, IPT_MODEL_GROUP, IPT_MODEL_WORK_GROUP, IPT_MODEL_LARGE};
+    size_t i = (problem->element_bytes > IPT__BATCH_INTERLEAVED) + (problem->element_bytes > IPT__BATCH_WHOLE);
     if (problem->limits.cpu)
         return ipt__batch_choose(problem, desc, IPT_MODEL_MEMORY, choice, why);
     if (problem->element_bytes <= IPT__BATCH_REGISTERS &&

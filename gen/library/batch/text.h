@@ -58,8 +58,8 @@ static IPT__RARE void ipt__batch_print_operands(ipt__text *out, const ipt__batch
         ipt__text_add(out, "#define %s_ACCESS %d\n#define %s_LAYOUT %d\n#define %s_WIDTH %zu\n", name,
                       (int)operand->given.access, name, (int)operand->given.layout, name,
                       ipt__max(1, operand->given.width));
-        ipt__text_add(out, "#define %s_VECTOR %zu\n#define %s_LOCAL %zu\n", name, operand->vector, name,
-                      operand->local);
+        ipt__text_add(out, "#define %s_VECTOR %zu\n#define %s_LOCAL %zu\n#define %s_PITCH %zu\n", name, operand->vector,
+                      name, operand->local, name, operand->pitch);
     }
     ipt__text_add(out, "#define IPT_HELD_ALIGNMENT %zu\n", problem->alignment);
     ipt__text_add(out, "#define IPT_OPERAND_LIST(IPT_X)");
@@ -111,7 +111,8 @@ static IPT__RARE void ipt__batch_print_action(ipt__text *out, const ipt__batch_p
     size_t i;
     for (i = 0; i < problem->operand_count; ++i) {
         const char *const name = problem->operands[i].given.name;
-        ipt__text_add(out, "#define %s(i, j) ipt_at_%s[((i) * %s_COLS + (j)) * ipt_step_%s]\n", name, name, name, name);
+        ipt__text_add(out, "#define %s(i, j) ipt_at_%s[((i) * %s_PITCH + (j)) * ipt_step_%s]\n", name, name, name,
+                      name);
     }
     if (desc->ready)
         ipt__batch_print_ready(out, desc->ready, 0);
