@@ -972,6 +972,13 @@ typedef struct ipt_batch_operand {
     size_t width;  /* elements of a block, for IPT_LAYOUT_BLOCKS */
 } ipt_batch_operand;
 
+/* Where an operand of an execution begins. byte_offset is a multiple of the operand's type; of 16 bytes, if layout
+ * ELEMENTS has elements whose bytes and stride are such multiples. */
+typedef struct ipt_batch_buffer {
+    cl_mem buffer;
+    size_t byte_offset;
+} ipt_batch_buffer;
+
 typedef struct ipt_batch_desc {
     size_t count; /* elements */
     const ipt_batch_operand *operands;
@@ -984,20 +991,15 @@ typedef struct ipt_batch_desc {
                                   and gemm compute a.x * result + a.y * what was there, with complex a.xy and a.zw, if
                                   it is the vector of two (four) of their type */
     ipt_model model;
-    size_t lanes;             /* for GROUP and INTERLEAVED: 2, 4, 8 ... work-items to an element; 0: chosen */
-    size_t group_size;        /* work-items of a work-group, a power of two; 0: chosen */
-    unsigned flags;           /* IPT_CACHE_ONLY, or 0 */
+    size_t lanes;      /* for GROUP and INTERLEAVED: 2, 4, 8 ... work-items to an element; 0: chosen */
+    size_t group_size; /* work-items of a work-group, a power of two; 0: chosen */
+    unsigned flags;    /* IPT_CACHE_ONLY; IPT_MEASURE: the fastest model; or 0 */
+    const ipt_batch_buffer *measure_buffers; /* for IPT_MEASURE: operands as executions will have them, with a = 0.
+                                                Those that are only written change */
     size_t max_device_memory; /* bytes for ipt_batch_execute_host; 0: 192 MiB, or less on small devices */
 } ipt_batch_desc;             /* count, operands, operand_count and action or ready are required */
 
 typedef struct ipt_batch ipt_batch;
-
-/* Where an operand of an execution begins. byte_offset is a multiple of the operand's type; of 16 bytes, if layout
- * ELEMENTS has elements whose bytes and stride are such multiples. */
-typedef struct ipt_batch_buffer {
-    cl_mem buffer;
-    size_t byte_offset;
-} ipt_batch_buffer;
 
 /* Creates the plan of a batch: chooses a model, builds its program unless the cache has it (PoCL finishes compiling it
  * at the first execution). Copies the desc's texts. On
@@ -16913,7 +16915,7 @@ static IPT__RARE size_t ipt__batch_action_line(const ipt_allocator *allocator, c
 /* >>batch/make                                                                                                       */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Checking, making and destroying batch plans. */
+/* Parts of batch plans: checking the desc, choosing a model, building its program, describing, destroying. */
 
 struct ipt_batch {
     ipt_context *context;
@@ -17130,8 +17132,9 @@ static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const i
                          IPT_MAX_OPERANDS);
     if ((int)desc->model < 0 || desc->model >= IPT__MODEL_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "model is %d: see IPT_MODEL_LIST", (int)desc->model);
-    if (desc->flags & ~IPT_CACHE_ONLY)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags is %u: IPT_CACHE_ONLY and 0 are possible", desc->flags);
+    if (desc->flags & ~(unsigned)(IPT_CACHE_ONLY | IPT_MEASURE))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags is %u: IPT_CACHE_ONLY and IPT_MEASURE are possible",
+                         desc->flags);
     if (desc->group_size & (desc->group_size - 1) || desc->group_size > 1024)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "group_size is %zu: a power of two up to 1024 is needed",
                          desc->group_size);
@@ -17289,57 +17292,27 @@ static IPT__RARE void ipt__batch_write_description(ipt_batch *batch)
     }
 }
 
+/* Releases the program and its kernel. */
+static void ipt__batch_drop(ipt_batch *batch)
+{
+    if (batch->kernel)
+        ipt__cl.clReleaseKernel(batch->kernel);
+    ipt__program_drop(batch->context, batch->program);
+    batch->kernel = NULL;
+    batch->program = NULL;
+}
+
 IPT_API void ipt_batch_destroy(ipt_batch *batch)
 {
     ipt_context *context;
     if (!batch)
         return;
     context = batch->context;
-    if (batch->kernel)
-        ipt__cl.clReleaseKernel(batch->kernel);
-    ipt__program_drop(context, batch->program);
+    ipt__batch_drop(batch);
     IPT_LOCK_DESTROY(&batch->lock);
     ipt__release(&context->allocator, batch->names);
     ipt__release(&context->allocator, batch);
     ipt_context_destroy(context);
-}
-
-IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *context, const ipt_batch_desc *desc,
-                                          ipt_batch **batch)
-{
-    ipt_batch_desc taken;
-    ipt_batch *made;
-    ipt_result result;
-    if (!batch)
-        return ipt__fail_null("batch");
-    *batch = NULL;
-    if (!context || !desc)
-        return ipt__fail_null(context ? "desc" : "context");
-    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes, "desc");
-    if (result)
-        return result;
-    made = (ipt_batch *)ipt__allocate(&context->allocator, sizeof *made);
-    if (!made)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__context_retain(context);
-    made->context = context;
-    IPT_LOCK_INIT(&made->lock);
-    result = ipt__batch_take(made, &taken);
-    result = result ? result : ipt__batch_select(made, &taken);
-    result = result ? result : ipt__batch_build(made, &taken);
-    if (result) {
-        ipt_batch_destroy(made);
-        return result;
-    }
-    ipt__batch_write_description(made);
-    *batch = made;
-    return IPT_SUCCESS;
-}
-
-/* The function itself, behind the macro of its name. */
-IPT_API ipt_result(ipt_batch_create)(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch)
-{
-    return ipt_batch_create_sized(sizeof *desc, context, desc, batch);
 }
 
 IPT_API const char *ipt_batch_describe(const ipt_batch *batch)
@@ -17495,6 +17468,175 @@ IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, c
     for (i = 0; i < batch->problem.operand_count; ++i)
         launch.strides[i] = batch->problem.operands[i].given.stride;
     return ipt__batch_enqueue(batch, queue, &launch, num_wait_events, wait_events, event);
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>batch/create                                                                                                     */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Creating batch plans, by measurement if wanted. */
+
+enum { IPT__BATCH_RUNS = 3 }; /* of a model: the first one may include the kernel's compilation */
+
+/* What measurements take: the caller's buffers, and copies of what the action changes. */
+typedef struct ipt__batch_trial {
+    ipt_batch *batch;
+    const ipt_batch_buffer *buffers;
+    cl_mem originals[IPT_MAX_OPERANDS];
+    cl_ulong argument[2]; /* zeros */
+} ipt__batch_trial;
+
+/* Copies the operands that are read and written, from the caller's buffers or back, and waits. */
+static ipt_result ipt__batch_copy_originals(ipt__batch_trial *trial, int back)
+{
+    const ipt_batch *const batch = trial->batch;
+    cl_int finished;
+    size_t i, unused;
+    for (i = 0; i < batch->problem.operand_count; ++i) {
+        const ipt__batch_operand *const operand = &batch->problem.operands[i];
+        const size_t bytes = operand->span * operand->type_bytes, offset = trial->buffers[i].byte_offset;
+        const cl_mem its = trial->buffers[i].buffer;
+        cl_int error;
+        if (operand->given.access != IPT_READ_WRITE)
+            continue;
+        if (!trial->originals[i]) {
+            const ipt_result result = ipt__buffer_make(
+                batch->context, bytes, NULL, "a temporary operand for IPT_MEASURE", &unused, &trial->originals[i]);
+            if (result)
+                return result;
+        }
+        error = ipt__cl.clEnqueueCopyBuffer(batch->context->queue, back ? trial->originals[i] : its,
+                                            back ? its : trial->originals[i], back ? 0 : offset, back ? offset : 0,
+                                            bytes, 0, NULL, NULL);
+        if (error)
+            return ipt__fail_opencl("clEnqueueCopyBuffer", error);
+    }
+    IPT_LOCK_ACQUIRE(&batch->context->queue_lock);
+    finished = ipt__cl.clFinish(batch->context->queue);
+    IPT_LOCK_RELEASE(&batch->context->queue_lock);
+    return finished ? ipt__fail_opencl("clFinish", finished) : IPT_SUCCESS;
+}
+
+/* The time of the batch's choice on the original operands, in nanoseconds of the device's clock; 0: it has none. */
+static IPT__RARE ipt_result ipt__batch_time(ipt__batch_trial *trial, cl_ulong *nanoseconds)
+{
+    ipt_batch *const batch = trial->batch;
+    ipt__batch_launch launch;
+    ipt_result result = IPT_SUCCESS;
+    size_t i;
+    int run;
+    *nanoseconds = 0;
+    launch.first = 0;
+    launch.count = batch->problem.count;
+    launch.buffers = trial->buffers;
+    launch.argument = batch->argument_bytes ? trial->argument : NULL;
+    for (i = 0; i < batch->problem.operand_count; ++i)
+        launch.strides[i] = batch->problem.operands[i].given.stride;
+    for (run = 0; run < IPT__BATCH_RUNS && !result; ++run) {
+        cl_ulong begin = 0, end = 0;
+        cl_event event = NULL;
+        result = ipt__batch_copy_originals(trial, 1);
+        result = result ? result : ipt__batch_enqueue(batch, batch->context->queue, &launch, 0, NULL, &event);
+        IPT_LOCK_ACQUIRE(&batch->context->queue_lock);
+        result = result ? result : ipt__wait_for(event);
+        IPT_LOCK_RELEASE(&batch->context->queue_lock);
+        if (!result &&
+            !ipt__cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL) &&
+            !ipt__cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) && end > begin &&
+            (!*nanoseconds || end - begin < *nanoseconds))
+            *nanoseconds = end - begin;
+        if (event)
+            ipt__cl.clReleaseEvent(event);
+    }
+    return result;
+}
+
+/* Replaces the choice by that of the fastest model. */
+static IPT__RARE ipt_result ipt__batch_measure_models(ipt__batch_trial *trial, const ipt_batch_desc *desc)
+{
+    ipt_batch *const batch = trial->batch;
+    ipt_model best = batch->choice.model;
+    cl_ulong least = 0;
+    ipt_result result = ipt__batch_copy_originals(trial, 0);
+    char why[160];
+    int model;
+    for (model = IPT_MODEL_AUTO + 1; model < IPT__MODEL_COUNT && !result; ++model) {
+        cl_ulong time = 0;
+        if (!ipt__batch_choose(&batch->problem, desc, (ipt_model)model, &batch->choice, why))
+            continue;
+        result = ipt__batch_build(batch, desc);
+        result = result ? result : ipt__batch_time(trial, &time);
+        ipt__batch_drop(batch);
+        if (!result && time && (!least || time < least)) {
+            least = time;
+            best = (ipt_model)model;
+        }
+    }
+    ipt__batch_choose(&batch->problem, desc, best, &batch->choice, why);
+    return result ? result : ipt__batch_copy_originals(trial, 1);
+}
+
+/* The same, with the checks of IPT_MEASURE. */
+static IPT__RARE ipt_result ipt__batch_select_fastest(ipt_batch *batch, const ipt_batch_desc *desc)
+{
+    ipt__batch_trial trial;
+    ipt_result result;
+    size_t i;
+    memset(&trial, 0, sizeof trial);
+    trial.batch = batch;
+    trial.buffers = desc->measure_buffers;
+    if (!batch->context->context)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MEASURE, and the context has no device to measure on");
+    if (!desc->measure_buffers)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "measure_buffers is NULL: IPT_MEASURE needs operands such as executions will have");
+    result = ipt__batch_check_buffers(batch, desc->measure_buffers);
+    if (result)
+        return result;
+    result = ipt__batch_measure_models(&trial, desc);
+    for (i = 0; i < IPT_MAX_OPERANDS; ++i)
+        if (trial.originals[i])
+            ipt__cl.clReleaseMemObject(trial.originals[i]);
+    return result;
+}
+
+IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *context, const ipt_batch_desc *desc,
+                                          ipt_batch **batch)
+{
+    ipt_batch_desc taken;
+    ipt_batch *made;
+    ipt_result result;
+    if (!batch)
+        return ipt__fail_null("batch");
+    *batch = NULL;
+    if (!context || !desc)
+        return ipt__fail_null(context ? "desc" : "context");
+    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes, "desc");
+    if (result)
+        return result;
+    made = (ipt_batch *)ipt__allocate(&context->allocator, sizeof *made);
+    if (!made)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    ipt__context_retain(context);
+    made->context = context;
+    IPT_LOCK_INIT(&made->lock);
+    result = ipt__batch_take(made, &taken);
+    result = result ? result : ipt__batch_select(made, &taken);
+    if (!result && (taken.flags & IPT_MEASURE) && !taken.model)
+        result = ipt__batch_select_fastest(made, &taken);
+    result = result ? result : ipt__batch_build(made, &taken);
+    if (result) {
+        ipt_batch_destroy(made);
+        return result;
+    }
+    ipt__batch_write_description(made);
+    *batch = made;
+    return IPT_SUCCESS;
+}
+
+/* The function itself, behind the macro of its name. */
+IPT_API ipt_result(ipt_batch_create)(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch)
+{
+    return ipt_batch_create_sized(sizeof *desc, context, desc, batch);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>batch/host                                                                                                       */

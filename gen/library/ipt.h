@@ -91,6 +91,7 @@
 #include "batch/text.h"
 #include "batch/make.h"
 #include "batch/execute.h"
+#include "batch/create.h"
 #include "batch/host.h"
 #endif
 #include "api.h"

@@ -360,6 +360,49 @@ static void batch_host(void **state)
     free(numbers);
 }
 
+/* A measured plan computes the same, and measuring leaves what is read as it was. */
+static void batch_measured(void **state)
+{
+    enum { COUNT = 500, SIDE = 9 };
+    static float before[COUNT * SIDE * SIDE], after[COUNT * SIDE * SIDE];
+    static int info[COUNT];
+    const ipt_batch_operand operands[] = {
+        {.name = "A", .type = "float", .rows = SIDE, .cols = SIDE, .access = IPT_READ_WRITE},
+        {.name = "info", .type = "int", .access = IPT_WRITE}};
+    ipt_batch_desc desc = {
+        .count = COUNT, .operands = operands, .operand_count = 2, .ready = IPT_ACTION_POTRF, .flags = IPT_MEASURE};
+    ipt_batch_buffer buffers[2];
+    ipt_batch *batch;
+    (void)state;
+    for (size_t e = 0; e < COUNT; ++e)
+        for (size_t i = 0; i < SIDE * SIDE; ++i)
+            before[e * SIDE * SIDE + i] = i % (SIDE + 1) ? 1 : 2 * SIDE;
+    test_expect_parts(ipt_batch_create(test_context, &desc, &batch), IPT_ERROR_INVALID_ARGUMENT,
+                      "measure_buffers is NULL", "IPT_MEASURE");
+    buffers[0] =
+        (ipt_batch_buffer){clCreateBuffer(test_cl_context, CL_MEM_COPY_HOST_PTR, sizeof before, before, NULL), 0};
+    buffers[1] = (ipt_batch_buffer){clCreateBuffer(test_cl_context, CL_MEM_READ_WRITE, sizeof info, NULL, NULL), 0};
+    desc.measure_buffers = buffers;
+    if (ipt_batch_create(test_context, &desc, &batch))
+        fail_msg("%s", ipt_context_error(NULL));
+    assert_int_equal(clEnqueueReadBuffer(test_queue, buffers[0].buffer, CL_TRUE, 0, sizeof after, after, 0, NULL, NULL),
+                     CL_SUCCESS);
+    assert_memory_equal(after, before, sizeof after);
+    assert_int_equal(ipt_batch_execute(batch, test_queue, buffers, NULL, 0, NULL, NULL), IPT_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(test_queue, buffers[0].buffer, CL_TRUE, 0, sizeof after, after, 0, NULL, NULL),
+                     CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(test_queue, buffers[1].buffer, CL_TRUE, 0, sizeof info, info, 0, NULL, NULL),
+                     CL_SUCCESS);
+    for (size_t e = 0; e < COUNT; ++e) {
+        assert_int_equal(info[e], 0);
+        assert_memory_equal(&after[e * SIDE * SIDE], after, SIDE * SIDE * sizeof *after);
+    }
+    assert_true(after[0] > 4.2426f && after[0] < 4.2427f); /* the root of 18 */
+    ipt_batch_destroy(batch);
+    for (size_t k = 0; k < TEST_COUNT(buffers); ++k)
+        clReleaseMemObject(buffers[k].buffer);
+}
+
 /* Sums over the lanes reach all of them, in each model. */
 static void batch_sums(void **state)
 {
@@ -591,8 +634,8 @@ static void batch_cached(void **state)
 }
 
 const struct CMUnitTest test_batch[] = {
-    TEST_CASE(batch_random),         TEST_CASE(batch_random_larger), TEST_CASE(batch_host),
-    TEST_CASE(batch_sums),           TEST_CASE(batch_bad_descs),     TEST_CASE(batch_build_log),
-    TEST_CASE(batch_bad_executions), TEST_CASE(batch_cached),
+    TEST_CASE(batch_random),    TEST_CASE(batch_random_larger),  TEST_CASE(batch_host),
+    TEST_CASE(batch_measured),  TEST_CASE(batch_sums),           TEST_CASE(batch_bad_descs),
+    TEST_CASE(batch_build_log), TEST_CASE(batch_bad_executions), TEST_CASE(batch_cached),
 };
 const size_t test_batch_count = TEST_COUNT(test_batch);

@@ -1,4 +1,4 @@
-/* Checking, making and destroying batch plans. */
+/* Parts of batch plans: checking the desc, choosing a model, building its program, describing, destroying. */
 
 struct ipt_batch {
     ipt_context *context;
@@ -215,8 +215,9 @@ static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const i
                          IPT_MAX_OPERANDS);
     if ((int)desc->model < 0 || desc->model >= IPT__MODEL_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "model is %d: see IPT_MODEL_LIST", (int)desc->model);
-    if (desc->flags & ~IPT_CACHE_ONLY)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags is %u: IPT_CACHE_ONLY and 0 are possible", desc->flags);
+    if (desc->flags & ~(unsigned)(IPT_CACHE_ONLY | IPT_MEASURE))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags is %u: IPT_CACHE_ONLY and IPT_MEASURE are possible",
+                         desc->flags);
     if (desc->group_size & (desc->group_size - 1) || desc->group_size > 1024)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "group_size is %zu: a power of two up to 1024 is needed",
                          desc->group_size);
@@ -374,57 +375,27 @@ static IPT__RARE void ipt__batch_write_description(ipt_batch *batch)
     }
 }
 
+/* Releases the program and its kernel. */
+static void ipt__batch_drop(ipt_batch *batch)
+{
+    if (batch->kernel)
+        ipt__cl.clReleaseKernel(batch->kernel);
+    ipt__program_drop(batch->context, batch->program);
+    batch->kernel = NULL;
+    batch->program = NULL;
+}
+
 IPT_API void ipt_batch_destroy(ipt_batch *batch)
 {
     ipt_context *context;
     if (!batch)
         return;
     context = batch->context;
-    if (batch->kernel)
-        ipt__cl.clReleaseKernel(batch->kernel);
-    ipt__program_drop(context, batch->program);
+    ipt__batch_drop(batch);
     IPT_LOCK_DESTROY(&batch->lock);
     ipt__release(&context->allocator, batch->names);
     ipt__release(&context->allocator, batch);
     ipt_context_destroy(context);
-}
-
-IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *context, const ipt_batch_desc *desc,
-                                          ipt_batch **batch)
-{
-    ipt_batch_desc taken;
-    ipt_batch *made;
-    ipt_result result;
-    if (!batch)
-        return ipt__fail_null("batch");
-    *batch = NULL;
-    if (!context || !desc)
-        return ipt__fail_null(context ? "desc" : "context");
-    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes, "desc");
-    if (result)
-        return result;
-    made = (ipt_batch *)ipt__allocate(&context->allocator, sizeof *made);
-    if (!made)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__context_retain(context);
-    made->context = context;
-    IPT_LOCK_INIT(&made->lock);
-    result = ipt__batch_take(made, &taken);
-    result = result ? result : ipt__batch_select(made, &taken);
-    result = result ? result : ipt__batch_build(made, &taken);
-    if (result) {
-        ipt_batch_destroy(made);
-        return result;
-    }
-    ipt__batch_write_description(made);
-    *batch = made;
-    return IPT_SUCCESS;
-}
-
-/* The function itself, behind the macro of its name. */
-IPT_API ipt_result(ipt_batch_create)(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch)
-{
-    return ipt_batch_create_sized(sizeof *desc, context, desc, batch);
 }
 
 IPT_API const char *ipt_batch_describe(const ipt_batch *batch)

@@ -97,6 +97,13 @@ typedef struct ipt_batch_operand {
     size_t width;  /* elements of a block, for IPT_LAYOUT_BLOCKS */
 } ipt_batch_operand;
 
+/* Where an operand of an execution begins. byte_offset is a multiple of the operand's type; of 16 bytes, if layout
+ * ELEMENTS has elements whose bytes and stride are such multiples. */
+typedef struct ipt_batch_buffer {
+    cl_mem buffer;
+    size_t byte_offset;
+} ipt_batch_buffer;
+
 typedef struct ipt_batch_desc {
     size_t count; /* elements */
     const ipt_batch_operand *operands;
@@ -109,20 +116,15 @@ typedef struct ipt_batch_desc {
                                   and gemm compute a.x * result + a.y * what was there, with complex a.xy and a.zw, if
                                   it is the vector of two (four) of their type */
     ipt_model model;
-    size_t lanes;             /* for GROUP and INTERLEAVED: 2, 4, 8 ... work-items to an element; 0: chosen */
-    size_t group_size;        /* work-items of a work-group, a power of two; 0: chosen */
-    unsigned flags;           /* IPT_CACHE_ONLY, or 0 */
+    size_t lanes;      /* for GROUP and INTERLEAVED: 2, 4, 8 ... work-items to an element; 0: chosen */
+    size_t group_size; /* work-items of a work-group, a power of two; 0: chosen */
+    unsigned flags;    /* IPT_CACHE_ONLY; IPT_MEASURE: the fastest model; or 0 */
+    const ipt_batch_buffer *measure_buffers; /* for IPT_MEASURE: operands as executions will have them, with a = 0.
+                                                Those that are only written change */
     size_t max_device_memory; /* bytes for ipt_batch_execute_host; 0: 192 MiB, or less on small devices */
 } ipt_batch_desc;             /* count, operands, operand_count and action or ready are required */
 
 typedef struct ipt_batch ipt_batch;
-
-/* Where an operand of an execution begins. byte_offset is a multiple of the operand's type; of 16 bytes, if layout
- * ELEMENTS has elements whose bytes and stride are such multiples. */
-typedef struct ipt_batch_buffer {
-    cl_mem buffer;
-    size_t byte_offset;
-} ipt_batch_buffer;
 
 /* Creates the plan of a batch: chooses a model, builds its program unless the cache has it (PoCL finishes compiling it
  * at the first execution). Copies the desc's texts. On
