@@ -2972,6 +2972,8 @@ typedef struct ipt__wisdom {
 #define IPT__WISDOM_FIELD(field) size_t field;
     IPT__WISDOM_LIST(IPT__WISDOM_FIELD)
     size_t row_pitch, row_pitch_out; /* at the end of lines about rows with gaps */
+    char action[33];                 /* of a batch plan with `batch` elements: a hash; "": about a matrix */
+    size_t model, lanes, group_size; /* of a batch plan: the choice */
 } ipt__wisdom;
 
 /* Memory of ipt_host_alloc. */
@@ -11266,15 +11268,41 @@ static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, c
 
 #define IPT__WISDOM_TITLE "ipt wisdom 2"
 
+enum { IPT__WISDOM_MODELS = 7 }; /* of ipt_model, which builds without batches lack */
+
+/* Copies the measured result. */
+static void ipt__wisdom_take(ipt__wisdom *to, const ipt__wisdom *from)
+{
+    to->length = from->length;
+    to->bands = from->bands;
+    to->height = from->height;
+    to->model = from->model;
+    to->lanes = from->lanes;
+    to->group_size = from->group_size;
+}
+
 /* True if both lines describe the same plan. The measured result is not compared. */
 static int ipt__wisdom_same(const ipt__wisdom *a, const ipt__wisdom *b)
 {
     ipt__wisdom other = *b;
     other.next = a->next;
-    other.length = a->length;
-    other.bands = a->bands;
-    other.height = a->height;
+    ipt__wisdom_take(&other, a);
     return !memcmp(a, &other, sizeof other);
+}
+
+/* Copies the wisdom for a key. Returns 0 if there is none. */
+static int ipt__wisdom_find(ipt_context *context, const ipt__wisdom *key, ipt__wisdom *found)
+{
+    const ipt__wisdom *known;
+    int is_found = 0;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    for (known = context->wisdom; known && !is_found; known = known->next) {
+        is_found = ipt__wisdom_same(known, key);
+        if (is_found)
+            *found = *known;
+    }
+    IPT_LOCK_RELEASE(&context->lock);
+    return is_found;
 }
 
 /* The key of a plan's wisdom: every input that its choice depends on. */
@@ -11321,9 +11349,7 @@ static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *list)
             at = &(*at)->next;
         added->next = NULL;
         if (*at) {
-            (*at)->length = added->length;
-            (*at)->bands = added->bands;
-            (*at)->height = added->height;
+            ipt__wisdom_take(*at, added);
             ipt__wisdom_free(context, added);
         } else
             *at = added;
@@ -11336,21 +11362,14 @@ static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
 {
     ipt_context *const context = plan->context;
     const ipt__wisdom wanted = ipt__wisdom_of(plan, budget);
-    const ipt__wisdom *known;
     ipt__layout layout;
     ipt__wisdom found;
-    memset(&found, 0, sizeof found);
-    IPT_LOCK_ACQUIRE(&context->lock);
-    for (known = context->wisdom; known; known = known->next)
-        if (ipt__wisdom_same(known, &wanted))
-            found = *known;
-    IPT_LOCK_RELEASE(&context->lock);
+    if (!ipt__wisdom_find(context, &wanted, &found))
+        return 0;
     if (found.length)
         ipt__layout_of_length(&plan->problem, &layout, found.length, budget);
-    else if (found.bands)
-        ipt__layout_of_bands(&plan->problem, &layout, found.bands, found.height, budget);
     else
-        return 0;
+        ipt__layout_of_bands(&plan->problem, &layout, found.bands, found.height, budget);
     if (layout.workspace > (budget ? budget : plan->layout.workspace))
         return 0;
     plan->layout = layout;
@@ -11378,6 +11397,11 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
     ipt__text_add(&out, "%s\n%.*s", IPT__WISDOM_TITLE, (int)ipt__wisdom_device(context), context->device_text);
     IPT_LOCK_ACQUIRE(&context->lock);
     for (next = context->wisdom; next; next = next->next, ++lines) {
+        if (*next->action) {
+            ipt__text_add(&out, "batch action=%s elements=%zu model=%zu lanes=%zu group_size=%zu\n", next->action,
+                          next->batch, next->model, next->lanes, next->group_size);
+            continue;
+        }
         ipt__text_add(&out, "transpose");
 #define IPT__WISDOM_PRINT(field) ipt__text_add(&out, " " #field "=%zu", (size_t)next->field);
         IPT__WISDOM_LIST(IPT__WISDOM_PRINT)
@@ -11409,12 +11433,44 @@ static int ipt__wisdom_is_possible(const ipt__wisdom *wisdom)
            wisdom->bands <= shorter && wisdom->height && wisdom->height <= longer / wisdom->bands;
 }
 
+static int ipt__is_power_of_two(size_t value)
+{
+    return value && !(value & (value - 1));
+}
+
+/* Reads a line about a batch. Returns 0 if it is malformed. */
+static int ipt__wisdom_read_batch(const char *line, ipt__wisdom *wisdom)
+{
+    const size_t digits = sizeof wisdom->action - 1;
+    const char *at = line + strlen("batch action=");
+    memset(wisdom, 0, sizeof *wisdom);
+    if (strncmp(line, "batch action=", strlen("batch action=")) || strspn(at, "0123456789abcdef") != digits)
+        return 0;
+    memcpy(wisdom->action, at, digits);
+    at += digits;
+#define IPT__WISDOM_READ_PART(name, field, stop)                                                                       \
+    if (strncmp(at, name, strlen(name)))                                                                               \
+        return 0;                                                                                                      \
+    at += strlen(name);                                                                                                \
+    if (!ipt__number_next(&at, stop, &wisdom->field))                                                                  \
+        return 0;
+    IPT__WISDOM_READ_PART(" elements=", batch, ' ')
+    IPT__WISDOM_READ_PART("model=", model, ' ')
+    IPT__WISDOM_READ_PART("lanes=", lanes, ' ')
+    IPT__WISDOM_READ_PART("group_size=", group_size, 0)
+    return wisdom->batch && wisdom->model && wisdom->model <= IPT__WISDOM_MODELS &&
+           ipt__is_power_of_two(wisdom->lanes) && ipt__is_power_of_two(wisdom->group_size) &&
+           wisdom->lanes <= wisdom->group_size && wisdom->group_size <= 1024;
+}
+
 /* Reads one line of wisdom. Returns 0 if the line is malformed. */
 static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
 {
     const int pitched = strstr(line, " row_pitch=") != NULL;
     int left = 2 * pitched, good = !strncmp(line, "transpose ", 10);
     const char *at = line + 10;
+    if (!strncmp(line, "batch ", 6))
+        return ipt__wisdom_read_batch(line, wisdom);
     memset(wisdom, 0, sizeof *wisdom);
 #define IPT__WISDOM_COUNT(field) ++left;
     IPT__WISDOM_LIST(IPT__WISDOM_COUNT)
@@ -11462,7 +11518,8 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_import(ipt_context *context, const char 
         *line = 0;
         ++number;
         if (!ipt__line_next(&next, line, sizeof line))
-            result = ipt__fail_line("wisdom", number, line, "'transpose ...' or 'end' and the number of lines");
+            result = ipt__fail_line("wisdom", number, line,
+                                    "'transpose ...', 'batch ...', or 'end' and the number of lines");
         else if (ipt__line_number(line, "end", &counted)) {
             closed = 1;
             if (counted != (size_t)lines || *next)
@@ -16563,8 +16620,8 @@ enum { IPT__HOLD_LOCAL, IPT__HOLD_STAGED, IPT__HOLD_REGISTERS, IPT__HOLD_MEMORY 
 typedef struct ipt__batch_choice {
     ipt_model model;
     size_t lanes, group_size;
-    int hold, interleaved;
-    size_t local_bytes; /* of operands, a multiple of 16 */
+    int hold, interleaved; /* interleaved: neighbouring work-items have different elements */
+    size_t local_bytes;    /* of operands, a multiple of 16 */
 } ipt__batch_choice;
 
 /* What the choice depends on. */
@@ -16572,18 +16629,25 @@ typedef struct ipt__batch_problem {
     ipt__batch_operand operands[IPT_MAX_OPERANDS];
     size_t operand_count, count;
     size_t element_bytes; /* of all operands */
+    size_t far_bytes;     /* of those whose elements lie one after the other, with several components */
     size_t alignment;     /* of operands in local memory: the longest type, at least 16 */
     size_t sum_bytes;     /* local memory of a work-item for IPT_SUM */
+    ipt_action ready;
+    size_t m, n, k;                    /* of a ready action, as in IPT_ACTION_LIST */
+    int shares, loops, barriers, sums; /* of another action: it names IPT_LANE or IPT_FOR_LANES; it has loops; the
+                                          places of barriers and sums in its text */
     ipt__limits limits;
 } ipt__batch_problem;
 
 enum {
-    IPT__BATCH_GROUP = 64,         /* work-items: two of NVIDIA's sub-groups. Larger groups leave registers unused */
-    IPT__BATCH_REGISTERS = 512,    /* most bytes of an element in a work-item's registers, half of NVIDIA's */
-    IPT__BATCH_LANES = 32,         /* most work-items of an element that share a sub-group */
-    IPT__BATCH_INTERLEAVED = 1536, /* bytes of an element above which its lanes are neighbours */
-    IPT__BATCH_WHOLE = 10240,      /* the same above which a work-group serves it */
-    IPT__BATCH_LOCAL = 110592      /* most local memory on NVIDIA's GPUs, which give more than they report */
+    IPT__BATCH_REGISTERS = 1024, /* bytes of NVIDIA's registers of a work-item */
+    IPT__BATCH_LANES = 32,       /* most work-items of an element that share a sub-group */
+    IPT__BATCH_LOCAL = 110592,   /* most local memory on NVIDIA's GPUs, which give more than they report */
+    /* A compute unit of NVIDIA's, which OpenCL does not report; of others, local memory is as reported. */
+    IPT__BATCH_UNIT_LOCAL = 232448, /* bytes */
+    IPT__BATCH_UNIT_REGISTERS = 65536,
+    IPT__BATCH_UNIT_GROUPS = 32,
+    IPT__BATCH_UNIT_ITEMS = 2048
 };
 
 static size_t ipt__power_of_two_from(size_t least)
@@ -16640,13 +16704,58 @@ static int ipt__batch_fits(ipt__batch_problem *problem, ipt__batch_choice *choic
                    choice->local_bytes, most);
         return 0;
     }
+    if (choice->lanes > 1 && !problem->shares) {
+        ipt__print(why, 160, "the action names neither IPT_FOR_LANES nor IPT_LANE, so one work-item computes it");
+        return 0;
+    }
     if ((choice->hold == IPT__HOLD_STAGED || choice->hold == IPT__HOLD_REGISTERS) &&
-        problem->element_bytes > 4 * IPT__BATCH_REGISTERS) {
+        problem->element_bytes > 2 * IPT__BATCH_REGISTERS) {
         ipt__print(why, 160, "an element takes %zu bytes, and registers hold at most %d", problem->element_bytes,
-                   4 * IPT__BATCH_REGISTERS);
+                   2 * IPT__BATCH_REGISTERS);
         return 0;
     }
     return 1;
+}
+
+/* The work-groups that a compute unit holds at a time: what registers, local memory and its limits allow. */
+static size_t ipt__batch_resident(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
+{
+    const ipt__limits *const limits = &problem->limits;
+    const size_t local = limits->nvidia ? (size_t)IPT__BATCH_UNIT_LOCAL : limits->local_memory,
+                 its = choice->local_bytes + problem->sum_bytes * choice->group_size;
+    size_t groups = ipt__min((size_t)IPT__BATCH_UNIT_GROUPS, IPT__BATCH_UNIT_ITEMS / choice->group_size);
+    if (its)
+        groups = ipt__min(groups, local / (its + 1024)); /* NVIDIA's take 1 KB for themselves */
+    if (choice->hold == IPT__HOLD_STAGED || choice->hold == IPT__HOLD_REGISTERS)
+        groups = ipt__min(groups, IPT__BATCH_UNIT_REGISTERS / ((32 + problem->element_bytes / 4) * choice->group_size));
+    return ipt__max(1, groups);
+}
+
+/* Sets the smallest work-group with which a compute unit holds the most work-items (Ha et al. 2013, section III.E.1),
+ * from two sub-groups on, or four with interleaved elements. (On an H200 one sub-group took 5 to 10 % longer, up to
+ * half as long again; four took 5 % less than two with interleaved elements.) Returns 0 if none fits. */
+static IPT__RARE int ipt__batch_find_group(ipt__batch_problem *problem, ipt__batch_choice *choice, char why[160])
+{
+    const size_t start = choice->interleaved ? 4 * IPT__BATCH_LANES : 2 * IPT__BATCH_LANES;
+    size_t group = ipt__power_of_two_from(ipt__max(choice->lanes, ipt__min(start, problem->limits.group_size))),
+           best = 0, most = 0;
+    for (; group <= problem->limits.group_size; group *= 2) {
+        choice->group_size = group;
+        if (!ipt__batch_fits(problem, choice, why))
+            break;
+        if (ipt__batch_resident(problem, choice) * group > most) {
+            most = ipt__batch_resident(problem, choice) * group;
+            best = group;
+        }
+    }
+    if (!best) /* fewer elements than a sub-group has room for */
+        for (choice->group_size = group; choice->group_size > choice->lanes && !best;) {
+            choice->group_size /= 2;
+            best = ipt__batch_fits(problem, choice, why) ? choice->group_size : 0;
+        }
+    choice->group_size = best ? best : choice->group_size;
+    choice->interleaved = choice->interleaved && choice->group_size > choice->lanes;
+    return best && ipt__batch_fits(problem, choice, why);
 }
 
 /* The longest side of an element's operands. */
@@ -16658,63 +16767,244 @@ static size_t ipt__batch_side(const ipt__batch_problem *problem)
     return side;
 }
 
-/* A model's lanes, work-groups and memory; what the desc gives counts. Halves work-groups whose elements exceed local
- * memory. */
-static IPT__RARE int ipt__batch_choose(ipt__batch_problem *problem, const ipt_batch_desc *desc, ipt_model model,
-                                       ipt__batch_choice *choice, char why[160])
+/* What a plan may be: a model, and for GROUP and INTERLEAVED the part of the longest side that is the number of
+ * lanes. */
+static const struct {
+    ipt_model model;
+    size_t part;
+} ipt__batch_candidates[] = {{IPT_MODEL_REGISTERS, 1},   {IPT_MODEL_ITEM, 1},        {IPT_MODEL_MEMORY, 1},
+                             {IPT_MODEL_GROUP, 1},       {IPT_MODEL_GROUP, 2},       {IPT_MODEL_GROUP, 4},
+                             {IPT_MODEL_INTERLEAVED, 1}, {IPT_MODEL_INTERLEAVED, 2}, {IPT_MODEL_INTERLEAVED, 4},
+                             {IPT_MODEL_WORK_GROUP, 1},  {IPT_MODEL_LARGE, 1}};
+enum { IPT__BATCH_CANDIDATES = sizeof ipt__batch_candidates / sizeof *ipt__batch_candidates };
+
+/* A model with so many lanes (0: all of a work-group) and work-items in a work-group (0: chosen). Returns 0 if the
+ * device cannot run it; *why: the reason. */
+static IPT__RARE int ipt__batch_try(ipt__batch_problem *problem, ipt_model model, size_t lanes, size_t group_size,
+                                    ipt__batch_choice *choice, char why[160])
 {
-    const int shares = model == IPT_MODEL_GROUP || model == IPT_MODEL_INTERLEAVED,
-              whole = model == IPT_MODEL_WORK_GROUP || model == IPT_MODEL_LARGE;
-    size_t least = 1, group = ipt__min((size_t)IPT__BATCH_GROUP, problem->limits.group_size);
+    size_t group = 64;
     memset(choice, 0, sizeof *choice);
     choice->model = model;
     choice->interleaved = model == IPT_MODEL_INTERLEAVED;
     choice->hold = model == IPT_MODEL_REGISTERS                            ? (int)IPT__HOLD_STAGED
                    : model == IPT_MODEL_MEMORY || model == IPT_MODEL_LARGE ? (int)IPT__HOLD_MEMORY
                                                                            : (int)IPT__HOLD_LOCAL;
-    choice->lanes = 1;
-    while (group & (group - 1)) /* a power of two */
-        group &= group - 1;
-    if (shares) {
-        choice->lanes = desc->lanes ? desc->lanes
-                                    : ipt__min(ipt__power_of_two_from(ipt__max(2, ipt__batch_side(problem))),
-                                               ipt__min((size_t)IPT__BATCH_LANES, group));
-        least = choice->lanes;
-        group = ipt__max(group, least);
+    if (lanes && !group_size) {
+        choice->lanes = lanes;
+        return ipt__batch_find_group(problem, choice, why);
     }
-    if (whole) /* as many lanes as the largest operand has rows, and several columns at a time */
-        while (group < problem->limits.group_size && group * group < problem->element_bytes)
-            group *= 2;
-    choice->group_size = desc->group_size ? desc->group_size : group;
-    if (whole)
-        choice->lanes = choice->group_size;
-    while (!ipt__batch_fits(problem, choice, why)) {
-        if (desc->group_size || whole || choice->group_size / 2 < least || !choice->local_bytes)
-            return 0;
-        choice->group_size /= 2;
-        choice->lanes = ipt__min(choice->lanes, choice->group_size);
-    }
-    return 1;
+    /* A whole work-group: as many lanes as the largest operand has rows, and several columns at a time. */
+    while (group > problem->limits.group_size)
+        group /= 2;
+    while (2 * group <= problem->limits.group_size && group * group < problem->element_bytes)
+        group *= 2;
+    choice->group_size = group_size ? group_size : group;
+    choice->lanes = lanes ? lanes : choice->group_size;
+    choice->interleaved = choice->interleaved && choice->group_size > choice->lanes;
+    return ipt__batch_fits(problem, choice, why);
 }
 
-/* The model for elements of this size, among those that fit. CPUs have caches instead of local memory. On an H200 in
- * microseconds, interleaved, neighbouring lanes, work-groups: Cholesky decompositions of 8 x 8 doubles 188, 219, 1310,
- * of 16 x 16 377, 317, 850, of 32 x 32 1005, 585, 664; products of 8 x 8 doubles (1.5 KB) 74, 75, 256, of 16 x 16 96,
- * 86, 124, of 32 x 32 floats (12 KB) 131, 151, 94. */
-static IPT__RARE int ipt__batch_choose_model(ipt__batch_problem *problem, const ipt_batch_desc *desc,
-                                             ipt__batch_choice *choice, char why[160])
+/* The candidate, as far as the desc leaves it open. Returns 0 if the desc rules it out or the device cannot run it. */
+static IPT__RARE int ipt__batch_candidate(ipt__batch_problem *problem, const ipt_batch_desc *desc, size_t index,
+                                          ipt__batch_choice *choice, char why[160])
 {
-    static const ipt_model larger[] = {IPT_MODEL_INTERLEAVED, IPT_MODEL_GROUP, IPT_MODEL_WORK_GROUP, IPT_MODEL_LARGE};
-    size_t i = (problem->element_bytes > IPT__BATCH_INTERLEAVED) + (problem->element_bytes > IPT__BATCH_WHOLE);
-    if (problem->limits.cpu)
-        return ipt__batch_choose(problem, desc, IPT_MODEL_MEMORY, choice, why);
-    if (problem->element_bytes <= IPT__BATCH_REGISTERS &&
-        ipt__batch_choose(problem, desc, IPT_MODEL_REGISTERS, choice, why))
-        return 1;
-    for (; i < sizeof larger / sizeof *larger; ++i)
-        if (ipt__batch_choose(problem, desc, larger[i], choice, why))
-            return 1;
-    return 0;
+    const ipt_model model = ipt__batch_candidates[index].model;
+    const size_t part = ipt__batch_candidates[index].part, side = ipt__power_of_two_from(ipt__batch_side(problem)),
+                 most = ipt__min((size_t)IPT__BATCH_LANES, problem->limits.group_size);
+    size_t lanes = model == IPT_MODEL_WORK_GROUP || model == IPT_MODEL_LARGE ? 0 : 1;
+    if (desc->model && desc->model != model)
+        return 0;
+    if (model == IPT_MODEL_GROUP || model == IPT_MODEL_INTERLEAVED) {
+        if (desc->lanes ? part > 1 : part > 1 && ipt__min(side, most) < 2 * part)
+            return 0; /* the same as another candidate */
+        lanes = ipt__max(1, ipt__min(ipt__max(2, side), most) / part);
+        while (lanes & (lanes - 1)) /* a power of two */
+            lanes &= lanes - 1;
+        lanes = desc->lanes ? desc->lanes : desc->group_size ? ipt__min(lanes, desc->group_size) : lanes;
+    }
+    return ipt__batch_try(problem, model, lanes, desc->group_size, choice, why);
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>batch/cost                                                                                                       */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The cost model of batch plans: the time that a model takes beside the transfer of the operands, which is the same in
+ * all models. */
+
+/* What an element takes of each of its lanes. */
+typedef struct ipt__batch_work {
+    double turns; /* of innermost loops: a product and a sum, two or three components from where the element is */
+    double barriers;
+} ipt__batch_work;
+
+static double ipt__batch_share(double turns, size_t lanes)
+{
+    return turns <= 0 ? 0 : (double)ipt__ceil_divide((size_t)turns, lanes);
+}
+
+/* An elimination of n columns: a column takes `each` turns of every lane and `scan` for each row below. Its rows are
+ * shared, with as many turns as there are columns right of it, or half of them. */
+static ipt__batch_work ipt__batch_eliminate(size_t n, size_t lanes, double each, double scan, double part)
+{
+    ipt__batch_work work = {0, 0};
+    size_t below;
+    for (below = n; below; --below) {
+        work.turns += each + scan * (double)below + ipt__batch_share((double)below, lanes);
+        work.turns += ipt__batch_share((double)below - 1, lanes) * (double)below * part;
+    }
+    work.barriers = 3 * (double)n;
+    return work;
+}
+
+/* Substitutions in n rows of m right sides, of which a lane has whole ones. */
+static double ipt__batch_substitute(const ipt__batch_problem *problem, size_t lanes)
+{
+    return ipt__batch_share((double)problem->m, lanes) * (double)problem->n * ((double)problem->n + 8);
+}
+
+static double ipt__batch_log2(size_t lanes)
+{
+    double log = 0;
+    for (; lanes > 1; lanes /= 2)
+        ++log;
+    return log;
+}
+
+/* An action of the caller's: each component once, or in loops as often as the longest side has components. */
+static ipt__batch_work ipt__batch_own_work(const ipt__batch_problem *problem, size_t lanes)
+{
+    const double side = (double)ipt__batch_side(problem);
+    ipt__batch_work work = {0, 0};
+    size_t i;
+    for (i = 0; i < problem->operand_count; ++i)
+        work.turns += (double)problem->operands[i].components * (problem->loops ? side : 1);
+    work.turns /= (double)lanes;
+    if (lanes > 1)
+        work.barriers =
+            problem->barriers * (problem->loops ? side : 1) + problem->sums * (2 + 2 * ipt__batch_log2(lanes));
+    return work;
+}
+
+static IPT__RARE ipt__batch_work ipt__batch_work_of(const ipt__batch_problem *problem, size_t lanes)
+{
+    const size_t m = problem->m, n = problem->n, k = problem->k;
+    const size_t blocks = ipt__ceil_divide(m, 4) * ipt__ceil_divide(n, 4); /* as in gemm.cl */
+    ipt__batch_work work = {0, 0};
+    switch (problem->ready) {
+    case IPT_ACTION_NONE:
+        return ipt__batch_own_work(problem, lanes);
+    case IPT_ACTION_DOT:
+        work.turns = ipt__batch_share((double)n, lanes);
+        work.barriers = lanes > 1 ? 2 + 2 * ipt__batch_log2(lanes) : 0;
+        return work;
+    case IPT_ACTION_GEMV:
+        work.turns = ipt__batch_share((double)m, lanes) * (double)k;
+        return work;
+    case IPT_ACTION_GEMM:
+        work.turns =
+            lanes > 1 ? ipt__batch_share((double)blocks, lanes) * (double)k * 8 : (double)m * (double)n * (double)k;
+        return work;
+    case IPT_ACTION_POTRF:
+    case IPT_ACTION_POSV:
+        work = ipt__batch_eliminate(n, lanes, 4, 0, 0.5);
+        break;
+    case IPT_ACTION_GETRF:
+    case IPT_ACTION_GESV:
+        work = ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share((double)n, lanes), 1, 1);
+        break;
+    case IPT_ACTION_GETRI:
+        work = ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share((double)n, lanes) * (2 + (double)n), 1, 0);
+        break;
+    default:
+        break;
+    }
+    if (problem->ready == IPT_ACTION_TRSM)
+        work.turns = ipt__batch_substitute(problem, lanes) / 2;
+    else if (problem->ready == IPT_ACTION_POTRS || problem->ready == IPT_ACTION_POSV ||
+             problem->ready == IPT_ACTION_GETRS || problem->ready == IPT_ACTION_GESV)
+        work.turns += ipt__batch_substitute(problem, lanes);
+    return work;
+}
+
+/* Nanoseconds of a lane that has a compute unit's usual company: for an element, a barrier, a turn, the same where it
+ * takes indices from pivots, and a byte of operands whose elements lie one after the other. Fitted to 440 random
+ * actions, sizes and counts in all models on an H200. */
+static const struct {
+    double element, barrier, turn, pivoted, far_byte;
+} ipt__batch_costs[IPT__MODEL_COUNT] = {
+    {0, 0, 0, 0, 0},        /* auto */
+    {0, 0, 0, 11, 15},      /* registers: products of registers cost nothing, but indices need memory */
+    {0, 0, 11, 11, 18},     /* item */
+    {0, 0, 31, 31, 0},      /* memory */
+    {535, 20, 14, 14, 9.6}, /* group */
+    {627, 26, 14, 14, 6.6}, /* interleaved */
+    {1015, 35, 10, 10, 0},  /* work-group */
+    {461, 26, 30, 30, 0},   /* large */
+};
+
+/* The work-items that a compute unit executes in the time of one. */
+#define IPT__BATCH_UNIT_WIDTH 1845.0
+
+/* How much longer a turn takes whose work-items read far from one another in the buffers: caches help where each
+ * component is read once, unless elements of 128 bytes share few of their sets. */
+static double ipt__batch_far(const ipt__batch_problem *problem)
+{
+    size_t i;
+    int shared = problem->ready != IPT_ACTION_DOT;
+    for (i = 0; i < problem->operand_count; ++i) {
+        const ipt__batch_operand *const operand = &problem->operands[i];
+        shared |=
+            operand->given.layout == IPT_LAYOUT_ELEMENTS && operand->given.stride * operand->type_bytes % 128 == 0;
+    }
+    return shared ? 10 : 3.4;
+}
+
+/* The nanoseconds that a choice takes beside the transfer. Work-groups that a compute unit holds at a time overlap. */
+static IPT__RARE double ipt__batch_cost(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
+{
+    const int pivots = problem->ready == IPT_ACTION_GETRF || problem->ready == IPT_ACTION_GETRS ||
+                       problem->ready == IPT_ACTION_GESV || problem->ready == IPT_ACTION_GETRI;
+    const double type = (double)problem->operands[0].type_bytes, units = (double)problem->limits.compute_units;
+    const double groups = (double)ipt__ceil_divide(problem->count, choice->group_size / choice->lanes);
+    const double waves = groups / (units * (double)ipt__batch_resident(problem, choice)), each = groups / units;
+    const ipt__batch_work work = ipt__batch_work_of(problem, choice->lanes);
+    double turn = ipt__batch_costs[choice->model].turn, lane;
+    if (pivots)
+        turn = ipt__batch_costs[choice->model].pivoted;
+    if (choice->model == IPT_MODEL_MEMORY && problem->far_bytes)
+        turn *= ipt__batch_far(problem);
+    lane = ipt__batch_costs[choice->model].element + work.barriers * ipt__batch_costs[choice->model].barrier +
+           work.turns * turn * (type + 4) / 8 +
+           (double)problem->far_bytes / (double)choice->lanes * ipt__batch_costs[choice->model].far_byte;
+    return lane *
+           ((waves > 1 ? waves : 1) + (each > 1 ? each : 1) * (double)choice->group_size / IPT__BATCH_UNIT_WIDTH);
+}
+
+/* The cheapest candidate that the desc allows. CPUs have caches instead of local memory. Returns 0 if the device can
+ * run none; *why: the reason against the last one. */
+static IPT__RARE int ipt__batch_choose(ipt__batch_problem *problem, const ipt_batch_desc *desc,
+                                       ipt__batch_choice *choice, char why[160])
+{
+    double least = 0;
+    size_t i, best = IPT__BATCH_CANDIDATES;
+    for (i = 0; i < IPT__BATCH_CANDIDATES; ++i) {
+        const ipt_model model = ipt__batch_candidates[i].model;
+        double cost;
+        if (!desc->model && problem->limits.cpu && model != IPT_MODEL_MEMORY)
+            continue;
+        if (!desc->model && model == IPT_MODEL_REGISTERS &&
+            problem->element_bytes > IPT__BATCH_REGISTERS / (problem->far_bytes ? 2 : 1))
+            continue; /* compiles for a long time, and by way of local memory it gains little */
+        if (!ipt__batch_candidate(problem, desc, i, choice, why))
+            continue;
+        cost = ipt__batch_cost(problem, choice);
+        if (best == IPT__BATCH_CANDIDATES || cost < least) {
+            least = cost;
+            best = i;
+        }
+    }
+    return best < IPT__BATCH_CANDIDATES && ipt__batch_candidate(problem, desc, best, choice, why);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>batch/text                                                                                                       */
@@ -16777,11 +17067,9 @@ static IPT__RARE void ipt__batch_print_operands(ipt__text *out, const ipt__batch
         const char *const name = operand->given.name;
         ipt__text_add(out, "#define %s_TYPE %s\n#define %s_ROWS %zu\n#define %s_COLS %zu\n", name, operand->given.type,
                       name, operand->given.rows, name, operand->given.cols);
-        ipt__text_add(out, "#define %s_ACCESS %d\n#define %s_LAYOUT %d\n#define %s_WIDTH %zu\n", name,
-                      (int)operand->given.access, name, (int)operand->given.layout, name,
-                      ipt__max(1, operand->given.width));
-        ipt__text_add(out, "#define %s_VECTOR %zu\n#define %s_LOCAL %zu\n#define %s_PITCH %zu\n", name, operand->vector,
-                      name, operand->local, name, operand->pitch);
+        ipt__text_add(out, "#define %s_ACCESS %d\n#define %s_LAYOUT %d\n#define %s_WIDTH %zu\n#define %s_VECTOR %zu\n",
+                      name, (int)operand->given.access, name, (int)operand->given.layout, name,
+                      ipt__max(1, operand->given.width), name, operand->vector);
     }
     ipt__text_add(out, "#define IPT_HELD_ALIGNMENT %zu\n", problem->alignment);
     ipt__text_add(out, "#define IPT_OPERAND_LIST(IPT_X)");
@@ -16805,6 +17093,17 @@ static IPT__RARE void ipt__batch_print_operands(ipt__text *out, const ipt__batch
             ipt__text_add(out, " IPT_X(%s)", operand->given.type);
     }
     ipt__text_add(out, "\n");
+}
+
+/* Adds where the choice has the operands in local memory. */
+static IPT__RARE void ipt__batch_print_places(ipt__text *out, const ipt__batch_problem *problem)
+{
+    size_t i;
+    for (i = 0; i < problem->operand_count; ++i) {
+        const ipt__batch_operand *const operand = &problem->operands[i];
+        ipt__text_add(out, "#define %s_LOCAL %zu\n#define %s_PITCH %zu\n", operand->given.name, operand->local,
+                      operand->given.name, operand->pitch);
+    }
 }
 
 /* Adds what a ready action consists of: the texts, or without them their hashes. */
@@ -16866,31 +17165,63 @@ static IPT__RARE void ipt__batch_hash(const char *action, size_t length, const i
     ipt__hash_text(hashes, strlen(hashes), hash, 32);
 }
 
-/* Makes both texts, which the caller releases. */
+/* What the texts of a batch plan consist of: see ipt__batch_print. */
+enum { IPT__BATCH_ACTION, IPT__BATCH_OPERANDS, IPT__BATCH_KEY };
+
+static IPT__RARE void ipt__batch_print(ipt__text *out, const ipt__batch_problem *problem, const ipt_batch_desc *desc,
+                                       const char *hash, int which)
+{
+    if (which == IPT__BATCH_ACTION) {
+        ipt__batch_print_action(out, problem, desc);
+        return;
+    }
+    ipt__batch_print_operands(out, problem, desc, hash);
+    if (which == IPT__BATCH_OPERANDS)
+        ipt__batch_print_places(out, problem);
+}
+
+/* Makes a text, which the caller releases. Returns NULL if out of memory. */
+static IPT__RARE char *ipt__batch_text(const ipt_allocator *allocator, const ipt__batch_problem *problem,
+                                       const ipt_batch_desc *desc, const char *hash, int which)
+{
+    ipt__text text = {NULL, 0, 0};
+    ipt__batch_print(&text, problem, desc, hash, which);
+    text.capacity = text.length + 1;
+    text.length = 0;
+    text.text = (char *)ipt__allocate(allocator, text.capacity);
+    if (text.text)
+        ipt__batch_print(&text, problem, desc, hash, which);
+    return text.text;
+}
+
+/* Makes both texts of a program, which the caller releases. */
 static IPT__RARE ipt_result ipt__batch_texts(const ipt_allocator *allocator, const ipt__batch_problem *problem,
                                              const ipt_batch_desc *desc, char **operands, char **action)
 {
-    ipt__text text = {NULL, 0, 0};
     char hash[33] = "";
     *operands = NULL;
-    ipt__batch_print_action(&text, problem, desc);
-    text.capacity = text.length + 1;
-    text.length = 0;
-    *action = text.text = (char *)ipt__allocate(allocator, text.capacity);
+    *action = ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_ACTION);
     if (!*action)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__batch_print_action(&text, problem, desc);
-    ipt__batch_hash(*action, text.length, desc, hash);
-    memset(&text, 0, sizeof text);
-    ipt__batch_print_operands(&text, problem, desc, hash);
-    text.capacity = text.length + 1;
-    text.length = 0;
-    *operands = text.text = (char *)ipt__allocate(allocator, text.capacity);
-    if (!*operands)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__batch_print_operands(&text, problem, desc, hash);
-    return IPT_SUCCESS;
+    ipt__batch_hash(*action, strlen(*action), desc, hash);
+    *operands = ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_OPERANDS);
+    return *operands ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
 }
+
+#ifndef IPT_NO_WISDOM
+/* The text that the choice depends on beside the number of elements, which the caller releases. Returns NULL if out of
+ * memory. */
+static IPT__RARE char *ipt__batch_key_text(const ipt_allocator *allocator, const ipt__batch_problem *problem,
+                                           const ipt_batch_desc *desc)
+{
+    char hash[33] = "", *text = ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_ACTION);
+    if (!text)
+        return NULL;
+    ipt__batch_hash(text, strlen(text), desc, hash);
+    ipt__release(allocator, text);
+    return ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_KEY);
+}
+#endif
 
 /* The line of a program's text in which the action's first line is. 0: unknown. */
 static IPT__RARE size_t ipt__batch_action_line(const ipt_allocator *allocator, const ipt__params *params)
@@ -17082,7 +17413,7 @@ static IPT__RARE ipt_result ipt__batch_match(const ipt__batch_problem *problem, 
 }
 
 /* Fails unless the operands and the argument are those of the ready action. */
-static IPT__RARE ipt_result ipt__batch_check_ready(const ipt__batch_problem *problem, const ipt_batch_desc *desc)
+static IPT__RARE ipt_result ipt__batch_check_ready(ipt__batch_problem *problem, const ipt_batch_desc *desc)
 {
     static const char *const types[][2] = {
         {"float", "float2"}, {"double", "double2"}, {"float2", "float4"}, {"double2", "none"}};
@@ -17105,7 +17436,34 @@ static IPT__RARE ipt_result ipt__batch_check_ready(const ipt__batch_problem *pro
         spec += strcspn(spec, " ");
         spec += *spec == ' ';
     }
+    problem->m = lengths['m' - 'a'];
+    problem->n = lengths['n' - 'a'];
+    problem->k = lengths['k' - 'a'];
     return result;
+}
+
+/* How often a word is in a text; NULL has none. */
+static int ipt__count_word(const char *text, const char *word)
+{
+    int count = 0;
+    for (text = text ? strstr(text, word) : NULL; text; text = strstr(text + 1, word))
+        ++count;
+    return count;
+}
+
+/* Notes what the cost model needs to know of an action of the caller's. */
+static IPT__RARE void ipt__batch_read_action(ipt__batch_problem *problem, const ipt_batch_desc *desc)
+{
+    const char *const texts[2] = {desc->action, desc->functions};
+    int i;
+    for (i = 0; i < 2; ++i) {
+        problem->shares += ipt__count_word(texts[i], "IPT_LANE") + ipt__count_word(texts[i], "IPT_FOR_LANES");
+        problem->loops += ipt__count_word(texts[i], "IPT_FOR_LANES") + ipt__count_word(texts[i], "for (") +
+                          ipt__count_word(texts[i], "for(") + ipt__count_word(texts[i], "while");
+        problem->barriers += ipt__count_word(texts[i], "IPT_BARRIER");
+        problem->sums += ipt__count_word(texts[i], "IPT_SUM");
+    }
+    problem->sum_bytes = problem->sums ? 16 : 0;
 }
 
 /* Fails for a desc whose values are wrong by themselves. */
@@ -17194,29 +17552,39 @@ static IPT__RARE ipt_result ipt__batch_take(ipt_batch *batch, const ipt_batch_de
                 return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "operands %zu and %zu are both named %s", j, i,
                                  operand->given.name);
         problem->element_bytes += operand->components * operand->type_bytes;
+        if (operand->given.layout == IPT_LAYOUT_ELEMENTS && operand->components > 1)
+            problem->far_bytes += operand->components * operand->type_bytes;
         problem->alignment = ipt__max(problem->alignment, operand->type_bytes);
         problem->operand_count = i + 1;
     }
+    problem->ready = desc->ready;
     if (desc->ready) {
         result = ipt__batch_check_ready(problem, desc);
         if (result)
             return result;
         problem->sum_bytes = desc->ready == IPT_ACTION_DOT ? 16 : 0;
-    } else if (strstr(desc->action, "IPT_SUM") || (desc->functions && strstr(desc->functions, "IPT_SUM")))
-        problem->sum_bytes = 16;
+        problem->shares = 1;
+    } else
+        ipt__batch_read_action(problem, desc);
     batch->max_device_memory = desc->max_device_memory;
     batch->argument_bytes = desc->argument_type ? ipt__type_bytes(desc->argument_type) : 0;
     return ipt__batch_copy_names(batch);
 }
 
+/* Sets a choice that the device can run, and where the operands then lie. */
+static void ipt__batch_set_choice(ipt_batch *batch, const ipt__batch_choice *choice)
+{
+    batch->choice = *choice;
+    ipt__batch_place(&batch->problem, &batch->choice);
+}
+
+/* Fails unless the device can run a model that the desc allows. */
 static IPT__RARE ipt_result ipt__batch_select(ipt_batch *batch, const ipt_batch_desc *desc)
 {
     char why[160] = "";
-    const int found = desc->model ? ipt__batch_choose(&batch->problem, desc, desc->model, &batch->choice, why)
-                                  : ipt__batch_choose_model(&batch->problem, desc, &batch->choice, why);
-    return found ? IPT_SUCCESS
-                 : ipt__fail(IPT_ERROR_UNSUPPORTED, "model %s is not possible: %s",
-                             ipt_model_string(batch->choice.model), why);
+    return ipt__batch_choose(&batch->problem, desc, &batch->choice, why)
+               ? IPT_SUCCESS
+               : ipt__fail(IPT_ERROR_UNSUPPORTED, "model %s is not possible: %s", ipt_model_string(desc->model), why);
 }
 
 /* The parameters of the choice's program, with the texts of ipt__batch_texts. */
@@ -17329,6 +17697,57 @@ IPT_API const char *ipt_batch_source(const ipt_batch *batch)
     return batch ? batch->program->source : NULL;
 #endif
 }
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>batch/wisdom                                                                                                     */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Wisdom about batches: the model that IPT_MEASURE found, for an action, its operands and their number. */
+
+#ifndef IPT_NO_WISDOM
+
+/* The key of a batch's wisdom. The hash is of all that the program's text depends on, but for the choice. */
+static IPT__RARE ipt_result ipt__batch_wisdom_of(const ipt_batch *batch, const ipt_batch_desc *desc,
+                                                 ipt__wisdom *wisdom)
+{
+    char *text;
+    memset(wisdom, 0, sizeof *wisdom);
+    wisdom->batch = batch->problem.count;
+    text = ipt__batch_key_text(&batch->context->allocator, &batch->problem, desc);
+    if (!text)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    ipt__hash_text(text, strlen(text), wisdom->action, sizeof wisdom->action - 1);
+    ipt__release(&batch->context->allocator, text);
+    return IPT_SUCCESS;
+}
+
+/* Applies the wisdom for this plan, if there is any and the device can run it. */
+static IPT__RARE int ipt__batch_apply_wisdom(ipt_batch *batch, const ipt__wisdom *wanted)
+{
+    ipt__batch_choice choice;
+    ipt__wisdom found;
+    char why[160];
+    if (!ipt__wisdom_find(batch->context, wanted, &found))
+        return 0;
+    if (!ipt__batch_try(&batch->problem, (ipt_model)found.model, found.lanes, found.group_size, &choice, why)) {
+        ipt__batch_set_choice(batch, &batch->choice); /* the trial has moved the operands */
+        return 0;
+    }
+    batch->choice = choice;
+    return 1;
+}
+
+static IPT__RARE void ipt__batch_keep_wisdom(ipt_batch *batch, const ipt__wisdom *key)
+{
+    ipt__wisdom learnt = *key;
+    learnt.model = (size_t)batch->choice.model;
+    learnt.lanes = batch->choice.lanes;
+    learnt.group_size = batch->choice.group_size;
+    IPT_LOCK_ACQUIRE(&batch->context->lock);
+    ipt__wisdom_add(batch->context, &learnt); /* out of memory: the result is not recorded */
+    IPT_LOCK_RELEASE(&batch->context->lock);
+}
+
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>batch/execute                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -17550,28 +17969,28 @@ static IPT__RARE ipt_result ipt__batch_time(ipt__batch_trial *trial, cl_ulong *n
     return result;
 }
 
-/* Replaces the choice by that of the fastest model. */
+/* Replaces the choice by the fastest candidate. */
 static IPT__RARE ipt_result ipt__batch_measure_models(ipt__batch_trial *trial, const ipt_batch_desc *desc)
 {
     ipt_batch *const batch = trial->batch;
-    ipt_model best = batch->choice.model;
+    ipt__batch_choice best = batch->choice;
     cl_ulong least = 0;
     ipt_result result = ipt__batch_copy_originals(trial, 0);
     char why[160];
-    int model;
-    for (model = IPT_MODEL_AUTO + 1; model < IPT__MODEL_COUNT && !result; ++model) {
+    size_t i;
+    for (i = 0; i < IPT__BATCH_CANDIDATES && !result; ++i) {
         cl_ulong time = 0;
-        if (!ipt__batch_choose(&batch->problem, desc, (ipt_model)model, &batch->choice, why))
+        if (!ipt__batch_candidate(&batch->problem, desc, i, &batch->choice, why))
             continue;
         result = ipt__batch_build(batch, desc);
         result = result ? result : ipt__batch_time(trial, &time);
         ipt__batch_drop(batch);
         if (!result && time && (!least || time < least)) {
             least = time;
-            best = (ipt_model)model;
+            best = batch->choice;
         }
     }
-    ipt__batch_choose(&batch->problem, desc, best, &batch->choice, why);
+    ipt__batch_set_choice(batch, &best);
     return result ? result : ipt__batch_copy_originals(trial, 1);
 }
 
@@ -17584,8 +18003,6 @@ static IPT__RARE ipt_result ipt__batch_select_fastest(ipt_batch *batch, const ip
     memset(&trial, 0, sizeof trial);
     trial.batch = batch;
     trial.buffers = desc->measure_buffers;
-    if (!batch->context->context)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MEASURE, and the context has no device to measure on");
     if (!desc->measure_buffers)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "measure_buffers is NULL: IPT_MEASURE needs operands such as executions will have");
@@ -17597,6 +18014,29 @@ static IPT__RARE ipt_result ipt__batch_select_fastest(ipt_batch *batch, const ip
         if (trial.originals[i])
             ipt__cl.clReleaseMemObject(trial.originals[i]);
     return result;
+}
+
+/* Follows wisdom if there is any, and otherwise IPT_MEASURE. */
+static IPT__RARE ipt_result ipt__batch_select_known(ipt_batch *batch, const ipt_batch_desc *desc)
+{
+    const int measures = (desc->flags & IPT_MEASURE) != 0;
+    ipt_result result =
+        measures && !batch->context->context
+            ? ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MEASURE, and the context has no device to measure on")
+            : IPT_SUCCESS;
+#ifdef IPT_NO_WISDOM
+    return measures && !result ? ipt__batch_select_fastest(batch, desc) : result;
+#else
+    ipt__wisdom wisdom;
+    if (!result)
+        result = ipt__batch_wisdom_of(batch, desc, &wisdom);
+    if (result || ipt__batch_apply_wisdom(batch, &wisdom) || !measures)
+        return result;
+    result = ipt__batch_select_fastest(batch, desc);
+    if (!result)
+        ipt__batch_keep_wisdom(batch, &wisdom);
+    return result;
+#endif
 }
 
 IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *context, const ipt_batch_desc *desc,
@@ -17621,8 +18061,8 @@ IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *contex
     IPT_LOCK_INIT(&made->lock);
     result = ipt__batch_take(made, &taken);
     result = result ? result : ipt__batch_select(made, &taken);
-    if (!result && (taken.flags & IPT_MEASURE) && !taken.model)
-        result = ipt__batch_select_fastest(made, &taken);
+    if (!result && !taken.model)
+        result = ipt__batch_select_known(made, &taken);
     result = result ? result : ipt__batch_build(made, &taken);
     if (result) {
         ipt_batch_destroy(made);

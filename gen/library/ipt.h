@@ -88,8 +88,10 @@
 #include "axes/make.h"
 #ifndef IPT_NO_BATCH
 #include "batch/model.h"
+#include "batch/cost.h"
 #include "batch/text.h"
 #include "batch/make.h"
+#include "batch/wisdom.h"
 #include "batch/execute.h"
 #include "batch/create.h"
 #include "batch/host.h"

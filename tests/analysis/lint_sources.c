@@ -71,9 +71,10 @@ static int write_batches(const char *folder)
                     desc.operand_count = action == IPT_ACTION_DOT || action == IPT_ACTION_GEMM ? 3 : 4;
                     if (action == IPT_ACTION_GEMV)
                         continue; /* its operands are gemm's */
+                    desc.model = (ipt_model)model;
                     batch.context = &context;
                     if (ipt__batch_take(&batch, &desc) ||
-                        !ipt__batch_choose(&batch.problem, &desc, (ipt_model)model, &batch.choice, why) ||
+                        !ipt__batch_choose(&batch.problem, &desc, &batch.choice, why) ||
                         ipt__batch_texts(&context.allocator, &batch.problem, &desc, &operands, &text)) {
                         fprintf(stderr, "%s: %s\n", ipt_action_string((ipt_action)action), ipt_context_error(NULL));
                         exit(1);

@@ -403,6 +403,95 @@ static void batch_measured(void **state)
         clReleaseMemObject(buffers[k].buffer);
 }
 
+/* The wisdom of a context, to be freed. */
+static char *wisdom_of(ipt_context *context)
+{
+    size_t bytes = 0;
+    char *text;
+    assert_int_equal(ipt_wisdom_export(context, NULL, 0, &bytes), IPT_ERROR_INVALID_ARGUMENT);
+    text = malloc(bytes);
+    assert_non_null(text);
+    assert_int_equal(ipt_wisdom_export(context, text, bytes, NULL), IPT_SUCCESS);
+    return text;
+}
+
+/* What IPT_MEASURE found serves later contexts by wisdom; another number of elements is not known. Wisdom about a model
+ * decides; wrong lines are refused. */
+static void batch_wisdom(void **state)
+{
+    enum { COUNT = 300, SIDE = 8 };
+    const ipt_batch_operand operands[] = {{.name = "A", .type = "float", .rows = SIDE, .access = IPT_READ},
+                                          {.name = "B", .type = "float", .rows = SIDE, .access = IPT_WRITE}};
+    const ipt_batch_desc plain = {.count = COUNT,
+                                  .operands = operands,
+                                  .operand_count = 2,
+                                  .action = "IPT_FOR_LANES(i, 0, A_ROWS) B(i, 0) = 2 * A(i, 0);"};
+    const ipt_context_desc shared = {.context = test_cl_context, .device = test_device};
+    static const char *const wrong[] = {"model=0 lanes=2 group_size=64",
+                                        "model=8 lanes=2 group_size=64",
+                                        "model=4 lanes=3 group_size=64",
+                                        "model=4 lanes=2 group_size=48",
+                                        "model=4 lanes=64 group_size=32",
+                                        "model=4 lanes=2 group_size=64 x",
+                                        "model=4 lanes=2"};
+    ipt_batch_desc desc = plain;
+    ipt_batch_buffer buffers[2];
+    ipt_context *context;
+    ipt_batch *batch;
+    char *text, *line, edited[4096];
+    (void)state;
+    for (size_t k = 0; k < TEST_COUNT(buffers); ++k) {
+        const float zero = 0;
+        buffers[k] = (ipt_batch_buffer){
+            clCreateBuffer(test_cl_context, CL_MEM_READ_WRITE, COUNT * SIDE * sizeof(float), NULL, NULL), 0};
+        assert_int_equal(clEnqueueFillBuffer(test_queue, buffers[k].buffer, &zero, sizeof zero, 0,
+                                             COUNT * SIDE * sizeof(float), 0, NULL, NULL),
+                         CL_SUCCESS);
+    }
+    assert_int_equal(clFinish(test_queue), CL_SUCCESS);
+    assert_int_equal(ipt_context_create(&shared, &context), IPT_SUCCESS);
+    desc.flags = IPT_MEASURE;
+    desc.measure_buffers = buffers;
+    if (ipt_batch_create(context, &desc, &batch))
+        fail_msg("%s", ipt_context_error(NULL));
+    ipt_batch_destroy(batch);
+    text = wisdom_of(context);
+    line = strstr(text, "model=");
+    assert_non_null(strstr(text, "\nbatch action="));
+    assert_non_null(strstr(text, " elements=300 "));
+    assert_non_null(line);
+    ipt_context_destroy(context);
+
+    /* the same line with another choice */
+    assert_int_equal(ipt_context_create(&shared, &context), IPT_SUCCESS);
+    snprintf(edited, sizeof edited, "%.*smodel=4 lanes=4 group_size=16\nend 1\n", (int)(line - text), text);
+    if (ipt_wisdom_import(context, edited))
+        fail_msg("%s", ipt_context_error(NULL));
+    char *const again = wisdom_of(context);
+    assert_string_equal(again, edited);
+    free(again);
+    if (ipt_batch_create(context, &plain, &batch))
+        fail_msg("%s", ipt_context_error(NULL));
+    assert_non_null(strstr(ipt_batch_describe(batch), "model group: 4 work-items to an element, work-groups of 16"));
+    assert_int_equal(ipt_batch_execute(batch, test_queue, buffers, NULL, 0, NULL, NULL), IPT_SUCCESS);
+    ipt_batch_destroy(batch);
+    desc = plain;
+    desc.count = COUNT - 1;
+    if (ipt_batch_create(context, &desc, &batch))
+        fail_msg("%s", ipt_context_error(NULL));
+    assert_null(strstr(ipt_batch_describe(batch), "work-groups of 16"));
+    ipt_batch_destroy(batch);
+    for (size_t i = 0; i < TEST_COUNT(wrong); ++i) {
+        snprintf(edited, sizeof edited, "%.*s%s\nend 1\n", (int)(line - text), text, wrong[i]);
+        test_expect_parts(ipt_wisdom_import(context, edited), IPT_ERROR_INVALID_ARGUMENT, "line 4", "not understood");
+    }
+    ipt_context_destroy(context);
+    free(text);
+    assert_int_equal(clFinish(test_queue), CL_SUCCESS);
+    for (size_t k = 0; k < TEST_COUNT(buffers); ++k)
+        clReleaseMemObject(buffers[k].buffer);
+}
+
 /* Sums over the lanes reach all of them, in each model. */
 static void batch_sums(void **state)
 {
@@ -484,7 +573,10 @@ static void batch_bad_descs(void **state)
     EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "operands is NULL", NULL, desc.operands = NULL);
     EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "operand_count is 9", "1 to 8", desc.operand_count = 9);
     EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "model is 99", NULL, desc.model = (ipt_model)99);
-    EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "flags is 1", NULL, desc.flags = IPT_MEASURE);
+    EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "flags is 4", "IPT_MEASURE", desc.flags = IPT_NO_COOPERATIVE);
+    EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "measure_buffers is NULL", NULL, desc.flags = IPT_MEASURE);
+    EXPECT_DESC(IPT_ERROR_UNSUPPORTED, "model group is not possible", "neither IPT_FOR_LANES nor IPT_LANE",
+                desc.model = IPT_MODEL_GROUP);
     EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "group_size is 48", "power of two", desc.group_size = 48);
     EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "lanes is 4", "none", desc.lanes = 4);
     EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "lanes is 3", NULL, desc.lanes = 3; desc.model = IPT_MODEL_GROUP);
@@ -637,5 +729,6 @@ const struct CMUnitTest test_batch[] = {
     TEST_CASE(batch_random),    TEST_CASE(batch_random_larger),  TEST_CASE(batch_host),
     TEST_CASE(batch_measured),  TEST_CASE(batch_sums),           TEST_CASE(batch_bad_descs),
     TEST_CASE(batch_build_log), TEST_CASE(batch_bad_executions), TEST_CASE(batch_cached),
+    TEST_CASE(batch_wisdom),
 };
 const size_t test_batch_count = TEST_COUNT(test_batch);

@@ -75,28 +75,28 @@ static IPT__RARE ipt_result ipt__batch_time(ipt__batch_trial *trial, cl_ulong *n
     return result;
 }
 
-/* Replaces the choice by that of the fastest model. */
+/* Replaces the choice by the fastest candidate. */
 static IPT__RARE ipt_result ipt__batch_measure_models(ipt__batch_trial *trial, const ipt_batch_desc *desc)
 {
     ipt_batch *const batch = trial->batch;
-    ipt_model best = batch->choice.model;
+    ipt__batch_choice best = batch->choice;
     cl_ulong least = 0;
     ipt_result result = ipt__batch_copy_originals(trial, 0);
     char why[160];
-    int model;
-    for (model = IPT_MODEL_AUTO + 1; model < IPT__MODEL_COUNT && !result; ++model) {
+    size_t i;
+    for (i = 0; i < IPT__BATCH_CANDIDATES && !result; ++i) {
         cl_ulong time = 0;
-        if (!ipt__batch_choose(&batch->problem, desc, (ipt_model)model, &batch->choice, why))
+        if (!ipt__batch_candidate(&batch->problem, desc, i, &batch->choice, why))
             continue;
         result = ipt__batch_build(batch, desc);
         result = result ? result : ipt__batch_time(trial, &time);
         ipt__batch_drop(batch);
         if (!result && time && (!least || time < least)) {
             least = time;
-            best = (ipt_model)model;
+            best = batch->choice;
         }
     }
-    ipt__batch_choose(&batch->problem, desc, best, &batch->choice, why);
+    ipt__batch_set_choice(batch, &best);
     return result ? result : ipt__batch_copy_originals(trial, 1);
 }
 
@@ -109,8 +109,6 @@ static IPT__RARE ipt_result ipt__batch_select_fastest(ipt_batch *batch, const ip
     memset(&trial, 0, sizeof trial);
     trial.batch = batch;
     trial.buffers = desc->measure_buffers;
-    if (!batch->context->context)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MEASURE, and the context has no device to measure on");
     if (!desc->measure_buffers)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "measure_buffers is NULL: IPT_MEASURE needs operands such as executions will have");
@@ -122,6 +120,29 @@ static IPT__RARE ipt_result ipt__batch_select_fastest(ipt_batch *batch, const ip
         if (trial.originals[i])
             ipt__cl.clReleaseMemObject(trial.originals[i]);
     return result;
+}
+
+/* Follows wisdom if there is any, and otherwise IPT_MEASURE. */
+static IPT__RARE ipt_result ipt__batch_select_known(ipt_batch *batch, const ipt_batch_desc *desc)
+{
+    const int measures = (desc->flags & IPT_MEASURE) != 0;
+    ipt_result result =
+        measures && !batch->context->context
+            ? ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MEASURE, and the context has no device to measure on")
+            : IPT_SUCCESS;
+#ifdef IPT_NO_WISDOM
+    return measures && !result ? ipt__batch_select_fastest(batch, desc) : result;
+#else
+    ipt__wisdom wisdom;
+    if (!result)
+        result = ipt__batch_wisdom_of(batch, desc, &wisdom);
+    if (result || ipt__batch_apply_wisdom(batch, &wisdom) || !measures)
+        return result;
+    result = ipt__batch_select_fastest(batch, desc);
+    if (!result)
+        ipt__batch_keep_wisdom(batch, &wisdom);
+    return result;
+#endif
 }
 
 IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *context, const ipt_batch_desc *desc,
@@ -146,8 +167,8 @@ IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *contex
     IPT_LOCK_INIT(&made->lock);
     result = ipt__batch_take(made, &taken);
     result = result ? result : ipt__batch_select(made, &taken);
-    if (!result && (taken.flags & IPT_MEASURE) && !taken.model)
-        result = ipt__batch_select_fastest(made, &taken);
+    if (!result && !taken.model)
+        result = ipt__batch_select_known(made, &taken);
     result = result ? result : ipt__batch_build(made, &taken);
     if (result) {
         ipt_batch_destroy(made);

@@ -165,7 +165,7 @@ static IPT__RARE ipt_result ipt__batch_match(const ipt__batch_problem *problem, 
 }
 
 /* Fails unless the operands and the argument are those of the ready action. */
-static IPT__RARE ipt_result ipt__batch_check_ready(const ipt__batch_problem *problem, const ipt_batch_desc *desc)
+static IPT__RARE ipt_result ipt__batch_check_ready(ipt__batch_problem *problem, const ipt_batch_desc *desc)
 {
     static const char *const types[][2] = {
         {"float", "float2"}, {"double", "double2"}, {"float2", "float4"}, {"double2", "none"}};
@@ -188,7 +188,34 @@ static IPT__RARE ipt_result ipt__batch_check_ready(const ipt__batch_problem *pro
         spec += strcspn(spec, " ");
         spec += *spec == ' ';
     }
+    problem->m = lengths['m' - 'a'];
+    problem->n = lengths['n' - 'a'];
+    problem->k = lengths['k' - 'a'];
     return result;
+}
+
+/* How often a word is in a text; NULL has none. */
+static int ipt__count_word(const char *text, const char *word)
+{
+    int count = 0;
+    for (text = text ? strstr(text, word) : NULL; text; text = strstr(text + 1, word))
+        ++count;
+    return count;
+}
+
+/* Notes what the cost model needs to know of an action of the caller's. */
+static IPT__RARE void ipt__batch_read_action(ipt__batch_problem *problem, const ipt_batch_desc *desc)
+{
+    const char *const texts[2] = {desc->action, desc->functions};
+    int i;
+    for (i = 0; i < 2; ++i) {
+        problem->shares += ipt__count_word(texts[i], "IPT_LANE") + ipt__count_word(texts[i], "IPT_FOR_LANES");
+        problem->loops += ipt__count_word(texts[i], "IPT_FOR_LANES") + ipt__count_word(texts[i], "for (") +
+                          ipt__count_word(texts[i], "for(") + ipt__count_word(texts[i], "while");
+        problem->barriers += ipt__count_word(texts[i], "IPT_BARRIER");
+        problem->sums += ipt__count_word(texts[i], "IPT_SUM");
+    }
+    problem->sum_bytes = problem->sums ? 16 : 0;
 }
 
 /* Fails for a desc whose values are wrong by themselves. */
@@ -277,29 +304,39 @@ static IPT__RARE ipt_result ipt__batch_take(ipt_batch *batch, const ipt_batch_de
                 return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "operands %zu and %zu are both named %s", j, i,
                                  operand->given.name);
         problem->element_bytes += operand->components * operand->type_bytes;
+        if (operand->given.layout == IPT_LAYOUT_ELEMENTS && operand->components > 1)
+            problem->far_bytes += operand->components * operand->type_bytes;
         problem->alignment = ipt__max(problem->alignment, operand->type_bytes);
         problem->operand_count = i + 1;
     }
+    problem->ready = desc->ready;
     if (desc->ready) {
         result = ipt__batch_check_ready(problem, desc);
         if (result)
             return result;
         problem->sum_bytes = desc->ready == IPT_ACTION_DOT ? 16 : 0;
-    } else if (strstr(desc->action, "IPT_SUM") || (desc->functions && strstr(desc->functions, "IPT_SUM")))
-        problem->sum_bytes = 16;
+        problem->shares = 1;
+    } else
+        ipt__batch_read_action(problem, desc);
     batch->max_device_memory = desc->max_device_memory;
     batch->argument_bytes = desc->argument_type ? ipt__type_bytes(desc->argument_type) : 0;
     return ipt__batch_copy_names(batch);
 }
 
+/* Sets a choice that the device can run, and where the operands then lie. */
+static void ipt__batch_set_choice(ipt_batch *batch, const ipt__batch_choice *choice)
+{
+    batch->choice = *choice;
+    ipt__batch_place(&batch->problem, &batch->choice);
+}
+
+/* Fails unless the device can run a model that the desc allows. */
 static IPT__RARE ipt_result ipt__batch_select(ipt_batch *batch, const ipt_batch_desc *desc)
 {
     char why[160] = "";
-    const int found = desc->model ? ipt__batch_choose(&batch->problem, desc, desc->model, &batch->choice, why)
-                                  : ipt__batch_choose_model(&batch->problem, desc, &batch->choice, why);
-    return found ? IPT_SUCCESS
-                 : ipt__fail(IPT_ERROR_UNSUPPORTED, "model %s is not possible: %s",
-                             ipt_model_string(batch->choice.model), why);
+    return ipt__batch_choose(&batch->problem, desc, &batch->choice, why)
+               ? IPT_SUCCESS
+               : ipt__fail(IPT_ERROR_UNSUPPORTED, "model %s is not possible: %s", ipt_model_string(desc->model), why);
 }
 
 /* The parameters of the choice's program, with the texts of ipt__batch_texts. */

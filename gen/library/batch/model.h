@@ -31,8 +31,8 @@ enum { IPT__HOLD_LOCAL, IPT__HOLD_STAGED, IPT__HOLD_REGISTERS, IPT__HOLD_MEMORY 
 typedef struct ipt__batch_choice {
     ipt_model model;
     size_t lanes, group_size;
-    int hold, interleaved;
-    size_t local_bytes; /* of operands, a multiple of 16 */
+    int hold, interleaved; /* interleaved: neighbouring work-items have different elements */
+    size_t local_bytes;    /* of operands, a multiple of 16 */
 } ipt__batch_choice;
 
 /* What the choice depends on. */
@@ -40,18 +40,25 @@ typedef struct ipt__batch_problem {
     ipt__batch_operand operands[IPT_MAX_OPERANDS];
     size_t operand_count, count;
     size_t element_bytes; /* of all operands */
+    size_t far_bytes;     /* of those whose elements lie one after the other, with several components */
     size_t alignment;     /* of operands in local memory: the longest type, at least 16 */
     size_t sum_bytes;     /* local memory of a work-item for IPT_SUM */
+    ipt_action ready;
+    size_t m, n, k;                    /* of a ready action, as in IPT_ACTION_LIST */
+    int shares, loops, barriers, sums; /* of another action: it names IPT_LANE or IPT_FOR_LANES; it has loops; the
+                                          places of barriers and sums in its text */
     ipt__limits limits;
 } ipt__batch_problem;
 
 enum {
-    IPT__BATCH_GROUP = 64,         /* work-items: two of NVIDIA's sub-groups. Larger groups leave registers unused */
-    IPT__BATCH_REGISTERS = 512,    /* most bytes of an element in a work-item's registers, half of NVIDIA's */
-    IPT__BATCH_LANES = 32,         /* most work-items of an element that share a sub-group */
-    IPT__BATCH_INTERLEAVED = 1536, /* bytes of an element above which its lanes are neighbours */
-    IPT__BATCH_WHOLE = 10240,      /* the same above which a work-group serves it */
-    IPT__BATCH_LOCAL = 110592      /* most local memory on NVIDIA's GPUs, which give more than they report */
+    IPT__BATCH_REGISTERS = 1024, /* bytes of NVIDIA's registers of a work-item */
+    IPT__BATCH_LANES = 32,       /* most work-items of an element that share a sub-group */
+    IPT__BATCH_LOCAL = 110592,   /* most local memory on NVIDIA's GPUs, which give more than they report */
+    /* A compute unit of NVIDIA's, which OpenCL does not report; of others, local memory is as reported. */
+    IPT__BATCH_UNIT_LOCAL = 232448, /* bytes */
+    IPT__BATCH_UNIT_REGISTERS = 65536,
+    IPT__BATCH_UNIT_GROUPS = 32,
+    IPT__BATCH_UNIT_ITEMS = 2048
 };
 
 static size_t ipt__power_of_two_from(size_t least)
@@ -108,13 +115,58 @@ static int ipt__batch_fits(ipt__batch_problem *problem, ipt__batch_choice *choic
                    choice->local_bytes, most);
         return 0;
     }
+    if (choice->lanes > 1 && !problem->shares) {
+        ipt__print(why, 160, "the action names neither IPT_FOR_LANES nor IPT_LANE, so one work-item computes it");
+        return 0;
+    }
     if ((choice->hold == IPT__HOLD_STAGED || choice->hold == IPT__HOLD_REGISTERS) &&
-        problem->element_bytes > 4 * IPT__BATCH_REGISTERS) {
+        problem->element_bytes > 2 * IPT__BATCH_REGISTERS) {
         ipt__print(why, 160, "an element takes %zu bytes, and registers hold at most %d", problem->element_bytes,
-                   4 * IPT__BATCH_REGISTERS);
+                   2 * IPT__BATCH_REGISTERS);
         return 0;
     }
     return 1;
+}
+
+/* The work-groups that a compute unit holds at a time: what registers, local memory and its limits allow. */
+static size_t ipt__batch_resident(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
+{
+    const ipt__limits *const limits = &problem->limits;
+    const size_t local = limits->nvidia ? (size_t)IPT__BATCH_UNIT_LOCAL : limits->local_memory,
+                 its = choice->local_bytes + problem->sum_bytes * choice->group_size;
+    size_t groups = ipt__min((size_t)IPT__BATCH_UNIT_GROUPS, IPT__BATCH_UNIT_ITEMS / choice->group_size);
+    if (its)
+        groups = ipt__min(groups, local / (its + 1024)); /* NVIDIA's take 1 KB for themselves */
+    if (choice->hold == IPT__HOLD_STAGED || choice->hold == IPT__HOLD_REGISTERS)
+        groups = ipt__min(groups, IPT__BATCH_UNIT_REGISTERS / ((32 + problem->element_bytes / 4) * choice->group_size));
+    return ipt__max(1, groups);
+}
+
+/* Sets the smallest work-group with which a compute unit holds the most work-items (Ha et al. 2013, section III.E.1),
+ * from two sub-groups on, or four with interleaved elements. (On an H200 one sub-group took 5 to 10 % longer, up to
+ * half as long again; four took 5 % less than two with interleaved elements.) Returns 0 if none fits. */
+static IPT__RARE int ipt__batch_find_group(ipt__batch_problem *problem, ipt__batch_choice *choice, char why[160])
+{
+    const size_t start = choice->interleaved ? 4 * IPT__BATCH_LANES : 2 * IPT__BATCH_LANES;
+    size_t group = ipt__power_of_two_from(ipt__max(choice->lanes, ipt__min(start, problem->limits.group_size))),
+           best = 0, most = 0;
+    for (; group <= problem->limits.group_size; group *= 2) {
+        choice->group_size = group;
+        if (!ipt__batch_fits(problem, choice, why))
+            break;
+        if (ipt__batch_resident(problem, choice) * group > most) {
+            most = ipt__batch_resident(problem, choice) * group;
+            best = group;
+        }
+    }
+    if (!best) /* fewer elements than a sub-group has room for */
+        for (choice->group_size = group; choice->group_size > choice->lanes && !best;) {
+            choice->group_size /= 2;
+            best = ipt__batch_fits(problem, choice, why) ? choice->group_size : 0;
+        }
+    choice->group_size = best ? best : choice->group_size;
+    choice->interleaved = choice->interleaved && choice->group_size > choice->lanes;
+    return best && ipt__batch_fits(problem, choice, why);
 }
 
 /* The longest side of an element's operands. */
@@ -126,61 +178,61 @@ static size_t ipt__batch_side(const ipt__batch_problem *problem)
     return side;
 }
 
-/* A model's lanes, work-groups and memory; what the desc gives counts. Halves work-groups whose elements exceed local
- * memory. */
-static IPT__RARE int ipt__batch_choose(ipt__batch_problem *problem, const ipt_batch_desc *desc, ipt_model model,
-                                       ipt__batch_choice *choice, char why[160])
+/* What a plan may be: a model, and for GROUP and INTERLEAVED the part of the longest side that is the number of
+ * lanes. */
+static const struct {
+    ipt_model model;
+    size_t part;
+} ipt__batch_candidates[] = {{IPT_MODEL_REGISTERS, 1},   {IPT_MODEL_ITEM, 1},        {IPT_MODEL_MEMORY, 1},
+                             {IPT_MODEL_GROUP, 1},       {IPT_MODEL_GROUP, 2},       {IPT_MODEL_GROUP, 4},
+                             {IPT_MODEL_INTERLEAVED, 1}, {IPT_MODEL_INTERLEAVED, 2}, {IPT_MODEL_INTERLEAVED, 4},
+                             {IPT_MODEL_WORK_GROUP, 1},  {IPT_MODEL_LARGE, 1}};
+enum { IPT__BATCH_CANDIDATES = sizeof ipt__batch_candidates / sizeof *ipt__batch_candidates };
+
+/* A model with so many lanes (0: all of a work-group) and work-items in a work-group (0: chosen). Returns 0 if the
+ * device cannot run it; *why: the reason. */
+static IPT__RARE int ipt__batch_try(ipt__batch_problem *problem, ipt_model model, size_t lanes, size_t group_size,
+                                    ipt__batch_choice *choice, char why[160])
 {
-    const int shares = model == IPT_MODEL_GROUP || model == IPT_MODEL_INTERLEAVED,
-              whole = model == IPT_MODEL_WORK_GROUP || model == IPT_MODEL_LARGE;
-    size_t least = 1, group = ipt__min((size_t)IPT__BATCH_GROUP, problem->limits.group_size);
+    size_t group = 64;
     memset(choice, 0, sizeof *choice);
     choice->model = model;
     choice->interleaved = model == IPT_MODEL_INTERLEAVED;
     choice->hold = model == IPT_MODEL_REGISTERS                            ? (int)IPT__HOLD_STAGED
                    : model == IPT_MODEL_MEMORY || model == IPT_MODEL_LARGE ? (int)IPT__HOLD_MEMORY
                                                                            : (int)IPT__HOLD_LOCAL;
-    choice->lanes = 1;
-    while (group & (group - 1)) /* a power of two */
-        group &= group - 1;
-    if (shares) {
-        choice->lanes = desc->lanes ? desc->lanes
-                                    : ipt__min(ipt__power_of_two_from(ipt__max(2, ipt__batch_side(problem))),
-                                               ipt__min((size_t)IPT__BATCH_LANES, group));
-        least = choice->lanes;
-        group = ipt__max(group, least);
+    if (lanes && !group_size) {
+        choice->lanes = lanes;
+        return ipt__batch_find_group(problem, choice, why);
     }
-    if (whole) /* as many lanes as the largest operand has rows, and several columns at a time */
-        while (group < problem->limits.group_size && group * group < problem->element_bytes)
-            group *= 2;
-    choice->group_size = desc->group_size ? desc->group_size : group;
-    if (whole)
-        choice->lanes = choice->group_size;
-    while (!ipt__batch_fits(problem, choice, why)) {
-        if (desc->group_size || whole || choice->group_size / 2 < least || !choice->local_bytes)
-            return 0;
-        choice->group_size /= 2;
-        choice->lanes = ipt__min(choice->lanes, choice->group_size);
-    }
-    return 1;
+    /* A whole work-group: as many lanes as the largest operand has rows, and several columns at a time. */
+    while (group > problem->limits.group_size)
+        group /= 2;
+    while (2 * group <= problem->limits.group_size && group * group < problem->element_bytes)
+        group *= 2;
+    choice->group_size = group_size ? group_size : group;
+    choice->lanes = lanes ? lanes : choice->group_size;
+    choice->interleaved = choice->interleaved && choice->group_size > choice->lanes;
+    return ipt__batch_fits(problem, choice, why);
 }
 
-/* The model for elements of this size, among those that fit. CPUs have caches instead of local memory. On an H200 in
- * microseconds, interleaved, neighbouring lanes, work-groups: Cholesky decompositions of 8 x 8 doubles 188, 219, 1310,
- * of 16 x 16 377, 317, 850, of 32 x 32 1005, 585, 664; products of 8 x 8 doubles (1.5 KB) 74, 75, 256, of 16 x 16 96,
- * 86, 124, of 32 x 32 floats (12 KB) 131, 151, 94. */
-static IPT__RARE int ipt__batch_choose_model(ipt__batch_problem *problem, const ipt_batch_desc *desc,
-                                             ipt__batch_choice *choice, char why[160])
+/* The candidate, as far as the desc leaves it open. Returns 0 if the desc rules it out or the device cannot run it. */
+static IPT__RARE int ipt__batch_candidate(ipt__batch_problem *problem, const ipt_batch_desc *desc, size_t index,
+                                          ipt__batch_choice *choice, char why[160])
 {
-    static const ipt_model larger[] = {IPT_MODEL_INTERLEAVED, IPT_MODEL_GROUP, IPT_MODEL_WORK_GROUP, IPT_MODEL_LARGE};
-    size_t i = (problem->element_bytes > IPT__BATCH_INTERLEAVED) + (problem->element_bytes > IPT__BATCH_WHOLE);
-    if (problem->limits.cpu)
-        return ipt__batch_choose(problem, desc, IPT_MODEL_MEMORY, choice, why);
-    if (problem->element_bytes <= IPT__BATCH_REGISTERS &&
-        ipt__batch_choose(problem, desc, IPT_MODEL_REGISTERS, choice, why))
-        return 1;
-    for (; i < sizeof larger / sizeof *larger; ++i)
-        if (ipt__batch_choose(problem, desc, larger[i], choice, why))
-            return 1;
-    return 0;
+    const ipt_model model = ipt__batch_candidates[index].model;
+    const size_t part = ipt__batch_candidates[index].part, side = ipt__power_of_two_from(ipt__batch_side(problem)),
+                 most = ipt__min((size_t)IPT__BATCH_LANES, problem->limits.group_size);
+    size_t lanes = model == IPT_MODEL_WORK_GROUP || model == IPT_MODEL_LARGE ? 0 : 1;
+    if (desc->model && desc->model != model)
+        return 0;
+    if (model == IPT_MODEL_GROUP || model == IPT_MODEL_INTERLEAVED) {
+        if (desc->lanes ? part > 1 : part > 1 && ipt__min(side, most) < 2 * part)
+            return 0; /* the same as another candidate */
+        lanes = ipt__max(1, ipt__min(ipt__max(2, side), most) / part);
+        while (lanes & (lanes - 1)) /* a power of two */
+            lanes &= lanes - 1;
+        lanes = desc->lanes ? desc->lanes : desc->group_size ? ipt__min(lanes, desc->group_size) : lanes;
+    }
+    return ipt__batch_try(problem, model, lanes, desc->group_size, choice, why);
 }

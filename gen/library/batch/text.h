@@ -55,11 +55,9 @@ static IPT__RARE void ipt__batch_print_operands(ipt__text *out, const ipt__batch
         const char *const name = operand->given.name;
         ipt__text_add(out, "#define %s_TYPE %s\n#define %s_ROWS %zu\n#define %s_COLS %zu\n", name, operand->given.type,
                       name, operand->given.rows, name, operand->given.cols);
-        ipt__text_add(out, "#define %s_ACCESS %d\n#define %s_LAYOUT %d\n#define %s_WIDTH %zu\n", name,
-                      (int)operand->given.access, name, (int)operand->given.layout, name,
-                      ipt__max(1, operand->given.width));
-        ipt__text_add(out, "#define %s_VECTOR %zu\n#define %s_LOCAL %zu\n#define %s_PITCH %zu\n", name, operand->vector,
-                      name, operand->local, name, operand->pitch);
+        ipt__text_add(out, "#define %s_ACCESS %d\n#define %s_LAYOUT %d\n#define %s_WIDTH %zu\n#define %s_VECTOR %zu\n",
+                      name, (int)operand->given.access, name, (int)operand->given.layout, name,
+                      ipt__max(1, operand->given.width), name, operand->vector);
     }
     ipt__text_add(out, "#define IPT_HELD_ALIGNMENT %zu\n", problem->alignment);
     ipt__text_add(out, "#define IPT_OPERAND_LIST(IPT_X)");
@@ -83,6 +81,17 @@ static IPT__RARE void ipt__batch_print_operands(ipt__text *out, const ipt__batch
             ipt__text_add(out, " IPT_X(%s)", operand->given.type);
     }
     ipt__text_add(out, "\n");
+}
+
+/* Adds where the choice has the operands in local memory. */
+static IPT__RARE void ipt__batch_print_places(ipt__text *out, const ipt__batch_problem *problem)
+{
+    size_t i;
+    for (i = 0; i < problem->operand_count; ++i) {
+        const ipt__batch_operand *const operand = &problem->operands[i];
+        ipt__text_add(out, "#define %s_LOCAL %zu\n#define %s_PITCH %zu\n", operand->given.name, operand->local,
+                      operand->given.name, operand->pitch);
+    }
 }
 
 /* Adds what a ready action consists of: the texts, or without them their hashes. */
@@ -144,31 +153,63 @@ static IPT__RARE void ipt__batch_hash(const char *action, size_t length, const i
     ipt__hash_text(hashes, strlen(hashes), hash, 32);
 }
 
-/* Makes both texts, which the caller releases. */
+/* What the texts of a batch plan consist of: see ipt__batch_print. */
+enum { IPT__BATCH_ACTION, IPT__BATCH_OPERANDS, IPT__BATCH_KEY };
+
+static IPT__RARE void ipt__batch_print(ipt__text *out, const ipt__batch_problem *problem, const ipt_batch_desc *desc,
+                                       const char *hash, int which)
+{
+    if (which == IPT__BATCH_ACTION) {
+        ipt__batch_print_action(out, problem, desc);
+        return;
+    }
+    ipt__batch_print_operands(out, problem, desc, hash);
+    if (which == IPT__BATCH_OPERANDS)
+        ipt__batch_print_places(out, problem);
+}
+
+/* Makes a text, which the caller releases. Returns NULL if out of memory. */
+static IPT__RARE char *ipt__batch_text(const ipt_allocator *allocator, const ipt__batch_problem *problem,
+                                       const ipt_batch_desc *desc, const char *hash, int which)
+{
+    ipt__text text = {NULL, 0, 0};
+    ipt__batch_print(&text, problem, desc, hash, which);
+    text.capacity = text.length + 1;
+    text.length = 0;
+    text.text = (char *)ipt__allocate(allocator, text.capacity);
+    if (text.text)
+        ipt__batch_print(&text, problem, desc, hash, which);
+    return text.text;
+}
+
+/* Makes both texts of a program, which the caller releases. */
 static IPT__RARE ipt_result ipt__batch_texts(const ipt_allocator *allocator, const ipt__batch_problem *problem,
                                              const ipt_batch_desc *desc, char **operands, char **action)
 {
-    ipt__text text = {NULL, 0, 0};
     char hash[33] = "";
     *operands = NULL;
-    ipt__batch_print_action(&text, problem, desc);
-    text.capacity = text.length + 1;
-    text.length = 0;
-    *action = text.text = (char *)ipt__allocate(allocator, text.capacity);
+    *action = ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_ACTION);
     if (!*action)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__batch_print_action(&text, problem, desc);
-    ipt__batch_hash(*action, text.length, desc, hash);
-    memset(&text, 0, sizeof text);
-    ipt__batch_print_operands(&text, problem, desc, hash);
-    text.capacity = text.length + 1;
-    text.length = 0;
-    *operands = text.text = (char *)ipt__allocate(allocator, text.capacity);
-    if (!*operands)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__batch_print_operands(&text, problem, desc, hash);
-    return IPT_SUCCESS;
+    ipt__batch_hash(*action, strlen(*action), desc, hash);
+    *operands = ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_OPERANDS);
+    return *operands ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
 }
+
+#ifndef IPT_NO_WISDOM
+/* The text that the choice depends on beside the number of elements, which the caller releases. Returns NULL if out of
+ * memory. */
+static IPT__RARE char *ipt__batch_key_text(const ipt_allocator *allocator, const ipt__batch_problem *problem,
+                                           const ipt_batch_desc *desc)
+{
+    char hash[33] = "", *text = ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_ACTION);
+    if (!text)
+        return NULL;
+    ipt__batch_hash(text, strlen(text), desc, hash);
+    ipt__release(allocator, text);
+    return ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_KEY);
+}
+#endif
 
 /* The line of a program's text in which the action's first line is. 0: unknown. */
 static IPT__RARE size_t ipt__batch_action_line(const ipt_allocator *allocator, const ipt__params *params)

@@ -4,15 +4,41 @@
 
 #define IPT__WISDOM_TITLE "ipt wisdom 2"
 
+enum { IPT__WISDOM_MODELS = 7 }; /* of ipt_model, which builds without batches lack */
+
+/* Copies the measured result. */
+static void ipt__wisdom_take(ipt__wisdom *to, const ipt__wisdom *from)
+{
+    to->length = from->length;
+    to->bands = from->bands;
+    to->height = from->height;
+    to->model = from->model;
+    to->lanes = from->lanes;
+    to->group_size = from->group_size;
+}
+
 /* True if both lines describe the same plan. The measured result is not compared. */
 static int ipt__wisdom_same(const ipt__wisdom *a, const ipt__wisdom *b)
 {
     ipt__wisdom other = *b;
     other.next = a->next;
-    other.length = a->length;
-    other.bands = a->bands;
-    other.height = a->height;
+    ipt__wisdom_take(&other, a);
     return !memcmp(a, &other, sizeof other);
+}
+
+/* Copies the wisdom for a key. Returns 0 if there is none. */
+static int ipt__wisdom_find(ipt_context *context, const ipt__wisdom *key, ipt__wisdom *found)
+{
+    const ipt__wisdom *known;
+    int is_found = 0;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    for (known = context->wisdom; known && !is_found; known = known->next) {
+        is_found = ipt__wisdom_same(known, key);
+        if (is_found)
+            *found = *known;
+    }
+    IPT_LOCK_RELEASE(&context->lock);
+    return is_found;
 }
 
 /* The key of a plan's wisdom: every input that its choice depends on. */
@@ -59,9 +85,7 @@ static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *list)
             at = &(*at)->next;
         added->next = NULL;
         if (*at) {
-            (*at)->length = added->length;
-            (*at)->bands = added->bands;
-            (*at)->height = added->height;
+            ipt__wisdom_take(*at, added);
             ipt__wisdom_free(context, added);
         } else
             *at = added;
@@ -74,21 +98,14 @@ static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
 {
     ipt_context *const context = plan->context;
     const ipt__wisdom wanted = ipt__wisdom_of(plan, budget);
-    const ipt__wisdom *known;
     ipt__layout layout;
     ipt__wisdom found;
-    memset(&found, 0, sizeof found);
-    IPT_LOCK_ACQUIRE(&context->lock);
-    for (known = context->wisdom; known; known = known->next)
-        if (ipt__wisdom_same(known, &wanted))
-            found = *known;
-    IPT_LOCK_RELEASE(&context->lock);
+    if (!ipt__wisdom_find(context, &wanted, &found))
+        return 0;
     if (found.length)
         ipt__layout_of_length(&plan->problem, &layout, found.length, budget);
-    else if (found.bands)
-        ipt__layout_of_bands(&plan->problem, &layout, found.bands, found.height, budget);
     else
-        return 0;
+        ipt__layout_of_bands(&plan->problem, &layout, found.bands, found.height, budget);
     if (layout.workspace > (budget ? budget : plan->layout.workspace))
         return 0;
     plan->layout = layout;
@@ -116,6 +133,11 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
     ipt__text_add(&out, "%s\n%.*s", IPT__WISDOM_TITLE, (int)ipt__wisdom_device(context), context->device_text);
     IPT_LOCK_ACQUIRE(&context->lock);
     for (next = context->wisdom; next; next = next->next, ++lines) {
+        if (*next->action) {
+            ipt__text_add(&out, "batch action=%s elements=%zu model=%zu lanes=%zu group_size=%zu\n", next->action,
+                          next->batch, next->model, next->lanes, next->group_size);
+            continue;
+        }
         ipt__text_add(&out, "transpose");
 #define IPT__WISDOM_PRINT(field) ipt__text_add(&out, " " #field "=%zu", (size_t)next->field);
         IPT__WISDOM_LIST(IPT__WISDOM_PRINT)
@@ -147,12 +169,44 @@ static int ipt__wisdom_is_possible(const ipt__wisdom *wisdom)
            wisdom->bands <= shorter && wisdom->height && wisdom->height <= longer / wisdom->bands;
 }
 
+static int ipt__is_power_of_two(size_t value)
+{
+    return value && !(value & (value - 1));
+}
+
+/* Reads a line about a batch. Returns 0 if it is malformed. */
+static int ipt__wisdom_read_batch(const char *line, ipt__wisdom *wisdom)
+{
+    const size_t digits = sizeof wisdom->action - 1;
+    const char *at = line + strlen("batch action=");
+    memset(wisdom, 0, sizeof *wisdom);
+    if (strncmp(line, "batch action=", strlen("batch action=")) || strspn(at, "0123456789abcdef") != digits)
+        return 0;
+    memcpy(wisdom->action, at, digits);
+    at += digits;
+#define IPT__WISDOM_READ_PART(name, field, stop)                                                                       \
+    if (strncmp(at, name, strlen(name)))                                                                               \
+        return 0;                                                                                                      \
+    at += strlen(name);                                                                                                \
+    if (!ipt__number_next(&at, stop, &wisdom->field))                                                                  \
+        return 0;
+    IPT__WISDOM_READ_PART(" elements=", batch, ' ')
+    IPT__WISDOM_READ_PART("model=", model, ' ')
+    IPT__WISDOM_READ_PART("lanes=", lanes, ' ')
+    IPT__WISDOM_READ_PART("group_size=", group_size, 0)
+    return wisdom->batch && wisdom->model && wisdom->model <= IPT__WISDOM_MODELS &&
+           ipt__is_power_of_two(wisdom->lanes) && ipt__is_power_of_two(wisdom->group_size) &&
+           wisdom->lanes <= wisdom->group_size && wisdom->group_size <= 1024;
+}
+
 /* Reads one line of wisdom. Returns 0 if the line is malformed. */
 static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
 {
     const int pitched = strstr(line, " row_pitch=") != NULL;
     int left = 2 * pitched, good = !strncmp(line, "transpose ", 10);
     const char *at = line + 10;
+    if (!strncmp(line, "batch ", 6))
+        return ipt__wisdom_read_batch(line, wisdom);
     memset(wisdom, 0, sizeof *wisdom);
 #define IPT__WISDOM_COUNT(field) ++left;
     IPT__WISDOM_LIST(IPT__WISDOM_COUNT)
@@ -200,7 +254,8 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_import(ipt_context *context, const char 
         *line = 0;
         ++number;
         if (!ipt__line_next(&next, line, sizeof line))
-            result = ipt__fail_line("wisdom", number, line, "'transpose ...' or 'end' and the number of lines");
+            result = ipt__fail_line("wisdom", number, line,
+                                    "'transpose ...', 'batch ...', or 'end' and the number of lines");
         else if (ipt__line_number(line, "end", &counted)) {
             closed = 1;
             if (counted != (size_t)lines || *next)

@@ -30,6 +30,8 @@ typedef struct ipt__wisdom {
 #define IPT__WISDOM_FIELD(field) size_t field;
     IPT__WISDOM_LIST(IPT__WISDOM_FIELD)
     size_t row_pitch, row_pitch_out; /* at the end of lines about rows with gaps */
+    char action[33];                 /* of a batch plan with `batch` elements: a hash; "": about a matrix */
+    size_t model, lanes, group_size; /* of a batch plan: the choice */
 } ipt__wisdom;
 
 /* Memory of ipt_host_alloc. */

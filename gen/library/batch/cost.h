@@ -1,0 +1,183 @@
+/* The cost model of batch plans: the time that a model takes beside the transfer of the operands, which is the same in
+ * all models. */
+
+/* What an element takes of each of its lanes. */
+typedef struct ipt__batch_work {
+    double turns; /* of innermost loops: a product and a sum, two or three components from where the element is */
+    double barriers;
+} ipt__batch_work;
+
+static double ipt__batch_share(double turns, size_t lanes)
+{
+    return turns <= 0 ? 0 : (double)ipt__ceil_divide((size_t)turns, lanes);
+}
+
+/* An elimination of n columns: a column takes `each` turns of every lane and `scan` for each row below. Its rows are
+ * shared, with as many turns as there are columns right of it, or half of them. */
+static ipt__batch_work ipt__batch_eliminate(size_t n, size_t lanes, double each, double scan, double part)
+{
+    ipt__batch_work work = {0, 0};
+    size_t below;
+    for (below = n; below; --below) {
+        work.turns += each + scan * (double)below + ipt__batch_share((double)below, lanes);
+        work.turns += ipt__batch_share((double)below - 1, lanes) * (double)below * part;
+    }
+    work.barriers = 3 * (double)n;
+    return work;
+}
+
+/* Substitutions in n rows of m right sides, of which a lane has whole ones. */
+static double ipt__batch_substitute(const ipt__batch_problem *problem, size_t lanes)
+{
+    return ipt__batch_share((double)problem->m, lanes) * (double)problem->n * ((double)problem->n + 8);
+}
+
+static double ipt__batch_log2(size_t lanes)
+{
+    double log = 0;
+    for (; lanes > 1; lanes /= 2)
+        ++log;
+    return log;
+}
+
+/* An action of the caller's: each component once, or in loops as often as the longest side has components. */
+static ipt__batch_work ipt__batch_own_work(const ipt__batch_problem *problem, size_t lanes)
+{
+    const double side = (double)ipt__batch_side(problem);
+    ipt__batch_work work = {0, 0};
+    size_t i;
+    for (i = 0; i < problem->operand_count; ++i)
+        work.turns += (double)problem->operands[i].components * (problem->loops ? side : 1);
+    work.turns /= (double)lanes;
+    if (lanes > 1)
+        work.barriers =
+            problem->barriers * (problem->loops ? side : 1) + problem->sums * (2 + 2 * ipt__batch_log2(lanes));
+    return work;
+}
+
+static IPT__RARE ipt__batch_work ipt__batch_work_of(const ipt__batch_problem *problem, size_t lanes)
+{
+    const size_t m = problem->m, n = problem->n, k = problem->k;
+    const size_t blocks = ipt__ceil_divide(m, 4) * ipt__ceil_divide(n, 4); /* as in gemm.cl */
+    ipt__batch_work work = {0, 0};
+    switch (problem->ready) {
+    case IPT_ACTION_NONE:
+        return ipt__batch_own_work(problem, lanes);
+    case IPT_ACTION_DOT:
+        work.turns = ipt__batch_share((double)n, lanes);
+        work.barriers = lanes > 1 ? 2 + 2 * ipt__batch_log2(lanes) : 0;
+        return work;
+    case IPT_ACTION_GEMV:
+        work.turns = ipt__batch_share((double)m, lanes) * (double)k;
+        return work;
+    case IPT_ACTION_GEMM:
+        work.turns =
+            lanes > 1 ? ipt__batch_share((double)blocks, lanes) * (double)k * 8 : (double)m * (double)n * (double)k;
+        return work;
+    case IPT_ACTION_POTRF:
+    case IPT_ACTION_POSV:
+        work = ipt__batch_eliminate(n, lanes, 4, 0, 0.5);
+        break;
+    case IPT_ACTION_GETRF:
+    case IPT_ACTION_GESV:
+        work = ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share((double)n, lanes), 1, 1);
+        break;
+    case IPT_ACTION_GETRI:
+        work = ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share((double)n, lanes) * (2 + (double)n), 1, 0);
+        break;
+    default:
+        break;
+    }
+    if (problem->ready == IPT_ACTION_TRSM)
+        work.turns = ipt__batch_substitute(problem, lanes) / 2;
+    else if (problem->ready == IPT_ACTION_POTRS || problem->ready == IPT_ACTION_POSV ||
+             problem->ready == IPT_ACTION_GETRS || problem->ready == IPT_ACTION_GESV)
+        work.turns += ipt__batch_substitute(problem, lanes);
+    return work;
+}
+
+/* Nanoseconds of a lane that has a compute unit's usual company: for an element, a barrier, a turn, the same where it
+ * takes indices from pivots, and a byte of operands whose elements lie one after the other. Fitted to 440 random
+ * actions, sizes and counts in all models on an H200. */
+static const struct {
+    double element, barrier, turn, pivoted, far_byte;
+} ipt__batch_costs[IPT__MODEL_COUNT] = {
+    {0, 0, 0, 0, 0},        /* auto */
+    {0, 0, 0, 11, 15},      /* registers: products of registers cost nothing, but indices need memory */
+    {0, 0, 11, 11, 18},     /* item */
+    {0, 0, 31, 31, 0},      /* memory */
+    {535, 20, 14, 14, 9.6}, /* group */
+    {545, 23, 12, 12, 5.7},   /* interleaved */
+    {1015, 35, 10, 10, 0},  /* work-group */
+    {461, 26, 30, 30, 0},   /* large */
+};
+
+/* The work-items that a compute unit executes in the time of one. */
+#define IPT__BATCH_UNIT_WIDTH 1845.0
+
+static int ipt__batch_has_pivots(const ipt__batch_problem *problem)
+{
+    return problem->ready == IPT_ACTION_GETRF || problem->ready == IPT_ACTION_GETRS ||
+           problem->ready == IPT_ACTION_GESV || problem->ready == IPT_ACTION_GETRI;
+}
+
+/* How much longer a turn takes whose work-items read far from one another in the buffers: caches help where each
+ * component is read once, unless strides of whole sectors share few of their sets. */
+static double ipt__batch_far(const ipt__batch_problem *problem)
+{
+    size_t i;
+    int shared = problem->ready != IPT_ACTION_DOT;
+    for (i = 0; i < problem->operand_count; ++i) {
+        const ipt__batch_operand *const operand = &problem->operands[i];
+        shared |=
+            operand->given.layout == IPT_LAYOUT_ELEMENTS && operand->given.stride * operand->type_bytes % 32 == 0;
+    }
+    return shared ? 10 : 3.4;
+}
+
+/* The nanoseconds that a choice takes beside the transfer. Work-groups that a compute unit holds at a time overlap. */
+static IPT__RARE double ipt__batch_cost(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
+{
+    const double type = (double)problem->operands[0].type_bytes, units = (double)problem->limits.compute_units;
+    const double groups = (double)ipt__ceil_divide(problem->count, choice->group_size / choice->lanes);
+    const double waves = groups / (units * (double)ipt__batch_resident(problem, choice)), each = groups / units;
+    const ipt__batch_work work = ipt__batch_work_of(problem, choice->lanes);
+    double turn = ipt__batch_costs[choice->model].turn, lane;
+    if (ipt__batch_has_pivots(problem))
+        turn = ipt__batch_costs[choice->model].pivoted;
+    if (choice->model == IPT_MODEL_MEMORY && problem->far_bytes)
+        turn *= ipt__batch_far(problem);
+    lane = ipt__batch_costs[choice->model].element + work.barriers * ipt__batch_costs[choice->model].barrier +
+           work.turns * turn * (type + 4) / 8 +
+           (double)problem->far_bytes / (double)choice->lanes * ipt__batch_costs[choice->model].far_byte;
+    return lane *
+           ((waves > 1 ? waves : 1) + (each > 1 ? each : 1) * (double)choice->group_size / IPT__BATCH_UNIT_WIDTH);
+}
+
+/* The cheapest candidate that the desc allows. CPUs have caches instead of local memory. Returns 0 if the device can
+ * run none; *why: the reason against the last one. */
+static IPT__RARE int ipt__batch_choose(ipt__batch_problem *problem, const ipt_batch_desc *desc,
+                                       ipt__batch_choice *choice, char why[160])
+{
+    /* Above, programs compile for seconds, and by way of local memory registers gain little. */
+    const size_t registers =
+        problem->far_bytes || ipt__batch_has_pivots(problem) ? IPT__BATCH_REGISTERS / 2 : IPT__BATCH_REGISTERS;
+    double least = 0;
+    size_t i, best = IPT__BATCH_CANDIDATES;
+    for (i = 0; i < IPT__BATCH_CANDIDATES; ++i) {
+        const ipt_model model = ipt__batch_candidates[i].model;
+        double cost;
+        if (!desc->model && problem->limits.cpu && model != IPT_MODEL_MEMORY)
+            continue;
+        if (!desc->model && model == IPT_MODEL_REGISTERS && problem->element_bytes > registers)
+            continue;
+        if (!ipt__batch_candidate(problem, desc, i, choice, why))
+            continue;
+        cost = ipt__batch_cost(problem, choice);
+        if (best == IPT__BATCH_CANDIDATES || cost < least) {
+            least = cost;
+            best = i;
+        }
+    }
+    return best < IPT__BATCH_CANDIDATES && ipt__batch_candidate(problem, desc, best, choice, why);
+}

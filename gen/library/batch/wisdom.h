@@ -1,0 +1,47 @@
+/* Wisdom about batches: the model that IPT_MEASURE found, for an action, its operands and their number. */
+
+#ifndef IPT_NO_WISDOM
+
+/* The key of a batch's wisdom. The hash is of all that the program's text depends on, but for the choice. */
+static IPT__RARE ipt_result ipt__batch_wisdom_of(const ipt_batch *batch, const ipt_batch_desc *desc,
+                                                 ipt__wisdom *wisdom)
+{
+    char *text;
+    memset(wisdom, 0, sizeof *wisdom);
+    wisdom->batch = batch->problem.count;
+    text = ipt__batch_key_text(&batch->context->allocator, &batch->problem, desc);
+    if (!text)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    ipt__hash_text(text, strlen(text), wisdom->action, sizeof wisdom->action - 1);
+    ipt__release(&batch->context->allocator, text);
+    return IPT_SUCCESS;
+}
+
+/* Applies the wisdom for this plan, if there is any and the device can run it. */
+static IPT__RARE int ipt__batch_apply_wisdom(ipt_batch *batch, const ipt__wisdom *wanted)
+{
+    ipt__batch_choice choice;
+    ipt__wisdom found;
+    char why[160];
+    if (!ipt__wisdom_find(batch->context, wanted, &found))
+        return 0;
+    if (!ipt__batch_try(&batch->problem, (ipt_model)found.model, found.lanes, found.group_size, &choice, why)) {
+        ipt__batch_set_choice(batch, &batch->choice); /* the trial has moved the operands */
+        return 0;
+    }
+    batch->choice = choice;
+    return 1;
+}
+
+static IPT__RARE void ipt__batch_keep_wisdom(ipt_batch *batch, const ipt__wisdom *key)
+{
+    ipt__wisdom learnt = *key;
+    learnt.model = (size_t)batch->choice.model;
+    learnt.lanes = batch->choice.lanes;
+    learnt.group_size = batch->choice.group_size;
+    IPT_LOCK_ACQUIRE(&batch->context->lock);
+    ipt__wisdom_add(batch->context, &learnt); /* out of memory: the result is not recorded */
+    IPT_LOCK_RELEASE(&batch->context->lock);
+}
+
+#endif

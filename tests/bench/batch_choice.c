@@ -1,0 +1,228 @@
+/* How well ipt chooses the model of a batch plan: random ready actions, types, sides and counts, each in every model.
+ * Prints a line for each as CSV, and at the end the losses of the choice against the fastest model. Usage:
+ * batch_choice [CASES] [SEED] [MEGABYTES] [PART PARTS]. With PART and PARTS it only compiles each PARTS-th program into
+ * the cache: several processes then share the work. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define IPT_IMPLEMENTATION
+#include "ipt.h"
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function" /* plans.h has more than is needed here */
+#endif
+#include "plans.h"
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+enum { ROUNDS = 3, OPERANDS = 4 };
+
+static cl_mem original;
+static size_t all_bytes;
+
+/* A case: its desc, and where the operands begin in the buffer. */
+typedef struct work {
+    ipt_batch_desc desc;
+    ipt_batch_operand operands[OPERANDS];
+    ipt_batch_buffer buffers[OPERANDS];
+    size_t lengths[26]; /* of the letters in IPT_ACTION_LIST */
+    size_t element_bytes, moved_bytes, bytes;
+} work;
+
+static uint64_t state;
+static size_t between(size_t least, size_t most)
+{
+    uint64_t value = state += 0x9e3779b97f4a7c15u;
+    value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9u;
+    value = (value ^ value >> 27) * 0x94d049bb133111ebu;
+    return least + (size_t)((value ^ value >> 31) % (most - least + 1));
+}
+
+/* 1 to 128, as often below 12 as above. */
+static size_t random_side(void)
+{
+    static const size_t most[] = {4, 8, 16, 32, 64, 128};
+    const size_t limit = most[between(0, 5)];
+    return between(limit / 2, limit);
+}
+
+/* Adds the operands of an action, in the notation of IPT_ACTION_LIST. */
+static void add_operands(work *to, const char *spec, const char *type, char (*names)[8])
+{
+    size_t k = 0;
+    while (*spec) {
+        ipt_batch_operand *const operand = &to->operands[k];
+        const size_t length = strcspn(spec, ":");
+        const char *const shape = spec + length + 1;
+        memcpy(names[k], spec, length);
+        names[k][length] = 0;
+        operand->name = names[k];
+        operand->type = length > 3 ? "int" : type; /* pivots, info */
+        operand->rows = shape[0] == '1' ? 1 : to->lengths[shape[0] - 'a'];
+        operand->cols = shape[1] == '1' ? 1 : to->lengths[shape[1] - 'a'];
+        operand->access = shape[2] == 'r' ? IPT_READ : shape[2] == 'w' ? IPT_WRITE : IPT_READ_WRITE;
+        const size_t bytes = operand->rows * operand->cols * ipt__type_bytes(operand->type);
+        to->element_bytes += bytes;
+        to->moved_bytes += bytes * (operand->access == IPT_READ_WRITE ? 2 : 1);
+        spec = shape + 3 + (shape[3] == ' ');
+        ++k;
+    }
+    to->desc.operand_count = k;
+    to->desc.operands = to->operands;
+}
+
+static void make_case(work *to, char (*names)[8])
+{
+    static const char *const types[] = {"float", "double", "float2", "double2"};
+    memset(to, 0, sizeof *to);
+    to->desc.ready = (ipt_action)between(1, IPT__ACTION_COUNT - 1);
+    const char *const type = types[between(0, 7) ? between(0, 1) : between(2, 3)];
+    const size_t n = random_side();
+    for (int letter = 0; letter < 26; ++letter)
+        to->lengths[letter] = between(0, 3) ? n : random_side();
+    if (to->desc.ready == IPT_ACTION_GETRI) /* meant for these */
+        to->lengths['n' - 'a'] = (n - 1) % 32 + 1;
+    if (to->desc.ready != IPT_ACTION_GEMM && to->desc.ready != IPT_ACTION_GEMV && to->desc.ready != IPT_ACTION_DOT)
+        to->lengths['m' - 'a'] = between(1, 4);
+    add_operands(to, ipt__action_operands(to->desc.ready), type, names);
+    to->desc.count = all_bytes / (to->element_bytes + 64);
+    if (between(0, 4) == 0) /* few elements */
+        to->desc.count = ipt__min(to->desc.count, (size_t)1 << between(0, 14));
+    for (size_t k = 0; k < to->desc.operand_count; ++k) {
+        to->operands[k].layout = between(0, 5) ? IPT_LAYOUT_ELEMENTS : IPT_LAYOUT_PLANES;
+        to->buffers[k].buffer = buffer;
+        to->buffers[k].byte_offset = to->bytes;
+        to->bytes +=
+            (to->desc.count * to->operands[k].rows * to->operands[k].cols * ipt__type_bytes(to->operands[k].type) +
+             255) /
+            256 * 256;
+    }
+}
+
+/* Definite matrices, right sides, and pivots that exchange nothing. */
+static void fill(const work *of)
+{
+    unsigned char *const data = calloc(1, of->bytes);
+    need(data != NULL, "calloc");
+    for (size_t k = 0; k < of->desc.operand_count; ++k) {
+        const ipt_batch_operand *const operand = &of->operands[k];
+        const size_t components = operand->rows * operand->cols, bytes = ipt__type_bytes(operand->type);
+        for (size_t e = 0; e < of->desc.count; ++e)
+            for (size_t q = 0; q < components; ++q) {
+                const size_t i = q / operand->cols, j = q % operand->cols;
+                const double value = i == j ? (double)operand->rows + 1 : 0.25 + 0.001 * (double)((i * j + e) % 97);
+                const float single = (float)value;
+                const int number = (int)q + 1;
+                const int whole = !strcmp(operand->type, "int");
+                memcpy(data + of->buffers[k].byte_offset +
+                           (operand->layout == IPT_LAYOUT_PLANES ? q * of->desc.count + e : e * components + q) * bytes,
+                       whole                                  ? (const void *)&number
+                       : !strncmp(operand->type, "double", 6) ? (const void *)&value
+                                                              : (const void *)&single,
+                       !strncmp(operand->type, "double", 6) ? 8 : 4);
+            }
+    }
+    need(!clEnqueueWriteBuffer(queue, original, CL_TRUE, 0, of->bytes, data, 0, NULL, NULL), "clEnqueueWriteBuffer");
+    free(data);
+}
+
+static double seconds_of(ipt_batch *batch, const work *of)
+{
+    double seconds[ROUNDS];
+    for (int i = -1; i < ROUNDS; ++i) {
+        cl_ulong begin = 0, end = 0;
+        cl_event event;
+        need(!clEnqueueCopyBuffer(queue, original, buffer, 0, 0, of->bytes, 0, NULL, NULL), "clEnqueueCopyBuffer");
+        need(!ipt_batch_execute(batch, queue, of->buffers, NULL, 0, NULL, &event), "ipt_batch_execute");
+        need(!clWaitForEvents(1, &event) &&
+                 !clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL) &&
+                 !clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL),
+             "clGetEventProfilingInfo");
+        clReleaseEvent(event);
+        seconds[i < 0 ? 0 : i] = (double)(end - begin) * 1e-9;
+        if (i < 0 && end - begin > 200000000) { /* hopelessly slow: once is enough */
+            for (int k = 0; k < ROUNDS; ++k)
+                seconds[k] = seconds[0];
+            break;
+        }
+    }
+    return median(seconds, ROUNDS);
+}
+
+/* Prints the times of all models; returns the choice's time over the fastest one's. 0: only compiled. */
+static double try_case(work *tried, int measures)
+{
+    double fastest = 0, chosen = 0;
+    char name[32] = "";
+    if (measures)
+        fill(tried);
+    for (int model = IPT_MODEL_AUTO; model < IPT__MODEL_COUNT; ++model) {
+        ipt_batch *batch;
+        double seconds;
+        tried->desc.model = (ipt_model)model;
+        const ipt_result result = ipt_batch_create(context, &tried->desc, &batch);
+        if (result == IPT_ERROR_UNSUPPORTED && model)
+            continue;
+        need(!result, "ipt_batch_create");
+        if (model == IPT_MODEL_AUTO)
+            snprintf(name, sizeof name, "%s", ipt_model_string(batch->choice.model));
+        if (measures) {
+            seconds = seconds_of(batch, tried);
+            if (model == IPT_MODEL_AUTO)
+                chosen = seconds;
+            else if (!fastest || seconds < fastest)
+                fastest = seconds;
+            printf("%s,%s,%zu,%zu,%zu,%zu,%zu,%zu,%s,%zu,%zu,%zu,%.1f,%s,%d\n", ipt_action_string(tried->desc.ready),
+                   tried->operands[0].type, tried->lengths['m' - 'a'], tried->lengths['n' - 'a'],
+                   tried->lengths['k' - 'a'], tried->desc.count, tried->element_bytes, tried->moved_bytes,
+                   ipt_model_string((ipt_model)model), batch->choice.lanes, batch->choice.group_size,
+                   batch->choice.local_bytes, seconds * 1e6, name, (int)tried->operands[0].layout);
+            fflush(stdout);
+        }
+        ipt_batch_destroy(batch);
+    }
+    return measures && chosen > fastest ? chosen / fastest - 1 : 0;
+}
+
+int main(int count, char **arguments)
+{
+    const size_t cases = argument(count, arguments, 1, 40), seed = argument(count, arguments, 2, 1);
+    const size_t part = argument(count, arguments, 4, 0), parts = argument(count, arguments, 5, 0);
+    double *const losses = malloc(cases * sizeof *losses), sum = 0;
+    need(losses != NULL, "malloc");
+    all_bytes = argument(count, arguments, 3, 128) << 20;
+    need(!ipt_context_create(NULL, &context), "ipt_context_create");
+    cl_int error;
+    queue = clCreateCommandQueue(ipt_context_cl_context(context), ipt_context_cl_device(context),
+                                 CL_QUEUE_PROFILING_ENABLE, &error);
+    need(!error, "clCreateCommandQueue");
+    if (!parts) {
+        buffer = clCreateBuffer(ipt_context_cl_context(context), CL_MEM_READ_WRITE, all_bytes + 65536, NULL, &error);
+        need(!error, "clCreateBuffer");
+        original = clCreateBuffer(ipt_context_cl_context(context), CL_MEM_READ_WRITE, all_bytes + 65536, NULL, &error);
+        need(!error, "clCreateBuffer");
+        printf("action,type,m,n,k,count,element_bytes,moved_bytes,model,lanes,group,local,us,chosen,layout\n");
+    }
+    state = seed;
+    for (size_t i = 0; i < cases; ++i) {
+        char names[OPERANDS][8];
+        work tried;
+        make_case(&tried, names);
+        if (!parts || i % parts == part % parts)
+            losses[i] = try_case(&tried, !parts);
+        ipt_context_trim(context);
+    }
+    if (!parts) {
+        for (size_t i = 0; i < cases; ++i)
+            sum += losses[i];
+        qsort(losses, cases, sizeof *losses, compare_doubles);
+        printf("# the choice's loss over %zu cases: median %.1f %%, mean %.1f %%, 90th percentile %.1f %%, worst "
+               "%.1f %%\n",
+               cases, 100 * losses[cases / 2], 100 * sum / (double)cases, 100 * losses[cases * 9 / 10],
+               100 * losses[cases - 1]);
+    }
+    return 0;
+}
