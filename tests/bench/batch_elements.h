@@ -51,7 +51,7 @@ static const char work_fill_text[] =
     "    return k ^ k >> 16;\n"
     "}\n"
     "kernel void fill(global NUMBER *values, ulong first, uint scalars, uint parts, uint components, uint cols,\n"
-    "                 ulong element_stride, ulong component_stride, uint salt, uint diagonal)\n"
+    "                 ulong element_stride, ulong component_stride, uint salt, uint large, uint shift)\n"
     "{\n"
     "    const uint k = (uint)get_global_id(0), part = k % parts, e = k / parts / components;\n"
     "    const uint q = k / parts % components;\n"
@@ -59,8 +59,8 @@ static const char work_fill_text[] =
     "        return;\n"
     "    NUMBER value = (NUMBER)((int)(hash(k + salt) >> 20) - 2048) * (NUMBER)0x1p-12f; /* exact, unlike a division "
     "*/\n"
-    "    if (diagonal && q % (cols + 1) == 0)\n"
-    "        value = part ? 0 : value + diagonal;\n"
+    "    if (large && q % cols == (q / cols + e * shift) % cols)\n"
+    "        value = part ? 0 : value + large;\n"
     "    values[first + (e * element_stride + q * component_stride) * parts + part] = value;\n"
     "}\n";
 
@@ -89,22 +89,30 @@ static cl_uint operand_salt(size_t k)
     return (cl_uint)k * 0x9e3779b9u;
 }
 
-/* What is added to the diagonal: the lower triangle of a matrix is then one of a positive definite matrix. */
-static cl_uint operand_diagonal(const work *of, size_t k)
+/* What is added to one component of each row of operand k, so that no matrix is singular. */
+static cl_uint operand_large(const work *of, size_t k)
 {
-    return k == 0 && (of->desc.ready == IPT_ACTION_POTRF || of->desc.ready == IPT_ACTION_POSV) ? (cl_uint)of->side : 0;
+    return k == 0 && of->in_place ? (cl_uint)of->side : 0;
+}
+
+/* Whether that component is not on the diagonal, as for Cholesky, but in another column for each element. LU then
+ * changes rows, and neighbouring elements change different ones. */
+static cl_uint operand_shift(const work *of)
+{
+    return of->desc.ready == IPT_ACTION_GETRF;
 }
 
 /* The value that component q of element e has before an execution, as work_fill_text computes it. Exact in floats. */
 static number original_value(const work *of, size_t k, size_t e, size_t q)
 {
-    const cl_uint diagonal = operand_diagonal(of, k);
+    const size_t cols = of->operands[k].cols;
+    const cl_uint large = operand_large(of, k);
     double parts[2] = {0, 0};
     for (size_t part = 0; part < of->parts; ++part) {
         const cl_uint place = (cl_uint)((e * operand_components(of, k) + q) * of->parts + part);
         parts[part] = ((double)(work_hash(place + operand_salt(k)) >> 20) - 2048) / 4096;
-        if (diagonal && q % (of->operands[k].cols + 1) == 0)
-            parts[part] = part ? 0 : parts[part] + diagonal;
+        if (large && q % cols == (q / cols + e * operand_shift(of)) % cols)
+            parts[part] = part ? 0 : parts[part] + large;
     }
     return parts[0] + parts[1] * I;
 }
@@ -204,7 +212,7 @@ static void work_fill(const work *of)
                                   planes ? of->desc.count : 1};
         const cl_uint words[] = {(cl_uint)scalars, (cl_uint)of->parts, (cl_uint)components,
                                  (cl_uint)of->operands[k].cols};
-        const cl_uint salt = operand_salt(k), diagonal = operand_diagonal(of, k);
+        const cl_uint salt = operand_salt(k), large = operand_large(of, k), shift = operand_shift(of);
         cl_int error;
         if (of->operands[k].access == IPT_WRITE)
             continue;
@@ -214,7 +222,8 @@ static void work_fill(const work *of)
             error |= clSetKernelArg(kernel, 2 + i, sizeof *words, &words[i]);
         error |=
             clSetKernelArg(kernel, 6, sizeof *longs, &longs[1]) | clSetKernelArg(kernel, 7, sizeof *longs, &longs[2]);
-        error |= clSetKernelArg(kernel, 8, sizeof salt, &salt) | clSetKernelArg(kernel, 9, sizeof diagonal, &diagonal);
+        error |= clSetKernelArg(kernel, 8, sizeof salt, &salt) | clSetKernelArg(kernel, 9, sizeof large, &large);
+        error |= clSetKernelArg(kernel, 10, sizeof shift, &shift);
         need(!error, "clSetKernelArg");
         need(!clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL), "clEnqueueNDRangeKernel");
     }

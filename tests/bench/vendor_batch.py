@@ -99,6 +99,9 @@ def posv(device, kind, count, n):
 
 def getrf(device, kind, count, n):
     a = numbers(device, kind, count, n, n)
+    # A large value in each row, in another column for each element: no matrix is singular, and rows change places.
+    column = (torch.arange(n, device=device) + torch.arange(count, device=device)[:, None]) % n
+    a.scatter_add_(2, column[:, :, None], torch.full((count, n, 1), n, dtype=kind, device=device))
     lu, pivots, info = torch.linalg.lu_factor_ex(a)
     p, lower, upper = torch.lu_unpack(lu[[0, -1]], pivots[[0, -1]])
     check("getrf", p @ lower @ upper, a[[0, -1]])
