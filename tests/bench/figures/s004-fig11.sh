@@ -20,8 +20,9 @@ measure() {
 
 headlines() {
     take_vendor
-    echo "ours: GFLOP/s with doubles, Cholesky $(speeds posv double "8 32 128" 12), LU $(speeds getrf double "8 32 128" 12);" \
-        "Cholesky: $(gains posv double); LU: $(gains getrf double)"
+    type=$(headline_type)
+    echo "ours: GFLOP/s with ${type}s, Cholesky $(speeds posv "$type" "8 32 128" 12), LU $(speeds getrf "$type" "8 32 128" 12);" \
+        "Cholesky: $(gains posv "$type"); LU: $(gains getrf "$type")"
     echo "paper: 50 GFLOP/s at about 120x120 with doubles, faster than another library; slow at small sides" \
         "(section IV.D)"
 }

@@ -20,8 +20,9 @@ measure() {
 
 headlines() {
     take_vendor
-    echo "ours: of the copy's speed with doubles $(speeds dot double "8 32 160 512" 11)" \
-        "(GB/s: $(speeds dot double "8 32 160 512" 9)); $(gains dot double)"
+    type=$(headline_type)
+    echo "ours: of the copy's speed with ${type}s $(speeds dot "$type" "8 32 160 512" 11)" \
+        "(GB/s: $(speeds dot "$type" "8 32 160 512" 9)); $(gains dot "$type")"
     echo "paper: up to 0.65 of its device's peak bandwidth with doubles, others hundreds of times slower" \
         "(section IV.A; the figure's GB/s are not in the text)"
 }

@@ -20,8 +20,9 @@ measure() {
 
 headlines() {
     take_vendor
-    echo "ours: of the copy's speed with doubles $(speeds gemv double "4 16 64 128" 11)" \
-        "(GB/s: $(speeds gemv double "4 16 64 128" 9)); $(gains gemv double)"
+    type=$(headline_type)
+    echo "ours: of the copy's speed with ${type}s $(speeds gemv "$type" "4 16 64 128" 11)" \
+        "(GB/s: $(speeds gemv "$type" "4 16 64 128" 9)); $(gains gemv "$type")"
     echo "paper: about four times the batch mode of other libraries with doubles, a work-item to a matrix below 16x16 only," \
         "sub-groups close the gap (section IV.B; its text has no GB/s, so no fraction of the peak)"
 }

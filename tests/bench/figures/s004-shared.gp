@@ -57,8 +57,8 @@ do for [p = 1:panels] {
              for [i = 1:paper > 0] paper with lines linewidth 1.5 dashtype 3 linecolor "#555555" \
                  title sprintf("paper: %g of its peak", paper)
         do for [i = 1:words(who)] { unset label 20 + i }
+        unset key
+        unset label 9
     }
-    unset key
-    unset label 9
 }
 unset multiplot

@@ -59,6 +59,11 @@ take_vendor() {
     fi
 }
 
+# The type of the headlines: double, as in the paper, or float on devices without doubles.
+headline_type() {
+    awk -F, 'NR > 1 { type = $4 } $4 == "double" { exit } END { print type }' "$csv"
+}
+
 # The numbers of ipt's choice in column $4 for action $1 and type $2, at those sides of the list $3 that are measured.
 speeds() {
     awk -F, -v action="$1" -v type="$2" -v wanted="$3" -v column="$4" '
