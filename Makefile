@@ -246,13 +246,13 @@ bench-file: $(B)/ipt $(B)/file ## an in-place file transposition with little mem
 bench-startup: $(B)/ipt ## time of contexts and plans in new processes, with the caches off, empty and filled; SHAPE=1000x777:4
 	@$(B)/ipt bench $(or $(SHAPE),1000x777:4) --startup
 
-figures: ## the papers' tables and figures: build/figures/index.html; QUICK=1 on a CPU, COUNT=5000 for full size
+figures: ## the papers' tables and figures: build/figures/index.html; QUICK=1 on a CPU, COUNT=5000 for full size, VENDOR=FILE.csv of tests/bench/vendor_batch.py
 	@$(MAKE) --no-print-directory -k $(FIGURES:%=bench-%) || failed=1; \
 	    OUT=$(B)/figures sh tests/bench/figures/index.sh; exit $${failed:-0}
 
-$(FIGURES:%=bench-%): bench-%: $(B)/ipt $(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/host ## one figure, such as bench-s000-fig6
+$(FIGURES:%=bench-%): bench-%: $(B)/ipt $(B)/ladder $(B)/sweep $(B)/batch $(B)/batches $(B)/s002 $(B)/host ## one figure, such as bench-s000-fig6
 	@sh gen/deps.sh gnuplot-nox
-	@TOOL=$(B)/ipt LADDER=$(B)/ladder SWEEP=$(B)/sweep BATCHES=$(B)/batches S002=$(B)/s002 HOST=$(B)/host OUT=$(B)/figures \
+	@TOOL=$(B)/ipt LADDER=$(B)/ladder SWEEP=$(B)/sweep BATCH=$(B)/batch BATCHES=$(B)/batches S002=$(B)/s002 HOST=$(B)/host OUT=$(B)/figures \
 	    QUICK=$(QUICK) COUNT=$(COUNT) sh tests/bench/figures/$*.sh
 
 tests: $(B)/tests/ipt_tests $(B)/tests/single/ipt_tests ## build the test program, with both headers and with the single one
@@ -310,7 +310,7 @@ $(B)/clang-format/done: | $(B)
 	    > $(B)/clang-format/log 2>&1 && : > $@ || \
 	    echo "clang-format 14.0.6 could not be fetched: $$(tail -n 1 $(B)/clang-format/log)" > $@
 
-bench-batch: $(B)/batch ## ready actions of batch plans in every model, beside a copy; ARGUMENTS="gemm:double:4 potrf:float:8:100000 ..."
+bench-batch: $(B)/batch ## ready actions of batch plans in every model, beside a copy and a launch for each element; ARGUMENTS="gemm:double:4 potrf:float:8:100000 ..."
 	@$(B)/batch $(or $(ARGUMENTS),dot:double:16 gemv:double:4 gemm:double:4 gemm:double:32 potrf:double:8 getrf:double:8)
 
 plan-time: $(B)/plan_time ## time to create a plan for a new shape, with cached programs, and the host's time of an execution
@@ -461,8 +461,8 @@ $(B)/lint_sources: tests/analysis/lint_sources.c $(HEADERS) | $(B)
 $(B)/plan_time: tests/bench/plan_time.c $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
-$(B)/axes $(B)/batch $(B)/compare_heuristics: $(B)/%: tests/bench/%.c tests/bench/plans.h $(HEADERS) | $(B)
-	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
+$(B)/axes $(B)/batch $(B)/compare_heuristics: $(B)/%: tests/bench/%.c $(wildcard tests/bench/*.h) $(HEADERS) | $(B)
+	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -lm
 
 $(B)/estimate $(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/portable $(B)/host: $(B)/%: tests/bench/%.c $(BENCH_OBJECTS) $(BENCH_HEADERS) $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(BENCH_OBJECTS) $(LDLIBS) -ldl

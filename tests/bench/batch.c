@@ -1,6 +1,14 @@
-/* Ready actions of batch plans, in every model: the share of a copy's speed in bytes read and written, and 10^9
- * operations a second. Usage: batch [ACTION:TYPE:SIDE[:COUNT] ...], such as gemm:double:4:100000. Without a count as
- * many elements as take 256 MB. */
+/* Ready actions of batch plans: the share of a copy's speed in bytes read and written, and 10^9 operations a second, on
+ * several lines: ipt's own choice, each model, and ways without a batch. The results of every line are checked. The
+ * device's clock measures a batch, the host's clock the ways with an execution for each element.
+ * Usage: batch [OPTION ...] ACTION:TYPE:SIDE[:COUNT] ..., such as gemm:double:4:100000.
+ *   --csv             writes a table to standard output
+ *   --megabytes N     the size of the operands where no COUNT is given (256)
+ *   --lines A,B,...   these lines only. auto; a model's name; planes: model memory on planes instead of elements;
+ *                     launches: an execution for each element, on one queue; queues: on several queues in turn
+ *   --launches N      the elements of the last two lines, at most (1000)
+ *   --queues N        the queues of the last line (8)
+ *   --plans           only creates the plans, so that the cache has their programs */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,80 +23,31 @@
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
+#include "batch_elements.h"
 
-enum { ROUNDS = 7 };
-#define ALL_BYTES ((size_t)256 << 20)
+enum { ROUNDS = 7, MOST_QUEUES = 64, LAUNCH_ROUNDS = 3, FIRST_LAUNCHES = 16 };
+#define LONG_SECONDS 0.1      /* an execution that takes longer is measured once, */
+#define MEDIUM_SECONDS 0.02   /* and three times from here on */
+#define LAUNCHES_SECONDS 0.03 /* of a round of launches, at most */
 
-/* An action's operands, bytes that an element moves, and operations. */
-typedef struct work {
-    ipt_batch_desc desc;
-    ipt_batch_operand operands[3];
-    size_t element_bytes, moved_bytes;
-    double operations;
-} work;
+static struct options {
+    int csv, plans_only;
+    size_t bytes, launches, queues;
+    const char *lines; /* NULL: all */
+} options = {0, 0, (size_t)256 << 20, 1000, 8, NULL};
 
-static void add_operand(work *to, const char *name, const char *type, size_t bytes, size_t rows, size_t cols,
-                        ipt_access access)
+static cl_mem original; /* what `buffer` holds before an execution */
+
+static int is_wanted(const char *line)
 {
-    ipt_batch_operand *const operand = &to->operands[to->desc.operand_count++];
-    memset(operand, 0, sizeof *operand);
-    operand->name = name;
-    operand->type = type;
-    operand->rows = rows;
-    operand->cols = cols;
-    operand->access = access;
-    to->element_bytes += bytes * rows * cols;
-    to->moved_bytes += bytes * rows * cols * (access == IPT_READ_WRITE ? 2 : 1);
-}
-
-static int parse(const char *text, work *to)
-{
-    static char types[100][16];
-    static int used;
-    char action[16], *const type = types[used++ % 100];
-    size_t n, count = 0, bytes;
-    memset(to, 0, sizeof *to);
-    if (sscanf(text, "%15[^:]:%15[^:]:%zu:%zu", action, type, &n, &count) < 3)
-        return 0;
-    for (int i = 1; i < IPT__ACTION_COUNT; ++i)
-        if (!strcmp(action, ipt_action_string((ipt_action)i)))
-            to->desc.ready = (ipt_action)i;
-    bytes = !strcmp(type, "float") ? 4 : !strcmp(type, "double2") ? 16 : 8;
-    switch (to->desc.ready) {
-    case IPT_ACTION_DOT:
-        add_operand(to, "x", type, bytes, n, 1, IPT_READ);
-        add_operand(to, "y", type, bytes, n, 1, IPT_READ);
-        add_operand(to, "r", type, bytes, 1, 1, IPT_WRITE);
-        to->operations = 2. * (double)n;
-        break;
-    case IPT_ACTION_GEMV:
-        add_operand(to, "A", type, bytes, n, n, IPT_READ);
-        add_operand(to, "x", type, bytes, n, 1, IPT_READ);
-        add_operand(to, "y", type, bytes, n, 1, IPT_WRITE);
-        to->operations = 2. * (double)(n * n);
-        break;
-    case IPT_ACTION_GEMM:
-        add_operand(to, "A", type, bytes, n, n, IPT_READ);
-        add_operand(to, "B", type, bytes, n, n, IPT_READ);
-        add_operand(to, "C", type, bytes, n, n, IPT_WRITE);
-        to->operations = 2. * (double)(n * n * n);
-        break;
-    case IPT_ACTION_POTRF:
-        add_operand(to, "A", type, bytes, n, n, IPT_READ_WRITE);
-        add_operand(to, "info", "int", 4, 1, 1, IPT_WRITE);
-        to->operations = (double)(n * n * n) / 3;
-        break;
-    case IPT_ACTION_GETRF:
-        add_operand(to, "A", type, bytes, n, n, IPT_READ_WRITE);
-        add_operand(to, "pivots", "int", 4, n, 1, IPT_WRITE);
-        add_operand(to, "info", "int", 4, 1, 1, IPT_WRITE);
-        to->operations = 2. * (double)(n * n * n) / 3;
-        break;
-    default:
-        return 0;
-    }
-    to->desc.count = count ? count : ALL_BYTES / to->element_bytes;
-    return 1;
+    const size_t length = strlen(line);
+    const char *at = options.lines;
+    if (!at)
+        return 1;
+    for (; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (!strncmp(at, line, length) && (at[length] == ',' || !at[length]))
+            return 1;
+    return 0;
 }
 
 static double event_seconds(cl_event event)
@@ -102,135 +61,247 @@ static double event_seconds(cl_event event)
     return (double)(end - begin) * 1e-9;
 }
 
-/* Bytes a second that a copy reads and writes. */
-static double copy_rate(void)
+/* Bytes a second that a copy reads and writes, of as many bytes as the batch. */
+static double copy_rate(const work *of)
+{
+    const size_t bytes = of->moved_bytes * of->desc.count / 2;
+    double seconds[ROUNDS];
+    for (int i = -1; i < ROUNDS; ++i) {
+        cl_event event;
+        need(!clEnqueueCopyBuffer(queue, buffer, original, 0, 0, bytes, 0, NULL, &event), "clEnqueueCopyBuffer");
+        seconds[i < 0 ? 0 : i] = event_seconds(event);
+    }
+    return 2 * (double)bytes / median(seconds, ROUNDS);
+}
+
+/* Restores all operands from the device's copy: a decomposition leaves another matrix, and results of another line may
+ * be right. (From the host this made the next execution 13 us slower on an H100.) */
+static void restore(const work *of)
+{
+    need(!clEnqueueCopyBuffer(queue, original, buffer, 0, 0, of->all_bytes, 0, NULL, NULL), "clEnqueueCopyBuffer");
+}
+
+static double execute(ipt_batch *batch, const work *of)
+{
+    cl_event event;
+    need(!ipt_batch_execute(batch, queue, of->buffers, NULL, 0, NULL, &event), "ipt_batch_execute");
+    return event_seconds(event);
+}
+
+/* Seconds of an execution: the median round. The first one, which may compile, does not count. */
+static double batch_seconds(ipt_batch *batch, const work *of)
 {
     double seconds[ROUNDS];
-    for (int i = 0; i < ROUNDS; ++i) {
-        cl_event event;
-        need(!clEnqueueCopyBuffer(queue, buffer, buffer, 0, ALL_BYTES / 2, ALL_BYTES / 2, 0, NULL, &event),
-             "clEnqueueCopyBuffer");
-        seconds[i] = event_seconds(event);
+    int rounds = ROUNDS;
+    restore(of);
+    execute(batch, of);
+    for (int i = 0; i < rounds; ++i) {
+        if (of->in_place)
+            restore(of);
+        seconds[i] = execute(batch, of);
+        rounds = seconds[0] > LONG_SECONDS ? 1 : seconds[0] > MEDIUM_SECONDS ? 3 : ROUNDS;
     }
-    return (double)ALL_BYTES / median(seconds, ROUNDS);
+    return median(seconds, (size_t)rounds);
 }
 
-/* Positive definite matrices, and other operands alike: diagonals are large. */
-static void fill(const work *of, const ipt_batch_buffer *buffers)
+/* seconds: for `elements` of the batch; sample: the elements whose components are checked. */
+static void print_line(const char *line, const ipt_batch *batch, const work *of, size_t elements, double seconds,
+                       double copy, size_t sample)
 {
-    const ipt_batch_operand *const first = &of->operands[0];
-    const size_t values = of->desc.count * first->rows * first->cols, parts = strstr(first->type, "2") ? 2 : 1;
-    const int doubles = !strncmp(first->type, "double", 6);
-    void *const data = malloc(values * parts * (doubles ? 8 : 4));
-    need(data != NULL, "malloc");
-    for (size_t i = 0; i < values * parts; ++i) {
-        const size_t q = i / parts % (first->rows * first->cols);
-        const double value = i % parts               ? 0
-                             : q % (first->cols + 1) ? 0.25 + 0.001 * (double)(i % 97)
-                                                     : (double)first->rows;
-        if (doubles)
-            ((double *)data)[i] = value;
-        else
-            ((float *)data)[i] = (float)value;
+    const double rate = (double)(of->moved_bytes * elements) / seconds,
+                 operations = of->operations * (double)elements / seconds;
+    const char *const described = strstr(ipt_batch_describe(batch), "model");
+    if (options.csv)
+        printf("%s,%.*s,%s,%s,%zu,%zu,%zu,%.9f,%.4f,%.3f,%.6f,%.4f,%zu\n", line, (int)strcspn(described + 6, ":"),
+               described + 6, ipt_action_string(of->desc.ready), of->type, of->side, of->desc.count, elements, seconds,
+               rate * 1e-9, copy * 1e-9, rate / copy, operations * 1e-9, sample);
+    else
+        printf("%-22s %9zu %-12s %10.1f us  %8.5f of the copy %9.2f GFLOP/s  %.*s\n", of->text, elements, line,
+               seconds * 1e6, rate / copy, operations * 1e-9, (int)strcspn(described, "\n"), described);
+    fflush(stdout);
+}
+
+static void measure_batch(const char *line, ipt_model model, work *of, double copy)
+{
+    ipt_batch *batch;
+    ipt_result result;
+    double seconds;
+    of->desc.model = model;
+    result = ipt_batch_create(context, &of->desc, &batch);
+    if (result == IPT_ERROR_UNSUPPORTED)
+        return;
+    need(!result, "ipt_batch_create");
+    if (!options.plans_only) {
+        seconds = batch_seconds(batch, of);
+        print_line(line, batch, of, of->desc.count, seconds, copy, work_verify(of, line, of->desc.count));
     }
-    need(!clEnqueueWriteBuffer(queue, buffers[0].buffer, CL_TRUE, buffers[0].byte_offset,
-                               values * parts * (doubles ? 8 : 4), data, 0, NULL, NULL),
-         "clEnqueueWriteBuffer");
-    free(data);
+    ipt_batch_destroy(batch);
 }
 
-/* The elements whose info is not 0: they take less work. */
-static size_t count_failed(const work *of, const ipt_batch_buffer *buffers)
+/* Seconds of an execution for each of the first `elements` elements, on queues in turn, by the host's clock. */
+static double launch_seconds(ipt_batch *batch, const work *of, size_t elements, const cl_command_queue *queues,
+                             size_t queue_count)
 {
-    const size_t last = of->desc.operand_count - 1, bytes = of->desc.count * sizeof(cl_int);
-    size_t failed = 0;
-    if (strcmp(of->operands[last].name, "info"))
-        return 0;
-    cl_int *const info = malloc(bytes);
-    need(info != NULL, "malloc");
-    need(!clEnqueueReadBuffer(queue, buffers[last].buffer, CL_TRUE, buffers[last].byte_offset, bytes, info, 0, NULL,
-                              NULL),
-         "clEnqueueReadBuffer");
-    for (size_t i = 0; i < of->desc.count; ++i)
-        failed += info[i] != 0;
-    free(info);
-    return failed;
-}
-
-/* Restores the first operand from the device's copy of it: what a decomposition left is another matrix, and may not be
- * definite. (From the host this made the next execution 13 us slower on an H100.) */
-static void refill(cl_mem original, const ipt_batch_buffer *buffers, size_t bytes)
-{
-    need(!clEnqueueCopyBuffer(queue, original, buffers[0].buffer, 0, buffers[0].byte_offset, bytes, 0, NULL, NULL),
-         "clEnqueueCopyBuffer");
-}
-
-static void bench(const char *text, double copy)
-{
-    work tried;
-    ipt_batch_buffer buffers[3];
-    size_t at = 0;
-    need(parse(text, &tried), text);
-    tried.desc.operands = tried.operands;
-    for (size_t k = 0; k < tried.desc.operand_count; ++k) {
-        const ipt_batch_operand *const operand = &tried.operands[k];
-        const size_t size = !strcmp(operand->type, "float") || !strcmp(operand->type, "int") ? 4
-                            : !strcmp(operand->type, "double2")                              ? 16
-                                                                                             : 8;
-        buffers[k].buffer = buffer;
-        buffers[k].byte_offset = at;
-        at += (tried.desc.count * operand->rows * operand->cols * size + 255) / 256 * 256;
-    }
-    fill(&tried, buffers);
-    const size_t first_bytes = tried.desc.operand_count > 1 ? buffers[1].byte_offset : 0;
-    cl_int error;
-    const cl_mem original =
-        clCreateBuffer(ipt_context_cl_context(context), CL_MEM_READ_WRITE, first_bytes, NULL, &error);
-    need(!error && !clEnqueueCopyBuffer(queue, buffer, original, 0, 0, first_bytes, 0, NULL, NULL),
-         "clEnqueueCopyBuffer");
-    for (int model = 0; model < IPT__MODEL_COUNT; ++model) {
-        double seconds[ROUNDS], middle;
-        ipt_batch *batch;
-        ipt_result result;
-        tried.desc.model = (ipt_model)model;
-        result = ipt_batch_create(context, &tried.desc, &batch);
-        if (result == IPT_ERROR_UNSUPPORTED)
-            continue;
-        need(!result, "ipt_batch_create");
-        for (int i = -1; i < ROUNDS; ++i) {
-            cl_event event;
-            refill(original, buffers, first_bytes);
-            need(!ipt_batch_execute(batch, queue, buffers, NULL, 0, NULL, &event), "ipt_batch_execute");
-            seconds[i < 0 ? 0 : i] = event_seconds(event);
+    double begin;
+    restore(of);
+    need(!clFinish(queue), "clFinish");
+    begin = now();
+    for (size_t e = 0; e < elements; ++e) {
+        ipt_batch_buffer buffers[WORK_OPERANDS];
+        for (size_t k = 0; k < of->desc.operand_count; ++k) {
+            buffers[k] = of->buffers[k];
+            buffers[k].byte_offset += e * operand_components(of, k) * operand_bytes(of, k);
         }
-        need(!count_failed(&tried, buffers), "an element: its info is not 0, so its work was cut short");
-        middle = median(seconds, ROUNDS);
-        printf("%-22s %9zu %-12s %10.1f us  %6.3f of the copy %9.1f GFLOP/s  %.*s\n", text, tried.desc.count,
-               ipt_model_string((ipt_model)model), middle * 1e6,
-               (double)(tried.moved_bytes * tried.desc.count) / middle / copy,
-               tried.operations * (double)tried.desc.count / middle * 1e-9,
-               model ? 0 : (int)strcspn(strstr(ipt_batch_describe(batch), "model"), "\n"),
-               strstr(ipt_batch_describe(batch), "model"));
-        fflush(stdout);
-        ipt_batch_destroy(batch);
+        need(!ipt_batch_execute(batch, queues[e % queue_count], buffers, NULL, 0, NULL, NULL), "ipt_batch_execute");
     }
+    for (size_t i = 0; i < queue_count; ++i)
+        need(!clFinish(queues[i]), "clFinish");
+    return now() - begin;
+}
+
+/* A plan of one element, executed for each of some elements. */
+static void measure_launches(const char *line, const work *of, double copy, size_t queue_count)
+{
+    const size_t most = of->desc.count < options.launches ? of->desc.count : options.launches;
+    work single = *of;
+    cl_command_queue queues[MOST_QUEUES];
+    double seconds[LAUNCH_ROUNDS];
+    size_t elements = most < FIRST_LAUNCHES ? most : FIRST_LAUNCHES;
+    ipt_batch *batch;
+    single.desc.count = 1;
+    single.desc.model = IPT_MODEL_AUTO;
+    single.desc.operands = single.operands;
+    need(!ipt_batch_create(context, &single.desc, &batch), "ipt_batch_create");
+    for (size_t i = 0; i < queue_count; ++i) {
+        cl_int error;
+        queues[i] = clCreateCommandQueue(ipt_context_cl_context(context), ipt_context_cl_device(context), 0, &error);
+        need(!error, "clCreateCommandQueue");
+    }
+    launch_seconds(batch, of, elements, queues, queue_count); /* may compile */
+    seconds[0] = launch_seconds(batch, of, elements, queues, queue_count);
+    if (seconds[0] / (double)elements * (double)most < LAUNCHES_SECONDS)
+        elements = most;
+    else if (seconds[0] < LAUNCHES_SECONDS)
+        elements = (size_t)(LAUNCHES_SECONDS / seconds[0] * (double)elements);
+    for (int i = 0; i < LAUNCH_ROUNDS; ++i)
+        seconds[i] = launch_seconds(batch, of, elements, queues, queue_count);
+    print_line(line, batch, of, elements, median(seconds, LAUNCH_ROUNDS), copy, work_verify(of, line, elements));
+    for (size_t i = 0; i < queue_count; ++i)
+        clReleaseCommandQueue(queues[i]);
+    ipt_batch_destroy(batch);
+}
+
+/* Sets the layout of all operands, and fills them. */
+static void prepare(work *of, ipt_layout layout)
+{
+    cl_int error;
+    work_place(of, layout);
+    if (options.plans_only)
+        return;
+    buffer = clCreateBuffer(ipt_context_cl_context(context), CL_MEM_READ_WRITE, of->all_bytes, NULL, &error);
+    need(!error, "clCreateBuffer");
+    original = clCreateBuffer(ipt_context_cl_context(context), CL_MEM_READ_WRITE, of->all_bytes, NULL, &error);
+    need(!error, "clCreateBuffer");
+    for (size_t k = 0; k < of->desc.operand_count; ++k)
+        of->buffers[k].buffer = buffer;
+    work_fill(of);
+    need(!clEnqueueCopyBuffer(queue, buffer, original, 0, 0, of->all_bytes, 0, NULL, NULL), "clEnqueueCopyBuffer");
+}
+
+static void release(void)
+{
+    if (options.plans_only)
+        return;
+    clReleaseMemObject(buffer);
     clReleaseMemObject(original);
+}
+
+static void bench(const char *text)
+{
+    cl_device_fp_config doubles = 0;
+    work tried;
+    double copy;
+    if (!work_parse(text, options.bytes, &tried)) {
+        fprintf(
+            stderr,
+            "%s: ACTION:TYPE:SIDE[:COUNT] is needed: ACTION dot, gemv, gemm, potrf, posv or getrf, TYPE float, double, "
+            "float2 or double2\n",
+            text);
+        exit(2);
+    }
+    clGetDeviceInfo(ipt_context_cl_device(context), CL_DEVICE_DOUBLE_FP_CONFIG, sizeof doubles, &doubles, NULL);
+    if (!doubles && tried.scalar_bytes == sizeof(cl_double)) {
+        fprintf(stderr, "%s: left out: the device has no doubles\n", text);
+        return;
+    }
+    prepare(&tried, IPT_LAYOUT_ELEMENTS);
+    copy = options.plans_only ? 0 : copy_rate(&tried);
+    for (int model = 0; model < IPT__MODEL_COUNT; ++model)
+        if (is_wanted(ipt_model_string((ipt_model)model)))
+            measure_batch(ipt_model_string((ipt_model)model), (ipt_model)model, &tried, copy);
+    if (is_wanted("launches") && !options.plans_only) /* their program is that of another line */
+        measure_launches("launches", &tried, copy, 1);
+    if (is_wanted("queues") && !options.plans_only)
+        measure_launches("queues", &tried, copy, options.queues);
+    release();
+    if (!is_wanted("planes"))
+        return;
+    prepare(&tried, IPT_LAYOUT_PLANES);
+    measure_batch("planes", IPT_MODEL_MEMORY, &tried, copy);
+    release();
+}
+
+static size_t number_of(const char *text, size_t most)
+{
+    const size_t value = text ? (size_t)strtoull(text, NULL, 0) : 0;
+    if (value == 0 || value > most) {
+        fprintf(stderr, "%s: a number from 1 to %zu is needed\n", text ? text : "nothing", most);
+        exit(2);
+    }
+    return value;
+}
+
+/* Reads the options and returns the index of the first argument after them. */
+static int read_options(int count, char **arguments)
+{
+    int i = 1;
+    for (; i < count && !strncmp(arguments[i], "--", 2); ++i) {
+        const char *const option = arguments[i], *const value = i + 1 < count ? arguments[i + 1] : NULL;
+        if (!strcmp(option, "--csv") || !strcmp(option, "--plans")) {
+            *(option[2] == 'c' ? &options.csv : &options.plans_only) = 1;
+            continue;
+        }
+        if (!strcmp(option, "--megabytes"))
+            options.bytes = number_of(value, 4096) << 20;
+        else if (!strcmp(option, "--launches"))
+            options.launches = number_of(value, 1000000);
+        else if (!strcmp(option, "--queues"))
+            options.queues = number_of(value, MOST_QUEUES);
+        else if (!strcmp(option, "--lines") && value)
+            options.lines = value;
+        else {
+            fprintf(stderr, "%s: not an option with its value; the options are at the top of tests/bench/batch.c\n",
+                    option);
+            exit(2);
+        }
+        ++i;
+    }
+    return i;
 }
 
 int main(int count, char **arguments)
 {
-    double copy;
+    const int first = read_options(count, arguments);
     cl_int error;
     need(!ipt_context_create(NULL, &context), "ipt_context_create");
     queue = clCreateCommandQueue(ipt_context_cl_context(context), ipt_context_cl_device(context),
                                  CL_QUEUE_PROFILING_ENABLE, &error);
     need(!error, "clCreateCommandQueue");
-    buffer =
-        clCreateBuffer(ipt_context_cl_context(context), CL_MEM_READ_WRITE, ALL_BYTES + ALL_BYTES / 8, NULL, &error);
-    need(!error, "clCreateBuffer");
-    copy = copy_rate();
-    printf("copy: %.1f GB/s read and written\n", copy * 1e-9);
-    for (int i = 1; i < count; ++i)
-        bench(arguments[i], copy);
+    if (options.csv)
+        printf("line,model,action,type,side,count,elements,seconds,gbps,copy_gbps,ratio,gflops,checked\n");
+    for (int i = first; i < count; ++i)
+        bench(arguments[i]);
+    clReleaseCommandQueue(queue);
+    ipt_context_destroy(context);
     return 0;
 }

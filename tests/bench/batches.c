@@ -1,6 +1,6 @@
 /* Many small matrices, as in Ha et al. 2013: the speed of each way to share a batch among work-items and work-groups.
  * Every result is verified element by element; a wrong one ends the program. Writes a CSV to standard output. Usage:
- * batches transpositions MEGABYTES ROWSxCOLS ... | groups MEGABYTES | copies MEGABYTES | products MEGABYTES SIDE ...
+ * batches transpositions MEGABYTES ROWSxCOLS ... | groups MEGABYTES | copies MEGABYTES
  * MEGABYTES is the size of the batch, or of the memory of the copies. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
@@ -24,8 +24,7 @@ enum {
     COPY_MATRICES = 256, /* Ha et al. 2013, table II */
     COPY_SIDE = 128,
     COPY_GROUP = 128,
-    FIXED_GROUP = 64,     /* Ha et al. 2013, table I: what it compares with */
-    MEMBERS_MULTIPLE = 64 /* of the matrices of a batch of products: all that a work-group takes divide it */
+    FIXED_GROUP = 64 /* Ha et al. 2013, table I: what it compares with */
 };
 
 #define ROUND_SECONDS 0.01
@@ -396,23 +395,13 @@ static ipt_heuristic_device describe_device(size_t *reserved)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* products: y = A x of every matrix */
+/* products: y = A x of every matrix, by a work-group of its own */
 /* ------------------------------------------------------------------------------------------------------------------ */
-
-/* How a batch of products is shared out. */
-typedef struct model {
-    const char *name;
-    size_t lanes, group; /* work-items to a matrix and to a work-group */
-    int interleaved;     /* neighbouring work-items belong to different matrices */
-    int structure;       /* structures of arrays: component by component, not matrix by matrix */
-} model;
 
 typedef struct products {
     size_t side, batch;
     cl_mem vectors, results;
     float *expected, *got; /* on the host, matrix by matrix */
-    double copy;           /* its speed on the matrices */
-    double adapt;          /* seconds for the change of all layouts */
 } products;
 
 typedef struct product_work {
@@ -477,148 +466,41 @@ static void expect_products(const products *of)
     }
 }
 
-static void prove_products(const products *of, const model *model)
+static void prove_products(const products *of, size_t group)
 {
-    size_t matrix, row, wrong = 0;
+    size_t i, wrong = 0;
     need(!clEnqueueReadBuffer(queue, of->results, CL_TRUE, 0, vector_bytes(of), of->got, 0, NULL, NULL),
          "clEnqueueReadBuffer");
-    for (matrix = 0; matrix < of->batch; ++matrix)
-        for (row = 0; row < of->side; ++row)
-            wrong += !(of->expected[matrix * of->side + row] ==
-                       of->got[model->structure ? row * of->batch + matrix : matrix * of->side + row]);
+    for (i = 0; i < of->batch * of->side; ++i)
+        wrong += !(of->expected[i] == of->got[i]);
     if (!wrong)
         return;
-    fprintf(stderr, "%s, %zu x %zu: %zu of %zu results are wrong\n", model->name, of->side, of->side, wrong,
-            of->batch * of->side);
+    fprintf(stderr, "products by work-groups of %zu, %zu x %zu: %zu of %zu results are wrong\n", group, of->side,
+            of->side, wrong, of->batch * of->side);
     exit(1);
 }
 
-static cl_kernel product_kernel(const products *of, const model *model)
-{
-    char options[200];
-    snprintf(options, sizeof options, "-DSIDE=%zu -DGROUP=%zu -DLANES=%zu -DMEMBERS=%zu -DBLOCK=%d", of->side,
-             model->group, model->lanes, model->group / model->lanes, BATCHES_BLOCK);
-    return model->interleaved ? kernel_of(batches_text_interleaved, options, "product_interleaved")
-                              : kernel_of(batches_text_contiguous, options, "product_contiguous");
-}
-
-/* Seconds for all products once; the data are in the model's layout already. */
-static double product_seconds(const products *of, const model *model)
+/* Seconds for all products once. */
+static double product_seconds(const products *of, size_t group)
 {
     product_work product;
+    char options[100];
     double seconds;
-    product.kernel = product_kernel(of, model);
-    product.group = model->group;
-    product.groups = of->batch / (model->group / model->lanes);
+    snprintf(options, sizeof options, "-DSIDE=%zu -DGROUP=%zu -DBLOCK=%d", of->side, group, BATCHES_BLOCK);
+    product.kernel = kernel_of(batches_text_product, options, "product_group");
+    product.group = group;
+    product.groups = of->batch;
     set_memory(product.kernel, 0, buffer);
     set_memory(product.kernel, 1, of->vectors);
     set_memory(product.kernel, 2, of->results);
-    if (model->interleaved) {
-        set_number(product.kernel, 3, model->structure ? 1 : of->side * of->side);
-        set_number(product.kernel, 4, model->structure ? 1 : of->side);
-        set_number(product.kernel, 5, model->structure ? of->batch : 1);
-    }
     fill_garbage(of->results, vector_bytes(of));
     execute_product(&product, 0);
-    prove_products(of, model);
+    prove_products(of, group);
     fill_garbage(of->results, vector_bytes(of));
     seconds = seconds_of(execute_product, &product);
-    prove_products(of, model);
+    prove_products(of, group);
     clReleaseKernel(product.kernel);
     return seconds;
-}
-
-static void print_product(const char *name, const products *of, const model *model, double bytes, double seconds)
-{
-    printf("%s,%zu,%zu,%zu,%zu,%.9f,%.3f,%.3f,%.5f,%zu\n", name, of->side, of->batch, (model ? model->lanes : 0),
-           (model ? model->group : 0), seconds, speed(bytes, seconds), of->copy, speed(bytes, seconds) / of->copy,
-           of->batch * of->side);
-    fflush(stdout);
-}
-
-static double measure_product(const products *of, const model *model)
-{
-    const double seconds = product_seconds(of, model);
-    print_product(model->name, of, model, product_bytes(of), seconds);
-    return seconds;
-}
-
-typedef struct adapting {
-    ipt_plan *plan;
-    cl_mem memory;
-} adapting;
-
-static void execute_adapting(void *state, size_t turn)
-{
-    const adapting *const adapt = (const adapting *)state;
-    (void)turn;
-    need(!ipt_plan_execute(adapt->plan, queue, adapt->memory, 0, 0, NULL, NULL), "ipt_plan_execute");
-}
-
-/* Seconds to convert structures of `components` words to arrays in place. First verified with words that all differ,
- * then applied to the data of fill_products. */
-static double adapt_layout(const products *of, cl_mem memory, size_t first, size_t components)
-{
-    const size_t words = of->batch * components;
-    ipt_plan_desc desc = {0};
-    adapting adapt;
-    double seconds;
-    desc.rows = of->batch;
-    desc.cols = components;
-    desc.elem_size = sizeof(float);
-    need(!ipt_plan_create(context, &desc, &adapt.plan), "ipt_plan_create");
-    adapt.memory = memory;
-    seconds = seconds_of(execute_adapting, &adapt);
-    fill(kernel_fill, memory, 0, words);
-    execute_adapting(&adapt, 0);
-    prove("structures to arrays", memory, words, of->batch, components, 1);
-    fill(kernel_fill_small, memory, first, words);
-    execute_adapting(&adapt, 0);
-    ipt_plan_destroy(adapt.plan);
-    return seconds;
-}
-
-/* A work-group for each matrix, as small as the paper's estimator allows for the rows that fit into its block. */
-static size_t group_for(size_t side)
-{
-    const size_t pitch = side | 1, most = BATCHES_BLOCK / pitch, rows = side < most ? side : most;
-    size_t reserved, group;
-    const ipt_heuristic_device device = describe_device(&reserved);
-    group = ipt_heuristic_smallest_group(&device, reserved + (rows * pitch + side) * sizeof(float), 0, 1);
-    return group < 32 ? 32 : group;
-}
-
-static size_t lanes_for(size_t side)
-{
-    size_t lanes = 2;
-    while (lanes < side && lanes < 32)
-        lanes *= 2;
-    return lanes;
-}
-
-static void measure_side(products *of)
-{
-    const model item = {"item-aos", 1, 64, 1, 0}, item_arrays = {"item-soa", 1, 64, 1, 1};
-    model interleaved = {"interleaved", 0, 0, 1, 1}, contiguous = {"contiguous", 0, 64, 0, 0},
-          group = {"group", 0, 0, 0, 0};
-    double seconds;
-    interleaved.lanes = of->side < 4 ? 2 : 4;
-    interleaved.group = 32 * interleaved.lanes; /* so that 32 neighbours read neighbouring words */
-    contiguous.lanes = lanes_for(of->side);
-    group.lanes = group.group = group_for(of->side);
-    fill_products(of);
-    expect_products(of);
-    of->copy = copy_speed(vectors_first(of) * sizeof(float));
-    measure_product(of, &item);
-    measure_product(of, &contiguous);
-    measure_product(of, &group);
-    of->adapt =
-        adapt_layout(of, buffer, 0, of->side * of->side) + adapt_layout(of, of->vectors, vectors_first(of), of->side);
-    print_product("adapter", of, NULL, 2.0 * sizeof(float) * (double)of->batch * (double)(of->side * (of->side + 1)),
-                  of->adapt);
-    seconds = measure_product(of, &item_arrays);
-    print_product("item-soa-adapted", of, &item_arrays, product_bytes(of), seconds + of->adapt);
-    measure_product(of, &interleaved);
 }
 
 static void products_open(products *of, size_t side)
@@ -626,7 +508,7 @@ static void products_open(products *of, size_t side)
     need(side > 0 && side <= 1024, "reading SIDE");
     memset(of, 0, sizeof *of);
     of->side = side;
-    of->batch = batch_bytes / (side * side * sizeof(float)) / MEMBERS_MULTIPLE * MEMBERS_MULTIPLE;
+    of->batch = batch_bytes / (side * side * sizeof(float));
     need(of->batch > 0, "a batch of too few matrices");
     of->vectors = memory_of(vector_bytes(of));
     of->results = memory_of(vector_bytes(of));
@@ -641,18 +523,6 @@ static void products_close(products *of)
     clReleaseMemObject(of->results);
     free(of->expected);
     free(of->got);
-}
-
-static void measure_products(int count, char **sides)
-{
-    int i;
-    printf("model,side,batch,lanes,group,seconds,gbps,copy_gbps,ratio,verified\n");
-    for (i = 0; i < count; ++i) {
-        products of;
-        products_open(&of, (size_t)strtoull(sides[i], NULL, 0));
-        measure_side(&of);
-        products_close(&of);
-    }
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -717,12 +587,10 @@ static void measure_groups_of(const char *name, size_t side, products *of)
     const size_t batch = of ? of->batch : batch_bytes / (side * side * sizeof(float));
     const double copy = copy_speed(batch * side * side * sizeof(float));
     for (group = 32; group <= device.max_group; group += 32) {
-        model model = {"group", 0, 0, 0, 0};
         double seconds, gbps;
         if (!is_listed(group) && group != smallest)
             continue;
-        model.lanes = model.group = group;
-        seconds = of ? product_seconds(of, &model) : transposition_seconds(side, batch, group);
+        seconds = of ? product_seconds(of, group) : transposition_seconds(side, batch, group);
         gbps = speed(of ? product_bytes(of) : 2.0 * sizeof(float) * (double)(batch * side * side), seconds);
         printf("%s,%zu,%zu,%.3f,%.3f,%.3f,%.3f,%.5f,%d,%d,%d,%zu\n", name, group, local_bytes,
                ipt_heuristic_occupancy(&device, group, local_bytes), seconds * 1e6, gbps, copy, gbps / copy,
@@ -838,8 +706,8 @@ int main(int count, char **arguments)
     const char *const command = count > 1 ? arguments[1] : "";
     const size_t megabytes = count > 2 ? (size_t)strtoull(arguments[2], NULL, 0) : 0;
     if (megabytes == 0 || megabytes > 4096) {
-        fprintf(stderr, "usage: batches transpositions MEGABYTES ROWSxCOLS ... | groups MEGABYTES | copies MEGABYTES | "
-                        "products MEGABYTES SIDE ...\n");
+        fprintf(stderr,
+                "usage: batches transpositions MEGABYTES ROWSxCOLS ... | groups MEGABYTES | copies MEGABYTES\n");
         return 2;
     }
     batch_bytes = (size_t)megabytes << 20;
@@ -850,8 +718,6 @@ int main(int count, char **arguments)
         measure_groups();
     else if (!strcmp(command, "copies"))
         measure_copies();
-    else if (!strcmp(command, "products"))
-        measure_products(count - 3, arguments + 3);
     else
         need(0, "reading the command");
     batches_close();

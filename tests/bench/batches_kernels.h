@@ -67,59 +67,31 @@ static const char batches_text_transpose[] =
     "        matrix[k] = tile[k % SIDE * PITCH + k / SIDE];\n"
     "}\n";
 
-/* y = A x for every matrix of a batch. SIDE, GROUP; LANES: work-items that share a matrix; MEMBERS: matrices of a
- * work-group, of which the number of matrices is a multiple. Neighbouring work-items belong to different matrices; each
- * has rows of its own, so nobody waits. The strides tell arrays of structures from structures of arrays. */
-static const char batches_text_interleaved[] =
-    "kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void product_interleaved(\n"
-    "    global const float *a, global const float *x, global float *y, uint matrix_stride, uint vector_stride,\n"
-    "    uint element_stride)\n"
-    "{\n"
-    "    const uint lane = (uint)get_local_id(0) / MEMBERS;\n"
-    "    const uint matrix = (uint)get_group_id(0) * MEMBERS + (uint)get_local_id(0) % MEMBERS;\n"
-    "    global const float *const numbers = a + (size_t)matrix * matrix_stride;\n"
-    "    global const float *const vector = x + (size_t)matrix * vector_stride;\n"
-    "#if SIDE <= 16\n"
-    "    float kept[SIDE];\n"
-    "    for (uint k = 0; k < SIDE; ++k)\n"
-    "        kept[k] = vector[(size_t)k * element_stride];\n"
-    "#define OF_VECTOR(k) kept[k]\n"
-    "#else\n"
-    "#define OF_VECTOR(k) vector[(size_t)(k)*element_stride]\n"
-    "#endif\n"
-    "    for (uint row = lane; row < SIDE; row += LANES) {\n"
-    "        float sum = 0.0f;\n"
-    "        for (uint k = 0; k < SIDE; ++k)\n"
-    "            sum += numbers[(size_t)(row * SIDE + k) * element_stride] * OF_VECTOR(k);\n"
-    "        y[(size_t)matrix * vector_stride + (size_t)row * element_stride] = sum;\n"
-    "    }\n"
-    "}\n";
-
-/* The same where neighbouring work-items share a matrix: they fetch blocks of its rows together, then each has a row.
- * BLOCK: floats of the blocks of a work-group at most. */
+/* y = A x for every matrix of a batch. SIDE, GROUP: a work-group has a matrix. It fetches blocks of rows together, then
+ * each work-item has a row. BLOCK: floats of a block at most. */
 enum { BATCHES_BLOCK = 8192 };
-static const char batches_text_contiguous[] =
+static const char batches_text_product[] =
     "#define PITCH (SIDE | 1)\n"
-    "#define LANE_ROWS (LANES < SIDE ? LANES : SIDE)\n"
-    "#define MOST_ROWS (BLOCK / (MEMBERS * PITCH) ? BLOCK / (MEMBERS * PITCH) : 1)\n"
-    "#define BLOCK_ROWS (LANE_ROWS < MOST_ROWS ? LANE_ROWS : MOST_ROWS)\n"
-    "kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void product_contiguous(\n"
+    "#define MOST_ROWS (BLOCK / PITCH ? BLOCK / PITCH : 1)\n"
+    "#define ROWS (GROUP < SIDE ? GROUP : SIDE)\n"
+    "#define BLOCK_ROWS (ROWS < MOST_ROWS ? ROWS : MOST_ROWS)\n"
+    "kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void product_group(\n"
     "    global const float *a, global const float *x, global float *y)\n"
     "{\n"
-    "    local float block[MEMBERS * BLOCK_ROWS * PITCH], vector[MEMBERS * SIDE];\n"
-    "    const uint lane = (uint)get_local_id(0) % LANES, member = (uint)get_local_id(0) / LANES;\n"
-    "    const size_t matrix = get_group_id(0) * MEMBERS + member;\n"
-    "    for (uint k = lane; k < SIDE; k += LANES)\n"
-    "        vector[member * SIDE + k] = x[matrix * SIDE + k];\n"
+    "    local float block[BLOCK_ROWS * PITCH], vector[SIDE];\n"
+    "    const uint item = (uint)get_local_id(0);\n"
+    "    const size_t matrix = get_group_id(0);\n"
+    "    for (uint k = item; k < SIDE; k += GROUP)\n"
+    "        vector[k] = x[matrix * SIDE + k];\n"
     "    for (uint first = 0; first < SIDE; first += BLOCK_ROWS) {\n"
     "        const uint rows = min((uint)BLOCK_ROWS, SIDE - first);\n"
-    "        for (uint k = lane; k < rows * SIDE; k += LANES)\n"
-    "            block[(member * BLOCK_ROWS + k / SIDE) * PITCH + k % SIDE] = a[(matrix * SIDE + first) * SIDE + k];\n"
+    "        for (uint k = item; k < rows * SIDE; k += GROUP)\n"
+    "            block[k / SIDE * PITCH + k % SIDE] = a[(matrix * SIDE + first) * SIDE + k];\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "        for (uint row = lane; row < rows; row += LANES) {\n"
+    "        for (uint row = item; row < rows; row += GROUP) {\n"
     "            float sum = 0.0f;\n"
     "            for (uint k = 0; k < SIDE; ++k)\n"
-    "                sum += block[(member * BLOCK_ROWS + row) * PITCH + k] * vector[member * SIDE + k];\n"
+    "                sum += block[row * PITCH + k] * vector[k];\n"
     "            y[matrix * SIDE + first + row] = sum;\n"
     "        }\n"
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"

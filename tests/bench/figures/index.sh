@@ -121,7 +121,8 @@ END
     page_head
     origin_lines
     echo "<p>Each picture shows measurements of ipt, and the paper's numbers where the paper has them. Every measured result"
-    echo "was verified element by element. Speeds count bytes read and bytes written. ipt's ratio is its speed divided by that of"
+    echo "was verified element by element; those of batches of products and decompositions by a sample of their elements, in"
+    echo "the table's column checked, and by the info of all. Speeds count bytes read and bytes written. ipt's ratio is its speed divided by that of"
     echo "a copy of the same bytes in the same run. A paper's fraction is its speed divided by its device's peak bandwidth."
     echo "Every panel names n, the number of its samples. A speed is the median of its rounds.</p>"
     echo "<div class=\"scroll\"><table>"

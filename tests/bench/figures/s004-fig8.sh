@@ -1,56 +1,30 @@
-# Ha et al. 2013, figure 8, on transpositions: the speed of a batch over the size of its matrices, for each
-# distribution of the matrices to work-items. The baseline is one launch for each matrix.
+# Ha et al. 2013, figure 8: dot products of many pairs of vectors over the length of the vectors, in each model of a batch
+# plan, and with a launch for each pair.
 . "$(dirname "$0")/common.sh"
-batches=${BATCHES:-build/batches}
+. "$(dirname "$0")/s004-shared.sh"
 
 measure() {
-    megabytes=256
-    squares="2 3 4 5 6 7 8 10 12 14 16 20 24 28 31 32 33 40 48 56 64 72 80 88 96 104 112 120 128 144 160 176 192 200"
-    rectangles="2x8 5x3 8x16 16x12 24x40 33x20 64x32 60x100 50x200 128x96 200x150"
+    doubles="2 4 8 16 24 32 48 64 96 128 160 256 512"
+    floats="4 16 64 160 256 512"
     if [ "$quick" = 1 ]; then
-        megabytes=8
-        squares="2 4 8 16 32 64 128 200"
-        rectangles="5x3 24x40 200x150"
+        doubles="2 8 32 160 512"
+        floats="8 128"
     fi
-    shapes=$rectangles
-    for side in $squares; do
-        shapes="$shapes ${side}x$side"
-    done
-    # shellcheck disable=SC2086 # shapes are words
-    "$batches" transpositions $megabytes $shapes > "$csv.new"
-    mv "$csv.new" "$csv"
-}
-
-# The columns gbps and ratio of ipt's choice, and its speedup over the baselines on the same shapes.
-compare() {
-    awk -F, '
-        NR == 1 { next }
-        { shape = $2 "x" $3 }
-        $1 == "ipt" { gbps[shape] = $7; ratio[shape] = $9 }
-        $1 == "loop" { loop[shape] = $9 }
-        $1 == "queues" { queues[shape] = $9 }
-        END {
-            print "gbps,ratio,over_loop,over_queues"
-            for (shape in gbps)
-                if (loop[shape] > 0 && queues[shape] > 0) # unless rounded to 0
-                    print gbps[shape] "," ratio[shape] "," ratio[shape] / loop[shape] "," ratio[shape] / queues[shape]
-        }' "$csv"
+    # shellcheck disable=SC2086 # lengths are words
+    {
+        measure_action dot double 512 $doubles
+        measure_action dot float 512 $floats
+    } > "$csv.part"
+    take_table
 }
 
 headlines() {
-    compare > "$csv.part"
-    awk -F, -v gbps="$(column gbps "$csv.part" | median)" -v ratio="$(column ratio "$csv.part" | median)" \
-        -v loop="$(column over_loop "$csv.part" | median)" -v queues="$(column over_queues "$csv.part" | median)" '
-        NR == 1 { next }
-        $3 > most { most = $3 }
-        END {
-            printf "ours: %.1f GB/s, %.3f of the copy (median of %d shapes from 2x2 to 200x200, one plan to a batch); ",
-                gbps, ratio, NR - 1
-            printf "%.1f times a launch to a matrix (at most %.0f), %.1f times 32 queues\n", loop, most, queues
-        }' "$csv.part"
-    rm "$csv.part"
-    echo "paper: up to 0.65 of its device's peak bandwidth with dot products of doubles, others hundreds of times" \
-        "slower (section IV.A; the figure's GB/s are not in the text)"
+    take_vendor
+    type=$(headline_type)
+    echo "ours: of the copy's speed with ${type}s $(speeds dot "$type" "8 32 160 512" 11)" \
+        "(GB/s: $(speeds dot "$type" "8 32 160 512" 9)); $(gains dot "$type")"
+    echo "paper: up to 0.65 of its device's peak bandwidth with doubles, others hundreds of times slower" \
+        "(section IV.A; the figure's GB/s are not in the text)"
 }
 
 figure
