@@ -54,7 +54,7 @@ FOREIGN_PACKAGES = clang qemu-user binutils-aarch64-linux-gnu binutils-s390x-lin
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
 .PHONY: foreign foreign-quick imatcopy imatcopy-planted lapack differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint windows windows-quick check-words check-compile check-compile-quick gen single format tests \
-        install uninstall deb check-install check-deb check-python bench-python dist check-dist check-conan check-vcpkg check-version FORCE clean doc-plot bench-batch plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
+        install uninstall deb check-install check-deb check-python bench-python dist check-dist check-conan check-vcpkg check-version FORCE clean doc-plot bench-batch bench-batch-choice plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
 help: ## list all targets
@@ -313,6 +313,9 @@ $(B)/clang-format/done: | $(B)
 bench-batch: $(B)/batch ## ready actions of batch plans in every model, beside a copy and a launch for each element; ARGUMENTS="gemm:double:4 potrf:float:8:100000 ..."
 	@$(B)/batch $(or $(ARGUMENTS),dot:double:16 gemv:double:4 gemm:double:4 gemm:double:32 potrf:double:8 getrf:double:8)
 
+bench-batch-choice: $(B)/batch_choice ## the model that batch plans choose against the fastest one, for random actions; ARGUMENTS="[CASES] [SEED] [MEGABYTES]"
+	@$(B)/batch_choice $(or $(ARGUMENTS),40)
+
 plan-time: $(B)/plan_time ## time to create a plan for a new shape, with cached programs, and the host's time of an execution
 	@$(B)/plan_time
 
@@ -461,7 +464,7 @@ $(B)/lint_sources: tests/analysis/lint_sources.c $(HEADERS) | $(B)
 $(B)/plan_time: tests/bench/plan_time.c $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS)
 
-$(B)/axes $(B)/batch $(B)/compare_heuristics: $(B)/%: tests/bench/%.c $(wildcard tests/bench/*.h) $(HEADERS) | $(B)
+$(B)/axes $(B)/batch $(B)/batch_choice $(B)/compare_heuristics: $(B)/%: tests/bench/%.c $(wildcard tests/bench/*.h) $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -lm
 
 $(B)/estimate $(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/portable $(B)/host: $(B)/%: tests/bench/%.c $(BENCH_OBJECTS) $(BENCH_HEADERS) $(HEADERS) | $(B)

@@ -16938,7 +16938,7 @@ static const struct {
     {0, 0, 11, 11, 18},     /* item */
     {0, 0, 31, 31, 0},      /* memory */
     {535, 20, 14, 14, 9.6}, /* group */
-    {627, 26, 14, 14, 6.6}, /* interleaved */
+    {545, 23, 12, 12, 5.7}, /* interleaved */
     {1015, 35, 10, 10, 0},  /* work-group */
     {461, 26, 30, 30, 0},   /* large */
 };
@@ -16946,16 +16946,21 @@ static const struct {
 /* The work-items that a compute unit executes in the time of one. */
 #define IPT__BATCH_UNIT_WIDTH 1845.0
 
+static int ipt__batch_has_pivots(const ipt__batch_problem *problem)
+{
+    return problem->ready == IPT_ACTION_GETRF || problem->ready == IPT_ACTION_GETRS ||
+           problem->ready == IPT_ACTION_GESV || problem->ready == IPT_ACTION_GETRI;
+}
+
 /* How much longer a turn takes whose work-items read far from one another in the buffers: caches help where each
- * component is read once, unless elements of 128 bytes share few of their sets. */
+ * component is read once, unless strides of whole sectors share few of their sets. */
 static double ipt__batch_far(const ipt__batch_problem *problem)
 {
     size_t i;
     int shared = problem->ready != IPT_ACTION_DOT;
     for (i = 0; i < problem->operand_count; ++i) {
         const ipt__batch_operand *const operand = &problem->operands[i];
-        shared |=
-            operand->given.layout == IPT_LAYOUT_ELEMENTS && operand->given.stride * operand->type_bytes % 128 == 0;
+        shared |= operand->given.layout == IPT_LAYOUT_ELEMENTS && operand->given.stride * operand->type_bytes % 32 == 0;
     }
     return shared ? 10 : 3.4;
 }
@@ -16963,14 +16968,12 @@ static double ipt__batch_far(const ipt__batch_problem *problem)
 /* The nanoseconds that a choice takes beside the transfer. Work-groups that a compute unit holds at a time overlap. */
 static IPT__RARE double ipt__batch_cost(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
 {
-    const int pivots = problem->ready == IPT_ACTION_GETRF || problem->ready == IPT_ACTION_GETRS ||
-                       problem->ready == IPT_ACTION_GESV || problem->ready == IPT_ACTION_GETRI;
     const double type = (double)problem->operands[0].type_bytes, units = (double)problem->limits.compute_units;
     const double groups = (double)ipt__ceil_divide(problem->count, choice->group_size / choice->lanes);
     const double waves = groups / (units * (double)ipt__batch_resident(problem, choice)), each = groups / units;
     const ipt__batch_work work = ipt__batch_work_of(problem, choice->lanes);
     double turn = ipt__batch_costs[choice->model].turn, lane;
-    if (pivots)
+    if (ipt__batch_has_pivots(problem))
         turn = ipt__batch_costs[choice->model].pivoted;
     if (choice->model == IPT_MODEL_MEMORY && problem->far_bytes)
         turn *= ipt__batch_far(problem);
@@ -16986,6 +16989,9 @@ static IPT__RARE double ipt__batch_cost(const ipt__batch_problem *problem, const
 static IPT__RARE int ipt__batch_choose(ipt__batch_problem *problem, const ipt_batch_desc *desc,
                                        ipt__batch_choice *choice, char why[160])
 {
+    /* Above, programs compile for seconds, and by way of local memory registers gain little. */
+    const size_t registers =
+        problem->far_bytes || ipt__batch_has_pivots(problem) ? IPT__BATCH_REGISTERS / 2 : IPT__BATCH_REGISTERS;
     double least = 0;
     size_t i, best = IPT__BATCH_CANDIDATES;
     for (i = 0; i < IPT__BATCH_CANDIDATES; ++i) {
@@ -16993,9 +16999,8 @@ static IPT__RARE int ipt__batch_choose(ipt__batch_problem *problem, const ipt_ba
         double cost;
         if (!desc->model && problem->limits.cpu && model != IPT_MODEL_MEMORY)
             continue;
-        if (!desc->model && model == IPT_MODEL_REGISTERS &&
-            problem->element_bytes > IPT__BATCH_REGISTERS / (problem->far_bytes ? 2 : 1))
-            continue; /* compiles for a long time, and by way of local memory it gains little */
+        if (!desc->model && model == IPT_MODEL_REGISTERS && problem->element_bytes > registers)
+            continue;
         if (!ipt__batch_candidate(problem, desc, i, choice, why))
             continue;
         cost = ipt__batch_cost(problem, choice);

@@ -5387,7 +5387,7 @@ static const char *const ipt__text_gemv[] = {
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_gemm[] = {
     "\n\n{\n"
-    "#if IPT_LANES == 1\n"
+    "#if IPT_HOLD == IPT_HOLD_STAGED || IPT_HOLD == IPT_HOLD_REGISTERS || (IPT_LANES == 1 && (C_ROWS < 4 || C_COLS < 4))\n"
     "IPT_UNROLL for (uint i = 0; i < C_ROWS; ++i)\n"
     "{\n"
     "IPT_UNROLL for (uint j = 0; j < C_COLS; ++j)\n"
@@ -5426,7 +5426,7 @@ static const char *const ipt__text_gemm[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_gemm "ec982d7d3395787c"
+#define IPT__HASH_gemm "588d9e7559053ad2"
 #define IPT_gemm_PARTS(X)
 #endif
 

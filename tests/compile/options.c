@@ -160,6 +160,54 @@ static void check_option(ipt_context *context)
 }
 #endif
 
+#ifndef IPT_NO_BATCH
+/* Solves 50 systems of two equations, ready in every build; without streaming the call says so. */
+static void check_batch(ipt_context *context)
+{
+    ipt_batch_operand operands[3];
+    ipt_batch_desc desc;
+    ipt_batch *batch = NULL;
+    float a[50 * 4], b[50 * 2];
+    int info[50], e, wrong = 0;
+    void *const memory[3] = {a, b, info};
+    ipt_result result;
+    memset(operands, 0, sizeof operands);
+    memset(&desc, 0, sizeof desc);
+    operands[0].name = "A";
+    operands[1].name = "B";
+    operands[2].name = "info";
+    operands[0].type = operands[1].type = "float";
+    operands[2].type = "int";
+    operands[0].rows = operands[0].cols = operands[1].rows = 2;
+    operands[0].access = operands[1].access = IPT_READ_WRITE;
+    operands[2].access = IPT_WRITE;
+    desc.count = 50;
+    desc.operands = operands;
+    desc.operand_count = 3;
+    desc.ready = IPT_ACTION_POSV;
+    for (e = 0; e < 50; ++e) {
+        a[4 * e] = a[4 * e + 3] = 4;
+        a[4 * e + 1] = a[4 * e + 2] = 0;
+        b[2 * e] = b[2 * e + 1] = (float)(4 * e);
+        info[e] = 1;
+    }
+    expect("a batch", ipt_batch_create(context, &desc, &batch), IPT_SUCCESS, "");
+    result = ipt_batch_execute_host(batch, memory, NULL, NULL);
+#ifdef IPT_NO_HOST_STREAMING
+    expect("a batch in host memory", result, IPT_ERROR_UNSUPPORTED, "IPT_NO_HOST_STREAMING");
+#else
+    expect("a batch in host memory", result, IPT_SUCCESS, "");
+    for (e = 0; e < 50; ++e)
+        wrong += info[e] || b[2 * e] != (float)e || b[2 * e + 1] != (float)e;
+#endif
+    if (wrong) {
+        fprintf(stderr, "a batch: %d systems are wrong\n", wrong);
+        ++failures;
+    }
+    ipt_batch_destroy(batch);
+}
+#endif
+
 /* Without kernel text, each program comes from the cache folder that the build without options has filled. */
 static void check_missing(ipt_context *context)
 {
@@ -183,6 +231,9 @@ int main(int count, char **arguments)
             check_works(context, &desc);
         }
         check_option(context);
+#ifndef IPT_NO_BATCH
+        check_batch(context);
+#endif
     }
     ipt_context_destroy(context);
     return failures != 0;

@@ -107,7 +107,7 @@ static const struct {
     {0, 0, 11, 11, 18},     /* item */
     {0, 0, 31, 31, 0},      /* memory */
     {535, 20, 14, 14, 9.6}, /* group */
-    {545, 23, 12, 12, 5.7},   /* interleaved */
+    {545, 23, 12, 12, 5.7}, /* interleaved */
     {1015, 35, 10, 10, 0},  /* work-group */
     {461, 26, 30, 30, 0},   /* large */
 };
@@ -129,8 +129,7 @@ static double ipt__batch_far(const ipt__batch_problem *problem)
     int shared = problem->ready != IPT_ACTION_DOT;
     for (i = 0; i < problem->operand_count; ++i) {
         const ipt__batch_operand *const operand = &problem->operands[i];
-        shared |=
-            operand->given.layout == IPT_LAYOUT_ELEMENTS && operand->given.stride * operand->type_bytes % 32 == 0;
+        shared |= operand->given.layout == IPT_LAYOUT_ELEMENTS && operand->given.stride * operand->type_bytes % 32 == 0;
     }
     return shared ? 10 : 3.4;
 }
