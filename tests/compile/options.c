@@ -161,7 +161,7 @@ static void check_option(ipt_context *context)
 #endif
 
 #ifndef IPT_NO_BATCH
-/* Solves 50 systems of two equations, ready in every build; without streaming the call says so. */
+/* Solves 50 systems of two equations, by a ready action. Builds without streaming refuse. */
 static void check_batch(ipt_context *context)
 {
     ipt_batch_operand operands[3];
