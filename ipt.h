@@ -16672,7 +16672,7 @@ static void ipt__batch_place(ipt__batch_problem *problem, ipt__batch_choice *cho
 {
     const size_t elements = choice->group_size / choice->lanes;
     const int interleaved = choice->hold == IPT__HOLD_LOCAL && (choice->lanes == 1 || choice->interleaved);
-    const int pads = choice->hold == IPT__HOLD_LOCAL && !interleaved;
+    const int pads = choice->hold == IPT__HOLD_LOCAL && choice->lanes > 1; /* lanes take rows, or columns */
     size_t i, at = 0;
     choice->local_bytes = 0;
     for (i = 0; i < problem->operand_count; ++i)
@@ -16681,10 +16681,10 @@ static void ipt__batch_place(ipt__batch_problem *problem, ipt__batch_choice *cho
         return;
     for (i = 0; i < problem->operand_count; ++i) {
         ipt__batch_operand *const operand = &problem->operands[i];
-        const size_t values = interleaved ? operand->components * (elements == 1 ? 1 : elements + 1)
-                                          : elements * (operand->given.rows * operand->pitch | 1);
+        const size_t values = operand->given.rows * operand->pitch,
+                     held = interleaved ? values * (elements == 1 ? 1 : elements + 1) : elements * (values | 1);
         operand->local = choice->hold == IPT__HOLD_STAGED ? 0 : at;
-        at = ipt__round_up(operand->local + values * operand->type_bytes, problem->alignment);
+        at = ipt__round_up(operand->local + held * operand->type_bytes, problem->alignment);
         choice->local_bytes = ipt__max(choice->local_bytes, at);
     }
 }

@@ -5,7 +5,8 @@
  *   --csv             writes a table to standard output
  *   --megabytes N     the size of the operands where no COUNT is given (256)
  *   --lines A,B,...   these lines only. auto; a model's name; planes: model memory on planes instead of elements;
- *                     launches: an execution for each element, on one queue; queues: on several queues in turn
+ *                     launches: an execution for each element, on one queue; queues: on several queues in turn;
+ *                     host: operands in pinned host memory, compared with both directions of the bus at once
  *   --launches N      the elements of the last two lines, at most (1000)
  *   --queues N        the queues of the last line (8)
  *   --plans           only creates the plans, so that the cache has their programs */
@@ -191,6 +192,57 @@ static void measure_launches(const char *line, const work *of, double copy, size
     ipt_batch_destroy(batch);
 }
 
+/* Seconds in which the bus carries the operands that are read up, or those that are written down. */
+static double bus_seconds(const work *of, unsigned char *memory, ipt_access direction)
+{
+    double seconds[LAUNCH_ROUNDS];
+    for (int i = 0; i < LAUNCH_ROUNDS; ++i) {
+        const double begin = now();
+        for (size_t k = 0; k < of->desc.operand_count; ++k) {
+            const size_t at = of->buffers[k].byte_offset,
+                         bytes = of->desc.count * operand_components(of, k) * operand_bytes(of, k);
+            if (of->operands[k].access & direction)
+                need(!(direction == IPT_READ
+                           ? clEnqueueWriteBuffer(queue, buffer, CL_FALSE, at, bytes, memory + at, 0, NULL, NULL)
+                           : clEnqueueReadBuffer(queue, buffer, CL_FALSE, at, bytes, memory + at, 0, NULL, NULL)),
+                     "a transfer");
+        }
+        need(!clFinish(queue), "clFinish");
+        seconds[i] = now() - begin;
+    }
+    return median(seconds, LAUNCH_ROUNDS);
+}
+
+/* Operands in pinned memory. The bus is both directions at once, as fast as each is alone. */
+static void measure_host(const char *line, work *of)
+{
+    void *allocated, *operands[WORK_OPERANDS];
+    double seconds[LAUNCH_ROUNDS], up, down;
+    ipt_batch *batch;
+    of->desc.model = IPT_MODEL_AUTO;
+    need(!ipt_host_alloc(context, of->all_bytes, &allocated), "ipt_host_alloc");
+    need(!ipt_batch_create(context, &of->desc, &batch), "ipt_batch_create");
+    for (size_t k = 0; k < of->desc.operand_count; ++k)
+        operands[k] = (unsigned char *)allocated + of->buffers[k].byte_offset;
+    up = bus_seconds(of, allocated, IPT_READ);
+    down = bus_seconds(of, allocated, IPT_WRITE);
+    for (int i = -1; i < LAUNCH_ROUNDS; ++i) {
+        double begin;
+        need(!clEnqueueReadBuffer(queue, original, CL_TRUE, 0, of->all_bytes, allocated, 0, NULL, NULL),
+             "clEnqueueReadBuffer");
+        begin = now();
+        need(!ipt_batch_execute_host(batch, operands, NULL, NULL), "ipt_batch_execute_host");
+        seconds[i < 0 ? 0 : i] = now() - begin;
+    }
+    need(!clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, of->all_bytes, allocated, 0, NULL, NULL),
+         "clEnqueueWriteBuffer");
+    print_line(line, batch, of, of->desc.count, median(seconds, LAUNCH_ROUNDS),
+               (double)(of->moved_bytes * of->desc.count) / (up > down ? up : down),
+               work_verify(of, line, of->desc.count));
+    ipt_batch_destroy(batch);
+    ipt_host_free(context, allocated);
+}
+
 /* Sets the layout of all operands, and fills them. */
 static void prepare(work *of, ipt_layout layout)
 {
@@ -243,6 +295,8 @@ static void bench(const char *text)
         measure_launches("launches", &tried, copy, 1);
     if (is_wanted("queues") && !options.plans_only)
         measure_launches("queues", &tried, copy, options.queues);
+    if (is_wanted("host") && !options.plans_only)
+        measure_host("host", &tried);
     release();
     if (!is_wanted("planes"))
         return;

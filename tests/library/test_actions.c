@@ -77,9 +77,12 @@ static void add_operand(ready_case *tried, const char *name, size_t rows, size_t
         tried->data[k][i] = whole ? 0 : random_number(tried->type);
 }
 
+static size_t wanted_elements; /* of each case; 0: a few */
+
 static ready_case begin_case(ipt_action action, size_t type, size_t count)
 {
-    ready_case tried = {.desc = {.ready = action, .count = count}, .type = type, .alpha = 1};
+    ready_case tried = {
+        .desc = {.ready = action, .count = wanted_elements ? wanted_elements : count}, .type = type, .alpha = 1};
     return tried;
 }
 
@@ -513,6 +516,37 @@ static void actions_triangles(void **state)
     try_models(try_triangle, larger_sides, 2);
 }
 
+/* 1 to most, as often below a tenth of it as above. */
+static size_t random_size(size_t most)
+{
+    const double exponent = (double)test_random_between(0, 1000) / 1000 * log((double)most + 0.999);
+    return (size_t)exp(exponent);
+}
+
+static size_t environment_size(const char *name, size_t otherwise)
+{
+    const char *const value = getenv(name);
+    return value ? (size_t)strtoull(value, NULL, 10) : otherwise;
+}
+
+/* Random actions of sides from 1 to 128. IPT_TEST_ACTIONS is their number, IPT_TEST_ELEMENTS the most elements. */
+static void actions_any_size(void **state)
+{
+    static void (*const each[])(ipt_model, size_t, size_t) = {product_of_side, try_cholesky, try_lu, try_inverse,
+                                                              try_triangle};
+    const size_t cases = environment_size("IPT_TEST_ACTIONS", 6), most = environment_size("IPT_TEST_ELEMENTS", 50);
+    const size_t components = 400 * most < 4000000 ? 400 * most : 4000000; /* of the longest operand */
+    const bool doubles = has_doubles();
+    (void)state;
+    for (size_t i = 0; i < cases; ++i) {
+        const size_t action = test_random_between(0, TEST_COUNT(each) - 1), n = random_size(action == 3 ? 32 : 128),
+                     type = test_random_between(0, 3), fit = components / (n * n) + 1;
+        wanted_elements = random_size(most < fit ? most : fit);
+        each[action]((ipt_model)test_random_between(0, IPT__MODEL_COUNT - 1), doubles ? type : type / 2 * 2, n);
+    }
+    wanted_elements = 0;
+}
+
 /* Operands that a ready action does not have, or has otherwise. */
 static void actions_bad_operands(void **state)
 {
@@ -548,8 +582,8 @@ static void actions_bad_operands(void **state)
 }
 
 const struct CMUnitTest test_actions[] = {
-    TEST_CASE(actions_products),     TEST_CASE(actions_larger_products), TEST_CASE(actions_cholesky),
-    TEST_CASE(actions_lu),           TEST_CASE(actions_inverses),        TEST_CASE(actions_triangles),
-    TEST_CASE(actions_bad_operands),
+    TEST_CASE(actions_products), TEST_CASE(actions_larger_products), TEST_CASE(actions_cholesky),
+    TEST_CASE(actions_lu),       TEST_CASE(actions_inverses),        TEST_CASE(actions_triangles),
+    TEST_CASE(actions_any_size), TEST_CASE(actions_bad_operands),
 };
 const size_t test_actions_count = TEST_COUNT(test_actions);

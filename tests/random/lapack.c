@@ -1,6 +1,7 @@
-/* Ready actions of batch plans against LAPACK, by LAPACKE: random actions, types, sides, models and layouts. Of each
- * element both results go into the residual of LAPACK's own tests, over n * eps times the norms of what it is made of,
- * and the numbers in info must be equal. Usage: lapack CASES [SEED]; exits with 77 without LAPACKE. */
+/* Ready actions of batch plans against LAPACK and BLAS, by LAPACKE and OpenBLAS: random actions, types, sides and
+ * models. Of each element both results go into the residual of LAPACK's own tests, over n * eps times the norms of what
+ * it is made of, and the numbers in info must be equal. Products are compared with each other, with the same bound.
+ * Usage: lapack CASES [SEED]; exits with 77 without the libraries. */
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 
@@ -13,17 +14,18 @@
 typedef double complex number;
 
 enum { SKIPPED = 77, ROW_MAJOR = 101, BOUND = 30, MOST_SIDE = 40 };
+enum { AS_IT_IS = 111, TRANSPOSED, BOTH, CONJUGATED /* OpenBLAS's */ };
 
 static const struct {
-    const char *name;
+    const char *name, *argument;
     char letter;
     size_t bytes;
     int is_complex;
     double eps;
-} types[] = {{"float", 's', 4, 0, FLT_EPSILON},
-             {"double", 'd', 8, 0, DBL_EPSILON},
-             {"float2", 'c', 8, 1, FLT_EPSILON},
-             {"double2", 'z', 16, 1, DBL_EPSILON}};
+} types[] = {{"float", "float2", 's', 4, 0, FLT_EPSILON},
+             {"double", "double2", 'd', 8, 0, DBL_EPSILON},
+             {"float2", "float4", 'c', 8, 1, FLT_EPSILON},
+             {"double2", NULL, 'z', 16, 1, DBL_EPSILON}};
 
 /* Functions of LAPACKE, which are alike for all types but for the pointers' targets. */
 typedef int (*factor_function)(int, char, int, void *, int);
@@ -39,14 +41,24 @@ typedef struct lapack {
     lu_solve_function getrs;
     inverse_function getri;
     triangle_function trtrs;
+    void (*gemm)(void); /* of a type below */
 } lapack;
+
+/* Products of OpenBLAS: numbers are arguments, complex ones behind pointers. */
+typedef void (*float_product)(int, int, int, int, int, int, float, const void *, int, const void *, int, float, void *,
+                              int);
+typedef void (*double_product)(int, int, int, int, int, int, double, const void *, int, const void *, int, double,
+                               void *, int);
+typedef void (*complex_product)(int, int, int, int, int, int, const void *, const void *, int, const void *, int,
+                                const void *, void *, int);
 
 static lapack functions[sizeof types / sizeof *types];
 static ipt_context *context;
 static cl_command_queue queue;
 static int doubles;
-static double worst[2]; /* residuals: ours, LAPACK's */
-static size_t elements, other_pivots;
+static double worst[2];      /* residuals: ours, LAPACK's */
+static double worst_product; /* difference from BLAS's */
+static size_t elements, products, other_pivots;
 
 static void fail(const char *what)
 {
@@ -63,11 +75,11 @@ static size_t between(size_t least, size_t most)
     return least + (size_t)((value ^ value >> 31) % (most - least + 1));
 }
 
-static int load(void *library, char letter, const char *name, void *function)
+static int load(void *library, const char *prefix, char letter, const char *name, void *function)
 {
     char whole[32];
     void *found;
-    snprintf(whole, sizeof whole, "LAPACKE_%c%s", letter, name);
+    snprintf(whole, sizeof whole, "%s_%c%s", prefix, letter, name);
     found = dlsym(library, whole);
     memcpy(function, &found, sizeof found); /* C has no cast from an object pointer to a function pointer */
     return found != NULL;
@@ -75,14 +87,19 @@ static int load(void *library, char letter, const char *name, void *function)
 
 static int load_all(void)
 {
-    void *library = dlopen("liblapacke.so.3", RTLD_NOW | RTLD_LOCAL);
-    int loaded = library != NULL;
+    void *const library = dlopen("liblapacke.so.3", RTLD_NOW | RTLD_LOCAL), *const blas = dlopen("libopenblas.so.0",
+                                                                                                 RTLD_NOW | RTLD_LOCAL);
+    int loaded = library && blas;
     for (size_t t = 0; t < sizeof types / sizeof *types && loaded; ++t) {
         const char letter = types[t].letter;
         lapack *const of = &functions[t];
-        loaded = load(library, letter, "potrf", &of->potrf) && load(library, letter, "potrs", &of->potrs) &&
-                 load(library, letter, "getrf", &of->getrf) && load(library, letter, "getrs", &of->getrs) &&
-                 load(library, letter, "getri", &of->getri) && load(library, letter, "trtrs", &of->trtrs);
+        loaded = load(library, "LAPACKE", letter, "potrf", &of->potrf) &&
+                 load(library, "LAPACKE", letter, "potrs", &of->potrs) &&
+                 load(library, "LAPACKE", letter, "getrf", &of->getrf) &&
+                 load(library, "LAPACKE", letter, "getrs", &of->getrs) &&
+                 load(library, "LAPACKE", letter, "getri", &of->getri) &&
+                 load(library, "LAPACKE", letter, "trtrs", &of->trtrs) &&
+                 load(blas, "cblas", letter, "gemm", &of->gemm);
     }
     return loaded;
 }
@@ -121,7 +138,9 @@ typedef struct trial {
     ipt_action action;
     unsigned options;
     size_t type, count, n, m, operand_count;
-    operand operands[4]; /* A, then B, pivots and info as the action has them */
+    operand operands[4]; /* A, then B, pivots and info as the action has them; a product's three */
+    int scales;          /* a product takes alpha and beta */
+    number alpha, beta;
 } trial;
 
 static size_t bytes_of(const trial *t, const operand *of)
@@ -189,9 +208,15 @@ static int run(trial *t)
                            .operand_count = t->operand_count,
                            .ready = t->action,
                            .options = t->options,
+                           .argument_type = t->scales ? types[t->type].argument : NULL,
                            .model = (ipt_model)between(0, IPT__MODEL_COUNT - 1)};
+    unsigned char argument[16];
     ipt_batch *batch;
     ipt_result result;
+    if (t->scales) {
+        put(argument, t->type, t->alpha);
+        put(argument + types[t->type].bytes, t->type, t->beta);
+    }
     for (size_t k = 0; k < t->operand_count; ++k) {
         const operand *const its = &t->operands[k];
         operands[k] = (ipt_batch_operand){.name = its->name,
@@ -213,7 +238,7 @@ static int run(trial *t)
         if (error)
             fail("clCreateBuffer");
     }
-    if (ipt_batch_execute(batch, queue, buffers, NULL, 0, NULL, NULL))
+    if (ipt_batch_execute(batch, queue, buffers, t->scales ? argument : NULL, 0, NULL, NULL))
         fail("ipt_batch_execute");
     for (size_t k = 0; k < t->operand_count; ++k) {
         if (clEnqueueReadBuffer(queue, buffers[k].buffer, CL_TRUE, 0, t->count * bytes_of(t, &t->operands[k]),
@@ -319,8 +344,104 @@ static void compare(const trial *t, unsigned char *a, unsigned char *b, int *piv
     }
 }
 
-/* A random case. Returns 0 if it was not possible. */
-static int try_case(void)
+static void release(trial *t)
+{
+    for (size_t k = 0; k < t->operand_count; ++k) {
+        free(t->operands[k].before);
+        free(t->operands[k].after);
+    }
+}
+
+/* C = alpha op(A) op(B) + beta C of one element by OpenBLAS: C of m x n. */
+static void multiply(const trial *t, const int shape[3], const int turns[2], const int pitches[3], const void *a,
+                     const void *b, void *c)
+{
+    const number alpha = t->scales ? t->alpha : 1, beta = t->scales ? t->beta : 0;
+    void (*const gemm)(void) = functions[t->type].gemm;
+    unsigned char factors[2][16];
+    put(factors[0], t->type, alpha);
+    put(factors[1], t->type, beta);
+    if (types[t->type].is_complex)
+        ((complex_product)gemm)(ROW_MAJOR, turns[0], turns[1], shape[0], shape[1], shape[2], factors[0], a, pitches[0],
+                                b, pitches[1], factors[1], c, pitches[2]);
+    else if (types[t->type].bytes == 4)
+        ((float_product)gemm)(ROW_MAJOR, turns[0], turns[1], shape[0], shape[1], shape[2], (float)creal(alpha), a,
+                              pitches[0], b, pitches[1], (float)creal(beta), c, pitches[2]);
+    else
+        ((double_product)gemm)(ROW_MAJOR, turns[0], turns[1], shape[0], shape[1], shape[2], creal(alpha), a, pitches[0],
+                               b, pitches[1], creal(beta), c, pitches[2]);
+}
+
+/* Compares the products of all elements: C of m x n, with k products in each sum. */
+static void compare_products(const trial *t, int m, int n, int k)
+{
+    const operand *const a = &t->operands[0], *const b = &t->operands[1], *const c = &t->operands[2];
+    const int is_dot = t->action == IPT_ACTION_DOT, conjugates = t->options & IPT_CONJUGATE_A ? 1 : 0;
+    const int turns[2] = {is_dot || t->options & IPT_TRANSPOSE_A ? TRANSPOSED + conjugates
+                          : conjugates                           ? CONJUGATED
+                                                                 : AS_IT_IS,
+                          t->options & IPT_TRANSPOSE_B   ? TRANSPOSED + (t->options & IPT_CONJUGATE_B ? 1 : 0)
+                          : t->options & IPT_CONJUGATE_B ? CONJUGATED
+                                                         : AS_IT_IS};
+    const int shape[3] = {m, n, k}, pitches[3] = {(int)a->cols, (int)b->cols, (int)c->cols};
+    unsigned char *const theirs = malloc(bytes_of(t, c));
+    if (!theirs)
+        fail("malloc");
+    for (size_t e = 0; e < t->count; ++e) {
+        memcpy(theirs, c->before + e * bytes_of(t, c), bytes_of(t, c));
+        multiply(t, shape, turns, pitches, a->before + e * bytes_of(t, a), b->before + e * bytes_of(t, b), theirs);
+        for (size_t q = 0; q < c->rows * c->cols; ++q) {
+            const number ours = value(t, c->after, c->rows * c->cols, e, q), its = value(t, theirs, 0, 0, q);
+            const double error = cabs(ours - its) / ((k + 1) * types[t->type].eps * 4);
+            worst_product = fmax(worst_product, error);
+            if (error < BOUND)
+                continue;
+            fprintf(stderr, "action %s of %s, options %u, %d x %d x %d: component %zu differs by %g of the bound %d\n",
+                    ipt_action_string(t->action), types[t->type].name, t->options, m, n, k, q, error, BOUND);
+            exit(EXIT_FAILURE);
+        }
+        ++products;
+    }
+    free(theirs);
+}
+
+/* A random product: dot, gemv or gemm. Returns 0 if it was not possible. */
+static int try_product(void)
+{
+    static const ipt_action actions[] = {IPT_ACTION_DOT, IPT_ACTION_GEMV, IPT_ACTION_GEMM};
+    trial t = {.action = actions[between(0, 2)], .count = between(1, 40)};
+    const int is_dot = t.action == IPT_ACTION_DOT, is_gemm = t.action == IPT_ACTION_GEMM;
+    const size_t m = is_dot ? 1 : between(1, MOST_SIDE), n = is_gemm ? between(1, MOST_SIDE) : 1,
+                 k = between(1, MOST_SIDE);
+    int ran;
+    t.type = between(0, 3);
+    if (!doubles)
+        t.type = t.type / 2 * 2;
+    t.options =
+        (unsigned)between(0, 15) & (is_dot    ? IPT_CONJUGATE_A
+                                    : is_gemm ? IPT_TRANSPOSE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_A | IPT_CONJUGATE_B
+                                              : IPT_TRANSPOSE_A | IPT_CONJUGATE_A);
+    t.scales = types[t.type].argument && between(0, 1);
+    t.alpha = random_number(t.type);
+    t.beta = random_number(t.type);
+    if (is_dot) {
+        add(&t, "x", k, 1, IPT_READ);
+        add(&t, "y", k, 1, IPT_READ);
+    } else {
+        const int turned[2] = {(t.options & IPT_TRANSPOSE_A) != 0, (t.options & IPT_TRANSPOSE_B) != 0};
+        add(&t, "A", turned[0] ? k : m, turned[0] ? m : k, IPT_READ);
+        add(&t, is_gemm ? "B" : "x", turned[1] ? n : k, turned[1] ? k : n, IPT_READ);
+    }
+    add(&t, is_dot ? "r" : is_gemm ? "C" : "y", m, n, t.scales ? IPT_READ_WRITE : IPT_WRITE);
+    ran = run(&t);
+    if (ran)
+        compare_products(&t, (int)m, (int)n, (int)k);
+    release(&t);
+    return ran;
+}
+
+/* A random system. Returns 0 if it was not possible. */
+static int try_system(void)
 {
     static const ipt_action actions[] = {IPT_ACTION_POSV, IPT_ACTION_GESV, IPT_ACTION_GETRI, IPT_ACTION_TRSM};
     trial t = {.action = actions[between(0, 3)], .count = between(1, 40), .m = between(1, 4)};
@@ -349,10 +470,7 @@ static int try_case(void)
         compare(&t, a, b, pivots);
     free(a);
     free(b);
-    for (size_t k = 0; k < t.operand_count; ++k) {
-        free(t.operands[k].before);
-        free(t.operands[k].after);
-    }
+    release(&t);
     return ran;
 }
 
@@ -364,7 +482,7 @@ int main(int count, char **arguments)
     cl_int error;
     state = count > 2 ? strtoull(arguments[2], NULL, 10) : 1;
     if (!load_all()) {
-        printf("lapack: LAPACKE is not installed\n");
+        printf("lapack: LAPACKE or OpenBLAS is not installed\n");
         return SKIPPED;
     }
     if (ipt_context_create(NULL, &context))
@@ -375,10 +493,11 @@ int main(int count, char **arguments)
     clGetDeviceInfo(ipt_context_cl_device(context), CL_DEVICE_EXTENSIONS, sizeof extensions - 1, extensions, NULL);
     doubles = strstr(extensions, "cl_khr_fp64") != NULL;
     while (ran < cases)
-        ran += try_case();
-    printf("lapack: %d cases, %zu elements: info as LAPACK's; residuals at most %.2f, LAPACK's %.2f (bound %d); other "
-           "pivots in %zu\n",
-           ran, elements, worst[0], worst[1], BOUND, other_pivots);
+        ran += between(0, 2) ? try_system() : try_product();
+    printf(
+        "lapack: %d cases, bound %d: %zu elements with info as LAPACK's and residuals of at most %.2f, LAPACK's %.2f; "
+        "other pivots in %zu; %zu products differ by at most %.2f from BLAS's\n",
+        ran, BOUND, elements, worst[0], worst[1], other_pivots, products, worst_product);
     clReleaseCommandQueue(queue);
     ipt_context_destroy(context);
     return EXIT_SUCCESS;
