@@ -5336,10 +5336,15 @@ static const char *const ipt__text_algebra[] = {
     "#define IPT_SCALED(name, result, old) (a.x * (result) + (IPT_READS(name) ? a.y * (old) : (IPT_NUMBER)0))\n"
     "#endif\n"
     "\n#define IPT_UNROLL_SHORT _Pragma(\"unroll\")\n"
+    "\n\n\n#if IPT_HOLD == IPT_HOLD_STAGED || IPT_HOLD == IPT_HOLD_REGISTERS\n"
+    "#define IPT_WHERE(i, at, begin, end) IPT_UNROLL for (uint i = (begin); i < (end); ++i) if (i == (at))\n"
+    "#else\n"
+    "#define IPT_WHERE(i, at, begin, end) for (uint i = (at), ipt_turns = 1; ipt_turns; --ipt_turns)\n"
+    "#endif\n"
     "",
     NULL};
 #endif
-#define IPT__HASH_algebra "3df5ecaac85dab55"
+#define IPT__HASH_algebra "77ab9476a47d435f"
 #define IPT_algebra_PARTS(X)
 #endif
 
@@ -5533,19 +5538,28 @@ static const char *const ipt__text_getrf[] = {
     "IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)\n"
     "{\n"
     "uint row = k;\n"
-    "IPT_UNROLL for (uint i = k + 1; i < A_ROWS; ++i) row = IPT_SIZE_OF(A(i, k)) > IPT_SIZE_OF(A(row, k)) ? i : row;\n"
-    "const IPT_NUMBER pivot = A(row, k);\n"
+    "IPT_NUMBER pivot = A(k, k);\n"
+    "IPT_UNROLL for (uint i = k + 1; i < A_ROWS; ++i)\n"
+    "{\n"
+    "const IPT_NUMBER other = A(i, k);\n"
+    "const bool is_larger = IPT_SIZE_OF(other) > IPT_SIZE_OF(pivot);\n"
+    "row = is_larger ? i : row;\n"
+    "pivot = is_larger ? other : pivot;\n"
+    "}\n"
     "const int is_zero = !(IPT_SIZE_OF(pivot) > 0);\n"
     "failed = failed ? failed : is_zero ? (int)k + 1 : 0;\n"
     "IPT_BARRIER();\n"
     "if (IPT_LANE == 0)\n"
     "pivots(k, 0) = (int)row + 1;\n"
     "if (row != k) {\n"
+    "IPT_WHERE(i, row, k + 1, A_ROWS)\n"
+    "{\n"
     "IPT_FOR_LANES(j, 0, A_COLS)\n"
     "{\n"
     "const IPT_NUMBER other = A(k, j);\n"
-    "A(k, j) = A(row, j);\n"
-    "A(row, j) = other;\n"
+    "A(k, j) = A(i, j);\n"
+    "A(i, j) = other;\n"
+    "}\n"
     "}\n"
     "}\n"
     "IPT_BARRIER();\n"
@@ -5563,7 +5577,7 @@ static const char *const ipt__text_getrf[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_getrf "4c9c89842d5b6d58"
+#define IPT__HASH_getrf "f220beba2ccd0bbe"
 #define IPT_getrf_PARTS(X)
 #endif
 
@@ -5573,11 +5587,14 @@ static const char *const ipt__text_getrs[] = {
     "\n{\n"
     "IPT_FOR_LANES(c, 0, B_COLS)\n"
     "{\n"
-    "for (uint k = 0; k < B_ROWS; ++k) {\n"
-    "const uint row = (uint)pivots(k, 0) - 1;\n"
+    "IPT_UNROLL for (uint k = 0; k < B_ROWS; ++k)\n"
+    "{\n"
+    "IPT_WHERE(row, (uint)pivots(k, 0) - 1, k, B_ROWS)\n"
+    "{\n"
     "const IPT_NUMBER other = B(k, c);\n"
     "B(k, c) = B(row, c);\n"
     "B(row, c) = other;\n"
+    "}\n"
     "}\n"
     "IPT_UNROLL for (uint k = 0; k < B_ROWS; ++k)\n"
     "{\n"
@@ -5597,7 +5614,7 @@ static const char *const ipt__text_getrs[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_getrs "06318bdf473ab691"
+#define IPT__HASH_getrs "21dba324c2c6ee9d"
 #define IPT_getrs_PARTS(X)
 #endif
 
@@ -5609,18 +5626,27 @@ static const char *const ipt__text_getri[] = {
     "IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)\n"
     "{\n"
     "uint row = k;\n"
-    "IPT_UNROLL for (uint i = k + 1; i < A_ROWS; ++i) row = IPT_SIZE_OF(A(i, k)) > IPT_SIZE_OF(A(row, k)) ? i : row;\n"
-    "const IPT_NUMBER pivot = A(row, k);\n"
+    "IPT_NUMBER pivot = A(k, k);\n"
+    "IPT_UNROLL for (uint i = k + 1; i < A_ROWS; ++i)\n"
+    "{\n"
+    "const IPT_NUMBER other = A(i, k);\n"
+    "const bool is_larger = IPT_SIZE_OF(other) > IPT_SIZE_OF(pivot);\n"
+    "row = is_larger ? i : row;\n"
+    "pivot = is_larger ? other : pivot;\n"
+    "}\n"
     "failed = failed ? failed : IPT_SIZE_OF(pivot) > 0 ? 0 : (int)k + 1;\n"
     "const IPT_NUMBER factor = ipt_inverse(pivot);\n"
     "IPT_BARRIER();\n"
     "if (IPT_LANE == 0)\n"
     "pivots(k, 0) = (int)row + 1;\n"
-    "\nIPT_FOR_LANES(j, 0, A_COLS)\n"
+    "\nIPT_WHERE(i, row, k, A_ROWS)\n"
     "{\n"
-    "const IPT_NUMBER upper = A(k, j), lower = A(row, j);\n"
-    "A(row, j) = upper;\n"
+    "IPT_FOR_LANES(j, 0, A_COLS)\n"
+    "{\n"
+    "const IPT_NUMBER upper = A(k, j), lower = A(i, j);\n"
+    "A(i, j) = upper;\n"
     "A(k, j) = ipt_times(j == k ? IPT_ONE : lower, factor);\n"
+    "}\n"
     "}\n"
     "IPT_BARRIER();\n"
     "IPT_FOR_LANES(i, 0, A_ROWS) if (i != k)\n"
@@ -5631,9 +5657,11 @@ static const char *const ipt__text_getri[] = {
     "}\n"
     "IPT_BARRIER();\n"
     "}\n"
-    "\nfor (uint back = 0; back < A_COLS; ++back) {\n"
-    "const uint k = A_COLS - 1 - back, col = (uint)pivots(k, 0) - 1;\n"
-    "if (col != k) {\n"
+    "\nIPT_UNROLL for (uint back = 0; back < A_COLS; ++back)\n"
+    "{\n"
+    "const uint k = A_COLS - 1 - back;\n"
+    "IPT_WHERE(col, (uint)pivots(k, 0) - 1, k, A_COLS)\n"
+    "{\n"
     "IPT_FOR_LANES(i, 0, A_ROWS)\n"
     "{\n"
     "const IPT_NUMBER other = A(i, k);\n"
@@ -5648,7 +5676,7 @@ static const char *const ipt__text_getri[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_getri "e8593c509a3a65bb"
+#define IPT__HASH_getri "c7f1cc003d55c56b"
 #define IPT_getri_PARTS(X)
 #endif
 

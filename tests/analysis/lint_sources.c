@@ -138,7 +138,6 @@ int main(int count, char **arguments)
             ipt__params params;
             int first = 1;
             params.operands = params.action = NULL;
-            params.finish_bytes = 0;
 #define LINT_PICK(name, macro, minimum, maximum, meaning)                                                              \
     params.name = of_field[IPT__PARAM_##name].values[wheel[IPT__PARAM_##name]];                                        \
     if (!(ipt__kernels[id].uses & IPT__USES_##name) && wheel[IPT__PARAM_##name])                                       \

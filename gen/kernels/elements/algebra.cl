@@ -61,3 +61,11 @@ IPT_INLINE IPT_NUMBER ipt_inverse(const IPT_NUMBER p)
 #endif
 
 #define IPT_UNROLL_SHORT _Pragma("unroll")
+
+/* A statement for i = at, which is in [begin, end). Registers have no addresses, so they are compared one after the
+ * other: with addresses they would be memory, and NVIDIA's compiler (driver 580) made wrong code of 1 KB and more. */
+#if IPT_HOLD == IPT_HOLD_STAGED || IPT_HOLD == IPT_HOLD_REGISTERS
+#define IPT_WHERE(i, at, begin, end) IPT_UNROLL for (uint i = (begin); i < (end); ++i) if (i == (at))
+#else
+#define IPT_WHERE(i, at, begin, end) for (uint i = (at), ipt_turns = 1; ipt_turns; --ipt_turns)
+#endif

@@ -5,19 +5,28 @@
     IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)
     {
         uint row = k; /* each lane finds it by itself: that takes no barrier */
-        IPT_UNROLL for (uint i = k + 1; i < A_ROWS; ++i) row = IPT_SIZE_OF(A(i, k)) > IPT_SIZE_OF(A(row, k)) ? i : row;
-        const IPT_NUMBER pivot = A(row, k);
+        IPT_NUMBER pivot = A(k, k);
+        IPT_UNROLL for (uint i = k + 1; i < A_ROWS; ++i)
+        {
+            const IPT_NUMBER other = A(i, k);
+            const bool is_larger = IPT_SIZE_OF(other) > IPT_SIZE_OF(pivot);
+            row = is_larger ? i : row;
+            pivot = is_larger ? other : pivot;
+        }
         const int is_zero = !(IPT_SIZE_OF(pivot) > 0);
         failed = failed ? failed : is_zero ? (int)k + 1 : 0;
         IPT_BARRIER();
         if (IPT_LANE == 0)
             pivots(k, 0) = (int)row + 1;
         if (row != k) {
-            IPT_FOR_LANES(j, 0, A_COLS)
+            IPT_WHERE(i, row, k + 1, A_ROWS)
             {
-                const IPT_NUMBER other = A(k, j);
-                A(k, j) = A(row, j);
-                A(row, j) = other;
+                IPT_FOR_LANES(j, 0, A_COLS)
+                {
+                    const IPT_NUMBER other = A(k, j);
+                    A(k, j) = A(i, j);
+                    A(i, j) = other;
+                }
             }
         }
         IPT_BARRIER();

@@ -5,19 +5,28 @@
     IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)
     {
         uint row = k;
-        IPT_UNROLL for (uint i = k + 1; i < A_ROWS; ++i) row = IPT_SIZE_OF(A(i, k)) > IPT_SIZE_OF(A(row, k)) ? i : row;
-        const IPT_NUMBER pivot = A(row, k);
+        IPT_NUMBER pivot = A(k, k);
+        IPT_UNROLL for (uint i = k + 1; i < A_ROWS; ++i)
+        {
+            const IPT_NUMBER other = A(i, k);
+            const bool is_larger = IPT_SIZE_OF(other) > IPT_SIZE_OF(pivot);
+            row = is_larger ? i : row;
+            pivot = is_larger ? other : pivot;
+        }
         failed = failed ? failed : IPT_SIZE_OF(pivot) > 0 ? 0 : (int)k + 1;
         const IPT_NUMBER factor = ipt_inverse(pivot);
         IPT_BARRIER();
         if (IPT_LANE == 0)
             pivots(k, 0) = (int)row + 1;
         /* Row k, with 1 as its diagonal, is divided by the pivot. */
-        IPT_FOR_LANES(j, 0, A_COLS)
+        IPT_WHERE(i, row, k, A_ROWS)
         {
-            const IPT_NUMBER upper = A(k, j), lower = A(row, j);
-            A(row, j) = upper;
-            A(k, j) = ipt_times(j == k ? IPT_ONE : lower, factor);
+            IPT_FOR_LANES(j, 0, A_COLS)
+            {
+                const IPT_NUMBER upper = A(k, j), lower = A(i, j);
+                A(i, j) = upper;
+                A(k, j) = ipt_times(j == k ? IPT_ONE : lower, factor);
+            }
         }
         IPT_BARRIER();
         IPT_FOR_LANES(i, 0, A_ROWS) if (i != k)
@@ -29,9 +38,11 @@
         IPT_BARRIER();
     }
     /* The columns change back, in the opposite sequence. */
-    for (uint back = 0; back < A_COLS; ++back) {
-        const uint k = A_COLS - 1 - back, col = (uint)pivots(k, 0) - 1;
-        if (col != k) {
+    IPT_UNROLL for (uint back = 0; back < A_COLS; ++back)
+    {
+        const uint k = A_COLS - 1 - back;
+        IPT_WHERE(col, (uint)pivots(k, 0) - 1, k, A_COLS)
+        {
             IPT_FOR_LANES(i, 0, A_ROWS)
             {
                 const IPT_NUMBER other = A(i, k);

@@ -2,11 +2,14 @@
 {
     IPT_FOR_LANES(c, 0, B_COLS)
     {
-        for (uint k = 0; k < B_ROWS; ++k) {
-            const uint row = (uint)pivots(k, 0) - 1;
-            const IPT_NUMBER other = B(k, c);
-            B(k, c) = B(row, c);
-            B(row, c) = other;
+        IPT_UNROLL for (uint k = 0; k < B_ROWS; ++k)
+        {
+            IPT_WHERE(row, (uint)pivots(k, 0) - 1, k, B_ROWS)
+            {
+                const IPT_NUMBER other = B(k, c);
+                B(k, c) = B(row, c);
+                B(row, c) = other;
+            }
         }
         IPT_UNROLL for (uint k = 0; k < B_ROWS; ++k)
         {

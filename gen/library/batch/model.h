@@ -51,7 +51,8 @@ typedef struct ipt__batch_problem {
 } ipt__batch_problem;
 
 enum {
-    IPT__BATCH_REGISTERS = 1024, /* bytes of NVIDIA's registers of a work-item */
+    IPT__BATCH_REGISTERS = 1024, /* bytes of a work-item's registers on NVIDIA's GPUs. Longer elements with indices from
+                                    pivots became wrong on an H200: a component lost its half on its way to memory */
     IPT__BATCH_LANES = 32,       /* most work-items of an element that share a sub-group */
     IPT__BATCH_LOCAL = 110592,   /* most local memory on NVIDIA's GPUs, which give more than they report */
     /* A compute unit of NVIDIA's, which OpenCL does not report; of others, local memory is as reported. */
@@ -120,9 +121,9 @@ static int ipt__batch_fits(ipt__batch_problem *problem, ipt__batch_choice *choic
         return 0;
     }
     if ((choice->hold == IPT__HOLD_STAGED || choice->hold == IPT__HOLD_REGISTERS) &&
-        problem->element_bytes > 2 * IPT__BATCH_REGISTERS) {
+        problem->element_bytes > IPT__BATCH_REGISTERS) {
         ipt__print(why, 160, "an element takes %zu bytes, and registers hold at most %d", problem->element_bytes,
-                   2 * IPT__BATCH_REGISTERS);
+                   IPT__BATCH_REGISTERS);
         return 0;
     }
     return 1;
