@@ -96,7 +96,8 @@ typedef struct classes {
 
 int main(int count, char **arguments)
 {
-    static const classes of_field[] = {
+    static const classes of_field[IPT__PARAM_COUNT] = {
+        /* not those of batch plans: see write_batches */
         [IPT__PARAM_unit_bytes] = {{1, 2, 4, 8, 16}},
         [IPT__PARAM_element_units] = {{1, 0}},
         [IPT__PARAM_group_size] = {{1, 32, 256}},
