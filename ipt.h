@@ -17418,14 +17418,29 @@ static IPT__RARE ipt_result ipt__batch_match(const ipt__batch_problem *problem, 
     return IPT_SUCCESS;
 }
 
+/* Whether a list in IPT_ACTION_LIST's notation has an operand of this name. */
+static int ipt__spec_has(const char *spec, const char *name)
+{
+    const size_t bytes = strlen(name);
+    while (*spec && (strncmp(spec, name, bytes) || spec[bytes] != ':')) {
+        spec += strcspn(spec, " ");
+        spec += *spec == ' ';
+    }
+    return *spec != 0;
+}
+
 /* Fails unless the operands and the argument are those of the ready action. */
 static IPT__RARE ipt_result ipt__batch_check_ready(ipt__batch_problem *problem, const ipt_batch_desc *desc)
 {
     static const char *const types[][2] = {
         {"float", "float2"}, {"double", "double2"}, {"float2", "float4"}, {"double2", "none"}};
     const char *const type = problem->operands[0].given.type, *spec = ipt__action_operands(desc->ready);
-    size_t lengths[26], which = 0;
+    size_t lengths[26], which = 0, i;
     ipt_result result = IPT_SUCCESS;
+    for (i = 0; i < problem->operand_count; ++i)
+        if (!ipt__spec_has(spec, problem->operands[i].given.name))
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "action %s has no operand named %s: it takes \"%s\"",
+                             ipt_action_string(desc->ready), problem->operands[i].given.name, spec);
     memset(lengths, 0, sizeof lengths);
     while (which < 4 && strcmp(type, types[which][0]))
         ++which;

@@ -65,12 +65,17 @@ static int write_batches(const char *folder)
                     memset(&params, 0, sizeof params);
                     desc.count = 100;
                     desc.ready = (ipt_action)action;
-                    desc.operands = action == IPT_ACTION_DOT    ? sums[type]
-                                    : action == IPT_ACTION_GEMM ? products[type]
-                                                                : systems[type];
-                    desc.operand_count = action == IPT_ACTION_DOT || action == IPT_ACTION_GEMM ? 3 : 4;
+                    const ipt_batch_operand *const offered = action == IPT_ACTION_DOT    ? sums[type]
+                                                             : action == IPT_ACTION_GEMM ? products[type]
+                                                                                         : systems[type];
+                    ipt_batch_operand chosen[4];
+                    const size_t most = offered == systems[type] ? 4 : 3;
                     if (action == IPT_ACTION_GEMV)
                         continue; /* its operands are gemm's */
+                    for (size_t k = 0; k < most; ++k)
+                        if (ipt__spec_has(ipt__action_operands((ipt_action)action), offered[k].name))
+                            chosen[desc.operand_count++] = offered[k];
+                    desc.operands = chosen;
                     desc.model = (ipt_model)model;
                     batch.context = &context;
                     if (ipt__batch_take(&batch, &desc) ||

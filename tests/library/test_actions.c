@@ -563,7 +563,8 @@ static void actions_bad_operands(void **state)
         __VA_ARGS__;                                                                                                   \
         test_expect_parts(ipt_batch_create(test_context, &desc, &batch), IPT_ERROR_INVALID_ARGUMENT, part, other);     \
     } while (0)
-    EXPECT_REFUSED("needs an operand named C", "gemm", operands[2].name = "D");
+    EXPECT_REFUSED("has no operand named D", "gemm", operands[2].name = "D");
+    EXPECT_REFUSED("needs an operand named C", "gemm", desc.operand_count = 2);
     EXPECT_REFUSED("operand B of action gemm is 3 x 2", "4 rows", operands[1].rows = 3);
     EXPECT_REFUSED("operand C of action gemm is 3 x 1", "2 columns", operands[2].cols = 1);
     EXPECT_REFUSED("operand B of action gemm has type double", "float is needed", operands[1].type = "double");
@@ -576,7 +577,7 @@ static void actions_bad_operands(void **state)
     EXPECT_REFUSED("ready is 77", NULL, desc.ready = (ipt_action)77);
     EXPECT_REFUSED("operand B of action gemm is 4 x 2", "3 rows", desc.options = IPT_TRANSPOSE_A);
     EXPECT_REFUSED("needs an operand named info", "potrf", desc.ready = IPT_ACTION_POTRF; operands[0].cols = 3;
-                   operands[0].access = IPT_READ_WRITE);
+                   operands[0].access = IPT_READ_WRITE; desc.operand_count = 1);
     assert_string_equal(ipt_action_string(IPT_ACTION_POTRF), "potrf");
     assert_string_equal(ipt_action_string((ipt_action)-1), "unknown");
 }

@@ -747,7 +747,8 @@ static void walk_bands(ipt_context *context, int quick, int single)
 }
 
 /* Walks the contexts of one kind of device in turn. 0 if a context cannot be created. */
-/* Runs a ready action on a few elements. Results are compared by the tests, not here. */
+/* Runs a ready action on a few elements, with those of the operands that it has. Results are compared by the tests, not
+ * here. */
 static void walk_batch(ipt_context *context, ipt_batch_desc *desc, ipt_model model, int layout)
 {
     const cl_context cl = ipt_context_cl_context(context);
@@ -758,16 +759,19 @@ static void walk_batch(ipt_context *context, ipt_batch_desc *desc, ipt_model mod
     const cl_command_queue queue = clCreateCommandQueue(cl, ipt_context_cl_device(context), 0, &error);
     ipt_batch_desc tried = *desc;
     ipt_result result;
-    size_t k;
-    for (k = 0; k < desc->operand_count; ++k) {
-        operands[k] = desc->operands[k];
-        operands[k].layout = (ipt_layout)((layout + (int)k) % IPT__LAYOUT_COUNT);
-        operands[k].width = operands[k].layout == IPT_LAYOUT_BLOCKS ? 3 : 0;
-    }
+    size_t k, count = 0;
+    for (k = 0; k < desc->operand_count; ++k)
+        if (ipt__spec_has(ipt__action_operands(desc->ready), desc->operands[k].name)) {
+            operands[count] = desc->operands[k];
+            operands[count].layout = (ipt_layout)((layout + (int)k) % IPT__LAYOUT_COUNT);
+            operands[count].width = operands[count].layout == IPT_LAYOUT_BLOCKS ? 3 : 0;
+            ++count;
+        }
     tried.operands = operands;
+    tried.operand_count = count;
     tried.model = model;
     result = ipt_batch_create(context, &tried, &batch);
-    for (k = 0; k < desc->operand_count; ++k) {
+    for (k = 0; k < count; ++k) {
         float data[1024];
         size_t i;
         for (i = 0; i < 1024; ++i) /* diagonals of 3 x 3 and 5 x 5 are large somewhere: no matrix need be regular */
@@ -782,7 +786,7 @@ static void walk_batch(ipt_context *context, ipt_batch_desc *desc, ipt_model mod
         printf("%s, %s\n", ipt_result_string(result), ipt_context_error(NULL));
     }
     ++cases;
-    for (k = 0; k < desc->operand_count; ++k)
+    for (k = 0; k < count; ++k)
         clReleaseMemObject(buffers[k].buffer);
     clReleaseCommandQueue(queue);
     ipt_batch_destroy(batch);
@@ -807,19 +811,20 @@ static void walk_batches(ipt_context *context, int quick)
         size_t count;
     } actions[] = {{IPT_ACTION_GESV, solve, 4}, {IPT_ACTION_GEMM, multiply, 3}, {IPT_ACTION_DOT, sum, 3},
                    {IPT_ACTION_POSV, solve, 4}, {IPT_ACTION_GETRI, solve, 4},   {IPT_ACTION_TRSM, solve, 4}};
+    const int few = quick && !only;
     int model, a = 0;
     if ((only && strcmp(only, "ipt_k_elements")) || defect.file)
         return;
     for (model = IPT_MODEL_REGISTERS; model < IPT__MODEL_COUNT; ++model)
-        for (a = 0; a < (quick ? 3 : 6); ++a) {
+        for (a = 0; a < (few ? 3 : 6); ++a) {
             ipt_batch_desc desc;
             memset(&desc, 0, sizeof desc);
             desc.count = 9;
             desc.ready = actions[a].action;
             desc.operands = actions[a].operands;
             desc.operand_count = actions[a].count;
-            walk_batch(context, &desc, (ipt_model)model, quick ? model + a : 0);
-            if (!quick)
+            walk_batch(context, &desc, (ipt_model)model, few ? model + a : 0);
+            if (!few)
                 walk_batch(context, &desc, (ipt_model)model, 1);
         }
 }
