@@ -45,7 +45,9 @@ static int take_entry(const arguments *given, precompiled *work, size_t index)
     entry->source = ipt_context_entry_source(work->context, index, &options);
     if (entry->source != NULL && given->target != NULL) {
         if (!offline_compile(&work->target, entry->source, options, &code, &code_size, message)) {
-            return message_fail("%s: %s", given->target, message);
+            char about[BATCH_MESSAGE_SIZE];
+            batch_list_about(&work->batches, entry->source, about);
+            return message_fail("%s: %s%s%s", given->target, about, about[0] != '\0' ? ": " : "", message);
         }
         target = given->target;
     }
@@ -158,10 +160,16 @@ static int precompile(const arguments *given, precompiled *work, const draft *he
     }
     int code = shape_list_take(given, &work->shapes);
     if (code == 0) {
+        code = batch_list_take(given, &work->batches);
+    }
+    if (code == 0) {
         code = setup_context(given, NULL, &work->context);
     }
     if (code == 0) {
         code = shape_list_plan(given, &work->shapes, work->context, false);
+    }
+    if (code == 0) {
+        code = batch_list_plan(given, &work->batches, work->context);
     }
     if (code == 0) {
         code = take_entries(given, work);
@@ -209,6 +217,7 @@ int command_precompile(const arguments *command_line)
     }
     free(work.entries);
     free(work.shapes.items);
+    batch_list_free(&work.batches);
     ipt_context_destroy(work.context);
     return code;
 }
