@@ -119,6 +119,8 @@ int main(int count, char **arguments)
         [IPT__PARAM_groups_at_once] = {{4, 5}},
         [IPT__PARAM_by_words] = {{0, 1}},
         [IPT__PARAM_pitched] = {{0, 1}},
+        [IPT__PARAM_hold] = {{0}}, /* of batches: see write_batches */
+        [IPT__PARAM_interleaved] = {{0}},
     };
     static const char *const types[] = {"uchar", "half", "uint", "ulong", "uint4"};
     int id, number, written = 0;
@@ -137,7 +139,6 @@ int main(int count, char **arguments)
             ipt__params params;
             int first = 1;
             params.operands = params.action = NULL;
-            params.finish_bytes = 0;
 #define LINT_PICK(name, macro, minimum, maximum, meaning)                                                              \
     params.name = of_field[IPT__PARAM_##name].values[wheel[IPT__PARAM_##name]];                                        \
     if (!(ipt__kernels[id].uses & IPT__USES_##name) && wheel[IPT__PARAM_##name])                                       \
@@ -181,7 +182,8 @@ int main(int count, char **arguments)
                 write_source(arguments[1], (ipt__kernel_id)id, &params, number++);
             }
             for (field = 0; field < IPT__PARAM_COUNT; ++field) {
-                const size_t classes_of = field == IPT__PARAM_unit_bytes                                      ? 5
+                const size_t classes_of = !(ipt__kernels[id].uses >> field & 1)                               ? 1
+                                          : field == IPT__PARAM_unit_bytes                                    ? 5
                                           : field == IPT__PARAM_memory_model || field == IPT__PARAM_sub_group ? 4
                                           : field == IPT__PARAM_group_size || field == IPT__PARAM_flag_layout ? 3
                                                                                                               : 2;
