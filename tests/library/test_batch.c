@@ -484,7 +484,8 @@ static void batch_bad_descs(void **state)
     EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "operands is NULL", NULL, desc.operands = NULL);
     EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "operand_count is 9", "1 to 8", desc.operand_count = 9);
     EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "model is 99", NULL, desc.model = (ipt_model)99);
-    EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "flags is 1", NULL, desc.flags = IPT_MEASURE);
+    EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "flags is 8", "IPT_MEASURE", desc.flags = IPT_PAD);
+    EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "measure_buffers is NULL", NULL, desc.flags = IPT_MEASURE);
     EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "group_size is 48", "power of two", desc.group_size = 48);
     EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "lanes is 4", "none", desc.lanes = 4);
     EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "lanes is 3", NULL, desc.lanes = 3; desc.model = IPT_MODEL_GROUP);
