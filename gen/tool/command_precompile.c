@@ -18,18 +18,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prints the name of a program, from the comment at its beginning. */
+/* Prints the kernel of a program and its settings, from the comment at its beginning: the last of the parts in it. */
 static void show_entry(const program_entry *entry)
 {
-    const char *text = entry->source == NULL ? NULL : strstr(entry->source, ", ");
-    if (text == NULL) {
-        printf("%s", entry->source == NULL ? "device" : "program");
+    const char *const source = entry->source, *const settings = source == NULL ? NULL : strstr(source, ": ");
+    const char *name = source == NULL ? NULL : strstr(source, ", ");
+    if (name == NULL || settings == NULL) {
+        printf("%s", source == NULL ? "device" : "program");
     } else {
-        const char *settings = strstr(text, ": ");
-        printf("%.*s", (int)strcspn(text + 2, ". *"), text + 2);
-        if (settings != NULL) {
-            printf("%.*s", (int)strcspn(settings + 1, "\n") - (int)strlen(" */"), settings + 1);
+        for (const char *next; (next = strstr(name + 1, ", ")) != NULL && next < settings;) {
+            name = next;
         }
+        printf("%.*s%.*s", (int)strcspn(name + 2, ". *"), name + 2,
+               (int)strcspn(settings + 1, "\n") - (int)strlen(" */"), settings + 1);
     }
     printf(": %zu bytes\n", entry->size);
 }

@@ -493,6 +493,7 @@ static void tool_batches_precompiled(void **state)
              folder.path, "--embed", header.path);
     expect_part(output, "3 programs and the facts about the device, ");
     expect_part(errors, "\n2 of 2: posv:float:4x2:5 in ");
+    expect_part(output, "\nelements unit_bytes=4 ");
     expect_programs(folder.path);
     read_text(header.path, output);
     expect_part(output, " precompile 24x20:4\n * --action ");
