@@ -503,6 +503,45 @@ static void tool_batches_precompiled(void **state)
     expect_part(output, "\n    {\"x\", \"float\", 3, 1, IPT_READ, IPT_LAYOUT_PLANES, 0, 0},\n");
 }
 
+/* With the programs of all models, IPT_MEASURE compiles nothing either. */
+static void tool_batches_precompiled_for_measurements(void **state)
+{
+    const ipt_batch_operand operands[] = {
+        {.name = "A", .type = "float", .rows = 3, .cols = 3, .access = IPT_READ_WRITE},
+        {.name = "info", .type = "int", .access = IPT_WRITE}};
+    ipt_batch_buffer buffers[2];
+    ipt_batch_desc desc = {.count = COUNT,
+                           .operands = operands,
+                           .operand_count = 2,
+                           .ready = IPT_ACTION_POTRF,
+                           .flags = IPT_MEASURE | IPT_CACHE_ONLY,
+                           .measure_buffers = buffers};
+    const place folder = in_directory("folder");
+    ipt_context_desc about = {.cache_dir = folder.path, .context = test_cl_context, .device = test_device};
+    ipt_context *context;
+    ipt_batch *batch;
+    (void)state;
+    run_tool(0, "precompile", "--action=potrf:float:3:registers", "--action=potrf:float:3:item",
+             "--action=potrf:float:3:memory", "--action=potrf:float:3:interleaved", "--action=potrf:float:3:group",
+             "--action=potrf:float:3:work-group", "--action=potrf:float:3:large", "-o", folder.path);
+    for (int i = 0; i < 2; ++i) {
+        buffers[i].buffer = clCreateBuffer(test_cl_context, CL_MEM_READ_WRITE, COUNT * (i ? 4 : 36), NULL, NULL);
+        buffers[i].byte_offset = 0;
+        assert_non_null(buffers[i].buffer);
+    }
+    const float one = 1;
+    assert_int_equal(clEnqueueFillBuffer(test_queue, buffers[0].buffer, &one, sizeof one, 0, COUNT * 36, 0, NULL, NULL),
+                     CL_SUCCESS);
+    assert_int_equal(clFinish(test_queue), CL_SUCCESS);
+    assert_int_equal(ipt_context_create(&about, &context), IPT_SUCCESS);
+    if (ipt_batch_create(context, &desc, &batch))
+        fail_msg("%s", ipt_context_error(NULL));
+    ipt_batch_destroy(batch);
+    ipt_context_destroy(context);
+    clReleaseMemObject(buffers[0].buffer);
+    clReleaseMemObject(buffers[1].buffer);
+}
+
 /* From the device's profile alone, with clang's bitcode. */
 static void tool_batches_precompiled_for_a_target(void **state)
 {
@@ -555,6 +594,7 @@ const struct CMUnitTest test_batches[] = {
     IN_DIRECTORY(tool_batches_bad_command_lines),
     IN_DIRECTORY(tool_batches_build_log),
     IN_DIRECTORY(tool_batches_precompiled),
+    IN_DIRECTORY(tool_batches_precompiled_for_measurements),
     IN_DIRECTORY(tool_batches_precompiled_for_a_target),
 };
 const size_t test_batches_count = TEST_COUNT(test_batches);
