@@ -16676,8 +16676,10 @@ static void ipt__batch_place(ipt__batch_problem *problem, ipt__batch_choice *cho
     const int pads = choice->hold == IPT__HOLD_LOCAL && choice->lanes > 1; /* lanes take rows, or columns */
     size_t i, at = 0;
     choice->local_bytes = 0;
-    for (i = 0; i < problem->operand_count; ++i)
+    for (i = 0; i < problem->operand_count; ++i) {
         problem->operands[i].pitch = problem->operands[i].given.cols | (pads ? 1 : 0);
+        problem->operands[i].local = 0; /* of a model that was tried before */
+    }
     if (choice->hold > IPT__HOLD_STAGED)
         return;
     for (i = 0; i < problem->operand_count; ++i) {

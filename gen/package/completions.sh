@@ -44,6 +44,7 @@ bash)
     echo "    --variant-010 | --variant-100 | --variant-pad) words='$(values kernels)' ;;"
     echo "    --from | --to) words='$(values formats)' ;;"
     echo "    --order) words='C F' ;;"
+    echo "    --action) words='$(values actions | sed 's/:[a-z]*//g')' ;;"
     echo '    esac'
     echo '    if [ -z "$words" ] && [ "$COMP_CWORD" = 1 ]; then'
     echo "        words='$(commands | cut -f 1 | tr '\n' ' ')--help --version'"

@@ -147,6 +147,12 @@ static int read_option(const option *chosen, const char *text, arguments *given)
                     : message_usage_error("%s takes %s with A from %zu up and A <= B, such as 1000..20000, not '%s'",
                                           chosen->name, chosen->value, chosen->least, text);
     }
+    case OPTION_ACTION:
+        if (given->action_count == MAX_ACTIONS) {
+            return message_usage_error("more than %d times --action", MAX_ACTIONS);
+        }
+        given->actions[given->action_count++] = text;
+        return 0;
     case OPTION_RAW:
         given->raw = true;
         return shape_read_array(text, &given->shape)
@@ -170,8 +176,12 @@ static int read_operands(const command *chosen, arguments *given)
     if (chosen->operand == OPERAND_NONE) {
         return 0;
     }
-    if (given->operand == NULL && !optional) {
-        return message_usage_error("'%s' needs %s", chosen->name, operand_names[chosen->operand]);
+    if (given->operand == NULL && !optional && given->action_count == 0) {
+        return message_usage_error("'%s' needs %s%s", chosen->name, operand_names[chosen->operand],
+                                   (chosen->options & FOR_SOURCES) != 0 ? " or --action" : "");
+    }
+    if (chosen->operand == OPERAND_SHAPE && given->operand_count + given->action_count > 1) {
+        return message_usage_error("'%s' takes one shape or one --action", chosen->name);
     }
     for (size_t i = given->operand_count; has_shape && i-- > 0;) { /* backwards: given->shape ends up as the first */
         char message[AXES_MESSAGE_SIZE];
@@ -207,6 +217,19 @@ static int check_profile(const arguments *given)
     if (given->profile != NULL && senseless != NULL) {
         return message_usage_error(
             "%s does not go with --profile: it needs a device, and the profile replaces the device", senseless);
+    }
+    return 0;
+}
+
+/* Refuses options of matrices where there are only batches. Returns 0 or the exit code. */
+static int check_actions(const arguments *given)
+{
+    for (size_t i = 0; i < option_count && given->action_count > 0; i++) {
+        const bool of_matrices = (option_list[i].commands & (FOR_PLANS | FOR_FORMATS | FOR_MOVES)) != 0 ||
+                                 option_list[i].offset == offsetof(arguments, out_of_place);
+        if (given->seen[i] && of_matrices && given->operand == NULL && given->shapes == NULL) {
+            return message_usage_error("%s is for matrices: --action has none", option_list[i].name);
+        }
     }
     return 0;
 }
@@ -285,6 +308,9 @@ int arguments_read(const command *chosen, char **words, arguments *given)
         return 0;
     }
     int code = read_operands(chosen, given);
+    if (code == 0) {
+        code = check_actions(given);
+    }
     if (code == 0) {
         code = check_expression(given);
     }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { MAX_OPTIONS = 96 };
+enum { MAX_OPTIONS = 96, MAX_ACTIONS = 256 };
 
 typedef struct arguments {
     const char *program;   /* argv[0] */
@@ -35,6 +35,8 @@ typedef struct arguments {
     size_t tile_m, tile_n, batch, workspace, repeat, rounds, pitch, elem_size, memory, matrix_memory, offset;
     const char *shapes, *csv, *plot; /* paths */
     bench_drawing random;
+    const char *actions[MAX_ACTIONS]; /* words of --action */
+    size_t action_count;
     bool seen[MAX_OPTIONS]; /* the options that were given, by their places in option_list */
 } arguments;
 

@@ -1,4 +1,5 @@
 /* ipt plan, ipt source */
+#include "batch_list.h"
 #include "commands.h"
 #include "json.h"
 #include "setup.h"
@@ -35,10 +36,48 @@ static void show_plan_json(const arguments *given, const ipt_plan *plan)
     puts("}");
 }
 
+static void show_batch_json(const batch_spec *spec, const ipt_batch *batch)
+{
+    fputs("{\"action\": ", stdout);
+    json_string(stdout, spec->word);
+    printf(", \"count\": %zu, \"description\": ", spec->desc.count);
+    json_lines(stdout, ipt_batch_describe(batch));
+    puts("}");
+}
+
+/* Describes the batch plan of --action, or prints its program. */
+static int show_batch(const arguments *given, bool source)
+{
+    batch_list list = {0};
+    ipt_context *context = NULL;
+    ipt_batch *batch = NULL;
+    int code = batch_list_take(given, &list);
+    if (code == 0) {
+        code = setup_context(given, given->actions[0], &context);
+    }
+    if (code == 0) {
+        code = batch_list_create(&list.items[0], context, &batch);
+    }
+    if (code == 0 && source) {
+        show_lines(ipt_batch_source(batch), "");
+    } else if (code == 0 && given->json) {
+        show_batch_json(&list.items[0], batch);
+    } else if (code == 0) {
+        show_lines(ipt_batch_describe(batch), "");
+    }
+    ipt_batch_destroy(batch);
+    ipt_context_destroy(context);
+    batch_list_free(&list);
+    return code;
+}
+
 int command_plan(const arguments *given)
 {
     ipt_context *context;
     ipt_plan *plan;
+    if (given->action_count > 0) {
+        return show_batch(given, false);
+    }
     int code = setup_plan(given, &context, &plan);
     if (code == 0 && given->json) {
         show_plan_json(given, plan);
@@ -54,6 +93,9 @@ int command_source(const arguments *given)
 {
     ipt_context *context;
     ipt_plan *plan;
+    if (given->action_count > 0) {
+        return show_batch(given, true);
+    }
     int code = setup_plan(given, &context, &plan);
     if (code == 0) {
         size_t index = 0;

@@ -18,18 +18,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prints the name of a program, from the comment at its beginning. */
+/* Prints the kernel of a program and its settings, from the comment at its beginning: the last of the parts in it. */
 static void show_entry(const program_entry *entry)
 {
-    const char *text = entry->source == NULL ? NULL : strstr(entry->source, ", ");
-    if (text == NULL) {
-        printf("%s", entry->source == NULL ? "device" : "program");
+    const char *const source = entry->source, *const settings = source == NULL ? NULL : strstr(source, ": ");
+    const char *name = source == NULL ? NULL : strstr(source, ", ");
+    if (name == NULL || settings == NULL) {
+        printf("%s", source == NULL ? "device" : "program");
     } else {
-        const char *settings = strstr(text, ": ");
-        printf("%.*s", (int)strcspn(text + 2, ". *"), text + 2);
-        if (settings != NULL) {
-            printf("%.*s", (int)strcspn(settings + 1, "\n") - (int)strlen(" */"), settings + 1);
+        for (const char *next; (next = strstr(name + 1, ", ")) != NULL && next < settings;) {
+            name = next;
         }
+        printf("%.*s%.*s", (int)strcspn(name + 2, ". *"), name + 2,
+               (int)strcspn(settings + 1, "\n") - (int)strlen(" */"), settings + 1);
     }
     printf(": %zu bytes\n", entry->size);
 }
@@ -45,7 +46,9 @@ static int take_entry(const arguments *given, precompiled *work, size_t index)
     entry->source = ipt_context_entry_source(work->context, index, &options);
     if (entry->source != NULL && given->target != NULL) {
         if (!offline_compile(&work->target, entry->source, options, &code, &code_size, message)) {
-            return message_fail("%s: %s", given->target, message);
+            char about[BATCH_MESSAGE_SIZE];
+            batch_list_about(&work->batches, entry->source, about);
+            return message_fail("%s: %s%s%s", given->target, about, about[0] != '\0' ? ": " : "", message);
         }
         target = given->target;
     }
@@ -158,10 +161,16 @@ static int precompile(const arguments *given, precompiled *work, const draft *he
     }
     int code = shape_list_take(given, &work->shapes);
     if (code == 0) {
+        code = batch_list_take(given, &work->batches);
+    }
+    if (code == 0) {
         code = setup_context(given, NULL, &work->context);
     }
     if (code == 0) {
         code = shape_list_plan(given, &work->shapes, work->context, false);
+    }
+    if (code == 0) {
+        code = batch_list_plan(given, &work->batches, work->context);
     }
     if (code == 0) {
         code = take_entries(given, work);
@@ -209,6 +218,7 @@ int command_precompile(const arguments *command_line)
     }
     free(work.entries);
     free(work.shapes.items);
+    batch_list_free(&work.batches);
     ipt_context_destroy(work.context);
     return code;
 }

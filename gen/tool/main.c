@@ -2,7 +2,7 @@
  * first byte. An error is one sentence on stderr and an exit code: 2 for a wrong command line, 1 for everything else.
  *
  * A source file calls only files to its right or on later lines:
- * main > command_* > shape_list > setup, arguments > options, shape, draft, show
+ * main > command_* > batch_list, shape_list > setup, arguments > options, shape, draft, show > batch_spec
  * transpose: output > picture_move, stored_resume, stored_start > stored_steps > stored_marks > matrix_file, stopped >
  *   journal, stb, exif, picture, netpbm > npy
  * precompile: programs, offline > offline_run > offline_steps, offline_ptx > offline_target
@@ -26,6 +26,14 @@
 
 enum { DEFAULT_ROUNDS = 3, DEFAULT_ELEM_SIZE = 4 };
 
+#define ACTION_NOTES                                                                                                   \
+    "--action ACTION:TYPE:SIZES[:WORD ...] is a batch of a ready action, such as posv:double:6x1:100000 or "           \
+    "gemm:float:4x6x4:transpose-a:planes. A WORD is the number of elements, a model, lanes=N, group=N, an option, "    \
+    "or the layout of all operands or of one (A=planes). With scaled, a has alpha and beta.\n"                         \
+    "--action FILE is an action of your own. Its lines: operand NAME TYPE ROWSxCOLS read|write|read-write [LAYOUT] "   \
+    "[stride=N]; count N; model NAME; lanes N; group N; argument TYPE; functions, and the lines of OpenCL C; last "    \
+    "action, and its lines."
+
 static const command commands[] = {
     {"devices", OPERAND_NONE, "list the OpenCL devices and mark the selected one", FOR_ALL | FOR_DEVICES | FOR_JSON,
      command_devices, NULL},
@@ -38,13 +46,15 @@ static const command commands[] = {
      "has at most --memory bytes. After Ctrl-C or a kill, and with --sync after a power failure, "
      "'ipt transpose --resume FILE' continues from the last step. More --memory means larger steps."},
     {"plan", OPERAND_SHAPE, "show the plan for such a matrix: stages, sizes, workspace",
-     FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES | FOR_JSON, command_plan, NULL},
+     FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES | FOR_JSON, command_plan, ACTION_NOTES},
     {"source", OPERAND_SHAPE, "show the OpenCL C text of the plan's programs",
-     FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES, command_source, NULL},
+     FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES, command_source, ACTION_NOTES},
     {"precompile", OPERAND_SHAPES, "compile the plans' programs ahead of time, into a folder or a C header",
      FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES | FOR_PRECOMPILE, command_precompile,
-     "Takes SHAPEs or --shapes, and needs --output, --embed or both. Without --target the device's own compiler "
-     "builds the programs; other devices and drivers refuse them. No cache is read unless --cache names one."},
+     "Takes SHAPEs or --shapes, --action, or both, and needs --output, --embed or both. Without --target the device's "
+     "own compiler "
+     "builds the programs; other devices and drivers refuse them. No cache is read unless --cache names "
+     "one.\n" ACTION_NOTES},
     {"tune", OPERAND_SHAPES, "measure plans and write the fastest as wisdom, for --wisdom", FOR_ALL | FOR_TUNE,
      command_tune, "Takes SHAPEs or --shapes. --wisdom FILE --output FILE adds to the wisdom of a file."},
     {"bench", OPERAND_OPTIONAL_SHAPE, "measure in-place transpositions against copies on the device",

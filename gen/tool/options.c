@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include "arguments.h"
+#include "batch_spec.h"
 #include "ipt.h"
 #include "text.h"
 
@@ -52,6 +53,8 @@ const option option_list[] = {
      FIELD(sync), 0, 0},
     {"--no-journal", NULL, "keep no journal: a stop loses the file", OPTION_SWITCH, FOR_TRANSPOSE, FIELD(no_journal), 0,
      0},
+    {"--action", "ACTION", "a batch of small elements, not a matrix: ACTION:TYPE:SIZES or a file", OPTION_ACTION,
+     FOR_SOURCES, FIELD(actions), 0, 0},
     {"--verbose", NULL, "report what was done", OPTION_SWITCH, FOR_TRANSPOSE | FOR_PRECOMPILE | FOR_TUNE,
      FIELD(verbose), 0, 0},
     {"--sequence", "NAME", "force a sequence of stages", OPTION_SEQUENCE, FOR_PLANS, FIELD(sequence), 0, 0},
@@ -131,6 +134,29 @@ static void show_names(const char *names)
     text_show(names, 0, strcspn(names, ":") + 2);
 }
 
+/* Prints the names that --action takes. */
+static void show_actions(void)
+{
+#define COUNT_ACTION(enumerator, name, operands) +1
+    enum { ACTION_COUNT = 0 IPT_ACTION_LIST(COUNT_ACTION) };
+#undef COUNT_ACTION
+    char text[400] = "actions:", letters[BATCH_LETTERS];
+    size_t length = strlen(text);
+    for (int i = IPT_ACTION_NONE + 1; i < ACTION_COUNT; i++) {
+        batch_spec_letters((ipt_action)i, letters);
+        length += (size_t)snprintf(text + length, sizeof text - length, " %s:", ipt_action_string((ipt_action)i));
+        for (size_t k = 0; letters[k] != '\0'; k++) {
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%c", k > 0 ? "x" : "", letters[k]);
+        }
+    }
+    show_names(text);
+#define SHOW_MODEL(enumerator, name) " " name
+    show_names("models:" IPT_MODEL_LIST(SHOW_MODEL));
+#undef SHOW_MODEL
+    show_names("options of actions: transpose-a transpose-b conjugate-a conjugate-b upper unit scaled");
+    show_names("layouts: elements planes blocks/WIDTH");
+}
+
 void options_show(unsigned shown)
 {
     for (size_t i = 0; i < option_count; i++) {
@@ -158,5 +184,8 @@ void options_show(unsigned shown)
 #define SHOW_FORMAT(enumerator, name, factors) " " name
         show_names("formats:" IPT_FORMAT_LIST(SHOW_FORMAT));
 #undef SHOW_FORMAT
+    }
+    if ((shown & FOR_SOURCES) != 0) {
+        show_actions();
     }
 }

@@ -17,6 +17,7 @@ typedef enum option_kind {
     OPTION_RANGE,    /* a bench_range */
     OPTION_RANGES,   /* two of them; the second defaults to the first */
     OPTION_RAW,      /* sets raw and shape */
+    OPTION_ACTION,   /* adds to actions */
     OPTION_SWITCH    /* a bool, without a value */
 } option_kind;
 

@@ -71,6 +71,57 @@ static void write_bytes(FILE *stream, const unsigned char *bytes, size_t size)
     }
 }
 
+/* Writes a text as an array, because string literals have a limit of length. */
+static void write_text(FILE *stream, const char *name, const char *what, size_t index, const char *text)
+{
+    if (text != NULL) {
+        fprintf(stream, "static const unsigned char %s_%s_%zu[] = {\n", name, what, index);
+        write_bytes(stream, (const unsigned char *)text, strlen(text) + 1);
+        fputs("\n};\n\n", stream);
+    }
+}
+
+/* Writes a field that is such a text, or NULL. */
+static void write_text_field(FILE *stream, const char *name, const char *what, size_t index, const char *text)
+{
+    if (text == NULL) {
+        fputs("NULL, ", stream);
+    } else {
+        fprintf(stream, "(const char *)%s_%s_%zu, ", name, what, index);
+    }
+}
+
+/* Writes the desc of a batch plan, so that the program's texts are those of the compiled program. */
+static void write_batch(FILE *stream, const char *name, size_t index, const batch_spec *spec)
+{
+#define ENUMERATOR(enumerator, name) #enumerator,
+#define ACTION_ENUMERATOR(enumerator, name, operands) #enumerator,
+    static const char *const layouts[] = {IPT_LAYOUT_LIST(ENUMERATOR)}, *const models[] = {IPT_MODEL_LIST(ENUMERATOR)};
+    static const char *const actions[] = {IPT_ACTION_LIST(ACTION_ENUMERATOR)};
+    static const char *const accesses[] = {"0", "IPT_READ", "IPT_WRITE", "IPT_READ_WRITE"};
+    const ipt_batch_desc *const desc = &spec->desc;
+    write_text(stream, name, "functions", index, desc->functions);
+    write_text(stream, name, "action", index, desc->action);
+    write_text(stream, name, "argument_type", index, desc->argument_type);
+    fprintf(stream, "static const ipt_batch_operand %s_operands_%zu[] = {\n", name, index);
+    for (size_t i = 0; i < desc->operand_count; i++) {
+        const ipt_batch_operand *const operand = &desc->operands[i];
+        fprintf(stream, "    {\"%s\", \"%s\", %zu, %zu, %s, %s, %zu, %zu},\n", operand->name, operand->type,
+                operand->rows, operand->cols, accesses[operand->access], layouts[operand->layout], operand->stride,
+                operand->width);
+    }
+    fputs("};\n\n/* The desc of --action ", stream);
+    write_comment(stream, spec->word);
+    fprintf(stream,
+            ". Its program does not depend on count. */\n"
+            "static const ipt_batch_desc %s_batch_%zu = {\n    %zu, %s_operands_%zu, %zu, %s, %uu, ",
+            name, index, desc->count, name, index, desc->operand_count, actions[desc->ready], desc->options);
+    write_text_field(stream, name, "action", index, desc->action);
+    write_text_field(stream, name, "functions", index, desc->functions);
+    write_text_field(stream, name, "argument_type", index, desc->argument_type);
+    fprintf(stream, "%s, %zu, %zu, 0, NULL, 0,\n};\n\n", models[desc->model], desc->lanes, desc->group_size);
+}
+
 /* The comment at the header's top: version, shapes and device. */
 static void write_heading(FILE *stream, const arguments *given, const precompiled *work)
 {
@@ -90,6 +141,10 @@ static void write_heading(FILE *stream, const arguments *given, const precompile
         fputs(given->operands[i], stream);
         column = column > 80 ? 0 : column;
     }
+    for (size_t i = 0; i < given->action_count; i++) {
+        fputs("\n * --action ", stream);
+        write_comment(stream, given->actions[i]);
+    }
     if (given->target == NULL) {
         clGetDeviceInfo(ipt_context_cl_device(work->context), CL_DEVICE_NAME, sizeof device, device, NULL);
     }
@@ -106,17 +161,20 @@ void programs_write_header(FILE *stream, const arguments *given, const precompil
         guard[i] = (char)(name[i] >= 'a' && name[i] <= 'z' ? name[i] - 'a' + 'A' : name[i]);
     }
     write_heading(stream, given, work);
-    fprintf(
-        stream,
-        "#ifndef %s_H_INCLUDED\n#define %s_H_INCLUDED\n\n#include \"ipt.h\"\n\n"
-        "/* Programs, compiled: set binaries = %s and binary_count = %s_count in ipt_context_desc,\n"
-        " * and plans of these shapes compile nothing. With IPT_CACHE_ONLY among the flags in ipt_plan_desc, a plan\n"
-        " * that needs another program fails with IPT_ERROR_CACHE_MISS. */\n\n",
-        guard, guard, name, name);
+    fprintf(stream,
+            "#ifndef %s_H_INCLUDED\n#define %s_H_INCLUDED\n\n#include \"ipt.h\"\n\n"
+            "/* Programs, compiled: set binaries = %s and binary_count = %s_count in ipt_context_desc,\n"
+            " * and these plans compile nothing. With IPT_CACHE_ONLY among the flags in ipt_plan_desc or "
+            "ipt_batch_desc, a\n"
+            " * plan that needs another program fails with IPT_ERROR_CACHE_MISS. */\n\n",
+            guard, guard, name, name);
     for (size_t i = 0; i < work->count; i++) {
         fprintf(stream, "static const unsigned char %s_%zu[] = {\n", name, i);
         write_bytes(stream, work->entries[i].bytes, work->entries[i].size);
         fputs("\n};\n\n", stream);
+    }
+    for (size_t i = 0; i < work->batches.count; i++) {
+        write_batch(stream, name, i, &work->batches.items[i]);
     }
     fprintf(stream, "static const ipt_binary %s[] = {\n", name);
     for (size_t i = 0; i < work->count; i++) {

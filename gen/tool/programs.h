@@ -3,6 +3,7 @@
 #define IPT_TOOL_PROGRAMS_H_INCLUDED
 
 #include "arguments.h"
+#include "batch_list.h"
 #include "ipt.h"
 #include "offline_target.h"
 #include "shape_list.h"
@@ -20,6 +21,7 @@ typedef struct program_entry {
 typedef struct precompiled {
     ipt_context *context;
     shape_list shapes;
+    batch_list batches;
     offline_target target; /* only with --target */
     program_entry *entries;
     size_t count, programs, size;

@@ -18,7 +18,7 @@ int shape_list_check_elem_size(const arguments *given, const char *places)
 
 int shape_list_check(const arguments *given, const char *name)
 {
-    if ((given->operand != NULL) == (given->shapes != NULL)) {
+    if ((given->operand != NULL) == (given->shapes != NULL) && (given->operand != NULL || given->action_count == 0)) {
         return message_usage_error("'%s' takes shapes, ROWSxCOLS:BYTES, or --shapes", name);
     }
     return shape_list_check_elem_size(given, "--shapes");
@@ -28,6 +28,9 @@ int shape_list_take(const arguments *given, shape_list *list)
 {
     char message[BENCH_MESSAGE_SIZE];
     bench_shapes read = {0};
+    if (given->shapes == NULL && given->operand_count == 0) {
+        return 0;
+    }
     if (given->shapes != NULL && !bench_read_shapes(given->shapes, given->elem_size, &read, message)) {
         free(read.items);
         return message_fail("%s", message);

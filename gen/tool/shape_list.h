@@ -17,10 +17,10 @@ typedef struct shape_list {
 /* Refuses --elem-size beside a shape operand. Returns 0 or the exit code. */
 int shape_list_check_elem_size(const arguments *given, const char *places);
 
-/* Requires either operands or --shapes. Returns 0 or the exit code. */
+/* Requires either operands or --shapes, or --action without both. Returns 0 or the exit code. */
 int shape_list_check(const arguments *given, const char *name);
 
-/* Reads the shapes; the caller frees items. */
+/* Reads the shapes, if any; the caller frees items. */
 int shape_list_take(const arguments *given, shape_list *list);
 
 /* Creates and destroys a plan of each shape; the context keeps programs and wisdom. Stops at the first failure unless

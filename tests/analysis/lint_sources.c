@@ -101,8 +101,7 @@ typedef struct classes {
 
 int main(int count, char **arguments)
 {
-    static const classes of_field[IPT__PARAM_COUNT] = {
-        /* not those of batch plans: see write_batches */
+    static const classes of_field[] = {
         [IPT__PARAM_unit_bytes] = {{1, 2, 4, 8, 16}},
         [IPT__PARAM_element_units] = {{1, 0}},
         [IPT__PARAM_group_size] = {{1, 32, 256}},
@@ -126,6 +125,8 @@ int main(int count, char **arguments)
         [IPT__PARAM_groups_at_once] = {{4, 5}},
         [IPT__PARAM_by_words] = {{0, 1}},
         [IPT__PARAM_pitched] = {{0, 1}},
+        [IPT__PARAM_hold] = {{0}}, /* of batches: see write_batches */
+        [IPT__PARAM_interleaved] = {{0}},
     };
     static const char *const types[] = {"uchar", "half", "uint", "ulong", "uint4"};
     int id, number, written = 0;
@@ -187,7 +188,8 @@ int main(int count, char **arguments)
                 write_source(arguments[1], (ipt__kernel_id)id, &params, number++);
             }
             for (field = 0; field < IPT__PARAM_COUNT; ++field) {
-                const size_t classes_of = field == IPT__PARAM_unit_bytes                                      ? 5
+                const size_t classes_of = !(ipt__kernels[id].uses >> field & 1)                               ? 1
+                                          : field == IPT__PARAM_unit_bytes                                    ? 5
                                           : field == IPT__PARAM_memory_model || field == IPT__PARAM_sub_group ? 4
                                           : field == IPT__PARAM_group_size || field == IPT__PARAM_flag_layout ? 3
                                                                                                               : 2;

@@ -64,6 +64,67 @@ static int transposes(ipt_context *context, size_t rows, size_t cols, unsigned f
     return good;
 }
 
+/* The user's action: y += a * x / 3, x in planes. */
+static int computes(ipt_context *context)
+{
+    static float x[3][100], y[100][3];
+    void *memory[2];
+    const float a = 6;
+    ipt_batch_desc desc = embedded_kernels_batch_0;
+    ipt_batch *batch = NULL;
+    ipt_result result;
+    size_t e, i;
+    int good = 1;
+    memory[0] = x;
+    memory[1] = y;
+    desc.count = 100;
+    desc.flags = IPT_CACHE_ONLY;
+    for (e = 0; e < 100; ++e)
+        for (i = 0; i < 3; ++i) {
+            x[i][e] = (float)(3 * (e + i));
+            y[e][i] = (float)i;
+        }
+    result = ipt_batch_create(context, &desc, &batch);
+    if (!result)
+        result = ipt_batch_execute_host(batch, memory, &a, NULL);
+    for (e = 0; e < 100; ++e)
+        for (i = 0; i < 3; ++i)
+            good = good && y[e][i] == (float)(i + 6 * (e + i));
+    if (result || !good)
+        fprintf(stderr, "the action: %s\n", result ? ipt_context_error(context) : "wrong results");
+    ipt_batch_destroy(batch);
+    return !result && good;
+}
+
+/* C = 2 A B - C with A, B and C of ones. */
+static int multiplies(ipt_context *context)
+{
+    float A[2 * 3], B[3 * 4], C[2 * 4], a[2];
+    void *memory[3];
+    ipt_batch_desc desc = embedded_kernels_batch_1;
+    ipt_batch *batch = NULL;
+    ipt_result result;
+    size_t i;
+    int good = 1;
+    memory[0] = A;
+    memory[1] = B;
+    memory[2] = C;
+    a[0] = 2;
+    a[1] = -1;
+    for (i = 0; i < 12; ++i)
+        A[i % 6] = B[i] = C[i % 8] = 1;
+    desc.flags = IPT_CACHE_ONLY;
+    result = ipt_batch_create(context, &desc, &batch);
+    if (!result)
+        result = ipt_batch_execute_host(batch, memory, a, NULL);
+    for (i = 0; i < 8; ++i)
+        good = good && C[i] == 5;
+    if (result || !good)
+        fprintf(stderr, "gemm: %s\n", result ? ipt_context_error(context) : "wrong results");
+    ipt_batch_destroy(batch);
+    return !result && good;
+}
+
 int main(void)
 {
     ipt_context_desc desc;
@@ -81,7 +142,7 @@ int main(void)
            transposes(context, 24, 20, IPT_CACHE_ONLY, IPT_SUCCESS) &&
            transposes(context, 1234, 4321, IPT_CACHE_ONLY, IPT_SUCCESS) &&
            transposes(context, 1000, 777, 0, IPT_SUCCESS) && /* no compiler, so nothing is compiled in any case */
-           transposes(context, 512, 512, 0, IPT_ERROR_CACHE_MISS);
+           transposes(context, 512, 512, 0, IPT_ERROR_CACHE_MISS) && computes(context) && multiplies(context);
     ipt_context_destroy(context);
     if (good)
         printf("embedded: %d entries, no compiler, no file system: all right\n", (int)embedded_kernels_count);

@@ -5,7 +5,22 @@ set -eu
 [ $# -eq 2 ] || { echo "usage: tests/compile/embedded.sh TOOL FOLDER"; exit 2; }
 tool=$1 folder=$2
 mkdir -p "$folder"
-"$tool" precompile 1000x777:4 777x1000:4 24x20:4 --embed "$folder/embedded_kernels.h"
+cat > "$folder/embedded.action" << 'END'
+operand x float 3x1 read planes
+operand y float 3x1 read-write
+argument float
+functions
+/* "thirds" on several lines, \ and ??/ */
+float third(float x)
+{
+    return x / 3;
+}
+action
+for (uint i = 0; i < x_ROWS; ++i)
+    y(i, 0) += a * third(x(i, 0));
+END
+"$tool" precompile 1000x777:4 777x1000:4 24x20:4 --action "$folder/embedded.action" --action gemm:float:2x3x4:scaled \
+    --embed "$folder/embedded_kernels.h"
 # embedded_clX replaces each function of OpenCL but two.
 sed -n '/^#define IPT_ENTRY_POINT_LIST/,/^$/s/^ *X([^,]*[ *,]*\(cl[A-Z][A-Za-z]*\),.*/#define embedded_\1 \1/p' ipt.h |
     grep -v -e WithSource -e clGetDeviceInfo > "$folder/embedded_entry_points.h"

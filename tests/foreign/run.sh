@@ -176,10 +176,11 @@ step() {
 
 # The readers' corpora of tests/fuzz, without sanitizers, which these processors lack here.
 corpus() {
-    for target in npy pictures cache journal wisdom plan; do
+    for target in npy pictures cache journal wisdom plan actions; do
         case $target in
         npy) files="gen/tool/npy.c gen/tool/numbers.c" ;;
         pictures) files="gen/tool/netpbm.c gen/tool/exif.c gen/tool/npy.c gen/tool/numbers.c" ;;
+        actions) files="gen/tool/batch_spec.c gen/tool/numbers.c gen/tool/text.c gen/tool/system.c" ;;
         journal) files="gen/tool/journal.c gen/tool/text.c gen/tool/system.c" ;;
         *) files= ;;
         esac

@@ -7,9 +7,10 @@ mkdir -p $out
 TMPDIR=$(mktemp -d)
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
-for target in cache journal wisdom plan pictures; do
+for target in cache journal wisdom plan pictures actions; do
     tool=
     [ $target = journal ] && tool="-Dmmap=copied_map -Dmunmap=copied_unmap -Dmsync=copied_sync gen/tool/journal.c gen/tool/system.c gen/tool/text.c"
+    [ $target = actions ] && tool="gen/tool/batch_spec.c gen/tool/numbers.c gen/tool/text.c gen/tool/system.c"
     [ $target = pictures ] && tool="gen/tool/netpbm.c gen/tool/exif.c gen/tool/npy.c gen/tool/numbers.c"
     ${CC:-gcc} -std=c99 -O1 -I. -DFUZZ_MAKE_CORPUS -o $out/$target $here/$target.c $tool -ldl -lpthread
     rm -rf $here/corpus/$target

@@ -6,7 +6,7 @@
 set -u
 here=tests/fuzz
 out=build/fuzz
-all="npy pictures cache journal wisdom plan"
+all="npy pictures cache journal wisdom plan actions"
 sources=${SOURCES:-.}
 flags="-std=c99 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unused-function -I$sources"
 sanitizers="-fsanitize=address,undefined -fno-sanitize-recover=all"
@@ -96,6 +96,7 @@ tool() {
     case $1 in
     npy) echo "$sources/gen/tool/npy.c $sources/gen/tool/numbers.c" ;;
     pictures) echo "$sources/gen/tool/netpbm.c $sources/gen/tool/exif.c $sources/gen/tool/npy.c $sources/gen/tool/numbers.c" ;;
+    actions) echo "$sources/gen/tool/batch_spec.c $sources/gen/tool/numbers.c $sources/gen/tool/text.c $sources/gen/tool/system.c" ;;
     journal) echo "-Dmmap=copied_map -Dmunmap=copied_unmap -Dmsync=copied_sync $sources/gen/tool/journal.c $sources/gen/tool/system.c $sources/gen/tool/text.c" ;;
     esac
 }

@@ -61,6 +61,7 @@
     X(formats)                                                                                                         \
     X(files)                                                                                                           \
     X(pictures)                                                                                                        \
+    X(batches)                                                                                                         \
     X(tool)
 #endif
 
