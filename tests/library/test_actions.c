@@ -571,7 +571,9 @@ static void actions_bad_operands(void **state)
     EXPECT_REFUSED("type int", "float, double, float2 or double2",
                    operands[0].type = operands[1].type = operands[2].type = "int");
     EXPECT_REFUSED("operand C of action gemm is written", NULL, operands[2].access = IPT_READ);
-    EXPECT_REFUSED("options is 16", "gemm", desc.options = IPT_UPPER);
+    EXPECT_REFUSED("options is 16: action gemm takes", "IPT_TRANSPOSE_B", desc.options = IPT_UPPER);
+    EXPECT_REFUSED("options is 1: action none takes none", NULL, desc.options = IPT_TRANSPOSE_A;
+                   desc.ready = IPT_ACTION_NONE; desc.action = ";");
     EXPECT_REFUSED("argument_type is float4", "float2", desc.argument_type = "float4");
     EXPECT_REFUSED("ready is gemm", "action", desc.action = ";");
     EXPECT_REFUSED("ready is 77", NULL, desc.ready = (ipt_action)77);

@@ -233,6 +233,21 @@ static IPT__RARE void ipt__batch_read_action(ipt__batch_problem *problem, const 
     problem->sum_bytes = problem->sums ? 16 : 0;
 }
 
+static IPT__RARE ipt_result ipt__fail_options(const ipt_batch_desc *desc)
+{
+    static const char *const names[] = {"IPT_TRANSPOSE_A", "IPT_TRANSPOSE_B", "IPT_CONJUGATE_A",
+                                        "IPT_CONJUGATE_B", "IPT_UPPER",       "IPT_UNIT"};
+    char list[128] = "";
+    ipt__text text = {NULL, sizeof list, 0};
+    size_t i;
+    text.text = list;
+    for (i = 0; i < sizeof names / sizeof *names; ++i)
+        if (ipt__action_options(desc->ready) >> i & 1)
+            ipt__text_add(&text, " %s", names[i]);
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "options is %u: action %s takes%s", desc->options,
+                     ipt_action_string(desc->ready), text.length ? list : " none");
+}
+
 /* Fails for a desc whose values are wrong by themselves. */
 static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const ipt_batch_desc *desc)
 {
@@ -250,8 +265,7 @@ static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const i
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "ready is %s, and %s is given, too: one of them is possible",
                          ipt_action_string(desc->ready), desc->action ? "action" : "functions");
     if (desc->options & ~ipt__action_options(desc->ready))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "options is %u: action %s takes those in %u", desc->options,
-                         ipt_action_string(desc->ready), ipt__action_options(desc->ready));
+        return ipt__fail_options(desc);
     if (!desc->operand_count || desc->operand_count > IPT_MAX_OPERANDS)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "operand_count is %zu: 1 to %d are possible", desc->operand_count,
                          IPT_MAX_OPERANDS);
