@@ -5,6 +5,8 @@
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 
+#include "between.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
