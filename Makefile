@@ -37,6 +37,8 @@ FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
 BENCH_HEADERS = $(TOOL_HEADERS) $(wildcard tests/bench/*.h)
 FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/python/*.h gen/tool/*.c gen/tool/*.h gen/kernels/*.cl gen/kernels/parts/*.cl gen/kernels/seeds/*.cl gen/kernels/elements/*.cl examples/*.c \
             tests/*/*.c tests/*/*.h
+# Optional: matrices over MPI ranks, and FFTW, which is compared with. Debian builds FFTW for Open MPI.
+MPI_PACKAGES = openmpi-bin libopenmpi-dev mpich libmpich-dev
 # N: the version of the distribution's clang. Any LLVM from 14 up works.
 OFFLINE_PACKAGES = clang llvm lld libclc-N llvm-spirv-N spirv-tools
 # Optional for the tool: libstb-dev for PNG, JPEG, BMP and TGA pictures. python3-pil (Pillow) is for tests of these.
@@ -45,7 +47,7 @@ DEMO_PACKAGES = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev pocl-opencl-ic
 # One list for each tier of tests.
 TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional $(PICTURE_PACKAGES) g++
 CHECK_PACKAGES = $(TEST_PACKAGES) python3-pil libopenblas0-pthread liblapacke $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv \
-                 cmake pkg-config help2man build-essential debhelper dpkg-dev python3-dev
+                 cmake pkg-config help2man build-essential debhelper dpkg-dev python3-dev $(MPI_PACKAGES)
 DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional $(PICTURE_PACKAGES) python3-pil qemu-user \
                 g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind $(FOREIGN_PACKAGES)
 WINDOWS_PACKAGES = gcc-mingw-w64-x86-64 wine64 opencl-c-headers ocl-icd-libopencl1 pocl-opencl-icd --optional $(PICTURE_PACKAGES)
@@ -53,7 +55,7 @@ WINDOWS_PACKAGES = gcc-mingw-w64-x86-64 wine64 opencl-c-headers ocl-icd-libopenc
 FOREIGN_PACKAGES = clang qemu-user binutils-aarch64-linux-gnu binutils-s390x-linux-gnu
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
-.PHONY: foreign foreign-quick imatcopy imatcopy-planted lapack differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint windows windows-quick check-words check-compile check-compile-quick gen single format tests \
+.PHONY: foreign foreign-quick imatcopy imatcopy-planted lapack check-mpi check-mpi-quick bench-mpi differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint windows windows-quick check-words check-compile check-compile-quick gen single format tests \
         install uninstall deb check-install check-deb check-python bench-python dist check-dist check-conan check-vcpkg check-version FORCE clean doc-plot bench-batch plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
@@ -103,6 +105,7 @@ check: deps ## all tests, as CI runs them
 	@sh tests/compile/narrow.sh $(B)/narrow
 	@CC="$(CC)" sh tests/compile/loading.sh $(B)/loading
 	@CC="$(CC)" sh tests/compile/options.sh $(B)/options
+	@$(MAKE) --no-print-directory check-mpi-quick
 	@CC="$(CC)" sh tests/devices/opencls.sh rusticl
 	@$(MAKE) --no-print-directory -j2 -Otarget host-tests library-tests tool-tests oclgrind-quick single-tests told-quick differential imatcopy lapack
 	@sh tests/skipped.sh list
@@ -149,6 +152,13 @@ imatcopy: $(B)/imatcopy ## random calls of examples/05_imatcopy.c against a plai
 lapack: $(B)/lapack ## random batches of ready actions against LAPACK; CASES=2000 SEED=
 	@$< $(or $(CASES),300) $(SEED) || \
 	    { [ $$? = 77 ] && sh tests/skipped.sh note lapack "the comparison needs LAPACKE (Debian: liblapacke)"; }
+
+check-mpi: ## matrices over MPI ranks with Open MPI and MPICH: random cases, failures, a simulation; CASES=3000 SEED=
+	@sh gen/deps.sh --optional $(MPI_PACKAGES)
+	@sh tests/mpi/run.sh $(B)/mpi $(or $(CASES),3000) $(SEED)
+
+check-mpi-quick:
+	@CC_FLAGS="$(filter-out -O%,$(CFLAGS)) -O1" sh tests/mpi/run.sh $(B)/mpi 150
 
 imatcopy-planted: $(B)/embed # planted defects that these calls must detect
 	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS) -ldl" KERNEL_FILES="$(KERNEL_FILES)" sh tests/random/planted.sh imatcopy "300 $(SEED)" "$(DEFECT)"
@@ -239,6 +249,10 @@ bench-host: $(B)/host ## host matrices by every method, on the CPU and the devic
 	@sh gen/deps.sh libopenblas0-pthread $(if $(MKL),python3-venv)
 	@[ -z "$(MKL)" ] || [ -d $(B)/mkl ] || { $(PYTHON) -m venv $(B)/mkl && $(B)/mkl/bin/pip install -q mkl; }
 	@HOST_MKL=$$(ls $(B)/mkl/lib/libmkl_rt.so.* 2> /dev/null | head -n 1) $(B)/host $(SHAPES)
+
+bench-mpi: ## a matrix over 4 MPI ranks against FFTW: time and memory; SHAPES="11200x11200 8000x15600" RANKS=4 ROUNDS=5 METHODS="ipt ..."
+	@sh gen/deps.sh openmpi-bin libopenmpi-dev libfftw3-dev libfftw3-mpi-dev
+	@SHAPES="$(SHAPES)" RANKS=$(RANKS) ROUNDS=$(ROUNDS) METHODS="$(METHODS)" sh tests/bench/mpi.sh $(B)/bench-mpi
 
 bench-file: $(B)/ipt $(B)/file ## an in-place file transposition with little memory against a rewrite of the file; SHAPE=40000x25000:4 MEMORY=256M ROUNDS=3 FOLDER=build
 	@$(B)/file $(B)/ipt $(or $(FOLDER),$(B))/matrix.raw $(or $(SHAPE),40000x25000:4) $(or $(ROUNDS),3) --memory $(or $(MEMORY),256M) $(ARGUMENTS)

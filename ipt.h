@@ -18955,9 +18955,9 @@ static void ipt__mpi_send(ipt__mpi_run *run, size_t number)
     if (!slot->step.sent)
         return;
     ipt__mpi_await(run, &slot->read);
-    ipt__mpi_note_call(run, "MPI_Isend",
-                       MPI_Isend((void *)(size_t)memory, (int)slot->step.sent, MPI_BYTE, slot->step.peer, 0,
-                                 plan->communicator, &slot->send));
+    ipt__mpi_note_call(
+        run, "MPI_Isend",
+        MPI_Isend(memory, (int)slot->step.sent, MPI_BYTE, slot->step.peer, 0, plan->communicator, &slot->send));
 }
 
 /* Waits for a step's messages, and puts what came to its place, which has been sent. */

@@ -112,8 +112,8 @@ static void begin(const bench *its, way *made)
         made->data = (char *)fftwf_malloc(its->share.bytes + 64);
         made->result = out ? (char *)fftwf_malloc(its->share.bytes + 64) : made->data;
         made->fftw = fftwf_mpi_plan_many_transpose(
-            (ptrdiff_t)its->rows, (ptrdiff_t)its->cols, (ptrdiff_t)(its->size / sizeof(float)),
-            FFTW_MPI_DEFAULT_BLOCK, FFTW_MPI_DEFAULT_BLOCK, (float *)made->data, (float *)made->result, MPI_COMM_WORLD,
+            (ptrdiff_t)its->rows, (ptrdiff_t)its->cols, (ptrdiff_t)(its->size / sizeof(float)), FFTW_MPI_DEFAULT_BLOCK,
+            FFTW_MPI_DEFAULT_BLOCK, (float *)made->data, (float *)made->result, MPI_COMM_WORLD,
             strstr(its->method, "measure") ? FFTW_MEASURE : FFTW_ESTIMATE);
         if (!made->fftw)
             stop("fftwf_mpi_plan_many_transpose");
@@ -128,8 +128,8 @@ static void begin(const bench *its, way *made)
         stop("ipt_mpi_plan_create");
     if (!its->device)
         return;
-    made->queue = clCreateCommandQueue(ipt_context_cl_context(its->context), ipt_context_cl_device(its->context), 0,
-                                       &error);
+    made->queue =
+        clCreateCommandQueue(ipt_context_cl_context(its->context), ipt_context_cl_device(its->context), 0, &error);
     made->buffer.queue = made->queue;
     if (!error)
         made->buffer.buffer = clCreateBuffer(ipt_context_cl_context(its->context), CL_MEM_READ_WRITE,
@@ -143,8 +143,8 @@ static void copy(const bench *its, const way *made, int back)
 {
     cl_int error = CL_SUCCESS;
     if (its->device && its->share.bytes)
-        error = back ? clEnqueueReadBuffer(made->queue, made->buffer.buffer, CL_TRUE, 0, its->share.bytes, made->data, 0,
-                                           NULL, NULL)
+        error = back ? clEnqueueReadBuffer(made->queue, made->buffer.buffer, CL_TRUE, 0, its->share.bytes, made->data,
+                                           0, NULL, NULL)
                      : clEnqueueWriteBuffer(made->queue, made->buffer.buffer, CL_TRUE, 0, its->share.bytes, made->data,
                                             0, NULL, NULL);
     if (error)

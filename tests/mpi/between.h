@@ -1,6 +1,6 @@
-/* What stands between ipt and MPI in tests, by MPI's profiling interface. Calls that wait leave the processor to others:
- * with more ranks than processors, MPICH would spin through each time slice. A wait that lasts too long ends the
- * program. A test can make a call fail, and cut a message. */
+/* What stands between ipt and MPI in tests, by MPI's profiling interface. Calls that wait leave the processor to
+ * others: with more ranks than processors, MPICH would spin through each time slice. A wait that lasts too long ends
+ * the program. A test can make a call fail, and cut a message. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,8 +51,8 @@ int MPI_Isend(const void *memory, int count, MPI_Datatype type, int to, int tag,
               MPI_Request *request)
 {
     const int planted = between_fails("MPI_Isend");
-    const int error = PMPI_Isend(memory, between.cut && --between.cut == 0 ? count - 1 : count, type, to, tag,
-                                 communicator, request);
+    const int error =
+        PMPI_Isend(memory, between.cut && --between.cut == 0 ? count - 1 : count, type, to, tag, communicator, request);
     return error ? error : planted;
 }
 

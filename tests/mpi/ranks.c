@@ -1,6 +1,7 @@
 /* Random matrices over ranks against an index formula, byte by byte: any shape, element size, distribution and way of
  * the exchange. Run it with mpirun. Usage: ranks CASES [SEED [FIRST]]. The cases 0 to CASES - 1 of a seed are the same
  * on every machine; FIRST repeats from a failed one. Each case uses the first ranks of all. */
+#define _POSIX_C_SOURCE 200809L
 #define IPT_MPI
 #define IPT_IMPLEMENTATION
 #include "ipt.h"

@@ -24,8 +24,8 @@ static size_t random_below(size_t limit)
 
 static void fail(const char *what, int rank, const ipt__mpi_shape *shape)
 {
-    fprintf(stderr, "simulate: %s; rank %d of %d, %zu x %zu of %zu bytes, blocks %zu and %zu%s, chunk %zu\n", what, rank,
-            shape->ranks, shape->rows.total, shape->cols.total, shape->size, shape->rows.block, shape->cols.block,
+    fprintf(stderr, "simulate: %s; rank %d of %d, %zu x %zu of %zu bytes, blocks %zu and %zu%s, chunk %zu\n", what,
+            rank, shape->ranks, shape->rows.total, shape->cols.total, shape->size, shape->rows.block, shape->cols.block,
             shape->rows.starts || shape->cols.starts ? " (uneven)" : "", shape->chunk);
     exit(1);
 }
@@ -140,8 +140,8 @@ static void check_rounds(int ranks)
 
 static void run_counts(int most)
 {
-    size_t *const sent = (size_t *)calloc((size_t)most, sizeof *sent),
-                  *const received = (size_t *)calloc((size_t)most, sizeof *received);
+    size_t *const sent = (size_t *)calloc((size_t)most, sizeof *sent), *const received = (size_t *)calloc(
+                                                                           (size_t)most, sizeof *received);
     int shapes = 0, ranks, i;
     for (ranks = 1; ranks <= most; ranks += ranks < 70 ? 1 : ranks / 2 + (int)random_below(3))
         check_rounds(ranks);
@@ -167,7 +167,8 @@ static void run_counts(int most)
     }
     free(sent);
     free(received);
-    printf("simulate: %d distributions on up to %d ranks: all pieces complete, in one sequence of pairs\n", shapes, most);
+    printf("simulate: %d distributions on up to %d ranks: all pieces complete, in one sequence of pairs\n", shapes,
+           most);
 }
 
 /* ---- movement ---- */
@@ -312,7 +313,8 @@ static void run_locals(rank_state *its, int after)
         transpose(its->memory, row_ranks, cols, equal_rows * shape->size);
     else {
         for (s = 0; s < shape->ranks && shape->way == IPT__MPI_BY_PIECES; ++s)
-            transpose(its->memory + ipt__mpi_piece_out_at(shape, s), cols, ipt__mpi_count(&shape->rows, s), shape->size);
+            transpose(its->memory + ipt__mpi_piece_out_at(shape, s), cols, ipt__mpi_count(&shape->rows, s),
+                      shape->size);
         transpose(its->memory, shape->rows.total, cols, shape->size);
     }
 }
@@ -418,7 +420,8 @@ static void run_model(void)
     static const int counts[] = {2, 4, 8, 16, 64, 256, 1024, 4096, 16384, 100000};
     const double latency = 2e-6, network = 12.5e9, memory = 50e9, block = 4e9;
     size_t i;
-    printf("| ranks | matrix | rounds | messages of a rank | bytes of a message | bytes sent by a rank | beside the block | "
+    printf("| ranks | matrix | rounds | messages of a rank | bytes of a message | bytes sent by a rank | beside the "
+           "block | "
            "local steps | messages | bytes |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for (i = 0; i < sizeof counts / sizeof *counts; ++i) {
         const double ranks = counts[i], piece = block / ranks, sent = block - piece,
