@@ -18308,6 +18308,15 @@ static ipt__mpi_way ipt__mpi_choose_way(const ipt__mpi_shape *shape)
     return rows && rows >= cols ? IPT__MPI_BY_ROWS : cols ? IPT__MPI_BY_COLS : IPT__MPI_BY_PIECES;
 }
 
+/* Whether a matrix is square, and distributed alike before and after. */
+static int ipt__mpi_is_square(const ipt__mpi_shape *shape)
+{
+    int i;
+    for (i = 0; i < shape->ranks && ipt__mpi_start(&shape->rows, i) == ipt__mpi_start(&shape->cols, i); ++i)
+        ;
+    return shape->rows.total == shape->cols.total && i == shape->ranks;
+}
+
 /* ---- rounds ---- */
 
 /* Rounds of a tournament of all pairs. */
@@ -18472,10 +18481,12 @@ struct ipt_mpi_plan {
     ipt__mpi_shape shape;
     struct ipt__mpi_local *locals; /* see ipt__mpi_make_locals */
     int local_count;
-    ipt_plan *owner; /* the local plan whose workspace the others borrow */
-    size_t budget;   /* bytes of workspace for the local plans */
-    char *window;    /* memory for messages, of ipt_host_alloc, or with device_window its content */
-    int depth;       /* messages in flight, in each direction */
+    ipt_plan *owner;    /* the local plan whose workspace the others borrow */
+    size_t budget;      /* bytes of workspace for the local plans */
+    size_t patch_side;  /* elements; 0: the matrix is not square. See mpi/square.h */
+    ipt_plan *diagonal; /* transposes the rank's own tile of a square matrix; NULL: nothing moves */
+    char *window;       /* memory for messages, of ipt_host_alloc, or with device_window its content */
+    int depth;          /* messages in flight, in each direction */
     cl_mem device_window;
     char *device_address; /* of device_window, for MPI */
     cl_command_queue reads, writes;
@@ -18527,8 +18538,8 @@ static ipt_result ipt__mpi_agree(MPI_Comm communicator, ipt_result result)
     return ipt__fail((ipt_result)code, "rank %d of the communicator: %s", worst.rank, text);
 }
 
-/* Refuses ranks that pass different numbers. */
-static ipt_result ipt__mpi_agree_on(MPI_Comm communicator, const cl_ulong *numbers, int count)
+/* Refuses ranks that pass different numbers. message: the error then. */
+static ipt_result ipt__mpi_agree_on(MPI_Comm communicator, const cl_ulong *numbers, int count, const char *message)
 {
     enum { MOST = 16 };
     cl_ulong both[2 * MOST], most[2 * MOST];
@@ -18542,9 +18553,7 @@ static ipt_result ipt__mpi_agree_on(MPI_Comm communicator, const cl_ulong *numbe
         return ipt__fail_mpi("MPI_Allreduce", error);
     for (i = 0; i < count; ++i)
         if (most[i] != ~most[count + i])
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                             "the ranks' descs differ: rows, cols, elem_size, block, block_out, row_counts, "
-                             "col_counts, flags and max_workspace have to be the same on all");
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s", message);
     return IPT_SUCCESS;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -18661,12 +18670,24 @@ IPT_API ipt_result ipt_mpi_share_of_sized(size_t desc_bytes, const ipt_mpi_desc 
 
 /* ---- local steps ---- */
 
+/* Makes a plan of this rank's device. */
+static ipt_result ipt__mpi_make_plan(ipt_mpi_plan *plan, ipt_plan_desc *desc, ipt_plan **made)
+{
+    ipt_result result;
+    desc->max_workspace = plan->budget;
+    result = ipt__any_plan_make(plan->context, desc, plan->owner, made);
+    if (!result && !plan->owner) { /* the others share its workspace, which grows as they need */
+        plan->owner = *made;
+        plan->owner->own.grows = 1;
+    }
+    return result;
+}
+
 /* Makes the plan of a local step: `batch` matrices, one after the other. */
 static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t cols, size_t elem_size, size_t batch,
                                       ipt__mpi_local *local)
 {
     ipt_plan_desc desc;
-    ipt_result result;
     if (rows <= 1 || cols <= 1)
         return IPT_SUCCESS;
     memset(&desc, 0, sizeof desc);
@@ -18674,15 +18695,25 @@ static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t co
     desc.cols = cols;
     desc.elem_size = elem_size;
     desc.batch = batch;
+    if (!plan->desc.split_count)
+        return ipt__mpi_make_plan(plan, &desc, &local->plan);
     desc.max_workspace = plan->budget;
-    if (plan->desc.split_count)
-        return ipt_plan_create_split(plan->desc.split, plan->desc.split_count, &desc, &local->plan);
-    result = ipt__any_plan_make(plan->context, &desc, plan->owner, &local->plan);
-    if (!result && !plan->owner) { /* the others share its workspace, which grows as they need */
-        plan->owner = local->plan;
-        plan->owner->own.grows = 1;
-    }
-    return result;
+    return ipt_plan_create_split(plan->desc.split, plan->desc.split_count, &desc, &local->plan);
+}
+
+/* Makes the plan for this rank's own tile of a square matrix. */
+static ipt_result ipt__mpi_make_diagonal(ipt_mpi_plan *plan)
+{
+    const ipt__mpi_shape *const shape = &plan->shape;
+    const size_t side = ipt__mpi_count(&shape->rows, shape->rank);
+    ipt_plan_desc desc;
+    if (side <= 1)
+        return IPT_SUCCESS;
+    memset(&desc, 0, sizeof desc);
+    desc.rows = desc.cols = side;
+    desc.elem_size = shape->size;
+    desc.row_pitch = desc.row_pitch_out = shape->cols.total * shape->size;
+    return ipt__mpi_make_plan(plan, &desc, &plan->diagonal);
 }
 
 /* Makes the steps that transpose each received piece: one for each sequence of ranks with as many rows. */
@@ -18735,6 +18766,16 @@ static ipt_result ipt__mpi_make_locals(ipt_mpi_plan *plan)
     return ipt__mpi_make_local(plan, shape->rows.total, cols, shape->size, 1, &plan->locals[plan->local_count++]);
 }
 
+/* Bytes of workspace that the local plans hold. */
+static size_t ipt__mpi_locals_workspace(const ipt_mpi_plan *plan)
+{
+    size_t bytes = plan->owner ? plan->owner->own.bytes : 0;
+    int i;
+    for (i = 0; plan->desc.split_count && i < plan->local_count; ++i)
+        bytes += ipt_plan_workspace(plan->locals[i].plan);
+    return bytes;
+}
+
 /* ---- memory for messages ---- */
 
 /* Bytes beside a block, the same on all ranks. */
@@ -18747,19 +18788,30 @@ static size_t ipt__mpi_allowed(const ipt_mpi_desc *desc, const ipt__mpi_shape *s
     return desc->max_workspace ? desc->max_workspace : ipt__max(most / 100, (size_t)1 << 20);
 }
 
-/* Divides the allowed bytes between messages and the local plans. */
+/* Divides the allowed bytes between the local plans, which take what they need, and the least for messages. */
 static ipt_result ipt__mpi_divide_memory(ipt_mpi_plan *plan)
 {
-    const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape);
-    const size_t wanted = ipt__min(IPT__MPI_CHUNK_BYTES, allowed / 2 / (2 * IPT__MPI_DEPTH));
+    const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape), least = plan->desc.max_workspace;
     size_t window;
-    plan->depth = wanted < IPT__MPI_LEAST_CHUNK ? 1 : IPT__MPI_DEPTH;
-    plan->shape.chunk = ipt__max(wanted / 64 * 64, IPT__MPI_LEAST_CHUNK);
-    window = plan->shape.chunk * 2 * (size_t)plan->depth;
-    plan->budget = plan->desc.max_workspace == 1 ? 1 : allowed - window;
-    if (plan->desc.max_workspace > 1 && allowed <= window)
+    plan->depth = least == 1 ? 1 : IPT__MPI_DEPTH;
+    plan->shape.chunk = IPT__MPI_LEAST_CHUNK;
+    window = ipt__max(plan->shape.chunk * 2 * (size_t)plan->depth, allowed / 16);
+    plan->budget = least == 1 ? 1 : allowed - window;
+    if (least > 1 && allowed <= window)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_workspace = %zu: messages alone need %zu bytes", allowed, window);
     return IPT_SUCCESS;
+}
+
+/* Gives messages what the local plans of all ranks have left. All ranks call it. */
+static ipt_result ipt__mpi_size_messages(ipt_mpi_plan *plan)
+{
+    const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape), taken = ipt__mpi_locals_workspace(plan),
+                 left = (allowed - ipt__min(taken, allowed)) / 2 / (size_t)plan->depth;
+    cl_ulong chunk = plan->depth == 1 ? IPT__MPI_LEAST_CHUNK
+                                      : ipt__min(ipt__max(left / 64 * 64, IPT__MPI_LEAST_CHUNK), IPT__MPI_CHUNK_BYTES);
+    const int error = MPI_Allreduce(MPI_IN_PLACE, &chunk, 1, MPI_UINT64_T, MPI_MIN, plan->communicator);
+    plan->shape.chunk = (size_t)chunk;
+    return error ? ipt__fail_mpi("MPI_Allreduce", error) : IPT_SUCCESS;
 }
 
 /* Allocates the memory for messages, and the queues that move it. */
@@ -18797,7 +18849,7 @@ static ipt_result ipt__mpi_write_description(ipt_mpi_plan *plan)
 {
     static const char *const ways[] = {"equal blocks of rows", "equal blocks of columns", "pieces one by one"};
     const ipt__mpi_shape *const shape = &plan->shape;
-    const size_t capacity = (size_t)IPT__DESCRIPTION_BYTES * (size_t)(plan->local_count + 1);
+    const size_t capacity = (size_t)IPT__DESCRIPTION_BYTES * (size_t)(plan->local_count + 2);
     ipt__text out;
     int i;
     plan->description = (char *)ipt__allocate(&plan->context->allocator, capacity);
@@ -18810,6 +18862,9 @@ static ipt_result ipt__mpi_write_description(ipt_mpi_plan *plan)
     ipt__text_add(&out, "%s; %d rounds, messages of %zu bytes at most, %zu bytes of them, %zu bytes of workspace\n",
                   ways[shape->way], plan->second ? 1 : ipt__mpi_rounds(shape->ranks), shape->chunk,
                   ipt__mpi_message_bytes(shape), ipt_mpi_plan_workspace(plan));
+    if (plan->patch_side)
+        ipt__text_add(&out, "host memory: tiles change places in patches of %zu x %zu; after the exchange: %s",
+                      plan->patch_side, plan->patch_side, plan->diagonal ? plan->diagonal->description : "nothing\n");
     for (i = 0; i < plan->local_count; ++i)
         if (plan->locals[i].plan && i != IPT__MPI_UNDO)
             ipt__text_add(&out, "%s the exchange: %s", i == IPT__MPI_BEFORE ? "before" : "after",
@@ -18825,16 +18880,12 @@ IPT_API const char *ipt_mpi_plan_describe(const ipt_mpi_plan *plan)
 IPT_API size_t ipt_mpi_plan_workspace(const ipt_mpi_plan *plan)
 {
     size_t bytes;
-    int i;
     if (!plan)
         return 0;
     bytes = plan->shape.chunk * 2 * (size_t)plan->depth * (plan->device_window ? 2 : 1);
     if (plan->second)
         bytes += ipt__mpi_block_bytes(&plan->shape, plan->shape.rank, 1);
-    bytes += plan->owner ? plan->owner->own.bytes : 0;
-    for (i = 0; plan->desc.split_count && i < plan->local_count; ++i)
-        bytes += ipt_plan_workspace(plan->locals[i].plan);
-    return bytes;
+    return bytes + ipt__mpi_locals_workspace(plan);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>mpi/exchange                                                                                                     */
@@ -18865,6 +18916,7 @@ typedef struct ipt__mpi_run {
     size_t done, total; /* bytes of progress */
     size_t base, part;  /* of the local step in progress: bytes before it, and of it */
     int cancelled;
+    int square;        /* this execution is of mpi/square.h */
     ipt_result result; /* the first failure of the exchange, which continues so that no rank waits for this one */
     char cause[IPT__CAUSE_BYTES]; /* its text */
     ipt__mpi_slot slots[IPT__MPI_DEPTH];
@@ -18916,6 +18968,42 @@ static char *ipt__mpi_memory(const ipt__mpi_run *run, size_t slot, size_t half)
     return from + (half * (size_t)plan->depth + slot) * plan->shape.chunk;
 }
 
+/* Begins to receive the message of a step. */
+static void ipt__mpi_receive(ipt__mpi_run *run, ipt__mpi_slot *slot, char *memory)
+{
+    slot->receive = MPI_REQUEST_NULL;
+    if (slot->step.received)
+        ipt__mpi_note_call(run, "MPI_Irecv",
+                           MPI_Irecv(memory, (int)slot->step.received, MPI_BYTE, slot->step.peer, 0,
+                                     run->plan->communicator, &slot->receive));
+}
+
+/* Begins to send it. */
+static void ipt__mpi_transmit(ipt__mpi_run *run, ipt__mpi_slot *slot, const char *memory)
+{
+    slot->send = MPI_REQUEST_NULL;
+    if (slot->step.sent)
+        ipt__mpi_note_call(run, "MPI_Isend",
+                           MPI_Isend(memory, (int)slot->step.sent, MPI_BYTE, slot->step.peer, 0,
+                                     run->plan->communicator, &slot->send));
+}
+
+/* Waits for both, and checks what came. */
+static void ipt__mpi_complete(ipt__mpi_run *run, ipt__mpi_slot *slot)
+{
+    MPI_Status status;
+    int error, count = 0;
+    ipt__mpi_note_call(run, "MPI_Wait", MPI_Wait(&slot->send, MPI_STATUS_IGNORE));
+    error = MPI_Wait(&slot->receive, &status);
+    ipt__mpi_note_call(run, "MPI_Wait", error);
+    if (error || !slot->step.received || run->result)
+        return;
+    ipt__mpi_note_call(run, "MPI_Get_count", MPI_Get_count(&status, MPI_BYTE, &count));
+    if (count != (int)slot->step.received)
+        ipt__mpi_note(run, ipt__fail(IPT_ERROR_MPI, "a message from rank %d has %d bytes instead of %zu",
+                                     slot->step.peer, count, slot->step.received));
+}
+
 /* Begins a step: the receipt of its message, and what precedes sending. Messages of phase IN go to their places. */
 static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
 {
@@ -18925,16 +19013,12 @@ static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phas
     char *memory = ipt__mpi_memory(run, number, 0);
     cl_int error;
     ipt__mpi_await(run, &slot->written);
-    slot->send = slot->receive = MPI_REQUEST_NULL;
     slot->sent = 0;
     if (phase == IPT__MPI_IN && !run->place.buffer)
         memory = run->place.host + step->at;
     else if (phase == IPT__MPI_IN && run->place.address)
         memory = run->place.address + step->at;
-    if (step->received)
-        ipt__mpi_note_call(
-            run, "MPI_Irecv",
-            MPI_Irecv(memory, (int)step->received, MPI_BYTE, step->peer, 0, plan->communicator, &slot->receive));
+    ipt__mpi_receive(run, slot, memory);
     if (step->sent && run->place.buffer && !run->place.address) {
         error = ipt__cl.clEnqueueReadBuffer(plan->reads, run->place.buffer, CL_FALSE, run->place.offset + step->at,
                                             step->sent, ipt__mpi_memory(run, number, 1), 0, NULL, &slot->read);
@@ -18946,18 +19030,13 @@ static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phas
 /* Sends a step's message. After a failure it sends what memory holds: the partner must not wait for ever. */
 static void ipt__mpi_send(ipt__mpi_run *run, size_t number)
 {
-    ipt_mpi_plan *const plan = run->plan;
     ipt__mpi_slot *const slot = &run->slots[number];
     const char *const memory = !run->place.buffer   ? run->place.host + slot->step.at
                                : run->place.address ? run->place.address + slot->step.at
                                                     : ipt__mpi_memory(run, number, 1);
     slot->sent = 1;
-    if (!slot->step.sent)
-        return;
     ipt__mpi_await(run, &slot->read);
-    ipt__mpi_note_call(
-        run, "MPI_Isend",
-        MPI_Isend(memory, (int)slot->step.sent, MPI_BYTE, slot->step.peer, 0, plan->communicator, &slot->send));
+    ipt__mpi_transmit(run, slot, memory);
 }
 
 /* Waits for a step's messages, and puts what came to its place, which has been sent. */
@@ -18967,18 +19046,8 @@ static void ipt__mpi_end(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
     ipt__mpi_slot *const slot = &run->slots[number];
     const ipt__mpi_step *const step = &slot->step;
     const char *const memory = ipt__mpi_memory(run, number, 0);
-    const int failed = run->result != IPT_SUCCESS;
-    MPI_Status status;
-    cl_int error = CL_SUCCESS;
-    int count = 0;
-    ipt__mpi_note_call(run, "MPI_Wait", MPI_Wait(&slot->send, MPI_STATUS_IGNORE));
-    ipt__mpi_note_call(run, "MPI_Wait", MPI_Wait(&slot->receive, &status));
-    if (step->received && !failed && !run->result) {
-        ipt__mpi_note_call(run, "MPI_Get_count", MPI_Get_count(&status, MPI_BYTE, &count));
-        if (!run->result && count != (int)step->received)
-            ipt__mpi_note(run, ipt__fail(IPT_ERROR_MPI, "a message from rank %d has %d bytes instead of %zu",
-                                         step->peer, count, step->received));
-    }
+    cl_int error;
+    ipt__mpi_complete(run, slot);
     if (step->received && !run->place.buffer && phase != IPT__MPI_IN)
         memcpy(run->place.host + step->at, memory, step->received);
     else if (step->received && run->place.buffer && !run->place.address) {
@@ -19114,6 +19183,143 @@ static void ipt__mpi_exchange_buffered(ipt__mpi_run *run, char *data, int *numbe
     ipt__mpi_progress(run, ipt__mpi_message_bytes(shape));
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>mpi/square                                                                                                       */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Square matrices in host memory, distributed alike before and after: one pass. */
+
+/* Rank p's tile for rank q has r_p x r_q elements. It changes places with q's tile for p, which has r_q x r_p, and both
+ * are transposed on their way: patch by patch, each as large as a message. So nothing moves before the exchange, and
+ * after it only the rank's own tile is left, which a local step transposes in place. */
+
+/* A patch: rows of this rank, and of its peer, each from the first of their own. */
+typedef struct ipt__mpi_patch {
+    int peer;
+    size_t row, rows, col, cols;
+} ipt__mpi_patch;
+
+/* Elements of a patch's side; 0: an element exceeds a message. */
+static size_t ipt__mpi_patch_side(const ipt__mpi_shape *shape)
+{
+    size_t side = 1;
+    if (shape->size > shape->chunk)
+        return 0;
+    while ((side + 1) * (side + 1) * shape->size <= shape->chunk)
+        ++side;
+    if (side > 8)
+        side = side / 8 * 8;
+    if (side > 8 && side * shape->size % 512 == 0) /* columns of a patch would share few sets of a cache */
+        side -= 8;
+    return side;
+}
+
+/* The next patch of a cursor. Returns 0 at the end. The lower rank's rows are the outer sequence on both. */
+static int ipt__mpi_next_patch(const ipt__mpi_shape *shape, size_t side, ipt__mpi_cursor *cursor, ipt__mpi_patch *patch)
+{
+    const int me = shape->rank, rounds = ipt__mpi_rounds(shape->ranks);
+    for (; cursor->turn < rounds; ++cursor->turn, cursor->done = 0) {
+        const int peer = ipt__mpi_partner(shape->ranks, me, cursor->turn);
+        const size_t rows = ipt__mpi_count(&shape->rows, me), cols = ipt__mpi_count(&shape->rows, peer),
+                     row_patches = ipt__ceil_divide(rows, side), col_patches = ipt__ceil_divide(cols, side);
+        size_t row, col;
+        if (peer == me || cursor->done >= row_patches * col_patches)
+            continue;
+        row = me < peer ? cursor->done / col_patches : cursor->done % row_patches;
+        col = me < peer ? cursor->done % col_patches : cursor->done / row_patches;
+        patch->peer = peer;
+        patch->row = row * side;
+        patch->rows = ipt__min(side, rows - patch->row);
+        patch->col = col * side;
+        patch->cols = ipt__min(side, cols - patch->col);
+        ++cursor->done;
+        return 1;
+    }
+    return 0;
+}
+
+/* The place of a patch's first element in this rank's block. */
+static char *ipt__mpi_patch_place(const ipt__mpi_run *run, const ipt__mpi_patch *patch)
+{
+    const ipt__mpi_shape *const shape = &run->plan->shape;
+    return run->place.host +
+           (patch->row * shape->cols.total + ipt__mpi_start(&shape->rows, patch->peer) + patch->col) * shape->size;
+}
+
+/* Transposes cols x rows elements at `from` to rows x cols ones, `pitch` bytes from row to row. The compiler makes
+ * moves of memcpy with a constant size. */
+static void ipt__mpi_turn(char *to, size_t pitch, const char *from, size_t rows, size_t cols, size_t size)
+{
+#define IPT__MPI_TURN(bytes)                                                                                           \
+    for (i = 0; i < rows; ++i)                                                                                         \
+        for (j = 0; j < cols; ++j)                                                                                     \
+    memcpy(to + i * pitch + j * (bytes), from + (j * rows + i) * (bytes), bytes)
+    size_t i, j;
+    switch (size) {
+    case 1:
+        IPT__MPI_TURN(1);
+        break;
+    case 2:
+        IPT__MPI_TURN(2);
+        break;
+    case 4:
+        IPT__MPI_TURN(4);
+        break;
+    case 8:
+        IPT__MPI_TURN(8);
+        break;
+    case 16:
+        IPT__MPI_TURN(16);
+        break;
+    default:
+        IPT__MPI_TURN(size);
+    }
+#undef IPT__MPI_TURN
+}
+
+static void ipt__mpi_begin_patch(ipt__mpi_run *run, size_t number, const ipt__mpi_patch *patch)
+{
+    const ipt_mpi_plan *const plan = run->plan;
+    const size_t size = plan->shape.size, bytes = patch->cols * size, pitch = plan->shape.cols.total * size;
+    const char *const from = ipt__mpi_patch_place(run, patch);
+    ipt__mpi_slot *const slot = &run->slots[number];
+    char *const memory = ipt__mpi_memory(run, number, 1);
+    size_t i;
+    slot->step.peer = patch->peer;
+    slot->step.sent = slot->step.received = patch->rows * bytes;
+    ipt__mpi_receive(run, slot, ipt__mpi_memory(run, number, 0));
+    for (i = 0; i < patch->rows; ++i)
+        memcpy(memory + i * bytes, from + i * pitch, bytes);
+    ipt__mpi_transmit(run, slot, memory);
+}
+
+/* Exchanges all tiles but the rank's own. See ipt__mpi_run_steps. */
+static void ipt__mpi_exchange_square(ipt__mpi_run *run)
+{
+    const ipt_mpi_plan *const plan = run->plan;
+    const size_t depth = (size_t)plan->depth, pitch = plan->shape.cols.total * plan->shape.size;
+    ipt__mpi_patch patches[IPT__MPI_DEPTH];
+    ipt__mpi_cursor cursor = {IPT__MPI_SWAP, 0, 0};
+    size_t begun = 0, ended = 0;
+    int more = 1;
+    while (more || ended < begun) {
+        while (more && begun - ended < depth) {
+            ipt__mpi_patch *const patch = &patches[begun % depth];
+            more = ipt__mpi_next_patch(&plan->shape, plan->patch_side, &cursor, patch);
+            if (more)
+                ipt__mpi_begin_patch(run, begun++ % depth, patch);
+        }
+        if (ended < begun) {
+            const ipt__mpi_patch *const patch = &patches[ended % depth];
+            ipt__mpi_slot *const slot = &run->slots[ended % depth];
+            ipt__mpi_complete(run, slot);
+            ipt__mpi_turn(ipt__mpi_patch_place(run, patch), pitch, ipt__mpi_memory(run, ended % depth, 0), patch->rows,
+                          patch->cols, plan->shape.size);
+            ipt__mpi_progress(run, slot->step.sent + slot->step.received);
+            ++ended;
+        }
+    }
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>mpi/execute                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -19128,6 +19334,8 @@ static IPT__RARE void ipt__mpi_free(ipt_mpi_plan *plan)
     for (i = plan->local_count - 1; i >= 0 && plan->locals; --i) /* later ones may borrow the first one's workspace */
         if (plan->locals[i].plan != plan->owner)
             ipt_plan_destroy(plan->locals[i].plan);
+    if (plan->diagonal != plan->owner)
+        ipt_plan_destroy(plan->diagonal);
     ipt_plan_destroy(plan->owner);
     ipt__release(&context->allocator, plan->locals);
     if (plan->reads)
@@ -19225,10 +19433,12 @@ static ipt_result ipt__mpi_agree_on_desc(const ipt_mpi_plan *plan)
                                 ipt__mpi_hash(&shape->cols, shape->ranks),
                                 plan->desc.flags & IPT_MPI_BUFFERED,
                                 plan->desc.max_workspace};
-    return ipt__mpi_agree_on(plan->communicator, numbers, (int)(sizeof numbers / sizeof *numbers));
+    return ipt__mpi_agree_on(plan->communicator, numbers, (int)(sizeof numbers / sizeof *numbers),
+                             "the ranks' descs differ: rows, cols, elem_size, block, block_out, row_counts, "
+                             "col_counts, flags and max_workspace have to be the same on all");
 }
 
-/* Makes the resources of this rank. */
+/* Makes this rank's lists and local plans. */
 static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
 {
     ipt__mpi_shape *const shape = &plan->shape;
@@ -19248,8 +19458,15 @@ static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
     ipt__mpi_list_rests(shape);
     shape->way = ipt__mpi_choose_way(shape);
     result = ipt__mpi_make_locals(plan);
-    if (!result)
-        result = ipt__mpi_take_window(plan);
+    return !result && ipt__mpi_is_square(shape) ? ipt__mpi_make_diagonal(plan) : result;
+}
+
+/* Makes what messages need, whose size all ranks have agreed on. */
+static ipt_result ipt__mpi_open_messages(ipt_mpi_plan *plan)
+{
+    const ipt_result result = ipt__mpi_take_window(plan);
+    if (!(plan->desc.flags & IPT_MPI_BUFFERED) && ipt__mpi_is_square(&plan->shape))
+        plan->patch_side = ipt__mpi_patch_side(&plan->shape);
     return result ? result : ipt__mpi_write_description(plan);
 }
 
@@ -19279,6 +19496,10 @@ IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *con
         result = ipt__mpi_agree_on_desc(made);
     if (!result)
         result = ipt__mpi_agree(own, ipt__mpi_open(made));
+    if (!result)
+        result = ipt__mpi_size_messages(made);
+    if (!result)
+        result = ipt__mpi_agree(own, ipt__mpi_open_messages(made));
     if (!result) {
         *plan = made;
         return IPT_SUCCESS;
@@ -19339,8 +19560,14 @@ static ipt_result ipt__mpi_run_local(ipt__mpi_run *run, const ipt__mpi_local *lo
 static ipt_result ipt__mpi_run_after(ipt__mpi_run *run, const ipt_mpi_buffer *buffer)
 {
     const ipt_mpi_plan *const plan = run->plan;
+    ipt__mpi_local diagonal;
     ipt_result result = IPT_SUCCESS;
     int i;
+    if (run->square) {
+        diagonal.plan = plan->diagonal;
+        diagonal.at = ipt__mpi_start(&plan->shape.rows, plan->shape.rank) * plan->shape.size;
+        return ipt__mpi_run_local(run, &diagonal, NULL);
+    }
     for (i = IPT__MPI_AFTER; i < plan->local_count && !result; ++i)
         result = ipt__mpi_run_local(run, &plan->locals[i], buffer);
     return result;
@@ -19374,7 +19601,7 @@ static ipt_result ipt__mpi_undo(ipt__mpi_run *run, ipt_result own, ipt_result ag
     ipt_result result = own == IPT_ERROR_INCOMPLETE ? own : IPT_SUCCESS;
     ipt__keep_cause(cause);
     run->options = &none;
-    if (!own || own == IPT_ERROR_CANCELLED)
+    if (!run->square && (!own || own == IPT_ERROR_CANCELLED))
         result = ipt__mpi_run_local(run, &run->plan->locals[IPT__MPI_UNDO], buffer);
     if (result)
         result = ipt__fail_incomplete("a rank's first local step could not be undone, so its block is undefined");
@@ -19388,6 +19615,8 @@ static ipt_result ipt__mpi_run_exchange(ipt__mpi_run *run, char *staging)
     ipt_mpi_plan *const plan = run->plan;
     if (plan->desc.flags & IPT_MPI_BUFFERED)
         ipt__mpi_run_buffered(run, staging);
+    else if (run->square)
+        ipt__mpi_exchange_square(run);
     else
         ipt__mpi_exchange(run);
     if (run->cancelled && !run->result)
@@ -19404,13 +19633,20 @@ static ipt_result ipt__mpi_run_all(ipt__mpi_run *run, ipt_result result, const i
 {
     ipt_mpi_plan *const plan = run->plan;
     const ipt__mpi_shape *const shape = &plan->shape;
-    ipt_result own;
+    const cl_ulong kind = buffer != NULL;
+    ipt_result own = IPT_SUCCESS;
     result = ipt__mpi_agree(plan->communicator, result);
+    if (!result)
+        result = ipt__mpi_agree_on(plan->communicator, &kind, 1,
+                                   "some ranks execute on host memory, others on the "
+                                   "device: all ranks call the same function");
     if (result)
         return result;
+    run->square = !buffer && plan->patch_side;
     run->part = ipt__mpi_block_bytes(shape, shape->rank, 0);
     run->total = run->part + ipt__mpi_message_bytes(shape) + ipt__mpi_block_bytes(shape, shape->rank, 1);
-    own = ipt__mpi_run_local(run, &plan->locals[IPT__MPI_BEFORE], buffer);
+    if (!run->square)
+        own = ipt__mpi_run_local(run, &plan->locals[IPT__MPI_BEFORE], buffer);
     if (!own) {
         ipt__mpi_progress(run, run->part - run->done);
         if (run->cancelled)

@@ -101,6 +101,7 @@
 #include "mpi/agree.h"
 #include "mpi/plan.h"
 #include "mpi/exchange.h"
+#include "mpi/square.h"
 #include "mpi/execute.h"
 #endif
 

@@ -2,9 +2,10 @@
  * its node, if there are several. Verifies every element.
  *   mpirun -n 4 mpi METHOD ROWSxCOLS[:BYTES] [ROUNDS]
  * METHOD: ipt (blocks in host memory), ipt-buffered (with MPI_Alltoallv), ipt-device, ipt-device-buffered (blocks in
- * device memory), exchange (ipt's exchange alone, unverified); compiled with BENCH_FFTW also fftw-estimate,
- * fftw-measure, and with -out of place. Prints a line: seconds (the slowest rank's; median and least of the rounds),
- * GB/s of the matrix read and written, and bytes of memory beside the blocks at the peak, of the rank with most. */
+ * device memory), compiled with BENCH_FFTW also fftw-estimate,
+ * fftw-measure, and with -out of place. Prints a line: seconds (the slowest rank's; median and least of the rounds;
+ * mean of all ranks' processor time, which other load disturbs less), GB/s of the matrix read and written, and bytes of
+ * memory beside the blocks at the peak, of the rank with most. */
 #define IPT_MPI
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #ifdef BENCH_FFTW
 #include <fftw3-mpi.h>
 #endif
@@ -151,11 +153,22 @@ static void copy(const bench *its, const way *made, int back)
         stop("a transfer");
 }
 
-static double run(const bench *its, way *made)
+/* Processor time of this process. */
+static double processor_seconds(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+/* Returns the slowest rank's seconds, and adds those of all processors to *busy. */
+static double run(const bench *its, way *made, double *busy)
 {
     ipt_result result = IPT_SUCCESS;
-    double seconds;
+    double seconds, processor;
     MPI_Barrier(MPI_COMM_WORLD);
+    processor = processor_seconds();
     seconds = MPI_Wtime();
 #ifdef BENCH_FFTW
     if (is_fftw(its))
@@ -167,6 +180,9 @@ static double run(const bench *its, way *made)
     if (result)
         stop("ipt_mpi_plan_execute");
     seconds = MPI_Wtime() - seconds;
+    processor = processor_seconds() - processor;
+    MPI_Allreduce(MPI_IN_PLACE, &processor, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    *busy += processor;
     MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return seconds;
 }
@@ -239,7 +255,7 @@ int main(int argc, char **argv)
     bench its;
     way made;
     size_t rows, cols;
-    double seconds[MOST_ROUNDS], before, beside, plan_seconds;
+    double seconds[MOST_ROUNDS], before, beside, plan_seconds, busy = 0;
     int i;
     memset(&its, 0, sizeof its);
     MPI_Init(&argc, &argv);
@@ -262,7 +278,8 @@ int main(int argc, char **argv)
     begin(&its, &made);
     fill(&its, made.data);
     copy(&its, &made, 0);
-    run(&its, &made);
+    run(&its, &made, &busy);
+    busy = 0;
     end(&its, &made);
 
     set_shape(&its, rows, cols);
@@ -274,7 +291,7 @@ int main(int argc, char **argv)
     for (i = 0; i < its.rounds && i < MOST_ROUNDS; ++i) {
         fill(&its, made.data);
         copy(&its, &made, 0);
-        seconds[i] = run(&its, &made);
+        seconds[i] = run(&its, &made, &busy);
         copy(&its, &made, 1);
         verify(&its, made.result);
     }
@@ -282,9 +299,10 @@ int main(int argc, char **argv)
     MPI_Allreduce(MPI_IN_PLACE, &beside, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     qsort(seconds, (size_t)i, sizeof *seconds, compare);
     if (!its.rank && i)
-        printf("%-22s %zux%zu:%zu, %d ranks: %.3f s (least %.3f), %.2f GB/s, %.2f MB beside (%.2f %% of a block), plan "
+        printf("%-22s %zux%zu:%zu, %d ranks: %.3f s (least %.3f, processors %.3f), %.2f GB/s, %.2f MB beside (%.2f %% "
+               "of a block), plan "
                "%.2f s\n",
-               its.method, rows, cols, its.size, its.ranks, seconds[i / 2], seconds[0],
+               its.method, rows, cols, its.size, its.ranks, seconds[i / 2], seconds[0], busy / i,
                2e-9 * (double)(rows * cols * its.size) / seconds[i / 2], beside * 1e-6,
                100 * beside / (double)its.share.bytes, plan_seconds);
     if (!its.rank && !is_fftw(&its))

@@ -138,6 +138,41 @@ static void check_rounds(int ranks)
     free(met);
 }
 
+/* The patches of square matrices: two ranks take the same ones in the same sequence, and they cover the tile. */
+static void check_patches(const ipt__mpi_shape *common)
+{
+    const size_t ranks = (size_t)common->ranks, side = ipt__mpi_patch_side(common);
+    unsigned long long *const sums = (unsigned long long *)calloc(ranks * ranks, sizeof *sums);
+    size_t *const areas = (size_t *)calloc(ranks, sizeof *areas);
+    int rank, peer;
+    for (rank = 0; rank < common->ranks; ++rank) {
+        ipt__mpi_shape shape = *common;
+        ipt__mpi_cursor cursor = {IPT__MPI_SWAP, 0, 0};
+        ipt__mpi_patch patch;
+        shape.rank = rank;
+        memset(areas, 0, ranks * sizeof *areas);
+        while (ipt__mpi_next_patch(&shape, side, &cursor, &patch)) {
+            unsigned long long *const sum = &sums[(size_t)rank * ranks + (size_t)patch.peer];
+            const int lower = rank < patch.peer;
+            *sum = *sum * 1000003 + (lower ? patch.row : patch.col);
+            *sum = *sum * 1000003 + (lower ? patch.col : patch.row);
+            *sum = *sum * 1000003 + (lower ? patch.rows : patch.cols);
+            areas[patch.peer] += patch.rows * patch.cols;
+            if (patch.rows * patch.cols * shape.size > shape.chunk)
+                fail("a patch exceeds a message", rank, &shape);
+        }
+        for (peer = 0; peer < common->ranks; ++peer)
+            if (peer != rank && areas[peer] * shape.size != ipt__mpi_piece(&shape, rank, peer))
+                fail("patches do not cover a tile", rank, &shape);
+    }
+    for (rank = 0; rank < common->ranks; ++rank)
+        for (peer = 0; peer < rank; ++peer)
+            if (sums[(size_t)rank * ranks + (size_t)peer] != sums[(size_t)peer * ranks + (size_t)rank])
+                fail("two ranks take other patches, or in another sequence", rank, common);
+    free(sums);
+    free(areas);
+}
+
 static void run_counts(int most)
 {
     size_t *const sent = (size_t *)calloc((size_t)most, sizeof *sent), *const received = (size_t *)calloc(
@@ -161,8 +196,11 @@ static void run_counts(int most)
             check_rank(&shape, sent, received);
             free(shape.rests);
         }
-        free(common.rows.starts);
         free(common.cols.starts);
+        common.cols = common.rows;
+        common.chunk = common.size * (1 + random_below(40));
+        check_patches(&common);
+        free(common.rows.starts);
         ++shapes;
     }
     free(sent);

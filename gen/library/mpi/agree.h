@@ -7,10 +7,12 @@ struct ipt_mpi_plan {
     ipt__mpi_shape shape;
     struct ipt__mpi_local *locals; /* see ipt__mpi_make_locals */
     int local_count;
-    ipt_plan *owner; /* the local plan whose workspace the others borrow */
-    size_t budget;   /* bytes of workspace for the local plans */
-    char *window;    /* memory for messages, of ipt_host_alloc, or with device_window its content */
-    int depth;       /* messages in flight, in each direction */
+    ipt_plan *owner;    /* the local plan whose workspace the others borrow */
+    size_t budget;      /* bytes of workspace for the local plans */
+    size_t patch_side;  /* elements; 0: the matrix is not square. See mpi/square.h */
+    ipt_plan *diagonal; /* transposes the rank's own tile of a square matrix; NULL: nothing moves */
+    char *window;       /* memory for messages, of ipt_host_alloc, or with device_window its content */
+    int depth;          /* messages in flight, in each direction */
     cl_mem device_window;
     char *device_address; /* of device_window, for MPI */
     cl_command_queue reads, writes;
@@ -62,8 +64,8 @@ static ipt_result ipt__mpi_agree(MPI_Comm communicator, ipt_result result)
     return ipt__fail((ipt_result)code, "rank %d of the communicator: %s", worst.rank, text);
 }
 
-/* Refuses ranks that pass different numbers. */
-static ipt_result ipt__mpi_agree_on(MPI_Comm communicator, const cl_ulong *numbers, int count)
+/* Refuses ranks that pass different numbers. message: the error then. */
+static ipt_result ipt__mpi_agree_on(MPI_Comm communicator, const cl_ulong *numbers, int count, const char *message)
 {
     enum { MOST = 16 };
     cl_ulong both[2 * MOST], most[2 * MOST];
@@ -77,8 +79,6 @@ static ipt_result ipt__mpi_agree_on(MPI_Comm communicator, const cl_ulong *numbe
         return ipt__fail_mpi("MPI_Allreduce", error);
     for (i = 0; i < count; ++i)
         if (most[i] != ~most[count + i])
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                             "the ranks' descs differ: rows, cols, elem_size, block, block_out, row_counts, "
-                             "col_counts, flags and max_workspace have to be the same on all");
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s", message);
     return IPT_SUCCESS;
 }

@@ -23,6 +23,7 @@ typedef struct ipt__mpi_run {
     size_t done, total; /* bytes of progress */
     size_t base, part;  /* of the local step in progress: bytes before it, and of it */
     int cancelled;
+    int square;        /* this execution is of mpi/square.h */
     ipt_result result; /* the first failure of the exchange, which continues so that no rank waits for this one */
     char cause[IPT__CAUSE_BYTES]; /* its text */
     ipt__mpi_slot slots[IPT__MPI_DEPTH];
@@ -74,6 +75,42 @@ static char *ipt__mpi_memory(const ipt__mpi_run *run, size_t slot, size_t half)
     return from + (half * (size_t)plan->depth + slot) * plan->shape.chunk;
 }
 
+/* Begins to receive the message of a step. */
+static void ipt__mpi_receive(ipt__mpi_run *run, ipt__mpi_slot *slot, char *memory)
+{
+    slot->receive = MPI_REQUEST_NULL;
+    if (slot->step.received)
+        ipt__mpi_note_call(run, "MPI_Irecv",
+                           MPI_Irecv(memory, (int)slot->step.received, MPI_BYTE, slot->step.peer, 0,
+                                     run->plan->communicator, &slot->receive));
+}
+
+/* Begins to send it. */
+static void ipt__mpi_transmit(ipt__mpi_run *run, ipt__mpi_slot *slot, const char *memory)
+{
+    slot->send = MPI_REQUEST_NULL;
+    if (slot->step.sent)
+        ipt__mpi_note_call(run, "MPI_Isend",
+                           MPI_Isend(memory, (int)slot->step.sent, MPI_BYTE, slot->step.peer, 0,
+                                     run->plan->communicator, &slot->send));
+}
+
+/* Waits for both, and checks what came. */
+static void ipt__mpi_complete(ipt__mpi_run *run, ipt__mpi_slot *slot)
+{
+    MPI_Status status;
+    int error, count = 0;
+    ipt__mpi_note_call(run, "MPI_Wait", MPI_Wait(&slot->send, MPI_STATUS_IGNORE));
+    error = MPI_Wait(&slot->receive, &status);
+    ipt__mpi_note_call(run, "MPI_Wait", error);
+    if (error || !slot->step.received || run->result)
+        return;
+    ipt__mpi_note_call(run, "MPI_Get_count", MPI_Get_count(&status, MPI_BYTE, &count));
+    if (count != (int)slot->step.received)
+        ipt__mpi_note(run, ipt__fail(IPT_ERROR_MPI, "a message from rank %d has %d bytes instead of %zu",
+                                     slot->step.peer, count, slot->step.received));
+}
+
 /* Begins a step: the receipt of its message, and what precedes sending. Messages of phase IN go to their places. */
 static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
 {
@@ -83,16 +120,12 @@ static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phas
     char *memory = ipt__mpi_memory(run, number, 0);
     cl_int error;
     ipt__mpi_await(run, &slot->written);
-    slot->send = slot->receive = MPI_REQUEST_NULL;
     slot->sent = 0;
     if (phase == IPT__MPI_IN && !run->place.buffer)
         memory = run->place.host + step->at;
     else if (phase == IPT__MPI_IN && run->place.address)
         memory = run->place.address + step->at;
-    if (step->received)
-        ipt__mpi_note_call(
-            run, "MPI_Irecv",
-            MPI_Irecv(memory, (int)step->received, MPI_BYTE, step->peer, 0, plan->communicator, &slot->receive));
+    ipt__mpi_receive(run, slot, memory);
     if (step->sent && run->place.buffer && !run->place.address) {
         error = ipt__cl.clEnqueueReadBuffer(plan->reads, run->place.buffer, CL_FALSE, run->place.offset + step->at,
                                             step->sent, ipt__mpi_memory(run, number, 1), 0, NULL, &slot->read);
@@ -104,18 +137,13 @@ static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phas
 /* Sends a step's message. After a failure it sends what memory holds: the partner must not wait for ever. */
 static void ipt__mpi_send(ipt__mpi_run *run, size_t number)
 {
-    ipt_mpi_plan *const plan = run->plan;
     ipt__mpi_slot *const slot = &run->slots[number];
     const char *const memory = !run->place.buffer   ? run->place.host + slot->step.at
                                : run->place.address ? run->place.address + slot->step.at
                                                     : ipt__mpi_memory(run, number, 1);
     slot->sent = 1;
-    if (!slot->step.sent)
-        return;
     ipt__mpi_await(run, &slot->read);
-    ipt__mpi_note_call(
-        run, "MPI_Isend",
-        MPI_Isend(memory, (int)slot->step.sent, MPI_BYTE, slot->step.peer, 0, plan->communicator, &slot->send));
+    ipt__mpi_transmit(run, slot, memory);
 }
 
 /* Waits for a step's messages, and puts what came to its place, which has been sent. */
@@ -125,18 +153,8 @@ static void ipt__mpi_end(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
     ipt__mpi_slot *const slot = &run->slots[number];
     const ipt__mpi_step *const step = &slot->step;
     const char *const memory = ipt__mpi_memory(run, number, 0);
-    const int failed = run->result != IPT_SUCCESS;
-    MPI_Status status;
-    cl_int error = CL_SUCCESS;
-    int count = 0;
-    ipt__mpi_note_call(run, "MPI_Wait", MPI_Wait(&slot->send, MPI_STATUS_IGNORE));
-    ipt__mpi_note_call(run, "MPI_Wait", MPI_Wait(&slot->receive, &status));
-    if (step->received && !failed && !run->result) {
-        ipt__mpi_note_call(run, "MPI_Get_count", MPI_Get_count(&status, MPI_BYTE, &count));
-        if (!run->result && count != (int)step->received)
-            ipt__mpi_note(run, ipt__fail(IPT_ERROR_MPI, "a message from rank %d has %d bytes instead of %zu",
-                                         step->peer, count, step->received));
-    }
+    cl_int error;
+    ipt__mpi_complete(run, slot);
     if (step->received && !run->place.buffer && phase != IPT__MPI_IN)
         memcpy(run->place.host + step->at, memory, step->received);
     else if (step->received && run->place.buffer && !run->place.address) {

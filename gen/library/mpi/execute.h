@@ -9,6 +9,8 @@ static IPT__RARE void ipt__mpi_free(ipt_mpi_plan *plan)
     for (i = plan->local_count - 1; i >= 0 && plan->locals; --i) /* later ones may borrow the first one's workspace */
         if (plan->locals[i].plan != plan->owner)
             ipt_plan_destroy(plan->locals[i].plan);
+    if (plan->diagonal != plan->owner)
+        ipt_plan_destroy(plan->diagonal);
     ipt_plan_destroy(plan->owner);
     ipt__release(&context->allocator, plan->locals);
     if (plan->reads)
@@ -106,10 +108,12 @@ static ipt_result ipt__mpi_agree_on_desc(const ipt_mpi_plan *plan)
                                 ipt__mpi_hash(&shape->cols, shape->ranks),
                                 plan->desc.flags & IPT_MPI_BUFFERED,
                                 plan->desc.max_workspace};
-    return ipt__mpi_agree_on(plan->communicator, numbers, (int)(sizeof numbers / sizeof *numbers));
+    return ipt__mpi_agree_on(plan->communicator, numbers, (int)(sizeof numbers / sizeof *numbers),
+                             "the ranks' descs differ: rows, cols, elem_size, block, block_out, row_counts, "
+                             "col_counts, flags and max_workspace have to be the same on all");
 }
 
-/* Makes the resources of this rank. */
+/* Makes this rank's lists and local plans. */
 static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
 {
     ipt__mpi_shape *const shape = &plan->shape;
@@ -129,8 +133,15 @@ static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
     ipt__mpi_list_rests(shape);
     shape->way = ipt__mpi_choose_way(shape);
     result = ipt__mpi_make_locals(plan);
-    if (!result)
-        result = ipt__mpi_take_window(plan);
+    return !result && ipt__mpi_is_square(shape) ? ipt__mpi_make_diagonal(plan) : result;
+}
+
+/* Makes what messages need, whose size all ranks have agreed on. */
+static ipt_result ipt__mpi_open_messages(ipt_mpi_plan *plan)
+{
+    const ipt_result result = ipt__mpi_take_window(plan);
+    if (!(plan->desc.flags & IPT_MPI_BUFFERED) && ipt__mpi_is_square(&plan->shape))
+        plan->patch_side = ipt__mpi_patch_side(&plan->shape);
     return result ? result : ipt__mpi_write_description(plan);
 }
 
@@ -160,6 +171,10 @@ IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *con
         result = ipt__mpi_agree_on_desc(made);
     if (!result)
         result = ipt__mpi_agree(own, ipt__mpi_open(made));
+    if (!result)
+        result = ipt__mpi_size_messages(made);
+    if (!result)
+        result = ipt__mpi_agree(own, ipt__mpi_open_messages(made));
     if (!result) {
         *plan = made;
         return IPT_SUCCESS;
@@ -220,8 +235,14 @@ static ipt_result ipt__mpi_run_local(ipt__mpi_run *run, const ipt__mpi_local *lo
 static ipt_result ipt__mpi_run_after(ipt__mpi_run *run, const ipt_mpi_buffer *buffer)
 {
     const ipt_mpi_plan *const plan = run->plan;
+    ipt__mpi_local diagonal;
     ipt_result result = IPT_SUCCESS;
     int i;
+    if (run->square) {
+        diagonal.plan = plan->diagonal;
+        diagonal.at = ipt__mpi_start(&plan->shape.rows, plan->shape.rank) * plan->shape.size;
+        return ipt__mpi_run_local(run, &diagonal, NULL);
+    }
     for (i = IPT__MPI_AFTER; i < plan->local_count && !result; ++i)
         result = ipt__mpi_run_local(run, &plan->locals[i], buffer);
     return result;
@@ -255,7 +276,7 @@ static ipt_result ipt__mpi_undo(ipt__mpi_run *run, ipt_result own, ipt_result ag
     ipt_result result = own == IPT_ERROR_INCOMPLETE ? own : IPT_SUCCESS;
     ipt__keep_cause(cause);
     run->options = &none;
-    if (!own || own == IPT_ERROR_CANCELLED)
+    if (!run->square && (!own || own == IPT_ERROR_CANCELLED))
         result = ipt__mpi_run_local(run, &run->plan->locals[IPT__MPI_UNDO], buffer);
     if (result)
         result = ipt__fail_incomplete("a rank's first local step could not be undone, so its block is undefined");
@@ -269,6 +290,8 @@ static ipt_result ipt__mpi_run_exchange(ipt__mpi_run *run, char *staging)
     ipt_mpi_plan *const plan = run->plan;
     if (plan->desc.flags & IPT_MPI_BUFFERED)
         ipt__mpi_run_buffered(run, staging);
+    else if (run->square)
+        ipt__mpi_exchange_square(run);
     else
         ipt__mpi_exchange(run);
     if (run->cancelled && !run->result)
@@ -285,13 +308,20 @@ static ipt_result ipt__mpi_run_all(ipt__mpi_run *run, ipt_result result, const i
 {
     ipt_mpi_plan *const plan = run->plan;
     const ipt__mpi_shape *const shape = &plan->shape;
-    ipt_result own;
+    const cl_ulong kind = buffer != NULL;
+    ipt_result own = IPT_SUCCESS;
     result = ipt__mpi_agree(plan->communicator, result);
+    if (!result)
+        result = ipt__mpi_agree_on(plan->communicator, &kind, 1,
+                                   "some ranks execute on host memory, others on the "
+                                   "device: all ranks call the same function");
     if (result)
         return result;
+    run->square = !buffer && plan->patch_side;
     run->part = ipt__mpi_block_bytes(shape, shape->rank, 0);
     run->total = run->part + ipt__mpi_message_bytes(shape) + ipt__mpi_block_bytes(shape, shape->rank, 1);
-    own = ipt__mpi_run_local(run, &plan->locals[IPT__MPI_BEFORE], buffer);
+    if (!run->square)
+        own = ipt__mpi_run_local(run, &plan->locals[IPT__MPI_BEFORE], buffer);
     if (!own) {
         ipt__mpi_progress(run, run->part - run->done);
         if (run->cancelled)

@@ -108,12 +108,24 @@ IPT_API ipt_result ipt_mpi_share_of_sized(size_t desc_bytes, const ipt_mpi_desc 
 
 /* ---- local steps ---- */
 
+/* Makes a plan of this rank's device. */
+static ipt_result ipt__mpi_make_plan(ipt_mpi_plan *plan, ipt_plan_desc *desc, ipt_plan **made)
+{
+    ipt_result result;
+    desc->max_workspace = plan->budget;
+    result = ipt__any_plan_make(plan->context, desc, plan->owner, made);
+    if (!result && !plan->owner) { /* the others share its workspace, which grows as they need */
+        plan->owner = *made;
+        plan->owner->own.grows = 1;
+    }
+    return result;
+}
+
 /* Makes the plan of a local step: `batch` matrices, one after the other. */
 static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t cols, size_t elem_size, size_t batch,
                                       ipt__mpi_local *local)
 {
     ipt_plan_desc desc;
-    ipt_result result;
     if (rows <= 1 || cols <= 1)
         return IPT_SUCCESS;
     memset(&desc, 0, sizeof desc);
@@ -121,15 +133,25 @@ static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t co
     desc.cols = cols;
     desc.elem_size = elem_size;
     desc.batch = batch;
+    if (!plan->desc.split_count)
+        return ipt__mpi_make_plan(plan, &desc, &local->plan);
     desc.max_workspace = plan->budget;
-    if (plan->desc.split_count)
-        return ipt_plan_create_split(plan->desc.split, plan->desc.split_count, &desc, &local->plan);
-    result = ipt__any_plan_make(plan->context, &desc, plan->owner, &local->plan);
-    if (!result && !plan->owner) { /* the others share its workspace, which grows as they need */
-        plan->owner = local->plan;
-        plan->owner->own.grows = 1;
-    }
-    return result;
+    return ipt_plan_create_split(plan->desc.split, plan->desc.split_count, &desc, &local->plan);
+}
+
+/* Makes the plan for this rank's own tile of a square matrix. */
+static ipt_result ipt__mpi_make_diagonal(ipt_mpi_plan *plan)
+{
+    const ipt__mpi_shape *const shape = &plan->shape;
+    const size_t side = ipt__mpi_count(&shape->rows, shape->rank);
+    ipt_plan_desc desc;
+    if (side <= 1)
+        return IPT_SUCCESS;
+    memset(&desc, 0, sizeof desc);
+    desc.rows = desc.cols = side;
+    desc.elem_size = shape->size;
+    desc.row_pitch = desc.row_pitch_out = shape->cols.total * shape->size;
+    return ipt__mpi_make_plan(plan, &desc, &plan->diagonal);
 }
 
 /* Makes the steps that transpose each received piece: one for each sequence of ranks with as many rows. */
@@ -182,6 +204,16 @@ static ipt_result ipt__mpi_make_locals(ipt_mpi_plan *plan)
     return ipt__mpi_make_local(plan, shape->rows.total, cols, shape->size, 1, &plan->locals[plan->local_count++]);
 }
 
+/* Bytes of workspace that the local plans hold. */
+static size_t ipt__mpi_locals_workspace(const ipt_mpi_plan *plan)
+{
+    size_t bytes = plan->owner ? plan->owner->own.bytes : 0;
+    int i;
+    for (i = 0; plan->desc.split_count && i < plan->local_count; ++i)
+        bytes += ipt_plan_workspace(plan->locals[i].plan);
+    return bytes;
+}
+
 /* ---- memory for messages ---- */
 
 /* Bytes beside a block, the same on all ranks. */
@@ -194,19 +226,30 @@ static size_t ipt__mpi_allowed(const ipt_mpi_desc *desc, const ipt__mpi_shape *s
     return desc->max_workspace ? desc->max_workspace : ipt__max(most / 100, (size_t)1 << 20);
 }
 
-/* Divides the allowed bytes between messages and the local plans. */
+/* Divides the allowed bytes between the local plans, which take what they need, and the least for messages. */
 static ipt_result ipt__mpi_divide_memory(ipt_mpi_plan *plan)
 {
-    const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape);
-    const size_t wanted = ipt__min(IPT__MPI_CHUNK_BYTES, allowed / 2 / (2 * IPT__MPI_DEPTH));
+    const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape), least = plan->desc.max_workspace;
     size_t window;
-    plan->depth = wanted < IPT__MPI_LEAST_CHUNK ? 1 : IPT__MPI_DEPTH;
-    plan->shape.chunk = ipt__max(wanted / 64 * 64, IPT__MPI_LEAST_CHUNK);
-    window = plan->shape.chunk * 2 * (size_t)plan->depth;
-    plan->budget = plan->desc.max_workspace == 1 ? 1 : allowed - window;
-    if (plan->desc.max_workspace > 1 && allowed <= window)
+    plan->depth = least == 1 ? 1 : IPT__MPI_DEPTH;
+    plan->shape.chunk = IPT__MPI_LEAST_CHUNK;
+    window = ipt__max(plan->shape.chunk * 2 * (size_t)plan->depth, allowed / 16);
+    plan->budget = least == 1 ? 1 : allowed - window;
+    if (least > 1 && allowed <= window)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_workspace = %zu: messages alone need %zu bytes", allowed, window);
     return IPT_SUCCESS;
+}
+
+/* Gives messages what the local plans of all ranks have left. All ranks call it. */
+static ipt_result ipt__mpi_size_messages(ipt_mpi_plan *plan)
+{
+    const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape), taken = ipt__mpi_locals_workspace(plan),
+                 left = (allowed - ipt__min(taken, allowed)) / 2 / (size_t)plan->depth;
+    cl_ulong chunk = plan->depth == 1 ? IPT__MPI_LEAST_CHUNK
+                                      : ipt__min(ipt__max(left / 64 * 64, IPT__MPI_LEAST_CHUNK), IPT__MPI_CHUNK_BYTES);
+    const int error = MPI_Allreduce(MPI_IN_PLACE, &chunk, 1, MPI_UINT64_T, MPI_MIN, plan->communicator);
+    plan->shape.chunk = (size_t)chunk;
+    return error ? ipt__fail_mpi("MPI_Allreduce", error) : IPT_SUCCESS;
 }
 
 /* Allocates the memory for messages, and the queues that move it. */
@@ -244,7 +287,7 @@ static ipt_result ipt__mpi_write_description(ipt_mpi_plan *plan)
 {
     static const char *const ways[] = {"equal blocks of rows", "equal blocks of columns", "pieces one by one"};
     const ipt__mpi_shape *const shape = &plan->shape;
-    const size_t capacity = (size_t)IPT__DESCRIPTION_BYTES * (size_t)(plan->local_count + 1);
+    const size_t capacity = (size_t)IPT__DESCRIPTION_BYTES * (size_t)(plan->local_count + 2);
     ipt__text out;
     int i;
     plan->description = (char *)ipt__allocate(&plan->context->allocator, capacity);
@@ -257,6 +300,9 @@ static ipt_result ipt__mpi_write_description(ipt_mpi_plan *plan)
     ipt__text_add(&out, "%s; %d rounds, messages of %zu bytes at most, %zu bytes of them, %zu bytes of workspace\n",
                   ways[shape->way], plan->second ? 1 : ipt__mpi_rounds(shape->ranks), shape->chunk,
                   ipt__mpi_message_bytes(shape), ipt_mpi_plan_workspace(plan));
+    if (plan->patch_side)
+        ipt__text_add(&out, "host memory: tiles change places in patches of %zu x %zu; after the exchange: %s",
+                      plan->patch_side, plan->patch_side, plan->diagonal ? plan->diagonal->description : "nothing\n");
     for (i = 0; i < plan->local_count; ++i)
         if (plan->locals[i].plan && i != IPT__MPI_UNDO)
             ipt__text_add(&out, "%s the exchange: %s", i == IPT__MPI_BEFORE ? "before" : "after",
@@ -272,14 +318,10 @@ IPT_API const char *ipt_mpi_plan_describe(const ipt_mpi_plan *plan)
 IPT_API size_t ipt_mpi_plan_workspace(const ipt_mpi_plan *plan)
 {
     size_t bytes;
-    int i;
     if (!plan)
         return 0;
     bytes = plan->shape.chunk * 2 * (size_t)plan->depth * (plan->device_window ? 2 : 1);
     if (plan->second)
         bytes += ipt__mpi_block_bytes(&plan->shape, plan->shape.rank, 1);
-    bytes += plan->owner ? plan->owner->own.bytes : 0;
-    for (i = 0; plan->desc.split_count && i < plan->local_count; ++i)
-        bytes += ipt_plan_workspace(plan->locals[i].plan);
-    return bytes;
+    return bytes + ipt__mpi_locals_workspace(plan);
 }

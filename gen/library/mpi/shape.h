@@ -106,6 +106,15 @@ static ipt__mpi_way ipt__mpi_choose_way(const ipt__mpi_shape *shape)
     return rows && rows >= cols ? IPT__MPI_BY_ROWS : cols ? IPT__MPI_BY_COLS : IPT__MPI_BY_PIECES;
 }
 
+/* Whether a matrix is square, and distributed alike before and after. */
+static int ipt__mpi_is_square(const ipt__mpi_shape *shape)
+{
+    int i;
+    for (i = 0; i < shape->ranks && ipt__mpi_start(&shape->rows, i) == ipt__mpi_start(&shape->cols, i); ++i)
+        ;
+    return shape->rows.total == shape->cols.total && i == shape->ranks;
+}
+
 /* ---- rounds ---- */
 
 /* Rounds of a tournament of all pairs. */
