@@ -19,7 +19,7 @@ EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rot
 TEST_SOURCES = $(sort $(wildcard tests/*/test_*.c)) $(TEST_SUPPORT:%=tests/support/%.c)
 TEST_SUPPORT = main test expect folders process meter fake_cl
 # The tool's files in gen/tool: used by the tool only, called by the tests, called by the benchmarks.
-TOOL = main json arguments options messages setup show shape shape_list draft programs matrix_file picture picture_move output stb exif stored_marks stored_steps stored_start \
+TOOL = main json arguments options messages setup show shape shape_list draft programs matrix_file picture picture_move output ranks stb exif stored_marks stored_steps stored_start \
        stored_resume command_devices command_plan command_precompile command_tune command_transpose command_bench startup startup_step library
 TESTED_TOOL = axes plot bench_result npy netpbm journal stopped text numbers system offline offline_target offline_steps offline_run offline_ptx
 BENCH_TOOL = bench_shapes bench_device bench_measure bench_blas bench_show seconds
@@ -55,7 +55,7 @@ WINDOWS_PACKAGES = gcc-mingw-w64-x86-64 wine64 opencl-c-headers ocl-icd-libopenc
 FOREIGN_PACKAGES = clang qemu-user binutils-aarch64-linux-gnu binutils-s390x-linux-gnu
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
-.PHONY: foreign foreign-quick imatcopy imatcopy-planted lapack check-mpi check-mpi-quick bench-mpi differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint windows windows-quick check-words check-compile check-compile-quick gen single format tests \
+.PHONY: foreign foreign-quick imatcopy imatcopy-planted lapack mpi check-mpi check-mpi-quick check-mpi-tool bench-mpi differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint windows windows-quick check-words check-compile check-compile-quick gen single format tests \
         install uninstall deb check-install check-deb check-python bench-python dist check-dist check-conan check-vcpkg check-version FORCE clean doc-plot bench-batch plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
@@ -153,12 +153,22 @@ lapack: $(B)/lapack ## random batches of ready actions against LAPACK; CASES=200
 	@$< $(or $(CASES),300) $(SEED) || \
 	    { [ $$? = 77 ] && sh tests/skipped.sh note lapack "the comparison needs LAPACKE (Debian: liblapacke)"; }
 
+mpi: $(B)/mpi/ipt ## build the tool with MPI, build/mpi/ipt, for `mpirun -n 4 build/mpi/ipt transpose --mpi FILE`; MPICC=mpicc
+
 check-mpi: ## matrices over MPI ranks with Open MPI and MPICH: random cases, failures, a simulation; CASES=3000 SEED=
 	@sh gen/deps.sh --optional $(MPI_PACKAGES)
 	@sh tests/mpi/run.sh $(B)/mpi $(or $(CASES),3000) $(SEED)
+	@$(MAKE) --no-print-directory check-mpi-tool KILLS=100
 
 check-mpi-quick:
 	@CC_FLAGS="$(filter-out -O%,$(CFLAGS)) -O1" sh tests/mpi/run.sh $(B)/mpi 150
+	@$(MAKE) --no-print-directory check-mpi-tool KILLS=4
+
+check-mpi-tool: $(B)/ipt # ipt transpose --mpi
+	@if command -v mpicc.openmpi > /dev/null && command -v mpirun.openmpi > /dev/null; then \
+	    $(MAKE) --no-print-directory MPICC=mpicc.openmpi $(B)/mpi/ipt && \
+	    CC="$(CC)" sh tests/mpi/tool.sh $(B)/mpi/ipt $(B)/ipt $(B)/mpi/files $(KILLS); \
+	else sh tests/skipped.sh note "mpi, tool" "Open MPI is not installed (Debian: openmpi-bin libopenmpi-dev)"; fi
 
 imatcopy-planted: $(B)/embed # planted defects that these calls must detect
 	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS) -ldl" KERNEL_FILES="$(KERNEL_FILES)" sh tests/random/planted.sh imatcopy "300 $(SEED)" "$(DEFECT)"
@@ -450,6 +460,15 @@ $(STB): | $(B)/tool
 
 $(B)/ipt: $(TOOL:%=$(B)/tool/%.o) $(TESTED_OBJECTS) $(BENCH_TOOL:%=$(B)/tool/%.o)
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS) -ldl
+
+# The tool with matrices over MPI ranks: the same files, compiled by MPICC.
+MPICC = mpicc
+$(B)/mpi/tool/%.o: gen/tool/%.c $(TOOL_HEADERS) $(HEADERS)
+	@mkdir -p $(@D)
+	$(MPICC) $(CFLAGS) $(LARGE_FILES) -DIPT_MPI -I. -c -o $@ $<
+
+$(B)/mpi/ipt: $(TOOL:%=$(B)/mpi/tool/%.o) $(TESTED_TOOL:%=$(B)/mpi/tool/%.o) $(BENCH_TOOL:%=$(B)/mpi/tool/%.o)
+	$(MPICC) $(CFLAGS) -o $@ $^ $(LDLIBS) -ldl
 
 $(B)/examples/%: examples/%.c $(HEADERS) | $(B)/examples
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -lm

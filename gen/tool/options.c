@@ -52,6 +52,8 @@ const option option_list[] = {
      FIELD(sync), 0, 0},
     {"--no-journal", NULL, "keep no journal: a stop loses the file", OPTION_SWITCH, FOR_TRANSPOSE, FIELD(no_journal), 0,
      0},
+    {"--mpi", NULL, "all ranks of an MPI job transpose one FILE, within --memory each; needs a build with MPI",
+     OPTION_SWITCH, FOR_TRANSPOSE, FIELD(mpi), 0, 0},
     {"--verbose", NULL, "report what was done", OPTION_SWITCH, FOR_TRANSPOSE | FOR_PRECOMPILE | FOR_TUNE,
      FIELD(verbose), 0, 0},
     {"--sequence", "NAME", "force a sequence of stages", OPTION_SEQUENCE, FOR_PLANS, FIELD(sequence), 0, 0},
