@@ -24,7 +24,7 @@
  *   The papers' kernels and heuristics by their names     >>papers
  *   Settings at compile time                              >>settings
  *   Limits of this version                                >>limits
- *   Interface: names, core, host, programs, papers        >>interface
+ *   Interface: names, core, host, programs ... batch, mpi  >>interface
  *   Implementation                                        >>implementation
  * A newcomer reads to >>errors, then >>interface/core. The folder gen/doc of ipt's repository has the details:
  * method.md, cache.md, larger.md, papers.md, options.md, limits.md.
@@ -139,7 +139,7 @@
  * matrix may exceed max_device_memory or the device's memory: it then goes in pieces. Such plans take axes and
  * expressions, but no rotations, reflections or formats. ipt_plan_execute_host_async does the same in a thread of its
  * own. ipt_plan_create_split distributes the parts over several devices. ipt_plan_execute_storage transposes a matrix
- * that your functions read and write, in a file, say, within max_host_memory, resumable after a crash. See larger.md.
+ * in a file, say, within max_host_memory (larger.md); ipt_mpi_plan_create one over MPI ranks (distributed.md).
  *
  * >>moves
  * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element x anew,
@@ -167,7 +167,7 @@
  *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics
  *   IPT_NO_HOST_STREAMING  host matrices go whole: no overlap, no pieces, one device. Implies IPT_NO_STORAGE
  *   IPT_NO_STORAGE         leaves out ipt_plan_execute_storage and its companions
- *   IPT_NO_BATCH           leaves out ipt_batch_create and its companions: actions on many small elements
+ *   IPT_NO_BATCH           leaves out ipt_batch_create and its companions. IPT_MPI adds ipt_mpi_plan_create and its own
  *   IPT_NO_OFFLINE         leaves out profiles and ipt_context_entry, with its companions
  *   IPT_NO_WISDOM          leaves out the functions of wisdom; IPT_MEASURE measures for each plan anew
  *   IPT_NO_DISK_CACHE      leaves out all code that reads and writes cache folders
@@ -18565,6 +18565,7 @@ static ipt_result ipt__mpi_agree_on(MPI_Comm communicator, const cl_ulong *numbe
 enum {
     IPT__MPI_DEPTH = 4,               /* messages in flight */
     IPT__MPI_CHUNK_BYTES = 128 << 10, /* of a message at most: windows stay in the processor's cache */
+    IPT__MPI_BUS_BYTES = 4 << 20,     /* the same if a device has its own memory: its bus needs longer transfers */
     IPT__MPI_LEAST_CHUNK = 4 << 10
 };
 
@@ -18807,8 +18808,9 @@ static ipt_result ipt__mpi_size_messages(ipt_mpi_plan *plan)
 {
     const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape), taken = ipt__mpi_locals_workspace(plan),
                  left = (allowed - ipt__min(taken, allowed)) / 2 / (size_t)plan->depth;
-    cl_ulong chunk = plan->depth == 1 ? IPT__MPI_LEAST_CHUNK
-                                      : ipt__min(ipt__max(left / 64 * 64, IPT__MPI_LEAST_CHUNK), IPT__MPI_CHUNK_BYTES);
+    const size_t most = plan->context->shares_memory ? IPT__MPI_CHUNK_BYTES : IPT__MPI_BUS_BYTES;
+    cl_ulong chunk =
+        plan->depth == 1 ? IPT__MPI_LEAST_CHUNK : ipt__min(ipt__max(left / 64 * 64, IPT__MPI_LEAST_CHUNK), most);
     const int error = MPI_Allreduce(MPI_IN_PLACE, &chunk, 1, MPI_UINT64_T, MPI_MIN, plan->communicator);
     plan->shape.chunk = (size_t)chunk;
     return error ? ipt__fail_mpi("MPI_Allreduce", error) : IPT_SUCCESS;
@@ -19201,10 +19203,11 @@ typedef struct ipt__mpi_patch {
 /* Elements of a patch's side; 0: an element exceeds a message. */
 static size_t ipt__mpi_patch_side(const ipt__mpi_shape *shape)
 {
+    const size_t most = ipt__min(shape->chunk, IPT__MPI_CHUNK_BYTES); /* both windows of a patch stay in the cache */
     size_t side = 1;
-    if (shape->size > shape->chunk)
+    if (shape->size > most)
         return 0;
-    while ((side + 1) * (side + 1) * shape->size <= shape->chunk)
+    while ((side + 1) * (side + 1) * shape->size <= most)
         ++side;
     if (side > 8)
         side = side / 8 * 8;

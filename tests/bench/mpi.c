@@ -1,6 +1,6 @@
 /* A matrix in block rows over MPI ranks: time and memory of one way to transpose it. Each rank takes its own device of
  * its node, if there are several. Verifies every element.
- *   mpirun -n 4 mpi METHOD ROWSxCOLS[:BYTES] [ROUNDS]
+ *   mpirun -n 4 mpi METHOD ROWSxCOLS[:BYTES] [ROUNDS [WORKSPACE]]
  * METHOD: ipt (blocks in host memory), ipt-buffered (with MPI_Alltoallv), ipt-device, ipt-device-buffered (blocks in
  * device memory), compiled with BENCH_FFTW also fftw-estimate,
  * fftw-measure, and with -out of place. Prints a line: seconds (the slowest rank's; median and least of the rounds;
@@ -86,6 +86,16 @@ static void verify(const bench *its, const char *data)
         fprintf(stderr, "rank %d: %zu wrong elements\n", its->rank, wrong);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
+}
+
+/* Blocks of this process in host memory: with a CPU device, that on the device is one, too. */
+static int host_blocks(const bench *its)
+{
+    cl_bool unified = CL_FALSE;
+    if (its->device)
+        clGetDeviceInfo(ipt_context_cl_device(its->context), CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified,
+                        NULL);
+    return unified ? 2 : 1;
 }
 
 /* One way: what makes it ready, what runs it once, what ends it. */
@@ -263,11 +273,12 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &its.rank);
     its.size = 4;
     if (argc < 3 || sscanf(argv[2], "%zux%zu:%zu", &rows, &cols, &its.size) < 2) {
-        fprintf(stderr, "usage: mpi METHOD ROWSxCOLS[:BYTES] [ROUNDS]\n");
+        fprintf(stderr, "usage: mpi METHOD ROWSxCOLS[:BYTES] [ROUNDS [WORKSPACE]]\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     its.method = argv[1];
     its.rounds = argc > 3 ? atoi(argv[3]) : 5;
+    its.desc.max_workspace = argc > 4 ? strtoull(argv[4], NULL, 10) : 0;
     its.device = strstr(its.method, "device") != NULL;
 #ifdef BENCH_FFTW
     fftwf_mpi_init();
@@ -295,7 +306,7 @@ int main(int argc, char **argv)
         copy(&its, &made, 1);
         verify(&its, made.result);
     }
-    beside = status_bytes("VmHWM:") - before - (double)its.share.bytes;
+    beside = status_bytes("VmHWM:") - before - host_blocks(&its) * (double)its.share.bytes;
     MPI_Allreduce(MPI_IN_PLACE, &beside, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     qsort(seconds, (size_t)i, sizeof *seconds, compare);
     if (!its.rank && i)

@@ -266,11 +266,16 @@ static void fail_arguments(world *its, ipt_mpi_plan *plan, int victim)
         block.num_wait_events = 0;
         result = ipt_mpi_plan_execute(plan, its->rank == victim ? NULL : &block, NULL);
         check(its, result == IPT_ERROR_INVALID_ARGUMENT, "buffer is NULL on one rank", "arguments", 2);
+        result = its->rank == victim ? ipt_mpi_plan_execute_host(plan, data, NULL)
+                                     : ipt_mpi_plan_execute(plan, &block, NULL);
+        copy(its, 1);
+        check(its, result == IPT_ERROR_INVALID_ARGUMENT && !visit(its, 1), "one rank executes on host memory",
+              "arguments", 3);
         return;
     }
     visit(its, 0);
     result = ipt_mpi_plan_execute_host(plan, its->rank == victim ? NULL : data, NULL);
-    check(its, result == IPT_ERROR_INVALID_ARGUMENT && !visit(its, 1), "data is NULL on one rank", "arguments", 3);
+    check(its, result == IPT_ERROR_INVALID_ARGUMENT && !visit(its, 1), "data is NULL on one rank", "arguments", 4);
 }
 
 /* ---- plans ---- */
@@ -464,6 +469,7 @@ int main(int argc, char **argv)
     } else {
         run_plan(&its, 0, 0, 60, 48); /* equal blocks */
         run_plan(&its, 0, 0, 61, 47); /* pieces, rests */
+        run_plan(&its, 0, 0, 53, 53); /* a square: patches */
         run_plan(&its, 0, 1, 61, 49); /* on the device */
         run_plan(&its, IPT_MPI_BUFFERED, 0, 61, 47);
         run_plan(&its, IPT_MPI_BUFFERED, 1, 60, 48);

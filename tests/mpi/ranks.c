@@ -79,6 +79,12 @@ static void make_case(ranks_case *made, unsigned long long seed, unsigned long l
     made->desc.max_workspace = random_below(2) ? 0 : 1;
     distribute(made->desc.rows, made->ranks, &made->desc.block, &made->desc.row_counts, made->row_counts);
     distribute(made->desc.cols, made->ranks, &made->desc.block_out, &made->desc.col_counts, made->col_counts);
+    if (!random_below(4)) { /* a square, distributed alike before and after: see mpi/square.h */
+        made->desc.cols = made->desc.rows;
+        made->desc.block_out = made->desc.block;
+        memcpy(made->col_counts, made->row_counts, sizeof made->row_counts);
+        made->desc.col_counts = made->desc.row_counts ? made->col_counts : NULL;
+    }
     if (made->way == HOST_BUFFERED || made->way == DEVICE_BUFFERED)
         made->desc.flags = IPT_MPI_BUFFERED;
     made->salt = (unsigned)random_below(1u << 30);

@@ -3,6 +3,7 @@
 enum {
     IPT__MPI_DEPTH = 4,               /* messages in flight */
     IPT__MPI_CHUNK_BYTES = 128 << 10, /* of a message at most: windows stay in the processor's cache */
+    IPT__MPI_BUS_BYTES = 4 << 20,     /* the same if a device has its own memory: its bus needs longer transfers */
     IPT__MPI_LEAST_CHUNK = 4 << 10
 };
 
@@ -245,8 +246,9 @@ static ipt_result ipt__mpi_size_messages(ipt_mpi_plan *plan)
 {
     const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape), taken = ipt__mpi_locals_workspace(plan),
                  left = (allowed - ipt__min(taken, allowed)) / 2 / (size_t)plan->depth;
-    cl_ulong chunk = plan->depth == 1 ? IPT__MPI_LEAST_CHUNK
-                                      : ipt__min(ipt__max(left / 64 * 64, IPT__MPI_LEAST_CHUNK), IPT__MPI_CHUNK_BYTES);
+    const size_t most = plan->context->shares_memory ? IPT__MPI_CHUNK_BYTES : IPT__MPI_BUS_BYTES;
+    cl_ulong chunk =
+        plan->depth == 1 ? IPT__MPI_LEAST_CHUNK : ipt__min(ipt__max(left / 64 * 64, IPT__MPI_LEAST_CHUNK), most);
     const int error = MPI_Allreduce(MPI_IN_PLACE, &chunk, 1, MPI_UINT64_T, MPI_MIN, plan->communicator);
     plan->shape.chunk = (size_t)chunk;
     return error ? ipt__fail_mpi("MPI_Allreduce", error) : IPT_SUCCESS;

@@ -13,10 +13,11 @@ typedef struct ipt__mpi_patch {
 /* Elements of a patch's side; 0: an element exceeds a message. */
 static size_t ipt__mpi_patch_side(const ipt__mpi_shape *shape)
 {
+    const size_t most = ipt__min(shape->chunk, IPT__MPI_CHUNK_BYTES); /* both windows of a patch stay in the cache */
     size_t side = 1;
-    if (shape->size > shape->chunk)
+    if (shape->size > most)
         return 0;
-    while ((side + 1) * (side + 1) * shape->size <= shape->chunk)
+    while ((side + 1) * (side + 1) * shape->size <= most)
         ++side;
     if (side > 8)
         side = side / 8 * 8;
