@@ -18808,9 +18808,9 @@ static ipt_result ipt__mpi_size_messages(ipt_mpi_plan *plan)
 {
     const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape), taken = ipt__mpi_locals_workspace(plan),
                  left = (allowed - ipt__min(taken, allowed)) / 2 / (size_t)plan->depth;
-    const size_t most = plan->context->shares_memory ? IPT__MPI_CHUNK_BYTES : IPT__MPI_BUS_BYTES;
-    cl_ulong chunk =
-        plan->depth == 1 ? IPT__MPI_LEAST_CHUNK : ipt__min(ipt__max(left / 64 * 64, IPT__MPI_LEAST_CHUNK), most);
+    const size_t least = IPT__MPI_LEAST_CHUNK,
+                 most = plan->context->shares_memory ? (size_t)IPT__MPI_CHUNK_BYTES : (size_t)IPT__MPI_BUS_BYTES;
+    cl_ulong chunk = plan->depth == 1 ? least : ipt__min(ipt__max(left / 64 * 64, least), most);
     const int error = MPI_Allreduce(MPI_IN_PLACE, &chunk, 1, MPI_UINT64_T, MPI_MIN, plan->communicator);
     plan->shape.chunk = (size_t)chunk;
     return error ? ipt__fail_mpi("MPI_Allreduce", error) : IPT_SUCCESS;
