@@ -150,10 +150,14 @@ static void begin(const bench *its, way *made)
         stop("clCreateBuffer");
 }
 
-/* Copies between the block in host memory and that on the device. */
-static void copy(const bench *its, const way *made, int back)
+/* Copies between the block in host memory and that on the device, on all ranks at once. Returns the slowest one's
+ * seconds: what the buses can do. */
+static double copy(const bench *its, const way *made, int back)
 {
     cl_int error = CL_SUCCESS;
+    double seconds;
+    MPI_Barrier(MPI_COMM_WORLD);
+    seconds = MPI_Wtime();
     if (its->device && its->share.bytes)
         error = back ? clEnqueueReadBuffer(made->queue, made->buffer.buffer, CL_TRUE, 0, its->share.bytes, made->data,
                                            0, NULL, NULL)
@@ -161,6 +165,9 @@ static void copy(const bench *its, const way *made, int back)
                                             0, NULL, NULL);
     if (error)
         stop("a transfer");
+    seconds = MPI_Wtime() - seconds;
+    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return seconds;
 }
 
 /* Processor time of this process. */
@@ -265,7 +272,7 @@ int main(int argc, char **argv)
     bench its;
     way made;
     size_t rows, cols;
-    double seconds[MOST_ROUNDS], before, beside, plan_seconds, busy = 0;
+    double seconds[MOST_ROUNDS], before, beside, plan_seconds, busy = 0, bus, buses = 0;
     int i;
     memset(&its, 0, sizeof its);
     MPI_Init(&argc, &argv);
@@ -301,9 +308,10 @@ int main(int argc, char **argv)
     plan_seconds = MPI_Wtime() - plan_seconds;
     for (i = 0; i < its.rounds && i < MOST_ROUNDS; ++i) {
         fill(&its, made.data);
-        copy(&its, &made, 0);
+        bus = copy(&its, &made, 0);
         seconds[i] = run(&its, &made, &busy);
-        copy(&its, &made, 1);
+        bus += copy(&its, &made, 1);
+        buses = i && buses < bus ? buses : bus;
         verify(&its, made.result);
     }
     beside = status_bytes("VmHWM:") - before - host_blocks(&its) * (double)its.share.bytes;
@@ -316,6 +324,8 @@ int main(int argc, char **argv)
                its.method, rows, cols, its.size, its.ranks, seconds[i / 2], seconds[0], busy / i,
                2e-9 * (double)(rows * cols * its.size) / seconds[i / 2], beside * 1e-6,
                100 * beside / (double)its.share.bytes, plan_seconds);
+    if (!its.rank && its.device)
+        printf("upload and download of all blocks, one after the other: %.3f s\n", buses);
     if (!its.rank && !is_fftw(&its))
         fputs(ipt_mpi_plan_describe(made.plan), stdout);
     end(&its, &made);
