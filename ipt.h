@@ -18490,8 +18490,9 @@ struct ipt_mpi_plan {
     cl_mem device_window;
     char *device_address; /* of device_window, for MPI */
     cl_command_queue reads, writes;
-    char *second; /* IPT_MPI_BUFFERED: a block in host memory */
-    int *numbers; /* and the counts of its call */
+    char *second;         /* IPT_MPI_BUFFERED: a block in host memory */
+    int *numbers;         /* and the counts of its call */
+    MPI_Datatype element; /* and its type */
     char *description;
 };
 
@@ -19160,28 +19161,24 @@ static int ipt__mpi_counts_fit(const ipt__mpi_shape *shape)
     return shape->size <= most;
 }
 
-/* Exchanges through the second block, from host memory `data`. numbers: room for 4 * ranks. */
-static void ipt__mpi_exchange_buffered(ipt__mpi_run *run, char *data, int *numbers)
+/* Exchanges through the second block, from host memory `data`. */
+static void ipt__mpi_exchange_buffered(ipt__mpi_run *run, char *data)
 {
-    const ipt__mpi_shape *const shape = &run->plan->shape;
+    const ipt_mpi_plan *const plan = run->plan;
+    const ipt__mpi_shape *const shape = &plan->shape;
     const int ranks = shape->ranks;
-    MPI_Datatype element;
-    int i, error = MPI_Type_contiguous((int)shape->size, MPI_BYTE, &element);
-    if (!error)
-        error = MPI_Type_commit(&element);
+    int *const numbers = plan->numbers, i;
     for (i = 0; i < ranks; ++i) {
         numbers[i] = (int)(ipt__mpi_piece(shape, shape->rank, i) / shape->size);
         numbers[ranks + i] = (int)(ipt__mpi_piece_at(shape, i) / shape->size);
         numbers[2 * ranks + i] = (int)(ipt__mpi_piece(shape, i, shape->rank) / shape->size);
         numbers[3 * ranks + i] = (int)(ipt__mpi_piece_out_at(shape, i) / shape->size);
     }
-    if (!error)
-        error = MPI_Alltoallv(data, numbers, numbers + ranks, element, run->plan->second, numbers + 2 * ranks,
-                              numbers + 3 * ranks, element, run->plan->communicator);
-    ipt__mpi_note_call(run, "MPI_Alltoallv", error);
-    MPI_Type_free(&element);
-    if (run->plan->second)
-        memcpy(data, run->plan->second, ipt__mpi_block_bytes(shape, shape->rank, 1));
+    ipt__mpi_note_call(run, "MPI_Alltoallv",
+                       MPI_Alltoallv(data, numbers, numbers + ranks, plan->element, plan->second, numbers + 2 * ranks,
+                                     numbers + 3 * ranks, plan->element, plan->communicator));
+    if (plan->second)
+        memcpy(data, plan->second, ipt__mpi_block_bytes(shape, shape->rank, 1));
     ipt__mpi_progress(run, ipt__mpi_message_bytes(shape));
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -19330,7 +19327,8 @@ static void ipt__mpi_exchange_square(ipt__mpi_run *run)
 
 /* ---- creation ---- */
 
-static IPT__RARE void ipt__mpi_free(ipt_mpi_plan *plan)
+/* ended: MPI_Finalize was called. */
+static IPT__RARE void ipt__mpi_free(ipt_mpi_plan *plan, int ended)
 {
     ipt_context *const context = plan->context;
     int i;
@@ -19350,6 +19348,8 @@ static IPT__RARE void ipt__mpi_free(ipt_mpi_plan *plan)
     ipt_host_free(context, plan->window);
     ipt__release(&context->allocator, plan->second);
     ipt__release(&context->allocator, plan->numbers);
+    if (plan->element != MPI_DATATYPE_NULL && !ended)
+        MPI_Type_free(&plan->element);
     ipt__release(&context->allocator, plan->description);
     ipt__mpi_free_shape(&context->allocator, &plan->shape);
     ipt__release(&context->allocator, plan);
@@ -19364,7 +19364,7 @@ IPT_API void ipt_mpi_plan_destroy(ipt_mpi_plan *plan)
     MPI_Finalized(&ended);
     if (!ended)
         MPI_Comm_free(&plan->communicator);
-    ipt__mpi_free(plan);
+    ipt__mpi_free(plan, ended);
 }
 
 /* Checks what this rank passes alone. */
@@ -19408,6 +19408,7 @@ static ipt_result ipt__mpi_new(size_t desc_bytes, ipt_context *context, MPI_Comm
     (*plan)->context = context;
     (*plan)->communicator = communicator;
     (*plan)->desc = taken;
+    (*plan)->element = MPI_DATATYPE_NULL;
     result = ipt__mpi_take_shape(&taken, ranks, rank, &context->allocator, &(*plan)->shape);
     (*plan)->desc.row_counts = (*plan)->desc.col_counts = NULL;
     if (!result && taken.flags & IPT_MPI_BUFFERED && !ipt__mpi_counts_fit(&(*plan)->shape))
@@ -19441,6 +19442,20 @@ static ipt_result ipt__mpi_agree_on_desc(const ipt_mpi_plan *plan)
                              "col_counts, flags and max_workspace have to be the same on all");
 }
 
+/* Makes what IPT_MPI_BUFFERED needs beside the second block. */
+static ipt_result ipt__mpi_open_buffered(ipt_mpi_plan *plan)
+{
+    const size_t bytes = 4 * (size_t)plan->shape.ranks * sizeof *plan->numbers;
+    int error;
+    plan->numbers = (int *)ipt__allocate(&plan->context->allocator, bytes);
+    if (!plan->numbers)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    error = MPI_Type_contiguous((int)plan->shape.size, MPI_BYTE, &plan->element);
+    if (!error)
+        error = MPI_Type_commit(&plan->element);
+    return error ? ipt__fail_mpi("MPI_Type_contiguous", error) : IPT_SUCCESS;
+}
+
 /* Makes this rank's lists and local plans. */
 static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
 {
@@ -19452,16 +19467,18 @@ static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
         shape->rests = (ipt__mpi_rest *)ipt__allocate(allocator, (size_t)rests * sizeof *shape->rests);
         result = shape->rests ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
     }
-    if (!result && plan->desc.flags & IPT_MPI_BUFFERED) {
-        plan->numbers = (int *)ipt__allocate(allocator, 4 * (size_t)shape->ranks * sizeof *plan->numbers);
-        result = plan->numbers ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
-    }
+    if (!result && plan->desc.flags & IPT_MPI_BUFFERED)
+        result = ipt__mpi_open_buffered(plan);
     if (result)
         return result;
     ipt__mpi_list_rests(shape);
     shape->way = ipt__mpi_choose_way(shape);
     result = ipt__mpi_make_locals(plan);
-    return !result && ipt__mpi_is_square(shape) ? ipt__mpi_make_diagonal(plan) : result;
+    if (!result && ipt__mpi_is_square(shape))
+        result = ipt__mpi_make_diagonal(plan);
+    return result == IPT_ERROR_UNSUPPORTED
+               ? ipt__fail_further(result, "a local step, which has what messages leave of max_workspace")
+               : result;
 }
 
 /* Makes what messages need, whose size all ranks have agreed on. */
@@ -19508,7 +19525,7 @@ IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *con
         return IPT_SUCCESS;
     }
     if (made)
-        ipt__mpi_free(made);
+        ipt__mpi_free(made, 0);
     MPI_Comm_free(&own);
     return result;
 }
@@ -19588,7 +19605,7 @@ static void ipt__mpi_run_buffered(ipt__mpi_run *run, char *staging)
         ipt__mpi_note_cl(run, "clEnqueueReadBuffer",
                          ipt__cl.clEnqueueReadBuffer(plan->reads, run->place.buffer, CL_TRUE, run->place.offset, before,
                                                      staging, 0, NULL, NULL));
-    ipt__mpi_exchange_buffered(run, staging, plan->numbers);
+    ipt__mpi_exchange_buffered(run, staging);
     if (run->place.buffer && after)
         ipt__mpi_note_cl(run, "clEnqueueWriteBuffer",
                          ipt__cl.clEnqueueWriteBuffer(plan->writes, run->place.buffer, CL_TRUE, run->place.offset,

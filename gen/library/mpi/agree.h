@@ -16,8 +16,9 @@ struct ipt_mpi_plan {
     cl_mem device_window;
     char *device_address; /* of device_window, for MPI */
     cl_command_queue reads, writes;
-    char *second; /* IPT_MPI_BUFFERED: a block in host memory */
-    int *numbers; /* and the counts of its call */
+    char *second;         /* IPT_MPI_BUFFERED: a block in host memory */
+    int *numbers;         /* and the counts of its call */
+    MPI_Datatype element; /* and its type */
     char *description;
 };
 

@@ -265,27 +265,23 @@ static int ipt__mpi_counts_fit(const ipt__mpi_shape *shape)
     return shape->size <= most;
 }
 
-/* Exchanges through the second block, from host memory `data`. numbers: room for 4 * ranks. */
-static void ipt__mpi_exchange_buffered(ipt__mpi_run *run, char *data, int *numbers)
+/* Exchanges through the second block, from host memory `data`. */
+static void ipt__mpi_exchange_buffered(ipt__mpi_run *run, char *data)
 {
-    const ipt__mpi_shape *const shape = &run->plan->shape;
+    const ipt_mpi_plan *const plan = run->plan;
+    const ipt__mpi_shape *const shape = &plan->shape;
     const int ranks = shape->ranks;
-    MPI_Datatype element;
-    int i, error = MPI_Type_contiguous((int)shape->size, MPI_BYTE, &element);
-    if (!error)
-        error = MPI_Type_commit(&element);
+    int *const numbers = plan->numbers, i;
     for (i = 0; i < ranks; ++i) {
         numbers[i] = (int)(ipt__mpi_piece(shape, shape->rank, i) / shape->size);
         numbers[ranks + i] = (int)(ipt__mpi_piece_at(shape, i) / shape->size);
         numbers[2 * ranks + i] = (int)(ipt__mpi_piece(shape, i, shape->rank) / shape->size);
         numbers[3 * ranks + i] = (int)(ipt__mpi_piece_out_at(shape, i) / shape->size);
     }
-    if (!error)
-        error = MPI_Alltoallv(data, numbers, numbers + ranks, element, run->plan->second, numbers + 2 * ranks,
-                              numbers + 3 * ranks, element, run->plan->communicator);
-    ipt__mpi_note_call(run, "MPI_Alltoallv", error);
-    MPI_Type_free(&element);
-    if (run->plan->second)
-        memcpy(data, run->plan->second, ipt__mpi_block_bytes(shape, shape->rank, 1));
+    ipt__mpi_note_call(run, "MPI_Alltoallv",
+                       MPI_Alltoallv(data, numbers, numbers + ranks, plan->element, plan->second, numbers + 2 * ranks,
+                                     numbers + 3 * ranks, plan->element, plan->communicator));
+    if (plan->second)
+        memcpy(data, plan->second, ipt__mpi_block_bytes(shape, shape->rank, 1));
     ipt__mpi_progress(run, ipt__mpi_message_bytes(shape));
 }

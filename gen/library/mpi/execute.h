@@ -2,7 +2,8 @@
 
 /* ---- creation ---- */
 
-static IPT__RARE void ipt__mpi_free(ipt_mpi_plan *plan)
+/* ended: MPI_Finalize was called. */
+static IPT__RARE void ipt__mpi_free(ipt_mpi_plan *plan, int ended)
 {
     ipt_context *const context = plan->context;
     int i;
@@ -22,6 +23,8 @@ static IPT__RARE void ipt__mpi_free(ipt_mpi_plan *plan)
     ipt_host_free(context, plan->window);
     ipt__release(&context->allocator, plan->second);
     ipt__release(&context->allocator, plan->numbers);
+    if (plan->element != MPI_DATATYPE_NULL && !ended)
+        MPI_Type_free(&plan->element);
     ipt__release(&context->allocator, plan->description);
     ipt__mpi_free_shape(&context->allocator, &plan->shape);
     ipt__release(&context->allocator, plan);
@@ -36,7 +39,7 @@ IPT_API void ipt_mpi_plan_destroy(ipt_mpi_plan *plan)
     MPI_Finalized(&ended);
     if (!ended)
         MPI_Comm_free(&plan->communicator);
-    ipt__mpi_free(plan);
+    ipt__mpi_free(plan, ended);
 }
 
 /* Checks what this rank passes alone. */
@@ -80,6 +83,7 @@ static ipt_result ipt__mpi_new(size_t desc_bytes, ipt_context *context, MPI_Comm
     (*plan)->context = context;
     (*plan)->communicator = communicator;
     (*plan)->desc = taken;
+    (*plan)->element = MPI_DATATYPE_NULL;
     result = ipt__mpi_take_shape(&taken, ranks, rank, &context->allocator, &(*plan)->shape);
     (*plan)->desc.row_counts = (*plan)->desc.col_counts = NULL;
     if (!result && taken.flags & IPT_MPI_BUFFERED && !ipt__mpi_counts_fit(&(*plan)->shape))
@@ -113,6 +117,20 @@ static ipt_result ipt__mpi_agree_on_desc(const ipt_mpi_plan *plan)
                              "col_counts, flags and max_workspace have to be the same on all");
 }
 
+/* Makes what IPT_MPI_BUFFERED needs beside the second block. */
+static ipt_result ipt__mpi_open_buffered(ipt_mpi_plan *plan)
+{
+    const size_t bytes = 4 * (size_t)plan->shape.ranks * sizeof *plan->numbers;
+    int error;
+    plan->numbers = (int *)ipt__allocate(&plan->context->allocator, bytes);
+    if (!plan->numbers)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    error = MPI_Type_contiguous((int)plan->shape.size, MPI_BYTE, &plan->element);
+    if (!error)
+        error = MPI_Type_commit(&plan->element);
+    return error ? ipt__fail_mpi("MPI_Type_contiguous", error) : IPT_SUCCESS;
+}
+
 /* Makes this rank's lists and local plans. */
 static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
 {
@@ -124,16 +142,18 @@ static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
         shape->rests = (ipt__mpi_rest *)ipt__allocate(allocator, (size_t)rests * sizeof *shape->rests);
         result = shape->rests ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
     }
-    if (!result && plan->desc.flags & IPT_MPI_BUFFERED) {
-        plan->numbers = (int *)ipt__allocate(allocator, 4 * (size_t)shape->ranks * sizeof *plan->numbers);
-        result = plan->numbers ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
-    }
+    if (!result && plan->desc.flags & IPT_MPI_BUFFERED)
+        result = ipt__mpi_open_buffered(plan);
     if (result)
         return result;
     ipt__mpi_list_rests(shape);
     shape->way = ipt__mpi_choose_way(shape);
     result = ipt__mpi_make_locals(plan);
-    return !result && ipt__mpi_is_square(shape) ? ipt__mpi_make_diagonal(plan) : result;
+    if (!result && ipt__mpi_is_square(shape))
+        result = ipt__mpi_make_diagonal(plan);
+    return result == IPT_ERROR_UNSUPPORTED
+               ? ipt__fail_further(result, "a local step, which has what messages leave of max_workspace")
+               : result;
 }
 
 /* Makes what messages need, whose size all ranks have agreed on. */
@@ -180,7 +200,7 @@ IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *con
         return IPT_SUCCESS;
     }
     if (made)
-        ipt__mpi_free(made);
+        ipt__mpi_free(made, 0);
     MPI_Comm_free(&own);
     return result;
 }
@@ -260,7 +280,7 @@ static void ipt__mpi_run_buffered(ipt__mpi_run *run, char *staging)
         ipt__mpi_note_cl(run, "clEnqueueReadBuffer",
                          ipt__cl.clEnqueueReadBuffer(plan->reads, run->place.buffer, CL_TRUE, run->place.offset, before,
                                                      staging, 0, NULL, NULL));
-    ipt__mpi_exchange_buffered(run, staging, plan->numbers);
+    ipt__mpi_exchange_buffered(run, staging);
     if (run->place.buffer && after)
         ipt__mpi_note_cl(run, "clEnqueueWriteBuffer",
                          ipt__cl.clEnqueueWriteBuffer(plan->writes, run->place.buffer, CL_TRUE, run->place.offset,
