@@ -360,7 +360,7 @@ static void batch_host(void **state)
     free(numbers);
 }
 
-/* A measured plan computes the same, and measuring leaves what is read as it was. */
+/* A measured plan computes the same, and measuring leaves what is read unchanged. */
 static void batch_measured(void **state)
 {
     enum { COUNT = 500, SIDE = 9 };

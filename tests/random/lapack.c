@@ -225,7 +225,7 @@ static int run(trial *t)
     return 1;
 }
 
-/* op(A) of an element as it was before. */
+/* op(A) of an element before the action. */
 static number original(const trial *t, size_t e, size_t i, size_t j)
 {
     const int turned = (t->options & IPT_TRANSPOSE_A) != 0;
