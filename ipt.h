@@ -18581,14 +18581,15 @@ enum { IPT__MPI_BEFORE, IPT__MPI_UNDO, IPT__MPI_AFTER };
 
 /* ---- shapes ---- */
 
-/* Takes a side's distribution from a desc. */
-static ipt_result ipt__mpi_take_side(const char *name, size_t total, size_t block, const size_t *counts, int ranks,
-                                     const ipt_allocator *allocator, ipt__mpi_side *side)
+/* Completes a side whose total and block the desc gives. */
+static ipt_result ipt__mpi_take_side(const char *name, const size_t *counts, int ranks, const ipt_allocator *allocator,
+                                     ipt__mpi_side *side)
 {
+    const size_t total = side->total, block = side->block;
     size_t sum = 0;
     int i;
-    side->total = total;
-    side->block = block ? block : ipt__ceil_divide(total, (size_t)ranks);
+    if (!block)
+        side->block = ipt__ceil_divide(total, (size_t)ranks);
     if (!counts) {
         if (ipt__ceil_divide(total, side->block) > (size_t)ranks)
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
@@ -18630,10 +18631,13 @@ static ipt_result ipt__mpi_take_shape(const ipt_mpi_desc *desc, int ranks, int r
     shape->size = desc->elem_size;
     shape->ranks = ranks;
     shape->rank = rank;
-    result = ipt__mpi_take_side("block", desc->rows, desc->block, desc->row_counts, ranks, allocator, &shape->rows);
+    shape->rows.total = desc->rows;
+    shape->rows.block = desc->block;
+    shape->cols.total = desc->cols;
+    shape->cols.block = desc->block_out;
+    result = ipt__mpi_take_side("block", desc->row_counts, ranks, allocator, &shape->rows);
     if (!result)
-        result = ipt__mpi_take_side("block_out", desc->cols, desc->block_out, desc->col_counts, ranks, allocator,
-                                    &shape->cols);
+        result = ipt__mpi_take_side("block_out", desc->col_counts, ranks, allocator, &shape->cols);
     return result;
 }
 
