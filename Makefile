@@ -19,7 +19,7 @@ EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rot
 TEST_SOURCES = $(sort $(wildcard tests/*/test_*.c)) $(TEST_SUPPORT:%=tests/support/%.c)
 TEST_SUPPORT = main test expect folders process meter fake_cl
 # The tool's files in gen/tool: used by the tool only, called by the tests, called by the benchmarks.
-TOOL = main json arguments options messages setup show shape shape_list batch_list draft programs matrix_file picture picture_move output stb exif stored_marks stored_steps stored_start \
+TOOL = main json arguments options messages setup show shape shape_list batch_list draft programs matrix_file picture picture_move output ranks stb exif stored_marks stored_steps stored_start \
        stored_resume command_devices command_plan command_precompile command_tune command_transpose command_bench startup startup_step library
 TESTED_TOOL = axes batch_spec plot bench_result npy netpbm journal stopped text numbers system offline offline_target offline_steps offline_run offline_ptx
 BENCH_TOOL = bench_shapes bench_device bench_measure bench_blas bench_show seconds
@@ -37,6 +37,8 @@ FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
 BENCH_HEADERS = $(TOOL_HEADERS) $(wildcard tests/bench/*.h)
 FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/python/*.h gen/tool/*.c gen/tool/*.h gen/kernels/*.cl gen/kernels/parts/*.cl gen/kernels/seeds/*.cl gen/kernels/elements/*.cl examples/*.c \
             tests/*/*.c tests/*/*.h
+# Optional: matrices over MPI ranks, and FFTW, which is compared with. Debian builds FFTW for Open MPI.
+MPI_PACKAGES = openmpi-bin libopenmpi-dev mpich libmpich-dev
 # N: the version of the distribution's clang. Any LLVM from 14 up works.
 OFFLINE_PACKAGES = clang llvm lld libclc-N llvm-spirv-N spirv-tools
 # Optional for the tool: libstb-dev for PNG, JPEG, BMP and TGA pictures. python3-pil (Pillow) is for tests of these.
@@ -45,7 +47,7 @@ DEMO_PACKAGES = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev pocl-opencl-ic
 # One list for each tier of tests.
 TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional $(PICTURE_PACKAGES) g++
 CHECK_PACKAGES = $(TEST_PACKAGES) python3-pil libopenblas0-pthread liblapacke $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv \
-                 cmake pkg-config help2man build-essential debhelper dpkg-dev python3-dev
+                 cmake pkg-config help2man build-essential debhelper dpkg-dev python3-dev $(MPI_PACKAGES)
 DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional $(PICTURE_PACKAGES) python3-pil qemu-user \
                 g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind $(FOREIGN_PACKAGES)
 WINDOWS_PACKAGES = gcc-mingw-w64-x86-64 wine64 opencl-c-headers ocl-icd-libopencl1 pocl-opencl-icd --optional $(PICTURE_PACKAGES)
@@ -53,7 +55,7 @@ WINDOWS_PACKAGES = gcc-mingw-w64-x86-64 wine64 opencl-c-headers ocl-icd-libopenc
 FOREIGN_PACKAGES = clang qemu-user binutils-aarch64-linux-gnu binutils-s390x-linux-gnu
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
-.PHONY: foreign foreign-quick imatcopy imatcopy-planted lapack differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint windows windows-quick check-words check-compile check-compile-quick gen single format tests \
+.PHONY: foreign foreign-quick imatcopy imatcopy-planted lapack mpi check-mpi check-mpi-quick check-mpi-tool bench-mpi differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint windows windows-quick check-words check-compile check-compile-quick gen single format tests \
         install uninstall deb check-install check-deb check-python bench-python dist check-dist check-conan check-vcpkg check-version FORCE clean doc-plot bench-batch bench-batch-choice plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
@@ -103,6 +105,7 @@ check: deps ## all tests, as CI runs them
 	@sh tests/compile/narrow.sh $(B)/narrow
 	@CC="$(CC)" sh tests/compile/loading.sh $(B)/loading
 	@CC="$(CC)" sh tests/compile/options.sh $(B)/options
+	@$(MAKE) --no-print-directory check-mpi-quick
 	@CC="$(CC)" sh tests/devices/opencls.sh rusticl
 	@$(MAKE) --no-print-directory -j2 -Otarget host-tests library-tests tool-tests oclgrind-quick single-tests told-quick differential imatcopy lapack
 	@sh tests/skipped.sh list
@@ -149,6 +152,23 @@ imatcopy: $(B)/imatcopy ## random calls of examples/05_imatcopy.c against a plai
 lapack: $(B)/lapack ## random batches of ready actions against LAPACK and BLAS; CASES=2000 SEED=
 	@$< $(or $(CASES),100) $(SEED) || \
 	    { [ $$? = 77 ] && sh tests/skipped.sh note lapack "the comparison needs LAPACKE and OpenBLAS (Debian: liblapacke, libopenblas0-pthread)"; }
+
+mpi: $(B)/mpi/ipt ## build the tool with MPI, build/mpi/ipt, for `mpirun -n 4 build/mpi/ipt transpose --mpi FILE`; MPICC=mpicc
+
+check-mpi: ## matrices over MPI ranks with Open MPI and MPICH: random cases, failures, a simulation; CASES=3000 SEED=
+	@sh gen/deps.sh --optional $(MPI_PACKAGES)
+	@sh tests/mpi/run.sh $(B)/mpi $(or $(CASES),3000) $(SEED)
+	@$(MAKE) --no-print-directory check-mpi-tool KILLS=100
+
+check-mpi-quick:
+	@CC_FLAGS="$(filter-out -O%,$(CFLAGS)) -O1" sh tests/mpi/run.sh $(B)/mpi 150
+	@$(MAKE) --no-print-directory check-mpi-tool KILLS=4
+
+check-mpi-tool: $(B)/ipt # ipt transpose --mpi
+	@if command -v mpicc.openmpi > /dev/null && command -v mpirun.openmpi > /dev/null; then \
+	    $(MAKE) --no-print-directory MPICC=mpicc.openmpi $(B)/mpi/ipt && \
+	    CC="$(CC)" sh tests/mpi/tool.sh $(B)/mpi/ipt $(B)/ipt $(B)/mpi/files $(KILLS); \
+	else sh tests/skipped.sh note "mpi, tool" "Open MPI is not installed (Debian: openmpi-bin libopenmpi-dev)"; fi
 
 imatcopy-planted: $(B)/embed # planted defects that these calls must detect
 	@CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS) -ldl" KERNEL_FILES="$(KERNEL_FILES)" sh tests/random/planted.sh imatcopy "300 $(SEED)" "$(DEFECT)"
@@ -239,6 +259,10 @@ bench-host: $(B)/host ## host matrices by every method, on the CPU and the devic
 	@sh gen/deps.sh libopenblas0-pthread $(if $(MKL),python3-venv)
 	@[ -z "$(MKL)" ] || [ -d $(B)/mkl ] || { $(PYTHON) -m venv $(B)/mkl && $(B)/mkl/bin/pip install -q mkl; }
 	@HOST_MKL=$$(ls $(B)/mkl/lib/libmkl_rt.so.* 2> /dev/null | head -n 1) $(B)/host $(SHAPES)
+
+bench-mpi: ## a matrix over 4 MPI ranks against FFTW: time and memory; SHAPES="11200x11200 8000x15600" RANKS=4 ROUNDS=5 METHODS="ipt ..."
+	@sh gen/deps.sh openmpi-bin libopenmpi-dev libfftw3-dev libfftw3-mpi-dev
+	@SHAPES="$(SHAPES)" RANKS=$(RANKS) ROUNDS=$(ROUNDS) METHODS="$(METHODS)" sh tests/bench/mpi.sh $(B)/bench-mpi
 
 bench-file: $(B)/ipt $(B)/file ## an in-place file transposition with little memory against a rewrite of the file; SHAPE=40000x25000:4 MEMORY=256M ROUNDS=3 FOLDER=build
 	@$(B)/file $(B)/ipt $(or $(FOLDER),$(B))/matrix.raw $(or $(SHAPE),40000x25000:4) $(or $(ROUNDS),3) --memory $(or $(MEMORY),256M) $(ARGUMENTS)
@@ -439,6 +463,15 @@ $(STB): | $(B)/tool
 
 $(B)/ipt: $(TOOL:%=$(B)/tool/%.o) $(TESTED_OBJECTS) $(BENCH_TOOL:%=$(B)/tool/%.o)
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS) -ldl
+
+# The tool with matrices over MPI ranks: the same files, compiled by MPICC.
+MPICC = mpicc
+$(B)/mpi/tool/%.o: gen/tool/%.c $(TOOL_HEADERS) $(HEADERS)
+	@mkdir -p $(@D)
+	$(MPICC) $(CFLAGS) $(LARGE_FILES) -DIPT_MPI -I. -c -o $@ $<
+
+$(B)/mpi/ipt: $(TOOL:%=$(B)/mpi/tool/%.o) $(TESTED_TOOL:%=$(B)/mpi/tool/%.o) $(BENCH_TOOL:%=$(B)/mpi/tool/%.o)
+	$(MPICC) $(CFLAGS) -o $@ $^ $(LDLIBS) -ldl
 
 $(B)/examples/%: examples/%.c $(HEADERS) | $(B)/examples
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -lm

@@ -24,7 +24,7 @@
  *   The papers' kernels and heuristics by their names     >>papers
  *   Settings at compile time                              >>settings
  *   Limits of this version                                >>limits
- *   Interface: names, core, host, programs, papers        >>interface
+ *   Interface: names, core, host, programs ... batch, mpi  >>interface
  *   Implementation                                        >>implementation
  * A newcomer reads to >>errors, then >>interface/core. The folder gen/doc of ipt's repository has the details:
  * method.md, cache.md, larger.md, papers.md, options.md, limits.md.
@@ -139,7 +139,7 @@
  * matrix may exceed max_device_memory or the device's memory: it then goes in pieces. Such plans take axes and
  * expressions, but no rotations, reflections or formats. ipt_plan_execute_host_async does the same in a thread of its
  * own. ipt_plan_create_split distributes the parts over several devices. ipt_plan_execute_storage transposes a matrix
- * that your functions read and write, in a file, say, within max_host_memory, resumable after a crash. See larger.md.
+ * in a file, say, within max_host_memory (larger.md); ipt_mpi_plan_create one over MPI ranks (distributed.md).
  *
  * >>moves
  * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element x anew,
@@ -167,7 +167,7 @@
  *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics
  *   IPT_NO_HOST_STREAMING  host matrices go whole: no overlap, no pieces, one device. Implies IPT_NO_STORAGE
  *   IPT_NO_STORAGE         leaves out ipt_plan_execute_storage and its companions
- *   IPT_NO_BATCH           leaves out ipt_batch_create and its companions: actions on many small elements
+ *   IPT_NO_BATCH           leaves out ipt_batch_create and its companions. IPT_MPI adds ipt_mpi_plan_create and its own
  *   IPT_NO_OFFLINE         leaves out profiles and ipt_context_entry, with its companions
  *   IPT_NO_WISDOM          leaves out the functions of wisdom; IPT_MEASURE measures for each plan anew
  *   IPT_NO_DISK_CACHE      leaves out all code that reads and writes cache folders
@@ -377,7 +377,8 @@ IPT_API const char *ipt_format_string(ipt_format format);
     X(IPT_ERROR_INCOMPLETE, 7, "execution failed after some stages were enqueued: the content is undefined")           \
     X(IPT_ERROR_OPENCL, 8, "an OpenCL call failed")                                                                    \
     X(IPT_ERROR_CANCELLED, 9, "a callback requested an end before anything was changed")                               \
-    X(IPT_ERROR_STORAGE, 10, "a storage could not be read or written")
+    X(IPT_ERROR_STORAGE, 10, "a storage could not be read or written")                                                 \
+    X(IPT_ERROR_MPI, 11, "an MPI call failed")
 
 #define IPT__RESULT_ENUMERATOR(name, value, sentence) name = value,
 typedef enum ipt_result { IPT_RESULT_LIST(IPT__RESULT_ENUMERATOR) IPT__RESULT_COUNT } ipt_result;
@@ -1045,6 +1046,128 @@ IPT_API const char *ipt_batch_source(const ipt_batch *batch);
 IPT_API void ipt_batch_destroy(ipt_batch *batch);
 
 #endif /* IPT_NO_BATCH */
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>interface/mpi                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Matrices in block rows over the ranks of an MPI communicator. Needs mpi.h, with IPT_MPI defined only. */
+
+#ifdef IPT_MPI
+#include <mpi.h>
+
+/* Flags of a plan over ranks, combined by |. */
+#define IPT_MPI_BUFFERED 1u     /* exchange by one MPI_Alltoallv into a second block, which the plan allocates */
+#define IPT_MPI_DEVICE_AWARE 2u /* MPI reads and writes device memory: desc.address is set */
+
+/* A matrix of rows x cols elements. Rank p of P ranks holds some of its rows before, and some rows of the cols x rows
+ * result after. All ranks pass the same numbers. */
+typedef struct ipt_mpi_desc {
+    size_t rows, cols; /* elements, of the whole matrix */
+    size_t elem_size;  /* bytes */
+    size_t block;      /* rows of each rank: rank p holds rows p * block up to (p + 1) * block or the end. The last rank
+                          with rows may hold fewer, later ranks hold none. 0: rows / P, rounded up. FFTW's distribution */
+    size_t block_out;  /* the same for the rows of the result. 0: cols / P, rounded up */
+    const size_t *row_counts; /* rows of each rank, P numbers of sum rows, instead of block. NULL: by block. Copied */
+    const size_t *col_counts; /* the same for the rows of the result, instead of block_out */
+    unsigned flags;           /* IPT_MPI_BUFFERED ... */
+    size_t max_workspace;     /* bytes beside the block for a rank's plans and messages. 0: 1 % of the largest block, at
+                                 least     1 MiB. 1: as little as possible. IPT_MPI_BUFFERED adds a block */
+    ipt_context *const *split; /* contexts of several devices of this rank's node that share the local steps on host
+                                  memory: see ipt_plan_create_split. NULL: one device */
+    size_t split_count;
+    void *(*address)(cl_mem buffer, void *user); /* IPT_MPI_DEVICE_AWARE: returns the address of a buffer that MPI
+                                                    takes, or NULL. OpenCL itself has none: CUDA, HIP or SVM know it */
+    void *user;                                  /* passed to address */
+} ipt_mpi_desc; /* rows, cols and elem_size are required; zeros elsewhere mean defaults */
+
+/* What a rank holds, as the desc distributes it. */
+typedef struct ipt_mpi_share {
+    size_t first_row, rows;         /* of the matrix, before */
+    size_t first_row_out, rows_out; /* of the result */
+    size_t
+        bytes; /* of the rank's memory: the larger of rows * cols and rows_out * rows of the matrix, times elem_size */
+} ipt_mpi_share;
+
+/* Computes what rank `rank` of `ranks` holds. Calls no MPI. Errors: INVALID_ARGUMENT. */
+IPT_API ipt_result ipt_mpi_share_of(const ipt_mpi_desc *desc, int ranks, int rank, ipt_mpi_share *share);
+
+/* The same for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_mpi_share_of_sized(size_t desc_bytes, const ipt_mpi_desc *desc, int ranks, int rank,
+                                          ipt_mpi_share *share);
+#define ipt_mpi_share_of(...) ipt_mpi_share_of_sized(sizeof(ipt_mpi_desc), __VA_ARGS__)
+
+/* A plan over ranks. It holds a duplicate of the communicator, whose errors return. */
+typedef struct ipt_mpi_plan ipt_mpi_plan;
+
+/* Creates a plan: all ranks of the communicator call it, each with a context of its own device. Duplicates the
+ * communicator, and makes the plans of the rank's local steps. All ranks return the same result. The error text of the
+ * others names the failing rank and its failure. On failure *plan is NULL. Errors: INVALID_ARGUMENT (also if ranks
+ * differ in the desc), UNSUPPORTED, OUT_OF_MEMORY, MPI, and those of ipt_plan_create. Before MPI_Init, after
+ * MPI_Finalize and for MPI_COMM_NULL a rank returns INVALID_ARGUMENT alone. */
+IPT_API ipt_result ipt_mpi_plan_create(ipt_context *context, MPI_Comm communicator, const ipt_mpi_desc *desc,
+                                       ipt_mpi_plan **plan);
+
+/* The same for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *context, MPI_Comm communicator,
+                                             const ipt_mpi_desc *desc, ipt_mpi_plan **plan);
+#define ipt_mpi_plan_create(context, communicator, ...)                                                                \
+    ipt_mpi_plan_create_sized(sizeof(ipt_mpi_desc), context, communicator, __VA_ARGS__)
+
+/* Transposes the matrix in place. All ranks call it, and it returns when this rank's block holds its rows of the
+ * result. data: ipt_mpi_share.bytes bytes of host memory, aligned to 16 bytes; a rank that holds nothing may pass NULL.
+ * options (may be NULL): progress counts the bytes of local steps and messages of this rank.
+ *   All ranks return the same result. A failure or cancellation on any rank before the exchange leaves the data of all
+ * ranks unchanged: each undoes its first local step. A later one returns INCOMPLETE: the content of all blocks is
+ * undefined. A failed rank still takes part in the exchange, so that no rank waits for it. A cancellation during the
+ * exchange takes effect at its end. A rank whose process ends takes all others with it, unless the MPI returns errors
+ * for it: then INCOMPLETE or MPI. One execution of a plan at a time, in the same sequence on all ranks. Errors:
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, CANCELLED, UNSUPPORTED, MPI (unchanged); INCOMPLETE. */
+IPT_API ipt_result ipt_mpi_plan_execute_host(ipt_mpi_plan *plan, void *data, const ipt_host_options *options);
+
+/* The same for options of options_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_mpi_plan_execute_host_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
+                                                   const ipt_host_options *options);
+#define ipt_mpi_plan_execute_host(plan, ...)                                                                           \
+    ipt_mpi_plan_execute_host_sized(sizeof(ipt_host_options), plan, __VA_ARGS__)
+
+/* The same in a thread of its own: see ipt_plan_execute_host_async. MPI was initialised with MPI_THREAD_SERIALIZED, and
+ * the program calls no MPI function until the execution ends, or with MPI_THREAD_MULTIPLE. A rank that cannot start
+ * waits for the others, which then return its failure: UNSUPPORTED (a lower level; IPT_NO_THREADS on all ranks), or
+ * OUT_OF_MEMORY. */
+IPT_API ipt_result ipt_mpi_plan_execute_host_async(ipt_mpi_plan *plan, void *data, const ipt_host_options *options,
+                                                   cl_event *event);
+
+/* The same for options of options_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
+                                                         const ipt_host_options *options, cl_event *event);
+#define ipt_mpi_plan_execute_host_async(plan, data, ...)                                                               \
+    ipt_mpi_plan_execute_host_async_sized(sizeof(ipt_host_options), plan, data, __VA_ARGS__)
+
+/* The memory of a rank's block on its device, for ipt_mpi_plan_execute. */
+typedef struct ipt_mpi_buffer {
+    cl_command_queue queue; /* of the plan's context, for the local steps */
+    cl_mem buffer;
+    size_t byte_offset;      /* a multiple of 16 */
+    cl_uint num_wait_events; /* the first command waits for these */
+    const cl_event *wait_events;
+} ipt_mpi_buffer;
+
+/* The same for a block in device memory. Blocks until the result is there. Messages pass through pinned host memory, or
+ * with IPT_MPI_DEVICE_AWARE through device memory. desc.split is not used. */
+IPT_API ipt_result ipt_mpi_plan_execute(ipt_mpi_plan *plan, const ipt_mpi_buffer *buffer,
+                                        const ipt_host_options *options);
+
+/* Returns the bytes that the plan holds beside the block: local plans, messages, with IPT_MPI_BUFFERED a block. 0 for
+ * NULL. */
+IPT_API size_t ipt_mpi_plan_workspace(const ipt_mpi_plan *plan);
+
+/* Describes the rank's local steps, rounds and messages in lines of text. Lives as long as the plan. Never NULL; "" for
+ * NULL. */
+IPT_API const char *ipt_mpi_plan_describe(const ipt_mpi_plan *plan);
+
+/* Destroys a plan; NULL is fine. All ranks call it, before MPI_Finalize: it frees the communicator. */
+IPT_API void ipt_mpi_plan_destroy(ipt_mpi_plan *plan);
+#endif
 
 #endif /* IPT_H_INCLUDED */
 
@@ -15041,6 +15164,33 @@ static void ipt__host_event_end(cl_event event, ipt_result result)
     ipt__cl.clReleaseEvent(event);
 }
 
+/* Makes the user event of an execution, with one reference for its thread and one for the caller. */
+static ipt_result ipt__host_event_begin(ipt_context *context, cl_event *event)
+{
+    cl_int error;
+    *event = ipt__cl.clCreateUserEvent(context->context, &error);
+    if (error) {
+        *event = NULL;
+        return ipt__fail_opencl("clCreateUserEvent", error);
+    }
+    error = ipt__cl.clRetainEvent(*event);
+    if (!error)
+        return IPT_SUCCESS;
+    ipt__host_event_end(*event, IPT_ERROR_OPENCL);
+    *event = NULL;
+    return ipt__fail_opencl("clRetainEvent", error);
+}
+
+/* Ends the event of an execution that has not begun. event and *event may be NULL. */
+static void ipt__host_event_cancel(cl_event *event, ipt_result result)
+{
+    if (!event || !*event)
+        return;
+    ipt__host_event_end(*event, result);
+    ipt__cl.clReleaseEvent(*event);
+    *event = NULL;
+}
+
 static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
 {
     ipt__host_job job = *(ipt__host_job *)argument;
@@ -15060,7 +15210,6 @@ IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_p
     ipt_host_options taken;
     ipt__host_job *job;
     ipt__thread thread;
-    cl_int error = CL_SUCCESS;
     ipt_result result = ipt__check_plan(plan);
     if (event)
         *event = NULL;
@@ -15077,25 +15226,16 @@ IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_p
     job->data = data;
     job->allocator = plan->context->allocator;
     job->options = taken;
-    if (event) {
-        *event = job->event = ipt__cl.clCreateUserEvent(plan->context->context, &error);
-        if (!error)
-            error = ipt__cl.clRetainEvent(job->event); /* the caller's reference */
-        if (error)
-            result = ipt__fail_opencl(*event ? "clRetainEvent" : "clCreateUserEvent", error);
-    }
+    if (event)
+        result = ipt__host_event_begin(plan->context, event);
+    job->event = event ? *event : NULL;
     if (!result && !IPT__THREAD_START(&thread, ipt__host_job_main, job))
         result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "a thread cannot be started");
     if (!result) {
         IPT__THREAD_DETACH(thread);
         return IPT_SUCCESS;
     }
-    if (event && *event) {
-        ipt__host_event_end(*event, result);
-        if (!error)
-            ipt__cl.clReleaseEvent(*event);
-        *event = NULL;
-    }
+    ipt__host_event_cancel(event, result);
     ipt__release(&plan->context->allocator, job);
     return result;
 }
@@ -18536,6 +18676,1679 @@ IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t el
     ipt_context_destroy(context);
     return result;
 }
+#ifdef IPT_MPI
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>mpi/shape                                                                                                        */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Matrices over ranks: shares, rounds and the steps of the exchange. Calls no MPI. */
+
+/* Rank p holds r_p rows before and c_p rows after. Its first local step makes the piece for each rank q contiguous: c_q
+ * x r_p elements. After the exchange it holds a piece of c_p x r_s elements from each rank s, and the last local steps
+ * merge them.
+ *   Pieces of equal size change places, chunk by chunk: phase SWAP, in the rounds of a tournament, in which each rank
+ * has one partner a round. If r_p c_q exceeds r_q c_p, rank p then has a rest of its piece for q, and q has no room for
+ * it yet. Rests flow from ranks of a higher ratio r / c to those of a lower one: phase OUT. A rank first sends its
+ * rests, to ranks of the lowest ratio first. That empties what its result needs. Then it moves the pieces to their
+ * final places and receives: phase IN. The senders' ratios are higher, so no ranks wait for each other in a circle. */
+
+/* One side of the matrix, and how it is distributed. */
+typedef struct ipt__mpi_side {
+    size_t total, block;
+    size_t *starts; /* ranks + 1 numbers; NULL: by block */
+} ipt__mpi_side;
+
+/* A receiver of a rest. */
+typedef struct ipt__mpi_rest {
+    size_t rows, cols; /* its ratio */
+    int round, peer;
+} ipt__mpi_rest;
+
+/* How local steps make and merge pieces, see ipt__mpi_choose_way. */
+typedef enum ipt__mpi_way { IPT__MPI_BY_ROWS, IPT__MPI_BY_COLS, IPT__MPI_BY_PIECES } ipt__mpi_way;
+
+typedef struct ipt__mpi_shape {
+    ipt__mpi_side rows, cols;
+    size_t size; /* bytes of an element */
+    int ranks, rank;
+    size_t chunk; /* bytes of a message at most, the same on all ranks */
+    ipt__mpi_way way;
+    ipt__mpi_rest *rests; /* in the sequence of phase OUT */
+    int rest_count;
+} ipt__mpi_shape;
+
+/* The first of a rank's rows of a side, or with rank = ranks the end. */
+static size_t ipt__mpi_start(const ipt__mpi_side *side, int rank)
+{
+    if (side->starts)
+        return side->starts[rank];
+    return (size_t)rank < ipt__ceil_divide(side->total, side->block) ? (size_t)rank * side->block : side->total;
+}
+
+static size_t ipt__mpi_count(const ipt__mpi_side *side, int rank)
+{
+    return ipt__mpi_start(side, rank + 1) - ipt__mpi_start(side, rank);
+}
+
+/* Bytes of the piece that one rank sends to another. */
+static size_t ipt__mpi_piece(const ipt__mpi_shape *shape, int from, int to)
+{
+    return ipt__mpi_count(&shape->rows, from) * ipt__mpi_count(&shape->cols, to) * shape->size;
+}
+
+/* Bytes of a rank's block, before or after. */
+static size_t ipt__mpi_block_bytes(const ipt__mpi_shape *shape, int rank, int after)
+{
+    return after ? ipt__mpi_count(&shape->cols, rank) * shape->rows.total * shape->size
+                 : ipt__mpi_count(&shape->rows, rank) * shape->cols.total * shape->size;
+}
+
+/* Bytes of this rank's memory: the larger of the two. */
+static size_t ipt__mpi_share_bytes(const ipt__mpi_shape *shape)
+{
+    return ipt__max(ipt__mpi_block_bytes(shape, shape->rank, 0), ipt__mpi_block_bytes(shape, shape->rank, 1));
+}
+
+/* Bytes before the piece for a rank, before the exchange. */
+static size_t ipt__mpi_piece_at(const ipt__mpi_shape *shape, int to)
+{
+    return ipt__mpi_start(&shape->cols, to) * ipt__mpi_count(&shape->rows, shape->rank) * shape->size;
+}
+
+/* Bytes before the piece from a rank, after the exchange. */
+static size_t ipt__mpi_piece_out_at(const ipt__mpi_shape *shape, int from)
+{
+    return ipt__mpi_start(&shape->rows, from) * ipt__mpi_count(&shape->cols, shape->rank) * shape->size;
+}
+
+/* The number that all ranks with rows of this side hold alike. 0: they differ. *ranks: their number. */
+static size_t ipt__mpi_equal(const ipt__mpi_side *side, int all, size_t *ranks)
+{
+    size_t equal = 0;
+    int i;
+    *ranks = 0;
+    for (i = 0; i < all; ++i) {
+        const size_t count = ipt__mpi_count(side, i);
+        if (!count)
+            continue;
+        if (equal && count != equal)
+            return 0;
+        equal = count;
+        ++*ranks;
+    }
+    return equal;
+}
+
+/* Equal numbers of rows make the pieces an array whose last step is one transposition of long elements. Equal numbers
+ * of columns do so for the first step. Otherwise each received piece is transposed, and then all together. */
+static ipt__mpi_way ipt__mpi_choose_way(const ipt__mpi_shape *shape)
+{
+    size_t ranks;
+    const size_t rows = ipt__mpi_equal(&shape->rows, shape->ranks, &ranks),
+                 cols = ipt__mpi_equal(&shape->cols, shape->ranks, &ranks);
+    return rows && rows >= cols ? IPT__MPI_BY_ROWS : cols ? IPT__MPI_BY_COLS : IPT__MPI_BY_PIECES;
+}
+
+/* Whether a matrix is square, and distributed alike before and after. */
+static int ipt__mpi_is_square(const ipt__mpi_shape *shape)
+{
+    int i;
+    for (i = 0; i < shape->ranks && ipt__mpi_start(&shape->rows, i) == ipt__mpi_start(&shape->cols, i); ++i)
+        ;
+    return shape->rows.total == shape->cols.total && i == shape->ranks;
+}
+
+/* ---- rounds ---- */
+
+/* Rounds of a tournament of all pairs. */
+static int ipt__mpi_rounds(int ranks)
+{
+    return ranks % 2 ? ranks : ranks - 1;
+}
+
+/* A rank's partner in a round; the rank itself: none. */
+static int ipt__mpi_partner(int ranks, int rank, int round)
+{
+    const long long circle = ranks % 2 ? ranks : ranks - 1;
+    long long partner;
+    if (rank == circle) /* the last of an even number meets the rank that would meet itself */
+        return (int)((long long)round * (ranks / 2) % circle);
+    partner = (round - rank + circle) % circle;
+    return partner != rank || ranks % 2 ? (int)partner : ranks - 1;
+}
+
+/* The round in which two ranks meet. */
+static int ipt__mpi_round(int ranks, int a, int b)
+{
+    const long long circle = ranks % 2 ? ranks : ranks - 1;
+    return (int)(a == circle ? 2LL * b % circle : b == circle ? 2LL * a % circle : ((long long)a + b) % circle);
+}
+
+/* ---- rests ---- */
+
+static int ipt__mpi_rest_compare(const void *first, const void *second)
+{
+    const ipt__mpi_rest *const a = (const ipt__mpi_rest *)first, *const b = (const ipt__mpi_rest *)second;
+    const size_t left = a->rows * b->cols, right = b->rows * a->cols;
+    if (left != right)
+        return left < right ? -1 : 1;
+    return a->round < b->round ? -1 : 1;
+}
+
+/* Bytes of the rest that a rank sends to another after both have exchanged as much. */
+static size_t ipt__mpi_rest_bytes(const ipt__mpi_shape *shape, int from, int to)
+{
+    const size_t sent = ipt__mpi_piece(shape, from, to), received = ipt__mpi_piece(shape, to, from);
+    return sent - ipt__min(sent, received);
+}
+
+/* The number of ranks to which this one sends a rest. */
+static int ipt__mpi_count_rests(const ipt__mpi_shape *shape)
+{
+    int peer, count = 0;
+    for (peer = 0; peer < shape->ranks; ++peer)
+        count += ipt__mpi_rest_bytes(shape, shape->rank, peer) != 0;
+    return count;
+}
+
+/* Fills the list of receivers, which has room for them. */
+static void ipt__mpi_list_rests(ipt__mpi_shape *shape)
+{
+    int peer;
+    shape->rest_count = 0;
+    for (peer = 0; peer < shape->ranks; ++peer)
+        if (ipt__mpi_rest_bytes(shape, shape->rank, peer)) {
+            ipt__mpi_rest *const rest = &shape->rests[shape->rest_count++];
+            rest->rows = ipt__mpi_count(&shape->rows, peer);
+            rest->cols = ipt__mpi_count(&shape->cols, peer);
+            rest->round = ipt__mpi_round(shape->ranks, shape->rank, peer);
+            rest->peer = peer;
+        }
+    if (shape->rest_count)
+        qsort(shape->rests, (size_t)shape->rest_count, sizeof *shape->rests, ipt__mpi_rest_compare);
+}
+
+/* ---- steps ---- */
+
+typedef enum ipt__mpi_phase { IPT__MPI_SWAP, IPT__MPI_OUT, IPT__MPI_IN } ipt__mpi_phase;
+
+/* A message in each direction, or in one. */
+typedef struct ipt__mpi_step {
+    int peer;
+    size_t at; /* bytes from the start of the block: what is sent, and what the received message replaces */
+    size_t sent, received;
+} ipt__mpi_step;
+
+typedef struct ipt__mpi_cursor {
+    ipt__mpi_phase phase;
+    int turn;    /* round, or number of a rest */
+    size_t done; /* bytes of this turn's pair */
+} ipt__mpi_cursor;
+
+static int ipt__mpi_turns(const ipt__mpi_shape *shape, ipt__mpi_phase phase)
+{
+    return phase == IPT__MPI_OUT ? shape->rest_count : ipt__mpi_rounds(shape->ranks);
+}
+
+/* The next step of a phase. Returns 0 at its end. */
+static int ipt__mpi_next(const ipt__mpi_shape *shape, ipt__mpi_cursor *cursor, ipt__mpi_step *step)
+{
+    const int me = shape->rank, turns = ipt__mpi_turns(shape, cursor->phase);
+    for (; cursor->turn < turns; ++cursor->turn, cursor->done = 0) {
+        const int peer = cursor->phase == IPT__MPI_OUT ? shape->rests[cursor->turn].peer
+                                                       : ipt__mpi_partner(shape->ranks, me, cursor->turn);
+        const size_t out = ipt__mpi_piece(shape, me, peer), in = ipt__mpi_piece(shape, peer, me),
+                     both = ipt__min(out, in);
+        const size_t all = cursor->phase == IPT__MPI_SWAP  ? both
+                           : cursor->phase == IPT__MPI_OUT ? out - both
+                                                           : in - both;
+        const size_t bytes = ipt__min(shape->chunk, all - cursor->done);
+        if (peer == me || !bytes)
+            continue;
+        step->peer = peer;
+        step->sent = cursor->phase == IPT__MPI_IN ? 0 : bytes;
+        step->received = cursor->phase == IPT__MPI_OUT ? 0 : bytes;
+        step->at = cursor->phase == IPT__MPI_IN
+                       ? ipt__mpi_piece_out_at(shape, peer) + both + cursor->done
+                       : ipt__mpi_piece_at(shape, peer) + cursor->done + (cursor->phase == IPT__MPI_OUT ? both : 0);
+        cursor->done += bytes;
+        return 1;
+    }
+    return 0;
+}
+
+/* What moves within a block between phases OUT and IN: the piece of one rank. */
+typedef struct ipt__mpi_shift {
+    size_t from, to, bytes;
+} ipt__mpi_shift;
+
+static ipt__mpi_shift ipt__mpi_shift_of(const ipt__mpi_shape *shape, int peer)
+{
+    ipt__mpi_shift shift;
+    shift.from = ipt__mpi_piece_at(shape, peer);
+    shift.to = ipt__mpi_piece_out_at(shape, peer);
+    shift.bytes = ipt__min(ipt__mpi_piece(shape, shape->rank, peer), ipt__mpi_piece(shape, peer, shape->rank));
+    return shift;
+}
+
+/* The shift of a turn, of 2 * ranks turns. Pieces keep their sequence. Those that move down go first to last, then
+ * those that move up last to first: none overwrites another that has to move yet. bytes is 0 for turns without a move.
+ */
+static ipt__mpi_shift ipt__mpi_shift_at(const ipt__mpi_shape *shape, int turn)
+{
+    const int up = turn >= shape->ranks;
+    ipt__mpi_shift shift = ipt__mpi_shift_of(shape, up ? 2 * shape->ranks - 1 - turn : turn);
+    if (up ? shift.to <= shift.from : shift.to >= shift.from)
+        shift.bytes = 0;
+    return shift;
+}
+
+/* Bytes of a rank's messages in all phases, in both directions. */
+static size_t ipt__mpi_message_bytes(const ipt__mpi_shape *shape)
+{
+    const size_t own = ipt__mpi_piece(shape, shape->rank, shape->rank);
+    return ipt__mpi_block_bytes(shape, shape->rank, 0) + ipt__mpi_block_bytes(shape, shape->rank, 1) - 2 * own;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>mpi/agree                                                                                                        */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Results that all ranks share, and MPI's errors. */
+
+struct ipt_mpi_plan {
+    ipt_context *context;
+    MPI_Comm communicator; /* a duplicate */
+    ipt_mpi_desc desc;     /* without the counts, which shape has */
+    ipt__mpi_shape shape;
+    struct ipt__mpi_local *locals; /* see ipt__mpi_make_locals */
+    int local_count;
+    ipt_plan *owner;    /* the local plan whose workspace the others borrow */
+    size_t budget;      /* bytes of workspace for the local plans */
+    size_t patch_side;  /* elements; 0: the matrix is not square. See mpi/square.h */
+    ipt_plan *diagonal; /* transposes the rank's own tile of a square matrix; NULL: nothing moves */
+    char *window;       /* memory for messages, of ipt_host_alloc, or with device_window its content */
+    int depth;          /* messages in flight, in each direction */
+    cl_mem device_window;
+    char *device_address; /* of device_window, for MPI */
+    cl_command_queue reads, writes;
+    char *second;         /* IPT_MPI_BUFFERED: a block in host memory */
+    int *numbers;         /* and the counts of its call */
+    MPI_Datatype element; /* and its type */
+    char *description;
+};
+
+/* Fails with the text of an MPI error. */
+static IPT__RARE ipt_result ipt__fail_mpi(const char *call, int error)
+{
+    char text[MPI_MAX_ERROR_STRING + 1] = "";
+    int length = 0;
+    if (MPI_Error_string(error, text, &length))
+        length = 0;
+    text[length] = 0;
+    return ipt__fail(IPT_ERROR_MPI, "%s failed with %d: %s", call, error, text);
+}
+
+/* The worst of the ranks' results outweighs the others: INCOMPLETE, which is about the content, then any failure. */
+static int ipt__mpi_severity(ipt_result result)
+{
+    return result == IPT_ERROR_INCOMPLETE ? (int)IPT__RESULT_COUNT : (int)result;
+}
+
+/* Returns the worst result of all ranks, on each. All ranks call it. The error text names the rank. */
+static ipt_result ipt__mpi_agree(MPI_Comm communicator, ipt_result result)
+{
+    struct {
+        int severity, rank;
+    } own, worst;
+    char text[IPT__CAUSE_BYTES];
+    int code = (int)result, error;
+    ipt__keep_cause(text);
+    own.severity = ipt__mpi_severity(result);
+    error = MPI_Comm_rank(communicator, &own.rank);
+    if (!error)
+        error = MPI_Allreduce(&own, &worst, 1, MPI_2INT, MPI_MAXLOC, communicator);
+    if (error)
+        return ipt__fail_mpi("MPI_Allreduce", error);
+    if (!worst.severity)
+        return IPT_SUCCESS;
+    error = MPI_Bcast(&code, 1, MPI_INT, worst.rank, communicator);
+    if (!error)
+        error = MPI_Bcast(text, (int)sizeof text, MPI_CHAR, worst.rank, communicator);
+    if (error)
+        return ipt__fail_mpi("MPI_Bcast", error);
+    text[sizeof text - 1] = 0;
+    return ipt__fail((ipt_result)code, "rank %d of the communicator: %s", worst.rank, text);
+}
+
+/* Refuses ranks that pass different numbers. message: the error then. */
+static ipt_result ipt__mpi_agree_on(MPI_Comm communicator, const cl_ulong *numbers, int count, const char *message)
+{
+    enum { MOST = 16 };
+    cl_ulong both[2 * MOST], most[2 * MOST];
+    int i, error;
+    for (i = 0; i < count; ++i) {
+        both[i] = numbers[i];
+        both[count + i] = ~numbers[i];
+    }
+    error = MPI_Allreduce(both, most, 2 * count, MPI_UINT64_T, MPI_MAX, communicator);
+    if (error)
+        return ipt__fail_mpi("MPI_Allreduce", error);
+    for (i = 0; i < count; ++i)
+        if (most[i] != ~most[count + i])
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s", message);
+    return IPT_SUCCESS;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>mpi/plan                                                                                                         */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Plans over ranks: making, describing and destroying them. */
+
+enum {
+    IPT__MPI_DEPTH = 4,               /* messages in flight */
+    IPT__MPI_CHUNK_BYTES = 128 << 10, /* of a message at most: windows stay in the processor's cache */
+    IPT__MPI_BUS_BYTES = 4 << 20,     /* the same if a device has its own memory: its bus needs longer transfers */
+    IPT__MPI_LEAST_CHUNK = 4 << 10
+};
+
+/* A local step: a plan, and where its matrices begin. */
+typedef struct ipt__mpi_local {
+    ipt_plan *plan; /* NULL: nothing moves */
+    size_t at;      /* bytes into the block */
+} ipt__mpi_local;
+
+/* The steps in plan->locals: before the exchange, its inverse, and from there on those after the exchange. */
+enum { IPT__MPI_BEFORE, IPT__MPI_UNDO, IPT__MPI_AFTER };
+
+/* ---- shapes ---- */
+
+/* Completes a side whose total and block the desc gives. */
+static ipt_result ipt__mpi_take_side(const char *name, const size_t *counts, int ranks, const ipt_allocator *allocator,
+                                     ipt__mpi_side *side)
+{
+    const size_t total = side->total, block = side->block;
+    size_t sum = 0;
+    int i;
+    if (!block)
+        side->block = ipt__ceil_divide(total, (size_t)ranks);
+    if (!counts) {
+        if (ipt__ceil_divide(total, side->block) > (size_t)ranks)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                             "%s = %zu: %d ranks of so many rows hold less than %zu rows, so use at least %zu", name,
+                             block, ranks, total, ipt__ceil_divide(total, (size_t)ranks));
+        return IPT_SUCCESS;
+    }
+    for (i = 0; i < ranks; ++i) {
+        if (counts[i] > total - sum)
+            break;
+        sum += counts[i];
+    }
+    if (i < ranks || sum != total)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "the counts instead of %s have another sum than %zu", name, total);
+    side->starts = (size_t *)ipt__allocate(allocator, ((size_t)ranks + 1) * sizeof *side->starts);
+    if (!side->starts)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    for (i = 0; i < ranks; ++i)
+        side->starts[i + 1] = side->starts[i] + counts[i];
+    return IPT_SUCCESS;
+}
+
+/* Checks the numbers of a desc, and takes them. */
+static ipt_result ipt__mpi_take_shape(const ipt_mpi_desc *desc, int ranks, int rank, const ipt_allocator *allocator,
+                                      ipt__mpi_shape *shape)
+{
+    size_t bytes = desc->elem_size;
+    ipt_result result;
+    if (!desc->rows || !desc->cols || !desc->elem_size)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is 0: must be at least 1",
+                         !desc->rows   ? "rows"
+                         : !desc->cols ? "cols"
+                                       : "elem_size");
+    if (!ipt__multiply(&bytes, desc->rows) || !ipt__multiply(&bytes, desc->cols))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %zu, cols = %zu, elem_size = %zu: their product overflows",
+                         desc->rows, desc->cols, desc->elem_size);
+    if (ranks < 1 || rank < 0 || rank >= ranks)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rank %d of %d ranks: must be 0 to ranks - 1", rank, ranks);
+    shape->size = desc->elem_size;
+    shape->ranks = ranks;
+    shape->rank = rank;
+    shape->rows.total = desc->rows;
+    shape->rows.block = desc->block;
+    shape->cols.total = desc->cols;
+    shape->cols.block = desc->block_out;
+    result = ipt__mpi_take_side("block", desc->row_counts, ranks, allocator, &shape->rows);
+    if (!result)
+        result = ipt__mpi_take_side("block_out", desc->col_counts, ranks, allocator, &shape->cols);
+    return result;
+}
+
+static void ipt__mpi_free_shape(const ipt_allocator *allocator, ipt__mpi_shape *shape)
+{
+    ipt__release(allocator, shape->rows.starts);
+    ipt__release(allocator, shape->cols.starts);
+    ipt__release(allocator, shape->rests);
+    memset(shape, 0, sizeof *shape);
+}
+
+IPT_API ipt_result ipt_mpi_share_of_sized(size_t desc_bytes, const ipt_mpi_desc *desc, int ranks, int rank,
+                                          ipt_mpi_share *share)
+{
+    const ipt_allocator allocator = {ipt__default_alloc, ipt__default_free, NULL};
+    ipt__mpi_shape shape;
+    ipt_mpi_desc taken;
+    ipt_result result;
+    if (!desc || !share)
+        return ipt__fail_null(desc ? "share" : "desc");
+    memset(&shape, 0, sizeof shape);
+    memset(share, 0, sizeof *share);
+    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes, "desc");
+    if (!result)
+        result = ipt__mpi_take_shape(&taken, ranks, rank, &allocator, &shape);
+    if (!result) {
+        share->first_row = ipt__mpi_start(&shape.rows, rank);
+        share->rows = ipt__mpi_count(&shape.rows, rank);
+        share->first_row_out = ipt__mpi_start(&shape.cols, rank);
+        share->rows_out = ipt__mpi_count(&shape.cols, rank);
+        share->bytes = ipt__mpi_share_bytes(&shape);
+    }
+    ipt__mpi_free_shape(&allocator, &shape);
+    return result;
+}
+
+/* ---- local steps ---- */
+
+/* Makes a plan of this rank's device. */
+static ipt_result ipt__mpi_make_plan(ipt_mpi_plan *plan, ipt_plan_desc *desc, ipt_plan **made)
+{
+    ipt_result result;
+    desc->max_workspace = plan->budget;
+    result = ipt__any_plan_make(plan->context, desc, plan->owner, made);
+    if (!result && !plan->owner) { /* the others share its workspace, which grows as they need */
+        plan->owner = *made;
+        plan->owner->own.grows = 1;
+    }
+    return result;
+}
+
+/* Makes the plan of a local step: `batch` matrices, one after the other. */
+static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t cols, size_t elem_size, size_t batch,
+                                      ipt__mpi_local *local)
+{
+    ipt_plan_desc desc;
+    if (rows <= 1 || cols <= 1)
+        return IPT_SUCCESS;
+    memset(&desc, 0, sizeof desc);
+    desc.rows = rows;
+    desc.cols = cols;
+    desc.elem_size = elem_size;
+    desc.batch = batch;
+    if (!plan->desc.split_count)
+        return ipt__mpi_make_plan(plan, &desc, &local->plan);
+    desc.max_workspace = plan->budget;
+    return ipt_plan_create_split(plan->desc.split, plan->desc.split_count, &desc, &local->plan);
+}
+
+/* Makes the plan for this rank's own tile of a square matrix. */
+static ipt_result ipt__mpi_make_diagonal(ipt_mpi_plan *plan)
+{
+    const ipt__mpi_shape *const shape = &plan->shape;
+    const size_t side = ipt__mpi_count(&shape->rows, shape->rank);
+    ipt_plan_desc desc;
+    if (side <= 1)
+        return IPT_SUCCESS;
+    memset(&desc, 0, sizeof desc);
+    desc.rows = desc.cols = side;
+    desc.elem_size = shape->size;
+    desc.row_pitch = desc.row_pitch_out = shape->cols.total * shape->size;
+    return ipt__mpi_make_plan(plan, &desc, &plan->diagonal);
+}
+
+/* Makes the steps that transpose each received piece: one for each sequence of ranks with as many rows. */
+static ipt_result ipt__mpi_make_pieces(ipt_mpi_plan *plan, size_t cols)
+{
+    const ipt__mpi_shape *const shape = &plan->shape;
+    ipt_result result = IPT_SUCCESS;
+    int s, end;
+    for (s = 0; s < shape->ranks && !result; s = end) {
+        const size_t rows = ipt__mpi_count(&shape->rows, s);
+        ipt__mpi_local *const local = &plan->locals[plan->local_count];
+        for (end = s + 1; end < shape->ranks && ipt__mpi_count(&shape->rows, end) == rows; ++end)
+            ;
+        if (!rows)
+            continue;
+        local->at = ipt__mpi_piece_out_at(shape, s);
+        result = ipt__mpi_make_local(plan, cols, rows, shape->size, (size_t)(end - s), local);
+        ++plan->local_count;
+    }
+    return result;
+}
+
+/* Makes all local steps of this rank. */
+static ipt_result ipt__mpi_make_locals(ipt_mpi_plan *plan)
+{
+    const ipt__mpi_shape *const shape = &plan->shape;
+    const size_t rows = ipt__mpi_count(&shape->rows, shape->rank), cols = ipt__mpi_count(&shape->cols, shape->rank);
+    size_t row_ranks, col_ranks;
+    const size_t equal_rows = ipt__mpi_equal(&shape->rows, shape->ranks, &row_ranks),
+                 equal_cols = ipt__mpi_equal(&shape->cols, shape->ranks, &col_ranks);
+    const int by_cols = shape->way == IPT__MPI_BY_COLS;
+    const size_t parts = by_cols ? col_ranks : shape->cols.total,
+                 size = by_cols ? equal_cols * shape->size : shape->size;
+    ipt_result result;
+    const size_t most = IPT__MPI_AFTER + 1 + (shape->way == IPT__MPI_BY_PIECES ? (size_t)shape->ranks : 0);
+    plan->locals = (ipt__mpi_local *)ipt__allocate(&plan->context->allocator, most * sizeof *plan->locals);
+    if (!plan->locals)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    plan->local_count = IPT__MPI_AFTER;
+    result = ipt__mpi_make_local(plan, rows, parts, size, 1, &plan->locals[IPT__MPI_BEFORE]);
+    if (!result)
+        result = ipt__mpi_make_local(plan, parts, rows, size, 1, &plan->locals[IPT__MPI_UNDO]);
+    if (!result && shape->way == IPT__MPI_BY_PIECES)
+        result = ipt__mpi_make_pieces(plan, cols);
+    if (result)
+        return result;
+    if (shape->way == IPT__MPI_BY_ROWS)
+        return ipt__mpi_make_local(plan, row_ranks, cols, equal_rows * shape->size, 1,
+                                   &plan->locals[plan->local_count++]);
+    return ipt__mpi_make_local(plan, shape->rows.total, cols, shape->size, 1, &plan->locals[plan->local_count++]);
+}
+
+/* Bytes of workspace that the local plans hold. */
+static size_t ipt__mpi_locals_workspace(const ipt_mpi_plan *plan)
+{
+    size_t bytes = plan->owner ? plan->owner->own.bytes : 0;
+    int i;
+    for (i = 0; plan->desc.split_count && i < plan->local_count; ++i)
+        bytes += ipt_plan_workspace(plan->locals[i].plan);
+    return bytes;
+}
+
+/* ---- memory for messages ---- */
+
+/* Bytes beside a block, the same on all ranks. */
+static size_t ipt__mpi_allowed(const ipt_mpi_desc *desc, const ipt__mpi_shape *shape)
+{
+    size_t most = 0;
+    int i;
+    for (i = 0; i < shape->ranks; ++i)
+        most = ipt__max(most, ipt__max(ipt__mpi_block_bytes(shape, i, 0), ipt__mpi_block_bytes(shape, i, 1)));
+    return desc->max_workspace ? desc->max_workspace : ipt__max(most / 100, (size_t)1 << 20);
+}
+
+/* Divides the allowed bytes between the local plans, which take what they need, and the least for messages. */
+static ipt_result ipt__mpi_divide_memory(ipt_mpi_plan *plan)
+{
+    const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape), least = plan->desc.max_workspace;
+    size_t window;
+    plan->depth = least == 1 ? 1 : IPT__MPI_DEPTH;
+    plan->shape.chunk = IPT__MPI_LEAST_CHUNK;
+    window = ipt__max(plan->shape.chunk * 2 * (size_t)plan->depth, allowed / 16);
+    plan->budget = least == 1 ? 1 : allowed - window;
+    if (least > 1 && allowed <= window)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_workspace = %zu: messages alone need %zu bytes", allowed, window);
+    return IPT_SUCCESS;
+}
+
+/* Gives messages what the local plans of all ranks have left. All ranks call it. */
+static ipt_result ipt__mpi_size_messages(ipt_mpi_plan *plan)
+{
+    const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape), taken = ipt__mpi_locals_workspace(plan),
+                 left = (allowed - ipt__min(taken, allowed)) / 2 / (size_t)plan->depth;
+    const size_t least = IPT__MPI_LEAST_CHUNK,
+                 most = plan->context->shares_memory ? (size_t)IPT__MPI_CHUNK_BYTES : (size_t)IPT__MPI_BUS_BYTES;
+    cl_ulong chunk = plan->depth == 1 ? least : ipt__min(ipt__max(left / 64 * 64, least), most);
+    const int error = MPI_Allreduce(MPI_IN_PLACE, &chunk, 1, MPI_UINT64_T, MPI_MIN, plan->communicator);
+    plan->shape.chunk = (size_t)chunk;
+    return error ? ipt__fail_mpi("MPI_Allreduce", error) : IPT_SUCCESS;
+}
+
+/* Allocates the memory for messages, and the queues that move it. */
+static ipt_result ipt__mpi_take_window(ipt_mpi_plan *plan)
+{
+    const ipt_context *const context = plan->context;
+    const size_t bytes = plan->shape.chunk * 2 * (size_t)plan->depth,
+                 block = ipt__mpi_block_bytes(&plan->shape, plan->shape.rank, 1);
+    void *memory = NULL;
+    size_t refused;
+    cl_int error = CL_SUCCESS;
+    ipt_result result = ipt_host_alloc(plan->context, bytes, &memory);
+    plan->window = (char *)memory;
+    if (!result && plan->desc.flags & IPT_MPI_BUFFERED && block) {
+        plan->second = (char *)ipt__allocate(&context->allocator, block);
+        result = plan->second ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
+    }
+    if (!result && plan->desc.flags & IPT_MPI_DEVICE_AWARE) {
+        result = ipt__buffer_make(context, bytes, NULL, "memory for messages", &refused, &plan->device_window);
+        if (!result)
+            plan->device_address = (char *)plan->desc.address(plan->device_window, plan->desc.user);
+        if (!result && !plan->device_address)
+            result = ipt__fail(IPT_ERROR_UNSUPPORTED, "desc.address returned NULL for the plan's own buffer");
+    }
+    if (!result)
+        plan->reads = ipt__cl.clCreateCommandQueue(context->context, context->device, 0, &error);
+    if (!result && !error)
+        plan->writes = ipt__cl.clCreateCommandQueue(context->context, context->device, 0, &error);
+    return error ? ipt__fail_opencl("clCreateCommandQueue", error) : result;
+}
+
+/* ---- description ---- */
+
+static ipt_result ipt__mpi_write_description(ipt_mpi_plan *plan)
+{
+    static const char *const ways[] = {"equal blocks of rows", "equal blocks of columns", "pieces one by one"};
+    const ipt__mpi_shape *const shape = &plan->shape;
+    const size_t capacity = (size_t)IPT__DESCRIPTION_BYTES * (size_t)(plan->local_count + 2);
+    ipt__text out;
+    int i;
+    plan->description = (char *)ipt__allocate(&plan->context->allocator, capacity);
+    if (!plan->description)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    out = ipt__text_in(plan->description, capacity);
+    ipt__text_add(&out, "%zu x %zu elements of %zu bytes over %d ranks; rank %d: %zu rows, then %zu\n",
+                  shape->rows.total, shape->cols.total, shape->size, shape->ranks, shape->rank,
+                  ipt__mpi_count(&shape->rows, shape->rank), ipt__mpi_count(&shape->cols, shape->rank));
+    ipt__text_add(&out, "%s; %d rounds, messages of %zu bytes at most, %zu bytes of them, %zu bytes of workspace\n",
+                  ways[shape->way], plan->second ? 1 : ipt__mpi_rounds(shape->ranks), shape->chunk,
+                  ipt__mpi_message_bytes(shape), ipt_mpi_plan_workspace(plan));
+    if (plan->patch_side)
+        ipt__text_add(&out, "host memory: tiles change places in patches of %zu x %zu; after the exchange: %s",
+                      plan->patch_side, plan->patch_side, plan->diagonal ? plan->diagonal->description : "nothing\n");
+    for (i = 0; i < plan->local_count; ++i)
+        if (plan->locals[i].plan && i != IPT__MPI_UNDO)
+            ipt__text_add(&out, "%s the exchange: %s", i == IPT__MPI_BEFORE ? "before" : "after",
+                          plan->locals[i].plan->description);
+    return IPT_SUCCESS;
+}
+
+IPT_API const char *ipt_mpi_plan_describe(const ipt_mpi_plan *plan)
+{
+    return plan ? plan->description : "";
+}
+
+IPT_API size_t ipt_mpi_plan_workspace(const ipt_mpi_plan *plan)
+{
+    size_t bytes;
+    if (!plan)
+        return 0;
+    bytes = plan->shape.chunk * 2 * (size_t)plan->depth * (plan->device_window ? 2 : 1);
+    if (plan->second)
+        bytes += ipt__mpi_block_bytes(&plan->shape, plan->shape.rank, 1);
+    return bytes + ipt__mpi_locals_workspace(plan);
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>mpi/exchange                                                                                                     */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The exchange of blocks between ranks. */
+
+/* A block: in host memory, or on the device, with an address for MPI if it is aware of the device. */
+typedef struct ipt__mpi_place {
+    char *host;
+    cl_mem buffer;
+    size_t offset;
+    char *address;
+} ipt__mpi_place;
+
+/* A step in flight. */
+typedef struct ipt__mpi_slot {
+    ipt__mpi_step step;
+    MPI_Request send, receive;
+    cl_event read, written; /* device memory only */
+    int sent;
+} ipt__mpi_slot;
+
+typedef struct ipt__mpi_run {
+    ipt_mpi_plan *plan;
+    ipt__mpi_place place;
+    const ipt_host_options *options;
+    size_t done, total; /* bytes of progress */
+    size_t base, part;  /* of the local step in progress: bytes before it, and of it */
+    int cancelled;
+    int square;        /* this execution is of mpi/square.h */
+    ipt_result result; /* the first failure of the exchange, which continues so that no rank waits for this one */
+    char cause[IPT__CAUSE_BYTES]; /* its text */
+    ipt__mpi_slot slots[IPT__MPI_DEPTH];
+} ipt__mpi_run;
+
+static void ipt__mpi_progress(ipt__mpi_run *run, size_t bytes)
+{
+    run->done += bytes;
+    if (run->options->progress && run->options->progress(run->done, run->total, run->options->user))
+        run->cancelled = 1;
+}
+
+/* Records a failure, with its text, unless an earlier one is. */
+static void ipt__mpi_note(ipt__mpi_run *run, ipt_result result)
+{
+    if (!result || run->result)
+        return;
+    run->result = result;
+    ipt__keep_cause(run->cause);
+}
+
+static void ipt__mpi_note_call(ipt__mpi_run *run, const char *call, int error)
+{
+    if (error)
+        ipt__mpi_note(run, ipt__fail_mpi(call, error));
+}
+
+static void ipt__mpi_note_cl(ipt__mpi_run *run, const char *call, cl_int error)
+{
+    if (error)
+        ipt__mpi_note(run, ipt__fail_opencl(call, error));
+}
+
+/* Waits for an event of a transfer, if any, and releases it. */
+static void ipt__mpi_await(ipt__mpi_run *run, cl_event *event)
+{
+    if (!*event)
+        return;
+    ipt__mpi_note(run, ipt__wait_for(*event));
+    ipt__cl.clReleaseEvent(*event);
+    *event = NULL;
+}
+
+/* Memory for the message that slot number `slot` receives (half 0) or sends (half 1). */
+static char *ipt__mpi_memory(const ipt__mpi_run *run, size_t slot, size_t half)
+{
+    const ipt_mpi_plan *const plan = run->plan;
+    char *const from = run->place.address ? plan->device_address : plan->window;
+    return from + (half * (size_t)plan->depth + slot) * plan->shape.chunk;
+}
+
+/* Begins to receive the message of a step. */
+static void ipt__mpi_receive(ipt__mpi_run *run, ipt__mpi_slot *slot, char *memory)
+{
+    slot->receive = MPI_REQUEST_NULL;
+    if (slot->step.received)
+        ipt__mpi_note_call(run, "MPI_Irecv",
+                           MPI_Irecv(memory, (int)slot->step.received, MPI_BYTE, slot->step.peer, 0,
+                                     run->plan->communicator, &slot->receive));
+}
+
+/* Begins to send it. */
+static void ipt__mpi_transmit(ipt__mpi_run *run, ipt__mpi_slot *slot, const char *memory)
+{
+    slot->send = MPI_REQUEST_NULL;
+    if (slot->step.sent)
+        ipt__mpi_note_call(run, "MPI_Isend",
+                           MPI_Isend(memory, (int)slot->step.sent, MPI_BYTE, slot->step.peer, 0,
+                                     run->plan->communicator, &slot->send));
+}
+
+/* Waits for both, and checks what came. */
+static void ipt__mpi_complete(ipt__mpi_run *run, ipt__mpi_slot *slot)
+{
+    MPI_Status status;
+    int error, count = 0;
+    ipt__mpi_note_call(run, "MPI_Wait", MPI_Wait(&slot->send, MPI_STATUS_IGNORE));
+    error = MPI_Wait(&slot->receive, &status);
+    ipt__mpi_note_call(run, "MPI_Wait", error);
+    if (error || !slot->step.received || run->result)
+        return;
+    ipt__mpi_note_call(run, "MPI_Get_count", MPI_Get_count(&status, MPI_BYTE, &count));
+    if (count != (int)slot->step.received)
+        ipt__mpi_note(run, ipt__fail(IPT_ERROR_MPI, "a message from rank %d has %d bytes instead of %zu",
+                                     slot->step.peer, count, slot->step.received));
+}
+
+/* Begins a step: the receipt of its message, and what precedes sending. Messages of phase IN go to their places. */
+static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
+{
+    ipt_mpi_plan *const plan = run->plan;
+    ipt__mpi_slot *const slot = &run->slots[number];
+    const ipt__mpi_step *const step = &slot->step;
+    char *memory = ipt__mpi_memory(run, number, 0);
+    cl_int error;
+    ipt__mpi_await(run, &slot->written);
+    slot->sent = 0;
+    if (phase == IPT__MPI_IN && !run->place.buffer)
+        memory = run->place.host + step->at;
+    else if (phase == IPT__MPI_IN && run->place.address)
+        memory = run->place.address + step->at;
+    ipt__mpi_receive(run, slot, memory);
+    if (step->sent && run->place.buffer && !run->place.address) {
+        error = ipt__cl.clEnqueueReadBuffer(plan->reads, run->place.buffer, CL_FALSE, run->place.offset + step->at,
+                                            step->sent, ipt__mpi_memory(run, number, 1), 0, NULL, &slot->read);
+        ipt__mpi_note_cl(run, "clEnqueueReadBuffer", error);
+        ipt__cl.clFlush(plan->reads);
+    }
+}
+
+/* Sends a step's message. After a failure it sends what memory holds: the partner must not wait for ever. */
+static void ipt__mpi_send(ipt__mpi_run *run, size_t number)
+{
+    ipt__mpi_slot *const slot = &run->slots[number];
+    const char *const memory = !run->place.buffer   ? run->place.host + slot->step.at
+                               : run->place.address ? run->place.address + slot->step.at
+                                                    : ipt__mpi_memory(run, number, 1);
+    slot->sent = 1;
+    ipt__mpi_await(run, &slot->read);
+    ipt__mpi_transmit(run, slot, memory);
+}
+
+/* Waits for a step's messages, and puts what came to its place, which has been sent. */
+static void ipt__mpi_end(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
+{
+    ipt_mpi_plan *const plan = run->plan;
+    ipt__mpi_slot *const slot = &run->slots[number];
+    const ipt__mpi_step *const step = &slot->step;
+    const char *const memory = ipt__mpi_memory(run, number, 0);
+    cl_int error;
+    ipt__mpi_complete(run, slot);
+    if (step->received && !run->place.buffer && phase != IPT__MPI_IN)
+        memcpy(run->place.host + step->at, memory, step->received);
+    else if (step->received && run->place.buffer && !run->place.address) {
+        error = ipt__cl.clEnqueueWriteBuffer(plan->writes, run->place.buffer, CL_FALSE, run->place.offset + step->at,
+                                             step->received, memory, 0, NULL, &slot->written);
+        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer", error);
+        ipt__cl.clFlush(plan->writes);
+    } else if (step->received && run->place.address && phase != IPT__MPI_IN) {
+        error = ipt__cl.clEnqueueCopyBuffer(plan->writes, plan->device_window, run->place.buffer,
+                                            number * plan->shape.chunk, run->place.offset + step->at, step->received, 0,
+                                            NULL, &slot->written);
+        ipt__mpi_note_cl(run, "clEnqueueCopyBuffer", error);
+        ipt__cl.clFlush(plan->writes);
+    }
+    ipt__mpi_progress(run, step->sent + step->received);
+}
+
+/* Runs the steps of SWAP and OUT, or of IN. Up to plan->depth steps are in flight. Each rank waits for its oldest step
+ * only. All ranks follow one sequence of pairs, so the oldest pair of all is always under way on both of its ranks. */
+static void ipt__mpi_run_steps(ipt__mpi_run *run, ipt__mpi_phase first, ipt__mpi_phase last)
+{
+    ipt_mpi_plan *const plan = run->plan;
+    const size_t depth = (size_t)plan->depth;
+    ipt__mpi_phase phases[IPT__MPI_DEPTH];
+    ipt__mpi_cursor cursor = {first, 0, 0};
+    size_t begun = 0, ended = 0, i;
+    int more = 1;
+    while (more || ended < begun) {
+        while (more && begun - ended < depth) {
+            const size_t number = begun % depth;
+            if (ipt__mpi_next(&plan->shape, &cursor, &run->slots[number].step)) {
+                phases[number] = cursor.phase;
+                ipt__mpi_begin(run, number, cursor.phase);
+                ++begun;
+            } else if (cursor.phase == last) {
+                more = 0;
+            } else {
+                cursor.phase = IPT__MPI_OUT;
+                cursor.turn = 0;
+                cursor.done = 0;
+            }
+        }
+        for (i = ended; i < begun; ++i)
+            if (!run->slots[i % depth].sent)
+                ipt__mpi_send(run, i % depth);
+        if (ended < begun) {
+            ipt__mpi_end(run, ended % depth, phases[ended % depth]);
+            ++ended;
+        }
+    }
+    for (i = 0; i < depth; ++i)
+        ipt__mpi_await(run, &run->slots[i].written);
+}
+
+/* Moves bytes within a block on the device, through memory for messages. Ranges may overlap. */
+static void ipt__mpi_shift_device(ipt__mpi_run *run, const ipt__mpi_shift *shift)
+{
+    ipt_mpi_plan *const plan = run->plan;
+    size_t done, bytes;
+    for (done = 0; done < shift->bytes; done += bytes) {
+        const size_t left = shift->bytes - done;
+        size_t at;
+        bytes = ipt__min(plan->shape.chunk, left);
+        at = shift->to < shift->from ? done : left - bytes; /* upward from the end */
+        ipt__mpi_note_cl(run, "clEnqueueReadBuffer",
+                         ipt__cl.clEnqueueReadBuffer(plan->writes, run->place.buffer, CL_TRUE,
+                                                     run->place.offset + shift->from + at, bytes, plan->window, 0, NULL,
+                                                     NULL));
+        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer",
+                         ipt__cl.clEnqueueWriteBuffer(plan->writes, run->place.buffer, CL_TRUE,
+                                                      run->place.offset + shift->to + at, bytes, plan->window, 0, NULL,
+                                                      NULL));
+    }
+}
+
+/* Moves all pieces to their final places, see ipt__mpi_shift_at. */
+static void ipt__mpi_shift_all(ipt__mpi_run *run)
+{
+    int turn;
+    for (turn = 0; turn < 2 * run->plan->shape.ranks; ++turn) {
+        const ipt__mpi_shift shift = ipt__mpi_shift_at(&run->plan->shape, turn);
+        if (shift.bytes && run->place.buffer)
+            ipt__mpi_shift_device(run, &shift);
+        else if (shift.bytes)
+            memmove(run->place.host + shift.to, run->place.host + shift.from, shift.bytes);
+    }
+}
+
+/* Exchanges in place. */
+static void ipt__mpi_exchange(ipt__mpi_run *run)
+{
+    ipt__mpi_run_steps(run, IPT__MPI_SWAP, IPT__MPI_OUT);
+    ipt__mpi_shift_all(run);
+    ipt__mpi_run_steps(run, IPT__MPI_IN, IPT__MPI_IN);
+}
+
+/* ---- IPT_MPI_BUFFERED ---- */
+
+/* Whether MPI's counts, which are int, hold a block's elements. */
+static int ipt__mpi_counts_fit(const ipt__mpi_shape *shape)
+{
+    const size_t most = ~0u >> 1;
+    int i;
+    for (i = 0; i < shape->ranks; ++i)
+        if (ipt__mpi_block_bytes(shape, i, 0) / shape->size > most ||
+            ipt__mpi_block_bytes(shape, i, 1) / shape->size > most)
+            return 0;
+    return shape->size <= most;
+}
+
+/* Exchanges through the second block, from host memory `data`. */
+static void ipt__mpi_exchange_buffered(ipt__mpi_run *run, char *data)
+{
+    const ipt_mpi_plan *const plan = run->plan;
+    const ipt__mpi_shape *const shape = &plan->shape;
+    const int ranks = shape->ranks;
+    int *const numbers = plan->numbers, i;
+    for (i = 0; i < ranks; ++i) {
+        numbers[i] = (int)(ipt__mpi_piece(shape, shape->rank, i) / shape->size);
+        numbers[ranks + i] = (int)(ipt__mpi_piece_at(shape, i) / shape->size);
+        numbers[2 * ranks + i] = (int)(ipt__mpi_piece(shape, i, shape->rank) / shape->size);
+        numbers[3 * ranks + i] = (int)(ipt__mpi_piece_out_at(shape, i) / shape->size);
+    }
+    ipt__mpi_note_call(run, "MPI_Alltoallv",
+                       MPI_Alltoallv(data, numbers, numbers + ranks, plan->element, plan->second, numbers + 2 * ranks,
+                                     numbers + 3 * ranks, plan->element, plan->communicator));
+    if (plan->second)
+        memcpy(data, plan->second, ipt__mpi_block_bytes(shape, shape->rank, 1));
+    ipt__mpi_progress(run, ipt__mpi_message_bytes(shape));
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>mpi/square                                                                                                       */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Square matrices in host memory, distributed alike before and after: one pass. */
+
+/* Rank p's tile for rank q has r_p x r_q elements. It changes places with q's tile for p, which has r_q x r_p, and both
+ * are transposed on their way: patch by patch, each as large as a message. So nothing moves before the exchange, and
+ * after it only the rank's own tile is left, which a local step transposes in place. */
+
+/* A patch: rows of this rank, and of its peer, each from the first of their own. */
+typedef struct ipt__mpi_patch {
+    int peer;
+    size_t row, rows, col, cols;
+} ipt__mpi_patch;
+
+/* Elements of a patch's side; 0: an element exceeds a message. */
+static size_t ipt__mpi_patch_side(const ipt__mpi_shape *shape)
+{
+    const size_t most = ipt__min(shape->chunk, IPT__MPI_CHUNK_BYTES); /* both windows of a patch stay in the cache */
+    size_t side = 1;
+    if (shape->size > most)
+        return 0;
+    while ((side + 1) * (side + 1) * shape->size <= most)
+        ++side;
+    if (side > 8)
+        side = side / 8 * 8;
+    if (side > 8 && side * shape->size % 512 == 0) /* columns of a patch would share few sets of a cache */
+        side -= 8;
+    return side;
+}
+
+/* The next patch of a cursor. Returns 0 at the end. The lower rank's rows are the outer sequence on both. */
+static int ipt__mpi_next_patch(const ipt__mpi_shape *shape, size_t side, ipt__mpi_cursor *cursor, ipt__mpi_patch *patch)
+{
+    const int me = shape->rank, rounds = ipt__mpi_rounds(shape->ranks);
+    for (; cursor->turn < rounds; ++cursor->turn, cursor->done = 0) {
+        const int peer = ipt__mpi_partner(shape->ranks, me, cursor->turn);
+        const size_t rows = ipt__mpi_count(&shape->rows, me), cols = ipt__mpi_count(&shape->rows, peer),
+                     row_patches = ipt__ceil_divide(rows, side), col_patches = ipt__ceil_divide(cols, side);
+        size_t row, col;
+        if (peer == me || cursor->done >= row_patches * col_patches)
+            continue;
+        row = me < peer ? cursor->done / col_patches : cursor->done % row_patches;
+        col = me < peer ? cursor->done % col_patches : cursor->done / row_patches;
+        patch->peer = peer;
+        patch->row = row * side;
+        patch->rows = ipt__min(side, rows - patch->row);
+        patch->col = col * side;
+        patch->cols = ipt__min(side, cols - patch->col);
+        ++cursor->done;
+        return 1;
+    }
+    return 0;
+}
+
+/* The place of a patch's first element in this rank's block. */
+static char *ipt__mpi_patch_place(const ipt__mpi_run *run, const ipt__mpi_patch *patch)
+{
+    const ipt__mpi_shape *const shape = &run->plan->shape;
+    return run->place.host +
+           (patch->row * shape->cols.total + ipt__mpi_start(&shape->rows, patch->peer) + patch->col) * shape->size;
+}
+
+/* Transposes cols x rows elements at `from` to rows x cols ones, `pitch` bytes from row to row. The compiler makes
+ * moves of memcpy with a constant size. */
+static void ipt__mpi_turn(char *to, size_t pitch, const char *from, size_t rows, size_t cols, size_t size)
+{
+#define IPT__MPI_TURN(bytes)                                                                                           \
+    for (i = 0; i < rows; ++i)                                                                                         \
+        for (j = 0; j < cols; ++j)                                                                                     \
+    memcpy(to + i * pitch + j * (bytes), from + (j * rows + i) * (bytes), bytes)
+    size_t i, j;
+    switch (size) {
+    case 1:
+        IPT__MPI_TURN(1);
+        break;
+    case 2:
+        IPT__MPI_TURN(2);
+        break;
+    case 4:
+        IPT__MPI_TURN(4);
+        break;
+    case 8:
+        IPT__MPI_TURN(8);
+        break;
+    case 16:
+        IPT__MPI_TURN(16);
+        break;
+    default:
+        IPT__MPI_TURN(size);
+    }
+#undef IPT__MPI_TURN
+}
+
+static void ipt__mpi_begin_patch(ipt__mpi_run *run, size_t number, const ipt__mpi_patch *patch)
+{
+    const ipt_mpi_plan *const plan = run->plan;
+    const size_t size = plan->shape.size, bytes = patch->cols * size, pitch = plan->shape.cols.total * size;
+    const char *const from = ipt__mpi_patch_place(run, patch);
+    ipt__mpi_slot *const slot = &run->slots[number];
+    char *const memory = ipt__mpi_memory(run, number, 1);
+    size_t i;
+    slot->step.peer = patch->peer;
+    slot->step.sent = slot->step.received = patch->rows * bytes;
+    ipt__mpi_receive(run, slot, ipt__mpi_memory(run, number, 0));
+    for (i = 0; i < patch->rows; ++i)
+        memcpy(memory + i * bytes, from + i * pitch, bytes);
+    ipt__mpi_transmit(run, slot, memory);
+}
+
+/* Exchanges all tiles but the rank's own. See ipt__mpi_run_steps. */
+static void ipt__mpi_exchange_square(ipt__mpi_run *run)
+{
+    const ipt_mpi_plan *const plan = run->plan;
+    const size_t depth = (size_t)plan->depth, pitch = plan->shape.cols.total * plan->shape.size;
+    ipt__mpi_patch patches[IPT__MPI_DEPTH];
+    ipt__mpi_cursor cursor = {IPT__MPI_SWAP, 0, 0};
+    size_t begun = 0, ended = 0;
+    int more = 1;
+    while (more || ended < begun) {
+        while (more && begun - ended < depth) {
+            ipt__mpi_patch *const patch = &patches[begun % depth];
+            more = ipt__mpi_next_patch(&plan->shape, plan->patch_side, &cursor, patch);
+            if (more)
+                ipt__mpi_begin_patch(run, begun++ % depth, patch);
+        }
+        if (ended < begun) {
+            const ipt__mpi_patch *const patch = &patches[ended % depth];
+            ipt__mpi_slot *const slot = &run->slots[ended % depth];
+            ipt__mpi_complete(run, slot);
+            ipt__mpi_turn(ipt__mpi_patch_place(run, patch), pitch, ipt__mpi_memory(run, ended % depth, 0), patch->rows,
+                          patch->cols, plan->shape.size);
+            ipt__mpi_progress(run, slot->step.sent + slot->step.received);
+            ++ended;
+        }
+    }
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>mpi/execute                                                                                                      */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Creating and executing plans over ranks. */
+
+/* ---- creation ---- */
+
+/* ended: MPI_Finalize was called. */
+static IPT__RARE void ipt__mpi_free(ipt_mpi_plan *plan, int ended)
+{
+    ipt_context *const context = plan->context;
+    int i;
+    for (i = plan->local_count - 1; i >= 0 && plan->locals; --i) /* later ones may borrow the first one's workspace */
+        if (plan->locals[i].plan != plan->owner)
+            ipt_plan_destroy(plan->locals[i].plan);
+    if (plan->diagonal != plan->owner)
+        ipt_plan_destroy(plan->diagonal);
+    ipt_plan_destroy(plan->owner);
+    ipt__release(&context->allocator, plan->locals);
+    if (plan->reads)
+        ipt__cl.clReleaseCommandQueue(plan->reads);
+    if (plan->writes)
+        ipt__cl.clReleaseCommandQueue(plan->writes);
+    if (plan->device_window)
+        ipt__cl.clReleaseMemObject(plan->device_window);
+    ipt_host_free(context, plan->window);
+    ipt__release(&context->allocator, plan->second);
+    ipt__release(&context->allocator, plan->numbers);
+    if (plan->element != MPI_DATATYPE_NULL && !ended)
+        MPI_Type_free(&plan->element);
+    ipt__release(&context->allocator, plan->description);
+    ipt__mpi_free_shape(&context->allocator, &plan->shape);
+    ipt__release(&context->allocator, plan);
+    ipt_context_destroy(context);
+}
+
+IPT_API void ipt_mpi_plan_destroy(ipt_mpi_plan *plan)
+{
+    int ended = 0;
+    if (!plan)
+        return;
+    MPI_Finalized(&ended);
+    if (!ended)
+        MPI_Comm_free(&plan->communicator);
+    ipt__mpi_free(plan, ended);
+}
+
+/* Checks what this rank passes alone. */
+static ipt_result ipt__mpi_check(ipt_context *context, const ipt_mpi_desc *desc)
+{
+    if (!context->context)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the context was made from a profile: it has no device");
+    if (desc->flags & ~(IPT_MPI_BUFFERED | IPT_MPI_DEVICE_AWARE))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags = %u has bits that no IPT_MPI_... flag has", desc->flags);
+    if (desc->flags & IPT_MPI_DEVICE_AWARE && !desc->address)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags has IPT_MPI_DEVICE_AWARE, and address is NULL");
+    if ((desc->split != NULL) != (desc->split_count != 0))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "split_count = %zu, and split is %sNULL: set both or neither",
+                         desc->split_count, desc->split ? "not " : "");
+    return IPT_SUCCESS;
+}
+
+/* Makes a plan of this rank without its resources. */
+static ipt_result ipt__mpi_new(size_t desc_bytes, ipt_context *context, MPI_Comm communicator, const ipt_mpi_desc *desc,
+                               ipt_mpi_plan **plan)
+{
+    ipt_mpi_desc taken;
+    int ranks = 0, rank = 0, error;
+    ipt_result result;
+    if (!context || !desc)
+        return ipt__fail_null(context ? "desc" : "context");
+    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes, "desc");
+    if (!result)
+        result = ipt__mpi_check(context, &taken);
+    if (result)
+        return result;
+    error = MPI_Comm_size(communicator, &ranks);
+    if (!error)
+        error = MPI_Comm_rank(communicator, &rank);
+    if (error)
+        return ipt__fail_mpi("MPI_Comm_size", error);
+    *plan = (ipt_mpi_plan *)ipt__allocate(&context->allocator, sizeof **plan);
+    if (!*plan)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    ipt__context_retain(context);
+    (*plan)->context = context;
+    (*plan)->communicator = communicator;
+    (*plan)->desc = taken;
+    (*plan)->element = MPI_DATATYPE_NULL;
+    result = ipt__mpi_take_shape(&taken, ranks, rank, &context->allocator, &(*plan)->shape);
+    (*plan)->desc.row_counts = (*plan)->desc.col_counts = NULL;
+    if (!result && taken.flags & IPT_MPI_BUFFERED && !ipt__mpi_counts_fit(&(*plan)->shape))
+        result =
+            ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MPI_BUFFERED: a block has more elements than MPI counts");
+    return result;
+}
+
+/* A number that differs between most distributions. */
+static cl_ulong ipt__mpi_hash(const ipt__mpi_side *side, int ranks)
+{
+    cl_ulong hash = 1469598103934665603u;
+    int i;
+    for (i = 0; i < ranks; ++i)
+        hash = (hash ^ ipt__mpi_start(side, i)) * 1099511628211u;
+    return hash;
+}
+
+static ipt_result ipt__mpi_agree_on_desc(const ipt_mpi_plan *plan)
+{
+    const ipt__mpi_shape *const shape = &plan->shape;
+    const cl_ulong numbers[] = {shape->rows.total,
+                                shape->cols.total,
+                                shape->size,
+                                ipt__mpi_hash(&shape->rows, shape->ranks),
+                                ipt__mpi_hash(&shape->cols, shape->ranks),
+                                plan->desc.flags & IPT_MPI_BUFFERED,
+                                plan->desc.max_workspace};
+    return ipt__mpi_agree_on(plan->communicator, numbers, (int)(sizeof numbers / sizeof *numbers),
+                             "the ranks' descs differ: rows, cols, elem_size, block, block_out, row_counts, "
+                             "col_counts, flags and max_workspace have to be the same on all");
+}
+
+/* Makes what IPT_MPI_BUFFERED needs beside the second block. */
+static ipt_result ipt__mpi_open_buffered(ipt_mpi_plan *plan)
+{
+    const size_t bytes = 4 * (size_t)plan->shape.ranks * sizeof *plan->numbers;
+    int error;
+    plan->numbers = (int *)ipt__allocate(&plan->context->allocator, bytes);
+    if (!plan->numbers)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    error = MPI_Type_contiguous((int)plan->shape.size, MPI_BYTE, &plan->element);
+    if (!error)
+        error = MPI_Type_commit(&plan->element);
+    return error ? ipt__fail_mpi("MPI_Type_contiguous", error) : IPT_SUCCESS;
+}
+
+/* Makes this rank's lists and local plans. */
+static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
+{
+    ipt__mpi_shape *const shape = &plan->shape;
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    const int rests = ipt__mpi_count_rests(shape);
+    ipt_result result = ipt__mpi_divide_memory(plan);
+    if (!result && rests) {
+        shape->rests = (ipt__mpi_rest *)ipt__allocate(allocator, (size_t)rests * sizeof *shape->rests);
+        result = shape->rests ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
+    }
+    if (!result && plan->desc.flags & IPT_MPI_BUFFERED)
+        result = ipt__mpi_open_buffered(plan);
+    if (result)
+        return result;
+    ipt__mpi_list_rests(shape);
+    shape->way = ipt__mpi_choose_way(shape);
+    result = ipt__mpi_make_locals(plan);
+    if (!result && ipt__mpi_is_square(shape))
+        result = ipt__mpi_make_diagonal(plan);
+    return result == IPT_ERROR_UNSUPPORTED
+               ? ipt__fail_further(result, "a local step, which has what messages leave of max_workspace")
+               : result;
+}
+
+/* Makes what messages need, whose size all ranks have agreed on. */
+static ipt_result ipt__mpi_open_messages(ipt_mpi_plan *plan)
+{
+    const ipt_result result = ipt__mpi_take_window(plan);
+    if (!(plan->desc.flags & IPT_MPI_BUFFERED) && ipt__mpi_is_square(&plan->shape))
+        plan->patch_side = ipt__mpi_patch_side(&plan->shape);
+    return result ? result : ipt__mpi_write_description(plan);
+}
+
+IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *context, MPI_Comm communicator,
+                                             const ipt_mpi_desc *desc, ipt_mpi_plan **plan)
+{
+    ipt_mpi_plan *made = NULL;
+    MPI_Comm own;
+    int begun = 0, ended = 0, error;
+    ipt_result result;
+    if (plan)
+        *plan = NULL;
+    MPI_Initialized(&begun);
+    MPI_Finalized(&ended);
+    if (!begun || ended || communicator == MPI_COMM_NULL)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s",
+                         !begun  ? "MPI_Init has to come before plans over ranks"
+                         : ended ? "MPI_Finalize has ended MPI"
+                                 : "communicator is MPI_COMM_NULL");
+    error = MPI_Comm_dup(communicator, &own);
+    if (error)
+        return ipt__fail_mpi("MPI_Comm_dup", error);
+    MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    result = plan ? ipt__mpi_new(desc_bytes, context, own, desc, &made) : ipt__fail_null("plan");
+    result = ipt__mpi_agree(own, result);
+    if (!result)
+        result = ipt__mpi_agree_on_desc(made);
+    if (!result)
+        result = ipt__mpi_agree(own, ipt__mpi_open(made));
+    if (!result)
+        result = ipt__mpi_size_messages(made);
+    if (!result)
+        result = ipt__mpi_agree(own, ipt__mpi_open_messages(made));
+    if (!result) {
+        *plan = made;
+        return IPT_SUCCESS;
+    }
+    if (made)
+        ipt__mpi_free(made, 0);
+    MPI_Comm_free(&own);
+    return result;
+}
+
+/* The functions themselves, behind the macros of their names. */
+IPT_API ipt_result(ipt_mpi_share_of)(const ipt_mpi_desc *desc, int ranks, int rank, ipt_mpi_share *share)
+{
+    return ipt_mpi_share_of_sized(sizeof *desc, desc, ranks, rank, share);
+}
+IPT_API ipt_result(ipt_mpi_plan_create)(ipt_context *context, MPI_Comm communicator, const ipt_mpi_desc *desc,
+                                        ipt_mpi_plan **plan)
+{
+    return ipt_mpi_plan_create_sized(sizeof *desc, context, communicator, desc, plan);
+}
+
+/* ---- local steps ---- */
+
+static int ipt__mpi_progressed(size_t done, size_t total, void *user)
+{
+    ipt__mpi_run *const run = (ipt__mpi_run *)user;
+    const size_t reached = run->base + (size_t)((double)run->part * (double)done / (double)total);
+    if (reached > run->done)
+        ipt__mpi_progress(run, reached - run->done);
+    return 0; /* a cancellation waits for the next agreement, so that this step can be undone */
+}
+
+/* Runs one local step on the block. */
+static ipt_result ipt__mpi_run_local(ipt__mpi_run *run, const ipt__mpi_local *local, const ipt_mpi_buffer *buffer)
+{
+    ipt_host_options options = {NULL, NULL, NULL};
+    cl_event event = NULL;
+    ipt_result result;
+    if (!local->plan)
+        return IPT_SUCCESS;
+    if (!buffer) {
+        options.progress = run->options->progress ? ipt__mpi_progressed : NULL;
+        options.user = run;
+        return ipt_plan_execute_host_with(local->plan, run->place.host + local->at, &options);
+    }
+    result = ipt_plan_execute(local->plan, buffer->queue, buffer->buffer, buffer->byte_offset + local->at,
+                              buffer->num_wait_events, buffer->wait_events, &event);
+    if (event) {
+        const ipt_result waited = ipt__wait_for(event);
+        if (waited && !result)
+            result = ipt__fail_incomplete("a command of a local step failed");
+        ipt__cl.clReleaseEvent(event);
+    }
+    return result;
+}
+
+/* Runs the local steps after the exchange. */
+static ipt_result ipt__mpi_run_after(ipt__mpi_run *run, const ipt_mpi_buffer *buffer)
+{
+    const ipt_mpi_plan *const plan = run->plan;
+    ipt__mpi_local diagonal;
+    ipt_result result = IPT_SUCCESS;
+    int i;
+    if (run->square) {
+        diagonal.plan = plan->diagonal;
+        diagonal.at = ipt__mpi_start(&plan->shape.rows, plan->shape.rank) * plan->shape.size;
+        return ipt__mpi_run_local(run, &diagonal, NULL);
+    }
+    for (i = IPT__MPI_AFTER; i < plan->local_count && !result; ++i)
+        result = ipt__mpi_run_local(run, &plan->locals[i], buffer);
+    return result;
+}
+
+/* ---- execution ---- */
+
+/* Exchanges through the second block. A block on the device passes through `staging` as a whole. */
+static void ipt__mpi_run_buffered(ipt__mpi_run *run, char *staging)
+{
+    ipt_mpi_plan *const plan = run->plan;
+    const size_t before = ipt__mpi_block_bytes(&plan->shape, plan->shape.rank, 0),
+                 after = ipt__mpi_block_bytes(&plan->shape, plan->shape.rank, 1);
+    if (run->place.buffer && before)
+        ipt__mpi_note_cl(run, "clEnqueueReadBuffer",
+                         ipt__cl.clEnqueueReadBuffer(plan->reads, run->place.buffer, CL_TRUE, run->place.offset, before,
+                                                     staging, 0, NULL, NULL));
+    ipt__mpi_exchange_buffered(run, staging);
+    if (run->place.buffer && after)
+        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer",
+                         ipt__cl.clEnqueueWriteBuffer(plan->writes, run->place.buffer, CL_TRUE, run->place.offset,
+                                                      after, staging, 0, NULL, NULL));
+}
+
+/* Undoes the first local step where it has succeeded, and returns what all ranks return. own: this rank's result of
+ * that step. agreed: that of all. */
+static ipt_result ipt__mpi_undo(ipt__mpi_run *run, ipt_result own, ipt_result agreed, const ipt_mpi_buffer *buffer)
+{
+    static const ipt_host_options none = {NULL, NULL, NULL};
+    char cause[IPT__CAUSE_BYTES];
+    ipt_result result = own == IPT_ERROR_INCOMPLETE ? own : IPT_SUCCESS;
+    ipt__keep_cause(cause);
+    run->options = &none;
+    if (!run->square && (!own || own == IPT_ERROR_CANCELLED))
+        result = ipt__mpi_run_local(run, &run->plan->locals[IPT__MPI_UNDO], buffer);
+    if (result)
+        result = ipt__fail_incomplete("a rank's first local step could not be undone, so its block is undefined");
+    result = ipt__mpi_agree(run->plan->communicator, result);
+    return result ? result : ipt__fail(agreed, "%s", cause);
+}
+
+/* Exchanges. staging: see ipt__mpi_run_buffered. Returns what all ranks return. */
+static ipt_result ipt__mpi_run_exchange(ipt__mpi_run *run, char *staging)
+{
+    ipt_mpi_plan *const plan = run->plan;
+    if (plan->desc.flags & IPT_MPI_BUFFERED)
+        ipt__mpi_run_buffered(run, staging);
+    else if (run->square)
+        ipt__mpi_exchange_square(run);
+    else
+        ipt__mpi_exchange(run);
+    if (run->cancelled && !run->result)
+        ipt__mpi_note(run, ipt__fail(IPT_ERROR_CANCELLED, "progress requested an end"));
+    if (run->result) {
+        ipt__fail(run->result, "%s", run->cause);
+        run->result = ipt__fail_incomplete("it happened during the exchange, so all blocks are undefined");
+    }
+    return ipt__mpi_agree(plan->communicator, run->result);
+}
+
+/* The execution on all ranks. result: of this rank's checks. */
+static ipt_result ipt__mpi_run_all(ipt__mpi_run *run, ipt_result result, const ipt_mpi_buffer *buffer, char *staging)
+{
+    ipt_mpi_plan *const plan = run->plan;
+    const ipt__mpi_shape *const shape = &plan->shape;
+    const cl_ulong kind = buffer != NULL;
+    ipt_result own = IPT_SUCCESS;
+    result = ipt__mpi_agree(plan->communicator, result);
+    if (!result)
+        result = ipt__mpi_agree_on(plan->communicator, &kind, 1,
+                                   "some ranks execute on host memory, others on the "
+                                   "device: all ranks call the same function");
+    if (result)
+        return result;
+    run->square = !buffer && plan->patch_side;
+    run->part = ipt__mpi_block_bytes(shape, shape->rank, 0);
+    run->total = run->part + ipt__mpi_message_bytes(shape) + ipt__mpi_block_bytes(shape, shape->rank, 1);
+    if (!run->square)
+        own = ipt__mpi_run_local(run, &plan->locals[IPT__MPI_BEFORE], buffer);
+    if (!own) {
+        ipt__mpi_progress(run, run->part - run->done);
+        if (run->cancelled)
+            own =
+                ipt__fail(IPT_ERROR_CANCELLED, "progress requested an end before the exchange: all data is unchanged");
+    }
+    result = ipt__mpi_agree(plan->communicator, own);
+    if (result)
+        return ipt__mpi_undo(run, own, result, buffer);
+    result = ipt__mpi_run_exchange(run, staging);
+    if (result)
+        return result;
+    run->base = run->done;
+    run->part = run->total - run->base;
+    own = ipt__mpi_run_after(run, buffer);
+    if (own)
+        own = ipt__fail_incomplete("it happened after the exchange, so all blocks are undefined");
+    else if (run->total > run->done)
+        ipt__mpi_progress(run, run->total - run->done); /* too late to cancel */
+    return ipt__mpi_agree(plan->communicator, own);
+}
+
+/* Checks this rank's block on the device, and waits for what precedes. */
+static ipt_result ipt__mpi_take_buffer(ipt__mpi_run *run, const ipt_mpi_buffer *buffer)
+{
+    const ipt_mpi_plan *const plan = run->plan;
+    cl_uint i;
+    cl_int error;
+    ipt_result result = IPT_SUCCESS;
+    if (!buffer || !buffer->queue || !buffer->buffer)
+        return ipt__fail_null(!buffer ? "buffer" : buffer->queue ? "buffer->buffer" : "buffer->queue");
+    if (buffer->byte_offset % 16)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "byte_offset = %zu: must be a multiple of 16",
+                         buffer->byte_offset);
+    if (buffer->num_wait_events && !buffer->wait_events)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "num_wait_events is %u, and wait_events is NULL",
+                         buffer->num_wait_events);
+    if (plan->desc.split_count)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "split is set: plans for several devices take host memory only");
+    for (i = 0; i < buffer->num_wait_events && !result; ++i)
+        result = ipt__wait_for(buffer->wait_events[i]);
+    if (result)
+        return result;
+    error = ipt__cl.clFinish(buffer->queue);
+    if (error)
+        return ipt__fail_opencl("clFinish", error);
+    run->place.buffer = buffer->buffer;
+    run->place.offset = buffer->byte_offset;
+    if (plan->desc.flags & IPT_MPI_DEVICE_AWARE) {
+        char *const address = (char *)plan->desc.address(buffer->buffer, plan->desc.user);
+        if (!address)
+            return ipt__fail(IPT_ERROR_UNSUPPORTED, "desc.address returned NULL for buffer");
+        run->place.address = address + buffer->byte_offset;
+    }
+    return IPT_SUCCESS;
+}
+
+IPT_API ipt_result ipt_mpi_plan_execute(ipt_mpi_plan *plan, const ipt_mpi_buffer *buffer,
+                                        const ipt_host_options *options)
+{
+    static const ipt_host_options none = {NULL, NULL, NULL};
+    ipt__mpi_run run;
+    char *staging = NULL;
+    ipt_result result;
+    if (!plan)
+        return ipt__fail_null("plan");
+    memset(&run, 0, sizeof run);
+    run.plan = plan;
+    run.options = options ? options : &none;
+    result = ipt__mpi_take_buffer(&run, buffer);
+    if (!result && plan->desc.flags & IPT_MPI_BUFFERED) {
+        staging = (char *)ipt__allocate(&plan->context->allocator, ipt__mpi_share_bytes(&plan->shape) + 1);
+        result = staging ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
+    }
+    result = ipt__mpi_run_all(&run, result, buffer, staging);
+    ipt__release(&plan->context->allocator, staging);
+    return result;
+}
+
+/* Executes on host memory. result: of what the caller has checked. */
+static ipt_result ipt__mpi_execute_host(ipt_mpi_plan *plan, void *data, const ipt_host_options *options,
+                                        ipt_result result)
+{
+    ipt__mpi_run run;
+    memset(&run, 0, sizeof run);
+    run.plan = plan;
+    run.place.host = (char *)data;
+    run.options = options;
+    if (!result && !data && ipt__mpi_share_bytes(&plan->shape))
+        result = ipt__fail_null("data");
+    return ipt__mpi_run_all(&run, result, NULL, run.place.host);
+}
+
+IPT_API ipt_result ipt_mpi_plan_execute_host_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
+                                                   const ipt_host_options *options)
+{
+    ipt_host_options taken;
+    if (!plan)
+        return ipt__fail_null("plan");
+    return ipt__mpi_execute_host(plan, data, &taken, ipt__host_take_options(&taken, options, options_bytes));
+}
+
+IPT_API ipt_result(ipt_mpi_plan_execute_host)(ipt_mpi_plan *plan, void *data, const ipt_host_options *options)
+{
+    return ipt_mpi_plan_execute_host_sized(sizeof *options, plan, data, options);
+}
+
+#ifndef IPT_NO_THREADS
+
+typedef struct ipt__mpi_job {
+    ipt_mpi_plan *plan;
+    void *data;
+    ipt_host_options options;
+    cl_event event; /* NULL: not requested */
+    ipt_allocator allocator;
+} ipt__mpi_job;
+
+static IPT__THREAD_RESULT ipt__mpi_job_main(void *argument)
+{
+    const ipt__mpi_job job = *(const ipt__mpi_job *)argument;
+    ipt_result result;
+    ipt__release(&job.allocator, argument);
+    result = ipt__mpi_execute_host(job.plan, job.data, &job.options, IPT_SUCCESS);
+    if (job.options.finished)
+        job.options.finished(result, job.options.user);
+    if (job.event)
+        ipt__host_event_end(job.event, result);
+    return IPT__THREAD_RETURN;
+}
+
+/* Starts the thread of an execution. */
+static ipt_result ipt__mpi_start_job(ipt_mpi_plan *plan, void *data, const ipt_host_options *options, cl_event *event)
+{
+    ipt__mpi_job *job;
+    ipt__thread thread;
+    int level = MPI_THREAD_SINGLE;
+    ipt_result result = IPT_SUCCESS;
+    MPI_Query_thread(&level);
+    if (level < MPI_THREAD_SERIALIZED)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "MPI was initialised for one thread: use MPI_Init_thread with "
+                                                "MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE");
+    job = (ipt__mpi_job *)ipt__allocate(&plan->context->allocator, sizeof *job);
+    if (!job)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    job->plan = plan;
+    job->data = data;
+    job->options = *options;
+    job->allocator = plan->context->allocator;
+    if (event)
+        result = ipt__host_event_begin(plan->context, event);
+    job->event = event ? *event : NULL;
+    if (!result && !IPT__THREAD_START(&thread, ipt__mpi_job_main, job))
+        result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "a thread cannot be started");
+    if (!result) {
+        IPT__THREAD_DETACH(thread);
+        return IPT_SUCCESS;
+    }
+    ipt__host_event_cancel(event, result);
+    ipt__release(&plan->context->allocator, job);
+    return result;
+}
+
+IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
+                                                         const ipt_host_options *options, cl_event *event)
+{
+    ipt_host_options taken;
+    ipt_result result;
+    if (event)
+        *event = NULL;
+    if (!plan)
+        return ipt__fail_null("plan");
+    result = ipt__host_take_options(&taken, options, options_bytes);
+    if (!result)
+        result = ipt__mpi_start_job(plan, data, &taken, event);
+    /* The other ranks have begun: they learn of the failure here, and do not wait for ever. */
+    return result ? ipt__mpi_execute_host(plan, data, &taken, result) : IPT_SUCCESS;
+}
+
+#else
+
+IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
+                                                         const ipt_host_options *options, cl_event *event)
+{
+    (void)options_bytes, (void)plan, (void)data, (void)options;
+    if (event)
+        *event = NULL;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_THREADS");
+}
+
+#endif
+
+IPT_API ipt_result(ipt_mpi_plan_execute_host_async)(ipt_mpi_plan *plan, void *data, const ipt_host_options *options,
+                                                    cl_event *event)
+{
+    return ipt_mpi_plan_execute_host_async_sized(sizeof *options, plan, data, options, event);
+}
+#endif
 
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic pop

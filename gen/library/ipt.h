@@ -10,6 +10,7 @@
 #include "interface/programs.h"
 #include "interface/papers.h"
 #include "interface/batch.h"
+#include "interface/mpi.h"
 
 #endif /* IPT_H_INCLUDED */
 
@@ -97,6 +98,14 @@
 #include "batch/host.h"
 #endif
 #include "api.h"
+#ifdef IPT_MPI
+#include "mpi/shape.h"
+#include "mpi/agree.h"
+#include "mpi/plan.h"
+#include "mpi/exchange.h"
+#include "mpi/square.h"
+#include "mpi/execute.h"
+#endif
 
 #if defined(__GNUC__) || defined(__clang__)
 #pragma GCC diagnostic pop

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "messages.h"
 #include "output.h"
+#include "ranks.h"
 #include "seconds.h"
 #include "stored.h"
 #include "system.h"
@@ -101,6 +102,9 @@ int command_transpose(const arguments *given)
 {
     matrix_file file = {0};
     stored_work work = {0};
+    if (given->mpi) {
+        return ranks_transpose(given);
+    }
     file.path = given->operand;
     file.descriptor = -1;
     work.file = &file;

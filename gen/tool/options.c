@@ -55,6 +55,8 @@ const option option_list[] = {
      0},
     {"--action", "ACTION", "a batch of small elements, not a matrix: ACTION:TYPE:SIZES or a file", OPTION_ACTION,
      FOR_SOURCES, FIELD(actions), 0, 0},
+    {"--mpi", NULL, "all ranks of an MPI job transpose one FILE, within --memory each; needs a build with MPI",
+     OPTION_SWITCH, FOR_TRANSPOSE, FIELD(mpi), 0, 0},
     {"--verbose", NULL, "report what was done", OPTION_SWITCH, FOR_TRANSPOSE | FOR_PRECOMPILE | FOR_TUNE,
      FIELD(verbose), 0, 0},
     {"--sequence", "NAME", "force a sequence of stages", OPTION_SEQUENCE, FOR_PLANS, FIELD(sequence), 0, 0},

@@ -27,6 +27,12 @@ typedef struct stored_work {
     char sentence[JOURNAL_MESSAGE_SIZE + 40]; /* the first error outside ipt; "": none */
 } stored_work;
 
+/* journal_job.host_memory of a journal that holds the whole result: see ranks.c. Other journals have a plan's limit. */
+#define STORED_RESULT ((uint64_t)0)
+
+/* The task as the journal stores it, without a plan's numbers. */
+journal_job stored_describe(const stored_work *work);
+
 /* Marks the file as one that is being transposed. */
 int stored_mark(stored_work *work);
 

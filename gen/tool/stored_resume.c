@@ -186,6 +186,25 @@ static int resume_steps(const arguments *given, stored_work *work, const char *p
     return code;
 }
 
+/* Finishes a file whose journal holds the whole result: copies it. A result that is not complete was not used. */
+static int resume_result(stored_work *work)
+{
+    const matrix_file *file = work->file;
+    const journal *its = &work->journal;
+    char message[JOURNAL_MESSAGE_SIZE];
+    if (its->ready < its->head->job.steps) {
+        stored_leave_as_it_was(work);
+        return message_fail("%s: its transposition was stopped before it changed any data: start it again", file->path);
+    }
+    for (uint64_t step = 0; step < its->ready; step++) {
+        if (!journal_check_piece(its, step, message)) {
+            return message_fail("%s: %s", file->path, message);
+        }
+    }
+    int error = file_transfer(file, its->memory, file->data_offset, (size_t)its->head->job.memory_bytes, true);
+    return error == 0 ? 0 : message_fail("%s: writing failed: %s", file->path, file_transfer_error(error));
+}
+
 int stored_resume(const arguments *given, stored_work *work)
 {
     matrix_file *file = work->file;
@@ -221,7 +240,9 @@ int stored_resume(const arguments *given, stored_work *work)
     }
     file->shape.elem_size = work->desc.elem_size = (size_t)job->elem_size;
     file->batch = work->desc.batch = (size_t)job->batch;
-    return work->journal.ended ? 0 : resume_steps(given, work, place);
+    return work->journal.ended                 ? 0
+           : job->host_memory == STORED_RESULT ? resume_result(work)
+                                               : resume_steps(given, work, place);
 }
 
 int stored_look_at_marks(const arguments *given, stored_work *work)

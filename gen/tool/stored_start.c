@@ -52,8 +52,7 @@ static int make_stored_plan(const arguments *given, ipt_context *context, stored
     return 0;
 }
 
-/* The task as the journal stores it. */
-static journal_job describe_job(const stored_work *work)
+journal_job stored_describe(const stored_work *work)
 {
     journal_job job = {0};
     const ipt_plan_desc *desc = &work->desc;
@@ -76,9 +75,6 @@ static journal_job describe_job(const stored_work *work)
     job.elem_size = desc->elem_size;
     job.batch = desc->batch;
     job.move = (uint64_t)desc->move;
-    job.host_memory = desc->max_host_memory;
-    job.memory_bytes = ipt_plan_storage_memory(work->plan);
-    job.steps = ipt_plan_storage_steps(work->plan);
     job.ipt_version = IPT_VERSION;
     if (desc->expression != NULL) {
         snprintf(job.expression, sizeof job.expression, "%s", desc->expression);
@@ -92,7 +88,10 @@ static int begin_journal(stored_work *work)
 {
     const matrix_file *file = work->file;
     char message[JOURNAL_MESSAGE_SIZE];
-    journal_job job = describe_job(work);
+    journal_job job = stored_describe(work);
+    job.host_memory = work->desc.max_host_memory;
+    job.memory_bytes = ipt_plan_storage_memory(work->plan);
+    job.steps = ipt_plan_storage_steps(work->plan);
     if (work->desc.expression != NULL && (strcmp(job.expression, work->desc.expression) != 0 ||
                                           strcmp(job.expression_type, work->desc.expression_type) != 0)) {
         return message_fail(

@@ -28,6 +28,12 @@ a=$tests/matrix_a.c b=$tests/matrix_b.c
 flags="-Wall -Wextra -Wpedantic -Werror -I$headers -I$root -I$tests" # the parts' kernels are in the root
 libraries="-lOpenCL -lpthread"
 missing=
+# The folders of mpi.h: Open MPI's and MPICH's.
+mpis=
+for mpi in openmpi mpich; do
+    include=$(mpicc.$mpi -show 2> /dev/null | tr ' ' '\n' | sed -n 's/^-I//p' | head -n 1) || :
+    [ -z "$include" ] || mpis="$mpis $include"
+done
 
 have() { # COMPILER
     command -v "$1" > /dev/null && return 0
@@ -177,13 +183,30 @@ END
     job "$compiler" symbols <<END
 $build -c $a -o implementation.o
 nm -g --defined-only implementation.o | sed 's/.* //' | sort > exported
-sed -n '/(ipt_[a-z_]*)(/d; s/^IPT_API [^(]*[ *]\(ipt_[a-z][a-z_]*\)(.*/\1/p' $root/ipt.h | sort -u > declared
+sed -n '/(ipt_[a-z_]*)(/d; s/^IPT_API [^(]*[ *]\(ipt_[a-z][a-z_]*\)(.*/\1/p' $root/ipt.h | grep -v ipt_mpi_ | sort -u > declared
 grep -x ipt_transpose declared
 diff declared exported
 echo '#include "ipt.h"' > interface.c
 $build -c interface.c -o interface.o
 test -z "\$(nm interface.o)"
 END
+
+    # Matrices over ranks: only where the program defines IPT_MPI, with each MPI that is installed, and beside other options.
+    for mpi in $mpis; do
+        for option in "" $([ "$part" = full ] && echo -DMATRIX_LATE -DIPT_NO_HOST_STREAMING -DIPT_NO_THREADS \
+            -DIPT_OPENCL_DYNAMIC "-DIPT_STATIC,-DMATRIX_UNUSED"); do
+            job "$compiler" MPI "$(basename "$mpi")" "$option" <<END
+$build -DIPT_MPI -isystem $mpi $(echo "$option" | tr , ' ') -c $a -o program.o
+END
+        done
+        job "$compiler" symbols of MPI "$(basename "$mpi")" <<END
+$build -DIPT_MPI -isystem $mpi -c $a -o implementation.o
+nm -g --defined-only implementation.o | sed 's/.* //' | grep ipt_mpi_ | sort > exported
+sed -n '/(ipt_[a-z_]*)(/d; s/^IPT_API [^(]*[ *]\(ipt_mpi_[a-z_]*\)(.*/\1/p' $root/ipt.h | sort -u > declared
+grep -x ipt_mpi_plan_create_sized declared
+diff declared exported
+END
+    done
 done
 
 # C and C++ in one program, either way round.

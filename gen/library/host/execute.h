@@ -348,6 +348,33 @@ static void ipt__host_event_end(cl_event event, ipt_result result)
     ipt__cl.clReleaseEvent(event);
 }
 
+/* Makes the user event of an execution, with one reference for its thread and one for the caller. */
+static ipt_result ipt__host_event_begin(ipt_context *context, cl_event *event)
+{
+    cl_int error;
+    *event = ipt__cl.clCreateUserEvent(context->context, &error);
+    if (error) {
+        *event = NULL;
+        return ipt__fail_opencl("clCreateUserEvent", error);
+    }
+    error = ipt__cl.clRetainEvent(*event);
+    if (!error)
+        return IPT_SUCCESS;
+    ipt__host_event_end(*event, IPT_ERROR_OPENCL);
+    *event = NULL;
+    return ipt__fail_opencl("clRetainEvent", error);
+}
+
+/* Ends the event of an execution that has not begun. event and *event may be NULL. */
+static void ipt__host_event_cancel(cl_event *event, ipt_result result)
+{
+    if (!event || !*event)
+        return;
+    ipt__host_event_end(*event, result);
+    ipt__cl.clReleaseEvent(*event);
+    *event = NULL;
+}
+
 static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
 {
     ipt__host_job job = *(ipt__host_job *)argument;
@@ -367,7 +394,6 @@ IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_p
     ipt_host_options taken;
     ipt__host_job *job;
     ipt__thread thread;
-    cl_int error = CL_SUCCESS;
     ipt_result result = ipt__check_plan(plan);
     if (event)
         *event = NULL;
@@ -384,25 +410,16 @@ IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_p
     job->data = data;
     job->allocator = plan->context->allocator;
     job->options = taken;
-    if (event) {
-        *event = job->event = ipt__cl.clCreateUserEvent(plan->context->context, &error);
-        if (!error)
-            error = ipt__cl.clRetainEvent(job->event); /* the caller's reference */
-        if (error)
-            result = ipt__fail_opencl(*event ? "clRetainEvent" : "clCreateUserEvent", error);
-    }
+    if (event)
+        result = ipt__host_event_begin(plan->context, event);
+    job->event = event ? *event : NULL;
     if (!result && !IPT__THREAD_START(&thread, ipt__host_job_main, job))
         result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "a thread cannot be started");
     if (!result) {
         IPT__THREAD_DETACH(thread);
         return IPT_SUCCESS;
     }
-    if (event && *event) {
-        ipt__host_event_end(*event, result);
-        if (!error)
-            ipt__cl.clReleaseEvent(*event);
-        *event = NULL;
-    }
+    ipt__host_event_cancel(event, result);
     ipt__release(&plan->context->allocator, job);
     return result;
 }

@@ -12,7 +12,8 @@
     X(IPT_ERROR_INCOMPLETE, 7, "execution failed after some stages were enqueued: the content is undefined")           \
     X(IPT_ERROR_OPENCL, 8, "an OpenCL call failed")                                                                    \
     X(IPT_ERROR_CANCELLED, 9, "a callback requested an end before anything was changed")                               \
-    X(IPT_ERROR_STORAGE, 10, "a storage could not be read or written")
+    X(IPT_ERROR_STORAGE, 10, "a storage could not be read or written")                                                 \
+    X(IPT_ERROR_MPI, 11, "an MPI call failed")
 
 #define IPT__RESULT_ENUMERATOR(name, value, sentence) name = value,
 typedef enum ipt_result { IPT_RESULT_LIST(IPT__RESULT_ENUMERATOR) IPT__RESULT_COUNT } ipt_result;

@@ -14,7 +14,7 @@
  *   The papers' kernels and heuristics by their names     >>papers
  *   Settings at compile time                              >>settings
  *   Limits of this version                                >>limits
- *   Interface: names, core, host, programs, papers        >>interface
+ *   Interface: names, core, host, programs ... batch, mpi  >>interface
  *   Implementation                                        >>implementation
  * A newcomer reads to >>errors, then >>interface/core. The folder gen/doc of ipt's repository has the details:
  * method.md, cache.md, larger.md, papers.md, options.md, limits.md.
@@ -129,7 +129,7 @@
  * matrix may exceed max_device_memory or the device's memory: it then goes in pieces. Such plans take axes and
  * expressions, but no rotations, reflections or formats. ipt_plan_execute_host_async does the same in a thread of its
  * own. ipt_plan_create_split distributes the parts over several devices. ipt_plan_execute_storage transposes a matrix
- * that your functions read and write, in a file, say, within max_host_memory, resumable after a crash. See larger.md.
+ * in a file, say, within max_host_memory (larger.md); ipt_mpi_plan_create one over MPI ranks (distributed.md).
  *
  * >>moves
  * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element x anew,
@@ -157,7 +157,7 @@
  *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics
  *   IPT_NO_HOST_STREAMING  host matrices go whole: no overlap, no pieces, one device. Implies IPT_NO_STORAGE
  *   IPT_NO_STORAGE         leaves out ipt_plan_execute_storage and its companions
- *   IPT_NO_BATCH           leaves out ipt_batch_create and its companions: actions on many small elements
+ *   IPT_NO_BATCH           leaves out ipt_batch_create and its companions. IPT_MPI adds ipt_mpi_plan_create and its own
  *   IPT_NO_OFFLINE         leaves out profiles and ipt_context_entry, with its companions
  *   IPT_NO_WISDOM          leaves out the functions of wisdom; IPT_MEASURE measures for each plan anew
  *   IPT_NO_DISK_CACHE      leaves out all code that reads and writes cache folders

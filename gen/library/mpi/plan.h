@@ -1,0 +1,333 @@
+/* Plans over ranks: making, describing and destroying them. */
+
+enum {
+    IPT__MPI_DEPTH = 4,               /* messages in flight */
+    IPT__MPI_CHUNK_BYTES = 128 << 10, /* of a message at most: windows stay in the processor's cache */
+    IPT__MPI_BUS_BYTES = 4 << 20,     /* the same if a device has its own memory: its bus needs longer transfers */
+    IPT__MPI_LEAST_CHUNK = 4 << 10
+};
+
+/* A local step: a plan, and where its matrices begin. */
+typedef struct ipt__mpi_local {
+    ipt_plan *plan; /* NULL: nothing moves */
+    size_t at;      /* bytes into the block */
+} ipt__mpi_local;
+
+/* The steps in plan->locals: before the exchange, its inverse, and from there on those after the exchange. */
+enum { IPT__MPI_BEFORE, IPT__MPI_UNDO, IPT__MPI_AFTER };
+
+/* ---- shapes ---- */
+
+/* Completes a side whose total and block the desc gives. */
+static ipt_result ipt__mpi_take_side(const char *name, const size_t *counts, int ranks, const ipt_allocator *allocator,
+                                     ipt__mpi_side *side)
+{
+    const size_t total = side->total, block = side->block;
+    size_t sum = 0;
+    int i;
+    if (!block)
+        side->block = ipt__ceil_divide(total, (size_t)ranks);
+    if (!counts) {
+        if (ipt__ceil_divide(total, side->block) > (size_t)ranks)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                             "%s = %zu: %d ranks of so many rows hold less than %zu rows, so use at least %zu", name,
+                             block, ranks, total, ipt__ceil_divide(total, (size_t)ranks));
+        return IPT_SUCCESS;
+    }
+    for (i = 0; i < ranks; ++i) {
+        if (counts[i] > total - sum)
+            break;
+        sum += counts[i];
+    }
+    if (i < ranks || sum != total)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "the counts instead of %s have another sum than %zu", name, total);
+    side->starts = (size_t *)ipt__allocate(allocator, ((size_t)ranks + 1) * sizeof *side->starts);
+    if (!side->starts)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    for (i = 0; i < ranks; ++i)
+        side->starts[i + 1] = side->starts[i] + counts[i];
+    return IPT_SUCCESS;
+}
+
+/* Checks the numbers of a desc, and takes them. */
+static ipt_result ipt__mpi_take_shape(const ipt_mpi_desc *desc, int ranks, int rank, const ipt_allocator *allocator,
+                                      ipt__mpi_shape *shape)
+{
+    size_t bytes = desc->elem_size;
+    ipt_result result;
+    if (!desc->rows || !desc->cols || !desc->elem_size)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is 0: must be at least 1",
+                         !desc->rows   ? "rows"
+                         : !desc->cols ? "cols"
+                                       : "elem_size");
+    if (!ipt__multiply(&bytes, desc->rows) || !ipt__multiply(&bytes, desc->cols))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %zu, cols = %zu, elem_size = %zu: their product overflows",
+                         desc->rows, desc->cols, desc->elem_size);
+    if (ranks < 1 || rank < 0 || rank >= ranks)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rank %d of %d ranks: must be 0 to ranks - 1", rank, ranks);
+    shape->size = desc->elem_size;
+    shape->ranks = ranks;
+    shape->rank = rank;
+    shape->rows.total = desc->rows;
+    shape->rows.block = desc->block;
+    shape->cols.total = desc->cols;
+    shape->cols.block = desc->block_out;
+    result = ipt__mpi_take_side("block", desc->row_counts, ranks, allocator, &shape->rows);
+    if (!result)
+        result = ipt__mpi_take_side("block_out", desc->col_counts, ranks, allocator, &shape->cols);
+    return result;
+}
+
+static void ipt__mpi_free_shape(const ipt_allocator *allocator, ipt__mpi_shape *shape)
+{
+    ipt__release(allocator, shape->rows.starts);
+    ipt__release(allocator, shape->cols.starts);
+    ipt__release(allocator, shape->rests);
+    memset(shape, 0, sizeof *shape);
+}
+
+IPT_API ipt_result ipt_mpi_share_of_sized(size_t desc_bytes, const ipt_mpi_desc *desc, int ranks, int rank,
+                                          ipt_mpi_share *share)
+{
+    const ipt_allocator allocator = {ipt__default_alloc, ipt__default_free, NULL};
+    ipt__mpi_shape shape;
+    ipt_mpi_desc taken;
+    ipt_result result;
+    if (!desc || !share)
+        return ipt__fail_null(desc ? "share" : "desc");
+    memset(&shape, 0, sizeof shape);
+    memset(share, 0, sizeof *share);
+    result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes, "desc");
+    if (!result)
+        result = ipt__mpi_take_shape(&taken, ranks, rank, &allocator, &shape);
+    if (!result) {
+        share->first_row = ipt__mpi_start(&shape.rows, rank);
+        share->rows = ipt__mpi_count(&shape.rows, rank);
+        share->first_row_out = ipt__mpi_start(&shape.cols, rank);
+        share->rows_out = ipt__mpi_count(&shape.cols, rank);
+        share->bytes = ipt__mpi_share_bytes(&shape);
+    }
+    ipt__mpi_free_shape(&allocator, &shape);
+    return result;
+}
+
+/* ---- local steps ---- */
+
+/* Makes a plan of this rank's device. */
+static ipt_result ipt__mpi_make_plan(ipt_mpi_plan *plan, ipt_plan_desc *desc, ipt_plan **made)
+{
+    ipt_result result;
+    desc->max_workspace = plan->budget;
+    result = ipt__any_plan_make(plan->context, desc, plan->owner, made);
+    if (!result && !plan->owner) { /* the others share its workspace, which grows as they need */
+        plan->owner = *made;
+        plan->owner->own.grows = 1;
+    }
+    return result;
+}
+
+/* Makes the plan of a local step: `batch` matrices, one after the other. */
+static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t cols, size_t elem_size, size_t batch,
+                                      ipt__mpi_local *local)
+{
+    ipt_plan_desc desc;
+    if (rows <= 1 || cols <= 1)
+        return IPT_SUCCESS;
+    memset(&desc, 0, sizeof desc);
+    desc.rows = rows;
+    desc.cols = cols;
+    desc.elem_size = elem_size;
+    desc.batch = batch;
+    if (!plan->desc.split_count)
+        return ipt__mpi_make_plan(plan, &desc, &local->plan);
+    desc.max_workspace = plan->budget;
+    return ipt_plan_create_split(plan->desc.split, plan->desc.split_count, &desc, &local->plan);
+}
+
+/* Makes the plan for this rank's own tile of a square matrix. */
+static ipt_result ipt__mpi_make_diagonal(ipt_mpi_plan *plan)
+{
+    const ipt__mpi_shape *const shape = &plan->shape;
+    const size_t side = ipt__mpi_count(&shape->rows, shape->rank);
+    ipt_plan_desc desc;
+    if (side <= 1)
+        return IPT_SUCCESS;
+    memset(&desc, 0, sizeof desc);
+    desc.rows = desc.cols = side;
+    desc.elem_size = shape->size;
+    desc.row_pitch = desc.row_pitch_out = shape->cols.total * shape->size;
+    return ipt__mpi_make_plan(plan, &desc, &plan->diagonal);
+}
+
+/* Makes the steps that transpose each received piece: one for each sequence of ranks with as many rows. */
+static ipt_result ipt__mpi_make_pieces(ipt_mpi_plan *plan, size_t cols)
+{
+    const ipt__mpi_shape *const shape = &plan->shape;
+    ipt_result result = IPT_SUCCESS;
+    int s, end;
+    for (s = 0; s < shape->ranks && !result; s = end) {
+        const size_t rows = ipt__mpi_count(&shape->rows, s);
+        ipt__mpi_local *const local = &plan->locals[plan->local_count];
+        for (end = s + 1; end < shape->ranks && ipt__mpi_count(&shape->rows, end) == rows; ++end)
+            ;
+        if (!rows)
+            continue;
+        local->at = ipt__mpi_piece_out_at(shape, s);
+        result = ipt__mpi_make_local(plan, cols, rows, shape->size, (size_t)(end - s), local);
+        ++plan->local_count;
+    }
+    return result;
+}
+
+/* Makes all local steps of this rank. */
+static ipt_result ipt__mpi_make_locals(ipt_mpi_plan *plan)
+{
+    const ipt__mpi_shape *const shape = &plan->shape;
+    const size_t rows = ipt__mpi_count(&shape->rows, shape->rank), cols = ipt__mpi_count(&shape->cols, shape->rank);
+    size_t row_ranks, col_ranks;
+    const size_t equal_rows = ipt__mpi_equal(&shape->rows, shape->ranks, &row_ranks),
+                 equal_cols = ipt__mpi_equal(&shape->cols, shape->ranks, &col_ranks);
+    const int by_cols = shape->way == IPT__MPI_BY_COLS;
+    const size_t parts = by_cols ? col_ranks : shape->cols.total,
+                 size = by_cols ? equal_cols * shape->size : shape->size;
+    ipt_result result;
+    const size_t most = IPT__MPI_AFTER + 1 + (shape->way == IPT__MPI_BY_PIECES ? (size_t)shape->ranks : 0);
+    plan->locals = (ipt__mpi_local *)ipt__allocate(&plan->context->allocator, most * sizeof *plan->locals);
+    if (!plan->locals)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    plan->local_count = IPT__MPI_AFTER;
+    result = ipt__mpi_make_local(plan, rows, parts, size, 1, &plan->locals[IPT__MPI_BEFORE]);
+    if (!result)
+        result = ipt__mpi_make_local(plan, parts, rows, size, 1, &plan->locals[IPT__MPI_UNDO]);
+    if (!result && shape->way == IPT__MPI_BY_PIECES)
+        result = ipt__mpi_make_pieces(plan, cols);
+    if (result)
+        return result;
+    if (shape->way == IPT__MPI_BY_ROWS)
+        return ipt__mpi_make_local(plan, row_ranks, cols, equal_rows * shape->size, 1,
+                                   &plan->locals[plan->local_count++]);
+    return ipt__mpi_make_local(plan, shape->rows.total, cols, shape->size, 1, &plan->locals[plan->local_count++]);
+}
+
+/* Bytes of workspace that the local plans hold. */
+static size_t ipt__mpi_locals_workspace(const ipt_mpi_plan *plan)
+{
+    size_t bytes = plan->owner ? plan->owner->own.bytes : 0;
+    int i;
+    for (i = 0; plan->desc.split_count && i < plan->local_count; ++i)
+        bytes += ipt_plan_workspace(plan->locals[i].plan);
+    return bytes;
+}
+
+/* ---- memory for messages ---- */
+
+/* Bytes beside a block, the same on all ranks. */
+static size_t ipt__mpi_allowed(const ipt_mpi_desc *desc, const ipt__mpi_shape *shape)
+{
+    size_t most = 0;
+    int i;
+    for (i = 0; i < shape->ranks; ++i)
+        most = ipt__max(most, ipt__max(ipt__mpi_block_bytes(shape, i, 0), ipt__mpi_block_bytes(shape, i, 1)));
+    return desc->max_workspace ? desc->max_workspace : ipt__max(most / 100, (size_t)1 << 20);
+}
+
+/* Divides the allowed bytes between the local plans, which take what they need, and the least for messages. */
+static ipt_result ipt__mpi_divide_memory(ipt_mpi_plan *plan)
+{
+    const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape), least = plan->desc.max_workspace;
+    size_t window;
+    plan->depth = least == 1 ? 1 : IPT__MPI_DEPTH;
+    plan->shape.chunk = IPT__MPI_LEAST_CHUNK;
+    window = ipt__max(plan->shape.chunk * 2 * (size_t)plan->depth, allowed / 16);
+    plan->budget = least == 1 ? 1 : allowed - window;
+    if (least > 1 && allowed <= window)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_workspace = %zu: messages alone need %zu bytes", allowed, window);
+    return IPT_SUCCESS;
+}
+
+/* Gives messages what the local plans of all ranks have left. All ranks call it. */
+static ipt_result ipt__mpi_size_messages(ipt_mpi_plan *plan)
+{
+    const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape), taken = ipt__mpi_locals_workspace(plan),
+                 left = (allowed - ipt__min(taken, allowed)) / 2 / (size_t)plan->depth;
+    const size_t least = IPT__MPI_LEAST_CHUNK,
+                 most = plan->context->shares_memory ? (size_t)IPT__MPI_CHUNK_BYTES : (size_t)IPT__MPI_BUS_BYTES;
+    cl_ulong chunk = plan->depth == 1 ? least : ipt__min(ipt__max(left / 64 * 64, least), most);
+    const int error = MPI_Allreduce(MPI_IN_PLACE, &chunk, 1, MPI_UINT64_T, MPI_MIN, plan->communicator);
+    plan->shape.chunk = (size_t)chunk;
+    return error ? ipt__fail_mpi("MPI_Allreduce", error) : IPT_SUCCESS;
+}
+
+/* Allocates the memory for messages, and the queues that move it. */
+static ipt_result ipt__mpi_take_window(ipt_mpi_plan *plan)
+{
+    const ipt_context *const context = plan->context;
+    const size_t bytes = plan->shape.chunk * 2 * (size_t)plan->depth,
+                 block = ipt__mpi_block_bytes(&plan->shape, plan->shape.rank, 1);
+    void *memory = NULL;
+    size_t refused;
+    cl_int error = CL_SUCCESS;
+    ipt_result result = ipt_host_alloc(plan->context, bytes, &memory);
+    plan->window = (char *)memory;
+    if (!result && plan->desc.flags & IPT_MPI_BUFFERED && block) {
+        plan->second = (char *)ipt__allocate(&context->allocator, block);
+        result = plan->second ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
+    }
+    if (!result && plan->desc.flags & IPT_MPI_DEVICE_AWARE) {
+        result = ipt__buffer_make(context, bytes, NULL, "memory for messages", &refused, &plan->device_window);
+        if (!result)
+            plan->device_address = (char *)plan->desc.address(plan->device_window, plan->desc.user);
+        if (!result && !plan->device_address)
+            result = ipt__fail(IPT_ERROR_UNSUPPORTED, "desc.address returned NULL for the plan's own buffer");
+    }
+    if (!result)
+        plan->reads = ipt__cl.clCreateCommandQueue(context->context, context->device, 0, &error);
+    if (!result && !error)
+        plan->writes = ipt__cl.clCreateCommandQueue(context->context, context->device, 0, &error);
+    return error ? ipt__fail_opencl("clCreateCommandQueue", error) : result;
+}
+
+/* ---- description ---- */
+
+static ipt_result ipt__mpi_write_description(ipt_mpi_plan *plan)
+{
+    static const char *const ways[] = {"equal blocks of rows", "equal blocks of columns", "pieces one by one"};
+    const ipt__mpi_shape *const shape = &plan->shape;
+    const size_t capacity = (size_t)IPT__DESCRIPTION_BYTES * (size_t)(plan->local_count + 2);
+    ipt__text out;
+    int i;
+    plan->description = (char *)ipt__allocate(&plan->context->allocator, capacity);
+    if (!plan->description)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    out = ipt__text_in(plan->description, capacity);
+    ipt__text_add(&out, "%zu x %zu elements of %zu bytes over %d ranks; rank %d: %zu rows, then %zu\n",
+                  shape->rows.total, shape->cols.total, shape->size, shape->ranks, shape->rank,
+                  ipt__mpi_count(&shape->rows, shape->rank), ipt__mpi_count(&shape->cols, shape->rank));
+    ipt__text_add(&out, "%s; %d rounds, messages of %zu bytes at most, %zu bytes of them, %zu bytes of workspace\n",
+                  ways[shape->way], plan->second ? 1 : ipt__mpi_rounds(shape->ranks), shape->chunk,
+                  ipt__mpi_message_bytes(shape), ipt_mpi_plan_workspace(plan));
+    if (plan->patch_side)
+        ipt__text_add(&out, "host memory: tiles change places in patches of %zu x %zu; after the exchange: %s",
+                      plan->patch_side, plan->patch_side, plan->diagonal ? plan->diagonal->description : "nothing\n");
+    for (i = 0; i < plan->local_count; ++i)
+        if (plan->locals[i].plan && i != IPT__MPI_UNDO)
+            ipt__text_add(&out, "%s the exchange: %s", i == IPT__MPI_BEFORE ? "before" : "after",
+                          plan->locals[i].plan->description);
+    return IPT_SUCCESS;
+}
+
+IPT_API const char *ipt_mpi_plan_describe(const ipt_mpi_plan *plan)
+{
+    return plan ? plan->description : "";
+}
+
+IPT_API size_t ipt_mpi_plan_workspace(const ipt_mpi_plan *plan)
+{
+    size_t bytes;
+    if (!plan)
+        return 0;
+    bytes = plan->shape.chunk * 2 * (size_t)plan->depth * (plan->device_window ? 2 : 1);
+    if (plan->second)
+        bytes += ipt__mpi_block_bytes(&plan->shape, plan->shape.rank, 1);
+    return bytes + ipt__mpi_locals_workspace(plan);
+}

@@ -1,0 +1,271 @@
+/* Random matrices over ranks against an index formula, byte by byte: any shape, element size, distribution and way of
+ * the exchange. Run it with mpirun. Usage: ranks CASES [SEED [FIRST]]. The cases 0 to CASES - 1 of a seed are the same
+ * on every machine; FIRST repeats from a failed one. Each case uses the first ranks of all. */
+#define _POSIX_C_SOURCE 200809L
+#define IPT_MPI
+#define IPT_IMPLEMENTATION
+#include "ipt.h"
+
+#include "between.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_RANKS = 64, GUARD = 64 };
+
+typedef enum mode { HOST, HOST_BUFFERED, HOST_SPLIT, HOST_ASYNC, DEVICE, DEVICE_BUFFERED, DEVICE_AWARE, MODES } mode;
+static const char *const mode_names[] = {"host",   "host buffered",   "host split",  "host async",
+                                         "device", "device buffered", "device aware"};
+
+/* One case, which all ranks compute alike. */
+typedef struct ranks_case {
+    int ranks;
+    mode way;
+    ipt_mpi_desc desc;
+    size_t row_counts[MOST_RANKS], col_counts[MOST_RANKS];
+    unsigned salt;
+} ranks_case;
+
+static unsigned long long state;
+
+static unsigned long long random_below(unsigned long long limit)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (state * 2685821657736338717ull >> 20) % limit;
+}
+
+/* Small numbers are as frequent as large ones. */
+static size_t random_side(size_t most)
+{
+    return 1 + (size_t)random_below(1 + random_below(1 + random_below(most)));
+}
+
+/* Distributes a side: FFTW's default, a larger block, or any numbers with some empty ranks. */
+static void distribute(size_t total, int ranks, size_t *block, const size_t **given, size_t *counts)
+{
+    const size_t least = (total + (size_t)ranks - 1) / (size_t)ranks;
+    size_t left = total;
+    int i;
+    switch (random_below(4)) {
+    case 0:
+        break;
+    case 1:
+        *block = least + (size_t)random_below(1 + least);
+        break;
+    default:
+        for (i = 0; i < ranks; ++i) {
+            counts[i] = i + 1 == ranks ? left : random_below(4) ? (size_t)random_below(1 + left / 2 + left % 2) : 0;
+            left -= counts[i];
+        }
+        *given = counts;
+    }
+}
+
+static void make_case(ranks_case *made, unsigned long long seed, unsigned long long number, int most_ranks)
+{
+    int i;
+    memset(made, 0, sizeof *made);
+    state = (seed + 1) * 0x9e3779b97f4a7c15ull ^ (number + 1) * 0xbf58476d1ce4e5b9ull;
+    for (i = 0; i < 8; ++i)
+        random_below(2);
+    made->ranks = 1 + (int)random_below((unsigned long long)most_ranks);
+    made->way = (mode)random_below(MODES);
+    made->desc.rows = random_side(random_below(20) ? 60 : 900);
+    made->desc.cols = random_side(random_below(20) ? 60 : 900);
+    made->desc.elem_size = 1 + (size_t)random_below(24);
+    made->desc.max_workspace = random_below(2) ? 0 : 1;
+    distribute(made->desc.rows, made->ranks, &made->desc.block, &made->desc.row_counts, made->row_counts);
+    distribute(made->desc.cols, made->ranks, &made->desc.block_out, &made->desc.col_counts, made->col_counts);
+    if (!random_below(4)) { /* a square, distributed alike before and after: see mpi/square.h */
+        made->desc.cols = made->desc.rows;
+        made->desc.block_out = made->desc.block;
+        memcpy(made->col_counts, made->row_counts, sizeof made->row_counts);
+        made->desc.col_counts = made->desc.row_counts ? made->col_counts : NULL;
+    }
+    if (made->way == HOST_BUFFERED || made->way == DEVICE_BUFFERED)
+        made->desc.flags = IPT_MPI_BUFFERED;
+    made->salt = (unsigned)random_below(1u << 30);
+}
+
+static unsigned char byte_of(const ranks_case *its, size_t row, size_t col, size_t byte)
+{
+    const size_t at = (row * its->desc.cols + col) * its->desc.elem_size + byte;
+    return (unsigned char)((at * 2654435761u + its->salt) >> 11);
+}
+
+/* Writes a rank's rows before, or compares its rows after. Returns the number of wrong bytes. */
+static size_t visit(const ranks_case *its, const ipt_mpi_share *share, unsigned char *data, int after)
+{
+    const size_t size = its->desc.elem_size, rows = after ? share->rows_out : share->rows,
+                 cols = after ? its->desc.rows : its->desc.cols;
+    size_t i, j, b, wrong = 0;
+    for (i = 0; i < rows; ++i)
+        for (j = 0; j < cols; ++j)
+            for (b = 0; b < size; ++b) {
+                unsigned char *const at = data + (i * cols + j) * size + b;
+                if (after)
+                    wrong += *at != byte_of(its, j, share->first_row_out + i, b);
+                else
+                    *at = byte_of(its, share->first_row + i, j, b);
+            }
+    return wrong;
+}
+
+/* On a CPU a mapped buffer is the buffer: its address serves MPI. */
+static void *address_of(cl_mem buffer, void *user)
+{
+    const cl_command_queue queue = *(cl_command_queue *)user;
+    size_t bytes = 0;
+    void *address;
+    cl_int error;
+    clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    address = clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
+    if (!error)
+        clEnqueueUnmapMemObject(queue, buffer, address, 0, NULL, NULL);
+    return error || clFinish(queue) ? NULL : address;
+}
+
+static int calls;
+static int count_progress(size_t done, size_t total, void *user)
+{
+    size_t *const last = (size_t *)user;
+    if (done < *last || done > total)
+        ++calls; /* progress never decreases, and ends at the total */
+    *last = done;
+    return 0;
+}
+
+static ipt_result execute_async(ipt_mpi_plan *plan, unsigned char *data, const ipt_host_options *options)
+{
+    cl_event event = NULL;
+    cl_int status = CL_COMPLETE;
+    const ipt_result result = ipt_mpi_plan_execute_host_async(plan, data, options, &event);
+    if (result)
+        return result;
+    clWaitForEvents(1, &event);
+    clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    clReleaseEvent(event);
+    return (ipt_result)-status;
+}
+
+static ipt_result execute_device(ipt_context *context, cl_command_queue queue, ipt_mpi_plan *plan, unsigned char *data,
+                                 size_t bytes, const ipt_host_options *options)
+{
+    const size_t offset = 32;
+    ipt_mpi_buffer block;
+    cl_int error;
+    ipt_result result;
+    memset(&block, 0, sizeof block);
+    block.queue = queue;
+    block.byte_offset = offset;
+    block.buffer = clCreateBuffer(ipt_context_cl_context(context), CL_MEM_READ_WRITE, bytes + offset + 1, NULL, &error);
+    if (error)
+        return IPT_ERROR_OPENCL;
+    if (bytes && clEnqueueWriteBuffer(queue, block.buffer, CL_FALSE, offset, bytes, data, 0, NULL, NULL))
+        return IPT_ERROR_OPENCL;
+    result = ipt_mpi_plan_execute(plan, &block, options);
+    if (bytes && clEnqueueReadBuffer(queue, block.buffer, CL_TRUE, offset, bytes, data, 0, NULL, NULL))
+        result = IPT_ERROR_OPENCL;
+    clReleaseMemObject(block.buffer);
+    return result;
+}
+
+/* Runs a case on this rank. Returns what is wrong, or NULL. */
+static const char *run_case(ranks_case *its, MPI_Comm communicator, ipt_context *context, cl_command_queue queue,
+                            int rank)
+{
+    static char text[4200];
+    ipt_context *split[2];
+    ipt_host_options options = {count_progress, NULL, NULL};
+    ipt_mpi_plan *plan = NULL;
+    ipt_mpi_share share;
+    unsigned char *memory, *data;
+    size_t last = 0, wrong = 0, i, guards = 0;
+    ipt_result result = ipt_mpi_share_of(&its->desc, its->ranks, rank, &share);
+    options.user = &last;
+    split[0] = split[1] = context;
+    if (its->way == HOST_SPLIT) {
+        its->desc.split = split;
+        its->desc.split_count = 2;
+    }
+    if (its->way == DEVICE_AWARE) {
+        its->desc.flags = IPT_MPI_DEVICE_AWARE;
+        its->desc.address = address_of;
+        its->desc.user = &queue;
+    }
+    memory = (unsigned char *)malloc(share.bytes + 2 * GUARD);
+    if (result || !memory)
+        return "share";
+    memset(memory, 0xA5, share.bytes + 2 * GUARD);
+    data = memory + GUARD;
+    visit(its, &share, data, 0);
+    calls = 0;
+    result = ipt_mpi_plan_create(context, communicator, &its->desc, &plan);
+    if (!result)
+        result = its->way >= DEVICE       ? execute_device(context, queue, plan, data, share.bytes, &options)
+                 : its->way == HOST_ASYNC ? execute_async(plan, data, &options)
+                                          : ipt_mpi_plan_execute_host(plan, data, &options);
+    if (!result)
+        wrong = visit(its, &share, data, 1);
+    for (i = 0; i < GUARD; ++i)
+        guards += (memory[i] != 0xA5) + (memory[GUARD + share.bytes + i] != 0xA5);
+    ipt_mpi_plan_destroy(plan);
+    free(memory);
+    if (!result && !wrong && !guards && !calls)
+        return NULL;
+    snprintf(text, sizeof text, "%s: %s; %zu wrong bytes, %zu guards, %d wrong calls of progress",
+             ipt_result_string(result), result ? ipt_context_error(NULL) : "", wrong, guards, calls);
+    return text;
+}
+
+int main(int argc, char **argv)
+{
+    const unsigned long long cases = argc > 1 ? strtoull(argv[1], NULL, 10) : 100,
+                             seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1,
+                             first = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
+    MPI_Comm parts[MOST_RANKS + 1];
+    ipt_context *context = NULL;
+    cl_command_queue queue;
+    int level, all, rank, i, failed = 0, sum = 0;
+    unsigned long long number;
+    cl_int error;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Comm_size(MPI_COMM_WORLD, &all);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (all > MOST_RANKS || ipt_context_create(NULL, &context)) {
+        fprintf(stderr, "rank %d: %s\n", rank, ipt_context_error(NULL));
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    queue = clCreateCommandQueue(ipt_context_cl_context(context), ipt_context_cl_device(context), 0, &error);
+    for (i = 1; i <= all; ++i)
+        MPI_Comm_split(MPI_COMM_WORLD, rank < i ? 0 : MPI_UNDEFINED, rank, &parts[i]);
+    for (number = first; number < cases && failed < 5; ++number) {
+        ranks_case its;
+        const char *why;
+        make_case(&its, seed, number, all);
+        if (rank >= its.ranks)
+            continue;
+        why = run_case(&its, parts[its.ranks], context, queue, rank);
+        if (!why)
+            continue;
+        ++failed;
+        fprintf(stderr,
+                "seed %llu, case %llu, rank %d of %d, %s: %zu x %zu of %zu bytes, block %zu%s, block_out %zu%s: %s\n",
+                seed, number, rank, its.ranks, mode_names[its.way], its.desc.rows, its.desc.cols, its.desc.elem_size,
+                its.desc.block, its.desc.row_counts ? " (uneven)" : "", its.desc.block_out,
+                its.desc.col_counts ? " (uneven)" : "", why);
+    }
+    MPI_Allreduce(&failed, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (!rank && !sum)
+        printf("ranks: %llu cases passed on 1 to %d ranks, seed %llu\n", cases - first, all, seed);
+    for (i = 1; i <= all; ++i)
+        if (rank < i)
+            MPI_Comm_free(&parts[i]);
+    clReleaseCommandQueue(queue);
+    ipt_context_destroy(context);
+    MPI_Finalize();
+    return sum != 0;
+}
