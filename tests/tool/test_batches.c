@@ -503,7 +503,7 @@ static void tool_batches_precompiled(void **state)
     expect_part(output, "\n    {\"x\", \"float\", 3, 1, IPT_READ, IPT_LAYOUT_PLANES, 0, 0},\n");
 }
 
-/* With the programs of all models, IPT_MEASURE compiles nothing either. */
+/* With IPT_CACHE_ONLY, IPT_MEASURE measures the models whose programs are there, and compiles nothing. */
 static void tool_batches_precompiled_for_measurements(void **state)
 {
     const ipt_batch_operand operands[] = {
@@ -516,7 +516,7 @@ static void tool_batches_precompiled_for_measurements(void **state)
                            .ready = IPT_ACTION_POTRF,
                            .flags = IPT_MEASURE | IPT_CACHE_ONLY,
                            .measure_buffers = buffers};
-    const place folder = in_directory("folder");
+    const place folder = in_directory("folder"), empty = in_directory("empty");
     ipt_context_desc about = {.cache_dir = folder.path, .context = test_cl_context, .device = test_device};
     ipt_context *context;
     ipt_batch *batch;
@@ -537,6 +537,10 @@ static void tool_batches_precompiled_for_measurements(void **state)
     if (ipt_batch_create(context, &desc, &batch))
         fail_msg("%s", ipt_context_error(NULL));
     ipt_batch_destroy(batch);
+    ipt_context_destroy(context);
+    about.cache_dir = empty.path;
+    assert_int_equal(ipt_context_create(&about, &context), IPT_SUCCESS);
+    assert_int_equal(ipt_batch_create(context, &desc, &batch), IPT_ERROR_CACHE_MISS);
     ipt_context_destroy(context);
     clReleaseMemObject(buffers[0].buffer);
     clReleaseMemObject(buffers[1].buffer);

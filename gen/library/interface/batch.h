@@ -118,7 +118,7 @@ typedef struct ipt_batch_desc {
     ipt_model model;
     size_t lanes;      /* for GROUP and INTERLEAVED: 2, 4, 8 ... work-items to an element; 0: chosen */
     size_t group_size; /* work-items of a work-group, a power of two; 0: chosen */
-    unsigned flags;    /* IPT_CACHE_ONLY; IPT_MEASURE: the fastest model; or 0 */
+    unsigned flags;    /* IPT_CACHE_ONLY; IPT_MEASURE: the fastest model, of those with cached programs if both; or 0 */
     const ipt_batch_buffer *measure_buffers; /* for IPT_MEASURE: operands as executions will have them, with a = 0.
                                                 Those that are only written change */
     size_t max_device_memory; /* bytes for ipt_batch_execute_host; 0: 192 MiB, or less on small devices */
