@@ -19,7 +19,7 @@ typedef struct ipt_mpi_desc {
     const size_t *col_counts; /* the same for the rows of the result, instead of block_out */
     unsigned flags;           /* IPT_MPI_BUFFERED ... */
     size_t max_workspace;     /* bytes beside the block for a rank's plans and messages. 0: 1 % of the largest block, at
-                                 least     1 MiB. 1: as little as possible. IPT_MPI_BUFFERED adds a block */
+                                 least 1 MiB. 1: as little as possible. IPT_MPI_BUFFERED adds a block */
     ipt_context *const *split; /* contexts of several devices of this rank's node that share the local steps on host
                                   memory: see ipt_plan_create_split. NULL: one device */
     size_t split_count;
