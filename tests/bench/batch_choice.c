@@ -1,7 +1,8 @@
-/* How well ipt chooses the model of a batch plan: random ready actions, types, sides and counts, each in every model.
- * Prints a line for each as CSV, and at the end the losses of the choice against the fastest model. Usage:
- * batch_choice [CASES] [SEED] [MEGABYTES] [PART PARTS]. With PART and PARTS it only compiles each PARTS-th program into
- * the cache: several processes then share the work. */
+/* How well ipt chooses the model of a batch plan: random ready actions, types, sides and counts, each in every model
+ * and number of lanes that ipt considers. Prints a line for each as CSV, with the terms of its cost for batch_fit.py,
+ * and at the end the losses of the choice against the fastest one. Usage: batch_choice [CASES] [SEED] [MEGABYTES] [PART
+ * PARTS]. With PART and PARTS it only compiles each PARTS-th program into the cache: several processes then share the
+ * work. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdint.h>
 #include <stdio.h>
@@ -41,12 +42,13 @@ static size_t between(size_t least, size_t most)
     return least + (size_t)((value ^ value >> 31) % (most - least + 1));
 }
 
-/* 1 to 128, as often below 12 as above. */
+/* 1 to 128, as often below 12 as above, and as often one of those that are usual. */
 static size_t random_side(void)
 {
     static const size_t most[] = {4, 8, 16, 32, 64, 128};
+    static const size_t usual[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
     const size_t limit = most[between(0, 5)];
-    return between(limit / 2, limit);
+    return between(0, 1) ? usual[between(0, sizeof usual / sizeof *usual - 1)] : between(limit / 2, limit);
 }
 
 /* Adds the operands of an action, in the notation of IPT_ACTION_LIST. */
@@ -152,39 +154,71 @@ static double seconds_of(ipt_batch *batch, const work *of)
     return median(seconds, ROUNDS);
 }
 
-/* Prints the times of all models; returns the choice's time over the fastest one's. 0: only compiled. */
+/* Compiles a candidate and, if wanted, measures it. */
+static double try_candidate(work *tried, const ipt__batch_choice *candidate, int measures)
+{
+    const ipt_batch_desc open = tried->desc;
+    double seconds = 0;
+    ipt_batch *batch;
+    tried->desc.model = candidate->model;
+    if (candidate->model == IPT_MODEL_GROUP || candidate->model == IPT_MODEL_INTERLEAVED)
+        tried->desc.lanes = candidate->lanes;
+    need(!ipt_batch_create(context, &tried->desc, &batch), "ipt_batch_create");
+    need(batch->choice.group_size == candidate->group_size && batch->choice.lanes == candidate->lanes, "the candidate");
+    if (measures)
+        seconds = seconds_of(batch, tried);
+    ipt_batch_destroy(batch);
+    tried->desc = open;
+    return seconds;
+}
+
+static void print_line(const work *of, const ipt__batch_problem *problem, const ipt__batch_choice *choice, int chosen,
+                       double seconds)
+{
+    static const char *const kinds[] = {"plain", "pivoted", "inverse"};
+    const ipt__batch_terms terms = ipt__batch_terms_of(problem, choice);
+    printf("%s,%s,%zu,%zu,%zu,%zu,%zu,%zu,", ipt_action_string(of->desc.ready), of->operands[0].type,
+           of->lengths['m' - 'a'], of->lengths['n' - 'a'], of->lengths['k' - 'a'], of->desc.count, of->element_bytes,
+           of->moved_bytes);
+    printf("%d,%s,%zu,%zu,%zu,%s,%d,", (int)of->operands[0].layout, ipt_model_string(choice->model), choice->lanes,
+           choice->group_size, choice->local_bytes, kinds[ipt__batch_kind_of(problem)], chosen);
+    printf("%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.1f\n", terms.barriers, terms.turns, terms.far_bytes, terms.near_bytes,
+           terms.waves, terms.items, seconds * 1e6);
+    fflush(stdout);
+}
+
+/* Prints the times of all candidates; returns the choice's time over the fastest one's, less 1. 0: only compiled. */
 static double try_case(work *tried, int measures)
 {
     double fastest = 0, chosen = 0;
-    char name[32] = "";
+    ipt__batch_problem problem;
+    ipt__batch_choice choice;
+    ipt_batch *batch;
+    char why[160];
+    need(!ipt_batch_create(context, &tried->desc, &batch), "ipt_batch_create");
+    problem = batch->problem;
+    choice = batch->choice;
+    ipt_batch_destroy(batch);
     if (measures)
         fill(tried);
-    for (int model = IPT_MODEL_AUTO; model < IPT__MODEL_COUNT; ++model) {
-        ipt_batch *batch;
+    for (size_t i = 0; i < IPT__BATCH_CANDIDATES; ++i) {
+        ipt__batch_choice candidate;
         double seconds;
-        tried->desc.model = (ipt_model)model;
-        const ipt_result result = ipt_batch_create(context, &tried->desc, &batch);
-        if (result == IPT_ERROR_UNSUPPORTED && model)
+        if (!ipt__batch_considers(&problem, ipt__batch_candidates[i].model) ||
+            !ipt__batch_candidate(&problem, &tried->desc, i, &candidate, why))
             continue;
-        need(!result, "ipt_batch_create");
-        if (model == IPT_MODEL_AUTO)
-            snprintf(name, sizeof name, "%s", ipt_model_string(batch->choice.model));
-        if (measures) {
-            seconds = seconds_of(batch, tried);
-            if (model == IPT_MODEL_AUTO)
-                chosen = seconds;
-            else if (!fastest || seconds < fastest)
-                fastest = seconds;
-            printf("%s,%s,%zu,%zu,%zu,%zu,%zu,%zu,%s,%zu,%zu,%zu,%.1f,%s,%d\n", ipt_action_string(tried->desc.ready),
-                   tried->operands[0].type, tried->lengths['m' - 'a'], tried->lengths['n' - 'a'],
-                   tried->lengths['k' - 'a'], tried->desc.count, tried->element_bytes, tried->moved_bytes,
-                   ipt_model_string((ipt_model)model), batch->choice.lanes, batch->choice.group_size,
-                   batch->choice.local_bytes, seconds * 1e6, name, (int)tried->operands[0].layout);
-            fflush(stdout);
-        }
-        ipt_batch_destroy(batch);
+        seconds = try_candidate(tried, &candidate, measures);
+        if (!measures)
+            continue;
+        const int is_choice = candidate.model == choice.model && candidate.lanes == choice.lanes;
+        if (is_choice)
+            chosen = seconds;
+        if (!fastest || seconds < fastest)
+            fastest = seconds;
+        print_line(tried, &problem, &candidate, is_choice, seconds);
     }
-    return measures && chosen > fastest ? chosen / fastest - 1 : 0;
+    need(!measures || chosen > 0, "the choice");
+    return measures ? chosen / fastest - 1 : 0;
 }
 
 int main(int count, char **arguments)
@@ -204,7 +238,8 @@ int main(int count, char **arguments)
         need(!error, "clCreateBuffer");
         original = clCreateBuffer(ipt_context_cl_context(context), CL_MEM_READ_WRITE, all_bytes + 65536, NULL, &error);
         need(!error, "clCreateBuffer");
-        printf("action,type,m,n,k,count,element_bytes,moved_bytes,model,lanes,group,local,us,chosen,layout\n");
+        printf("action,type,m,n,k,count,element_bytes,moved_bytes,layout,model,lanes,group,local,kind,chosen,"
+               "barriers,turns,far_bytes,near_bytes,waves,items,us\n");
     }
     state = seed;
     for (size_t i = 0; i < cases; ++i) {

@@ -1,9 +1,9 @@
 """PyTorch's batches of small products and decompositions, as lines for figures 8 to 11 of Ha et al. 2013.
 
 vendor_batch.py [--device cuda|cpu] [--megabytes 256] [FIGURE ...] > FILE.csv; then VENDOR=FILE.csv make bench-s004-fig10.
-FIGURE: s004-fig8, s004-fig9, s004-fig10, s004-fig11-posv, s004-fig11-getrf; all by default. The values are GB/s of bytes
-read and written (figures 8 and 9) and GFLOP/s, counted as tests/bench/batch.c counts them. A result that is wrong ends the
-program. Needs the package torch.
+FIGURE: s004-fig8, s004-fig9, s004-fig10, s004-fig11-posv, s004-fig11-potrf, s004-fig11-getrf; all by default. The values
+are GB/s of bytes read and written (figures 8 and 9) and GFLOP/s, counted as tests/bench/batch.c counts them. A result that is
+wrong ends the program. Needs the package torch.
 """
 import argparse
 import sys
@@ -97,6 +97,15 @@ def posv(device, kind, count, n):
     return "torch cholesky_ex + cholesky_solve", solve
 
 
+def potrf(device, kind, count, n):
+    a = definite(device, kind, count, n)
+    lower, info = torch.linalg.cholesky_ex(a)
+    check("potrf", lower[[0, -1]] @ lower[[0, -1]].transpose(1, 2), a[[0, -1]])
+    if info.any():
+        sys.exit("vendor_batch.py: potrf: an info is not 0")
+    return "torch cholesky_ex", lambda: torch.linalg.cholesky_ex(a)
+
+
 def getrf(device, kind, count, n):
     a = numbers(device, kind, count, n, n)
     # A large value in each row, in another column for each element: no matrix is singular, and rows change places.
@@ -116,6 +125,7 @@ FIGURES = {
     "s004-fig9": (gemv, SIDES, lambda n: n * n + 2 * n, None),
     "s004-fig10": (gemm, SIDES, lambda n: 3 * n * n, lambda n: 2 * n**3),
     "s004-fig11-posv": (posv, SIDES, lambda n: n * n + n, lambda n: n**3 / 3 + 2 * n * n),
+    "s004-fig11-potrf": (potrf, SIDES, lambda n: n * n, lambda n: n**3 / 3),
     "s004-fig11-getrf": (getrf, SIDES, lambda n: n * n + n, lambda n: 2 * n**3 / 3),
 }
 

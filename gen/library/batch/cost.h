@@ -7,9 +7,10 @@ typedef struct ipt__batch_work {
     double barriers;
 } ipt__batch_work;
 
-static double ipt__batch_share(double turns, size_t lanes)
+/* A lane's part of so many things that the lanes share. */
+static double ipt__batch_share(size_t things, size_t lanes)
 {
-    return turns <= 0 ? 0 : (double)ipt__ceil_divide((size_t)turns, lanes);
+    return (double)ipt__ceil_divide(things, lanes);
 }
 
 /* An elimination of n columns: a column takes `each` turns of every lane and `scan` for each row below. Its rows are
@@ -19,8 +20,8 @@ static ipt__batch_work ipt__batch_eliminate(size_t n, size_t lanes, double each,
     ipt__batch_work work = {0, 0};
     size_t below;
     for (below = n; below; --below) {
-        work.turns += each + scan * (double)below + ipt__batch_share((double)below, lanes);
-        work.turns += ipt__batch_share((double)below - 1, lanes) * (double)below * part;
+        work.turns += each + scan * (double)below + ipt__batch_share(below, lanes);
+        work.turns += ipt__batch_share(below - 1, lanes) * (double)below * part;
     }
     work.barriers = 3 * (double)n;
     return work;
@@ -29,7 +30,7 @@ static ipt__batch_work ipt__batch_eliminate(size_t n, size_t lanes, double each,
 /* Substitutions in n rows of m right sides, of which a lane has whole ones. */
 static double ipt__batch_substitute(const ipt__batch_problem *problem, size_t lanes)
 {
-    return ipt__batch_share((double)problem->m, lanes) * (double)problem->n * ((double)problem->n + 8);
+    return ipt__batch_share(problem->m, lanes) * (double)problem->n * ((double)problem->n + 8);
 }
 
 static double ipt__batch_log2(size_t lanes)
@@ -64,15 +65,14 @@ static IPT__RARE ipt__batch_work ipt__batch_work_of(const ipt__batch_problem *pr
     case IPT_ACTION_NONE:
         return ipt__batch_own_work(problem, lanes);
     case IPT_ACTION_DOT:
-        work.turns = ipt__batch_share((double)n, lanes);
+        work.turns = ipt__batch_share(n, lanes);
         work.barriers = lanes > 1 ? 2 + 2 * ipt__batch_log2(lanes) : 0;
         return work;
     case IPT_ACTION_GEMV:
-        work.turns = ipt__batch_share((double)m, lanes) * (double)k;
+        work.turns = ipt__batch_share(m, lanes) * (double)k;
         return work;
     case IPT_ACTION_GEMM:
-        work.turns =
-            lanes > 1 ? ipt__batch_share((double)blocks, lanes) * (double)k * 8 : (double)m * (double)n * (double)k;
+        work.turns = lanes > 1 ? ipt__batch_share(blocks, lanes) * (double)k * 8 : (double)m * (double)n * (double)k;
         return work;
     case IPT_ACTION_POTRF:
     case IPT_ACTION_POSV:
@@ -80,10 +80,10 @@ static IPT__RARE ipt__batch_work ipt__batch_work_of(const ipt__batch_problem *pr
         break;
     case IPT_ACTION_GETRF:
     case IPT_ACTION_GESV:
-        work = ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share((double)n, lanes), 1, 1);
+        work = ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share(n, lanes), 1, 1);
         break;
     case IPT_ACTION_GETRI:
-        work = ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share((double)n, lanes) * (2 + (double)n), 1, 0);
+        work = ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share(n, lanes) * (2 + (double)n), 1, 0);
         break;
     default:
         break;
@@ -96,30 +96,46 @@ static IPT__RARE ipt__batch_work ipt__batch_work_of(const ipt__batch_problem *pr
     return work;
 }
 
-/* Nanoseconds of a lane that has a compute unit's usual company: for an element, a barrier, a turn, the same where it
- * takes indices from pivots, and a byte of operands whose elements lie one after the other. Fitted to 440 random
- * actions, sizes and counts in all models on an H200. */
+/* Turns take longer where their indices come from pivots; an inverse is computed in place, with turns of its own. */
+typedef enum ipt__batch_kind {
+    IPT__TURNS_PLAIN,
+    IPT__TURNS_PIVOTED,
+    IPT__TURNS_INVERSE,
+    IPT__TURN_KINDS
+} ipt__batch_kind;
+
+static ipt__batch_kind ipt__batch_kind_of(const ipt__batch_problem *problem)
+{
+    switch (problem->ready) {
+    case IPT_ACTION_GETRF:
+    case IPT_ACTION_GETRS:
+    case IPT_ACTION_GESV:
+        return IPT__TURNS_PIVOTED;
+    case IPT_ACTION_GETRI:
+        return IPT__TURNS_INVERSE;
+    default:
+        return IPT__TURNS_PLAIN;
+    }
+}
+
+/* Nanoseconds of a lane that has a compute unit's usual company: for an element, a barrier, a turn of each kind, a byte
+ * of operands whose elements lie one after the other, and a byte of all others. Fitted by tests/bench/batch_fit.py to
+ * 1,400 random actions, sizes and counts in all models on an H200. */
 static const struct {
-    double element, barrier, turn, pivoted, far_byte;
+    double element, barrier, turns[IPT__TURN_KINDS], far_byte, near_byte;
 } ipt__batch_costs[IPT__MODEL_COUNT] = {
-    {0, 0, 0, 0, 0},        /* auto */
-    {0, 0, 0, 11, 15},      /* registers: products of registers cost nothing, but indices need memory */
-    {0, 0, 11, 11, 18},     /* item */
-    {0, 0, 31, 31, 0},      /* memory */
-    {535, 20, 14, 14, 9.6}, /* group */
-    {545, 23, 12, 12, 5.7}, /* interleaved */
-    {1015, 35, 10, 10, 0},  /* work-group */
-    {461, 26, 30, 30, 0},   /* large */
+    {0, 0, {0, 0, 0}, 0, 0},           /* auto */
+    {0, 0, {0, 19, 50}, 23, 0},        /* registers: products of registers cost nothing, but indices need memory */
+    {0, 0, {32, 27, 16}, 31, 18},      /* item */
+    {0, 0, {40, 19, 68}, 0, 0},        /* memory */
+    {1100, 71, {16, 9.6, 13}, 43, 45}, /* group */
+    {490, 24, {12, 12, 20}, 13, 9.5},  /* interleaved */
+    {1700, 65, {6.8, 8, 13}, 0, 72},   /* work-group */
+    {220, 22, {62, 50, 43}, 0, 0},     /* large */
 };
 
 /* The work-items that a compute unit executes in the time of one. */
-#define IPT__BATCH_UNIT_WIDTH 1845.0
-
-static int ipt__batch_has_pivots(const ipt__batch_problem *problem)
-{
-    return problem->ready == IPT_ACTION_GETRF || problem->ready == IPT_ACTION_GETRS ||
-           problem->ready == IPT_ACTION_GESV || problem->ready == IPT_ACTION_GETRI;
-}
+#define IPT__BATCH_UNIT_WIDTH 1900.0
 
 /* How much longer a turn takes whose work-items read far from one another in the buffers: caches help where each
  * component is read once, unless strides of whole sectors share few of their sets. */
@@ -134,41 +150,64 @@ static double ipt__batch_far(const ipt__batch_problem *problem)
     return shared ? 10 : 3.4;
 }
 
-/* The nanoseconds that a choice takes beside the transfer. Work-groups that a compute unit holds at a time overlap. */
-static IPT__RARE double ipt__batch_cost(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
+/* What the cost of a choice is made of. */
+typedef struct ipt__batch_terms {
+    double barriers, turns, far_bytes, near_bytes; /* of a lane; turns of 4-byte types count less */
+    double waves, items; /* work-groups that come one after the other, and work-items of a compute unit, of which a
+                            work-group has at least a sub-group; at least one work-group each */
+} ipt__batch_terms;
+
+static ipt__batch_terms ipt__batch_terms_of(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
 {
     const double type = (double)problem->operands[0].type_bytes, units = (double)problem->limits.compute_units;
     const double groups = (double)ipt__ceil_divide(problem->count, choice->group_size / choice->lanes);
     const double waves = groups / (units * (double)ipt__batch_resident(problem, choice)), each = groups / units;
     const ipt__batch_work work = ipt__batch_work_of(problem, choice->lanes);
-    double turn = ipt__batch_costs[choice->model].turn, lane;
-    if (ipt__batch_has_pivots(problem))
-        turn = ipt__batch_costs[choice->model].pivoted;
+    ipt__batch_terms terms;
+    terms.barriers = work.barriers;
+    terms.turns = work.turns * (type + 4) / 8;
     if (choice->model == IPT_MODEL_MEMORY && problem->far_bytes)
-        turn *= ipt__batch_far(problem);
-    lane = ipt__batch_costs[choice->model].element + work.barriers * ipt__batch_costs[choice->model].barrier +
-           work.turns * turn * (type + 4) / 8 +
-           (double)problem->far_bytes / (double)choice->lanes * ipt__batch_costs[choice->model].far_byte;
-    return lane *
-           ((waves > 1 ? waves : 1) + (each > 1 ? each : 1) * (double)choice->group_size / IPT__BATCH_UNIT_WIDTH);
+        terms.turns *= ipt__batch_far(problem);
+    terms.far_bytes = (double)problem->far_bytes / (double)choice->lanes;
+    terms.near_bytes = (double)(problem->element_bytes - problem->far_bytes) / (double)choice->lanes;
+    terms.waves = waves > 1 ? waves : 1;
+    terms.items = (each > 1 ? each : 1) * (double)ipt__max(choice->group_size, IPT__BATCH_LANES);
+    return terms;
 }
 
-/* The cheapest candidate that the desc allows. CPUs have caches instead of local memory. Returns 0 if the device can
- * run none; *why: the reason against the last one. */
+/* The nanoseconds that a choice takes beside the transfer. Work-groups that a compute unit holds at a time overlap. */
+static IPT__RARE double ipt__batch_cost(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
+{
+    const ipt__batch_terms terms = ipt__batch_terms_of(problem, choice);
+    const double lane = ipt__batch_costs[choice->model].element +
+                        terms.barriers * ipt__batch_costs[choice->model].barrier +
+                        terms.turns * ipt__batch_costs[choice->model].turns[ipt__batch_kind_of(problem)] +
+                        terms.far_bytes * ipt__batch_costs[choice->model].far_byte +
+                        terms.near_bytes * ipt__batch_costs[choice->model].near_byte;
+    return lane * (terms.waves + terms.items / IPT__BATCH_UNIT_WIDTH);
+}
+
+/* Whether the choice among models includes one. CPUs have caches instead of local memory. Programs of long elements in
+ * registers compile for seconds, and by way of local memory registers gain little. */
+static int ipt__batch_considers(const ipt__batch_problem *problem, ipt_model model)
+{
+    const size_t registers = problem->far_bytes || ipt__batch_kind_of(problem) != IPT__TURNS_PLAIN
+                                 ? IPT__BATCH_REGISTERS / 2
+                                 : IPT__BATCH_REGISTERS;
+    return problem->limits.cpu ? model == IPT_MODEL_MEMORY
+                               : model != IPT_MODEL_REGISTERS || problem->element_bytes <= registers;
+}
+
+/* The cheapest candidate that the desc allows. Returns 0 if the device can run none; *why: the reason against the last
+ * one. */
 static IPT__RARE int ipt__batch_choose(ipt__batch_problem *problem, const ipt_batch_desc *desc,
                                        ipt__batch_choice *choice, char why[160])
 {
-    /* Above, programs compile for seconds, and by way of local memory registers gain little. */
-    const size_t registers =
-        problem->far_bytes || ipt__batch_has_pivots(problem) ? IPT__BATCH_REGISTERS / 2 : IPT__BATCH_REGISTERS;
     double least = 0;
     size_t i, best = IPT__BATCH_CANDIDATES;
     for (i = 0; i < IPT__BATCH_CANDIDATES; ++i) {
-        const ipt_model model = ipt__batch_candidates[i].model;
         double cost;
-        if (!desc->model && problem->limits.cpu && model != IPT_MODEL_MEMORY)
-            continue;
-        if (!desc->model && model == IPT_MODEL_REGISTERS && problem->element_bytes > registers)
+        if (!desc->model && !ipt__batch_considers(problem, ipt__batch_candidates[i].model))
             continue;
         if (!ipt__batch_candidate(problem, desc, i, choice, why))
             continue;

@@ -1,7 +1,8 @@
-# Operations a second over the side of the matrices. Upper panels: Cholesky. Lower panels: LU.
-actions = "posv posv getrf getrf"
-types = "double float double float"
-names = "'Cholesky, doubles' 'Cholesky, floats' 'LU, doubles' 'LU, floats'"
+# Operations a second over the side of the matrices: Cholesky with and without solution, LU.
+actions = "posv posv potrf potrf getrf getrf"
+types = "double float double float double float"
+names = "'Cholesky and solution, doubles' 'Cholesky and solution, floats' 'Cholesky, doubles' 'Cholesky, floats' \
+    'LU, doubles' 'LU, floats'"
 column = 12
 unit = "GFLOP/s"
 side = "side of the matrices (elements)"

@@ -1,5 +1,6 @@
 # Ha et al. 2013, figure 11: many small systems over the side of the matrices, in each model of a batch plan, and with a
-# launch for each system. Cholesky: decomposition and solution for one right-hand side. LU: decomposition with pivots.
+# launch for each system. Cholesky: decomposition, with and without solution for one right-hand side. LU: decomposition
+# with pivots.
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/s004-shared.sh"
 
@@ -11,7 +12,7 @@ measure() {
         floats="8 32"
     fi
     # shellcheck disable=SC2086 # sides are words
-    for action in posv getrf; do
+    for action in posv potrf getrf; do
         measure_action $action double 32 $doubles
         measure_action $action float 32 $floats
     done > "$csv.part"
@@ -21,8 +22,8 @@ measure() {
 headlines() {
     take_vendor
     type=$(headline_type)
-    echo "ours: GFLOP/s with ${type}s, Cholesky $(speeds posv "$type" "8 32 128" 12), LU $(speeds getrf "$type" "8 32 128" 12);" \
-        "Cholesky: $(gains posv "$type"); LU: $(gains getrf "$type")"
+    echo "ours: GFLOP/s with ${type}s, Cholesky and solution $(speeds posv "$type" "8 32 128" 12), LU $(speeds getrf "$type" "8 32 128" 12);" \
+        "Cholesky and solution: $(gains posv "$type"); Cholesky: $(gains potrf "$type"); LU: $(gains getrf "$type")"
     echo "paper: 50 GFLOP/s at about 120x120 with doubles, faster than another library; slow at small sides" \
         "(section IV.D)"
 }

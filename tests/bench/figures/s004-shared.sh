@@ -3,8 +3,8 @@
 # 12 gflops, 13 checked. A line is ipt's choice (auto), a model, or another way.
 #
 # VENDOR=FILE.csv: results of other libraries on the same device, as tests/bench/vendor_batch.py writes them. They become
-# further lines of the picture. The columns: figure (s004-fig8, s004-fig9, s004-fig10, s004-fig11-posv or
-# s004-fig11-getrf), side, type, name, value: GB/s, or GFLOP/s of figures 10 and 11.
+# further lines of the picture. The columns: figure (s004-fig8, s004-fig9, s004-fig10, s004-fig11-posv, s004-fig11-potrf
+# or s004-fig11-getrf), side, type, name, value: GB/s, or GFLOP/s of figures 10 and 11.
 batch=${BATCH:-build/batch}
 every_line=auto,registers,item,memory,planes,interleaved,group,work-group,large,launches,queues
 shared_lines=auto,interleaved,group,work-group,large,launches,queues # with more than one work-item to an element
