@@ -6,7 +6,7 @@
 
 measure() {
     doubles="2 4 8 12 16 24 32 64 96 128"
-    floats="4 16 32 128"
+    floats="2 4 8 16 32 64 128"
     if [ "$quick" = 1 ]; then
         doubles="2 4 8 16 32"
         floats="8 32"
