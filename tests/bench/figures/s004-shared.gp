@@ -18,8 +18,8 @@ others = "#bb0000 #006600 #5500bb"
 of(way, p) = sprintf("< awk -F, '$1 == \"%s\" && $3 == \"%s\" && $4 == \"%s\"' '%s' | sort -t, -n -k5", \
     way, word(actions, p), word(types, p), csv)
 count_of(way, p) = int(system(sprintf("%s | wc -l", substr(of(way, p), 3, -1))))
-# Lines of other libraries, whose names stand at the right above the panel. Their unit is that of `column`, or GB/s for a
-# ratio. Blanks of names are ~ here.
+# Lines of other libraries, whose names stand at the right above the panel, below its title. Their unit is that of `column`,
+# or GB/s for a ratio. Blanks of names are ~ here.
 vendor_rows(p) = sprintf("awk -F, '$3 == \"%s\" && ($1 !~ /-.*-/ || $1 ~ /-%s$/)' '%s' 2> /dev/null", word(types, p), \
     word(actions, p), vendor)
 vendor_names(p) = system(vendor_rows(p)." | cut -d, -f4 | tr ' ' '~' | awk '!seen[$0]++'")
@@ -47,7 +47,7 @@ do for [p = 1:panels] {
         who = vendor_names(p)
         do for [i = 1:words(who)] {
             set label 20 + i system(sprintf("echo '%s' | tr '~' ' '", word(who, i))) at graph 1, graph 1 \
-                offset 0, 3.2 - 1.2 * i right noenhanced textcolor rgb word(others, i)
+                offset 0, 2 - 1.2 * i right noenhanced textcolor rgb word(others, i)
         }
         plot for [i in shown] of(word(ways, i + 0), p) using 5:column with linespoints \
                  linewidth real(word(widths, i + 0)) dashtype int(word(dashes, i + 0)) pointtype 7 pointsize 0.4 \
