@@ -18534,8 +18534,10 @@ static IPT__RARE ipt_result ipt__batch_open_smaller(ipt__batch_run *run)
             limit, problem->element_bytes, step, least);
     run->chunk = step * ipt__max(1, limit / IPT__BATCH_SLOTS / ipt__batch_slot_bytes(problem, step));
     run->chunk = ipt__min(run->chunk, ipt__round_up(problem->count, step));
-    while (IPT__BATCH_SLOTS * ipt__batch_slot_bytes(problem, run->chunk) > limit && run->chunk > step)
-        run->chunk -= step; /* boundaries take a little */
+    while (IPT__BATCH_SLOTS * ipt__batch_slot_bytes(problem, ipt__min(run->chunk, problem->count)) > limit &&
+           run->chunk > step)
+        run->chunk -= step;                            /* boundaries take a little */
+    run->chunk = ipt__min(run->chunk, problem->count); /* the only one ends where it likes */
     for (;;) {
         const ipt_result result = ipt__batch_open(run, &refused);
         if (result != IPT_ERROR_OUT_OF_MEMORY || !refused || run->chunk <= step)

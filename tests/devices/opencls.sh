@@ -16,7 +16,7 @@ tests=$(pwd)/build/tests/ipt_tests
 PYTHON=${PYTHON:-/usr/bin/python3}
 # All tests that use the device. Without it work maths, heuristics, offline, and the tests on the OpenCL stub.
 PATTERNS=${PATTERNS:-"shapes* seeds* moves* sequences* plan* host_* execution* faults* bad_input* device_classes* stress*
-    hostm* blocks* refusals* out_* cut* cache* wisdom* tool* test_*"}
+    hostm* blocks* refusals* out_* cut* cache* wisdom* axes* batch* actions* tool* test_*"}
 seconds=300 # for the tests of a pattern
 failed=0 ran=0 refused=0 missing=0
 [ -x "$tests" ] && [ -x build/ipt ] || { echo "opencls: run 'make all tests' first" >&2; exit 2; }

@@ -567,7 +567,7 @@ static void actions_bad_operands(void **state)
     EXPECT_REFUSED("needs an operand named C", "gemm", desc.operand_count = 2);
     EXPECT_REFUSED("operand B of action gemm is 3 x 2", "4 rows", operands[1].rows = 3);
     EXPECT_REFUSED("operand C of action gemm is 3 x 1", "2 columns", operands[2].cols = 1);
-    EXPECT_REFUSED("operand B of action gemm has type double", "float is needed", operands[1].type = "double");
+    EXPECT_REFUSED("operand B of action gemm has type float2", "float is needed", operands[1].type = "float2");
     EXPECT_REFUSED("type int", "float, double, float2 or double2",
                    operands[0].type = operands[1].type = operands[2].type = "int");
     EXPECT_REFUSED("operand C of action gemm is written", NULL, operands[2].access = IPT_READ);
