@@ -352,9 +352,73 @@ static void workspace_split(void **state)
     assert_true(made > 20);
 }
 
+/* Bytes of all held buffers. */
+static size_t held_bytes(void)
+{
+    size_t bytes = 0;
+    pthread_mutex_lock(&held_lock);
+    for (int i = 0; i < HELD_MAX; ++i)
+        bytes += held[i].memory ? held[i].bytes : 0;
+    pthread_mutex_unlock(&held_lock);
+    return bytes;
+}
+
+static int note_held(size_t done, size_t total, void *user)
+{
+    size_t *const most = user;
+    (void)done, (void)total;
+    *most = held_bytes() > *most ? held_bytes() : *most;
+    return 0;
+}
+
+/* Batches in host memory: max_device_memory holds for all chunks in flight, in blocks of any widths. */
+static void workspace_of_batches(void **state)
+{
+    static const char *const names[] = {"A", "B", "C"};
+    const ipt_context_desc made = {.context = test_cl_context, .device = test_device};
+    ipt_context *context;
+    (void)state;
+    assert_int_equal(ipt_context_create(&made, &context), IPT_SUCCESS);
+    for (int i = 0; i < 30; ++i) {
+        ipt_batch_operand operands[3];
+        ipt_batch_desc desc = {.count = test_random_between(1, 300), .operands = operands, .max_device_memory = 1};
+        void *memory[3];
+        size_t most = 0, before;
+        const ipt_host_options options = {.progress = note_held, .user = &most};
+        ipt_batch *batch;
+        desc.operand_count = test_random_between(1, 3);
+        desc.action = "A(0, 0) += 1;";
+        for (size_t k = 0; k < desc.operand_count; ++k) {
+            operands[k] = (ipt_batch_operand){.name = names[k], .type = "uint", .access = IPT_READ_WRITE};
+            operands[k].layout = IPT_LAYOUT_BLOCKS;
+            operands[k].width = test_random_between(1, 40);
+            operands[k].rows = test_random_between(1, 4);
+            memory[k] = calloc((desc.count + operands[k].width) * operands[k].rows, sizeof(cl_uint));
+            assert_non_null(memory[k]);
+        }
+        assert_int_equal(ipt_batch_create(context, &desc, &batch), IPT_SUCCESS);
+        assert_int_equal(ipt_batch_execute_host(batch, memory, NULL, NULL), IPT_ERROR_UNSUPPORTED);
+        ipt_batch_destroy(batch);
+        const char *text = strstr(ipt_context_error(NULL), " would do");
+        while (text && text[-1] >= '0' && text[-1] <= '9')
+            --text;
+        assert_non_null(text);
+        desc.max_device_memory = (size_t)strtoull(text, NULL, 10) * test_random_between(1, 2);
+        assert_int_equal(ipt_batch_create(context, &desc, &batch), IPT_SUCCESS);
+        before = held_bytes();
+        assert_int_equal(ipt_batch_execute_host(batch, memory, NULL, &options), IPT_SUCCESS);
+        assert_in_range(most, before + 1, before + desc.max_device_memory);
+        ipt_batch_destroy(batch);
+        for (size_t k = 0; k < desc.operand_count; ++k)
+            free(memory[k]);
+    }
+    ipt_context_destroy(context);
+}
+
 const struct CMUnitTest test_workspace[] = {
     TEST_CASE(workspace_random),
     TEST_CASE(workspace_unasked_parts),
     TEST_CASE(workspace_split),
+    TEST_CASE(workspace_of_batches),
 };
 const size_t test_workspace_count = TEST_COUNT(test_workspace);
