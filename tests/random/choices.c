@@ -1,0 +1,152 @@
+/* Prints what the planner chooses for random problems on simulated devices: a line for each case with the sums of the
+ * plan's description and of its kernels' texts, or of the refusal. Two trees choose alike if they print the same lines:
+ * tests/random/choices.sh compares them. No device is needed.
+ *
+ * Usage: choices [--cases COUNT] [--seed SEED]
+ *        choices --case NUMBER [--seed SEED]     that case alone, described in words */
+#define _POSIX_C_SOURCE 200809L
+#define IPT_STATIC
+#define IPT_IMPLEMENTATION
+#define IPT_OPENCL_DYNAMIC /* planning calls no function of OpenCL */
+#include "ipt.h"
+#include "../fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) /* fuzz.h declares it */
+{
+    (void)data;
+    (void)size;
+    return 0;
+}
+
+static uint64_t state;
+
+/* Numbers from 0 to limit - 1. The step and the shifts are those of splitmix64 (Steele, Lea, Flood 2014, section 4). */
+static size_t below(size_t limit)
+{
+    uint64_t z = state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (size_t)((z ^ z >> 31) % limit);
+}
+
+static size_t pick(const size_t *values, size_t count)
+{
+    return values[below(count)];
+}
+#define PICK(...) pick((const size_t[]){__VA_ARGS__}, sizeof((const size_t[]){__VA_ARGS__}) / sizeof(size_t))
+
+/* From 1 up. Every order of magnitude is as likely as the others; a quarter are multiples of a power of two. */
+static size_t side(void)
+{
+    const size_t bits = below(21), value = ((size_t)1 << bits) + below((size_t)1 << bits);
+    return below(4) ? value : (value + 63) / 64 * 64;
+}
+
+static void draw_array(ipt_plan_desc *desc)
+{
+    desc->rank = (unsigned)(2 + below(5));
+    for (unsigned i = 0; i < desc->rank; ++i) {
+        const unsigned at = (unsigned)below(i + 1);
+        desc->shape[i] = 1 + below(desc->rank > 4 ? 24 : 200);
+        desc->axes[i] = desc->axes[at];
+        desc->axes[at] = i;
+    }
+}
+
+static void draw(ipt_plan_desc *desc)
+{
+    memset(desc, 0, sizeof *desc);
+    desc->elem_size = PICK(1, 2, 3, 4, 4, 4, 8, 8, 12, 16, 20, 24, 32, 100);
+    desc->batch = PICK(0, 0, 0, 1, 2, 3, 17, 1000);
+    if (below(5) == 0)
+        desc->max_workspace = below(3) ? 1 + below(2000000) : 1;
+    if (below(8) == 0)
+        desc->flags = (unsigned)PICK(IPT_NO_COOPERATIVE, IPT_OUT_OF_PLACE);
+    if (below(6) == 0) {
+        draw_array(desc);
+        return;
+    }
+    desc->rows = side();
+    desc->cols = below(5) ? side() : desc->rows;
+    if (below(5) == 0)
+        desc->move = (ipt_move)below(IPT__MOVE_COUNT);
+    if (below(8) == 0)
+        desc->sequence = (ipt_sequence)below(IPT__SEQUENCE_COUNT);
+    if (below(8) == 0)
+        desc->row_pitch = desc->cols * desc->elem_size + desc->elem_size * below(40);
+    if (below(8) == 0)
+        desc->row_pitch_out = desc->rows * desc->elem_size + desc->elem_size * below(40);
+    if (below(8) == 0 && desc->elem_size == 4) {
+        desc->expression = "x * 2";
+        desc->expression_type = "float";
+    }
+}
+
+/* FNV-1a (Fowler, Noll, Vo). */
+static uint64_t sum(uint64_t of, const char *text)
+{
+    for (; *text; ++text)
+        of = (of ^ (unsigned char)*text) * 0x100000001b3u;
+    return of;
+}
+
+static void print_words(const ipt_plan_desc *desc, const char *device, const char *text)
+{
+    printf("%srows %zu, cols %zu, elem_size %zu, batch %zu, pitches %zu %zu, max_workspace %zu, flags %u, move %d, "
+           "sequence %d%s",
+           device, desc->rows, desc->cols, desc->elem_size, desc->batch, desc->row_pitch, desc->row_pitch_out,
+           desc->max_workspace, desc->flags, (int)desc->move, (int)desc->sequence,
+           desc->expression ? ", expression" : "");
+    for (unsigned i = 0; i < desc->rank; ++i)
+        printf("%s%zu:%u", i ? " " : ", shape and axes ", desc->shape[i], desc->axes[i]);
+    printf("\n%s\n", text);
+}
+
+static void run_case(uint64_t seed, size_t number, bool in_words)
+{
+    static ipt_context *contexts[FUZZ_DEVICE_COUNT];
+    ipt_plan_desc desc;
+    ipt_plan *plan;
+    uint64_t texts = 0xcbf29ce484222325u;
+    const char *source, *text;
+    state = seed * 0x2545f4914f6cdd1du + number;
+    const size_t device = below(FUZZ_DEVICE_COUNT);
+    if (contexts[device] == NULL)
+        contexts[device] = fuzz_context(&fuzz_devices[device]);
+    draw(&desc);
+    const ipt_result result = ipt_plan_create(contexts[device], &desc, &plan);
+    text = plan != NULL ? ipt_plan_describe(plan) : ipt_context_error(NULL);
+    for (size_t i = 0; plan != NULL && (source = ipt_plan_source(plan, i)) != NULL; ++i)
+        texts = sum(texts, source);
+    printf("%zu %d %016llx %016llx\n", number, (int)result, (unsigned long long)sum(0xcbf29ce484222325u, text),
+           (unsigned long long)texts);
+    if (in_words)
+        print_words(&desc, fuzz_devices[device].lines, text);
+    ipt_plan_destroy(plan);
+}
+
+int main(int argument_count, char **arguments)
+{
+    size_t cases = 10000, only = 0;
+    uint64_t seed = 1;
+    for (int i = 1; i < argument_count; i += 2) {
+        const char *value = i + 1 < argument_count ? arguments[i + 1] : "";
+        char *end;
+        const unsigned long long count = strtoull(value, &end, 10);
+        if (end == value || *end)
+            return fprintf(stderr, "usage: choices [--cases COUNT] [--case NUMBER] [--seed SEED]\n"), 2;
+        if (strcmp(arguments[i], "--cases") == 0)
+            cases = (size_t)count;
+        else if (strcmp(arguments[i], "--case") == 0)
+            only = (size_t)count;
+        else if (strcmp(arguments[i], "--seed") == 0)
+            seed = count;
+        else
+            return fprintf(stderr, "%s is no option\n", arguments[i]), 2;
+    }
+    if (only)
+        run_case(seed, only, true);
+    for (size_t i = 1; !only && i <= cases; ++i)
+        run_case(seed, i, false);
+    return 0;
+}

@@ -1,0 +1,29 @@
+# Compares the planner's choices for random problems with those of another revision: `choices.sh REVISION [CASES] [SEED]`. It
+# counts the plans that differ, and the kernels' texts, and shows the first three plans of both. Exit code: 0 if no plan
+# differs. To be run from the root of the repository, whose working tree is the other side.
+set -eu
+revision=${1:?usage: choices.sh REVISION [CASES] [SEED]}
+cases=${2:-10000}
+seed=${3:-1}
+out=build/choices
+rm -rf $out
+mkdir -p $out/base
+for header in ipt.h ipt_kernels.h; do git show "$revision:$header" > $out/base/$header; done
+for side in base tree; do
+    from=.
+    [ $side = tree ] || from=$out/base
+    ${CC:-gcc} -std=c99 -O1 -Wall -Wextra -Wno-unused-function -I$from -o $out/$side.program tests/random/choices.c -ldl -lpthread
+    $out/$side.program --cases "$cases" --seed "$seed" > $out/$side.lines
+done
+paste -d ' ' $out/base.lines $out/tree.lines | awk -v revision="$revision" -v seed="$seed" -v list=$out/differing '
+    $2 != $6 || $3 != $7 { ++choices; print $1 > list }
+    $4 != $8 { ++texts }
+    END { printf "choices: %d of %d differ from %s, and %d kernel texts, seed %s\n", choices, NR, revision, texts, seed }'
+[ -f $out/differing ] || exit 0
+for case in $(head -n 3 $out/differing); do
+    for side in base tree; do
+        echo "case $case, $side:"
+        $out/$side.program --case "$case" --seed "$seed"
+    done
+done
+exit 1
