@@ -47,9 +47,14 @@ def shown(value: Any) -> str:
         return f"a {type(value).__name__}"
 
 
+def is_a(value: Any, kind: Any) -> bool:
+    """isinstance, but for the true class: an object may claim any __class__, and a wrong one would crash C."""
+    return issubclass(type(value), kind)
+
+
 def integer(value: Any, name: str, least: int = 0) -> int:
     """An integer argument. Floats and truth values are refused: their rounding would hide a mistake."""
-    if isinstance(value, (bool, numpy.bool_)):
+    if is_a(value, (bool, numpy.bool_)):
         raise TypeError(f"{name} is {shown(value)}: it must be an integer")
     try:
         number = operator.index(value)
@@ -62,14 +67,14 @@ def integer(value: Any, name: str, least: int = 0) -> int:
     return number
 
 
-def listed(value: Any, name: str) -> Tuple[Any, ...]:
-    """The items of a sequence of lengths or axes."""
+def listed(value: Any, name: str, most: int = _MOST_AXES) -> Tuple[Any, ...]:
+    """The items of a sequence, such as lengths or axes."""
     try:
-        items = tuple(itertools.islice(value, _MOST_AXES + 1))
-    except TypeError:
-        raise TypeError(f"{name} is {shown(value)}: it must be a sequence of integers") from None
-    if len(items) > _MOST_AXES:
-        raise ValueError(f"{name} has more than {_MOST_AXES} items: an array has at most {_MOST_AXES} axes")
+        items = tuple(itertools.islice(value, most + 1))
+    except Exception as error:  # objects may raise anything
+        raise TypeError(f"{name} is {shown(value)}: it must be a sequence") from error
+    if len(items) > most:
+        raise ValueError(f"{name} has more than {most} items")
     return items
 
 
@@ -89,7 +94,7 @@ def text(value: Any, name: str, errors: str = "strict") -> Any:
     """A char array for C. None: NULL."""
     if value is None:
         return ffi.NULL
-    if not isinstance(value, str):
+    if not is_a(value, str):
         raise TypeError(f"{name} is {shown(value)}: it must be a string")
     if "\0" in value:
         raise ValueError(f"{name} is {shown(value)}: it has a NUL character, at which C would cut it off")
@@ -110,7 +115,7 @@ _HANDLES = {"Context": "cl_context", "Device": "cl_device_id", "CommandQueue": "
 def handle(value: Any, kind: str, name: str) -> Any:
     """The OpenCL handle of a pyopencl object. OpenCL crashes on handles of another kind, so the class is checked."""
     cl = sys.modules.get("pyopencl")
-    if cl is None or not issubclass(type(value), getattr(cl, kind)):
+    if cl is None or not is_a(value, getattr(cl, kind)):
         wanted = "Buffer" if kind == "MemoryObjectHolder" else kind
         raise TypeError(f"{name} is a {type(value).__name__}: it must be a pyopencl.{wanted}")
     return ffi.cast(_HANDLES[kind], value.int_ptr)
@@ -225,6 +230,6 @@ def context_for(cl_context: Any = None, cl_device: Any = None) -> Context:
 
 
 def checked_context(context: Any) -> Optional[Context]:
-    if context is not None and not isinstance(context, Context):
+    if context is not None and not is_a(context, Context):
         raise TypeError(f"context is {shown(context)}: it must be an ipt.Context")
     return context

@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterable, NamedTuple, Optional, Tuple
 
 import numpy
 
-from ._base import (Context, Progress, check, checked_context, checked_progress, ffi, lib, shown, text_of)
+from ._base import (Context, Progress, check, checked_context, checked_progress, ffi, is_a, lib, listed, shown, text_of)
 from ._layout import spans_of
 from ._plan import kept, refuse_elements, with_progress
 
@@ -72,7 +72,7 @@ def batch(action: str, *, options: Iterable[str] = (), alpha: Optional[complex] 
     options: "transpose-a", "transpose-b", "conjugate-a", "conjugate-b", "upper", "unit". alpha, beta: dot, gemv and gemm
     compute alpha * product + beta * what was there.
     """
-    if not isinstance(action, str) or action not in _ACTIONS:
+    if not is_a(action, str) or action not in _ACTIONS:
         raise ValueError(f"action is {shown(action)}: {', '.join(_ACTIONS)} are possible")
     number, specified = _ACTIONS[action]
     context, progress = checked_context(context), checked_progress(progress)
@@ -104,8 +104,8 @@ def batch(action: str, *, options: Iterable[str] = (), alpha: Optional[complex] 
 
 def _flags(options: Any) -> int:
     flags = 0
-    for option in (options,) if isinstance(options, str) else options:
-        if not isinstance(option, str) or option not in _OPTIONS:
+    for option in (options,) if is_a(options, str) else listed(options, "options"):
+        if not is_a(option, str) or option not in _OPTIONS:
             raise ValueError(f"options has {shown(option)}: {', '.join(_OPTIONS)} are possible")
         flags |= _OPTIONS[option]
     return flags
@@ -130,7 +130,7 @@ def _lengths(action: str, specified: Tuple[_Operand, ...],
             if operand.access == "r" or operand.access == "b":
                 raise TypeError(f"{action} needs the operand {name}")
             continue
-        if not isinstance(array, numpy.ndarray):
+        if not is_a(array, numpy.ndarray):
             raise TypeError(f"{name} is a {type(array).__name__}: it must be a numpy.ndarray")
         refuse_elements(array, name)
         own = _own(operand)

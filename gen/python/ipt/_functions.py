@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Optional, Sequence, Tuple
 
-from ._base import Context, Progress, checked_axes, checked_context, checked_progress, integer, listed
+from ._base import Context, Progress, checked_axes, checked_context, checked_progress, integer, is_a, listed, shown
 from ._layout import arrange, order_of
 from ._memory import Memory, Tensor, memory_of
 from ._plan import MOVES, Plan, checked_move, kept
@@ -18,7 +18,7 @@ def _stored(array: Any, memory: Memory, shape: Tuple[int, ...], strides: Tuple[i
         options = {"itemsize": memory.itemsize, **arranged.plan}
         memory.execute(kept(Plan, context or memory.context(), **options), progress)
     elif shape == tuple(memory.shape) and arranged.strides == tuple(memory.strides):
-        return memory if isinstance(memory, Tensor) else array
+        return memory if is_a(memory, Tensor) else array
     return memory.view(shape, arranged.strides)
 
 
@@ -44,7 +44,7 @@ def transpose(array: Any, axes: Optional[Sequence[int]] = None, *, context: Opti
     """
     memory = memory_of(array)
     named = tuple(reversed(range(len(memory.shape)))) if axes is None else axes
-    return permute(memory if isinstance(memory, Tensor) else array, named, context=context, progress=progress)
+    return permute(memory if is_a(memory, Tensor) else array, named, context=context, progress=progress)
 
 
 def rotate(array: Any, move: str, axes: Sequence[int] = (0, 1), *, context: Optional[Context] = None,
@@ -62,7 +62,7 @@ def rotate(array: Any, move: str, axes: Sequence[int] = (0, 1), *, context: Opti
     pair = [axis + rank if axis < 0 else axis
             for axis in (integer(axis, f"axes[{place}]", -rank) for place, axis in enumerate(listed(axes, "axes")))]
     if len(set(pair)) != 2 or len(pair) != 2 or max(pair) >= rank:
-        raise ValueError(f"axes is {tuple(axes)}: it names two of the array's {rank} axes")
+        raise ValueError(f"axes is {shown(axes)}: it names two of the array's {rank} axes")
     shape, strides = list(memory.shape), list(memory.strides)
     if swapped:
         for items in (shape, strides):
@@ -80,8 +80,8 @@ def asorder(array: Any, order: str, *, context: Optional[Context] = None, progre
     view with permuted axes: asorder(nhwc.transpose(0, 3, 1, 2), "C") is NCHW in nhwc's memory. At most two neighbouring
     axes may be reversed, as those of x[::-1] are.
     """
-    if not isinstance(order, str) or order not in ("C", "F"):
-        raise ValueError(f'order is {order!r}: "C" (the last axis is contiguous) and "F" (the first) are possible')
+    if not is_a(order, str) or order not in ("C", "F"):
+        raise ValueError(f'order is {shown(order)}: "C" (the last axis is contiguous) and "F" (the first) are possible')
     memory = memory_of(array)
     return _stored(array, memory, tuple(memory.shape), tuple(memory.strides), order, False, context, progress)
 

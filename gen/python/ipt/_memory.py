@@ -3,12 +3,13 @@ itemsize, execute(plan, progress), which works from the lowest element on, and v
 from __future__ import annotations
 
 import ctypes
+import math
 import sys
 from typing import Any, Iterator, Optional, Tuple, Union
 
 import numpy
 
-from ._base import Context, Progress, context_for, ffi, lib, shown
+from ._base import LARGEST, Context, Progress, context_for, ffi, integer, is_a, lib, listed, shown
 from ._layout import dense_strides, first_byte
 from ._plan import Plan, refuse_elements
 
@@ -90,7 +91,13 @@ class Tensor:
     strides: Tuple[int, ...]  # in bytes
     itemsize: int
 
+    _import: Any = None
+
     def __init__(self, producer: Any, *, donated: bool = False) -> None:
+        refuse_elements(producer, "array")
+        if is_a(producer, type) or not hasattr(producer, "__dlpack__") or not hasattr(producer, "__dlpack_device__"):
+            raise TypeError(f"array is a {type(producer).__name__}: numpy.ndarray, pyopencl.array.Array and objects with "
+                            "__dlpack__ are possible (numpy.asarray makes an array of a buffer, without a copy)")
         device = _device_of(producer)
         if device[0] not in (_CPU, _OPENCL):
             name = _DEVICES.get(device[0], "a device that ipt does not know")
@@ -100,6 +107,8 @@ class Tensor:
         if package and not donated:
             raise ValueError(f"array is one of {package}, whose arrays are immutable: work on a copy (numpy.array), or pass "
                              "ipt.Tensor(array, donated=True) if nothing uses the array any more")
+        if "torch" in _packages(producer) and producer.is_neg():
+            raise ValueError("array is negative by a flag that DLPack does not know: pass array.resolve_neg()")
         try:
             capsule = producer.__dlpack__(max_version=(1, 0))
         except TypeError:  # packages from before version 1
@@ -136,10 +145,16 @@ class Tensor:
             self.strides = tuple(stride * self.itemsize for stride in tensor.strides[0:tensor.ndim])
         self._first = tensor.byte_offset + first_byte(self.shape, self.strides)
 
+    def made(self) -> "Tensor":
+        """The tensor itself, unless __init__ has failed."""
+        if self._import is None:
+            raise ValueError("array is an ipt.Tensor without memory: its creation failed")
+        return self
+
     @property
     def size(self) -> int:
         """The number of elements."""
-        return int(numpy.prod(self.shape, dtype=object))
+        return math.prod(self.made().shape)
 
     def view(self, shape: Tuple[int, ...], strides: Tuple[int, ...]) -> "Tensor":
         other = Tensor.__new__(Tensor)
@@ -173,15 +188,16 @@ class Tensor:
         plan.enqueue(queue, self._buffer(), self._first).wait()
 
     def __dlpack_device__(self) -> Tuple[int, int]:
-        return self._tensor.device_type, self._tensor.device_id
+        return self.made()._tensor.device_type, self._tensor.device_id
 
     def __dlpack__(self, *, stream: Any = None, max_version: Optional[Tuple[int, int]] = None,
                    dl_device: Optional[Tuple[int, int]] = None, copy: Optional[bool] = None) -> Any:
         """A capsule of the same memory. Its consumer may outlive this object."""
         if stream is not None:
             raise BufferError("stream is not None: all work on the tensor is complete, so there is nothing to wait for")
-        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
-            raise BufferError(f"dl_device is {dl_device}: the tensor is on {self.__dlpack_device__()} and stays there")
+        if dl_device is not None and _integers(dl_device, "dl_device") != self.__dlpack_device__():
+            raise BufferError(f"dl_device is {shown(dl_device)}: the tensor is on {self.__dlpack_device__()} and stays there")
+        newest = () if max_version is None else _integers(max_version, "max_version")
         if copy:
             raise BufferError("copy is True: ipt exports the memory itself")
         tensor = ffi.new("ipt_dl_tensor *", self._tensor)
@@ -192,7 +208,7 @@ class Tensor:
         export = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)(
             lib.ipt_dl_export_address())
         return export(int(ffi.cast("intptr_t", self._import)), int(ffi.cast("intptr_t", tensor)),
-                      1 if max_version is not None and tuple(max_version) >= (1, 0) else 0)
+                      1 if newest >= (1, 0) else 0)
 
 
 def _packages(producer: Any) -> Iterator[str]:
@@ -201,12 +217,14 @@ def _packages(producer: Any) -> Iterator[str]:
 
 
 def _device_of(producer: Any) -> Tuple[int, int]:
-    device = producer.__dlpack_device__()
-    try:
-        kind, number = (int(item) for item in device)
-    except (TypeError, ValueError):
-        raise TypeError(f"array's __dlpack_device__ returns {shown(device)}: it must return two integers") from None
-    return kind, number
+    device = _integers(producer.__dlpack_device__(), "array's __dlpack_device__()")
+    if len(device) != 2:
+        raise TypeError(f"array's __dlpack_device__() is {shown(device)}: it must be two integers")
+    return device[0], device[1]
+
+
+def _integers(value: Any, name: str) -> Tuple[int, ...]:
+    return tuple(integer(item, f"{name}[{place}]", -LARGEST) for place, item in enumerate(listed(value, name)))
 
 
 def _pyopencl() -> Any:
@@ -223,13 +241,10 @@ Memory = Union[HostArray, DeviceArray, Tensor]
 def memory_of(array: Any) -> Memory:
     """The array's memory. Raises for arrays that cannot change in place, with what would do."""
     arrays = sys.modules.get("pyopencl.array")
-    if isinstance(array, Tensor):
-        return array
-    if isinstance(array, numpy.ndarray):
+    if is_a(array, Tensor):
+        return array.made()
+    if is_a(array, numpy.ndarray):
         return HostArray(array)
-    if arrays is not None and isinstance(array, arrays.Array):
+    if arrays is not None and is_a(array, arrays.Array):
         return DeviceArray(array)
-    if isinstance(array, type) or not hasattr(array, "__dlpack__") or not hasattr(array, "__dlpack_device__"):
-        raise TypeError(f"array is a {type(array).__name__}: numpy.ndarray, pyopencl.array.Array and objects with "
-                        "__dlpack__ are possible (numpy.asarray makes an array of a buffer, without a copy)")
     return Tensor(array)

@@ -6,14 +6,15 @@ import re
 import sys
 import threading
 from collections import OrderedDict
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Optional, Sequence, Tuple
 
 import numpy
 
 from ._base import (LARGEST, Context, Error, Progress, check, checked_axes, checked_context, checked_progress, context_for,
-                    enter, ffi, handle, integer, lib, listed, shown, text, text_of)
+                    enter, ffi, handle, integer, is_a, lib, listed, shown, text, text_of)
 
 _KEPT_PLANS = 64
+_MOST_EVENTS = 65536
 
 # Each move: are the axes swapped, is the result's first axis reversed, is its second. Rotations are clockwise.
 MOVES = {"transpose": (True, False, False), "rotate-90": (True, False, True), "rotate-180": (False, True, True),
@@ -23,7 +24,7 @@ _MOVE_NUMBERS = {text_of(lib.ipt_move_string(number)): number for number in rang
 
 
 def checked_move(move: Any) -> str:
-    if not isinstance(move, str) or move not in MOVES:
+    if not is_a(move, str) or move not in MOVES:
         raise ValueError(f"move is {shown(move)}: {', '.join(MOVES)} are possible")
     return move
 
@@ -151,12 +152,13 @@ class Plan:
     def execute(self, memory: Any, progress: Optional[Progress] = None) -> None:
         """Permutes arrays in host memory: anything with a writable buffer of nbytes contiguous bytes.
 
-        progress(done, total) is called with bytes on the way. If it returns False or raises, the execution ends: then
-        the array is unchanged, or the error says that it is not.
+        progress(done, total) is called with bytes on the way. If it returns False, the execution ends: then the array is
+        unchanged, or the error says that it is not. An exception of progress, Ctrl-C included, ends it as well and is
+        raised. Its __cause__ is ipt's error then, or None if the work was complete.
         """
         progress = checked_progress(progress)
         refuse_elements(memory, "memory")
-        if isinstance(memory, numpy.ndarray):  # its buffer may lack a format: that of dates, say
+        if is_a(memory, numpy.ndarray):  # its buffer may lack a format: that of dates, say
             flat = numpy.ndarray.reshape(memory.view(numpy.ndarray), -1, order="A")
             if memory.size and not numpy.may_share_memory(flat, memory):
                 raise ValueError(_NOT_CONTIGUOUS)
@@ -183,22 +185,15 @@ class Plan:
         """Enqueues the plan for a pyopencl buffer on a pyopencl queue. Returns the pyopencl event of its end."""
         queue_handle, buffer_handle = handle(queue, "CommandQueue", "queue"), handle(buffer, "MemoryObjectHolder", "buffer")
         offset = integer(offset, "offset")
-        events: List[Any] = []
-        handles: List[Any] = []
-        try:
-            for event in () if wait_for is None else wait_for:
-                handles.append(handle(event, "Event", f"wait_for[{len(events)}]"))
-                events.append(event)
-        except TypeError as error:
-            raise error if hasattr(wait_for, "__iter__") else TypeError(
-                f"wait_for is {shown(wait_for)}: it must be a list of pyopencl.Event") from None
+        events = listed(() if wait_for is None else wait_for, "wait_for", _MOST_EVENTS)
+        handles = [handle(event, "Event", f"wait_for[{place}]") for place, event in enumerate(events)]
         event = ffi.new("cl_event *")
         plan = self._open()
         check(lib.ipt_plan_execute(plan, queue_handle, buffer_handle, offset, len(events),
                                    ffi.new("cl_event[]", handles) if events else ffi.NULL, event))
         cl = sys.modules["pyopencl"]  # the queue is from there
         if event[0] == ffi.NULL:  # nothing was to be moved
-            return cl.enqueue_marker(queue, wait_for=events)
+            return cl.enqueue_marker(queue, wait_for=list(events))
         return cl.Event.from_int_ptr(int(ffi.cast("intptr_t", event[0])), retain=False)
 
     def close(self) -> None:
@@ -226,10 +221,10 @@ def _buffer_of(memory: Any) -> memoryview:
 
 def refuse_elements(array: Any, name: str) -> None:
     """Refuses NumPy arrays whose memory is not all of their elements."""
-    if isinstance(array, numpy.ma.MaskedArray):
+    if is_a(array, numpy.ma.MaskedArray):
         raise ValueError(f"{name} is a masked array: ipt would move its data and leave its mask, so pass {name}.data and "
                          f"{name}.mask one after the other")
-    if isinstance(array, numpy.ndarray) and array.dtype.hasobject:
+    if is_a(array, numpy.ndarray) and array.dtype.hasobject:
         raise ValueError(f"{name} has Python objects: ipt moves numbers and records")
 
 
