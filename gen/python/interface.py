@@ -15,7 +15,7 @@ typedef ... *cl_command_queue;
 typedef ... *cl_mem;
 typedef ... *cl_event;
 typedef unsigned int cl_uint;
-typedef enum { IPT_SUCCESS, ... } ipt_result;
+typedef enum { IPT_SUCCESS, IPT_ERROR_CANCELLED, ... } ipt_result;
 typedef enum { IPT_MOVE_TRANSPOSE, ... } ipt_move;
 #define IPT_MAX_RANK ...
 #define IPT_MEASURE ...
@@ -38,6 +38,7 @@ typedef struct {
     const char *expression;
     const char *expression_type;
     size_t max_device_memory;
+    size_t row_pitch, row_pitch_out;
     unsigned rank;
     size_t shape[8];
     unsigned axes[8];
@@ -56,7 +57,6 @@ ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **contex
 const char *ipt_context_error(const ipt_context *context);
 cl_context ipt_context_cl_context(const ipt_context *context);
 cl_device_id ipt_context_cl_device(const ipt_context *context);
-void ipt_context_destroy(ipt_context *context);
 ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity);
 ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes);
 ipt_result ipt_wisdom_import(ipt_context *context, const char *text);
@@ -66,7 +66,45 @@ ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffe
 ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options);
 size_t ipt_plan_workspace(const ipt_plan *plan);
 const char *ipt_plan_describe(const ipt_plan *plan);
-void ipt_plan_destroy(ipt_plan *plan);
+
+typedef enum { IPT_ACTION_NONE, ... } ipt_action;
+typedef enum { IPT_READ, IPT_WRITE, IPT_READ_WRITE, ... } ipt_access;
+typedef enum { IPT_LAYOUT_ELEMENTS, IPT_LAYOUT_PLANES, ... } ipt_layout;
+#define IPT_TRANSPOSE_A ...
+#define IPT_TRANSPOSE_B ...
+#define IPT_CONJUGATE_A ...
+#define IPT_CONJUGATE_B ...
+#define IPT_UPPER ...
+#define IPT_UNIT ...
+typedef struct {
+    const char *name;
+    const char *type;
+    size_t rows, cols;
+    ipt_access access;
+    ipt_layout layout;
+    size_t stride;
+    ...;
+} ipt_batch_operand;
+typedef struct {
+    size_t count;
+    const ipt_batch_operand *operands;
+    size_t operand_count;
+    ipt_action ready;
+    unsigned options;
+    const char *argument_type;
+    ...;
+} ipt_batch_desc;
+typedef struct ipt_batch ipt_batch;
+const char *ipt_action_string(ipt_action action);
+ipt_result ipt_batch_create(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch);
+ipt_result ipt_batch_execute_host(ipt_batch *batch, void *const *memory, const void *argument,
+                                  const ipt_host_options *options);
+
+int ipt_py_forked;
+void ipt_py_context_end(ipt_context *context);
+void ipt_py_plan_end(ipt_plan *plan);
+void ipt_py_batch_end(ipt_batch *batch);
+extern const char *const ipt_py_operands[...];
 
 typedef struct {
     void *data;
@@ -104,8 +142,10 @@ builder.set_source(
 #define IPT_OPENCL_DYNAMIC /* a machine without OpenCL can import the package */
 #include "ipt.h"
 #include "dlpack.h"
+#include "process.h"
 """,
     include_dirs=[str(HEADERS), str(HERE)],
-    depends=[str(HEADERS / "ipt.h"), str(HEADERS / "ipt_kernels.h"), str(HERE / "dlpack.h")],
+    depends=[str(HEADERS / "ipt.h"), str(HEADERS / "ipt_kernels.h"), str(HERE / "dlpack.h"),
+             str(HERE / "process.h")],
     libraries=["dl", "pthread"],
 )
