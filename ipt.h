@@ -504,7 +504,8 @@ typedef struct ipt_plan_desc {
                             there are blocks (ASTA: tile_n is 1 unless given) */
     ipt_move move;       /* a rotation or reflection instead of a transposition; in place only */
     const char *expression;      /* OpenCL C: the new value of each element x, such as "x * x". NULL: unchanged. Copied.
-                                    Elements of 1, 2, 4, 8 or 16 bytes only */
+                                    Elements of 1, 2, 4, 8 or 16 bytes only. One line, without '//' and '#'.
+                                    Its comments and parentheses end within it. A backslash is in a literal only */
     const char *expression_type; /* the OpenCL C type of x and of the result, of elem_size bytes, such as "float" or
                                     "uchar4". double and half, also within expression, need the device's cl_khr_fp64 and
                                     cl_khr_fp16: UNSUPPORTED without */
@@ -986,7 +987,8 @@ typedef struct ipt_batch_desc {
     size_t operand_count;      /* 1 to IPT_MAX_OPERANDS */
     ipt_action ready;          /* a ready action; NONE: the next two fields are the action */
     unsigned options;          /* of the ready action: IPT_TRANSPOSE_A ... */
-    const char *action;        /* OpenCL C: the body of a function */
+    const char *action;        /* OpenCL C: the body of a function. Comments and braces of action and of functions end
+                                  there */
     const char *functions;     /* OpenCL C before it, such as functions that it calls; NULL: none */
     const char *argument_type; /* the OpenCL C type of a: a number or vector of 16 bytes at most; NULL: no a. dot, gemv
                                   and gemm compute a.x * result + a.y * what was there, with complex a.xy and a.zw, if
@@ -2282,6 +2284,74 @@ static size_t ipt__type_bytes(const char *type)
     return 0;
 }
 
+/* The next character of a text, across lines that a backslash joins. */
+static const char *ipt__text_next(const char *at)
+{
+    for (++at; *at == '\\' && (at[1] == '\n' || (at[1] == '\r' && at[2] == '\n')); at += at[1] == '\n' ? 2 : 3)
+        ;
+    return at;
+}
+
+/* The end of the comment or literal that begins at `at`, which is its last character's successor. Returns `at` if none
+ * begins there, NULL if the text ends first, or a literal's line. */
+static const char *ipt__text_skip(const char *at)
+{
+    const char quote = *at == '"' || *at == '\'' ? *at : 0, *next = ipt__text_next(at);
+    if (quote) {
+        for (at = next; *at != quote; at = ipt__text_next(at)) {
+            at = *at == '\\' ? ipt__text_next(at) : at;
+            if (!*at || *at == '\n')
+                return NULL;
+        }
+        return ipt__text_next(at);
+    }
+    if (*at != '/' || (*next != '*' && *next != '/'))
+        return at;
+    if (*next == '/') {
+        while (*next && *next != '\n')
+            next = ipt__text_next(next);
+        return next;
+    }
+    for (at = next = ipt__text_next(next); *next; at = next) {
+        next = ipt__text_next(at);
+        if (*at == '*' && *next == '/')
+            return ipt__text_next(next);
+    }
+    return NULL;
+}
+
+/* What in a text would change the program's text around it. NULL: nothing. expression: it is on one line and within
+ * parentheses, else statements within braces. The compiler reports other mistakes. */
+static IPT__RARE const char *ipt__text_escapes(const char *text, int expression)
+{
+    const char open = expression ? '(' : '{', close = expression ? ')' : '}';
+    const char *at = text, *next;
+    int depth = 0, early = 0, directives = 0;
+    if (strstr(text, "?\?/"))
+        return "'?\?/', which some compilers take for a backslash";
+    if (*text && text[strlen(text) - 1] == '\\')
+        return "a backslash at its end";
+    for (; *at; at = next) {
+        next = ipt__text_skip(at);
+        if (!next && *at == '/')
+            return "a comment without its end";
+        if (next && next != at) {
+            if (expression && *at == '/' && *ipt__text_next(at) == '/')
+                return "'//', which would hide the text after it: /* and */ enclose comments";
+            continue;
+        }
+        if (expression && (*at == '#' || *at == '\\'))
+            return *at == '#' ? "'#'" : "a backslash outside a literal";
+        next = ipt__text_next(at);
+        directives |= *at == '#';
+        depth += *at == open ? 1 : *at == close ? -1 : 0;
+        early |= depth < 0;
+    }
+    if (!early || directives) /* only a compiler can count braces across directives */
+        return NULL;
+    return expression ? "')' before its '('" : "'}' before its '{'";
+}
+
 /* The length of a prefix that a word has, or 0. */
 static size_t ipt__word_begins(const char *word, size_t length, const char *prefix)
 {
@@ -2335,7 +2405,10 @@ static unsigned ipt__text_needs(const char *text, unsigned missing, const char *
     const char *at = text;
     unsigned needs = 0;
     while (*at) {
-        const size_t bytes = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+        const char *const skipped = ipt__text_skip(at);
+        const size_t bytes = skipped && skipped != at
+                                 ? 0
+                                 : strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
         const int half = bytes == 4 && !strncmp(at, "half", 4) && !ipt__half_is_unused(text, at);
         const unsigned word = half ? (unsigned)IPT__NEEDS_HALF : bytes ? ipt__word_needs(at, bytes) : 0;
         if (first && !(needs & missing) && (word & missing)) {
@@ -2343,7 +2416,7 @@ static unsigned ipt__text_needs(const char *text, unsigned missing, const char *
             *length = bytes;
         }
         needs |= word;
-        at += bytes ? bytes : 1;
+        at = skipped && skipped != at ? skipped : at + (bytes ? bytes : 1);
     }
     return needs;
 }
@@ -2534,7 +2607,7 @@ IPT__PRINTF(2, 3) static IPT__RARE void ipt__text_add(ipt__text *out, const char
     out->length += added > 0 ? (size_t)added : 0;
 }
 
-/* Adds the parameters that a kernel uses: "unit_bytes=4 tile=32". */
+/* Adds the numbers that a kernel uses: "unit_bytes=4 tile=32". */
 static IPT__RARE void ipt__params_print(ipt__text *out, const ipt__params *params, unsigned uses)
 {
     const char *space = "";
@@ -2544,6 +2617,12 @@ static IPT__RARE void ipt__params_print(ipt__text *out, const ipt__params *param
             ipt__text_add(out, "%s%s=%u", space, ipt__param_rows[i].name, (unsigned)*ipt__param_at(params, i));
             space = " ";
         }
+}
+
+/* Adds the same and the expression, for people and for keys: a comment could end within an expression. */
+static IPT__RARE void ipt__params_describe(ipt__text *out, const ipt__params *params, unsigned uses)
+{
+    ipt__params_print(out, params, uses);
     if ((uses & IPT__USES_apply) && params->apply)
         ipt__text_add(out, " (%s: %s%s%s)", params->expression_type, params->expression,
                       params->argument_type ? ", a: " : "", params->argument_type ? params->argument_type : "");
@@ -2557,7 +2636,7 @@ static IPT__RARE void ipt__expression_print(ipt__text *out, const ipt__params *p
                            (params->argument_type ? ipt__text_needs(params->argument_type, 0, NULL, NULL) : 0);
     if (needs & IPT__NEEDS_HALF)
         ipt__text_add(out, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
-    ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
+    ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION (%s)\n", params->expression_type,
                   params->expression);
     if (params->argument_type)
         ipt__text_add(out, "#define IPT_EXPRESSION_ARGUMENT_TYPE %s\n", params->argument_type);
@@ -4527,7 +4606,7 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
     else
         ipt__text_add(&out, "options %s\n%s", program->options, context->device_text);
     ipt__text_add(&out, "kernel %s ", ipt__kernels[program->id].name);
-    ipt__params_print(&out, &program->params, ipt__kernels[program->id].uses); /* a long expression is cut */
+    ipt__params_describe(&out, &program->params, ipt__kernels[program->id].uses); /* a long expression is cut */
 }
 
 /* Launches a program with one work-group and almost no work, so that PoCL finishes compiling it. All arguments are 1:
@@ -10033,7 +10112,7 @@ static IPT__RARE void ipt__describe_memory(ipt__text *out, const ipt_plan *plan,
     for (i = 0; i < plan->kernel_count; ++i) {
         const ipt__program *const program = plan->kernels[i].program;
         ipt__text_add(out, "  kernel %s: ", ipt__kernels[program->id].name);
-        ipt__params_print(out, &program->params, ipt__kernels[program->id].uses);
+        ipt__params_describe(out, &program->params, ipt__kernels[program->id].uses);
         ipt__text_add(out, "\n");
     }
     ipt__text_add(out, "  workspace: %zu bytes (%.2f %% of the matrices)\n", workspace,
@@ -10284,7 +10363,7 @@ static ipt_result ipt__check_expression_argument(const ipt_plan_desc *desc)
 /* Checks the expression, its type and its argument. */
 static ipt_result ipt__check_expression(const ipt_plan_desc *desc)
 {
-    const char *at;
+    const char *at, *escapes;
     if (!desc->expression != !desc->expression_type)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is NULL: set expression and expression_type both or neither",
                          desc->expression ? "expression_type" : "expression");
@@ -10302,9 +10381,15 @@ static ipt_result ipt__check_expression(const ipt_plan_desc *desc)
             IPT_ERROR_INVALID_ARGUMENT,
             "expression_type is '%s': the name of one of OpenCL C's types is needed, such as float or uchar4",
             desc->expression_type);
-    if (!*desc->expression || strpbrk(desc->expression, "\r\n\\#"))
+    for (at = desc->expression; *at && ((unsigned char)*at >= 32 || *at == '\t'); ++at)
+        ;
+    if (*at || at == desc->expression)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "expression is '%s': one line of OpenCL C without '\\' and '#' is needed", desc->expression);
+                         "expression is '%s': one line of OpenCL C without control characters is needed",
+                         desc->expression);
+    escapes = ipt__text_escapes(desc->expression, 1);
+    if (escapes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "expression is '%s': it has %s", desc->expression, escapes);
     return ipt__check_expression_argument(desc);
 }
 
@@ -17715,6 +17800,15 @@ static IPT__RARE ipt_result ipt__fail_options(const ipt_batch_desc *desc)
                      ipt_action_string(desc->ready), text.length ? list : " none");
 }
 
+/* Fails for a text that would change the program around it, or has types that the device lacks. */
+static IPT__RARE ipt_result ipt__batch_check_text(const ipt_context *context, const char *name, const char *text)
+{
+    const char *const escapes = text ? ipt__text_escapes(text, 0) : NULL;
+    if (escapes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %s", name, escapes);
+    return ipt__check_types(context, name, text);
+}
+
 /* Fails for a desc whose values are wrong by themselves. */
 static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const ipt_batch_desc *desc)
 {
@@ -17755,8 +17849,8 @@ static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const i
                          "argument_type is \"%.40s\": a number or vector of OpenCL C of at most 16 bytes is needed",
                          desc->argument_type);
     result = ipt__check_types(context, "argument_type", desc->argument_type);
-    result = result ? result : ipt__check_types(context, "functions", desc->functions);
-    return result ? result : ipt__check_types(context, "action", desc->action);
+    result = result ? result : ipt__batch_check_text(context, "functions", desc->functions);
+    return result ? result : ipt__batch_check_text(context, "action", desc->action);
 }
 
 /* Copies names and types, which the operands then point to. */

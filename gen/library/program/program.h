@@ -114,7 +114,7 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
     else
         ipt__text_add(&out, "options %s\n%s", program->options, context->device_text);
     ipt__text_add(&out, "kernel %s ", ipt__kernels[program->id].name);
-    ipt__params_print(&out, &program->params, ipt__kernels[program->id].uses); /* a long expression is cut */
+    ipt__params_describe(&out, &program->params, ipt__kernels[program->id].uses); /* a long expression is cut */
 }
 
 /* Launches a program with one work-group and almost no work, so that PoCL finishes compiling it. All arguments are 1:

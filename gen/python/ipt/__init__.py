@@ -26,6 +26,13 @@ def _text(pointer: Any) -> str:
     return _ffi.string(pointer).decode("utf-8", "replace")
 
 
+def _chars(name: str, text: Optional[str]) -> Any:
+    """C's form of a text, which a zero would end; NULL for None."""
+    if text is not None and "\0" in text:
+        raise ValueError(f"{name} has a zero at character {text.index(chr(0))}: the text must not contain any")
+    return _ffi.NULL if text is None else _ffi.new("char[]", text.encode())
+
+
 def _version() -> str:
     number = _lib.ipt_version()
     return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
@@ -60,8 +67,7 @@ class Context:
                  cl_device: Any = None) -> None:
         self._context = None
         desc = _ffi.new("ipt_context_desc *")
-        name = _ffi.new("char[]", device.encode()) if device is not None else _ffi.NULL
-        folder = _ffi.new("char[]", cache.encode()) if cache is not None else _ffi.NULL
+        name, folder = _chars("device", device), _chars("cache", cache)
         desc.device_name, desc.cache_dir = name, folder
         if cl_context is not None:
             cl_device = cl_device if cl_device is not None else cl_context.devices[0]
@@ -97,7 +103,7 @@ class Context:
 
     def import_wisdom(self, text: str) -> None:
         """Adds wisdom: later plans of these shapes use it."""
-        _check(_lib.ipt_wisdom_import(self._open(), text.encode()))
+        _check(_lib.ipt_wisdom_import(self._open(), _chars("text", text)))
 
     def close(self) -> None:
         """Releases the context. Plans keep what they need of it."""
@@ -170,8 +176,7 @@ class Plan:
         desc.max_workspace = max_workspace
         desc.max_device_memory = max_device_memory
         desc.flags = _lib.IPT_MEASURE if measure else 0
-        kept = [_ffi.new("char[]", text.encode()) if text is not None else _ffi.NULL
-                for text in (expression, expression_type)]
+        kept = [_chars("expression", expression), _chars("expression_type", expression_type)]
         desc.expression, desc.expression_type = kept
         self.shape = shape
         self.result_shape = tuple(shape[axis] for axis in axes)
