@@ -504,7 +504,8 @@ typedef struct ipt_plan_desc {
                             there are blocks (ASTA: tile_n is 1 unless given) */
     ipt_move move;       /* a rotation or reflection instead of a transposition; in place only */
     const char *expression;      /* OpenCL C: the new value of each element x, such as "x * x". NULL: unchanged. Copied.
-                                    Elements of 1, 2, 4, 8 or 16 bytes only */
+                                    Elements of 1, 2, 4, 8 or 16 bytes only. One line, without '//' and '#'.
+                                    Its comments and parentheses end within it. A backslash is in a literal only */
     const char *expression_type; /* the OpenCL C type of x and of the result, of elem_size bytes, such as "float" or
                                     "uchar4". double and half, also within expression, need the device's cl_khr_fp64 and
                                     cl_khr_fp16: UNSUPPORTED without */
@@ -986,7 +987,8 @@ typedef struct ipt_batch_desc {
     size_t operand_count;      /* 1 to IPT_MAX_OPERANDS */
     ipt_action ready;          /* a ready action; NONE: the next two fields are the action */
     unsigned options;          /* of the ready action: IPT_TRANSPOSE_A ... */
-    const char *action;        /* OpenCL C: the body of a function */
+    const char *action;        /* OpenCL C: the body of a function. Comments and braces of action and of functions end
+                                  there */
     const char *functions;     /* OpenCL C before it, such as functions that it calls; NULL: none */
     const char *argument_type; /* the OpenCL C type of a: a number or vector of 16 bytes at most; NULL: no a. dot, gemv
                                   and gemm compute a.x * result + a.y * what was there, with complex a.xy and a.zw, if
@@ -1668,6 +1670,8 @@ static int ipt__path_is_plain(const char *path)
     X(cl_int, clGetProgramBuildInfo, (cl_program, cl_device_id, cl_program_build_info, size_t, void *, size_t *))      \
     X(cl_int, clReleaseProgram, (cl_program))                                                                          \
     X(cl_kernel, clCreateKernel, (cl_program, const char *, cl_int *))                                                 \
+    X(cl_int, clGetKernelWorkGroupInfo,                                                                                \
+      (cl_kernel, cl_device_id, cl_kernel_work_group_info, size_t, void *, size_t *))                                  \
     X(cl_int, clReleaseKernel, (cl_kernel))                                                                            \
     X(cl_int, clSetKernelArg, (cl_kernel, cl_uint, size_t, const void *))                                              \
     X(cl_int, clEnqueueNDRangeKernel,                                                                                  \
@@ -2280,6 +2284,74 @@ static size_t ipt__type_bytes(const char *type)
     return 0;
 }
 
+/* The next character of a text, across lines that a backslash joins. */
+static const char *ipt__text_next(const char *at)
+{
+    for (++at; *at == '\\' && (at[1] == '\n' || (at[1] == '\r' && at[2] == '\n')); at += at[1] == '\n' ? 2 : 3)
+        ;
+    return at;
+}
+
+/* The end of the comment or literal that begins at `at`, which is its last character's successor. Returns `at` if none
+ * begins there, NULL if the text ends first, or a literal's line. */
+static const char *ipt__text_skip(const char *at)
+{
+    const char quote = *at == '"' || *at == '\'' ? *at : 0, *next = ipt__text_next(at);
+    if (quote) {
+        for (at = next; *at != quote; at = ipt__text_next(at)) {
+            at = *at == '\\' ? ipt__text_next(at) : at;
+            if (!*at || *at == '\n')
+                return NULL;
+        }
+        return ipt__text_next(at);
+    }
+    if (*at != '/' || (*next != '*' && *next != '/'))
+        return at;
+    if (*next == '/') {
+        while (*next && *next != '\n')
+            next = ipt__text_next(next);
+        return next;
+    }
+    for (at = next = ipt__text_next(next); *next; at = next) {
+        next = ipt__text_next(at);
+        if (*at == '*' && *next == '/')
+            return ipt__text_next(next);
+    }
+    return NULL;
+}
+
+/* What in a text would change the program's text around it. NULL: nothing. expression: it is on one line and within
+ * parentheses, else statements within braces. The compiler reports other mistakes. */
+static IPT__RARE const char *ipt__text_escapes(const char *text, int expression)
+{
+    const char open = expression ? '(' : '{', close = expression ? ')' : '}';
+    const char *at = text, *next;
+    int depth = 0, early = 0, directives = 0;
+    if (strstr(text, "?\?/"))
+        return "'?\?/', which some compilers take for a backslash";
+    if (*text && text[strlen(text) - 1] == '\\')
+        return "a backslash at its end";
+    for (; *at; at = next) {
+        next = ipt__text_skip(at);
+        if (!next && *at == '/')
+            return "a comment without its end";
+        if (next && next != at) {
+            if (expression && *at == '/' && *ipt__text_next(at) == '/')
+                return "'//', which would hide the text after it: /* and */ enclose comments";
+            continue;
+        }
+        if (expression && (*at == '#' || *at == '\\'))
+            return *at == '#' ? "'#'" : "a backslash outside a literal";
+        next = ipt__text_next(at);
+        directives |= *at == '#';
+        depth += *at == open ? 1 : *at == close ? -1 : 0;
+        early |= depth < 0;
+    }
+    if (!early || directives) /* only a compiler can count braces across directives */
+        return NULL;
+    return expression ? "')' before its '('" : "'}' before its '{'";
+}
+
 /* The length of a prefix that a word has, or 0. */
 static size_t ipt__word_begins(const char *word, size_t length, const char *prefix)
 {
@@ -2333,7 +2405,10 @@ static unsigned ipt__text_needs(const char *text, unsigned missing, const char *
     const char *at = text;
     unsigned needs = 0;
     while (*at) {
-        const size_t bytes = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+        const char *const skipped = ipt__text_skip(at);
+        const size_t bytes = skipped && skipped != at
+                                 ? 0
+                                 : strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
         const int half = bytes == 4 && !strncmp(at, "half", 4) && !ipt__half_is_unused(text, at);
         const unsigned word = half ? (unsigned)IPT__NEEDS_HALF : bytes ? ipt__word_needs(at, bytes) : 0;
         if (first && !(needs & missing) && (word & missing)) {
@@ -2341,7 +2416,7 @@ static unsigned ipt__text_needs(const char *text, unsigned missing, const char *
             *length = bytes;
         }
         needs |= word;
-        at += bytes ? bytes : 1;
+        at = skipped && skipped != at ? skipped : at + (bytes ? bytes : 1);
     }
     return needs;
 }
@@ -2532,7 +2607,7 @@ IPT__PRINTF(2, 3) static IPT__RARE void ipt__text_add(ipt__text *out, const char
     out->length += added > 0 ? (size_t)added : 0;
 }
 
-/* Adds the parameters that a kernel uses: "unit_bytes=4 tile=32". */
+/* Adds the numbers that a kernel uses: "unit_bytes=4 tile=32". */
 static IPT__RARE void ipt__params_print(ipt__text *out, const ipt__params *params, unsigned uses)
 {
     const char *space = "";
@@ -2542,6 +2617,12 @@ static IPT__RARE void ipt__params_print(ipt__text *out, const ipt__params *param
             ipt__text_add(out, "%s%s=%u", space, ipt__param_rows[i].name, (unsigned)*ipt__param_at(params, i));
             space = " ";
         }
+}
+
+/* Adds the same and the expression, for people and for keys: a comment could end within an expression. */
+static IPT__RARE void ipt__params_describe(ipt__text *out, const ipt__params *params, unsigned uses)
+{
+    ipt__params_print(out, params, uses);
     if ((uses & IPT__USES_apply) && params->apply)
         ipt__text_add(out, " (%s: %s%s%s)", params->expression_type, params->expression,
                       params->argument_type ? ", a: " : "", params->argument_type ? params->argument_type : "");
@@ -2555,7 +2636,7 @@ static IPT__RARE void ipt__expression_print(ipt__text *out, const ipt__params *p
                            (params->argument_type ? ipt__text_needs(params->argument_type, 0, NULL, NULL) : 0);
     if (needs & IPT__NEEDS_HALF)
         ipt__text_add(out, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
-    ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
+    ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION (%s)\n", params->expression_type,
                   params->expression);
     if (params->argument_type)
         ipt__text_add(out, "#define IPT_EXPRESSION_ARGUMENT_TYPE %s\n", params->argument_type);
@@ -3072,6 +3153,7 @@ typedef struct ipt__program {
     ipt__kernel_id id;
     ipt__params params;
     cl_program program;
+    cl_int refusal; /* why the device refused the last cached one; 0: it refused none */
     char *source;
     char hash[65];       /* of source */
     const char *options; /* build options */
@@ -4524,7 +4606,7 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
     else
         ipt__text_add(&out, "options %s\n%s", program->options, context->device_text);
     ipt__text_add(&out, "kernel %s ", ipt__kernels[program->id].name);
-    ipt__params_print(&out, &program->params, ipt__kernels[program->id].uses); /* a long expression is cut */
+    ipt__params_describe(&out, &program->params, ipt__kernels[program->id].uses); /* a long expression is cut */
 }
 
 /* Launches a program with one work-group and almost no work, so that PoCL finishes compiling it. All arguments are 1:
@@ -4672,6 +4754,23 @@ static int ipt__target_next(const ipt_context *context, int which, char target[6
     }
 }
 
+/* Whether a built program has its kernel and may run work-groups of its size: a device may accept code without either.
+ * NVIDIA's driver reports 256 work-items for portable code that it runs with 1024. */
+static cl_int ipt__program_try(const ipt_context *context, const ipt__program *program, cl_program built)
+{
+    size_t largest = 0;
+    cl_int error;
+    cl_kernel kernel = ipt__cl.clCreateKernel(built, ipt__kernels[program->id].name, &error);
+    if (error)
+        return error;
+    error = ipt__cl.clGetKernelWorkGroupInfo(kernel, context->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof largest,
+                                             &largest, NULL);
+    ipt__cl.clReleaseKernel(kernel);
+    if (!error && largest < program->params.group_size && !context->limits.nvidia)
+        error = CL_INVALID_WORK_GROUP_SIZE;
+    return error;
+}
+
 /* Builds a program from a verified entry. The device may still refuse it. */
 static int ipt__program_take(const ipt_context *context, ipt__program *program, const char *target,
                              const ipt__entry *entry)
@@ -4689,10 +4788,13 @@ static int ipt__program_take(const ipt_context *context, ipt__program *program, 
     if (!error)
         error = ipt__cl.clBuildProgram(program->program, 1, &context->device, bitcode ? "-x spir -spir-std=1.2" : NULL,
                                        NULL, NULL);
+    if (!error)
+        error = ipt__program_try(context, program, program->program);
     if (error) {
         if (program->program)
             ipt__cl.clReleaseProgram(program->program);
         program->program = NULL;
+        program->refusal = error;
         ipt__log(context, "cache: the device refuses %s with %s (%d)", ipt__kernels[program->id].name,
                  ipt__cl_error(error), (int)error);
         return 0;
@@ -4732,13 +4834,16 @@ static int ipt__program_load(ipt_context *context, ipt__program *program)
     return loaded;
 }
 
-/* Fails with the key of the missing program. */
+/* Fails with the key of the program that is missing, or that the device refuses. */
 static IPT__RARE ipt_result ipt__fail_miss(const ipt_context *context, const ipt__program *program, const char *why)
 {
     char key[IPT__KEY_BYTES], *at;
     ipt__program_key(context, program, NULL, key);
     for (at = key; *at; ++at)
         *at = *at == '\n' ? ',' : *at;
+    if (program->refusal)
+        return ipt__fail(IPT_ERROR_CACHE_MISS, "%s, and the device refuses the cached program with %s (%d): %s", why,
+                         ipt__cl_error(program->refusal), (int)program->refusal, key);
     return ipt__fail(IPT_ERROR_CACHE_MISS,
                      "%s, and neither %zu embedded entries nor %s have, as the device's own code or portable code that "
                      "it takes: %s",
@@ -4796,6 +4901,8 @@ static void ipt__program_limit_registers(ipt_context *context, ipt__program *pro
             ipt__cl.clCreateProgramWithBinary(context->context, 1, &context->device, &bytes, &given, NULL, &error);
         if (!error)
             error = ipt__cl.clBuildProgram(limited, 1, &context->device, NULL, NULL, NULL);
+        if (!error)
+            error = ipt__program_try(context, program, limited);
         if (!error) {
             ipt__cl.clReleaseProgram(program->program);
             program->program = limited;
@@ -10005,7 +10112,7 @@ static IPT__RARE void ipt__describe_memory(ipt__text *out, const ipt_plan *plan,
     for (i = 0; i < plan->kernel_count; ++i) {
         const ipt__program *const program = plan->kernels[i].program;
         ipt__text_add(out, "  kernel %s: ", ipt__kernels[program->id].name);
-        ipt__params_print(out, &program->params, ipt__kernels[program->id].uses);
+        ipt__params_describe(out, &program->params, ipt__kernels[program->id].uses);
         ipt__text_add(out, "\n");
     }
     ipt__text_add(out, "  workspace: %zu bytes (%.2f %% of the matrices)\n", workspace,
@@ -10256,7 +10363,7 @@ static ipt_result ipt__check_expression_argument(const ipt_plan_desc *desc)
 /* Checks the expression, its type and its argument. */
 static ipt_result ipt__check_expression(const ipt_plan_desc *desc)
 {
-    const char *at;
+    const char *at, *escapes;
     if (!desc->expression != !desc->expression_type)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is NULL: set expression and expression_type both or neither",
                          desc->expression ? "expression_type" : "expression");
@@ -10274,9 +10381,15 @@ static ipt_result ipt__check_expression(const ipt_plan_desc *desc)
             IPT_ERROR_INVALID_ARGUMENT,
             "expression_type is '%s': the name of one of OpenCL C's types is needed, such as float or uchar4",
             desc->expression_type);
-    if (!*desc->expression || strpbrk(desc->expression, "\r\n\\#"))
+    for (at = desc->expression; *at && ((unsigned char)*at >= 32 || *at == '\t'); ++at)
+        ;
+    if (*at || at == desc->expression)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "expression is '%s': one line of OpenCL C without '\\' and '#' is needed", desc->expression);
+                         "expression is '%s': one line of OpenCL C without control characters is needed",
+                         desc->expression);
+    escapes = ipt__text_escapes(desc->expression, 1);
+    if (escapes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "expression is '%s': it has %s", desc->expression, escapes);
     return ipt__check_expression_argument(desc);
 }
 
@@ -17687,6 +17800,15 @@ static IPT__RARE ipt_result ipt__fail_options(const ipt_batch_desc *desc)
                      ipt_action_string(desc->ready), text.length ? list : " none");
 }
 
+/* Fails for a text that would change the program around it, or has types that the device lacks. */
+static IPT__RARE ipt_result ipt__batch_check_text(const ipt_context *context, const char *name, const char *text)
+{
+    const char *const escapes = text ? ipt__text_escapes(text, 0) : NULL;
+    if (escapes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %s", name, escapes);
+    return ipt__check_types(context, name, text);
+}
+
 /* Fails for a desc whose values are wrong by themselves. */
 static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const ipt_batch_desc *desc)
 {
@@ -17727,8 +17849,8 @@ static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const i
                          "argument_type is \"%.40s\": a number or vector of OpenCL C of at most 16 bytes is needed",
                          desc->argument_type);
     result = ipt__check_types(context, "argument_type", desc->argument_type);
-    result = result ? result : ipt__check_types(context, "functions", desc->functions);
-    return result ? result : ipt__check_types(context, "action", desc->action);
+    result = result ? result : ipt__batch_check_text(context, "functions", desc->functions);
+    return result ? result : ipt__batch_check_text(context, "action", desc->action);
 }
 
 /* Copies names and types, which the operands then point to. */

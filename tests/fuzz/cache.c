@@ -138,6 +138,17 @@ static cl_kernel CL_API_CALL fake_kernel(cl_program program, const char *name, c
     return (void *)&object;
 }
 
+static cl_int CL_API_CALL fake_group(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info name,
+                                     size_t bytes, void *value, size_t *needed)
+{
+    const size_t largest = 1024;
+    (void)kernel, (void)device, (void)needed;
+    if (name != CL_KERNEL_WORK_GROUP_SIZE || bytes < sizeof largest)
+        return CL_INVALID_VALUE;
+    memcpy(value, &largest, sizeof largest);
+    return CL_SUCCESS;
+}
+
 static cl_mem CL_API_CALL fake_buffer(cl_context context, cl_mem_flags flags, size_t bytes, void *data, cl_int *error)
 {
     (void)context, (void)flags, (void)bytes, (void)data;
@@ -218,6 +229,7 @@ static void fill_table(void)
     ipt__cl.clBuildProgram = fake_build;
     ipt__cl.clGetProgramInfo = fake_program_info;
     ipt__cl.clCreateKernel = fake_kernel;
+    ipt__cl.clGetKernelWorkGroupInfo = fake_group;
     ipt__cl.clCreateBuffer = fake_buffer;
     ipt__cl.clSetKernelArg = fake_argument;
     ipt__cl.clEnqueueNDRangeKernel = fake_launch;

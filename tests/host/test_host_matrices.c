@@ -349,6 +349,7 @@ static void *CL_API_CALL watch_clEnqueueMapBuffer(cl_command_queue queue, cl_mem
 #define watch_clCreateProgramWithBinary clCreateProgramWithBinary
 #define watch_clGetProgramInfo clGetProgramInfo
 #define watch_clGetProgramBuildInfo clGetProgramBuildInfo
+#define watch_clGetKernelWorkGroupInfo clGetKernelWorkGroupInfo
 #define watch_clSetUserEventStatus clSetUserEventStatus
 #define watch_clGetEventProfilingInfo clGetEventProfilingInfo
 #define IPT_ENTRY_POINT(name) watch_##name

@@ -594,6 +594,18 @@ static void batch_bad_descs(void **state)
     EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "group_size is 2", "lanes = 4", desc.lanes = 4; desc.group_size = 2;
                 desc.model = IPT_MODEL_GROUP);
     EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "argument_type is \"double4\"", NULL, desc.argument_type = "double4");
+    EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "action has a comment without its end", NULL,
+                desc.action = "A(0, 0) = 1; /* open");
+    EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "action has a comment without its end", NULL,
+                desc.action = "A(0, 0) = 1; // closed\n /\\\n* open");
+    EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "action has a backslash at its end", NULL,
+                desc.action = "A(0, 0) = 1; // it takes what follows \\");
+    EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "take for a backslash", NULL, desc.action = "A(0, 0) = 1; // ?\?/");
+    EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "action has '}' before its '{'", NULL,
+                desc.action = "A(0, 0) = 1; } void other() {");
+    EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "functions has a comment without its end", NULL,
+                desc.functions = "/* open");
+    EXPECT_DESC(IPT_ERROR_BUILD, "does not compile", NULL, desc.action = "if (1) { A(0, 0) = 1;");
     EXPECT_OPERAND("operands[0].name is NULL", NULL, operand.name = NULL);
     EXPECT_OPERAND("operands[0].type is NULL", NULL, operand.type = NULL);
     EXPECT_OPERAND("\"2x\"", "identifier", operand.name = "2x");
@@ -619,6 +631,17 @@ static void batch_bad_descs(void **state)
                     desc.model = IPT_MODEL_ITEM);
         EXPECT_DESC(IPT_ERROR_UNSUPPORTED, "model registers", NULL, desc.operands = &large;
                     desc.model = IPT_MODEL_REGISTERS);
+    }
+    { /* braces that only a compiler can count, and those of comments and literals */
+        ipt_batch_desc desc = plain;
+        desc.functions = "#define OPEN {\n#define CLOSE }\n#define LAST(x) /* \\\n } */ \\\n x\n";
+        desc.action = "if (1) OPEN A(0, 0) = LAST('}'); CLOSE // it's }\n /* } */ /* /* */ A(0, 1) = '\"' - '\\\\'; //";
+        test_expect_parts(ipt_batch_create(test_context, &desc, &batch), IPT_SUCCESS, NULL, NULL);
+        ipt_batch_destroy(batch);
+        desc.functions = "/* } */ uint of(uint x) { return x + '}'; } // } it's\n";
+        desc.action = "A(0, 0) = of(\n1); ";
+        test_expect_parts(ipt_batch_create(test_context, &desc, &batch), IPT_SUCCESS, NULL, NULL);
+        ipt_batch_destroy(batch);
     }
     test_expect_error(ipt_batch_create(NULL, &plain, &batch), IPT_ERROR_INVALID_ARGUMENT, "context", NULL);
     test_expect_error(ipt_batch_create(test_context, NULL, &batch), IPT_ERROR_INVALID_ARGUMENT, "desc", NULL);

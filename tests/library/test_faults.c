@@ -134,6 +134,7 @@ static cl_int CL_API_CALL fault_clFlush(cl_command_queue queue)
 #define fault_clGetExtensionFunctionAddressForPlatform clGetExtensionFunctionAddressForPlatform
 #define fault_clReleaseProgram clReleaseProgram
 #define fault_clReleaseKernel clReleaseKernel
+#define fault_clGetKernelWorkGroupInfo clGetKernelWorkGroupInfo
 #define fault_clGetEventInfo clGetEventInfo
 #define fault_clGetEventProfilingInfo clGetEventProfilingInfo
 #define fault_clRetainEvent clRetainEvent

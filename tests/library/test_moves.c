@@ -381,6 +381,49 @@ static void moves_expression_floats(void **state)
         .expression_argument_type = type                                                                               \
     }
 
+#define OF_FLOATS(text)                                                                                                \
+    {                                                                                                                  \
+        .elem_size = 4, .expression = text, .expression_type = "float"                                                 \
+    }
+
+/* Texts with comments, literals and brackets: expressions by their meaning, within the text around them. */
+static void moves_expression_texts(void **state)
+{
+    enum { ROWS = 5, COLS = 7 };
+    static const char *const same[] = {/* all of them: 2 * x + 42 */
+                                       "x * 2 /* twice */ + 42",
+                                       "/* // */ x * 2 + 42",
+                                       "x * 2 + 42 /* */",
+                                       "x * 2 /* a /* comment */ + 42 /**/",
+                                       "x*2+/***/42",
+                                       "x\t* 2 + 42 /* # \\ double half ) \xc3\xa4 */",
+                                       "x * 2 + '*'",
+                                       "x * 2 + '*' /* '/' */",
+                                       "x * 2 + '*' + '\\0' + ('\\'' - '\\'' + '\\\\' - '\\\\') /* \" */",
+                                       "x * 2 + '*' + ('/' - '/') * '\"' + ('#' - '#') + ('(' - '(') + (')' - ')')",
+                                       "x * 2, x * 2 + 42",
+                                       "x > 1000 ? 0 : x * 2 + 42",
+                                       "x * 2 + 42 + 0 * (int)sizeof(\"*/ // /* ) #\")"};
+    (void)state;
+    for (size_t i = 0; i < TEST_COUNT(same); ++i)
+        for (int argument = 0; argument < 2; ++argument) {
+            cl_int data[ROWS * COLS];
+            const cl_int a = 5;
+            ipt_plan_desc desc = {.rows = ROWS, .cols = COLS, .elem_size = 4, .expression_type = "int"};
+            desc.expression = same[i];
+            desc.expression_argument = argument ? &a : NULL;
+            for (int k = 0; k < ROWS * COLS; ++k)
+                data[k] = k;
+            ipt_plan *plan = test_make_plan(test_context, &desc);
+            assert_int_equal(ipt_plan_execute_host(plan, data), IPT_SUCCESS);
+            for (int k = 0; k < ROWS * COLS; ++k)
+                if (data[k % COLS * ROWS + k / COLS] != 2 * k + 42)
+                    fail_msg("%s: %d became %d", same[i], k, (int)data[k % COLS * ROWS + k / COLS]);
+            assert_true(strstr(ipt_plan_describe(plan), same[i]) != NULL);
+            ipt_plan_destroy(plan);
+        }
+}
+
 static void moves_bad_input(void **state)
 {
     static const struct {
@@ -401,6 +444,20 @@ static void moves_bad_input(void **state)
         {{.elem_size = 24, .expression = "x", .expression_type = "float"}, "elem_size", "24"},
         {{.elem_size = 4, .expression = "", .expression_type = "float"}, "expression", NULL},
         {{.elem_size = 4, .expression = "x +\n1", .expression_type = "float"}, "expression", NULL},
+        {OF_FLOATS("x\v"), "expression", "control characters"},
+        {OF_FLOATS("x\x1b[2J"), "expression", "control characters"},
+        {OF_FLOATS("x // twice"), "expression", "'//'"},
+        {OF_FLOATS("x /* open"), "expression", "comment without its end"},
+        {OF_FLOATS("x /*/ open"), "expression", "comment without its end"},
+        {OF_FLOATS("'\"' + x /* '*' / open"), "expression", "comment without its end"},
+        {OF_FLOATS("x /* closed */ * 2 /*"), "expression", "comment without its end"},
+        {OF_FLOATS("x \\"), "expression", "backslash"},
+        {OF_FLOATS("x + ?\?/"), "expression", "backslash"},
+        {OF_FLOATS("x # y"), "expression", "'#'"},
+        {OF_FLOATS("#define x"), "expression", "'#'"},
+        {OF_FLOATS("x) + (1"), "expression", "')' before its '('"},
+        {OF_FLOATS("x); return (unit"), "expression", "')' before its '('"},
+        {OF_FLOATS("x /* ( */ ) + (1"), "expression", "')' before its '('"},
         {{.elem_size = 4, .expression = "x", .expression_type = ""}, "expression_type", NULL},
         {{.elem_size = 4, .expression = "x", .expression_type = "float x"}, "expression_type", NULL},
         {{.elem_size = 16, .expression = "x", .expression_type = "float3"}, "expression_type", "float3"},
@@ -459,6 +516,7 @@ const struct CMUnitTest test_moves[] = {
     TEST_CASE(moves_flips),
     TEST_CASE(moves_squares),
     TEST_CASE(moves_sequences),
+    TEST_CASE(moves_expression_texts),
     TEST_CASE(moves_passes),
     TEST_CASE(moves_on_chip),
     TEST_CASE(moves_expressions),

@@ -153,6 +153,20 @@ def test_batch_and_expression():
     assert (a.reshape(3, 30, 20) == expected).all()
 
 
+def test_texts_with_a_zero_are_refused():
+    for text in ("x\0 + 1", "\0", "x + 1\0"):
+        with pytest.raises(ValueError, match="expression has a zero at character [015]"):
+            ipt.Plan((20, 30), 4, expression=text, expression_type="float")
+    with pytest.raises(ValueError, match="expression_type has a zero"):
+        ipt.Plan((20, 30), 4, expression="x", expression_type="float\0x")
+    with pytest.raises(ValueError, match="device has a zero"):
+        ipt.Context("p\0q")
+    with pytest.raises(ValueError, match="cache has a zero"):
+        ipt.Context(cache="/nonexistent\0x")
+    with ipt.Context() as context, pytest.raises(ValueError, match="text has a zero"):
+        context.import_wisdom(context.wisdom() + "\0x")
+
+
 def test_progress_ends_and_carries_exceptions():
     # In pieces: only then does the bus show how far the work is.
     plan = ipt.Plan((600, 700), 4, max_device_memory=2000000)

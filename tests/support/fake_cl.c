@@ -902,6 +902,16 @@ cl_kernel fake_clCreateKernel(cl_program program, const char *name, cl_int *erro
     return (cl_kernel)made;
 }
 
+cl_int fake_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id id, cl_kernel_work_group_info question,
+                                     size_t capacity, void *value, size_t *bytes)
+{
+    BEGIN(clGetKernelWorkGroupInfo)
+    check(kernel, FAKE_KERNEL, "clGetKernelWorkGroupInfo");
+    if (question == CL_KERNEL_WORK_GROUP_SIZE)
+        GIVE(size_t, device_of(id, "clGetKernelWorkGroupInfo") == FAKE_CPU ? 4096 : 1024);
+    return end(CL_INVALID_VALUE);
+}
+
 cl_int fake_clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
 {
     BEGIN(clSetKernelArg)

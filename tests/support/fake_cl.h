@@ -17,7 +17,8 @@
     X(clReleaseContext) X(clGetContextInfo) X(clCreateCommandQueue) X(clReleaseCommandQueue)                           \
     X(clGetCommandQueueInfo) X(clCreateBuffer) X(clReleaseMemObject) X(clGetMemObjectInfo)                             \
     X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clGetProgramInfo) X(clBuildProgram)                    \
-    X(clGetProgramBuildInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg)                \
+    X(clGetProgramBuildInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel)                                  \
+    X(clGetKernelWorkGroupInfo) X(clSetKernelArg)                                                                     \
     X(clEnqueueNDRangeKernel) X(clEnqueueFillBuffer) X(clEnqueueCopyBuffer) X(clEnqueueWriteBuffer)                    \
     X(clEnqueueReadBuffer) X(clEnqueueWriteBufferRect) X(clEnqueueReadBufferRect) X(clEnqueueMapBuffer)                \
     X(clEnqueueUnmapMemObject) X(clCreateUserEvent) X(clSetUserEventStatus) X(clEnqueueMarkerWithWaitList)             \

@@ -159,6 +159,7 @@ static void *CL_API_CALL soak_clEnqueueMapBuffer(cl_command_queue queue, cl_mem 
 #define soak_clGetProgramInfo clGetProgramInfo
 #define soak_clBuildProgram clBuildProgram
 #define soak_clGetProgramBuildInfo clGetProgramBuildInfo
+#define soak_clGetKernelWorkGroupInfo clGetKernelWorkGroupInfo
 #define soak_clSetKernelArg clSetKernelArg
 #define soak_clSetUserEventStatus clSetUserEventStatus
 #define soak_clWaitForEvents clWaitForEvents

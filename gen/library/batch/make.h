@@ -248,6 +248,15 @@ static IPT__RARE ipt_result ipt__fail_options(const ipt_batch_desc *desc)
                      ipt_action_string(desc->ready), text.length ? list : " none");
 }
 
+/* Fails for a text that would change the program around it, or has types that the device lacks. */
+static IPT__RARE ipt_result ipt__batch_check_text(const ipt_context *context, const char *name, const char *text)
+{
+    const char *const escapes = text ? ipt__text_escapes(text, 0) : NULL;
+    if (escapes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %s", name, escapes);
+    return ipt__check_types(context, name, text);
+}
+
 /* Fails for a desc whose values are wrong by themselves. */
 static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const ipt_batch_desc *desc)
 {
@@ -288,8 +297,8 @@ static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const i
                          "argument_type is \"%.40s\": a number or vector of OpenCL C of at most 16 bytes is needed",
                          desc->argument_type);
     result = ipt__check_types(context, "argument_type", desc->argument_type);
-    result = result ? result : ipt__check_types(context, "functions", desc->functions);
-    return result ? result : ipt__check_types(context, "action", desc->action);
+    result = result ? result : ipt__batch_check_text(context, "functions", desc->functions);
+    return result ? result : ipt__batch_check_text(context, "action", desc->action);
 }
 
 /* Copies names and types, which the operands then point to. */

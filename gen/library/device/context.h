@@ -7,6 +7,7 @@ typedef struct ipt__program {
     ipt__kernel_id id;
     ipt__params params;
     cl_program program;
+    cl_int refusal; /* why the device refused the last cached one; 0: it refused none */
     char *source;
     char hash[65];       /* of source */
     const char *options; /* build options */

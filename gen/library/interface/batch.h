@@ -110,7 +110,8 @@ typedef struct ipt_batch_desc {
     size_t operand_count;      /* 1 to IPT_MAX_OPERANDS */
     ipt_action ready;          /* a ready action; NONE: the next two fields are the action */
     unsigned options;          /* of the ready action: IPT_TRANSPOSE_A ... */
-    const char *action;        /* OpenCL C: the body of a function */
+    const char *action;        /* OpenCL C: the body of a function. Comments and braces of action and of functions end
+                                  there */
     const char *functions;     /* OpenCL C before it, such as functions that it calls; NULL: none */
     const char *argument_type; /* the OpenCL C type of a: a number or vector of 16 bytes at most; NULL: no a. dot, gemv
                                   and gemm compute a.x * result + a.y * what was there, with complex a.xy and a.zw, if

@@ -139,7 +139,8 @@ typedef struct ipt_plan_desc {
                             there are blocks (ASTA: tile_n is 1 unless given) */
     ipt_move move;       /* a rotation or reflection instead of a transposition; in place only */
     const char *expression;      /* OpenCL C: the new value of each element x, such as "x * x". NULL: unchanged. Copied.
-                                    Elements of 1, 2, 4, 8 or 16 bytes only */
+                                    Elements of 1, 2, 4, 8 or 16 bytes only. One line, without '//' and '#'.
+                                    Its comments and parentheses end within it. A backslash is in a literal only */
     const char *expression_type; /* the OpenCL C type of x and of the result, of elem_size bytes, such as "float" or
                                     "uchar4". double and half, also within expression, need the device's cl_khr_fp64 and
                                     cl_khr_fp16: UNSUPPORTED without */

@@ -209,7 +209,7 @@ static ipt_result ipt__check_expression_argument(const ipt_plan_desc *desc)
 /* Checks the expression, its type and its argument. */
 static ipt_result ipt__check_expression(const ipt_plan_desc *desc)
 {
-    const char *at;
+    const char *at, *escapes;
     if (!desc->expression != !desc->expression_type)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is NULL: set expression and expression_type both or neither",
                          desc->expression ? "expression_type" : "expression");
@@ -227,9 +227,15 @@ static ipt_result ipt__check_expression(const ipt_plan_desc *desc)
             IPT_ERROR_INVALID_ARGUMENT,
             "expression_type is '%s': the name of one of OpenCL C's types is needed, such as float or uchar4",
             desc->expression_type);
-    if (!*desc->expression || strpbrk(desc->expression, "\r\n\\#"))
+    for (at = desc->expression; *at && ((unsigned char)*at >= 32 || *at == '\t'); ++at)
+        ;
+    if (*at || at == desc->expression)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "expression is '%s': one line of OpenCL C without '\\' and '#' is needed", desc->expression);
+                         "expression is '%s': one line of OpenCL C without control characters is needed",
+                         desc->expression);
+    escapes = ipt__text_escapes(desc->expression, 1);
+    if (escapes)
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "expression is '%s': it has %s", desc->expression, escapes);
     return ipt__check_expression_argument(desc);
 }
 

@@ -208,7 +208,7 @@ static IPT__RARE void ipt__describe_memory(ipt__text *out, const ipt_plan *plan,
     for (i = 0; i < plan->kernel_count; ++i) {
         const ipt__program *const program = plan->kernels[i].program;
         ipt__text_add(out, "  kernel %s: ", ipt__kernels[program->id].name);
-        ipt__params_print(out, &program->params, ipt__kernels[program->id].uses);
+        ipt__params_describe(out, &program->params, ipt__kernels[program->id].uses);
         ipt__text_add(out, "\n");
     }
     ipt__text_add(out, "  workspace: %zu bytes (%.2f %% of the matrices)\n", workspace,

@@ -181,7 +181,7 @@ IPT__PRINTF(2, 3) static IPT__RARE void ipt__text_add(ipt__text *out, const char
     out->length += added > 0 ? (size_t)added : 0;
 }
 
-/* Adds the parameters that a kernel uses: "unit_bytes=4 tile=32". */
+/* Adds the numbers that a kernel uses: "unit_bytes=4 tile=32". */
 static IPT__RARE void ipt__params_print(ipt__text *out, const ipt__params *params, unsigned uses)
 {
     const char *space = "";
@@ -191,6 +191,12 @@ static IPT__RARE void ipt__params_print(ipt__text *out, const ipt__params *param
             ipt__text_add(out, "%s%s=%u", space, ipt__param_rows[i].name, (unsigned)*ipt__param_at(params, i));
             space = " ";
         }
+}
+
+/* Adds the same and the expression, for people and for keys: a comment could end within an expression. */
+static IPT__RARE void ipt__params_describe(ipt__text *out, const ipt__params *params, unsigned uses)
+{
+    ipt__params_print(out, params, uses);
     if ((uses & IPT__USES_apply) && params->apply)
         ipt__text_add(out, " (%s: %s%s%s)", params->expression_type, params->expression,
                       params->argument_type ? ", a: " : "", params->argument_type ? params->argument_type : "");
@@ -204,7 +210,7 @@ static IPT__RARE void ipt__expression_print(ipt__text *out, const ipt__params *p
                            (params->argument_type ? ipt__text_needs(params->argument_type, 0, NULL, NULL) : 0);
     if (needs & IPT__NEEDS_HALF)
         ipt__text_add(out, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
-    ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION %s\n", params->expression_type,
+    ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION (%s)\n", params->expression_type,
                   params->expression);
     if (params->argument_type)
         ipt__text_add(out, "#define IPT_EXPRESSION_ARGUMENT_TYPE %s\n", params->argument_type);

@@ -114,7 +114,7 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
     else
         ipt__text_add(&out, "options %s\n%s", program->options, context->device_text);
     ipt__text_add(&out, "kernel %s ", ipt__kernels[program->id].name);
-    ipt__params_print(&out, &program->params, ipt__kernels[program->id].uses); /* a long expression is cut */
+    ipt__params_describe(&out, &program->params, ipt__kernels[program->id].uses); /* a long expression is cut */
 }
 
 /* Launches a program with one work-group and almost no work, so that PoCL finishes compiling it. All arguments are 1:
@@ -262,6 +262,23 @@ static int ipt__target_next(const ipt_context *context, int which, char target[6
     }
 }
 
+/* Whether a built program has its kernel and may run work-groups of its size: a device may accept code without either.
+ * NVIDIA's driver reports 256 work-items for portable code that it runs with 1024. */
+static cl_int ipt__program_try(const ipt_context *context, const ipt__program *program, cl_program built)
+{
+    size_t largest = 0;
+    cl_int error;
+    cl_kernel kernel = ipt__cl.clCreateKernel(built, ipt__kernels[program->id].name, &error);
+    if (error)
+        return error;
+    error = ipt__cl.clGetKernelWorkGroupInfo(kernel, context->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof largest,
+                                             &largest, NULL);
+    ipt__cl.clReleaseKernel(kernel);
+    if (!error && largest < program->params.group_size && !context->limits.nvidia)
+        error = CL_INVALID_WORK_GROUP_SIZE;
+    return error;
+}
+
 /* Builds a program from a verified entry. The device may still refuse it. */
 static int ipt__program_take(const ipt_context *context, ipt__program *program, const char *target,
                              const ipt__entry *entry)
@@ -279,10 +296,13 @@ static int ipt__program_take(const ipt_context *context, ipt__program *program, 
     if (!error)
         error = ipt__cl.clBuildProgram(program->program, 1, &context->device, bitcode ? "-x spir -spir-std=1.2" : NULL,
                                        NULL, NULL);
+    if (!error)
+        error = ipt__program_try(context, program, program->program);
     if (error) {
         if (program->program)
             ipt__cl.clReleaseProgram(program->program);
         program->program = NULL;
+        program->refusal = error;
         ipt__log(context, "cache: the device refuses %s with %s (%d)", ipt__kernels[program->id].name,
                  ipt__cl_error(error), (int)error);
         return 0;
@@ -322,13 +342,16 @@ static int ipt__program_load(ipt_context *context, ipt__program *program)
     return loaded;
 }
 
-/* Fails with the key of the missing program. */
+/* Fails with the key of the program that is missing, or that the device refuses. */
 static IPT__RARE ipt_result ipt__fail_miss(const ipt_context *context, const ipt__program *program, const char *why)
 {
     char key[IPT__KEY_BYTES], *at;
     ipt__program_key(context, program, NULL, key);
     for (at = key; *at; ++at)
         *at = *at == '\n' ? ',' : *at;
+    if (program->refusal)
+        return ipt__fail(IPT_ERROR_CACHE_MISS, "%s, and the device refuses the cached program with %s (%d): %s", why,
+                         ipt__cl_error(program->refusal), (int)program->refusal, key);
     return ipt__fail(IPT_ERROR_CACHE_MISS,
                      "%s, and neither %zu embedded entries nor %s have, as the device's own code or portable code that "
                      "it takes: %s",
@@ -386,6 +409,8 @@ static void ipt__program_limit_registers(ipt_context *context, ipt__program *pro
             ipt__cl.clCreateProgramWithBinary(context->context, 1, &context->device, &bytes, &given, NULL, &error);
         if (!error)
             error = ipt__cl.clBuildProgram(limited, 1, &context->device, NULL, NULL, NULL);
+        if (!error)
+            error = ipt__program_try(context, program, limited);
         if (!error) {
             ipt__cl.clReleaseProgram(program->program);
             program->program = limited;

@@ -20,6 +20,74 @@ static size_t ipt__type_bytes(const char *type)
     return 0;
 }
 
+/* The next character of a text, across lines that a backslash joins. */
+static const char *ipt__text_next(const char *at)
+{
+    for (++at; *at == '\\' && (at[1] == '\n' || (at[1] == '\r' && at[2] == '\n')); at += at[1] == '\n' ? 2 : 3)
+        ;
+    return at;
+}
+
+/* The end of the comment or literal that begins at `at`, which is its last character's successor. Returns `at` if none
+ * begins there, NULL if the text ends first, or a literal's line. */
+static const char *ipt__text_skip(const char *at)
+{
+    const char quote = *at == '"' || *at == '\'' ? *at : 0, *next = ipt__text_next(at);
+    if (quote) {
+        for (at = next; *at != quote; at = ipt__text_next(at)) {
+            at = *at == '\\' ? ipt__text_next(at) : at;
+            if (!*at || *at == '\n')
+                return NULL;
+        }
+        return ipt__text_next(at);
+    }
+    if (*at != '/' || (*next != '*' && *next != '/'))
+        return at;
+    if (*next == '/') {
+        while (*next && *next != '\n')
+            next = ipt__text_next(next);
+        return next;
+    }
+    for (at = next = ipt__text_next(next); *next; at = next) {
+        next = ipt__text_next(at);
+        if (*at == '*' && *next == '/')
+            return ipt__text_next(next);
+    }
+    return NULL;
+}
+
+/* What in a text would change the program's text around it. NULL: nothing. expression: it is on one line and within
+ * parentheses, else statements within braces. The compiler reports other mistakes. */
+static IPT__RARE const char *ipt__text_escapes(const char *text, int expression)
+{
+    const char open = expression ? '(' : '{', close = expression ? ')' : '}';
+    const char *at = text, *next;
+    int depth = 0, early = 0, directives = 0;
+    if (strstr(text, "?\?/"))
+        return "'?\?/', which some compilers take for a backslash";
+    if (*text && text[strlen(text) - 1] == '\\')
+        return "a backslash at its end";
+    for (; *at; at = next) {
+        next = ipt__text_skip(at);
+        if (!next && *at == '/')
+            return "a comment without its end";
+        if (next && next != at) {
+            if (expression && *at == '/' && *ipt__text_next(at) == '/')
+                return "'//', which would hide the text after it: /* and */ enclose comments";
+            continue;
+        }
+        if (expression && (*at == '#' || *at == '\\'))
+            return *at == '#' ? "'#'" : "a backslash outside a literal";
+        next = ipt__text_next(at);
+        directives |= *at == '#';
+        depth += *at == open ? 1 : *at == close ? -1 : 0;
+        early |= depth < 0;
+    }
+    if (!early || directives) /* only a compiler can count braces across directives */
+        return NULL;
+    return expression ? "')' before its '('" : "'}' before its '{'";
+}
+
 /* The length of a prefix that a word has, or 0. */
 static size_t ipt__word_begins(const char *word, size_t length, const char *prefix)
 {
@@ -73,7 +141,10 @@ static unsigned ipt__text_needs(const char *text, unsigned missing, const char *
     const char *at = text;
     unsigned needs = 0;
     while (*at) {
-        const size_t bytes = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+        const char *const skipped = ipt__text_skip(at);
+        const size_t bytes = skipped && skipped != at
+                                 ? 0
+                                 : strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
         const int half = bytes == 4 && !strncmp(at, "half", 4) && !ipt__half_is_unused(text, at);
         const unsigned word = half ? (unsigned)IPT__NEEDS_HALF : bytes ? ipt__word_needs(at, bytes) : 0;
         if (first && !(needs & missing) && (word & missing)) {
@@ -81,7 +152,7 @@ static unsigned ipt__text_needs(const char *text, unsigned missing, const char *
             *length = bytes;
         }
         needs |= word;
-        at += bytes ? bytes : 1;
+        at = skipped && skipped != at ? skipped : at + (bytes ? bytes : 1);
     }
     return needs;
 }
