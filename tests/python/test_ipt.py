@@ -153,17 +153,17 @@ def test_batch_and_expression():
     assert (a.reshape(3, 30, 20) == expected).all()
 
 
-def test_texts_with_a_zero_are_refused():
+def test_texts_with_a_nul_are_refused():
     for text in ("x\0 + 1", "\0", "x + 1\0"):
-        with pytest.raises(ValueError, match="expression has a zero at character [015]"):
+        with pytest.raises(ValueError, match="^expression is .* NUL"):
             ipt.Plan((20, 30), 4, expression=text, expression_type="float")
-    with pytest.raises(ValueError, match="expression_type has a zero"):
+    with pytest.raises(ValueError, match="^expression_type is .* NUL"):
         ipt.Plan((20, 30), 4, expression="x", expression_type="float\0x")
-    with pytest.raises(ValueError, match="device has a zero"):
+    with pytest.raises(ValueError, match="^device is .* NUL"):
         ipt.Context("p\0q")
-    with pytest.raises(ValueError, match="cache has a zero"):
+    with pytest.raises(ValueError, match="^cache is .* NUL"):
         ipt.Context(cache="/nonexistent\0x")
-    with ipt.Context() as context, pytest.raises(ValueError, match="text has a zero"):
+    with ipt.Context() as context, pytest.raises(ValueError, match="^wisdom is .* NUL"):
         context.import_wisdom(context.wisdom() + "\0x")
 
 
