@@ -531,11 +531,13 @@ typedef struct ipt_plan_desc {
 /* Arrays of up to IPT_MAX_RANK axes, such as numpy.transpose(source, axes) without a second array. rows and cols are 0
  * then, batch and batch_stride are of arrays. The plan takes one or more passes, each a batch of transpositions. Its
  * description lists them.
- *   byte_offset, batch_stride and addresses of host memory are multiples of the largest power of two, 16 at most, that
- * divides the bytes which the passes move as one: elem_size times the lengths of the last axes that stay there.
- *   Forced sequences, tiles, kernels, formats, moves, pitches and IPT_PAD are for matrices. Arrays of several passes
- * that exceed max_device_memory or the device cross the bus once for each pass. So do all that are distributed over
- * several contexts. In a storage, the steps of the passes follow one another. */
+ *   byte_offset and batch_stride are multiples of the largest power of two that divides elem_size (16 at most), as
+ * those of matrices are: on every device, within every limit, and whatever passes the planner takes. Where axes stay
+ * together, passes move longer units. They are fastest at places that are multiples of 16. At other places they move
+ * the element's own units, for which the plan has kernels of their own. Forced sequences, tiles, kernels, formats,
+ * moves, pitches and IPT_PAD are for matrices. Arrays of several passes that exceed max_device_memory or the device
+ * cross the bus once for each pass. So do all that are distributed over several contexts. In a storage, the steps of
+ * the passes follow one another. */
 
 /* Rows with gaps, such as those of a region in a larger picture. The source has `rows` rows of cols elements, row_pitch
  * bytes apart. The result has `cols` rows of rows elements, row_pitch_out bytes apart (moves that do not transpose:
@@ -1402,6 +1404,14 @@ IPT__PRINTF(3, 4) static IPT__RARE int ipt__print(char *text, size_t capacity, c
 
 static IPT__THREAD_LOCAL char ipt__error_text[4096];
 
+/* The proposal of the last failure. */
+typedef struct ipt__advice {
+    size_t enough; /* a value that would do; 0: none */
+    size_t limit;  /* the field of ipt_plan_desc, by its offset */
+    size_t begin;  /* of the proposal in the text */
+} ipt__advice;
+static IPT__THREAD_LOCAL ipt__advice ipt__advised;
+
 IPT_API const char *ipt_context_error(const ipt_context *context)
 {
     (void)context;
@@ -1414,7 +1424,19 @@ IPT__PRINTF(2, 3) static IPT__RARE ipt_result ipt__fail(ipt_result result, const
     va_start(arguments, format);
     IPT__VSNPRINTF(ipt__error_text, sizeof ipt__error_text, format, arguments);
     va_end(arguments);
+    ipt__advised.enough = 0;
     return result;
+}
+
+/* Adds a proposal to the last failure: a larger limit. */
+static IPT__RARE ipt_result ipt__advise(size_t limit, size_t enough)
+{
+    ipt__advice *const advice = &ipt__advised;
+    advice->begin = strlen(ipt__error_text);
+    advice->limit = limit;
+    advice->enough = enough;
+    ipt__print(ipt__error_text + advice->begin, sizeof ipt__error_text - advice->begin, ": %zu would do", enough);
+    return IPT_ERROR_UNSUPPORTED;
 }
 
 /* The errors of OpenCL up to 3.0 and of extensions that ipt may meet. Numbers, because older headers lack some
@@ -6392,6 +6414,9 @@ struct ipt_plan {
     char *description;
     ipt__pass_plan passes[IPT__MOST_PASSES + 1]; /* of arrays; the plan has no stages of its own then */
     int pass_count;                              /* 0: a plan for matrices */
+    size_t unit_most;                            /* bytes of the units of plans that borrow its workspace, at most */
+    ipt_plan *narrow;     /* does the same in the units of an array's elements, at places that are no multiples of the
+                             longer units of this plan. It borrows the workspace. NULL: the units are the elements' */
     ipt_plan *copies;     /* copies arrays whose first pass only works in place, for out of place; else NULL */
     int passes_cut;       /* the array is too large for the device: each pass goes through host memory by itself */
     ipt__host_plan *host; /* NULL: the plan serves matrices on the device only */
@@ -9864,21 +9889,21 @@ static size_t ipt__less_than(const ipt_context *context, size_t refused)
 static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
 {
     const unsigned char zero = 0;
-    const size_t bytes = plan->layout.workspace;
+    size_t bytes = plan->layout.workspace;
     ipt__workspace *to = &plan->own;
     cl_event event = NULL;
     cl_int error;
     ipt_result result;
     if (!bytes || !plan->context->context)
         return IPT_SUCCESS;
-    if (ipt__plan_borrows(plan) && plan->workspace->bytes >= bytes)
+    if (ipt__plan_borrows(plan) && plan->workspace->buffer && plan->workspace->bytes >= bytes)
         return IPT_SUCCESS;
-    if (plan->workspace->grows) {
+    if (plan->workspace->grows) { /* after a failure, a smaller attempt still gets what earlier plans need */
         to = plan->workspace;
         if (to->buffer)
             ipt__cl.clReleaseMemObject(to->buffer);
         to->buffer = NULL;
-        to->bytes = 0;
+        bytes = ipt__max(bytes, to->bytes);
     }
     plan->workspace = to;
     result = ipt__buffer_make(plan->context, bytes, NULL, "workspace", &plan->refused, &to->buffer);
@@ -10522,8 +10547,9 @@ static ipt_result ipt__problem_take_stride(ipt__problem *problem)
     return IPT_SUCCESS;
 }
 
-/* Checks a desc and completes it to a problem: padding, batch, pitches, stride, sizes, unit. */
-static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const ipt_plan_desc *given,
+/* Checks a desc and completes it to a problem: padding, batch, pitches, stride, sizes, unit of unit_most bytes at most.
+ */
+static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const ipt_plan_desc *given, size_t unit_most,
                                               ipt__problem *problem)
 {
     ipt_plan_desc *const desc = &problem->desc;
@@ -10576,7 +10602,7 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %zu, cols = %zu, elem_size = %zu: the product overflows",
                          desc->rows, desc->cols, desc->elem_size);
     problem->matrix_bytes = bytes;
-    problem->unit_bytes = ipt__unit_bytes(desc->elem_size);
+    problem->unit_bytes = ipt__min(ipt__unit_bytes(desc->elem_size), unit_most);
     problem->element_units = desc->elem_size / problem->unit_bytes;
     result = ipt__problem_take_pitches(problem);
     if (!result)
@@ -11074,11 +11100,17 @@ static ipt_result ipt__check_one_device(const ipt_plan *plan)
     return result;
 }
 
+/* Bytes whose multiples the places of a plan's batch are. */
+static size_t ipt__plan_unit(const ipt_plan *plan)
+{
+    return (plan->narrow ? plan->narrow : plan)->problem.unit_bytes;
+}
+
 /* The alignment of a host address for devices that work in host memory. GPU kernels access vectors. CPU kernels access
  * units, or words if those are aligned. */
 static size_t ipt__host_alignment(const ipt_plan *plan)
 {
-    return plan->context->limits.cpu ? plan->problem.unit_bytes : (size_t)IPT__VECTOR_BYTES;
+    return plan->context->limits.cpu ? ipt__plan_unit(plan) : (size_t)IPT__VECTOR_BYTES;
 }
 
 /* A caller's buffer that holds the batch from byte `offset`, with the names of both for messages. refused: access flags
@@ -11097,12 +11129,12 @@ enum { IPT__BUFFER_READ_AND_WRITTEN = CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY };
 static void ipt__operand_of(const ipt_plan *plan, ipt__operand *operand, size_t bytes)
 {
     operand->bytes = bytes;
-    operand->unit = plan->problem.unit_bytes;
+    operand->unit = ipt__plan_unit(plan);
     operand->host_alignment = ipt__host_alignment(plan);
 }
 
-/* unaligned: see ipt__run, may be NULL. */
-static ipt_result ipt__check_buffer(const ipt_context *plan_context, const ipt__operand *operand, int *unaligned)
+/* address: see ipt__call, may be NULL. */
+static ipt_result ipt__check_buffer(const ipt_context *plan_context, const ipt__operand *operand, size_t *address)
 {
     const char *const name = operand->name;
     const cl_mem buffer = operand->buffer;
@@ -11130,8 +11162,8 @@ static ipt_result ipt__check_buffer(const ipt_context *plan_context, const ipt__
     if (flags & operand->refused)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is a %s buffer", name,
                          flags & CL_MEM_READ_ONLY ? "CL_MEM_READ_ONLY" : "CL_MEM_WRITE_ONLY");
-    if (unaligned)
-        *unaligned |= (size_t)host % IPT__WORD_BYTES != 0;
+    if (address)
+        *address |= (size_t)host;
     if ((size_t)host % operand->host_alignment)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "%s was made over host memory at %p: the device works there, so a multiple of %zu is needed",
@@ -11270,18 +11302,25 @@ typedef struct ipt__call {
     cl_command_queue queue;
     cl_mem source, target;
     size_t source_offset, target_offset;
-    int unaligned; /* see ipt__run */
+    size_t address; /* of host memory under the buffers, both by bitwise or; 0: none */
     cl_uint wait_count;
     const cl_event *wait;
 } ipt__call;
 
-/* Enqueues a plan's launches in place. All has been checked. *event as in ipt_plan_execute. */
-static ipt_result ipt__plan_enqueue(ipt_plan *plan, const ipt__call *call, cl_event *event)
+/* The plan, or its narrow one where its own units do not fit. places: addresses and offsets, by bitwise or. */
+static ipt_plan *ipt__plan_for(ipt_plan *plan, size_t places)
 {
+    return plan->narrow && places % plan->problem.unit_bytes ? plan->narrow : plan;
+}
+
+/* Enqueues a plan's launches in place. All has been checked. *event as in ipt_plan_execute. */
+static ipt_result ipt__plan_enqueue(ipt_plan *any, const ipt__call *call, cl_event *event)
+{
+    ipt_plan *const plan = ipt__plan_for(any, call->address | call->target_offset);
     cl_event joined[2] = {NULL, NULL};
     ipt__run run = ipt__run_begin(plan, call->queue, call->wait_count, call->wait);
     ipt_result result;
-    run.unaligned = call->unaligned;
+    run.unaligned = call->address % IPT__WORD_BYTES != 0;
     ipt__run_give(&run, call->target, call->target_offset, call->target, call->target_offset);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
@@ -11294,12 +11333,13 @@ static ipt_result ipt__plan_enqueue(ipt_plan *plan, const ipt__call *call, cl_ev
 }
 
 /* The same out of place. */
-static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *plan, const ipt__call *call, cl_event *event)
+static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *any, const ipt__call *call, cl_event *event)
 {
+    ipt_plan *const plan = ipt__plan_for(any, call->address | call->source_offset | call->target_offset);
     const ipt__turn none = {0, 0, 0};
     ipt__run run = ipt__run_begin(plan, call->queue, call->wait_count, call->wait);
     ipt_result result = IPT_SUCCESS;
-    run.unaligned = call->unaligned;
+    run.unaligned = call->address % IPT__WORD_BYTES != 0;
     ipt__run_give(&run, call->source, call->source_offset, call->target, call->target_offset);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     if (plan->out_of_place < 0)
@@ -11375,7 +11415,7 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
         result = ipt__check_queue(plan->context, queue, num_wait_events, wait_events);
     if (!result) {
         ipt__operand_of(plan, &operand, plan->problem.span_bytes);
-        result = ipt__check_buffer(plan->context, &operand, &call.unaligned);
+        result = ipt__check_buffer(plan->context, &operand, &call.address);
     }
     return result ? result : ipt__passes_enqueue(plan, &call, 0, event);
 }
@@ -11428,10 +11468,10 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     if (!result) {
         ipt__operand_of(plan, &from, ipt__source_span(&plan->problem));
         ipt__operand_of(plan, &to, ipt__result_span(&plan->problem));
-        result = ipt__check_buffer(plan->context, &from, &call.unaligned);
+        result = ipt__check_buffer(plan->context, &from, &call.address);
     }
     if (!result)
-        result = ipt__check_buffer(plan->context, &to, &call.unaligned);
+        result = ipt__check_buffer(plan->context, &to, &call.address);
     if (!result)
         result = ipt__check_apart(&from, &to);
     return result ? result : ipt__passes_enqueue(plan, &call, 1, event);
@@ -12033,10 +12073,10 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
     plan->enough = 0;
     if (!result && budget && plan->layout.workspace > budget) {
         plan->enough = plan->layout.minimum_workspace;
-        result = ipt__fail(IPT_ERROR_UNSUPPORTED,
-                           "%s allows %zu bytes, too few for %zu x %zu elements of %zu bytes: %zu would do",
-                           desc->max_workspace ? "max_workspace" : "the default of max_workspace", budget, desc->rows,
-                           desc->cols, desc->elem_size, plan->enough);
+        ipt__fail(IPT_ERROR_UNSUPPORTED, "%s allows %zu bytes, too few for %zu x %zu elements of %zu bytes",
+                  desc->max_workspace ? "max_workspace" : "the default of max_workspace", budget, desc->rows,
+                  desc->cols, desc->elem_size);
+        result = ipt__advise(offsetof(ipt_plan_desc, max_workspace), plan->enough);
     }
     if (!result)
         result = ipt__plan_select_layout(plan, budget);
@@ -12079,6 +12119,7 @@ static void ipt__plan_begin(ipt_plan *plan, ipt_context *context)
     ipt__context_retain(context);
     plan->context = context;
     plan->out_of_place = -1;
+    plan->unit_most = IPT__VECTOR_BYTES;
 }
 
 /* Destroys a plan that serves matrices on the device only. */
@@ -12116,7 +12157,7 @@ static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_d
     ipt__plan_begin(made, context);
     if (owner)
         made->workspace = owner->workspace;
-    result = ipt__problem_fill(&context->limits, desc, &made->problem);
+    result = ipt__problem_fill(&context->limits, desc, owner ? owner->unit_most : IPT__VECTOR_BYTES, &made->problem);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
     if (result)
@@ -12168,39 +12209,39 @@ IPT_API const char *ipt_plan_describe(const ipt_plan *plan)
     return plan ? plan->description : "";
 }
 
-/* A first out-of-place execution adds one. */
-static size_t ipt__plan_kernel_count(const ipt_plan *plan)
-{
-    size_t count;
-    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-    count = (size_t)plan->kernel_count;
-    IPT_LOCK_RELEASE(&plan->workspace->lock);
-    return count;
-}
-
-IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
+#ifndef IPT_NO_KERNEL_SOURCE
+/* Returns the source of kernel *index of a plan, of its passes and of its narrow plan, or NULL. *index becomes less by
+ * the number of kernels before. */
+static const char *ipt__plan_source(const ipt_plan *plan, size_t *index)
 {
     const char *source = NULL;
     int i;
     if (!plan)
         return NULL;
-    for (i = 0; i < plan->pass_count; ++i) {
-        const size_t count = ipt__plan_kernel_count(plan->passes[i].plan);
-        if (index < count)
-            return ipt_plan_source(plan->passes[i].plan, index);
-        index -= count;
-    }
-    if (plan->copies)
-        return ipt_plan_source(plan->copies, index);
-    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-#ifndef IPT_NO_KERNEL_SOURCE
-    if (index < (size_t)plan->kernel_count)
-        source = plan->kernels[index].program->source;
-#else
-    (void)index;
-#endif
+    for (i = 0; i < plan->pass_count && !source; ++i)
+        source = ipt__plan_source(plan->passes[i].plan, index);
+    if (!source)
+        source = ipt__plan_source(plan->copies, index);
+    if (source)
+        return source;
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first out-of-place execution adds a kernel */
+    if (*index < (size_t)plan->kernel_count)
+        source = plan->kernels[*index].program->source;
+    else
+        *index -= (size_t)plan->kernel_count;
     IPT_LOCK_RELEASE(&plan->workspace->lock);
-    return source;
+    return source ? source : ipt__plan_source(plan->narrow, index);
+}
+#endif
+
+IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
+{
+#ifndef IPT_NO_KERNEL_SOURCE
+    return ipt__plan_source(plan, &index);
+#else
+    (void)plan, (void)index;
+    return NULL;
+#endif
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/lifetime                                                                                                    */
@@ -12325,6 +12366,7 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
     while (plan->pass_count)
         ipt_plan_destroy(plan->passes[--plan->pass_count].plan);
     ipt_plan_destroy(plan->copies);
+    ipt_plan_destroy(plan->narrow);
     host = plan->host;
     if (host) {
 #ifndef IPT_NO_HOST_STREAMING
@@ -12368,7 +12410,7 @@ IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
     if (of_passes)
         return of_passes;
     IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first execution of a host matrix adds to it */
-    bytes = plan->pass_count ? plan->own.bytes : plan->layout.workspace + (plan->host ? plan->host->workspace : 0);
+    bytes = ipt__max(plan->own.bytes, plan->layout.workspace) + (plan->host ? plan->host->workspace : 0);
     IPT_LOCK_RELEASE(&plan->workspace->lock);
 #ifndef IPT_NO_HOST_STREAMING
     for (i = 0; plan->host && plan->host->cut.chunk_bytes && i < 4; ++i) { /* the plans of the pieces have no pieces */
@@ -13098,9 +13140,9 @@ static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
 
 static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
 {
-    return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "max_workspace allows %zu bytes, too few for a plan and the parts of host: %zu would do", budget,
-                     enough);
+    ipt__fail(IPT_ERROR_UNSUPPORTED, "max_workspace allows %zu bytes, too few for a plan and the parts of host",
+              budget);
+    return ipt__advise(offsetof(ipt_plan_desc, max_workspace), enough);
 }
 
 /* Refuses parts that exceed the plan's workspace limit. Each device needs room for two plans if the second cannot
@@ -14561,11 +14603,18 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     if (workspace >= limit || !ipt__cut_make(plan, ipt__cut_most(plan, limit - workspace) / IPT__CUT_SLOTS,
                                              IPT__CUT_BLOCK_WANTED, &plan->host->cut)) {
         const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) * line;
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "%s = %zu is too little for a panel of a %zu x %zu matrix of %zu bytes: %zu would do",
-                         plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
-                         ipt__cut_most(plan, limit), plan->problem.desc.rows, plan->problem.desc.cols,
-                         plan->problem.desc.elem_size, IPT__CUT_SLOTS * panel + panel / 2 + workspace);
+        const size_t enough = IPT__CUT_SLOTS * panel + panel / 2 + workspace;
+        if (!plan->problem.desc.max_device_memory)
+            return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                             "the device memory for pieces is %zu, too little for a panel of a %zu x %zu matrix of %zu "
+                             "bytes, which takes %zu",
+                             ipt__cut_most(plan, limit), plan->problem.desc.rows, plan->problem.desc.cols,
+                             plan->problem.desc.elem_size, enough);
+        ipt__fail(IPT_ERROR_UNSUPPORTED,
+                  "max_device_memory = %zu is too little for a panel of a %zu x %zu matrix of %zu bytes",
+                  ipt__cut_most(plan, limit), plan->problem.desc.rows, plan->problem.desc.cols,
+                  plan->problem.desc.elem_size);
+        return ipt__advise(offsetof(ipt_plan_desc, max_device_memory), enough);
     }
     host->share_count = 1;
     host->part_count = plan->host->cut.chunks;
@@ -14843,11 +14892,10 @@ static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_p
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "max_workspace allows %zu bytes, too few for the pieces of a %zu x %zu matrix of %zu bytes",
                          limit, plan->problem.desc.rows, plan->problem.desc.cols, plan->problem.desc.elem_size);
-    return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "max_workspace allows %zu bytes, too few for the pieces of a %zu x %zu matrix of %zu bytes: %zu "
-                     "would do",
-                     limit, plan->problem.desc.rows, plan->problem.desc.cols, plan->problem.desc.elem_size,
-                     plan->problem.desc.max_workspace);
+    ipt__fail(IPT_ERROR_UNSUPPORTED,
+              "max_workspace allows %zu bytes, too few for the pieces of a %zu x %zu matrix of %zu bytes", limit,
+              plan->problem.desc.rows, plan->problem.desc.cols, plan->problem.desc.elem_size);
+    return ipt__advise(offsetof(ipt_plan_desc, max_workspace), plan->problem.desc.max_workspace);
 }
 
 /* Opens a cut plan with `open`, the function for its kind of matrices. */
@@ -14881,14 +14929,12 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt
 }
 
 /* Refuses a plan with a limit that its parts accept, too. A limit for the plan alone would fail at the first execution.
- * Returns the error; may replace its text. */
-static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_result error)
+ */
+static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused)
 {
     ipt_plan_desc desc = refused->problem.desc;
-    char cause[IPT__CAUSE_BYTES];
     ipt_plan *trial;
     size_t enough = 0;
-    ipt__keep_cause(cause);
     desc.host = IPT_HOST_AUTO;
     desc.max_workspace = refused->enough;
     if (!ipt__plan_make(refused->context, &desc, NULL, &trial)) {
@@ -14896,8 +14942,7 @@ static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_resul
             enough = ipt__host_open(trial, IPT_HOST_OVERLAPPED) ? trial->enough : 0;
         ipt_plan_destroy(trial);
     }
-    return enough > refused->enough ? ipt__fail_for_parts(ipt__problem_budget(&refused->problem), enough)
-                                    : ipt__fail(error, "%s", cause);
+    return ipt__fail_for_parts(ipt__problem_budget(&refused->problem), ipt__max(enough, refused->enough));
 }
 
 /* Makes a plan for matrices on the device or in host memory. in_pieces: cut the matrix even if it would fit. */
@@ -14913,7 +14958,7 @@ static IPT__RARE ipt_result ipt__host_plan_make_as(ipt_context *context, const i
     } else {
         result = ipt__plan_make_stages(*plan);
         if (result == IPT_ERROR_UNSUPPORTED && (*plan)->enough && desc->host == IPT_HOST_OVERLAPPED && context->context)
-            result = ipt__plan_propose_for_parts(*plan, result);
+            result = ipt__plan_propose_for_parts(*plan);
     }
     return ipt__host_plan_end(plan, result);
 }
@@ -15619,14 +15664,14 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
     }
     if (!used) {
         memset(&plan->host->cut, 0, sizeof plan->host->cut);
-        return ipt__fail(
-            IPT_ERROR_UNSUPPORTED,
-            "max_host_memory = %zu%s is too little for panels of a %zu x %zu matrix of %zu bytes: some %zu would do",
-            limit, device ? ", or max_device_memory," : "", plan->problem.desc.rows, plan->problem.desc.cols,
-            plan->problem.desc.elem_size,
-            5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) *
-                    ipt__min(plan->problem.desc.rows, plan->problem.desc.cols) +
-                plan->problem.matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES);
+        ipt__fail(IPT_ERROR_UNSUPPORTED,
+                  "max_host_memory = %zu%s is too little for panels of a %zu x %zu matrix of %zu bytes", limit,
+                  device ? ", or max_device_memory," : "", plan->problem.desc.rows, plan->problem.desc.cols,
+                  plan->problem.desc.elem_size);
+        return ipt__advise(offsetof(ipt_plan_desc, max_host_memory),
+                           5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) *
+                                   ipt__min(plan->problem.desc.rows, plan->problem.desc.cols) +
+                               plan->problem.matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES);
     }
     host->share_count = 1;
     host->shares = (ipt__host_share *)ipt__allocate(&plan->context->allocator, sizeof *host->shares);
@@ -16550,6 +16595,10 @@ static ipt_result ipt__axes_take(const ipt_plan_desc *desc, ipt__array *array)
                              desc->shape[i], desc->elem_size);
     }
     array->elements = bytes / desc->elem_size;
+    if (desc->batch_stride % ipt__unit_bytes(desc->elem_size))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "batch_stride = %zu is not a multiple of %zu, the largest power of two in elem_size",
+                         desc->batch_stride, ipt__unit_bytes(desc->elem_size));
     if (desc->batch_stride && desc->batch_stride < bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %zu is less than an array of %zu bytes",
                          desc->batch_stride, bytes);
@@ -16604,7 +16653,7 @@ static ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array 
         made.to = IPT_FORMAT_CCRB;
     }
     *repeats = 1;
-    if (pass->batch == 1) /* gaps between arrays are gaps between matrices */
+    if (pass->batch == 1 && made.batch > 1) /* gaps between arrays are gaps between matrices */
         return made;
     made.batch_stride = 0;
     made.batch = pass->batch;
@@ -16650,6 +16699,15 @@ static void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int pa
     ipt__text_add(out, ", %d %s\n", passes, passes == 1 ? "pass" : "passes");
 }
 
+/* The description's line of a narrow plan. */
+static void ipt__narrow_describe(ipt__text *out, const ipt_plan *plan)
+{
+    if (plan->narrow)
+        ipt__text_add(out, "  at places that are no multiples of %zu: in units of %zu bytes, %d %s\n",
+                      plan->problem.unit_bytes, plan->narrow->problem.unit_bytes, plan->narrow->layout.stage_count,
+                      plan->narrow->layout.stage_count == 1 ? "stage" : "stages");
+}
+
 /* Writes the description: of the array, then of each pass. */
 static ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_desc *desc)
 {
@@ -16665,8 +16723,11 @@ static ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_des
     ipt__axes_describe(&out, desc, plan->pass_count ? plan->pass_count : 1);
     if (former)
         ipt__text_add(&out, "%s", former);
-    for (i = 0; i < plan->pass_count; ++i)
+    ipt__narrow_describe(&out, plan);
+    for (i = 0; i < plan->pass_count; ++i) {
         ipt__text_add(&out, "%d. %s", i + 1, plan->passes[i].plan->description);
+        ipt__narrow_describe(&out, plan->passes[i].plan);
+    }
     result = ipt__plan_keep_description(plan, text);
     ipt__release(allocator, text);
     ipt__release(allocator, former);
@@ -16687,6 +16748,22 @@ static ipt_result ipt__matrix_plan_make(ipt_context *context, const ipt_plan_des
     }
     return result;
 #endif
+}
+
+/* Gives a plan of longer units than `unit` bytes its narrow one, in units of so many. */
+static ipt_result ipt__plan_add_narrow(ipt_plan *plan, const ipt_plan_desc *desc, size_t unit)
+{
+    const int grows = plan->workspace->grows;
+    ipt_plan_desc its = *desc;
+    ipt_result result;
+    if (plan->problem.unit_bytes <= unit || desc->max_host_memory || (plan->host && plan->host->cut.chunk_bytes))
+        return IPT_SUCCESS;
+    its.flags &= ~IPT_MEASURE;
+    plan->unit_most = unit;
+    plan->workspace->grows = 1;
+    result = ipt__plan_make(plan->context, &its, plan, &plan->narrow);
+    plan->workspace->grows = grows;
+    return result;
 }
 
 /* Makes a plan for matrices on the device, in host memory or in a storage. owner: see ipt__plan_new. */
@@ -16726,6 +16803,18 @@ static ipt_result ipt__passes_make_copies(ipt_plan *plan, const ipt_plan_desc *d
     return ipt__any_plan_make(plan->context, &its, owner, &plan->copies);
 }
 
+/* Fits a pass to gaps between arrays that its units do not divide: by shorter units, or array by array where host
+ * memory holds them at any address. */
+static void ipt__pass_fit_gaps(ipt_plan *plan, ipt_plan_desc *desc, size_t *repeats)
+{
+    plan->unit_most = ipt__unit_bytes(desc->batch_stride);
+    if (!plan->passes_cut || ipt__unit_bytes(desc->elem_size) <= plan->unit_most)
+        return;
+    *repeats = desc->batch;
+    desc->batch = 1;
+    desc->batch_stride = 0;
+}
+
 /* Makes the plans of the passes. They share the plan's workspace, unless each is cut or split. */
 static ipt_result ipt__passes_make(ipt_plan *plan, ipt_context *const *contexts, size_t split,
                                    const ipt_plan_desc *desc, const ipt__array *array, ipt__pass *passes, int count,
@@ -16760,19 +16849,17 @@ static ipt_result ipt__passes_make(ipt_plan *plan, ipt_context *const *contexts,
             its.max_device_memory =
                 (desc->max_device_memory ? desc->max_device_memory : ipt__cut_limit(plan) / 4 * 3) / (size_t)count;
 #endif
+        ipt__pass_fit_gaps(plan, &its, &made->repeats);
         result = ipt__pass_plan_make(plan, contexts, split, &its, owner, &made->plan);
         if (result)
             break;
         ++plan->pass_count;
-        plan->problem.unit_bytes = ipt__max(plan->problem.unit_bytes, made->plan->problem.unit_bytes);
+        if (!plan->passes_cut)
+            result = ipt__plan_add_narrow(made->plan, &its, plan->problem.unit_bytes);
     }
     if (!result && passes[0].inner_rows)
         result = ipt__passes_make_copies(plan, desc, array, owner);
     plan->own.grows = 0;
-    if (!result && plan->problem.desc.batch > 1 && plan->problem.desc.batch_stride % plan->problem.unit_bytes)
-        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                           "batch_stride = %zu is not a multiple of %zu, to which the passes' elements are aligned",
-                           plan->problem.desc.batch_stride, plan->problem.unit_bytes);
     return result;
 }
 
@@ -16824,9 +16911,11 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     if (desc->expression)
         applies = ipt__passes_apply(&array, passes, &count);
     one = ipt__pass_desc(desc, &array, &passes[0], &repeats);
-    if (count > 1 || repeats > 1 || passes[0].inner_rows || split)
+    if (count > 1 || repeats > 1 || passes[0].inner_rows || split || one.batch_stride % ipt__unit_bytes(one.elem_size))
         return ipt__passes_plan_make(contexts, split, desc, &array, passes, count, applies, plan);
     result = ipt__any_plan_make(context, &one, NULL, plan);
+    if (!result)
+        result = ipt__plan_add_narrow(*plan, &one, ipt__unit_bytes(desc->elem_size));
     if (!result)
         result = ipt__axes_write_description(*plan, desc);
     if (result) {
@@ -18767,6 +18856,73 @@ IPT_API ipt_result(ipt_batch_execute_host)(ipt_batch *batch, void *const *memory
 
 /* Public functions that choose the kind of plan, and the one-line transposition. */
 
+/* Makes a plan of any kind. split: the contexts that share the work; 0: one context does it. */
+static ipt_result ipt__plan_make_any(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
+                                     ipt_plan **plan)
+{
+    if (desc->rank)
+        return ipt__axes_plan_make(contexts, split, desc, plan);
+#ifndef IPT_NO_HOST_STREAMING
+    if (split)
+        return ipt__split_plan_make(contexts, split, desc, plan);
+#endif
+    return ipt__any_plan_make(contexts[0], desc, NULL, plan);
+}
+
+/* Adds to a refusal's text the limits of `tried`, with which a plan was made. */
+static ipt_result ipt__fail_with_limits(const char *cause, const ipt_plan_desc *desc, const ipt_plan_desc *tried)
+{
+    static const struct {
+        size_t field;
+        const char *name;
+    } limits[] = {{offsetof(ipt_plan_desc, max_workspace), "max_workspace"},
+                  {offsetof(ipt_plan_desc, max_device_memory), "max_device_memory"},
+                  {offsetof(ipt_plan_desc, max_host_memory), "max_host_memory"}};
+    char text[200] = "";
+    ipt__text out = ipt__text_in(text, sizeof text);
+    size_t i, changed = 0, enough = 0;
+    for (i = 0; i < sizeof limits / sizeof *limits; ++i) {
+        const size_t value = *(const size_t *)(const void *)((const char *)tried + limits[i].field);
+        if (value == *(const size_t *)(const void *)((const char *)desc + limits[i].field))
+            continue;
+        ipt__text_add(&out, "%s%s = %zu", changed++ ? " and " : "", limits[i].name, value);
+        enough = value;
+    }
+    ipt__fail(IPT_ERROR_UNSUPPORTED, "%s: %s would do", cause, text);
+    ipt__advised.begin = strlen(cause);
+    ipt__advised.enough = enough;
+    return IPT_ERROR_UNSUPPORTED;
+}
+
+/* The same. A refusal proposes limits only if a plan can be made with them: each pass of an array, and each piece of
+ * a matrix, knows no more than its own needs. */
+static ipt_result ipt__plan_make_or_advise(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
+                                           ipt_plan **plan)
+{
+    enum { TRIES = 40 };
+    ipt_plan_desc tried = *desc;
+    ipt_plan *trial = NULL;
+    char cause[IPT__CAUSE_BYTES], why[IPT__CAUSE_BYTES];
+    ipt_result result = ipt__plan_make_any(contexts, split, desc, plan);
+    size_t *limit;
+    int i;
+    if (result != IPT_ERROR_UNSUPPORTED || !ipt__advised.enough)
+        return result;
+    ipt__keep_cause(cause);
+    cause[ipt__min(ipt__advised.begin, sizeof cause - 1)] = 0;
+    tried.flags &= ~IPT_MEASURE;
+    for (i = 0; i < TRIES && result == IPT_ERROR_UNSUPPORTED && ipt__advised.enough; ++i) {
+        limit = (size_t *)(void *)((char *)&tried + ipt__advised.limit);
+        *limit = ipt__max(ipt__advised.enough, *limit + (i ? *limit / 4 : 0)); /* perhaps of a part alone */
+        result = ipt__plan_make_any(contexts, split, &tried, &trial);
+    }
+    ipt_plan_destroy(trial);
+    if (!result)
+        return ipt__fail_with_limits(cause, desc, &tried);
+    ipt__keep_cause(why);
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s; more does not help: %s", cause, why);
+}
+
 IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context, const ipt_plan_desc *desc,
                                          ipt_plan **plan)
 {
@@ -18780,8 +18936,7 @@ IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context
     result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes, "desc");
     if (result)
         return result;
-    return taken.rank ? ipt__axes_plan_make(&context, 0, &taken, plan)
-                      : ipt__any_plan_make(context, &taken, NULL, plan);
+    return ipt__plan_make_or_advise(&context, 0, &taken, plan);
 }
 
 IPT_API IPT__RARE ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_context *const *contexts, size_t count,
@@ -18799,10 +18954,7 @@ IPT_API IPT__RARE ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_
         return result;
 #ifndef IPT_NO_HOST_STREAMING
     result = ipt__split_check(contexts, count);
-    if (result)
-        return result;
-    return taken.rank ? ipt__axes_plan_make(contexts, count, &taken, plan)
-                      : ipt__split_plan_make(contexts, count, &taken, plan);
+    return result ? result : ipt__plan_make_or_advise(contexts, count, &taken, plan);
 #else
     (void)count;
     return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_HOST_STREAMING: a plan has one device");
@@ -19119,6 +19271,15 @@ static size_t ipt__mpi_message_bytes(const ipt__mpi_shape *shape)
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Results that all ranks share, and MPI's errors. */
+
+/* Removes the proposal from the last failure: it is that of a part. Returns the failure. */
+static IPT__RARE ipt_result ipt__drop_advice(ipt_result result)
+{
+    if (result && ipt__advised.enough)
+        ipt__error_text[ipt__advised.begin] = 0;
+    ipt__advised.enough = 0;
+    return result;
+}
 
 struct ipt_mpi_plan {
     ipt_context *context;
@@ -20165,7 +20326,7 @@ IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *con
     if (!result)
         result = ipt__mpi_agree_on_desc(made);
     if (!result)
-        result = ipt__mpi_agree(own, ipt__mpi_open(made));
+        result = ipt__mpi_agree(own, ipt__drop_advice(ipt__mpi_open(made)));
     if (!result)
         result = ipt__mpi_size_messages(made);
     if (!result)

@@ -1,5 +1,72 @@
 /* Public functions that choose the kind of plan, and the one-line transposition. */
 
+/* Makes a plan of any kind. split: the contexts that share the work; 0: one context does it. */
+static ipt_result ipt__plan_make_any(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
+                                     ipt_plan **plan)
+{
+    if (desc->rank)
+        return ipt__axes_plan_make(contexts, split, desc, plan);
+#ifndef IPT_NO_HOST_STREAMING
+    if (split)
+        return ipt__split_plan_make(contexts, split, desc, plan);
+#endif
+    return ipt__any_plan_make(contexts[0], desc, NULL, plan);
+}
+
+/* Adds to a refusal's text the limits of `tried`, with which a plan was made. */
+static ipt_result ipt__fail_with_limits(const char *cause, const ipt_plan_desc *desc, const ipt_plan_desc *tried)
+{
+    static const struct {
+        size_t field;
+        const char *name;
+    } limits[] = {{offsetof(ipt_plan_desc, max_workspace), "max_workspace"},
+                  {offsetof(ipt_plan_desc, max_device_memory), "max_device_memory"},
+                  {offsetof(ipt_plan_desc, max_host_memory), "max_host_memory"}};
+    char text[200] = "";
+    ipt__text out = ipt__text_in(text, sizeof text);
+    size_t i, changed = 0, enough = 0;
+    for (i = 0; i < sizeof limits / sizeof *limits; ++i) {
+        const size_t value = *(const size_t *)(const void *)((const char *)tried + limits[i].field);
+        if (value == *(const size_t *)(const void *)((const char *)desc + limits[i].field))
+            continue;
+        ipt__text_add(&out, "%s%s = %zu", changed++ ? " and " : "", limits[i].name, value);
+        enough = value;
+    }
+    ipt__fail(IPT_ERROR_UNSUPPORTED, "%s: %s would do", cause, text);
+    ipt__advised.begin = strlen(cause);
+    ipt__advised.enough = enough;
+    return IPT_ERROR_UNSUPPORTED;
+}
+
+/* The same. A refusal proposes limits only if a plan can be made with them: each pass of an array, and each piece of
+ * a matrix, knows no more than its own needs. */
+static ipt_result ipt__plan_make_or_advise(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
+                                           ipt_plan **plan)
+{
+    enum { TRIES = 40 };
+    ipt_plan_desc tried = *desc;
+    ipt_plan *trial = NULL;
+    char cause[IPT__CAUSE_BYTES], why[IPT__CAUSE_BYTES];
+    ipt_result result = ipt__plan_make_any(contexts, split, desc, plan);
+    size_t *limit;
+    int i;
+    if (result != IPT_ERROR_UNSUPPORTED || !ipt__advised.enough)
+        return result;
+    ipt__keep_cause(cause);
+    cause[ipt__min(ipt__advised.begin, sizeof cause - 1)] = 0;
+    tried.flags &= ~IPT_MEASURE;
+    for (i = 0; i < TRIES && result == IPT_ERROR_UNSUPPORTED && ipt__advised.enough; ++i) {
+        limit = (size_t *)(void *)((char *)&tried + ipt__advised.limit);
+        *limit = ipt__max(ipt__advised.enough, *limit + (i ? *limit / 4 : 0)); /* perhaps of a part alone */
+        result = ipt__plan_make_any(contexts, split, &tried, &trial);
+    }
+    ipt_plan_destroy(trial);
+    if (!result)
+        return ipt__fail_with_limits(cause, desc, &tried);
+    ipt__keep_cause(why);
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s; more does not help: %s", cause, why);
+}
+
 IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context, const ipt_plan_desc *desc,
                                          ipt_plan **plan)
 {
@@ -13,8 +80,7 @@ IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context
     result = ipt__take_desc(&taken, sizeof taken, desc, desc_bytes, "desc");
     if (result)
         return result;
-    return taken.rank ? ipt__axes_plan_make(&context, 0, &taken, plan)
-                      : ipt__any_plan_make(context, &taken, NULL, plan);
+    return ipt__plan_make_or_advise(&context, 0, &taken, plan);
 }
 
 IPT_API IPT__RARE ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_context *const *contexts, size_t count,
@@ -32,10 +98,7 @@ IPT_API IPT__RARE ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_
         return result;
 #ifndef IPT_NO_HOST_STREAMING
     result = ipt__split_check(contexts, count);
-    if (result)
-        return result;
-    return taken.rank ? ipt__axes_plan_make(contexts, count, &taken, plan)
-                      : ipt__split_plan_make(contexts, count, &taken, plan);
+    return result ? result : ipt__plan_make_or_advise(contexts, count, &taken, plan);
 #else
     (void)count;
     return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_HOST_STREAMING: a plan has one device");

@@ -28,7 +28,29 @@ static void permute(const ipt_plan_desc *desc, unsigned char *after, const unsig
 }
 
 /* Where a case runs. */
-typedef enum place { IN_PLACE, OUT_OF_PLACE, IN_HOST_MEMORY } place;
+typedef enum place { IN_PLACE, OUT_OF_PLACE, IN_HOST_MEMORY, IN_STORAGE } place;
+
+/* A storage in memory. */
+static int read_memory(void *memory, size_t offset, size_t bytes, void *user)
+{
+    memcpy(memory, (const unsigned char *)user + offset, bytes);
+    return 0;
+}
+
+static int write_memory(const void *memory, size_t offset, size_t bytes, void *user)
+{
+    memcpy((unsigned char *)user + offset, memory, bytes);
+    return 0;
+}
+
+static ipt_result execute_storage(ipt_plan *plan, unsigned char *data)
+{
+    ipt_storage storage = {0};
+    storage.read = read_memory;
+    storage.write = write_memory;
+    storage.user = data;
+    return ipt_plan_execute_storage(plan, &storage);
+}
 
 static void check_bytes(const ipt_plan_desc *desc, const ipt_plan *plan, const unsigned char *got,
                         const unsigned char *expected, size_t bytes, const char *how)
@@ -54,7 +76,9 @@ static cl_mem make_buffer(const unsigned char *content, size_t bytes)
 
 static void check_plan(ipt_plan *plan, const ipt_plan_desc *desc, place where)
 {
-    const size_t offset = 16 * test_random_between(0, 9), bytes = offset + test_span(desc) + TEST_GUARD;
+    const size_t unit = where < IN_HOST_MEMORY ? test_alignment(desc->elem_size) : 1, most = 16 * 9,
+                 offset = unit * test_random_between(0, most / unit),
+                 other = unit * test_random_between(0, most / unit), bytes = most + test_span(desc) + TEST_GUARD;
     unsigned char *const before = malloc(bytes), *const after = malloc(bytes), *const got = malloc(bytes);
     cl_mem buffer, target;
     ipt_result result;
@@ -62,9 +86,9 @@ static void check_plan(ipt_plan *plan, const ipt_plan_desc *desc, place where)
     test_fill(before, bytes);
     memcpy(after, before, bytes);
     permute(desc, after + offset, before + offset);
-    if (where == IN_HOST_MEMORY) {
+    if (where >= IN_HOST_MEMORY) {
         memcpy(got, before, bytes);
-        result = ipt_plan_execute_host(plan, got + offset);
+        result = where == IN_STORAGE ? execute_storage(plan, got + offset) : ipt_plan_execute_host(plan, got + offset);
     } else if (where == IN_PLACE) {
         buffer = make_buffer(before, bytes);
         result = ipt_plan_execute(plan, test_queue, buffer, offset, 0, NULL, NULL);
@@ -72,8 +96,11 @@ static void check_plan(ipt_plan *plan, const ipt_plan_desc *desc, place where)
         clReleaseMemObject(buffer);
     } else {
         buffer = make_buffer(before, bytes);
-        target = make_buffer(before, bytes); /* so bytes between arrays are as expected */
-        result = ipt_plan_execute_out_of_place(plan, test_queue, buffer, offset, target, offset, 0, NULL, NULL);
+        memcpy(after, before, bytes);
+        memcpy(after + other, before + offset, test_span(desc)); /* so bytes between arrays are as expected */
+        target = make_buffer(after, bytes);
+        permute(desc, after + other, before + offset);
+        result = ipt_plan_execute_out_of_place(plan, test_queue, buffer, offset, target, other, 0, NULL, NULL);
         assert_int_equal(clEnqueueReadBuffer(test_queue, target, CL_TRUE, 0, bytes, got, 0, NULL, NULL), 0);
         if (!result)
             check_bytes(desc, plan, got, after, bytes, "out of place");
@@ -154,17 +181,14 @@ static void axes_random(void **state)
         give_axes(&desc, (size_t)test_random());
         desc.elem_size = test_random_between(1, 24);
         desc.batch = test_random_between(0, 3);
-        if (test_random_between(0, 2) == 0)
-            desc.batch_stride = (test_elements(&desc) * desc.elem_size + 15) / 16 * 16 + 16 * test_random_between(0, 5);
         if (test_random_between(0, 4) == 0) {
             desc.elem_size = test_random_between(0, 1) ? 4 : 1;
             desc.expression = "x * 3 + 1";
             desc.expression_type = desc.elem_size == 4 ? "uint" : "uchar";
-            if (desc.batch_stride && desc.batch_stride < test_elements(&desc) * 4)
-                desc.batch_stride = 0;
         }
-        if (desc.batch > 1 && test_stride(&desc) % 16) /* long elements need aligned arrays */
-            desc.batch = 1;
+        if (test_random_between(0, 2) == 0)
+            desc.batch_stride =
+                test_elements(&desc) * desc.elem_size + test_alignment(desc.elem_size) * test_random_between(0, 80);
         check(&desc, i % 4 == 0);
     }
 }
@@ -343,6 +367,163 @@ static void axes_split(void **state)
         ipt_context_destroy(contexts[i]);
 }
 
+/* A way of executing: in a context, with other limits. */
+typedef enum way { BUFFERS, LITTLE_LOCAL_MEMORY, LITTLE_WORKSPACE, CUT, SPLIT, STORAGE, WAYS } way;
+
+/* Checks the plans of an array in one way: batch_stride and byte_offset are multiples of what divides the element, and
+ * no others. */
+static void check_alignment(const ipt_plan_desc *array, ipt_context *little, way way)
+{
+    ipt_context *context = way == LITTLE_LOCAL_MEMORY ? little : test_context;
+    const size_t unit = test_alignment(array->elem_size);
+    size_t shift, offset;
+    for (shift = 0; shift <= 16; shift = shift ? 2 * shift : 1) {
+        ipt_plan_desc desc = *array;
+        ipt_plan *plan = NULL;
+        ipt_result result;
+        desc.batch = 3;
+        desc.batch_stride = (test_elements(array) * array->elem_size + 31) / 16 * 16 + shift;
+        desc.max_workspace = way == LITTLE_WORKSPACE ? 500 : 0;
+        desc.max_host_memory = way == STORAGE ? 4 << 20 : 0;
+        if (way == CUT) {
+            desc.host = IPT_HOST_OVERLAPPED;
+            desc.max_device_memory = test_span(&desc) / 3 * 2 + 60000;
+        }
+        result =
+            way == SPLIT ? ipt_plan_create_split(&context, 1, &desc, &plan) : ipt_plan_create(context, &desc, &plan);
+        if (shift % unit) {
+            test_expect_error(result, IPT_ERROR_INVALID_ARGUMENT, "batch_stride", test_number(unit));
+            continue;
+        }
+        if (result == IPT_ERROR_UNSUPPORTED && (way == LITTLE_WORKSPACE || way == CUT)) /* the limit, not the stride */
+            continue;
+        if (result) {
+            test_print_case(&desc, 0);
+            fail_msg("way %d: %s", (int)way, ipt_context_error(NULL));
+        }
+        check_plan(plan, &desc, way == STORAGE ? IN_STORAGE : IN_HOST_MEMORY);
+        for (offset = 1; offset <= 16 && way < CUT; offset *= 2) {
+            const size_t bytes = offset + test_span(&desc);
+            unsigned char *const content = malloc(bytes);
+            cl_mem buffer = make_buffer(content, bytes);
+            result = ipt_plan_execute(plan, test_queue, buffer, offset, 0, NULL, NULL);
+            if (offset % unit)
+                test_expect_error(result, IPT_ERROR_INVALID_ARGUMENT, "byte_offset", test_number(unit));
+            else
+                assert_int_equal(result, IPT_SUCCESS);
+            clFinish(test_queue);
+            clReleaseMemObject(buffer);
+            free(content);
+        }
+        if (way < CUT) {
+            check_plan(plan, &desc, IN_PLACE);
+            check_plan(plan, &desc, OUT_OF_PLACE);
+            check_plan(plan, &desc, IN_PLACE);
+        }
+        ipt_plan_destroy(plan);
+    }
+}
+
+/* Which byte_offset and batch_stride are legal follows from elem_size alone, whatever passes the planner takes: last
+ * axes that stay, those that only a pass keeps together, on devices with other limits and in every way of executing. */
+static void axes_alignment(void **state)
+{
+    static const ipt_plan_desc descs[] = {
+        {.elem_size = 3, .rank = 3, .shape = {9, 14, 16}, .axes = {1, 0, 2}},
+        {.elem_size = 2, .rank = 3, .shape = {64, 40, 24}, .axes = {1, 0, 2}},
+        {.elem_size = 1, .rank = 4, .shape = {15, 26, 20, 16}, .axes = {3, 2, 0, 1}},
+        {.elem_size = 9, .rank = 3, .shape = {8, 22, 152}, .axes = {2, 1, 0}},
+        {.elem_size = 4, .rank = 4, .shape = {12, 8, 30, 6}, .axes = {1, 0, 3, 2}},
+        {.elem_size = 5, .rank = 5, .shape = {9, 6, 8, 7, 6}, .axes = {2, 4, 1, 0, 3}},
+        {.elem_size = 16, .rank = 3, .shape = {8, 9, 10}, .axes = {1, 0, 2}},
+    };
+    ipt_context *const little = test_make_context(2048);
+    size_t i;
+    int way;
+    (void)state;
+    for (i = 0; i < TEST_COUNT(descs); ++i)
+        for (way = 0; way < WAYS; ++way) {
+#ifdef IPT_NO_HOST_STREAMING
+            if (way == CUT || way == SPLIT || way == STORAGE)
+                continue;
+#endif
+            check_alignment(&descs[i], little, (enum way)way);
+        }
+    ipt_context_destroy(little);
+}
+
+/* A plan in an array's own units obeys max_workspace, and its kernels are among the plan's. */
+static void axes_narrow(void **state)
+{
+    const ipt_plan_desc desc = {.elem_size = 1, .rank = 3, .shape = {50, 70, 16}, .axes = {1, 0, 2}};
+    ipt_plan *const plan = test_make_plan(test_context, &desc);
+    size_t kernels = 0;
+    int wide = 0, narrow = 0;
+    (void)state;
+    assert_true(test_mentions(ipt_plan_describe(plan), "no multiples of 16: in units of 1 bytes"));
+    for (; ipt_plan_source(plan, kernels); ++kernels) {
+        wide |= test_mentions(ipt_plan_source(plan, kernels), "IPT_UNIT_BYTES 16");
+        narrow |= test_mentions(ipt_plan_source(plan, kernels), "IPT_UNIT_BYTES 1\n");
+    }
+    assert_true(kernels > 2);
+    assert_true(wide && narrow);
+    ipt_plan_destroy(plan);
+}
+
+/* The number that ends a refusal would do, however many passes need it: in buffers, host memory, storages, over several
+ * contexts. */
+static void axes_advice(void **state)
+{
+    static const ipt_plan_desc descs[] = {
+        {.elem_size = 16, .rank = 3, .shape = {133, 105, 78}, .axes = {2, 1, 0}},
+        {.elem_size = 8, .rank = 3, .shape = {82, 64, 51}, .axes = {2, 1, 0}},
+        {.elem_size = 4, .rank = 4, .shape = {20, 31, 15, 22}, .axes = {2, 3, 1, 0}},
+        {.elem_size = 1, .rank = 4, .shape = {20, 31, 15, 16}, .axes = {2, 1, 0, 3}},
+    };
+    size_t i, followed = 0;
+    int way, turn;
+    (void)state;
+    for (i = 0; i < TEST_COUNT(descs) * 4; ++i)
+        for (way = 0; way < 4; ++way) {
+            ipt_plan_desc desc = descs[i / 4];
+            const size_t few[] = {2, 40, 300, 2500};
+#ifdef IPT_NO_HOST_STREAMING
+            if (way)
+                continue;
+#endif
+            if (way == 1) {
+                desc.host = IPT_HOST_OVERLAPPED;
+                desc.max_device_memory = 50 * few[i % 4];
+            } else if (way == 3)
+                desc.max_host_memory = 50 * few[i % 4];
+            if (way != 3)
+                desc.max_workspace = few[i % 4];
+            for (turn = 0; turn < 2; ++turn) {
+                ipt_plan *plan = NULL;
+                const ipt_result result = way == 2 ? ipt_plan_create_split(&test_context, 1, &desc, &plan)
+                                                   : ipt_plan_create(test_context, &desc, &plan);
+                const char *at = strstr(ipt_context_error(NULL), " would do"), *name;
+                ipt_plan_destroy(plan);
+                if (!result)
+                    break;
+                assert_int_equal(result, IPT_ERROR_UNSUPPORTED);
+                if (turn || !at) {
+                    test_print_case(&desc, 0);
+                    fail_msg("way %d, turn %d: %s", way, turn, ipt_context_error(NULL));
+                }
+                for (name = strrchr(ipt_context_error(NULL), ':'); name && (name = strstr(name, "max_")) != NULL;
+                     name += 4) {
+                    size_t *const limit = !strncmp(name, "max_workspace", 13)     ? &desc.max_workspace
+                                          : !strncmp(name, "max_host_memory", 15) ? &desc.max_host_memory
+                                                                                  : &desc.max_device_memory;
+                    *limit = (size_t)strtoull(strchr(name, '=') + 1, NULL, 10);
+                }
+                ++followed;
+            }
+        }
+    assert_true(followed > 10);
+}
+
 static void axes_bad_values(void **state)
 {
     const ipt_plan_desc good = {.elem_size = 4, .rank = 3, .shape = {2, 3, 4}, .axes = {2, 0, 1}};
@@ -384,11 +565,12 @@ static void axes_bad_values(void **state)
     test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "batch_stride", "92");
     desc = good;
     desc.shape[2] = 8;
-    desc.axes[0] = 1, desc.axes[1] = 0,
-    desc.axes[2] = 2; /* elements of 32 bytes, in arrays that begin at multiples of 4 */
-    desc.batch = 2;
-    desc.batch_stride = 2 * 3 * 8 * 4 + 4;
-    test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "batch_stride", "16");
+    desc.axes[0] = 1, desc.axes[1] = 0, desc.axes[2] = 2;
+    for (desc.batch = 1; desc.batch < 3; ++desc.batch) {
+        desc.batch_stride = 2 * 3 * 8 * 4 + 2;
+        test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "batch_stride",
+                          "not a multiple of 4");
+    }
     desc = good;
     desc.max_device_memory = 1 << 20;
     test_expect_error(ipt_plan_create_split(&test_context, 1, &desc, &plan), IPT_ERROR_UNSUPPORTED, "max_device_memory",
@@ -427,5 +609,6 @@ static void axes_refused_buffer(void **state)
 const struct CMUnitTest test_axes[] = {
     TEST_CASE(axes_all_of_few), TEST_CASE(axes_random), TEST_CASE(axes_large),      TEST_CASE(axes_cut),
     TEST_CASE(axes_doubles),    TEST_CASE(axes_split),  TEST_CASE(axes_bad_values), TEST_CASE(axes_refused_buffer),
+    TEST_CASE(axes_alignment),  TEST_CASE(axes_narrow), TEST_CASE(axes_advice),
 };
 const size_t test_axes_count = TEST_COUNT(test_axes);

@@ -674,7 +674,7 @@ static void limits_untold(void **state)
     ipt_plan_destroy(plan);
     desc.rows = sizeof(size_t) > 4 ? 1500000 : 32000;
     desc.cols = desc.rows + 1;
-    test_expect_parts(ipt_plan_create(context, &desc, &plan), IPT_ERROR_UNSUPPORTED, "device memory", "would do");
+    test_expect_parts(ipt_plan_create(context, &desc, &plan), IPT_ERROR_UNSUPPORTED, "device memory", "which takes");
     assert_null(strstr(ipt_context_error(NULL), "max_"));
     close_context(context);
     context = open_context(&unified);

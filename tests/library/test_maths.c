@@ -288,7 +288,7 @@ static void make_problem(ipt__problem *problem, int device, size_t local_memory,
     desc.rows = rows;
     desc.cols = cols;
     desc.elem_size = elem_size;
-    assert_int_equal(ipt__problem_fill(&limits, &desc, problem), IPT_SUCCESS);
+    assert_int_equal(ipt__problem_fill(&limits, &desc, IPT__VECTOR_BYTES, problem), IPT_SUCCESS);
     problem->panel.local_bytes = 110592;
     problem->panel.group_size = 512;
     problem->panel.resident = device == DEVICE_COOPERATIVE ? 264 : 0;

@@ -2,7 +2,8 @@
  * every byte around the matrices with a plain reference of the manual (tests/support/cases.h). Each case can be
  * repeated alone.
  *
- * Usage: differential [--cases COUNT] [--seconds LIMIT] [--seed SEED] [--failures LIMIT]
+ * Usage: differential [--cases COUNT] [--first NUMBER] [--seconds LIMIT] [--seed SEED] [--failures LIMIT]
+ *        Several processes with one seed share its cases if each begins at its own --first.
  *        differential --case SEED     that case alone, described in words
  *
  * The low four bits of a case's seed choose its element sizes. A few consecutive cases share them, and so share
@@ -68,8 +69,27 @@ enum {
     X("expression", (d->expression = "nothing_like_this", d->expression_type = "uint", d->elem_size = 4))              \
     X("expression", (d->expression = "x", d->expression_type = "ulong", d->elem_size = 4))                             \
     X("expression", d->expression_argument = "any value, any ")                                                        \
+    X("rank", (as_array(me, d), d->rank = (unsigned)between(me, IPT_MAX_RANK + 1, 1000)))                              \
+    X("shape", (as_array(me, d), d->shape[between(me, 0, 2)] = 0))                                                     \
+    X("shape", (as_array(me, d), d->shape[1] = SIZE_MAX / 2, d->shape[2] = 3))                                         \
+    X("axes", (as_array(me, d), d->axes[2] = d->axes[0]))                                                              \
+    X("axes", (as_array(me, d), d->axes[between(me, 0, 2)] = (unsigned)between(me, 3, 9)))                             \
+    X("rows", (as_array(me, d), d->rows = 5))                                                                          \
+    X("row_pitch", (as_array(me, d), d->row_pitch = 1 << 20))                                                          \
+    X("batch_stride", (as_array(me, d), d->batch_stride = content_bytes(d) - 1))                                       \
+    X("batch_stride",                                                                                                  \
+      (as_array(me, d), d->elem_size = 4, d->batch = 2, d->batch_stride = content_bytes(d) + between(me, 1, 3)))       \
     X("expression_argument_type", (d->expression = "x", d->expression_type = "uint", d->elem_size = 4,                 \
                                    d->expression_argument = "any", d->expression_argument_type = "uint8"))
+
+/* Turns a desc of matrices into one of arrays. */
+static void as_array(worker *me, ipt_plan_desc *desc)
+{
+    draw_array(me, me->most / 16, desc);
+    desc->rank = 3;
+    desc->shape[0] = between(me, 2, 20), desc->shape[1] = between(me, 2, 20), desc->shape[2] = between(me, 1, 4) * 16;
+    desc->axes[0] = 1, desc->axes[1] = 0, desc->axes[2] = 2;
+}
 
 #define SPOIL_FIELD(field, how) field,
 static const char *const spoilt_fields[] = {SPOIL_LIST(SPOIL_FIELD)};
@@ -84,11 +104,31 @@ static const char *const misuse_parts[] = {MISUSE_LIST(MISUSE_PART)};
 enum { MISUSES = (int)(sizeof misuse_parts / sizeof *misuse_parts) };
 
 /* One of these has to be in the sentence of every refused plan. */
-static const char *const field_names[] = {
-    "row_pitch",     "rows",       "cols",   "elem_size",         "batch",           "flags",    "max_workspace",
-    "sequence",      "tile_m",     "tile_n", "variant_",          "spread",          "from",     "to is",
-    "move",          "expression", "host",   "max_device_memory", "max_host_memory", "contexts", "IPT_",
-    "clBuildProgram"};
+static const char *const field_names[] = {"row_pitch",
+                                          "rows",
+                                          "cols",
+                                          "elem_size",
+                                          "batch",
+                                          "flags",
+                                          "max_workspace",
+                                          "sequence",
+                                          "tile_m",
+                                          "tile_n",
+                                          "variant_",
+                                          "spread",
+                                          "from",
+                                          "to is",
+                                          "move",
+                                          "expression",
+                                          "host",
+                                          "max_device_memory",
+                                          "max_host_memory",
+                                          "contexts",
+                                          "IPT_",
+                                          "clBuildProgram",
+                                          "rank",
+                                          "shape",
+                                          "axes"};
 
 /* The actions of a case. X(enumerator, number of 100 cases) */
 #define DEED_LIST(X)                                                                                                   \
@@ -225,6 +265,13 @@ static void check_sentence(worker *me, const slot *its, const char *text)
 /* Plans */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
+/* The manual's limit of a workspace. */
+static size_t most_workspace(const ipt_plan_desc *desc)
+{
+    const size_t share = content_bytes(desc) * desc->batch / 100, usual = share > 1 << 20 ? share : 1 << 20;
+    return desc->max_workspace == 1 ? SIZE_MAX : desc->max_workspace ? desc->max_workspace : usual;
+}
+
 /* Checks the properties of every plan. */
 static void check_plan(worker *me, const slot *its)
 {
@@ -234,8 +281,21 @@ static void check_plan(worker *me, const slot *its)
         failure(me, its, "a plan without a description");
     if (strstr(text, "18446744073709551615") || strstr(text, "(null)"))
         failure(me, its, "a description with what is no number or no text");
-    if (desc->max_workspace > 1 && ipt_plan_workspace(its->plan) > desc->max_workspace)
+    if (ipt_plan_workspace(its->plan) > most_workspace(desc))
         failure(me, its, "the workspace is larger than max_workspace");
+}
+
+/* What a plan without parts reports is what it has allocated. `before`: bytes of all buffers before it. */
+static void check_allocated(worker *me, const slot *its, long before)
+{
+    const ipt_plan_desc *const desc = &its->recipe.desc;
+    const long taken = soak_held[SOAK_DEVICE] - before, told = (long)ipt_plan_workspace(its->plan);
+    char what[200];
+    if (taken == told || desc->max_device_memory || desc->max_host_memory || its->recipe.way == WAY_SPLIT ||
+        (desc->flags & IPT_MEASURE))
+        return;
+    snprintf(what, sizeof what, "the workspace is %ld bytes, and the plan has allocated %ld", told, taken);
+    failure(me, its, what);
 }
 
 /* More than the soak draws: what may well be refused. */
@@ -283,23 +343,23 @@ static int may_result(const recipe *its, const recipe *drawn, ipt_result result)
     return result == IPT_ERROR_UNSUPPORTED && (widened || may_be_refused(drawn));
 }
 
-/* Reads what a sentence says would do: "...: some 123 would do", into one of the desc's limits. */
-static const char *take_advice(const char *sentence, ipt_plan_desc *desc)
+/* Reads the limits that would do: "...: max_workspace = 123 and max_host_memory = 456 would do", into a desc. Returns
+ * their number. */
+static size_t take_advice(const char *sentence, ipt_plan_desc *desc)
 {
-    const char *at = strstr(sentence, " would do");
-    if (!at)
-        return NULL;
-    while (at > sentence && at[-1] >= '0' && at[-1] <= '9')
-        --at;
-    if (!strncmp(sentence, "max_workspace", 13)) {
-        desc->max_workspace = strtoull(at, NULL, 10);
-        return "max_workspace";
+    const char *const end = strstr(sentence, " would do"), *at = sentence, *next;
+    size_t found = 0;
+    if (!end || end[-1] < '0' || end[-1] > '9')
+        return 0;
+    for (next = sentence; next && next < end; next = strstr(next + 2, ": "))
+        at = next;
+    for (; (at = strstr(at, "max_")) != NULL && at < end; ++at, ++found) {
+        size_t *const limit = !strncmp(at, "max_workspace", 13)     ? &desc->max_workspace
+                              : !strncmp(at, "max_host_memory", 15) ? &desc->max_host_memory
+                                                                    : &desc->max_device_memory;
+        *limit = strtoull(at + strcspn(at, "=") + 1, NULL, 10);
     }
-    if (!strncmp(sentence, "max_host_memory", 15)) {
-        desc->max_host_memory = strtoull(at, NULL, 10);
-        return "max_host_memory";
-    }
-    return NULL;
+    return found;
 }
 
 /* Creates the plan of the recipe. A split plan gets the contexts of the case. */
@@ -309,22 +369,28 @@ static ipt_result create_plan(slot *its, const place *at)
                                         : ipt_plan_create(at->context, &its->recipe.desc, &its->plan);
 }
 
-/* Does what the sentence about too little memory says would do. */
-static void follow_advice(worker *me, slot *its, place *at)
+/* Does what a refusal says would do: there must be such a plan. */
+static void follow_advice(worker *me, slot *its, const place *at, const char *sentence)
 {
-    const char *const limit = take_advice(ipt_context_error(NULL), &its->recipe.desc);
+    size_t rows, cols;
     ipt_result result;
-    if (!limit)
+    char what[1400];
+    if (!take_advice(sentence, &its->recipe.desc))
         return;
+    snprintf(what, sizeof what, "as advised (%.600s), ", sentence);
     ++all.advised;
+    ipt_plan_destroy(its->plan);
+    its->plan = NULL;
     result = create_plan(its, at);
-    if (result && !strncmp(ipt_context_error(NULL), limit, strlen(limit)))
-        failure(me, its, ipt_context_error(NULL));
+    if (result && !(result == IPT_ERROR_CACHE_MISS && (its->recipe.desc.flags & IPT_CACHE_ONLY))) {
+        snprintf(what + strlen(what), sizeof what - strlen(what), "but: %.600s", ipt_context_error(NULL));
+        failure(me, its, what);
+    }
     if (!its->plan)
         return;
     check_plan(me, its);
-    ipt_plan_destroy(its->plan);
-    its->plan = NULL;
+    ipt_plan_padding(its->plan, &rows, &cols);
+    measure_slot(its, rows, cols);
 }
 
 /* A second plan may hold less than what this one holds: it obeys, or there is none. */
@@ -353,6 +419,7 @@ static ipt_result try_plan(worker *me, slot *its, const recipe *wanted, place *a
 {
     ipt_result result;
     size_t rows, cols;
+    long held;
     memset(its, 0, sizeof *its);
     its->recipe = *wanted;
     its->place = at;
@@ -363,12 +430,14 @@ static ipt_result try_plan(worker *me, slot *its, const recipe *wanted, place *a
     }
     begins(me, its, "makes a plan");
     ++me->plans;
+    held = soak_held[SOAK_DEVICE];
     result = create_plan(its, at);
     if (!result != (its->plan != NULL))
         failure(me, its, "the plan contradicts the result: NULL after success, or not NULL after a failure");
     if (result)
         return result;
     check_plan(me, its);
+    check_allocated(me, its, held);
     ipt_plan_padding(its->plan, &rows, &cols);
     measure_slot(its, rows, cols);
     return IPT_SUCCESS;
@@ -450,7 +519,7 @@ static way draw_way(worker *me)
 static void make_steps(worker *me, recipe *its)
 {
     ipt_plan_desc *const d = &its->desc;
-    const size_t bytes = d->rows * d->cols * d->elem_size;
+    const size_t bytes = content_bytes(d);
     if (its->way == WAY_STORAGE && !one_in(me, 5))
         d->max_host_memory = bytes / 100 * between(me, 30, 70) + between(me, 5000, 20000);
 }
@@ -489,7 +558,8 @@ static void executes(worker *me)
         check_sentence(me, &its, ipt_context_error(NULL));
         if (!may_result(&wider, &drawn, result))
             failure(me, &its, ipt_context_error(NULL));
-        follow_advice(me, &its, at);
+        snprintf(me->said, sizeof me->said, "%.590s", ipt_context_error(NULL));
+        follow_advice(me, &its, at, me->said);
     } else if (wider.way == WAY_CHECKED && (wider.desc.move || wider.desc.expression)) {
         its.recipe.way = WAY_BUFFER;
     }
@@ -499,10 +569,21 @@ static void executes(worker *me)
             its.recipe.way = wider.desc.max_host_memory ? WAY_STORAGE : WAY_PAGEABLE;
         if (its.recipe.way == WAY_OUT_OF_PLACE && (wider.desc.move || wider.desc.from || wider.desc.to))
             its.recipe.way = WAY_BUFFER;
+        *me->said = 0;
         if (its.span + 4 * GUARD + 4096 <= me->capacity)
             run(me, &its);
         check_plan(me, &its);
-        if (one_in(me, 4))
+        if (*me->said) { /* at the first execution in parts */
+            follow_advice(me, &its, at, me->said);
+            *me->said = 0;
+            if (its.plan && all.alone)
+                printf("%s", ipt_plan_describe(its.plan));
+            if (its.plan)
+                run(me, &its);
+            if (strstr(me->said, " would do"))
+                failure(me, &its, me->said);
+        }
+        if (its.plan && one_in(me, 4))
             want_less_workspace(me, &its);
     }
     end_plan(&its);
@@ -586,7 +667,10 @@ static void misused(worker *me)
     cl_event event = NULL;
     ipt_result result;
     memset(&plain, 0, sizeof plain);
-    draw_shape(me, draw_bytes(me), &plain.desc);
+    if (one_in(me, 2))
+        draw_array(me, draw_bytes(me), &plain.desc);
+    else
+        draw_shape(me, draw_bytes(me), &plain.desc);
     if (try_plan(me, &its, &plain, at)) {
         failure(me, &its, ipt_context_error(NULL));
         return;
@@ -836,7 +920,7 @@ static void show(const worker *me, size_t cases, uint64_t seed, double seconds)
 
 int main(int count, char **arguments)
 {
-    size_t cases = 300, done = 0;
+    size_t cases = 300, first = 0, done = 0;
     double seconds = 1e9, begun, shown;
     uint64_t seed = 1;
     int i;
@@ -848,6 +932,8 @@ int main(int count, char **arguments)
             seed = value;
         } else if (!strcmp(arguments[i], "--cases"))
             cases = value;
+        else if (!strcmp(arguments[i], "--first"))
+            first = value;
         else if (!strcmp(arguments[i], "--seconds"))
             seconds = (double)value;
         else if (!strcmp(arguments[i], "--failures"))
@@ -858,8 +944,8 @@ int main(int count, char **arguments)
             break;
     }
     if (i < count) {
-        fprintf(stderr, "usage: differential [--cases COUNT] [--seconds LIMIT] [--seed SEED] [--failures LIMIT] | "
-                        "--case SEED\n");
+        fprintf(stderr, "usage: differential [--cases COUNT] [--first NUMBER] [--seconds LIMIT] [--seed SEED] "
+                        "[--failures LIMIT] | --case SEED\n");
         return 2;
     }
     start(&all.me);
@@ -872,7 +958,7 @@ int main(int count, char **arguments)
     while (!all.alone && done < cases && stress_now() < begun + seconds &&
            all.failures + all.blocks_left < all.most_failures) {
         const size_t block = cases - done < BLOCK ? cases - done : BLOCK;
-        done += run_block(&all.me, seed, done, block, begun + seconds);
+        done += run_block(&all.me, seed, first + done, block, begun + seconds);
         if (stress_now() - shown > 60) {
             shown = stress_now();
             printf("%6.0f s: %zu cases, %zu failures\n", shown - begun, done, all.failures);

@@ -1,6 +1,7 @@
 # Random cases over the whole interface: `differential.sh [CASES] [SEED] [SECONDS]`. By default 5000 cases, a new seed and no
 # time limit. SANITIZE=address builds with clang's address and undefined behaviour sanitizers, SANITIZE=thread with its thread
-# sanitizer. SOURCES names another folder to take ipt.h and ipt_kernels.h from. To be run from the repository's root.
+# sanitizer. SOURCES names another folder to take ipt.h and ipt_kernels.h from. JOBS processes share the cases, from case FIRST
+# on, and each writes build/differential*.N.log. To be run from the repository's root.
 set -eu
 cases=${1:-5000}
 seed=${2:-}
@@ -31,4 +32,20 @@ fi
 mkdir -p build
 $compiler $flags -o $program tests/random/differential.c ${LDLIBS:--lOpenCL -lpthread}
 echo "$cases cases with seed $seed${seconds:+, for $seconds s at most}${SANITIZE:+, under the $SANITIZE sanitizer}"
-exec $program --cases "$cases" --seed "$seed" ${seconds:+--seconds "$seconds"}
+jobs=${JOBS:-1} first=${FIRST:-0}
+[ "$jobs" -gt 1 ] || exec $program --cases "$cases" --first "$first" --seed "$seed" ${seconds:+--seconds "$seconds"}
+pids='' failed=0 job=0
+while [ $job -lt "$jobs" ]; do
+    begin=$((cases * job / jobs))
+    $program --cases $((cases * (job + 1) / jobs - begin)) --first $((first + begin)) --seed "$seed" \
+        ${seconds:+--seconds "$seconds"} > "$program.$job.log" 2>&1 &
+    pids="$pids $!"
+    job=$((job + 1))
+done
+for pid in $pids; do wait "$pid" || failed=1; done
+job=0
+while [ $job -lt "$jobs" ]; do
+    grep '^FAILED\|^LEFT OVER\|^HANGS\|^CRASHED\|^[0-9]* cases\|SUMMARY' "$program.$job.log" || echo "$program.$job.log: no result"
+    job=$((job + 1))
+done
+exit $failed

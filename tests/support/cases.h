@@ -52,6 +52,7 @@ static const size_t way_shares[] = {WAY_LIST(WAY_SHARE)};
     X(VARIANT, 3)                                                                                                      \
     X(FORMAT, 2)                                                                                                       \
     X(PITCH, 6)                                                                                                        \
+    X(ARRAY, 14)                                                                                                       \
     X(PADDING, 2)                                                                                                      \
     X(LITTLE_WORKSPACE, 2)                                                                                             \
     X(MEASURE, 1)
@@ -101,6 +102,7 @@ struct worker {
     cl_mem found;
     unsigned char *before, *expected, *other, *work;
     char now[1024]; /* what it is at, for the alarm */
+    char said[600]; /* the last refusal of an execution */
     volatile int busy;
     size_t runs[WAY_COUNT], refused[WAY_COUNT], executions, plans, contexts, cancelled, resumed;
     unsigned long long bytes;
@@ -114,6 +116,16 @@ static void failure(worker *me, const slot *its, const char *what)
 static void describe(const recipe *its, char *text, size_t capacity)
 {
     const ipt_plan_desc *const d = &its->desc;
+    const int array = snprintf(text, capacity, "%s", d->rank ? "axes" : "");
+    unsigned i;
+    for (i = 0; i < d->rank && i < IPT_MAX_RANK; ++i)
+        snprintf(text + strlen(text), capacity - strlen(text), "%s%u", i ? "," : " ", d->axes[i]);
+    for (i = 0; i < d->rank && i < IPT_MAX_RANK; ++i)
+        snprintf(text + strlen(text), capacity - strlen(text), "%s%zu", i ? " x " : " of ", d->shape[i]);
+    if (array)
+        snprintf(text + strlen(text), capacity - strlen(text), " ");
+    capacity -= strlen(text);
+    text += strlen(text);
     snprintf(
         text, capacity,
         "%s: rows %zu cols %zu elem_size %zu batch %zu batch_stride %zu flags %u max_workspace %zu sequence %s tile "
@@ -325,20 +337,30 @@ static int turns(const ipt_plan_desc *desc)
            desc->move != IPT_MOVE_FLIP_VERTICAL;
 }
 
-/* Sets the sizes of a slot with a plan, which adds padding to the sides. */
+/* Bytes of a matrix without gaps, or of an array. */
+static size_t content_bytes(const ipt_plan_desc *desc)
+{
+    size_t bytes = (desc->rank ? 1 : desc->rows * desc->cols) * desc->elem_size;
+    unsigned i;
+    for (i = 0; i < desc->rank; ++i)
+        bytes *= desc->shape[i];
+    return bytes;
+}
+
+/* Sets the sizes of a slot with a plan, which adds padding to the sides. An array is a row. */
 static void measure_slot(slot *its, size_t pad_rows, size_t pad_cols)
 {
     const ipt_plan_desc *const desc = &its->recipe.desc;
     const size_t size = desc->elem_size;
     size_t stride = 0;
     int i;
-    its->matrix = desc->rows * desc->cols * size;
-    its->room = (desc->rows + pad_rows) * (desc->cols + pad_cols) * size;
+    its->matrix = content_bytes(desc);
+    its->room = desc->rank ? its->matrix : (desc->rows + pad_rows) * (desc->cols + pad_cols) * size;
     for (i = 0; i < 2; ++i) {
         const int turned = i && turns(desc);
         const size_t given = i ? desc->row_pitch_out : desc->row_pitch;
-        its->rows[i] = turned ? desc->cols : desc->rows;
-        its->row[i] = (turned ? desc->rows : desc->cols) * size;
+        its->rows[i] = desc->rank ? 1 : turned ? desc->cols : desc->rows;
+        its->row[i] = desc->rank ? its->matrix : (turned ? desc->rows : desc->cols) * size;
         its->pitch[i] = given ? given : its->row[i];
         if (desc->row_pitch || desc->row_pitch_out) {
             const size_t extent = (its->rows[i] - 1) * its->pitch[i] + its->row[i];
@@ -387,6 +409,40 @@ static void draw_bands(worker *me, ipt_plan_desc *desc)
     }
 }
 
+/* An array of any rank. The last axis often stays, and often has a factor that makes longer units possible. */
+static void draw_array(worker *me, size_t bytes, ipt_plan_desc *desc)
+{
+    size_t left;
+    unsigned a, last;
+    memset(desc, 0, sizeof *desc);
+    desc->elem_size = elem_size_for(me);
+    desc->rank = (unsigned)between(me, 1, IPT_MAX_RANK);
+    desc->batch = one_in(me, 2) ? 1 : between(me, 2, 5);
+    last = desc->rank - 1;
+    left = bytes / desc->elem_size / desc->batch + 1;
+    for (a = 0; a < desc->rank; ++a) {
+        const size_t root = stress_root(left), most = a == last || one_in(me, 6) ? left : root < 40 ? root : 40;
+        desc->shape[a] = between(me, 1, most ? most : 1);
+        left = left / desc->shape[a] + 1;
+        desc->axes[a] = a;
+    }
+    if (last && one_in(me, 2)) {
+        const size_t factor = (size_t)1 << between(me, 0, 5);
+        desc->shape[last] = desc->shape[last] / factor * factor;
+        desc->shape[last] += desc->shape[last] ? 0 : factor;
+    }
+    for (a = one_in(me, 2) ? last : desc->rank; a > 1; --a) {
+        const unsigned other = (unsigned)between(me, 0, a - 1), axis = desc->axes[a - 1];
+        desc->axes[a - 1] = desc->axes[other];
+        desc->axes[other] = axis;
+    }
+    if (one_in(me, 4)) { /* long axes first */
+        const size_t length = desc->shape[0], which = between(me, 0, last);
+        desc->shape[0] = desc->shape[which];
+        desc->shape[which] = length;
+    }
+}
+
 static void draw_wish(worker *me, size_t bytes, recipe *its)
 {
     ipt_plan_desc *const desc = &its->desc;
@@ -418,6 +474,17 @@ static void draw_wish(worker *me, size_t bytes, recipe *its)
         draw_pitches(me, bytes, desc);
         draw_bands(me, desc);
         break;
+    case WISH_ARRAY:
+        draw_array(me, bytes, desc);
+        if (one_in(me, 3)) {
+            const size_t limit = desc->elem_size;
+            draw_expression(me, desc);
+            if (desc->elem_size > limit)
+                desc->shape[0] = 1,
+                desc->shape[desc->rank - 1] = desc->shape[desc->rank - 1] * limit / desc->elem_size + 1;
+        }
+        desc->max_workspace = one_in(me, 4) ? between(me, 1, 20000) : 0;
+        break;
     case WISH_PADDING:
         draw_shape(me, few, desc);
         desc->flags = IPT_PAD;
@@ -440,6 +507,8 @@ static size_t limit_for(worker *me, const ipt_plan_desc *desc)
     const size_t shorter = desc->rows < desc->cols ? desc->rows : desc->cols,
                  longer = desc->rows < desc->cols ? desc->cols : desc->rows;
     const size_t lines = between(me, 64 / desc->elem_size + 1, 64 / desc->elem_size + 1 + longer / between(me, 2, 12));
+    if (desc->rank)
+        return content_bytes(desc) / between(me, 1, 8) + between(me, 3000, 100000);
     return lines * shorter * desc->elem_size * 4 + 8192;
 }
 
@@ -451,13 +520,14 @@ static void draw_recipe(worker *me, way wanted, size_t most, recipe *its)
     its->way = wanted;
     its->wish = (wish)by_share(me, wish_shares, WISH_COUNT);
     if (its->way == WAY_CHECKED && (its->wish == WISH_MOVE || its->wish == WISH_EXPRESSION ||
-                                    its->wish == WISH_FORMAT || its->wish == WISH_PADDING))
+                                    its->wish == WISH_FORMAT || its->wish == WISH_PADDING || its->wish == WISH_ARRAY))
         its->wish = WISH_NOTHING; /* the checker knows transpositions only */
     if (its->wish == WISH_PITCH && (its->way == WAY_CHECKED || its->way == WAY_FLIGHT))
         its->wish = WISH_NOTHING; /* nor does a second execution find the source's form */
     if ((its->way == WAY_OUT_OF_PLACE || its->way == WAY_SPLIT || its->way == WAY_CUT || its->way == WAY_CUT_PINNED ||
          its->way == WAY_STORAGE) &&
-        its->wish != WISH_EXPRESSION && (its->wish != WISH_PITCH || its->way != WAY_OUT_OF_PLACE))
+        its->wish != WISH_EXPRESSION && its->wish != WISH_ARRAY &&
+        (its->wish != WISH_PITCH || its->way != WAY_OUT_OF_PLACE))
         its->wish = WISH_NOTHING;
     draw_wish(me, bytes, its);
     if (desc->batch > 1 && !(desc->flags & IPT_PAD) && one_in(me, 2)) {
@@ -493,6 +563,7 @@ static int may_be_refused(const recipe *its)
 static void is_refused(worker *me, const slot *its, ipt_result result, const char *text)
 {
     ++me->refused[its->recipe.way];
+    snprintf(me->said, sizeof me->said, "%.590s", text);
     if (result != IPT_ERROR_UNSUPPORTED || !may_be_refused(&its->recipe) || strlen(text) < 20)
         failure(me, its, *text ? text : "an error without a text");
 }
@@ -612,12 +683,37 @@ static void make_real(unsigned char *bytes, size_t count, const ipt_plan_desc *d
     }
 }
 
+/* Permutes one array: the index of each element of the result names its axes' indices. */
+static void compute_array(const ipt_plan_desc *desc, unsigned char *after, const unsigned char *before)
+{
+    size_t steps[IPT_MAX_RANK], at[IPT_MAX_RANK] = {0}, from = 0, to, step = desc->elem_size;
+    const size_t bytes = content_bytes(desc);
+    unsigned a;
+    for (a = desc->rank; a-- > 0; step *= desc->shape[a])
+        steps[a] = step;
+    for (to = 0; to < bytes; to += desc->elem_size) {
+        memcpy(after + to, before + from, desc->elem_size);
+        if (desc->expression)
+            express(after + to, desc);
+        for (a = desc->rank; a-- > 0;) {
+            const unsigned axis = desc->axes[a];
+            from += steps[axis];
+            if (++at[axis] < desc->shape[axis])
+                break;
+            from -= steps[axis] * desc->shape[axis];
+            at[axis] = 0;
+        }
+    }
+}
+
 static void compute(const slot *its, unsigned char *after, const unsigned char *before)
 {
     const ipt_plan_desc *const desc = &its->recipe.desc;
     const size_t size = desc->elem_size;
     size_t matrix, row, col, from, to;
-    for (matrix = 0; matrix < desc->batch; ++matrix, before += its->stride, after += its->stride)
+    for (matrix = 0; desc->rank && matrix < desc->batch; ++matrix)
+        compute_array(desc, after + matrix * its->stride, before + matrix * its->stride);
+    for (matrix = 0; !desc->rank && matrix < desc->batch; ++matrix, before += its->stride, after += its->stride)
         for (row = 0; row < desc->rows; ++row)
             for (col = 0; col < desc->cols; ++col) {
                 places_of(desc, row, col, &from, &to);

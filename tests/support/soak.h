@@ -19,6 +19,7 @@
     X(CONTEXTS, "contexts")                                                                                            \
     X(QUEUES, "queues")                                                                                                \
     X(BUFFERS, "buffers")                                                                                              \
+    X(DEVICE, "bytes of buffers")                                                                                      \
     X(PROGRAMS, "programs")                                                                                            \
     X(KERNELS, "kernels")                                                                                              \
     X(EVENTS, "events")                                                                                                \
@@ -60,9 +61,6 @@ SOAK_CREATES(cl_context, SOAK_CONTEXTS, clCreateContext,
 SOAK_CREATES(cl_command_queue, SOAK_QUEUES, clCreateCommandQueue,
              (cl_context context, cl_device_id device, cl_command_queue_properties properties, cl_int *error),
              (context, device, properties, error))
-SOAK_CREATES(cl_mem, SOAK_BUFFERS, clCreateBuffer,
-             (cl_context context, cl_mem_flags flags, size_t bytes, void *host, cl_int *error),
-             (context, flags, bytes, host, error))
 SOAK_CREATES(cl_program, SOAK_PROGRAMS, clCreateProgramWithBinary,
              (cl_context context, cl_uint count, const cl_device_id *devices, const size_t *lengths,
               const unsigned char **codes, cl_int *states, cl_int *error),
@@ -70,6 +68,29 @@ SOAK_CREATES(cl_program, SOAK_PROGRAMS, clCreateProgramWithBinary,
 SOAK_CREATES(cl_kernel, SOAK_KERNELS, clCreateKernel, (cl_program program, const char *name, cl_int *error),
              (program, name, error))
 SOAK_CREATES(cl_event, SOAK_EVENTS, clCreateUserEvent, (cl_context context, cl_int *error), (context, error))
+
+static cl_mem CL_API_CALL soak_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host,
+                                              cl_int *error)
+{
+    const cl_mem made = clCreateBuffer(context, flags, bytes, host, error);
+    soak_change(SOAK_BUFFERS, made != NULL);
+    soak_change(SOAK_DEVICE, made && !host ? (long)bytes : 0);
+    return made;
+}
+
+/* Nobody retains buffers: this is their end. */
+static cl_int CL_API_CALL soak_clReleaseMemObject(cl_mem buffer)
+{
+    size_t bytes = 0;
+    void *host = NULL;
+    cl_int error;
+    clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    clGetMemObjectInfo(buffer, CL_MEM_HOST_PTR, sizeof host, &host, NULL);
+    error = clReleaseMemObject(buffer);
+    soak_change(SOAK_BUFFERS, error ? 0 : -1);
+    soak_change(SOAK_DEVICE, error || host ? 0 : -(long)bytes);
+    return error;
+}
 
 static cl_program CL_API_CALL soak_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
                                                              const size_t *lengths, cl_int *error)
@@ -92,7 +113,6 @@ static cl_program CL_API_CALL soak_clCreateProgramWithSource(cl_context context,
 SOAK_HOLDS(cl_context, SOAK_CONTEXTS, clRetainContext, 1)
 SOAK_HOLDS(cl_context, SOAK_CONTEXTS, clReleaseContext, -1)
 SOAK_HOLDS(cl_command_queue, SOAK_QUEUES, clReleaseCommandQueue, -1)
-SOAK_HOLDS(cl_mem, SOAK_BUFFERS, clReleaseMemObject, -1)
 SOAK_HOLDS(cl_program, SOAK_PROGRAMS, clReleaseProgram, -1)
 SOAK_HOLDS(cl_kernel, SOAK_KERNELS, clReleaseKernel, -1)
 SOAK_HOLDS(cl_event, SOAK_EVENTS, clRetainEvent, 1)

@@ -51,6 +51,10 @@ static ipt_result ipt__axes_take(const ipt_plan_desc *desc, ipt__array *array)
                              desc->shape[i], desc->elem_size);
     }
     array->elements = bytes / desc->elem_size;
+    if (desc->batch_stride % ipt__unit_bytes(desc->elem_size))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "batch_stride = %zu is not a multiple of %zu, the largest power of two in elem_size",
+                         desc->batch_stride, ipt__unit_bytes(desc->elem_size));
     if (desc->batch_stride && desc->batch_stride < bytes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "batch_stride = %zu is less than an array of %zu bytes",
                          desc->batch_stride, bytes);
@@ -105,7 +109,7 @@ static ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array 
         made.to = IPT_FORMAT_CCRB;
     }
     *repeats = 1;
-    if (pass->batch == 1) /* gaps between arrays are gaps between matrices */
+    if (pass->batch == 1 && made.batch > 1) /* gaps between arrays are gaps between matrices */
         return made;
     made.batch_stride = 0;
     made.batch = pass->batch;
@@ -151,6 +155,15 @@ static void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int pa
     ipt__text_add(out, ", %d %s\n", passes, passes == 1 ? "pass" : "passes");
 }
 
+/* The description's line of a narrow plan. */
+static void ipt__narrow_describe(ipt__text *out, const ipt_plan *plan)
+{
+    if (plan->narrow)
+        ipt__text_add(out, "  at places that are no multiples of %zu: in units of %zu bytes, %d %s\n",
+                      plan->problem.unit_bytes, plan->narrow->problem.unit_bytes, plan->narrow->layout.stage_count,
+                      plan->narrow->layout.stage_count == 1 ? "stage" : "stages");
+}
+
 /* Writes the description: of the array, then of each pass. */
 static ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_desc *desc)
 {
@@ -166,8 +179,11 @@ static ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_des
     ipt__axes_describe(&out, desc, plan->pass_count ? plan->pass_count : 1);
     if (former)
         ipt__text_add(&out, "%s", former);
-    for (i = 0; i < plan->pass_count; ++i)
+    ipt__narrow_describe(&out, plan);
+    for (i = 0; i < plan->pass_count; ++i) {
         ipt__text_add(&out, "%d. %s", i + 1, plan->passes[i].plan->description);
+        ipt__narrow_describe(&out, plan->passes[i].plan);
+    }
     result = ipt__plan_keep_description(plan, text);
     ipt__release(allocator, text);
     ipt__release(allocator, former);
@@ -188,6 +204,22 @@ static ipt_result ipt__matrix_plan_make(ipt_context *context, const ipt_plan_des
     }
     return result;
 #endif
+}
+
+/* Gives a plan of longer units than `unit` bytes its narrow one, in units of so many. */
+static ipt_result ipt__plan_add_narrow(ipt_plan *plan, const ipt_plan_desc *desc, size_t unit)
+{
+    const int grows = plan->workspace->grows;
+    ipt_plan_desc its = *desc;
+    ipt_result result;
+    if (plan->problem.unit_bytes <= unit || desc->max_host_memory || (plan->host && plan->host->cut.chunk_bytes))
+        return IPT_SUCCESS;
+    its.flags &= ~IPT_MEASURE;
+    plan->unit_most = unit;
+    plan->workspace->grows = 1;
+    result = ipt__plan_make(plan->context, &its, plan, &plan->narrow);
+    plan->workspace->grows = grows;
+    return result;
 }
 
 /* Makes a plan for matrices on the device, in host memory or in a storage. owner: see ipt__plan_new. */
@@ -227,6 +259,18 @@ static ipt_result ipt__passes_make_copies(ipt_plan *plan, const ipt_plan_desc *d
     return ipt__any_plan_make(plan->context, &its, owner, &plan->copies);
 }
 
+/* Fits a pass to gaps between arrays that its units do not divide: by shorter units, or array by array where host
+ * memory holds them at any address. */
+static void ipt__pass_fit_gaps(ipt_plan *plan, ipt_plan_desc *desc, size_t *repeats)
+{
+    plan->unit_most = ipt__unit_bytes(desc->batch_stride);
+    if (!plan->passes_cut || ipt__unit_bytes(desc->elem_size) <= plan->unit_most)
+        return;
+    *repeats = desc->batch;
+    desc->batch = 1;
+    desc->batch_stride = 0;
+}
+
 /* Makes the plans of the passes. They share the plan's workspace, unless each is cut or split. */
 static ipt_result ipt__passes_make(ipt_plan *plan, ipt_context *const *contexts, size_t split,
                                    const ipt_plan_desc *desc, const ipt__array *array, ipt__pass *passes, int count,
@@ -261,19 +305,17 @@ static ipt_result ipt__passes_make(ipt_plan *plan, ipt_context *const *contexts,
             its.max_device_memory =
                 (desc->max_device_memory ? desc->max_device_memory : ipt__cut_limit(plan) / 4 * 3) / (size_t)count;
 #endif
+        ipt__pass_fit_gaps(plan, &its, &made->repeats);
         result = ipt__pass_plan_make(plan, contexts, split, &its, owner, &made->plan);
         if (result)
             break;
         ++plan->pass_count;
-        plan->problem.unit_bytes = ipt__max(plan->problem.unit_bytes, made->plan->problem.unit_bytes);
+        if (!plan->passes_cut)
+            result = ipt__plan_add_narrow(made->plan, &its, plan->problem.unit_bytes);
     }
     if (!result && passes[0].inner_rows)
         result = ipt__passes_make_copies(plan, desc, array, owner);
     plan->own.grows = 0;
-    if (!result && plan->problem.desc.batch > 1 && plan->problem.desc.batch_stride % plan->problem.unit_bytes)
-        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                           "batch_stride = %zu is not a multiple of %zu, to which the passes' elements are aligned",
-                           plan->problem.desc.batch_stride, plan->problem.unit_bytes);
     return result;
 }
 
@@ -325,9 +367,11 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     if (desc->expression)
         applies = ipt__passes_apply(&array, passes, &count);
     one = ipt__pass_desc(desc, &array, &passes[0], &repeats);
-    if (count > 1 || repeats > 1 || passes[0].inner_rows || split)
+    if (count > 1 || repeats > 1 || passes[0].inner_rows || split || one.batch_stride % ipt__unit_bytes(one.elem_size))
         return ipt__passes_plan_make(contexts, split, desc, &array, passes, count, applies, plan);
     result = ipt__any_plan_make(context, &one, NULL, plan);
+    if (!result)
+        result = ipt__plan_add_narrow(*plan, &one, ipt__unit_bytes(desc->elem_size));
     if (!result)
         result = ipt__axes_write_description(*plan, desc);
     if (result) {

@@ -88,6 +88,14 @@ IPT__PRINTF(3, 4) static IPT__RARE int ipt__print(char *text, size_t capacity, c
 
 static IPT__THREAD_LOCAL char ipt__error_text[4096];
 
+/* The proposal of the last failure. */
+typedef struct ipt__advice {
+    size_t enough; /* a value that would do; 0: none */
+    size_t limit;  /* the field of ipt_plan_desc, by its offset */
+    size_t begin;  /* of the proposal in the text */
+} ipt__advice;
+static IPT__THREAD_LOCAL ipt__advice ipt__advised;
+
 IPT_API const char *ipt_context_error(const ipt_context *context)
 {
     (void)context;
@@ -100,7 +108,19 @@ IPT__PRINTF(2, 3) static IPT__RARE ipt_result ipt__fail(ipt_result result, const
     va_start(arguments, format);
     IPT__VSNPRINTF(ipt__error_text, sizeof ipt__error_text, format, arguments);
     va_end(arguments);
+    ipt__advised.enough = 0;
     return result;
+}
+
+/* Adds a proposal to the last failure: a larger limit. */
+static IPT__RARE ipt_result ipt__advise(size_t limit, size_t enough)
+{
+    ipt__advice *const advice = &ipt__advised;
+    advice->begin = strlen(ipt__error_text);
+    advice->limit = limit;
+    advice->enough = enough;
+    ipt__print(ipt__error_text + advice->begin, sizeof ipt__error_text - advice->begin, ": %zu would do", enough);
+    return IPT_ERROR_UNSUPPORTED;
 }
 
 /* The errors of OpenCL up to 3.0 and of extensions that ipt may meet. Numbers, because older headers lack some

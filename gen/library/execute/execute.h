@@ -30,11 +30,17 @@ static ipt_result ipt__check_one_device(const ipt_plan *plan)
     return result;
 }
 
+/* Bytes whose multiples the places of a plan's batch are. */
+static size_t ipt__plan_unit(const ipt_plan *plan)
+{
+    return (plan->narrow ? plan->narrow : plan)->problem.unit_bytes;
+}
+
 /* The alignment of a host address for devices that work in host memory. GPU kernels access vectors. CPU kernels access
  * units, or words if those are aligned. */
 static size_t ipt__host_alignment(const ipt_plan *plan)
 {
-    return plan->context->limits.cpu ? plan->problem.unit_bytes : (size_t)IPT__VECTOR_BYTES;
+    return plan->context->limits.cpu ? ipt__plan_unit(plan) : (size_t)IPT__VECTOR_BYTES;
 }
 
 /* A caller's buffer that holds the batch from byte `offset`, with the names of both for messages. refused: access flags
@@ -53,12 +59,12 @@ enum { IPT__BUFFER_READ_AND_WRITTEN = CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY };
 static void ipt__operand_of(const ipt_plan *plan, ipt__operand *operand, size_t bytes)
 {
     operand->bytes = bytes;
-    operand->unit = plan->problem.unit_bytes;
+    operand->unit = ipt__plan_unit(plan);
     operand->host_alignment = ipt__host_alignment(plan);
 }
 
-/* unaligned: see ipt__run, may be NULL. */
-static ipt_result ipt__check_buffer(const ipt_context *plan_context, const ipt__operand *operand, int *unaligned)
+/* address: see ipt__call, may be NULL. */
+static ipt_result ipt__check_buffer(const ipt_context *plan_context, const ipt__operand *operand, size_t *address)
 {
     const char *const name = operand->name;
     const cl_mem buffer = operand->buffer;
@@ -86,8 +92,8 @@ static ipt_result ipt__check_buffer(const ipt_context *plan_context, const ipt__
     if (flags & operand->refused)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is a %s buffer", name,
                          flags & CL_MEM_READ_ONLY ? "CL_MEM_READ_ONLY" : "CL_MEM_WRITE_ONLY");
-    if (unaligned)
-        *unaligned |= (size_t)host % IPT__WORD_BYTES != 0;
+    if (address)
+        *address |= (size_t)host;
     if ((size_t)host % operand->host_alignment)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "%s was made over host memory at %p: the device works there, so a multiple of %zu is needed",
@@ -226,18 +232,25 @@ typedef struct ipt__call {
     cl_command_queue queue;
     cl_mem source, target;
     size_t source_offset, target_offset;
-    int unaligned; /* see ipt__run */
+    size_t address; /* of host memory under the buffers, both by bitwise or; 0: none */
     cl_uint wait_count;
     const cl_event *wait;
 } ipt__call;
 
-/* Enqueues a plan's launches in place. All has been checked. *event as in ipt_plan_execute. */
-static ipt_result ipt__plan_enqueue(ipt_plan *plan, const ipt__call *call, cl_event *event)
+/* The plan, or its narrow one where its own units do not fit. places: addresses and offsets, by bitwise or. */
+static ipt_plan *ipt__plan_for(ipt_plan *plan, size_t places)
 {
+    return plan->narrow && places % plan->problem.unit_bytes ? plan->narrow : plan;
+}
+
+/* Enqueues a plan's launches in place. All has been checked. *event as in ipt_plan_execute. */
+static ipt_result ipt__plan_enqueue(ipt_plan *any, const ipt__call *call, cl_event *event)
+{
+    ipt_plan *const plan = ipt__plan_for(any, call->address | call->target_offset);
     cl_event joined[2] = {NULL, NULL};
     ipt__run run = ipt__run_begin(plan, call->queue, call->wait_count, call->wait);
     ipt_result result;
-    run.unaligned = call->unaligned;
+    run.unaligned = call->address % IPT__WORD_BYTES != 0;
     ipt__run_give(&run, call->target, call->target_offset, call->target, call->target_offset);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
@@ -250,12 +263,13 @@ static ipt_result ipt__plan_enqueue(ipt_plan *plan, const ipt__call *call, cl_ev
 }
 
 /* The same out of place. */
-static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *plan, const ipt__call *call, cl_event *event)
+static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *any, const ipt__call *call, cl_event *event)
 {
+    ipt_plan *const plan = ipt__plan_for(any, call->address | call->source_offset | call->target_offset);
     const ipt__turn none = {0, 0, 0};
     ipt__run run = ipt__run_begin(plan, call->queue, call->wait_count, call->wait);
     ipt_result result = IPT_SUCCESS;
-    run.unaligned = call->unaligned;
+    run.unaligned = call->address % IPT__WORD_BYTES != 0;
     ipt__run_give(&run, call->source, call->source_offset, call->target, call->target_offset);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     if (plan->out_of_place < 0)
@@ -331,7 +345,7 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
         result = ipt__check_queue(plan->context, queue, num_wait_events, wait_events);
     if (!result) {
         ipt__operand_of(plan, &operand, plan->problem.span_bytes);
-        result = ipt__check_buffer(plan->context, &operand, &call.unaligned);
+        result = ipt__check_buffer(plan->context, &operand, &call.address);
     }
     return result ? result : ipt__passes_enqueue(plan, &call, 0, event);
 }
@@ -384,10 +398,10 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     if (!result) {
         ipt__operand_of(plan, &from, ipt__source_span(&plan->problem));
         ipt__operand_of(plan, &to, ipt__result_span(&plan->problem));
-        result = ipt__check_buffer(plan->context, &from, &call.unaligned);
+        result = ipt__check_buffer(plan->context, &from, &call.address);
     }
     if (!result)
-        result = ipt__check_buffer(plan->context, &to, &call.unaligned);
+        result = ipt__check_buffer(plan->context, &to, &call.address);
     if (!result)
         result = ipt__check_apart(&from, &to);
     return result ? result : ipt__passes_enqueue(plan, &call, 1, event);

@@ -227,11 +227,18 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     if (workspace >= limit || !ipt__cut_make(plan, ipt__cut_most(plan, limit - workspace) / IPT__CUT_SLOTS,
                                              IPT__CUT_BLOCK_WANTED, &plan->host->cut)) {
         const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) * line;
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "%s = %zu is too little for a panel of a %zu x %zu matrix of %zu bytes: %zu would do",
-                         plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
-                         ipt__cut_most(plan, limit), plan->problem.desc.rows, plan->problem.desc.cols,
-                         plan->problem.desc.elem_size, IPT__CUT_SLOTS * panel + panel / 2 + workspace);
+        const size_t enough = IPT__CUT_SLOTS * panel + panel / 2 + workspace;
+        if (!plan->problem.desc.max_device_memory)
+            return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                             "the device memory for pieces is %zu, too little for a panel of a %zu x %zu matrix of %zu "
+                             "bytes, which takes %zu",
+                             ipt__cut_most(plan, limit), plan->problem.desc.rows, plan->problem.desc.cols,
+                             plan->problem.desc.elem_size, enough);
+        ipt__fail(IPT_ERROR_UNSUPPORTED,
+                  "max_device_memory = %zu is too little for a panel of a %zu x %zu matrix of %zu bytes",
+                  ipt__cut_most(plan, limit), plan->problem.desc.rows, plan->problem.desc.cols,
+                  plan->problem.desc.elem_size);
+        return ipt__advise(offsetof(ipt_plan_desc, max_device_memory), enough);
     }
     host->share_count = 1;
     host->part_count = plan->host->cut.chunks;

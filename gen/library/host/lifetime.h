@@ -117,6 +117,7 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
     while (plan->pass_count)
         ipt_plan_destroy(plan->passes[--plan->pass_count].plan);
     ipt_plan_destroy(plan->copies);
+    ipt_plan_destroy(plan->narrow);
     host = plan->host;
     if (host) {
 #ifndef IPT_NO_HOST_STREAMING
@@ -160,7 +161,7 @@ IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
     if (of_passes)
         return of_passes;
     IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first execution of a host matrix adds to it */
-    bytes = plan->pass_count ? plan->own.bytes : plan->layout.workspace + (plan->host ? plan->host->workspace : 0);
+    bytes = ipt__max(plan->own.bytes, plan->layout.workspace) + (plan->host ? plan->host->workspace : 0);
     IPT_LOCK_RELEASE(&plan->workspace->lock);
 #ifndef IPT_NO_HOST_STREAMING
     for (i = 0; plan->host && plan->host->cut.chunk_bytes && i < 4; ++i) { /* the plans of the pieces have no pieces */

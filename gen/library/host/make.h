@@ -75,11 +75,10 @@ static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_p
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "max_workspace allows %zu bytes, too few for the pieces of a %zu x %zu matrix of %zu bytes",
                          limit, plan->problem.desc.rows, plan->problem.desc.cols, plan->problem.desc.elem_size);
-    return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "max_workspace allows %zu bytes, too few for the pieces of a %zu x %zu matrix of %zu bytes: %zu "
-                     "would do",
-                     limit, plan->problem.desc.rows, plan->problem.desc.cols, plan->problem.desc.elem_size,
-                     plan->problem.desc.max_workspace);
+    ipt__fail(IPT_ERROR_UNSUPPORTED,
+              "max_workspace allows %zu bytes, too few for the pieces of a %zu x %zu matrix of %zu bytes", limit,
+              plan->problem.desc.rows, plan->problem.desc.cols, plan->problem.desc.elem_size);
+    return ipt__advise(offsetof(ipt_plan_desc, max_workspace), plan->problem.desc.max_workspace);
 }
 
 /* Opens a cut plan with `open`, the function for its kind of matrices. */
@@ -113,14 +112,12 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt
 }
 
 /* Refuses a plan with a limit that its parts accept, too. A limit for the plan alone would fail at the first execution.
- * Returns the error; may replace its text. */
-static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_result error)
+ */
+static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused)
 {
     ipt_plan_desc desc = refused->problem.desc;
-    char cause[IPT__CAUSE_BYTES];
     ipt_plan *trial;
     size_t enough = 0;
-    ipt__keep_cause(cause);
     desc.host = IPT_HOST_AUTO;
     desc.max_workspace = refused->enough;
     if (!ipt__plan_make(refused->context, &desc, NULL, &trial)) {
@@ -128,8 +125,7 @@ static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused, ipt_resul
             enough = ipt__host_open(trial, IPT_HOST_OVERLAPPED) ? trial->enough : 0;
         ipt_plan_destroy(trial);
     }
-    return enough > refused->enough ? ipt__fail_for_parts(ipt__problem_budget(&refused->problem), enough)
-                                    : ipt__fail(error, "%s", cause);
+    return ipt__fail_for_parts(ipt__problem_budget(&refused->problem), ipt__max(enough, refused->enough));
 }
 
 /* Makes a plan for matrices on the device or in host memory. in_pieces: cut the matrix even if it would fit. */
@@ -145,7 +141,7 @@ static IPT__RARE ipt_result ipt__host_plan_make_as(ipt_context *context, const i
     } else {
         result = ipt__plan_make_stages(*plan);
         if (result == IPT_ERROR_UNSUPPORTED && (*plan)->enough && desc->host == IPT_HOST_OVERLAPPED && context->context)
-            result = ipt__plan_propose_for_parts(*plan, result);
+            result = ipt__plan_propose_for_parts(*plan);
     }
     return ipt__host_plan_end(plan, result);
 }

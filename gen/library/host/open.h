@@ -87,9 +87,9 @@ static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
 
 static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
 {
-    return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                     "max_workspace allows %zu bytes, too few for a plan and the parts of host: %zu would do", budget,
-                     enough);
+    ipt__fail(IPT_ERROR_UNSUPPORTED, "max_workspace allows %zu bytes, too few for a plan and the parts of host",
+              budget);
+    return ipt__advise(offsetof(ipt_plan_desc, max_workspace), enough);
 }
 
 /* Refuses parts that exceed the plan's workspace limit. Each device needs room for two plans if the second cannot

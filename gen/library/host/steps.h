@@ -174,14 +174,14 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
     }
     if (!used) {
         memset(&plan->host->cut, 0, sizeof plan->host->cut);
-        return ipt__fail(
-            IPT_ERROR_UNSUPPORTED,
-            "max_host_memory = %zu%s is too little for panels of a %zu x %zu matrix of %zu bytes: some %zu would do",
-            limit, device ? ", or max_device_memory," : "", plan->problem.desc.rows, plan->problem.desc.cols,
-            plan->problem.desc.elem_size,
-            5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) *
-                    ipt__min(plan->problem.desc.rows, plan->problem.desc.cols) +
-                plan->problem.matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES);
+        ipt__fail(IPT_ERROR_UNSUPPORTED,
+                  "max_host_memory = %zu%s is too little for panels of a %zu x %zu matrix of %zu bytes", limit,
+                  device ? ", or max_device_memory," : "", plan->problem.desc.rows, plan->problem.desc.cols,
+                  plan->problem.desc.elem_size);
+        return ipt__advise(offsetof(ipt_plan_desc, max_host_memory),
+                           5 * ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) *
+                                   ipt__min(plan->problem.desc.rows, plan->problem.desc.cols) +
+                               plan->problem.matrix_bytes / (8 * IPT__CUT_RUN_BYTES) + 8 * IPT__CUT_PAGE_BYTES);
     }
     host->share_count = 1;
     host->shares = (ipt__host_share *)ipt__allocate(&plan->context->allocator, sizeof *host->shares);

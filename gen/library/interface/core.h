@@ -166,11 +166,13 @@ typedef struct ipt_plan_desc {
 /* Arrays of up to IPT_MAX_RANK axes, such as numpy.transpose(source, axes) without a second array. rows and cols are 0
  * then, batch and batch_stride are of arrays. The plan takes one or more passes, each a batch of transpositions. Its
  * description lists them.
- *   byte_offset, batch_stride and addresses of host memory are multiples of the largest power of two, 16 at most, that
- * divides the bytes which the passes move as one: elem_size times the lengths of the last axes that stay there.
- *   Forced sequences, tiles, kernels, formats, moves, pitches and IPT_PAD are for matrices. Arrays of several passes
- * that exceed max_device_memory or the device cross the bus once for each pass. So do all that are distributed over
- * several contexts. In a storage, the steps of the passes follow one another. */
+ *   byte_offset and batch_stride are multiples of the largest power of two that divides elem_size (16 at most), as
+ * those of matrices are: on every device, within every limit, and whatever passes the planner takes. Where axes stay
+ * together, passes move longer units. They are fastest at places that are multiples of 16. At other places they move
+ * the element's own units, for which the plan has kernels of their own. Forced sequences, tiles, kernels, formats,
+ * moves, pitches and IPT_PAD are for matrices. Arrays of several passes that exceed max_device_memory or the device
+ * cross the bus once for each pass. So do all that are distributed over several contexts. In a storage, the steps of
+ * the passes follow one another. */
 
 /* Rows with gaps, such as those of a region in a larger picture. The source has `rows` rows of cols elements, row_pitch
  * bytes apart. The result has `cols` rows of rows elements, row_pitch_out bytes apart (moves that do not transpose:

@@ -1,5 +1,14 @@
 /* Results that all ranks share, and MPI's errors. */
 
+/* Removes the proposal from the last failure: it is that of a part. Returns the failure. */
+static IPT__RARE ipt_result ipt__drop_advice(ipt_result result)
+{
+    if (result && ipt__advised.enough)
+        ipt__error_text[ipt__advised.begin] = 0;
+    ipt__advised.enough = 0;
+    return result;
+}
+
 struct ipt_mpi_plan {
     ipt_context *context;
     MPI_Comm communicator; /* a duplicate */

@@ -190,7 +190,7 @@ IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *con
     if (!result)
         result = ipt__mpi_agree_on_desc(made);
     if (!result)
-        result = ipt__mpi_agree(own, ipt__mpi_open(made));
+        result = ipt__mpi_agree(own, ipt__drop_advice(ipt__mpi_open(made)));
     if (!result)
         result = ipt__mpi_size_messages(made);
     if (!result)

@@ -73,10 +73,10 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
     plan->enough = 0;
     if (!result && budget && plan->layout.workspace > budget) {
         plan->enough = plan->layout.minimum_workspace;
-        result = ipt__fail(IPT_ERROR_UNSUPPORTED,
-                           "%s allows %zu bytes, too few for %zu x %zu elements of %zu bytes: %zu would do",
-                           desc->max_workspace ? "max_workspace" : "the default of max_workspace", budget, desc->rows,
-                           desc->cols, desc->elem_size, plan->enough);
+        ipt__fail(IPT_ERROR_UNSUPPORTED, "%s allows %zu bytes, too few for %zu x %zu elements of %zu bytes",
+                  desc->max_workspace ? "max_workspace" : "the default of max_workspace", budget, desc->rows,
+                  desc->cols, desc->elem_size);
+        result = ipt__advise(offsetof(ipt_plan_desc, max_workspace), plan->enough);
     }
     if (!result)
         result = ipt__plan_select_layout(plan, budget);
@@ -119,6 +119,7 @@ static void ipt__plan_begin(ipt_plan *plan, ipt_context *context)
     ipt__context_retain(context);
     plan->context = context;
     plan->out_of_place = -1;
+    plan->unit_most = IPT__VECTOR_BYTES;
 }
 
 /* Destroys a plan that serves matrices on the device only. */
@@ -156,7 +157,7 @@ static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_d
     ipt__plan_begin(made, context);
     if (owner)
         made->workspace = owner->workspace;
-    result = ipt__problem_fill(&context->limits, desc, &made->problem);
+    result = ipt__problem_fill(&context->limits, desc, owner ? owner->unit_most : IPT__VECTOR_BYTES, &made->problem);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
     if (result)
@@ -208,37 +209,37 @@ IPT_API const char *ipt_plan_describe(const ipt_plan *plan)
     return plan ? plan->description : "";
 }
 
-/* A first out-of-place execution adds one. */
-static size_t ipt__plan_kernel_count(const ipt_plan *plan)
-{
-    size_t count;
-    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-    count = (size_t)plan->kernel_count;
-    IPT_LOCK_RELEASE(&plan->workspace->lock);
-    return count;
-}
-
-IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
+#ifndef IPT_NO_KERNEL_SOURCE
+/* Returns the source of kernel *index of a plan, of its passes and of its narrow plan, or NULL. *index becomes less by
+ * the number of kernels before. */
+static const char *ipt__plan_source(const ipt_plan *plan, size_t *index)
 {
     const char *source = NULL;
     int i;
     if (!plan)
         return NULL;
-    for (i = 0; i < plan->pass_count; ++i) {
-        const size_t count = ipt__plan_kernel_count(plan->passes[i].plan);
-        if (index < count)
-            return ipt_plan_source(plan->passes[i].plan, index);
-        index -= count;
-    }
-    if (plan->copies)
-        return ipt_plan_source(plan->copies, index);
-    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-#ifndef IPT_NO_KERNEL_SOURCE
-    if (index < (size_t)plan->kernel_count)
-        source = plan->kernels[index].program->source;
-#else
-    (void)index;
-#endif
+    for (i = 0; i < plan->pass_count && !source; ++i)
+        source = ipt__plan_source(plan->passes[i].plan, index);
+    if (!source)
+        source = ipt__plan_source(plan->copies, index);
+    if (source)
+        return source;
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first out-of-place execution adds a kernel */
+    if (*index < (size_t)plan->kernel_count)
+        source = plan->kernels[*index].program->source;
+    else
+        *index -= (size_t)plan->kernel_count;
     IPT_LOCK_RELEASE(&plan->workspace->lock);
-    return source;
+    return source ? source : ipt__plan_source(plan->narrow, index);
+}
+#endif
+
+IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
+{
+#ifndef IPT_NO_KERNEL_SOURCE
+    return ipt__plan_source(plan, &index);
+#else
+    (void)plan, (void)index;
+    return NULL;
+#endif
 }

@@ -368,8 +368,9 @@ static ipt_result ipt__problem_take_stride(ipt__problem *problem)
     return IPT_SUCCESS;
 }
 
-/* Checks a desc and completes it to a problem: padding, batch, pitches, stride, sizes, unit. */
-static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const ipt_plan_desc *given,
+/* Checks a desc and completes it to a problem: padding, batch, pitches, stride, sizes, unit of unit_most bytes at most.
+ */
+static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const ipt_plan_desc *given, size_t unit_most,
                                               ipt__problem *problem)
 {
     ipt_plan_desc *const desc = &problem->desc;
@@ -422,7 +423,7 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "rows = %zu, cols = %zu, elem_size = %zu: the product overflows",
                          desc->rows, desc->cols, desc->elem_size);
     problem->matrix_bytes = bytes;
-    problem->unit_bytes = ipt__unit_bytes(desc->elem_size);
+    problem->unit_bytes = ipt__min(ipt__unit_bytes(desc->elem_size), unit_most);
     problem->element_units = desc->elem_size / problem->unit_bytes;
     result = ipt__problem_take_pitches(problem);
     if (!result)

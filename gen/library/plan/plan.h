@@ -44,6 +44,9 @@ struct ipt_plan {
     char *description;
     ipt__pass_plan passes[IPT__MOST_PASSES + 1]; /* of arrays; the plan has no stages of its own then */
     int pass_count;                              /* 0: a plan for matrices */
+    size_t unit_most;                            /* bytes of the units of plans that borrow its workspace, at most */
+    ipt_plan *narrow;     /* does the same in the units of an array's elements, at places that are no multiples of the
+                             longer units of this plan. It borrows the workspace. NULL: the units are the elements' */
     ipt_plan *copies;     /* copies arrays whose first pass only works in place, for out of place; else NULL */
     int passes_cut;       /* the array is too large for the device: each pass goes through host memory by itself */
     ipt__host_plan *host; /* NULL: the plan serves matrices on the device only */

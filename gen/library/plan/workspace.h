@@ -41,21 +41,21 @@ static size_t ipt__less_than(const ipt_context *context, size_t refused)
 static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
 {
     const unsigned char zero = 0;
-    const size_t bytes = plan->layout.workspace;
+    size_t bytes = plan->layout.workspace;
     ipt__workspace *to = &plan->own;
     cl_event event = NULL;
     cl_int error;
     ipt_result result;
     if (!bytes || !plan->context->context)
         return IPT_SUCCESS;
-    if (ipt__plan_borrows(plan) && plan->workspace->bytes >= bytes)
+    if (ipt__plan_borrows(plan) && plan->workspace->buffer && plan->workspace->bytes >= bytes)
         return IPT_SUCCESS;
-    if (plan->workspace->grows) {
+    if (plan->workspace->grows) { /* after a failure, a smaller attempt still gets what earlier plans need */
         to = plan->workspace;
         if (to->buffer)
             ipt__cl.clReleaseMemObject(to->buffer);
         to->buffer = NULL;
-        to->bytes = 0;
+        bytes = ipt__max(bytes, to->bytes);
     }
     plan->workspace = to;
     result = ipt__buffer_make(plan->context, bytes, NULL, "workspace", &plan->refused, &to->buffer);
