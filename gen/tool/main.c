@@ -4,7 +4,7 @@
  * A source file calls only files to its right or on later lines:
  * main > command_* > batch_list, shape_list > setup, arguments > options, shape, draft, show > batch_spec
  * transpose: output > picture_move, stored_resume, stored_start > stored_steps > stored_marks > matrix_file, stopped >
- *   journal, stb, exif, picture, netpbm > npy
+ *   journal, stb, exif, picture_check, jpeg_check, picture, netpbm > npy
  * precompile: programs, offline > offline_run > offline_steps, offline_ptx > offline_target
  * bench: startup, startup_step, plot, bench_show, bench_blas, bench_measure > bench_device > bench_shapes >
  * bench_result all: messages, text, numbers, seconds > system (system.c, system_windows.c) > ipt.h (library.c) */
@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_ROUNDS = 3, DEFAULT_ELEM_SIZE = 4 };
+enum { DEFAULT_ROUNDS = 3, DEFAULT_ELEM_SIZE = 4, DEFAULT_MEMORY = 1 << 30 };
 
 #define ACTION_NOTES                                                                                                   \
     "--action ACTION:TYPE:SIZES[:WORD ...] is a batch of a ready action, such as posv:double:6x1:100000 or "           \
@@ -152,6 +152,7 @@ static int run(const char *program, char **words)
     given.elem_size = DEFAULT_ELEM_SIZE;
     given.random.seed = given.random.multiple = 1;
     given.random.bytes.high = SIZE_MAX;
+    given.memory = DEFAULT_MEMORY;
     int code = arguments_read(chosen, words + 1, &given);
     if (code == 0) {
         code = given.help ? run_help(chosen->name) : chosen->run(&given);

@@ -59,6 +59,7 @@
     X(wisdom)                                                                                                          \
     X(offline)                                                                                                         \
     X(formats)                                                                                                         \
+    X(encoded)                                                                                                         \
     X(files)                                                                                                           \
     X(pictures)                                                                                                        \
     X(batches)                                                                                                         \
