@@ -160,7 +160,7 @@ static int run(const char *program, char **words, bool *reports)
         return run_help(chosen->name);
     }
     if (code == 0) {
-        code = same_files_check(&given);
+        code = same_files_check(&given, (chosen->options & FOR_TUNE) != 0);
     }
     *reports = (chosen->options & (FOR_TRANSPOSE | FOR_PRECOMPILE)) != 0;
     return code == 0 ? chosen->run(&given) : code;

@@ -52,7 +52,7 @@ static const char *option_of(const arguments *given, const char *const *field)
     return "--action";
 }
 
-int same_files_check(const arguments *given)
+int same_files_check(const arguments *given, bool adds)
 {
     const char *const *const outputs[] = {&given->output, &given->embed, &given->csv, &given->plot};
     const char *const *const inputs[] = {&given->shapes, &given->wisdom, &given->profile};
@@ -62,8 +62,8 @@ int same_files_check(const arguments *given)
             const char *const *const other = k < OUTPUTS            ? outputs[k]
                                              : k < OUTPUTS + INPUTS ? inputs[k - OUTPUTS]
                                                                     : &given->actions[k - OUTPUTS - INPUTS];
-            const bool adds = outputs[i] == &given->output && other == &given->wisdom; /* 'ipt tune' adds to a file */
-            if (*other != NULL && !adds && is_same(*outputs[i], *other)) {
+            const bool may = adds && outputs[i] == &given->output && other == &given->wisdom;
+            if (*other != NULL && !may && is_same(*outputs[i], *other)) {
                 return message_usage_error("%s and %s name the same file, '%s': it would be overwritten",
                                            option_of(given, outputs[i]), option_of(given, other), *other);
             }

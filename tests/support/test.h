@@ -60,6 +60,7 @@
     X(offline)                                                                                                         \
     X(formats)                                                                                                         \
     X(encoded)                                                                                                         \
+    X(messages)                                                                                                        \
     X(files)                                                                                                           \
     X(pictures)                                                                                                        \
     X(batches)                                                                                                         \
