@@ -40,7 +40,9 @@ static const command commands[] = {
      command_devices, NULL},
     {"transpose", OPERAND_FILE, "transpose the matrices of a NumPy file (.npy), or a picture, in place",
      FOR_ALL | FOR_TRANSPOSE | FOR_MOVES, command_transpose,
-     "FILE is a NumPy file or a picture. PGM, PPM and PAM pictures change in place. PNG, JPEG, BMP and TGA pictures "
+     "FILE is a NumPy file or a picture. An array of more than two axes exchanges its last two; Python's "
+     "ipt.transpose(x) reverses all axes, as --axes can. PGM, PPM and PAM pictures change in place. PNG, JPEG, BMP and "
+     "TGA pictures "
      "need -o FILE, whose extension names the format: .png .jpg .bmp .tga .pgm .ppm .pam.\n"
      "--raw takes NumPy's names of types, too, such as 300x200:float32.\n\n"
      "The file may be larger than memory. During the work its journal, FILE" JOURNAL_SUFFIX ", lies beside it and "

@@ -14,7 +14,7 @@ for target in cache journal wisdom plan pictures encoded words actions; do
     [ $target = actions ] && tool="gen/tool/batch_spec.c gen/tool/numbers.c gen/tool/text.c gen/tool/system.c"
     [ $target = pictures ] && tool="gen/tool/netpbm.c gen/tool/exif.c gen/tool/npy.c gen/tool/numbers.c"
     [ $target = encoded ] && tool="gen/tool/stb.c gen/tool/picture.c gen/tool/picture_check.c gen/tool/jpeg_check.c"
-    [ $target = words ] && tool="gen/tool/arguments.c gen/tool/options.c gen/tool/axes.c gen/tool/shape.c gen/tool/messages.c gen/tool/bench_shapes.c gen/tool/batch_spec.c gen/tool/numbers.c gen/tool/text.c gen/tool/system.c gen/tool/offline_target.c"
+    [ $target = words ] && tool="gen/tool/arguments.c gen/tool/options.c gen/tool/axes.c gen/tool/shape.c gen/tool/bench_shapes.c gen/tool/bench_result.c gen/tool/batch_spec.c gen/tool/numbers.c gen/tool/text.c gen/tool/system.c gen/tool/offline_target.c gen/tool/offline_ptx.c"
     ${CC:-gcc} -std=c99 -O1 -I. -DFUZZ_MAKE_CORPUS -o $out/$target $here/$target.c $tool -ldl -lpthread
     rm -rf $here/corpus/$target
     mkdir -p $here/corpus/$target

@@ -523,7 +523,10 @@ def permute(array: Any, axes: Sequence[int], *, context: Optional[Context] = Non
 
 def transpose(array: Any, axes: Optional[Sequence[int]] = None, *, context: Optional[Context] = None,
               progress: Optional[Progress] = None) -> Any:
-    """The same with all axes reversed, unless axes says otherwise: a matrix becomes its transpose."""
+    """The same with all axes reversed, unless axes says otherwise: a matrix becomes its transpose.
+
+    The tool's 'ipt transpose FILE.npy' exchanges the last two axes instead.
+    """
     array = _taken(array)
     return permute(array, tuple(reversed(range(len(array.shape)))) if axes is None else axes, context=context,
                    progress=progress)
