@@ -19,9 +19,9 @@ EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rot
 TEST_SOURCES = $(sort $(wildcard tests/*/test_*.c)) $(TEST_SUPPORT:%=tests/support/%.c)
 TEST_SUPPORT = main test expect folders process meter fake_cl
 # The tool's files in gen/tool: used by the tool only, called by the tests, called by the benchmarks.
-TOOL = main json arguments options messages setup show shape shape_list batch_list draft programs matrix_file picture picture_move output ranks stb exif stored_marks stored_steps stored_start \
+TOOL = main same_files json arguments options messages setup show shape shape_list batch_list draft programs matrix_file picture_move output ranks stb exif stored_marks stored_steps stored_start \
        stored_resume command_devices command_plan command_precompile command_tune command_transpose command_bench startup startup_step library
-TESTED_TOOL = axes batch_spec plot bench_result npy netpbm journal stopped text numbers system offline offline_target offline_steps offline_run offline_ptx
+TESTED_TOOL = axes batch_spec plot bench_result npy netpbm picture picture_check jpeg_check journal stopped text numbers system offline offline_target offline_steps offline_run offline_ptx
 BENCH_TOOL = bench_shapes bench_device bench_measure bench_blas bench_show seconds
 TOOL_HEADERS = $(wildcard gen/tool/*.h)
 TESTED_OBJECTS = $(TESTED_TOOL:%=$(B)/tool/%.o)
@@ -405,7 +405,8 @@ $(PACKAGE)/done: $(B)/ipt FORCE | $(PACKAGE)
 	        -e 's|@VERSION@|$(VERSION)|' -e 's|@INTERFACE@|$(INTERFACE)|' $$template.in > $(PACKAGE)/$${template##*/} || exit 1; done
 	@for shell in bash zsh fish; do sh gen/package/completions.sh $(B)/ipt $$shell > $(PACKAGE)/ipt.$$shell || exit 1; done
 	@: > $(PACKAGE)/ipt.1
-	@! command -v help2man > /dev/null || help2man -N -n "in-place transposition on OpenCL devices" -o $(PACKAGE)/ipt.1 $(B)/ipt
+	@sh gen/package/manual.sh $(B)/ipt > $(PACKAGE)/ipt.h2m
+	@! command -v help2man > /dev/null || help2man -N -n "in-place transposition on OpenCL devices" --include=$(PACKAGE)/ipt.h2m -o $(PACKAGE)/ipt.1 $(B)/ipt
 	@touch $@
 
 deb: ## build Debian packages into build/deb with debhelper

@@ -23,7 +23,7 @@ typedef struct arguments {
     const char *wisdom, *profile, *output, *embed; /* paths, NULL: none */
     const char *target;                            /* NULL: the selected device */
     bool raw, verbose, help, measure, no_cooperative, pad, blas, out_of_place, write_profile, startup, startup_step;
-    bool resume, sync, no_journal, channels_last, json, mpi;
+    bool resume, sync, no_journal, channels_last, json, mpi, force;
     ipt_sequence sequence;
     ipt_variant variant_010, variant_100, variant_pad;
     ipt_format from, to;

@@ -74,8 +74,8 @@ int batch_list_plan(const arguments *given, batch_list *list, ipt_context *conte
         code = batch_list_create(&list->items[i], context, &batch);
         list->sources[i] = ipt_batch_source(batch);
         if (code == 0 && given->verbose) {
-            fprintf(stderr, "%zu of %zu: %s in %.3f seconds\n", i + 1, list->count, list->items[i].word,
-                    seconds_now() - start);
+            message_print(stderr, "%zu of %zu: %s in %.3f seconds", i + 1, list->count, list->items[i].word,
+                          seconds_now() - start);
         }
         ipt_batch_destroy(batch);
     }

@@ -208,10 +208,11 @@ int command_precompile(const arguments *command_line)
     }
     if (code == 0) {
         bool both = given.output != NULL && given.embed != NULL;
-        printf("%zu program%s%s, %zu bytes, to %s%s%s in %.3f seconds\n", work.programs, work.programs == 1 ? "" : "s",
-               work.programs < work.count ? " and the facts about the device" : "", work.size,
-               given.output != NULL ? given.output : "", both ? " and " : "", given.embed != NULL ? given.embed : "",
-               seconds_now() - start);
+        message_print(stdout, "%zu program%s%s, %zu bytes, to %s%s%s in %.3f seconds", work.programs,
+                      work.programs == 1 ? "" : "s",
+                      work.programs < work.count ? " and the facts about the device" : "", work.size,
+                      given.output != NULL ? given.output : "", both ? " and " : "",
+                      given.embed != NULL ? given.embed : "", seconds_now() - start);
     }
     for (size_t i = 0; i < work.count; i++) {
         free(work.entries[i].bytes);

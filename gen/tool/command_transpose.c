@@ -39,15 +39,19 @@ static int transpose_file(const arguments *given, stored_work *work)
     }
     if (code == 0 && given->verbose) {
         if (data_moves && file->moves_axes) {
-            printf("%s: %zu x (array of %u axes that move, elements of %zu bytes) permuted in %.3f seconds, %zu %s\n",
-                   file->path, file->batch, file->shape.array.rank, file->shape.elem_size, seconds_now() - start,
-                   work->steps - work->first_step, work->steps - work->first_step == 1 ? "step" : "steps");
+            message_print(
+                stdout,
+                "%s: %zu x (array of %u axes that move, elements of %zu bytes) permuted in %.3f seconds, %zu %s",
+                file->path, file->batch, file->shape.array.rank, file->shape.elem_size, seconds_now() - start,
+                work->steps - work->first_step, work->steps - work->first_step == 1 ? "step" : "steps");
         } else if (data_moves) {
-            printf("%s: %zu x (%zux%zu elements of %zu bytes) transposed in %.3f seconds, %zu %s\n", file->path,
-                   file->batch, file->shape.rows, file->shape.cols, file->shape.elem_size, seconds_now() - start,
-                   work->steps - work->first_step, work->steps - work->first_step == 1 ? "step" : "steps");
+            message_print(stdout, "%s: %zu x (%zux%zu elements of %zu bytes) transposed in %.3f seconds, %zu %s",
+                          file->path, file->batch, file->shape.rows, file->shape.cols, file->shape.elem_size,
+                          seconds_now() - start, work->steps - work->first_step,
+                          work->steps - work->first_step == 1 ? "step" : "steps");
         } else {
-            printf("%s: transposed in %.3f seconds, without moving data\n", file->path, seconds_now() - start);
+            message_print(stdout, "%s: transposed in %.3f seconds, without moving data", file->path,
+                          seconds_now() - start);
         }
     }
     return code;
@@ -58,7 +62,7 @@ static int check_options(const arguments *given)
 {
     static const char *const known[] = {"--raw",           "--memory",     "--matrix-memory", "--no-journal",
                                         "--move",          "--expression", "--type",          "--offset",
-                                        "--channels-last", "--axes",       "--order"};
+                                        "--channels-last", "--axes",       "--order",         "--force"};
     for (size_t i = 0; given->resume && i < sizeof known / sizeof known[0]; i++) {
         if (arguments_have(given, known[i])) {
             return message_usage_error("--resume does not go with %s, which the journal sets", known[i]);
@@ -75,6 +79,10 @@ static int check_options(const arguments *given)
     }
     if (arguments_have(given, "--offset") && !given->raw) {
         return message_usage_error("--offset needs --raw, whose matrices begin there");
+    }
+    if (given->force && !given->raw) {
+        return message_usage_error(
+            "--force needs --raw, which it makes take a NumPy file or a picture with its header");
     }
     if (given->channels_last && (given->raw || given->expression != NULL)) {
         return message_usage_error("--channels-last does not go with %s: %s", given->raw ? "--raw" : "--expression",

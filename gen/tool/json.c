@@ -1,5 +1,7 @@
 #include "json.h"
 
+#include "text.h"
+
 #include <string.h>
 
 static void write_string(FILE *stream, const char *text, size_t length)
@@ -11,8 +13,14 @@ static void write_string(FILE *stream, const char *text, size_t length)
             fprintf(stream, "\\%c", byte);
         } else if (byte < ' ') {
             fprintf(stream, "\\u%04x", byte);
-        } else {
+        } else if (byte < 0x80) {
             fputc(byte, stream);
+        } else if (text_character(text + i) > 0) {
+            const size_t bytes = text_character(text + i);
+            fwrite(text + i, 1, bytes, stream);
+            i += bytes - 1;
+        } else {
+            fputs("\\ufffd", stream); /* JSON is UTF-8 */
         }
     }
     fputc('"', stream);

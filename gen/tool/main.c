@@ -2,9 +2,9 @@
  * first byte. An error is one sentence on stderr and an exit code: 2 for a wrong command line, 1 for everything else.
  *
  * A source file calls only files to its right or on later lines:
- * main > command_* > batch_list, shape_list > setup, arguments > options, shape, draft, show > batch_spec
+ * main > same_files, command_* > batch_list, shape_list > setup, arguments > options, shape, draft, show > batch_spec
  * transpose: output > picture_move, stored_resume, stored_start > stored_steps > stored_marks > matrix_file, stopped >
- *   journal, stb, exif, picture, netpbm > npy
+ *   journal, stb, exif, picture_check, jpeg_check, picture, netpbm > npy
  * precompile: programs, offline > offline_run > offline_steps, offline_ptx > offline_target
  * bench: startup, startup_step, plot, bench_show, bench_blas, bench_measure > bench_device > bench_shapes >
  * bench_result all: messages, text, numbers, seconds > system (system.c, system_windows.c) > ipt.h (library.c) */
@@ -13,6 +13,7 @@
 #include "journal.h"
 #include "messages.h"
 #include "options.h"
+#include "same_files.h"
 #include "show.h"
 #include "system.h"
 #include "text.h"
@@ -24,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_ROUNDS = 3, DEFAULT_ELEM_SIZE = 4 };
+enum { DEFAULT_ROUNDS = 3, DEFAULT_ELEM_SIZE = 4, DEFAULT_MEMORY = 1 << 30 };
 
 #define ACTION_NOTES                                                                                                   \
     "--action ACTION:TYPE:SIZES[:WORD ...] is a batch of a ready action, such as posv:double:6x1:100000 or "           \
@@ -39,7 +40,9 @@ static const command commands[] = {
      command_devices, NULL},
     {"transpose", OPERAND_FILE, "transpose the matrices of a NumPy file (.npy), or a picture, in place",
      FOR_ALL | FOR_TRANSPOSE | FOR_MOVES, command_transpose,
-     "FILE is a NumPy file or a picture. PGM, PPM and PAM pictures change in place. PNG, JPEG, BMP and TGA pictures "
+     "FILE is a NumPy file or a picture. An array of more than two axes exchanges its last two; Python's "
+     "ipt.transpose(x) reverses all axes, as --axes can. PGM, PPM and PAM pictures change in place. PNG, JPEG, BMP and "
+     "TGA pictures "
      "need -o FILE, whose extension names the format: .png .jpg .bmp .tga .pgm .ppm .pam.\n"
      "--raw takes NumPy's names of types, too, such as 300x200:float32.\n\n"
      "The file may be larger than memory. During the work its journal, FILE" JOURNAL_SUFFIX ", lies beside it and "
@@ -128,7 +131,8 @@ static int run_help(const char *name)
     return 0;
 }
 
-static int run(const char *program, char **words)
+/* *reports: standard output only reports what the command did to files. */
+static int run(const char *program, char **words, bool *reports)
 {
     if (words[0] == NULL) {
         return message_usage_error("no command given");
@@ -152,11 +156,16 @@ static int run(const char *program, char **words)
     given.elem_size = DEFAULT_ELEM_SIZE;
     given.random.seed = given.random.multiple = 1;
     given.random.bytes.high = SIZE_MAX;
+    given.memory = DEFAULT_MEMORY;
     int code = arguments_read(chosen, words + 1, &given);
-    if (code == 0) {
-        code = given.help ? run_help(chosen->name) : chosen->run(&given);
+    if (code == 0 && given.help) {
+        return run_help(chosen->name);
     }
-    return code;
+    if (code == 0) {
+        code = same_files_check(&given, (chosen->options & FOR_TUNE) != 0);
+    }
+    *reports = (chosen->options & (FOR_TRANSPOSE | FOR_PRECOMPILE)) != 0;
+    return code == 0 ? chosen->run(&given) : code;
 }
 
 int main(int count, char **words)
@@ -164,10 +173,16 @@ int main(int count, char **words)
     if (!system_begin(&count, &words)) {
         return EXIT_FAILURE; /* no safe stream for a message */
     }
-    int code = count > 0 ? run(words[0], words + 1) : run("ipt", words);
-    /* Lost output, on a full disk say, is a failure. */
+    bool reports = false;
+    int code = count > 0 ? run(words[0], words + 1, &reports) : run("ipt", words, &reports);
+    /* Lost output, on a full disk say, is a failure. But who repeats a transposition for its report undoes it. */
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        code = message_fail("standard output: %s", strerror(errno));
+        const char *const why = strerror(errno);
+        if (reports && code == 0) {
+            message_warn("warning: standard output: %s: the work is done, only its report is lost", why);
+        } else {
+            code = message_fail("standard output: %s", why);
+        }
     }
     return code;
 }

@@ -119,15 +119,60 @@ static int find_array_move(const arguments *given, matrix_file *file, const size
     return 0;
 }
 
+/* What a file is by its first bytes, and a TGA by its name; NULL: unknown. */
+static const char *known_format(const char *start, size_t available, const char *path)
+{
+    static const struct {
+        const char *magic, *name;
+        size_t length;
+    } others[] = {{NPY_MAGIC, "a NumPy file", NPY_MAGIC_SIZE},
+                  {"PK\3\4", "an .npz or another ZIP file", 4},
+                  {"\x89HDF\r\n\x1a\n", "an HDF5 file", 8},
+                  {"GIF8", "a GIF picture", 4},
+                  {"II*", "a TIFF picture", 4}, /* and a zero */
+                  {"MM\0*", "a TIFF picture", 4},
+                  {"8BPS", "a PSD picture", 4}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (available >= others[i].length && memcmp(start, others[i].magic, others[i].length) == 0) {
+            return others[i].name;
+        }
+    }
+    if (netpbm_begins(start, available)) {
+        return "a PGM, PPM or PAM picture";
+    }
+    switch (picture_format_of_start(start, available, path)) {
+    case PICTURE_PNG:
+        return "a PNG picture";
+    case PICTURE_JPEG:
+        return "a JPEG picture";
+    case PICTURE_TGA:
+        return "a TGA picture, by its name";
+    case PICTURE_BMP: /* its magic has two bytes only, as any data may: the upper bytes of its header's size are 0 */
+        return available >= 18 && start[14] != 0 && start[15] == 0 && start[16] == 0 && start[17] == 0 ? "a BMP picture"
+                                                                                                       : NULL;
+    default:
+        return NULL;
+    }
+}
+
 int file_recognise(const arguments *given, matrix_file *file)
 {
-    char start[NPY_START_SIZE];
+    enum { START = 32 };
+    char start[START];
     size_t available = file->size < sizeof start ? file->size : sizeof start;
     int error = file_transfer(file, start, 0, available, false);
     if (error != 0) {
         return message_fail("%s: reading failed: %s", file->path, file_transfer_error(error));
     }
     file->format = PICTURE_NONE;
+    if (given->raw && !given->force && !arguments_have(given, "--offset")) {
+        const char *const known = known_format(start, available, file->path);
+        if (known != NULL) {
+            return message_fail("%s: it begins as %s, whose header would move with the data: leave out --raw, name the "
+                                "data's begin with --offset, or use --force",
+                                file->path, known);
+        }
+    }
     if (given->raw) {
         file->kind = FILE_RAW;
     } else if (netpbm_begins(start, available)) {
@@ -257,10 +302,9 @@ void file_warn_of_channels(const arguments *given, const matrix_file *file)
     size_t count = header->dimension_count;
     if (file->kind == FILE_NPY && !given->channels_last && !file->moves_axes && count >= 3 &&
         header->shape[count - 1] <= MOST_CHANNELS && header->shape[count - 2] > header->shape[count - 1]) {
-        fprintf(stderr,
-                "ipt: %s: warning: the last axis, of %zu, moves as columns. If it holds the channels of pixels, undo "
-                "this move and use --channels-last\n",
-                file->path, header->shape[count - 1]);
+        message_warn("%s: warning: the last axis, of %zu, moves as columns. If it holds the channels of pixels, undo "
+                     "this move and use --channels-last",
+                     file->path, header->shape[count - 1]);
     }
 }
 

@@ -1,6 +1,8 @@
 #include "messages.h"
 
 #include "ipt.h"
+#include "system.h"
+#include "text.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -20,23 +22,84 @@ void message_clear_progress(void)
     }
 }
 
-void message_progress(const char *format, ...)
+/* Formats a text. The caller frees it. NULL: out of memory. */
+static char *format_text(const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    const int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *const text = length < 0 ? NULL : malloc((size_t)length + 1);
+    if (text != NULL) {
+        vsnprintf(text, (size_t)length + 1, format, arguments);
+    }
+    return text;
+}
+
+/* Prints a text escaped, and a newline. */
+static void print_escaped(FILE *stream, const char *text, const char *kept)
+{
+    char *const escaped = text == NULL ? NULL : text_escape(text, kept);
+    fprintf(stream, "%s\n", escaped == NULL ? "out of memory for a message" : escaped);
+    free(escaped);
+}
+
+/* The end of an escaped name that has at most so many columns. */
+static const char *name_end(const char *name, size_t columns)
+{
+    while (text_columns(name) > columns) {
+        const size_t length = text_character(name);
+        name += length == 0 ? 1 : length;
+    }
+    return name;
+}
+
+void message_progress(const char *name, const char *format, ...)
+{
+    enum { LEAST_NAME = 8 }; /* columns */
+    va_list arguments;
+    va_start(arguments, format);
+    char *const rest = format_text(format, arguments), *const escaped = text_escape(name, "");
+    va_end(arguments);
+    const size_t width = system_terminal_width() - 1; /* some terminals scroll at their last column */
+    if (rest != NULL && escaped != NULL) {
+        const size_t taken = strlen(rest) + strlen(": "), room = width > taken ? width - taken : 0;
+        const bool fits = text_columns(escaped) <= room;
+        const char *const end = fits ? escaped : name_end(escaped, room < LEAST_NAME ? 0 : room - strlen("..."));
+        fprintf(stderr, "\r\033[K%s%s%s%.*s", fits || *end == '\0' ? "" : "...", end, *end == '\0' ? "" : ": ",
+                (int)width, rest);
+        fflush(stderr);
+        progress_shown = true;
+    }
+    free(rest);
+    free(escaped);
+}
+
+void message_print(FILE *stream, const char *format, ...)
 {
     va_list arguments;
-    fputs("\r\033[K", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    char *const text = format_text(format, arguments);
     va_end(arguments);
-    fflush(stderr);
-    progress_shown = true;
+    print_escaped(stream, text, "");
+    free(text);
 }
 
 static void complain(const char *format, va_list arguments)
 {
+    char *const text = format_text(format, arguments);
     message_clear_progress();
     fputs("ipt: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    print_escaped(stderr, text, "");
+    free(text);
+}
+
+void message_warn(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    complain(format, arguments);
+    va_end(arguments);
 }
 
 int message_fail(const char *format, ...)
@@ -116,5 +179,10 @@ int message_fail_ipt(const char *about)
 {
     char sentence[8192];
     message_translate(ipt_context_error(NULL), sentence, sizeof sentence);
-    return about == NULL ? message_fail("%s", sentence) : message_fail("%s: %s", about, sentence);
+    char *const name = about == NULL ? NULL : text_escape(about, "");
+    message_clear_progress();
+    fprintf(stderr, "ipt: %s%s", name == NULL ? "" : name, name == NULL ? "" : ": ");
+    print_escaped(stderr, sentence, "\n\t"); /* a compiler's log has several lines */
+    free(name);
+    return EXIT_FAILURE;
 }

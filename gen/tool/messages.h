@@ -3,14 +3,24 @@
 #define IPT_TOOL_MESSAGES_H_INCLUDED
 
 #include <stddef.h>
+#include <stdio.h>
 
 enum { EXIT_USAGE = 2 };
 
-/* Replaces the progress line. The next message removes it. */
-void message_progress(const char *format, ...);
+/* All functions show control characters escaped, as file names may have them. */
+
+/* Replaces the progress line: a name, shortened so that the line fits the terminal, and what follows it. The next
+ * message removes the line. */
+void message_progress(const char *name, const char *format, ...);
 
 /* Removes the progress line, if any. */
 void message_clear_progress(void);
+
+/* Prints a line to a stream. */
+void message_print(FILE *stream, const char *format, ...);
+
+/* Prints a sentence that is no failure. */
+void message_warn(const char *format, ...);
 
 /* Prints a sentence and returns the exit code. */
 int message_fail(const char *format, ...);

@@ -13,6 +13,14 @@ typedef struct netpbm_reader {
     char *message; /* of NPY_MESSAGE_SIZE bytes */
 } netpbm_reader;
 
+/* The types of a PAM's channels that other formats have, too. The first of each number of channels is written. */
+static const struct {
+    const char *name;
+    unsigned channels;
+} netpbm_types[] = {{"GRAYSCALE", 1}, {"GRAYSCALE_ALPHA", 2}, {"RGB", 3},
+                    {"RGB_ALPHA", 4}, {"BLACKANDWHITE", 1},   {"BLACKANDWHITE_ALPHA", 2}};
+enum { NETPBM_TYPES = sizeof netpbm_types / sizeof netpbm_types[0], NETPBM_MOST_TYPED = 4 };
+
 static bool netpbm_fail(char *message, const char *format, ...)
 {
     va_list arguments;
@@ -153,8 +161,24 @@ static void netpbm_skip_line(netpbm_reader *reader)
     reader->position += !netpbm_at_end(reader);
 }
 
+/* Notes the types of channels that a line of TUPLTYPE names: a bit for each type, and bit 0 for all others. */
+static void netpbm_parse_type(netpbm_reader *reader, unsigned *types)
+{
+    unsigned type = 0;
+    netpbm_skip_blanks(reader);
+    for (size_t i = 0; i < NETPBM_TYPES; i++) {
+        const size_t start = reader->position;
+        if (netpbm_accept_word(reader, netpbm_types[i].name)) {
+            netpbm_skip_blanks(reader);
+            type = netpbm_peek(reader) == '\n' ? 1u << netpbm_types[i].channels : 0;
+        }
+        reader->position = start;
+    }
+    *types |= type == 0 ? 1 : type;
+}
+
 /* Reads one line of a PAM's header. *ended: it was the last one. */
-static bool netpbm_parse_line(netpbm_reader *reader, netpbm_header *header, bool *ended)
+static bool netpbm_parse_line(netpbm_reader *reader, netpbm_header *header, unsigned *types, bool *ended)
 {
     const struct {
         const char *word, *name;
@@ -168,7 +192,11 @@ static bool netpbm_parse_line(netpbm_reader *reader, netpbm_header *header, bool
         return netpbm_fail_at_end(reader);
     }
     netpbm_skip_blanks(reader);
-    if (netpbm_peek(reader) == '\n' || netpbm_peek(reader) == '#' || netpbm_accept_word(reader, "TUPLTYPE")) {
+    const bool typed = netpbm_accept_word(reader, "TUPLTYPE");
+    if (typed) {
+        netpbm_parse_type(reader, types);
+    }
+    if (typed || netpbm_peek(reader) == '\n' || netpbm_peek(reader) == '#') {
         netpbm_skip_line(reader);
         return true;
     }
@@ -201,11 +229,13 @@ static bool netpbm_parse_pam(netpbm_reader *reader, netpbm_header *header)
     if (netpbm_peek(reader) != '\n') {
         return netpbm_fail(reader->message, "its header is malformed at byte 2: P7 must end its line");
     }
+    unsigned types = 0;
     for (bool ended = false; !ended;) {
-        if (!netpbm_parse_line(reader, header, &ended)) {
+        if (!netpbm_parse_line(reader, header, &types, &ended)) {
             return false;
         }
     }
+    header->has_other_type = types != 0 && (header->channels > NETPBM_MOST_TYPED || types != 1u << header->channels);
     const char *missing = header->width == 0      ? "WIDTH"
                           : header->height == 0   ? "HEIGHT"
                           : header->channels == 0 ? "DEPTH"
@@ -262,16 +292,15 @@ void netpbm_swap_sides(char *text, const netpbm_header *header)
 
 size_t netpbm_print(char *text, const netpbm_header *header)
 {
-    static const char *const types[] = {"GRAYSCALE", "GRAYSCALE_ALPHA", "RGB", "RGB_ALPHA"};
     int length;
     if (header->type != '7') {
         length = snprintf(text, NETPBM_TEXT_SIZE, "P%c\n%zu %zu\n%zu\n", header->type, header->width, header->height,
                           header->maxval);
     } else {
-        bool typed = header->channels <= sizeof types / sizeof types[0];
+        bool typed = header->channels <= NETPBM_MOST_TYPED;
         length = snprintf(text, NETPBM_TEXT_SIZE, "P7\nWIDTH %zu\nHEIGHT %zu\nDEPTH %zu\nMAXVAL %zu\n%s%s%sENDHDR\n",
                           header->width, header->height, header->channels, header->maxval, typed ? "TUPLTYPE " : "",
-                          typed ? types[header->channels - 1] : "", typed ? "\n" : "");
+                          typed ? netpbm_types[header->channels - 1].name : "", typed ? "\n" : "");
     }
     return (size_t)length;
 }

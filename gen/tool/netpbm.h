@@ -22,6 +22,7 @@ typedef struct netpbm_header {
     size_t channels;      /* samples of a pixel, stored together */
     size_t maxval;        /* of a sample: 1 to NETPBM_MAX_MAXVAL */
     size_t sample_bytes;  /* 1, or 2 (big-endian) from maxval = 256 up */
+    bool has_other_type;  /* a PAM's TUPLTYPE names other channels than grey or RGB, perhaps with alpha: CMYK, say */
     npy_span sides[2];    /* the digits of the width and of the height in the header */
     size_t data_offset;   /* bytes of the header */
 } netpbm_header;

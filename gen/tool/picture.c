@@ -10,7 +10,7 @@ enum { MAX_SHORT_SIDE = 65535 }; /* of JPEG and TGA, which store sides in 16 bit
 
 #define MAX_ENCODED_BYTES ((size_t)1 << 29) /* stb_image_write computes sizes in int */
 
-static bool picture_fail(char *message, const char *format, ...)
+bool picture_refuse(char *message, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -88,34 +88,38 @@ bool picture_fits(const picture *wanted, picture_format format, char *message)
     if (format == PICTURE_PAM) {
         return true;
     }
+    if (wanted->has_other_type) {
+        return picture_refuse(message, "channels are neither grey nor RGB by TUPLTYPE, and those of %s are: use .pam",
+                              name);
+    }
     if (format == PICTURE_PGM || format == PICTURE_PPM) {
         size_t most = format == PICTURE_PGM ? 1 : 3;
-        return channels == most ||
-               picture_fail(message, "pixels have %zu channels, and those of %s have %zu: use %s", channels, name, most,
-                            channels == 1   ? ".pgm"
-                            : channels == 3 ? ".ppm"
-                                            : ".pam");
+        return channels == most || picture_refuse(message, "pixels have %zu channels, and those of %s have %zu: use %s",
+                                                  channels, name, most,
+                                                  channels == 1   ? ".pgm"
+                                                  : channels == 3 ? ".ppm"
+                                                                  : ".pam");
     }
     if (wanted->sample_bytes > 1) {
-        return picture_fail(message, "samples have 16 bits, and %s is written with 8: use .pgm, .ppm or .pam", name);
+        return picture_refuse(message, "samples have 16 bits, and %s is written with 8: use .pgm, .ppm or .pam", name);
     }
     if (wanted->maxval != 255) {
-        return picture_fail(message, "maxval = %zu: %s needs 255: use .pgm, .ppm or .pam", wanted->maxval, name);
+        return picture_refuse(message, "maxval = %zu: %s needs 255: use .pgm, .ppm or .pam", wanted->maxval, name);
     }
     if (channels > 4) {
-        return picture_fail(message, "pixels have %zu channels, and those of %s have at most 4: use .pam", channels,
-                            name);
+        return picture_refuse(message, "pixels have %zu channels, and those of %s have at most 4: use .pam", channels,
+                              name);
     }
     if ((format == PICTURE_JPEG && channels % 2 == 0) || (format == PICTURE_BMP && channels == 2)) {
-        return picture_fail(message, "%s would lose the alpha channel: use .png, .tga or .pam", name);
+        return picture_refuse(message, "%s would lose the alpha channel: use .png, .tga or .pam", name);
     }
     if ((format == PICTURE_JPEG || format == PICTURE_TGA) &&
         (wanted->width > MAX_SHORT_SIDE || wanted->height > MAX_SHORT_SIDE)) {
-        return picture_fail(message, "%zux%zu pixels are too many for %s: sides are at most %d: use .png or .pam",
-                            wanted->width, wanted->height, name, MAX_SHORT_SIDE);
+        return picture_refuse(message, "%zux%zu pixels are too many for %s: sides are at most %d: use .png or .pam",
+                              wanted->width, wanted->height, name, MAX_SHORT_SIDE);
     }
     size_t row = wanted->width < MAX_ENCODED_BYTES ? wanted->width * (channels < 3 ? 3 : channels) + 4 : SIZE_MAX;
     return row <= MAX_ENCODED_BYTES / wanted->height ||
-           picture_fail(message, "%zux%zu pixels are too many for %s, which is written up to %zu bytes: use .pam",
-                        wanted->width, wanted->height, name, MAX_ENCODED_BYTES);
+           picture_refuse(message, "%zux%zu pixels are too many for %s, which is written up to %zu bytes: use .pam",
+                          wanted->width, wanted->height, name, MAX_ENCODED_BYTES);
 }

@@ -27,6 +27,7 @@ typedef struct picture {
     size_t channels;        /* samples of a pixel, stored together */
     size_t sample_bytes;    /* 1, or 2 in big-endian order */
     size_t maxval;          /* of a sample */
+    bool has_other_type;    /* channels that are neither grey nor RGB, such as CMYK */
     unsigned char *samples; /* width * height * channels * sample_bytes bytes; freed with free */
 } picture;
 
@@ -43,5 +44,8 @@ picture_format picture_format_of_start(const void *start, size_t available, cons
 /* Whether a file of that format can hold every sample of the picture unchanged, but for JPEG's losses. false: message
  * (PICTURE_MESSAGE_SIZE bytes) has a sentence. */
 bool picture_fits(const picture *wanted, picture_format format, char *message);
+
+/* Writes a sentence into message, PICTURE_MESSAGE_SIZE bytes. Returns false. */
+bool picture_refuse(char *message, const char *format, ...);
 
 #endif /* IPT_TOOL_PICTURE_H_INCLUDED */

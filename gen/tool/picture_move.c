@@ -23,7 +23,15 @@ static int read_bytes(const matrix_file *file, size_t offset, size_t size, unsig
     return error == 0 ? 0 : message_fail("%s: reading failed: %s", file->path, file_transfer_error(error));
 }
 
-static int read_encoded(const matrix_file *file, picture *its)
+/* Refuses a file whose bytes exceed --memory, before they are read. Returns 0 or the exit code. */
+static int check_memory(const arguments *given, const matrix_file *file)
+{
+    return file->size <= given->memory ? 0
+                                       : message_fail("%s: its %zu bytes must be in memory, and --memory allows %zu",
+                                                      file->path, file->size, given->memory);
+}
+
+static int read_encoded(const arguments *given, const matrix_file *file, picture *its)
 {
     char message[PICTURE_MESSAGE_SIZE];
     unsigned char *bytes = NULL;
@@ -31,15 +39,17 @@ static int read_encoded(const matrix_file *file, picture *its)
         return message_fail("%s: its %zu bytes are too many for %s: at most %d", file->path, file->size,
                             picture_format_name(file->format), INT_MAX);
     }
-    int code = read_bytes(file, 0, file->size, &bytes);
-    if (code == 0 && !stb_decode(file->format, bytes, file->size, its, message)) {
+    int code = check_memory(given, file);
+    if (code == 0) {
+        code = read_bytes(file, 0, file->size, &bytes);
+    }
+    if (code == 0 && !stb_decode(file->format, bytes, file->size, given->memory - file->size, its, message)) {
         code = message_fail("%s: %s", file->path, message);
     }
     if (code == 0 && file->format == PICTURE_JPEG && exif_orientation(bytes, file->size) != EXIF_UPRIGHT) {
-        fprintf(stderr,
-                "ipt: %s: warning: viewers turn this picture by its EXIF orientation, %u. The output has the pixels as "
-                "stored, moved, without EXIF data\n",
-                file->path, exif_orientation(bytes, file->size));
+        message_warn("%s: warning: viewers turn this picture by its EXIF orientation, %u. The output has the pixels as "
+                     "stored, moved, without EXIF data",
+                     file->path, exif_orientation(bytes, file->size));
     }
     free(bytes);
     return code;
@@ -48,6 +58,9 @@ static int read_encoded(const matrix_file *file, picture *its)
 static int read_netpbm(const arguments *given, matrix_file *file, picture *its)
 {
     int code = file_read_header(given, file);
+    if (code == 0) {
+        code = check_memory(given, file);
+    }
     if (code != 0) {
         return code;
     }
@@ -56,6 +69,7 @@ static int read_netpbm(const arguments *given, matrix_file *file, picture *its)
     its->channels = file->picture.channels;
     its->sample_bytes = file->picture.sample_bytes;
     its->maxval = file->picture.maxval;
+    its->has_other_type = file->picture.has_other_type;
     return read_bytes(file, file->data_offset, file->size - file->data_offset, &its->samples);
 }
 
@@ -124,12 +138,7 @@ int picture_move(const arguments *given, matrix_file *file, picture_format forma
 {
     char message[PICTURE_MESSAGE_SIZE];
     picture its = {0};
-    int code = file->kind == FILE_ENCODED ? read_encoded(file, &its) : read_netpbm(given, file, &its);
-    size_t size = code == 0 ? its.width * its.height * its.channels * its.sample_bytes : 0;
-    if (code == 0 && given->memory != 0 && size > given->memory) {
-        code = message_fail("%s: its %zu bytes of pixels must be in memory, and --memory allows %zu", file->path, size,
-                            given->memory);
-    }
+    int code = file->kind == FILE_ENCODED ? read_encoded(given, file, &its) : read_netpbm(given, file, &its);
     if (code == 0 && !picture_fits(&its, format, message)) {
         code = message_fail("%s: %s", given->output, message);
     }

@@ -23,8 +23,6 @@ int ranks_transpose(const arguments *given)
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_MEMORY ((size_t)1 << 30) /* default of --memory, in bytes */
-
 /* What rank 0 tells the others. */
 typedef struct ranks_task {
     size_t data_offset, rows, cols, elem_size;
@@ -90,7 +88,6 @@ static int read_task(const arguments *given, ranks_part *part)
 /* Makes the plan, within --memory. */
 static int make_plan(const arguments *given, ranks_part *part)
 {
-    const size_t limit = given->memory != 0 ? given->memory : DEFAULT_MEMORY;
     ipt_mpi_desc desc = {0};
     desc.rows = part->task.rows;
     desc.cols = part->task.cols;
@@ -102,15 +99,15 @@ static int make_plan(const arguments *given, ranks_part *part)
     if (agree(code) != 0) {
         return 1;
     }
+    const size_t needed = system_resident_bytes() + part->share.bytes; /* before compiling, as in stored_start.c */
     if (ipt_mpi_plan_create(part->context, MPI_COMM_WORLD, &desc, &part->plan) != IPT_SUCCESS) {
         return part->rank == 0 ? message_fail_ipt(part->work->file->path) : 1;
     }
-    const size_t needed = system_resident_bytes() + part->share.bytes;
-    if (needed > limit) {
+    if (needed > given->memory) {
         code =
             message_fail("%s: rank %d needs %zu bytes, of which its rows take %zu, and --memory allows %zu: use more "
                          "ranks or more memory",
-                         part->work->file->path, part->rank, needed, part->share.bytes, limit);
+                         part->work->file->path, part->rank, needed, part->share.bytes, given->memory);
     }
     if (code == 0 && part->share.bytes > 0) {
         part->block = malloc(part->share.bytes);
@@ -298,8 +295,8 @@ int ranks_transpose(const arguments *given)
         code = finish(&part, code, begun);
     }
     if (part.rank == 0 && code == 0 && given->verbose) {
-        printf("%s: %zux%zu elements of %zu bytes transposed by %d ranks in %.3f seconds\n", file.path, part.task.rows,
-               part.task.cols, part.task.elem_size, part.count, seconds_now() - start);
+        message_print(stdout, "%s: %zux%zu elements of %zu bytes transposed by %d ranks in %.3f seconds", file.path,
+                      part.task.rows, part.task.cols, part.task.elem_size, part.count, seconds_now() - start);
     }
     MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
     release(&part);

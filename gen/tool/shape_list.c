@@ -70,7 +70,7 @@ int shape_list_plan(const arguments *given, const shape_list *list, ipt_context 
         if (ipt_plan_create(context, &desc, &plan) != IPT_SUCCESS) {
             code = message_fail_ipt(name);
         } else if (given->verbose) {
-            fprintf(stderr, "%zu of %zu: %s in %.3f seconds\n", i + 1, list->count, name, seconds_now() - start);
+            message_print(stderr, "%zu of %zu: %s in %.3f seconds", i + 1, list->count, name, seconds_now() - start);
         }
         ipt_plan_destroy(plan);
     }

@@ -1,6 +1,7 @@
 #include "stb.h"
 
-#include <stdarg.h>
+#include "picture_check.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +12,20 @@
 #endif
 #endif
 
-static bool stb_fail(char *message, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, PICTURE_MESSAGE_SIZE, format, arguments);
-    va_end(arguments);
-    return false;
-}
-
 #ifdef STB_FOUND
+
+/* The bytes that stb may still allocate for a picture. Data that inflates beyond its header's claim ends here. The
+ * bytes are zeros, so that no output has what the heap held. */
+static size_t stb_budget;
+
+static void *stb_allocate(void *old, size_t size)
+{
+    if (size > stb_budget) {
+        return NULL;
+    }
+    stb_budget -= size;
+    return old == NULL ? calloc(1, size) : realloc(old, size);
+}
 
 /* Only stb's own code is compiled without warnings. gcc reports unused functions at the end of the file. */
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -42,6 +47,9 @@ static bool stb_fail(char *message, const char *format, ...)
 #define STBI_ONLY_TGA
 #define STBI_NO_STDIO
 #define STBI_FAILURE_USERMSG
+#define STBI_MALLOC(size) stb_allocate(NULL, size)
+#define STBI_REALLOC(old, size) stb_allocate(old, size)
+#define STBI_FREE free
 #include <stb/stb_image.h>
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_STATIC
@@ -51,81 +59,48 @@ static bool stb_fail(char *message, const char *format, ...)
 
 enum { JPEG_QUALITY = 95 };
 
-/* The bytes of a file as stb reads them. stb takes missing bytes as zeros: `ended` records that bytes were missing. */
-typedef struct stb_source {
-    const unsigned char *bytes;
-    size_t size, position;
-    bool ended;
-} stb_source;
-
-static int stb_read(void *user, char *data, int size)
+/* stb takes colours that a PNG's palette lacks from its stack. Returns a copy of the file whose palette has all colours
+ * that an index can express: those added are the first of (0..255, 0, 0) that the palette lacks. NULL: out of memory.
+ */
+static unsigned char *stb_fill_palette(const unsigned char *bytes, size_t *size, const picture_claim *claim,
+                                       unsigned char *added)
 {
-    stb_source *source = user;
-    size_t rest = source->size - source->position, count = (size_t)size < rest ? (size_t)size : rest;
-    source->ended |= count == 0;
-    memcpy(data, source->bytes + source->position, count);
-    source->position += count;
-    return (int)count;
+    enum { CHUNK_HEAD = 8 };
+    const size_t begin = claim->palette + CHUNK_HEAD, end = begin + 3 * claim->entries;
+    const size_t more = 3 * (claim->colours - claim->entries);
+    bool taken[256] = {false};
+    unsigned char *const filled = malloc(*size + more);
+    for (size_t i = begin; i < end; i += 3) {
+        taken[bytes[i]] = taken[bytes[i]] || (bytes[i + 1] == 0 && bytes[i + 2] == 0);
+    }
+    for (*added = 0; taken[*added];) { /* at most 255 entries */
+        ++*added;
+    }
+    if (filled != NULL) {
+        memcpy(filled, bytes, end);
+        memset(filled + end, 0, more);
+        for (size_t i = 0; i < more; i += 3) {
+            filled[end + i] = *added;
+        }
+        filled[claim->palette + 2] = (unsigned char)(3 * claim->colours >> 8);
+        filled[claim->palette + 3] = (unsigned char)(3 * claim->colours);
+        memcpy(filled + end + more, bytes + end, *size - end);
+        *size += more;
+    }
+    return filled;
 }
 
-/* stb never skips backwards. */
-static void stb_skip(void *user, int count)
+/* Whether no pixel has the colour that was added to the palette. */
+static bool stb_lacks_colour(const picture *decoded, unsigned char added)
 {
-    stb_source *source = user;
-    size_t rest = source->size - source->position;
-    source->ended |= (size_t)count > rest;
-    source->position += (size_t)count < rest ? (size_t)count : rest;
-}
-
-static int stb_is_at_end(void *user)
-{
-    const stb_source *source = user;
-    return source->position == source->size;
-}
-
-static uint32_t stb_big_endian(const unsigned char *bytes)
-{
-    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-}
-
-/* PNG's checksum, the CRC-32 of ISO 3309. */
-static uint32_t stb_png_sum(const unsigned char *bytes, size_t count)
-{
-    uint32_t table[256], sum = 0xffffffffu;
-    for (uint32_t i = 0; i < 256; i++) {
-        table[i] = i;
-        for (int bit = 0; bit < 8; bit++) {
-            table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320u : 0);
+    const size_t size = decoded->width * decoded->height * decoded->channels;
+    for (size_t i = 0; i < size; i += decoded->channels) {
+        const unsigned char *const pixel = decoded->samples + i;
+        if (pixel[0] == added && pixel[1] == 0 && pixel[2] == 0) {
+            return false;
         }
     }
-    for (size_t i = 0; i < count; i++) {
-        sum = sum >> 8 ^ table[(sum ^ bytes[i]) & 0xff];
-    }
-    return ~sum;
-}
-
-/* Checks the chunks of a PNG, whose checksums stb ignores. Refuses animations, of which stb reads one picture. */
-static bool stb_check_png(const unsigned char *bytes, size_t size, char *message)
-{
-    enum { SIGNATURE = 8, LENGTH = 4, TYPE = 4, SUM = 4 };
-    for (size_t at = SIGNATURE; size - at >= LENGTH + TYPE + SUM;) {
-        size_t length = stb_big_endian(bytes + at);
-        const unsigned char *type = bytes + at + LENGTH;
-        if (length > size - at - (LENGTH + TYPE + SUM)) {
-            break;
-        }
-        if (stb_big_endian(type + TYPE + length) != stb_png_sum(type, TYPE + length)) {
-            return stb_fail(message, "damaged: the checksum of its PNG chunk at byte %zu is wrong", at);
-        }
-        if (memcmp(type, "acTL", TYPE) == 0) {
-            return stb_fail(message, "an animation of several pictures: only single pictures are supported");
-        }
-        if (memcmp(type, "IEND", TYPE) == 0) {
-            return true;
-        }
-        at += LENGTH + TYPE + length + SUM;
-    }
-    return stb_fail(message, "truncated: it ends before its last PNG chunk");
+    return true;
 }
 
 /* Stores samples of 16 bits in big-endian order. */
@@ -140,25 +115,20 @@ static void stb_order_samples(picture *decoded)
     }
 }
 
-bool stb_decode(picture_format format, const unsigned char *bytes, size_t size, picture *decoded, char *message)
+/* Decodes the bytes of a checked file. */
+static bool stb_load(picture_format format, const unsigned char *bytes, size_t size, const picture_claim *claim,
+                     picture *decoded, char *message)
 {
-    const stbi_io_callbacks calls = {stb_read, stb_skip, stb_is_at_end};
-    stb_source probed = {bytes, size, 0, false}, source = probed;
     int width = 0, height = 0, channels = 0;
-    if (format == PICTURE_PNG && !stb_check_png(bytes, size, message)) {
-        return false;
-    }
-    decoded->sample_bytes = format == PICTURE_PNG && stbi_is_16_bit_from_callbacks(&calls, &probed) ? 2 : 1;
+    stb_budget = (size_t)claim->memory;
+    decoded->sample_bytes = claim->sample_bytes;
     decoded->maxval = decoded->sample_bytes == 2 ? 65535 : 255;
-    decoded->samples =
-        decoded->sample_bytes == 2
-            ? (unsigned char *)stbi_load_16_from_callbacks(&calls, &source, &width, &height, &channels, 0)
-            : stbi_load_from_callbacks(&calls, &source, &width, &height, &channels, 0);
-    if (source.ended) {
-        return stb_fail(message, "truncated: its %s data ends too early", picture_format_name(format));
-    }
+    decoded->samples = decoded->sample_bytes == 2
+                           ? (unsigned char *)stbi_load_16_from_memory(bytes, (int)size, &width, &height, &channels, 0)
+                           : stbi_load_from_memory(bytes, (int)size, &width, &height, &channels, 0);
     if (decoded->samples == NULL) {
-        return stb_fail(message, "could not be decoded as %s: %s", picture_format_name(format), stbi_failure_reason());
+        return picture_refuse(message, "could not be decoded as %s: %s", picture_format_name(format),
+                              stbi_failure_reason());
     }
     decoded->width = (size_t)width;
     decoded->height = (size_t)height;
@@ -167,6 +137,31 @@ bool stb_decode(picture_format format, const unsigned char *bytes, size_t size, 
         stb_order_samples(decoded);
     }
     return true;
+}
+
+bool stb_decode(picture_format format, const unsigned char *bytes, size_t size, size_t limit, picture *decoded,
+                char *message)
+{
+    picture_claim claim;
+    if (!picture_check(format, bytes, size, &claim, message)) {
+        return false;
+    }
+    if (claim.memory > (double)limit) {
+        return picture_refuse(message,
+                              "decoding %zux%zu pixels takes up to %.0f bytes beside the file, and --memory leaves %zu",
+                              claim.width, claim.height, claim.memory, limit);
+    }
+    if (claim.entries >= claim.colours) {
+        return stb_load(format, bytes, size, &claim, decoded, message);
+    }
+    unsigned char added;
+    unsigned char *const filled = stb_fill_palette(bytes, &size, &claim, &added);
+    bool good = filled != NULL || picture_refuse(message, "out of memory for %zu bytes", size);
+    good = good && stb_load(format, filled, size, &claim, decoded, message);
+    free(filled);
+    return good && (stb_lacks_colour(decoded, added) ||
+                    picture_refuse(message, "damaged: a pixel has a colour that its palette of %zu entries lacks",
+                                   claim.entries));
 }
 
 /* Errors stay in the stream. */
@@ -195,23 +190,26 @@ bool stb_encode(picture_format format, const picture *wanted, FILE *stream, char
     default:
         break;
     }
-    return done != 0 || stb_fail(message, "could not be encoded as %s", picture_format_name(format));
+    return done != 0 || picture_refuse(message, "could not be encoded as %s", picture_format_name(format));
 }
 
 #else /* without stb */
 
 static bool stb_fail_without(picture_format format, char *message)
 {
-    return stb_fail(message,
-                    "%s needs stb, and this ipt was built without it: install libstb-dev and run 'make all', or use "
-                    ".pgm, .ppm or .pam",
-                    picture_format_name(format));
+    return picture_refuse(
+        message,
+        "%s needs stb, and this ipt was built without it: install libstb-dev and run 'make all', or use "
+        ".pgm, .ppm or .pam",
+        picture_format_name(format));
 }
 
-bool stb_decode(picture_format format, const unsigned char *bytes, size_t size, picture *decoded, char *message)
+bool stb_decode(picture_format format, const unsigned char *bytes, size_t size, size_t limit, picture *decoded,
+                char *message)
 {
     (void)bytes;
     (void)size;
+    (void)limit;
     (void)decoded;
     return stb_fail_without(format, message);
 }

@@ -11,8 +11,10 @@
 
 /* The functions return false with a sentence in message, PICTURE_MESSAGE_SIZE bytes. */
 
-/* Decodes a picture of that format from the bytes of its file. The caller frees decoded->samples. */
-bool stb_decode(picture_format format, const unsigned char *bytes, size_t size, picture *decoded, char *message);
+/* Checks and decodes a picture of that format from the bytes of its file, in at most limit bytes beside them. The
+ * caller frees decoded->samples, also after a failure. */
+bool stb_decode(picture_format format, const unsigned char *bytes, size_t size, size_t limit, picture *decoded,
+                char *message);
 
 /* Writes a picture that picture_fits in that format to a stream. */
 bool stb_encode(picture_format format, const picture *wanted, FILE *stream, char *message);

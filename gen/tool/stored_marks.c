@@ -58,7 +58,7 @@ void stored_leave_as_it_was(stored_work *work)
                      file_transfer_error(error));
         return;
     }
-    fprintf(stderr, "ipt: %s: the file is unchanged\n", file->path);
+    message_warn("%s: the file is unchanged", file->path);
     if (work->has_journal) {
         journal_close(&work->journal, true);
         work->has_journal = false;

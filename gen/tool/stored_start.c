@@ -9,47 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TRIES = 4 };
-
-#define DEFAULT_MEMORY ((size_t)1 << 30) /* default of --memory, in bytes */
-#define LEAST_MEMORY ((size_t)1 << 16)   /* the least part of it for the matrix */
+#define LEAST_MEMORY ((size_t)1 << 16) /* the least part of it for the matrix */
 #define ENOUGH_MEMORY ((size_t)64 << 20)
-#define SPARE_MEMORY ((size_t)4 << 20)    /* allowance for threads and other later allocations */
+#define SPARE_MEMORY ((size_t)12 << 20)   /* allowance for programs, threads and other later allocations */
 #define PINNED_MEMORY ((size_t)200 << 20) /* pinned transfer buffers of three plans, on GPUs */
 
-/* Creates the plan. Its limit is --memory less the program and OpenCL, whose size is known only afterwards: hence the
- * tries. Tests set the limit directly, by --matrix-memory. */
+/* Creates the plan. Its limit is --memory less the program and OpenCL as they are before it: the memory of OpenCL's
+ * compiler, on runs whose programs no cache has, must not change what a run does. Tests set the limit directly, by
+ * --matrix-memory. */
 static int make_stored_plan(const arguments *given, ipt_context *context, stored_work *work)
 {
     cl_device_type type = CL_DEVICE_TYPE_CPU;
     clGetDeviceInfo(ipt_context_cl_device(context), CL_DEVICE_TYPE, sizeof type, &type, NULL);
     const size_t spare = SPARE_MEMORY + ((type & CL_DEVICE_TYPE_CPU) != 0 ? 0 : PINNED_MEMORY);
-    size_t limit = given->memory != 0 ? given->memory : DEFAULT_MEMORY, taken = system_resident_bytes() + spare;
-    if (given->matrix_memory != 0) {
-        work->desc.max_host_memory = given->matrix_memory;
-        return ipt_plan_create(context, &work->desc, &work->plan) == IPT_SUCCESS ? 0
-                                                                                 : message_fail_ipt(work->file->path);
+    const size_t taken = system_resident_bytes() + spare;
+    if (given->matrix_memory == 0 && given->memory <= taken + LEAST_MEMORY) {
+        return message_fail("%s: --memory allows %zu bytes, of which OpenCL and the program take %zu: try %zu",
+                            work->file->path, given->memory, taken, taken + ENOUGH_MEMORY);
     }
-    for (int tries = 0; tries < MAX_TRIES; tries++) {
-        if (limit <= taken + LEAST_MEMORY) {
-            return message_fail("%s: --memory allows %zu bytes, of which OpenCL and the program take %zu: try %zu",
-                                work->file->path, limit, taken, taken + ENOUGH_MEMORY);
-        }
-        work->desc.max_host_memory = limit - taken;
-        if (ipt_plan_create(context, &work->desc, &work->plan) != IPT_SUCCESS) {
-            return message_fail_ipt(work->file->path);
-        }
-        size_t now = system_resident_bytes() + spare;
-        if (now <= taken) {
-            break;
-        }
-        taken = now;
-        if (tries + 1 < MAX_TRIES) {
-            ipt_plan_destroy(work->plan);
-            work->plan = NULL;
-        }
-    }
-    return 0;
+    work->desc.max_host_memory = given->matrix_memory != 0 ? given->matrix_memory : given->memory - taken;
+    return ipt_plan_create(context, &work->desc, &work->plan) == IPT_SUCCESS ? 0 : message_fail_ipt(work->file->path);
 }
 
 journal_job stored_describe(const stored_work *work)

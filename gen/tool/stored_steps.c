@@ -73,7 +73,7 @@ static void show_work(const stored_work *work, size_t done)
         size_t rest = (size_t)(seconds / (double)(done - work->first_step) * (double)(work->steps - done));
         snprintf(left, sizeof left, "  %.0f MB/s  %zu:%02zu left", 1e-6 * bytes / seconds, rest / 60, rest % 60);
     }
-    message_progress("%s: [%s] %3.0f %%%s", work->file->path, bar, 100 * part, left);
+    message_progress(work->file->path, "[%s] %3.0f %%%s", bar, 100 * part, left);
 }
 
 static int stored_ready(size_t step, size_t steps, const void *content, size_t bytes, void *user)
@@ -86,9 +86,8 @@ static int stored_ready(size_t step, size_t steps, const void *content, size_t b
         return 1;
     }
     if (stop_signal != 0 && !work->warned) {
-        message_clear_progress();
-        fprintf(stderr, "ipt: %s: stopping now loses the file, which has no journal: repeat to stop nevertheless\n",
-                work->file->path);
+        message_warn("%s: stopping now loses the file, which has no journal: repeat to stop nevertheless",
+                     work->file->path);
         work->warned = true;
         system_release_stop((int)stop_signal);
     }
@@ -116,14 +115,14 @@ static void report_stop(const stored_work *work)
         return;
     }
     if (!work->has_journal) {
-        fprintf(stderr, "ipt: %s: the file is lost: only a part of it is transposed\n", path);
+        message_warn("%s: the file is lost: only a part of it is transposed", path);
         return;
     }
     if (work->steps > 0) {
         snprintf(of, sizeof of, " of %zu", work->steps);
     }
-    fprintf(stderr, "ipt: %s: stopped after step %llu%s: 'ipt transpose --resume %s%s' continues\n", path,
-            (unsigned long long)work->journal.ready, of, stored_before_name(path), path);
+    message_warn("%s: stopped after step %llu%s: 'ipt transpose --resume %s%s' continues", path,
+                 (unsigned long long)work->journal.ready, of, stored_before_name(path), path);
 }
 
 int stored_do_steps(stored_work *work)
@@ -135,7 +134,7 @@ int stored_do_steps(stored_work *work)
         storage.resume = (size_t)work->journal.ready;
         work->first_step = storage.resume;
     } else if (!work->is_copy) {
-        fprintf(stderr, "ipt: %s: no journal is kept: if this process stops before its end, the file is lost\n", path);
+        message_warn("%s: no journal is kept: if this process stops before its end, the file is lost", path);
     }
     system_catch_stops(request_stop);
     work->start = seconds_now();

@@ -13,6 +13,9 @@ bool system_begin(int *count, char ***words);
 
 long system_process(void); /* this process' number */
 
+/* The columns of the terminal that is standard error; 80 if it is unknown. */
+size_t system_terminal_width(void);
+
 /* Bytes of memory that this process occupies; 0: unknown. */
 size_t system_resident_bytes(void);
 

@@ -94,6 +94,14 @@ long system_process(void)
     return (long)GetCurrentProcessId();
 }
 
+size_t system_terminal_width(void)
+{
+    CONSOLE_SCREEN_BUFFER_INFO info;
+    const bool found = GetConsoleScreenBufferInfo(GetStdHandle(STD_ERROR_HANDLE), &info) != 0;
+    return found && info.srWindow.Right > info.srWindow.Left ? (size_t)(info.srWindow.Right - info.srWindow.Left) + 1
+                                                             : 80;
+}
+
 size_t system_resident_bytes(void)
 {
     PROCESS_MEMORY_COUNTERS counters;

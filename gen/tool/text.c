@@ -26,6 +26,61 @@ const char *text_shorten(const char *name, text_name *shortened)
     return shortened->text;
 }
 
+size_t text_character(const char *text)
+{
+    const unsigned char *const bytes = (const unsigned char *)text;
+    const unsigned lead = bytes[0];
+    const size_t length = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+    if (lead < 0x80) {
+        return lead >= ' ' && lead != 0x7f;
+    }
+    for (size_t i = 1; i < length; i++) {
+        if ((bytes[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    /* Not within a character, too long, a surrogate, beyond Unicode, or U+0080 to U+009F, which are control characters.
+     */
+    const bool bad = lead < 0xc2 || lead > 0xf4 || (lead == 0xc2 && bytes[1] < 0xa0) ||
+                     (lead == 0xe0 && bytes[1] < 0xa0) || (lead == 0xed && bytes[1] > 0x9f) ||
+                     (lead == 0xf0 && bytes[1] < 0x90) || (lead == 0xf4 && bytes[1] > 0x8f);
+    return bad ? 0 : length;
+}
+
+char *text_escape(const char *text, const char *kept)
+{
+    enum { LONGEST = 4 }; /* bytes for one of the text */
+    char *const escaped = malloc(LONGEST * strlen(text) + 1), *next = escaped;
+    while (escaped != NULL && *text != '\0') {
+        const size_t length = strchr(kept, *text) != NULL ? 1 : text_character(text);
+        const char *const letter = memchr("\nn\tt\rr", *text, 6);
+        if (length > 0) {
+            memcpy(next, text, length);
+            next += length;
+        } else if (letter != NULL) {
+            next += sprintf(next, "\\%c", letter[1]);
+        } else {
+            next += sprintf(next, "\\x%02x", (unsigned char)*text);
+        }
+        text += length > 0 ? length : 1;
+    }
+    if (escaped != NULL) {
+        *next = '\0';
+    }
+    return escaped;
+}
+
+size_t text_columns(const char *text)
+{
+    size_t columns = 0;
+    for (; *text != '\0'; text++) {
+        const unsigned char byte = (unsigned char)*text;
+        columns += byte < 0x80 || byte >= 0xc0; /* one for each character */
+        columns += byte >= 0xe1;                /* two for those that may be wide */
+    }
+    return columns;
+}
+
 const char *text_file_name(const char *path)
 {
     const char *slash = system_last_separator(path);

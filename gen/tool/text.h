@@ -1,5 +1,6 @@
-/* Text files that the tool reads whole, names in messages, and lines of help. Every read has a limit, for any kind of
- * file. Long names are shortened, so that no message loses the reason after the name. */
+/* Text files that the tool reads whole, names in messages, and lines of help. Names that reach a terminal are escaped.
+ * Every read has a limit, for any kind of file. Long names are shortened, so that no message loses the reason after the
+ * name. */
 #ifndef IPT_TOOL_TEXT_H_INCLUDED
 #define IPT_TOOL_TEXT_H_INCLUDED
 
@@ -19,6 +20,16 @@ typedef struct text_name {
 
 /* Returns a name for a message. The middle of a long name becomes "...". */
 const char *text_shorten(const char *name, text_name *shortened);
+
+/* The bytes of the printable UTF-8 character at text, 1 to 4. 0: a control character, or no UTF-8. */
+size_t text_character(const char *text);
+
+/* Returns a copy in which control characters and bytes that are no UTF-8 are shown as \n, \t or \x1b; characters of
+ * `kept` stay. The caller frees it. NULL: out of memory. */
+char *text_escape(const char *text, const char *kept);
+
+/* The columns of an escaped text on a terminal, at most. */
+size_t text_columns(const char *text);
 
 /* The part of a path after its last slash. */
 const char *text_file_name(const char *path);

@@ -1,4 +1,5 @@
-# Regenerates the fuzzers' initial inputs with the real writers: ipt's and the tool's, and NumPy for .npy headers. To be run
+# Regenerates the fuzzers' initial inputs with the real writers: ipt's and the tool's, NumPy for .npy headers, Pillow for
+# encoded pictures. To be run
 # from the repository's root after a format has changed.
 set -eu
 here=tests/fuzz
@@ -7,11 +8,13 @@ mkdir -p $out
 TMPDIR=$(mktemp -d)
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
-for target in cache journal wisdom plan pictures actions; do
+for target in cache journal wisdom plan pictures encoded words actions; do
     tool=
     [ $target = journal ] && tool="-Dmmap=copied_map -Dmunmap=copied_unmap -Dmsync=copied_sync gen/tool/journal.c gen/tool/system.c gen/tool/text.c"
     [ $target = actions ] && tool="gen/tool/batch_spec.c gen/tool/numbers.c gen/tool/text.c gen/tool/system.c"
     [ $target = pictures ] && tool="gen/tool/netpbm.c gen/tool/exif.c gen/tool/npy.c gen/tool/numbers.c"
+    [ $target = encoded ] && tool="gen/tool/stb.c gen/tool/picture.c gen/tool/picture_check.c gen/tool/jpeg_check.c"
+    [ $target = words ] && tool="gen/tool/arguments.c gen/tool/options.c gen/tool/axes.c gen/tool/shape.c gen/tool/bench_shapes.c gen/tool/bench_result.c gen/tool/batch_spec.c gen/tool/numbers.c gen/tool/text.c gen/tool/system.c gen/tool/offline_target.c gen/tool/offline_ptx.c"
     ${CC:-gcc} -std=c99 -O1 -I. -DFUZZ_MAKE_CORPUS -o $out/$target $here/$target.c $tool -ldl -lpthread
     rm -rf $here/corpus/$target
     mkdir -p $here/corpus/$target
@@ -62,6 +65,44 @@ for name, text in (("python_2", b"{u'descr': '<f4', u'fortran_order': False, u's
                    ("too_large", b"{'descr': '<f8', 'fortran_order': True, 'shape': (4294967296, 4294967296), }\n"),
                    ("objects", b"{'descr': '|O', 'fortran_order': False, 'shape': (3, 4), }\n")):
     write(name, b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text)
+END
+${PYTHON:-/usr/bin/python3} - $here/corpus/encoded << 'END'
+import io, random, struct, sys
+from PIL import Image
+
+kinds = ["png", "jpeg", "bmp", "tga"]  # in the target's order
+random.seed(1)
+
+def seed(kind, name, picture, **options):
+    file = io.BytesIO()
+    picture.save(file, kind, **options)
+    with open(sys.argv[1] + "/" + kind + "_" + name, "wb") as out:
+        out.write(bytes([kinds.index(kind)]) + file.getvalue())
+
+def noise(mode, width, height):
+    if mode == "I;16":
+        return Image.frombytes(mode, (width, height), bytes(random.choices(range(256), k=2 * width * height)))
+    colours = Image.frombytes("RGBA", (width, height), bytes(random.choices(range(0, 256, 51), k=4 * width * height)))
+    return colours.quantize(7) if mode == "P" else colours.convert(mode)
+
+for mode in "1", "L", "LA", "P", "RGB", "RGBA", "I;16":
+    seed("png", mode.replace(";", ""), noise(mode, 9, 5))
+seed("png", "few_bits", noise("P", 9, 5), bits=4)
+seed("png", "transparent", noise("L", 9, 5), transparency=51)
+seed("png", "transparent_palette", noise("P", 9, 5), transparency=bytes([0, 99]))
+seed("png", "one", noise("RGB", 1, 1))
+for mode in "L", "RGB", "CMYK":
+    seed("jpeg", mode, noise(mode, 18, 9), quality=30)
+    seed("jpeg", mode + "_progressive", noise(mode, 18, 9), quality=30, progressive=True)
+for subsampling in 0, 1, 2:
+    seed("jpeg", "sampling_%d" % subsampling, noise("RGB", 17, 17), quality=30, subsampling=subsampling)
+seed("jpeg", "restarts", noise("L", 33, 9), quality=30, restart_marker_blocks=2)
+seed("jpeg", "optimised", noise("RGB", 9, 9), quality=30, optimize=True)
+for mode in "1", "L", "P", "RGB", "RGBA":
+    seed("bmp", mode, noise(mode, 5, 3))
+for mode in "L", "LA", "P", "RGB", "RGBA":
+    seed("tga", mode, noise(mode, 9, 3))
+    seed("tga", mode + "_packed", Image.new(mode, (9, 3), 51 if mode in "LP" else None), compression="tga_rle")
 END
 for folder in $here/corpus/*; do
     echo "$folder: $(ls $folder | wc -l) seeds"

@@ -1,12 +1,14 @@
 # Fuzzing of every reader in ipt and its tool: `run.sh SECONDS [TARGET...]` runs each target for SECONDS with clang's libFuzzer.
-# It fails on a crash, a leak or an input that takes longer than 10 seconds. build/fuzz has the corpus, crashes and logs.
+# `RUNS=1000000 run.sh [TARGET...]` runs each one with that many inputs instead, two targets at a time, or JOBS=16 of them. It
+# fails on a crash, a leak or an input that takes longer than 10 seconds. build/fuzz has the corpus, crashes and logs.
+# `run.sh --build [TARGET...]` builds the programs alone. Where they were built before, BUILT=1 runs them without clang.
 # `run.sh --replay [TARGET...]` needs no clang: programs built by gcc run the corpus and the saved crashes. For a single file:
 # build/fuzz/replay/TARGET FILE.
 # To be run from the repository's root. SOURCES names another folder to take ipt.h and gen/ from.
 set -u
 here=tests/fuzz
 out=build/fuzz
-all="npy pictures cache journal wisdom plan actions"
+all="npy pictures encoded words cache journal wisdom plan actions"
 sources=${SOURCES:-.}
 flags="-std=c99 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unused-function -I$sources"
 sanitizers="-fsanitize=address,undefined -fno-sanitize-recover=all"
@@ -16,15 +18,21 @@ fail() {
     exit 2
 }
 
-[ $# -ge 1 ] || fail "usage: run.sh SECONDS [TARGET...] | run.sh --replay [TARGET...]"
-seconds=$1
-shift
+[ $# -ge 1 ] || [ -n "${RUNS:-}" ] ||
+    fail "usage: run.sh SECONDS [TARGET...] | RUNS=NUMBER run.sh [TARGET...] | run.sh --build [TARGET...] | run.sh --replay [TARGET...]"
+if [ -n "${RUNS:-}" ]; then
+    seconds=0 limit=-runs=$RUNS
+    case $RUNS in *[!0-9]*) fail "RUNS=$RUNS is not a number of inputs" ;; esac
+else
+    seconds=$1 limit=-max_total_time=$1
+    shift
+fi
 targets=${*:-$all}
 for target in $targets; do
     [ -f $here/$target.c ] || fail "$target is none of: $all"
 done
 case $seconds in
---replay) ;;
+--replay | --build) ;;
 '' | *[!0-9]*) fail "$seconds is not a number of seconds" ;;
 esac
 mkdir -p $out/corpus $out/crashes $out/logs $out/bin $out/replay
@@ -41,7 +49,7 @@ trap 'exit 130' INT TERM
 most() {
     case $1 in
     journal | plan) echo 256 ;;
-    npy | pictures) echo 1024 ;;
+    npy | pictures | words) echo 1024 ;;
     *) echo 2048 ;;
     esac
 }
@@ -53,7 +61,7 @@ fuzz() {
     cp $here/corpus/$target/* $out/corpus/$target
     dictionary=
     [ -f $here/$target.dict ] && dictionary=-dict=$here/$target.dict
-    $out/bin/$target $out/corpus/$target $dictionary -max_total_time=$seconds -max_len=$(most $target) -timeout=10 \
+    $out/bin/$target $out/corpus/$target $dictionary $limit -max_len=$(most $target) -timeout=10 \
         -rss_limit_mb=2048 -artifact_prefix=$out/crashes/$target- -print_final_stats=1 > $log 2>&1
     code=$?
     awk -v target=$target -v code=$code '
@@ -94,6 +102,8 @@ replay() {
 # The tool's files for a target, with options: the journal's mappings become copies.
 tool() {
     case $1 in
+    encoded) echo "$sources/gen/tool/stb.c $sources/gen/tool/picture.c $sources/gen/tool/picture_check.c $sources/gen/tool/jpeg_check.c" ;;
+    words) echo "$sources/gen/tool/arguments.c $sources/gen/tool/options.c $sources/gen/tool/axes.c $sources/gen/tool/shape.c $sources/gen/tool/bench_shapes.c $sources/gen/tool/bench_result.c $sources/gen/tool/batch_spec.c $sources/gen/tool/numbers.c $sources/gen/tool/text.c $sources/gen/tool/system.c $sources/gen/tool/offline_target.c $sources/gen/tool/offline_ptx.c" ;;
     npy) echo "$sources/gen/tool/npy.c $sources/gen/tool/numbers.c" ;;
     pictures) echo "$sources/gen/tool/netpbm.c $sources/gen/tool/exif.c $sources/gen/tool/npy.c $sources/gen/tool/numbers.c" ;;
     actions) echo "$sources/gen/tool/batch_spec.c $sources/gen/tool/numbers.c $sources/gen/tool/text.c $sources/gen/tool/system.c" ;;
@@ -110,24 +120,24 @@ if [ "$seconds" = --replay ]; then
     exit $failed
 fi
 
-clang=${CLANG:-$(command -v clang)} || fail "no clang is installed: --replay does without"
-for target in $targets; do
-    $clang -O2 $flags $sanitizers -fsanitize=fuzzer -fsanitize-ignorelist=$here/not_instrumented.list \
-        -fsanitize-coverage-ignorelist=$here/not_instrumented.list -o $out/bin/$target $here/$target.c $(tool $target) \
-        -ldl -lpthread || exit 2
-done
+if [ -z "${BUILT:-}" ]; then
+    clang=${CLANG:-$(command -v clang)} || fail "no clang is installed: --replay does without"
+    for target in $targets; do
+        $clang -O2 $flags $sanitizers -fsanitize=fuzzer -fsanitize-ignorelist=$here/not_instrumented.list \
+            -fsanitize-coverage-ignorelist=$here/not_instrumented.list -o $out/bin/$target $here/$target.c $(tool $target) \
+            -ldl -lpthread || exit 2
+    done
+fi
+[ "$seconds" != --build ] || exit 0
+jobs=${JOBS:-2}
 set -- $targets
-while [ $# -gt 0 ]; do # two at a time
-    fuzz $1 &
-    first=$!
-    second=
-    shift
-    if [ $# -gt 0 ]; then
+while [ $# -gt 0 ]; do
+    running=
+    while [ $# -gt 0 ] && [ "$(echo $running | wc -w)" -lt "$jobs" ]; do
         fuzz $1 &
-        second=$!
+        running="$running $!"
         shift
-    fi
-    wait $first || failed=1
-    [ -z "$second" ] || wait $second || failed=1
+    done
+    for process in $running; do wait $process || failed=1; done
 done
 exit $failed

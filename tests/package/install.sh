@@ -123,7 +123,8 @@ bash -c 'source "$1"; COMP_WORDS=(ipt plan --variant-010 swap-by-e); COMP_CWORD=
     bash "$prefix/share/bash-completion/completions/ipt" || fail "bash does not complete swap-by-e"
 grep -q "as JSON to standard output, messages to standard error" "$prefix/share/fish/vendor_completions.d/ipt.fish" ||
     fail "fish's completions break off"
-[ ! -e "$prefix/share/man/man1/ipt.1" ] || grep -q transpose "$prefix/share/man/man1/ipt.1" || fail "ipt.1 is empty"
+[ ! -e "$prefix/share/man/man1/ipt.1" ] ||
+    (cd "$root" && sh tests/package/manual.sh "$prefix/share/man/man1/ipt.1" "$prefix/bin/ipt") || fail "ipt.1 lacks something"
 cd "$root"
 run "make uninstall" make --no-print-directory uninstall PREFIX="$prefix"
 left=$(find "$prefix" -type f -o -type l)

@@ -59,6 +59,8 @@
     X(wisdom)                                                                                                          \
     X(offline)                                                                                                         \
     X(formats)                                                                                                         \
+    X(encoded)                                                                                                         \
+    X(messages)                                                                                                        \
     X(files)                                                                                                           \
     X(pictures)                                                                                                        \
     X(batches)                                                                                                         \

@@ -915,8 +915,11 @@ static void tool_files_resident_memory(void **state)
     for (size_t i = 0; i < TEST_COUNT(allowed); ++i) {
         char option[60];
         snprintf(option, sizeof option, "--memory=%zuM", allowed[i] >> 20);
-        write_file(file_path, its.before, its.bytes);
         const char *const words[] = {its.raw, option, "--verbose", file_path, NULL};
+        write_file(file_path, its.before, its.bytes); /* what OpenCL takes to compile is not counted: a run before */
+        last = start(words);
+        finish(&last);
+        write_file(file_path, its.before, its.bytes);
         last = start(words);
         const size_t resident = most_resident(&last);
         finish(&last);

@@ -723,6 +723,99 @@ static void tool_pictures_deep_png(void **state)
     }
 }
 
+/* Writes a PNG with a palette of two colours, and one row of pixels of two bits. */
+static void write_palette_png(const char *path, const unsigned char *indices, size_t width, size_t inflated)
+{
+    static unsigned char file[1000];
+    unsigned char header[13] = {0}, data[100] = {0x78, 1, 1}, *next = header;
+    put_big_endian(&next, (uint32_t)width);
+    put_big_endian(&next, 1);
+    next[0] = 2;
+    next[1] = 3;
+    data[3] = (unsigned char)inflated; /* one stored block: a filter byte, then the pixels */
+    data[5] = (unsigned char)~inflated;
+    data[6] = 0xff;
+    for (size_t i = 0; i < width; ++i)
+        data[8 + i / 4] |= (unsigned char)(indices[i] << (6 - 2 * (i % 4)));
+    next = file;
+    memcpy(next, "\x89PNG\r\n\x1a\n", 8);
+    next += 8;
+    put_chunk(&next, "IHDR", header, sizeof header);
+    put_chunk(&next, "PLTE", (const unsigned char *)"\0\0\0abc", 6);
+    put_chunk(&next, "IDAT", data, 7 + inflated + 4);
+    put_chunk(&next, "IEND", NULL, 0);
+    write_content(path, file, (size_t)(next - file));
+}
+
+/* Files that stb_image would decode with bytes from elsewhere, or wrongly. */
+static void tool_pictures_hostile(void **state)
+{
+    const char *path = in_directory("a.ppm"), *output = in_directory("b.pam"), *encoded = in_directory("a.jpg");
+    unsigned char table[2 + 2 + 17 + 765] = {0xff, 0xc4, (2 + 17 + 765) >> 8, (2 + 17 + 765) & 0xff, 0x10}, bytes[8000];
+    (void)state;
+    need_stb();
+    write_smooth(path, 24, 16, 3);
+    transpose(0, path, "-o", encoded);
+    content whole = read_content(encoded);
+    table[5 + 11] = table[5 + 12] = table[5 + 13] = 255;
+    assert_true(whole.size + sizeof table < sizeof bytes);
+    memcpy(bytes, whole.bytes, 2);
+    memcpy(bytes + 2, table, sizeof table);
+    memcpy(bytes + 2 + sizeof table, whole.bytes + 2, whole.size - 2);
+    write_content(encoded, bytes, whole.size + sizeof table);
+    expect_refusal(encoded, output, "has 765 codes: at most 256", __LINE__);
+    free(whole.bytes);
+
+    const char *const mapped = in_directory("a.png");
+    write_palette_png(mapped, (const unsigned char *)"\0\1\1\0\1", 5, 3);
+    transpose(0, mapped, "-o", output);
+    static const char wanted[] =
+        "P7\nWIDTH 1\nHEIGHT 5\nDEPTH 3\nMAXVAL 255\nTUPLTYPE RGB\nENDHDR\n\0\0\0abcabc\0\0\0abc";
+    const content picture = {(unsigned char *)(uintptr_t)wanted, sizeof wanted - 1};
+    assert_true(holds(output, picture));
+    unlink(output);
+    write_palette_png(mapped, (const unsigned char *)"\0\1\2\0\1", 5, 3);
+    expect_refusal(mapped, output, "palette of 2 entries lacks", __LINE__);
+    write_palette_png(mapped, (const unsigned char *)"\0\1\1\0\1", 5, 2); /* half of its pixels, checksums right */
+    expect_refusal(mapped, output, "", __LINE__);
+
+    const char *const cut = in_directory("a.tga"); /* cut within its last row */
+    static const unsigned char head[18] = {0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 50, 0, 40, 0, 24, 0x20};
+    memcpy(bytes, head, sizeof head);
+    memset(bytes + sizeof head, 'x', 50 * 40 * 3);
+    write_content(cut, bytes, sizeof head + 50 * 40 * 3);
+    transpose(0, cut, "-o", output);
+    unlink(output);
+    for (size_t less = 1; less < 160; less += 17) {
+        write_content(cut, bytes, sizeof head + 50 * 40 * 3 - less);
+        expect_refusal(cut, output, "truncated", __LINE__);
+    }
+}
+
+/* Headers that claim more than --memory. */
+static void tool_pictures_claims(void **state)
+{
+    const char *path = in_directory("a.tga"), *output = in_directory("b.pam");
+    const size_t runs = (30000 * 20000 + 127) / 128, size = 18 + 2 * runs;
+    unsigned char *const bytes = malloc(size);
+    static const unsigned char head[18] = {0, 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x30, 0x75, 0x20, 0x4e, 8};
+    (void)state;
+    need_stb();
+    assert_non_null(bytes);
+    memcpy(bytes, head, sizeof head); /* 600 MB of pixels in 9 MB */
+    for (size_t i = 0; i < runs; ++i) {
+        bytes[18 + 2 * i] = 0xff;
+        bytes[19 + 2 * i] = 7;
+    }
+    write_content(path, bytes, size);
+    transpose(1, path, "-o", output, "--memory", "100M");
+    expect_said("decoding 30000x20000 pixels takes up to");
+    transpose(1, path, "-o", output, "--memory", "8M");
+    expect_said("must be in memory");
+    free(bytes);
+    assert_int_equal(count_files(), 1);
+}
+
 /* Formats that cannot hold a picture. An output that exists stays. */
 static void tool_pictures_losses(void **state)
 {
@@ -742,6 +835,10 @@ static void tool_pictures_losses(void **state)
         {"P7\nWIDTH %zu\nHEIGHT %zu\nDEPTH 2\nMAXVAL 255\nENDHDR\n", "o.bmp", "alpha", 2},
         {"P7\nWIDTH %zu\nHEIGHT %zu\nDEPTH 2\nMAXVAL 255\nENDHDR\n", "o.ppm", "use .pam", 2},
         {"P7\nWIDTH %zu\nHEIGHT %zu\nDEPTH 5\nMAXVAL 255\nENDHDR\n", "o.png", "at most 4", 5},
+        {"P7\nTUPLTYPE CMYK\nWIDTH %zu\nHEIGHT %zu\nDEPTH 4\nMAXVAL 255\nENDHDR\n", "o.png", "neither grey nor", 4},
+        {"P7\nWIDTH %zu\nHEIGHT %zu\nDEPTH 3\nMAXVAL 255\nTUPLTYPE YCbCr\nENDHDR\n", "o.ppm", "neither grey nor", 3},
+        {"P7\nWIDTH %zu\nHEIGHT %zu\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB\nENDHDR\n", "o.tga", "neither grey nor", 4},
+        {"P7\nWIDTH %zu\nHEIGHT %zu\nDEPTH 3\nMAXVAL 255\nTUPLTYPE RGB X\nENDHDR\n", "o.bmp", "neither grey nor", 3},
     };
     const char *path = in_directory("a.pnm");
     const content old = {(unsigned char *)"old", 3};
@@ -1087,7 +1184,8 @@ const struct CMUnitTest test_pictures[] = {
     IN_DIRECTORY(tool_pictures_killed),         IN_DIRECTORY(tool_pictures_interrupted),
     IN_DIRECTORY(tool_pictures_round_trips),    IN_DIRECTORY(tool_pictures_jpeg),
     IN_DIRECTORY(tool_pictures_exif),           IN_DIRECTORY(tool_pictures_encoded_damaged),
-    IN_DIRECTORY(tool_pictures_deep_png),       IN_DIRECTORY(tool_pictures_losses),
+    IN_DIRECTORY(tool_pictures_deep_png),       IN_DIRECTORY(tool_pictures_hostile),
+    IN_DIRECTORY(tool_pictures_claims),         IN_DIRECTORY(tool_pictures_losses),
     IN_DIRECTORY(tool_pictures_output_copies),  IN_DIRECTORY(tool_pictures_output_refused),
     IN_DIRECTORY(tool_pictures_output_npy),     IN_DIRECTORY(tool_pictures_usage),
     IN_DIRECTORY(tool_pictures_raw_types),      IN_DIRECTORY(tool_pictures_raw_offset),

@@ -1,0 +1,11 @@
+/* Files that a command line names twice. */
+#ifndef IPT_TOOL_SAME_FILES_H_INCLUDED
+#define IPT_TOOL_SAME_FILES_H_INCLUDED
+
+#include "arguments.h"
+
+/* Refuses an output that is also another output or an input, by whatever name. adds: the output may be the wisdom that
+ * it adds to. Returns 0 or the exit code. */
+int same_files_check(const arguments *given, bool adds);
+
+#endif /* IPT_TOOL_SAME_FILES_H_INCLUDED */
