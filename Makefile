@@ -389,6 +389,8 @@ install: $(B)/ipt $(PACKAGE)/$(LIBRARY) $(PACKAGE)/libipt.a $(PACKAGE)/done ## i
 	install -m 644 $(PACKAGE)/ipt.fish "$(DESTDIR)$(DATADIR)/fish/vendor_completions.d"
 	@if [ -s $(PACKAGE)/ipt.1 ]; then install -m 644 $(PACKAGE)/ipt.1 "$(DESTDIR)$(DATADIR)/man/man1"; \
 	else echo "Not installed: the manual page, which needs help2man"; fi
+	@[ -n "$(DESTDIR)" ] || PATH="$$PATH:/sbin:/usr/sbin" ldconfig -p 2> /dev/null | grep -q " $(LIBDIR)/libipt.so.$(INTERFACE)$$" || \
+	    echo "The loader does not know $(LIBDIR)/libipt.so yet: run 'ldconfig' as root, or programs with LD_LIBRARY_PATH=$(LIBDIR)"
 
 uninstall: ## remove what make install has put there, with the same PREFIX and DESTDIR
 	rm -f "$(DESTDIR)$(INCLUDEDIR)/ipt.h" "$(DESTDIR)$(INCLUDEDIR)/ipt_kernels.h" "$(DESTDIR)$(LIBDIR)"/libipt.so* \
