@@ -44,42 +44,45 @@ OFFLINE_PACKAGES = clang llvm lld libclc-N llvm-spirv-N spirv-tools
 # Optional for the tool: libstb-dev for PNG, JPEG, BMP and TGA pictures. python3-pil (Pillow) is for tests of these.
 PICTURE_PACKAGES = libstb-dev
 DEMO_PACKAGES = gcc libc6-dev opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd python3 python3-numpy
-# One list for each tier of tests.
+# One list for each tier of tests: gcc and PoCL for make test, other compilers, MPI and LLVM for make check.
 TEST_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev --optional $(PICTURE_PACKAGES) g++
 CHECK_PACKAGES = $(TEST_PACKAGES) python3-pil libopenblas0-pthread liblapacke $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 gcc-multilib oclgrind python3-venv \
-                 cmake pkg-config help2man build-essential debhelper dpkg-dev python3-dev $(MPI_PACKAGES)
+                 cmake pkg-config help2man build-essential debhelper dpkg-dev python3-dev $(MPI_PACKAGES) gnuplot-nox
 DEEP_PACKAGES = $(DEMO_PACKAGES) libcmocka-dev spin clang libclang-rt-dev valgrind clang-tidy cppcheck --optional $(PICTURE_PACKAGES) python3-pil qemu-user \
-                g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind $(FOREIGN_PACKAGES)
+                g++ $(OFFLINE_PACKAGES) gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64 oclgrind gnuplot-nox $(FOREIGN_PACKAGES)
 WINDOWS_PACKAGES = gcc-mingw-w64-x86-64 wine64 opencl-c-headers ocl-icd-libopencl1 pocl-opencl-icd --optional $(PICTURE_PACKAGES)
 # clang compiles for every processor: Debian's cross compilers of gcc conflict with gcc-multilib.
 FOREIGN_PACKAGES = clang qemu-user binutils-aarch64-linux-gnu binutils-s390x-linux-gnu
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
 .PHONY: choices foreign foreign-quick imatcopy imatcopy-planted lapack mpi check-mpi check-mpi-quick check-mpi-tool bench-mpi differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint windows windows-quick check-words check-compile check-compile-quick gen single format tests \
-        install uninstall deb check-install check-deb check-python bench-python dist check-dist check-conan check-vcpkg check-version FORCE clean doc-plot bench-batch bench-batch-choice plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures $(FIGURES:%=bench-%)
+        install uninstall deb check-install check-deb check-python bench-python dist check-dist check-conan check-vcpkg check-version FORCE clean doc-plot bench-batch bench-batch-choice plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures figures-quick $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
 help: ## list all targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "make %-14s %s\n", $$1, $$2}'
 
-deps: ## install the missing packages of make check with apt (root or sudo), or list them and stop
-	@sh gen/deps.sh $(CHECK_PACKAGES)
+deps: ## install the missing packages of make all and make test with apt (root or sudo), or list them and stop
+	@sh gen/deps.sh $(TEST_PACKAGES)
 
 all: $(B)/ipt $(EXAMPLES:%=$(B)/examples/%) single ## build the tool, the examples and the single file
 
 demo: ## transpose a picture and a .npy file, verify both, compare the speed with a copy
 	@sh gen/deps.sh $(DEMO_PACKAGES) --optional $(PICTURE_PACKAGES)
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(B)/ipt $(B)/examples/make_picture $(B)/examples/04_rgb_planes
 	@PYTHON=$(PYTHON) sh examples/demo.sh
+
+# The test programs add to it what they skip.
+test check deep: export IPT_TEST_SKIPPED = $(B)/skipped
 
 # The sample's programs are not optimised: they run shorter than an optimising compiler needs for them. `make check` optimises.
 SAMPLE_FLAGS = $(filter-out -O%,$(CFLAGS)) -O0
-test: ## a sample of every subject: 62 to 97 s of processor time, after the packages are installed
-	@sh gen/deps.sh $(TEST_PACKAGES)
+test: deps ## a sample of every subject: 62 to 97 s of processor time, after the packages are installed
 	@sh tests/skipped.sh begin
-	@$(MAKE) --no-print-directory check-gen check-words
+	@$(MAKE) --no-print-directory check-gen check-words $(B)/ipt
+	@sh tests/devices/usable.sh $(B)/ipt
 	@$(MAKE) --no-print-directory -j2 -Otarget check-sample sample-library sample-tool sample-told check-compile-sample
-	@sh tests/skipped.sh list
+	@sh tests/skipped.sh passed "make test"
 
 check-sample: $(B)/sample/tests/ipt_tests # every subject has a test in the sample
 	@sh tests/sample.sh check $<
@@ -94,10 +97,12 @@ sample-told: $(B)/sample/tests/ipt_tests $(B)/libtold.so
 	@PATTERNS='told*' sh tests/devices/told.sh $^ gpu-smallest
 
 # The fastest checks run first. Where there is -j2, two run at a time; each prints its output when it ends.
-check: deps ## all tests, as CI runs them
+check: ## all tests, as CI runs them
+	@sh gen/deps.sh $(CHECK_PACKAGES)
 	@sh tests/skipped.sh begin
 	@$(MAKE) --no-print-directory -j2 -Otarget check-gen check-version check-words check-format check-lint check-compile-quick
-	@$(MAKE) --no-print-directory -j2 all tests $(B)/walk
+	@$(MAKE) --no-print-directory -j2 all tests $(B)/walk $(FIGURE_PROGRAMS:%=$(B)/%)
+	@sh tests/devices/usable.sh $(B)/ipt
 	@sh tests/sample.sh check $(B)/tests/ipt_tests
 	@sh tests/examples.sh $(B)/examples
 	@sh tests/compile/embedded.sh $(B)/ipt $(B)/embedded
@@ -108,15 +113,16 @@ check: deps ## all tests, as CI runs them
 	@$(MAKE) --no-print-directory check-mpi-quick
 	@CC="$(CC)" sh tests/devices/opencls.sh rusticl
 	@$(MAKE) --no-print-directory -j2 -Otarget host-tests library-tests tool-tests oclgrind-quick single-tests told-quick differential imatcopy lapack
-	@sh tests/skipped.sh list
+	@$(MAKE) --no-print-directory figures-quick FIGURES="$(FIGURES_IN_CHECK)"
+	@sh tests/skipped.sh passed "make check"
 
 # Two at a time, the most useful first. Each prints its output when it ends.
 deep: ## the deep checks beyond make check
 	@sh gen/deps.sh $(DEEP_PACKAGES)
 	@sh tests/skipped.sh begin
 	@$(MAKE) --no-print-directory -j2 -Otarget sanitize differential-anew analyse fuzz-shortly coverage check-again oclgrind models check-compile differential-planted imatcopy-planted told-odd told-even
-	@$(MAKE) --no-print-directory foreign
-	@sh tests/skipped.sh list
+	@$(MAKE) --no-print-directory foreign figures-quick
+	@sh tests/skipped.sh passed "make deep"
 
 check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, and 200 kills of the tool
 	@sh tests/random/again.sh
@@ -277,10 +283,17 @@ figures: ## the papers' tables and figures: build/figures/index.html; QUICK=1 on
 	@$(MAKE) --no-print-directory -k $(FIGURES:%=bench-%) || failed=1; \
 	    OUT=$(B)/figures sh tests/bench/figures/index.sh; exit $${failed:-0}
 
-$(FIGURES:%=bench-%): bench-%: $(B)/ipt $(B)/ladder $(B)/sweep $(B)/batch $(B)/batches $(B)/s002 $(B)/host ## one figure, such as bench-s000-fig6
+FIGURE_PROGRAMS = ipt ladder sweep batch batches s002 host
+RUN_FIGURES = TOOL=$(B)/ipt LADDER=$(B)/ladder SWEEP=$(B)/sweep BATCH=$(B)/batch BATCHES=$(B)/batches S002=$(B)/s002 HOST=$(B)/host
+# One figure for each kind of measurement that a program makes.
+FIGURES_IN_CHECK = s000-queues s000-table2 s001-table s002-fig10 s002-fig12 s002-memory s004-table1 s004-moves s004-fig8
+
+$(FIGURES:%=bench-%): bench-%: $(FIGURE_PROGRAMS:%=$(B)/%) ## one figure, such as bench-s000-fig6
 	@sh gen/deps.sh gnuplot-nox
-	@TOOL=$(B)/ipt LADDER=$(B)/ladder SWEEP=$(B)/sweep BATCH=$(B)/batch BATCHES=$(B)/batches S002=$(B)/s002 HOST=$(B)/host OUT=$(B)/figures \
-	    QUICK=$(QUICK) COUNT=$(COUNT) sh tests/bench/figures/$*.sh
+	@$(RUN_FIGURES) OUT=$(B)/figures QUICK=$(QUICK) COUNT=$(COUNT) sh tests/bench/figures/$*.sh
+
+figures-quick: $(FIGURE_PROGRAMS:%=$(B)/%) # all of them with small sizes, as a test: FIGURES="s002-fig10 s001-table"
+	@$(RUN_FIGURES) OUT=$(B)/figures-quick sh tests/bench/figures/quick.sh $(FIGURES)
 
 tests: $(B)/tests/ipt_tests $(B)/tests/single/ipt_tests ## build the test program, with both headers and with the single one
 
@@ -379,6 +392,8 @@ install: $(B)/ipt $(PACKAGE)/$(LIBRARY) $(PACKAGE)/libipt.a $(PACKAGE)/done ## i
 	install -m 644 $(PACKAGE)/ipt.fish "$(DESTDIR)$(DATADIR)/fish/vendor_completions.d"
 	@if [ -s $(PACKAGE)/ipt.1 ]; then install -m 644 $(PACKAGE)/ipt.1 "$(DESTDIR)$(DATADIR)/man/man1"; \
 	else echo "Not installed: the manual page, which needs help2man"; fi
+	@[ -n "$(DESTDIR)" ] || PATH="$$PATH:/sbin:/usr/sbin" ldconfig -p 2> /dev/null | grep -q " $(LIBDIR)/libipt.so.$(INTERFACE)$$" || \
+	    echo "The loader does not know $(LIBDIR)/libipt.so yet: run 'ldconfig' as root, or programs with LD_LIBRARY_PATH=$(LIBDIR)"
 
 uninstall: ## remove what make install has put there, with the same PREFIX and DESTDIR
 	rm -f "$(DESTDIR)$(INCLUDEDIR)/ipt.h" "$(DESTDIR)$(INCLUDEDIR)/ipt_kernels.h" "$(DESTDIR)$(LIBDIR)"/libipt.so* \

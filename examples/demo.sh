@@ -1,7 +1,7 @@
 #!/bin/sh
 # The demonstration of `make demo`. It transposes a picture and a NumPy file in place, compares every result with an
 # independent one, and compares the speed with a plain copy on the same device.
-# Run it from the repository's root after `make all`. It writes to build/demo/ only.
+# Run it from the repository's root by `make demo`. It writes to build/demo/ only.
 set -eu
 
 ipt=build/ipt
@@ -34,7 +34,8 @@ for candidate in "${PYTHON:-python3}" python3 /usr/bin/python3; do
 done
 
 step "The device"
-$ipt devices || fail "no OpenCL device was found: on Debian and Ubuntu, install pocl-opencl-icd to use the CPU"
+sh tests/devices/usable.sh $ipt || fail "no OpenCL device can be used"
+$ipt devices
 
 step "A picture of $width x $height pixels, transposed in place as a matrix of 3-byte elements"
 build/examples/make_picture $width $height "$out/picture.ppm" || fail "make_picture failed"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Records skipped tests with their reasons: `skipped.sh begin` clears the record, `skipped.sh note NAME REASON` prints and adds
-# an entry, `skipped.sh list` prints all entries and their number. To be run from the repository's root.
+# an entry, `skipped.sh passed NAME` prints all entries, and as the last line that NAME has passed, with their number. The test
+# programs add theirs: lines of a number, a tab and a reason. To be run from the repository's root.
 set -eu
 list=build/skipped
 case $1 in
@@ -11,14 +12,19 @@ begin)
 note)
     mkdir -p build
     echo "$2: skipped: $3"
-    echo "$2: $3" >> $list
+    printf '1\t%s: %s\n' "$2" "$3" >> $list
     ;;
-list)
-    count=$(sort -u $list | wc -l)
-    [ "$count" -eq 0 ] || { echo "skipped, besides what the test programs name: $count"; sort -u $list | sed 's/^/  /'; }
+passed)
+    awk -F '\t' -v name="$2" '
+        { if (!($2 in number)) order[++count] = $2; number[$2] += $1; all += $1 }
+        END {
+            if (all) print "skipped:"
+            for (i = 1; i <= count; ++i) printf "  %d x %s\n", number[order[i]], order[i]
+            printf "%s: passed, %d skipped\n", name, all
+        }' $list
     ;;
 *)
-    echo "usage: skipped.sh begin | note NAME REASON | list" >&2
+    echo "usage: skipped.sh begin | note NAME REASON | passed NAME" >&2
     exit 2
     ;;
 esac

@@ -11,7 +11,7 @@ mkdir -p $out
 for name in "$@"; do
     echo "$name"
 done | xargs -P 2 -I NAME sh -c "${CC:-gcc} -std=c99 -O1 -g --coverage -I. -Itests/support -c -o $out/NAME.o tests/*/NAME.c"
-"${CC:-gcc}" --coverage -o $out/ipt_tests $out/*.o $TESTED_OBJECTS -lcmocka -lOpenCL -lpthread -lm
+${CC:-gcc} --coverage -o $out/ipt_tests $out/*.o $TESTED_OBJECTS -lcmocka -lOpenCL -lpthread -lm
 
 started=$(date +%s)
 $out/ipt_tests '-tool_*' > $out/tests.log 2>&1 ||

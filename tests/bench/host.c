@@ -162,7 +162,7 @@ static double staged(void)
 static void show_plan(const char *name, ipt_host scheme, size_t queues, ipt_sequence sequence, double reference)
 {
     ipt_plan_desc desc = {0};
-    ipt_plan *plan;
+    ipt_plan *plan = NULL;
     char label[80];
     desc.rows = rows;
     desc.cols = cols;
@@ -172,8 +172,14 @@ static void show_plan(const char *name, ipt_host scheme, size_t queues, ipt_sequ
     desc.sequence = sequence;
     desc.flags = scheme == IPT_HOST_STAGES ? IPT_NO_COOPERATIVE : 0;
     snprintf(label, sizeof label, queues > 0 ? "%s, Q = %zu" : "%s", name, queues);
-    if (ipt_plan_create(context, &desc, &plan) != IPT_SUCCESS || ipt_plan_execute_host(plan, matrix) != IPT_SUCCESS) {
+    ipt_result made = ipt_plan_create(context, &desc, &plan);
+    if (made == IPT_SUCCESS) {
+        made = ipt_plan_execute_host(plan, matrix);
+    }
+    if (made != IPT_SUCCESS) {
         printf("  %-44s %s\n", label, ipt_context_error(NULL));
+        failures += made != IPT_ERROR_UNSUPPORTED;
+        ipt_plan_destroy(plan);
         return;
     }
     show(label, host_plan, plan, true, reference, staged(), 100.0 * (double)ipt_plan_workspace(plan) / (double)bytes);
@@ -469,6 +475,7 @@ static int measure(const char *shape)
         ipt_host_free(context, pinned);
     } else {
         printf(" pinned memory: %s\n", ipt_context_error(NULL));
+        failures++;
     }
     free(before);
     return 0;

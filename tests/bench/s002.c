@@ -508,13 +508,13 @@ static bool verify_pad(session *session, bench_work *work, cl_kernel checker, co
            (wrong == 0 || bench_fail(message, "the result is WRONG: %zu elements", wrong));
 }
 
-/* A plan whose only stage is padding (its first one) or unpadding (its last one). NULL: none exists. */
+/* A plan that executes one stage only: padding, its first one, or unpadding, its last one. NULL: none exists. */
 static ipt_plan *plan_pad(session *session, const pad_move *move, ipt_variant variant)
 {
     const bool up = move->to > move->from;
     ipt_plan_desc desc = {0};
     ipt_plan *plan;
-    ipt__stage *stages;
+    int stage;
     desc.rows = (size_t)(up ? move->rows : move->cols);
     desc.cols = (size_t)(up ? move->cols : move->rows);
     desc.elem_size = sizeof(cl_uint);
@@ -522,12 +522,18 @@ static ipt_plan *plan_pad(session *session, const pad_move *move, ipt_variant va
     desc.sequence = IPT_SEQUENCE_3_1;
     desc.tile_m = desc.tile_n = PAD_TILE;
     desc.variant_pad = variant;
-    if (ipt_plan_create(session->context, &desc, &plan))
+    if (ipt_plan_create(session->context, &desc, &plan)) {
+        complain(session, "padding", ipt_context_error(NULL));
         return NULL;
-    stages = plan->layout.stages;
-    if (!up)
-        stages[0] = stages[plan->layout.stage_count - 1];
-    plan->layout.stage_count = 1;
+    }
+    stage = up ? 0 : plan->layout.stage_count - 1;
+    if (plan->launches.stage_count != plan->layout.stage_count || plan->layout.stages[stage].kind != IPT__STAGE_PAD) {
+        complain(session, "padding", "the plan has no such stage");
+        ipt_plan_destroy(plan);
+        return NULL;
+    }
+    plan->launches.stages[0] = plan->launches.stages[stage]; /* an execution reads the launches alone */
+    plan->launches.stage_count = 1;
     return plan;
 }
 
@@ -539,18 +545,15 @@ static void measure_pad(session *session, cl_kernel checker, const pad_move *mov
     bench_work work = {0};
     size_t i;
     work.plan = plan_pad(session, move, variant);
-    if (!work.plan) {
-        complain(session, "padding", ipt_context_error(NULL));
+    if (!work.plan)
         return;
-    }
     work.device = &session->device;
     result.bytes = work.bytes = (size_t)(move->rows * move->cols) * sizeof(cl_uint);
     work.room = (size_t)(move->rows * (move->cols + 1)) * sizeof(cl_uint);
     result.rounds = ROUNDS;
     result.repeat = FEWEST_EXECUTIONS;
-    result.verified = work.plan->layout.stages[0].kind == IPT__STAGE_PAD && bench_take_buffers(&work, message) &&
-                      verify_pad(session, &work, checker, move, message) && bench_time_all(&work, &result, message) &&
-                      verify_pad(session, &work, checker, move, message);
+    result.verified = bench_take_buffers(&work, message) && verify_pad(session, &work, checker, move, message) &&
+                      bench_time_all(&work, &result, message) && verify_pad(session, &work, checker, move, message);
     if (!result.verified)
         complain(session, up ? "padding" : "unpadding", message);
     for (i = 0; i < work.buffer_count; ++i)

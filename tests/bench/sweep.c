@@ -99,7 +99,7 @@ static bool measure_line(const sweep_line *line, bench_device *device, size_t re
     result.repeat = repeat;
     result.rounds = rounds;
     const ipt_result made = ipt_plan_create(device->context, &desc, &plan);
-    if (made == IPT_ERROR_UNSUPPORTED) {
+    if (made == IPT_ERROR_UNSUPPORTED && desc.sequence != IPT_SEQUENCE_AUTO) { /* this device lacks a paper's kernel */
         complain(line->label, ipt_context_error(device->context));
         return true;
     }

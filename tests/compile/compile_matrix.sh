@@ -24,8 +24,13 @@ rm -rf "$work"
 mkdir -p "$work/include" "$work/jobs"
 ln -s /usr/include/CL "$work/include/CL" # for mingw, which must not see the rest of /usr/include
 
-a=$tests/matrix_a.c b=$tests/matrix_b.c
-flags="-Wall -Wextra -Wpedantic -Werror -I$headers -I$root -I$tests" # the parts' kernels are in the root
+# A job runs in $work/jobs/NAME. These links spare its commands the name of the clone, which may have a space, $ or quote.
+ln -s "$headers" "$work/headers"
+ln -s "$root" "$work/root"
+ln -s "$tests" "$work/tests"
+root=../../root
+a=../../tests/matrix_a.c b=../../tests/matrix_b.c
+flags="-Wall -Wextra -Wpedantic -Werror -I../../headers -I$root -I../../tests" # the parts' kernels are in the root
 libraries="-lOpenCL -lpthread"
 missing=
 # The folders of mpi.h: Open MPI's and MPICH's.
@@ -240,16 +245,16 @@ for compiler in "x86_64-w64-mingw32-gcc -std=c99" "x86_64-w64-mingw32-gcc -std=c
     for option in "" -DIPT_OPENCL_DYNAMIC "-DIPT_STATIC -DMATRIX_ALONE" "-DIPT_STATIC -DMATRIX_UNUSED" \
         -DIPT_NO_DISK_CACHE; do
         job "$compiler" implementation "$option" <<END
-$compiler $flags -I$work/include $option -c $a -o implementation.o
+$compiler $flags -I../../include $option -c $a -o implementation.o
 END
     done
     job "$compiler" interface <<END
-$compiler $flags -I$work/include -c $b -o interface.o
+$compiler $flags -I../../include -c $b -o interface.o
 END
 done
 
 ls "$work/jobs" > "$work/list"
-xargs -P 2 -I NAME sh -c 'cd "$0" && sh -eu ./job.sh > log 2>&1 && : > passed' "$work/jobs/NAME" < "$work/list" || :
+(cd "$work/jobs" && xargs -P 2 -I NAME sh -c 'cd "$0" && sh -eu ./job.sh > log 2>&1 && : > passed' NAME < ../list) || :
 
 passed=0 failed=0
 while read -r name; do

@@ -4,12 +4,12 @@ set -eu
 mkdir -p "$1/OpenCL"
 echo '#include <CL/cl.h>' >"$1/OpenCL/cl.h" # macOS' name
 for system in "" -D__APPLE__ -D__ANDROID__; do
-    "${CC:-gcc}" -std=c99 -O0 -Wall -Wextra -Wpedantic -Werror $system -I. -I"$1" -o "$1/loading" tests/compile/loading.c -ldl -lpthread
+    ${CC:-gcc} -std=c99 -O0 -Wall -Wextra -Wpedantic -Werror $system -I. -I"$1" -o "$1/loading" tests/compile/loading.c -ldl -lpthread
     "$1/loading"
 done
 # A library that lacks functions.
 echo 'int clGetPlatformIDs(void) { return 0; }' >"$1/old.c"
-"${CC:-gcc}" -shared -fPIC -o "$1/old.so" "$1/old.c"
+${CC:-gcc} -shared -fPIC -o "$1/old.so" "$1/old.c"
 cat >"$1/program.c" <<'EOF'
 #define IPT_OPENCL_DYNAMIC
 #define IPT_IMPLEMENTATION
@@ -24,7 +24,7 @@ int main(void)
     return 0;
 }
 EOF
-"${CC:-gcc}" -O0 -I. -o "$1/program" "$1/program.c" -ldl -lpthread
+${CC:-gcc} -O0 -I. -o "$1/program" "$1/program.c" -ldl -lpthread
 said=$(IPT_OPENCL_LIBRARY=$1/old.so "$1/program")
 case $said in *"older than 1.2"*) ;; *) echo "loading: with an old library: $said"; exit 1 ;; esac
 said=$("$1/program")

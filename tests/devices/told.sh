@@ -13,7 +13,8 @@ out=build/told failed=0 count=0 line=0
 PATTERNS=${PATTERNS:-"told* shapes* seeds* moves* exchange* sequences* plan* launches* host_* execution* faults* bad_input* device_classes*
     stress* hostm* blocks* refusals* out_* limits* cut* workspace* cache* wisdom* axes* batch* actions*"}
 mkdir -p "$out" || exit 2
-work=$(mktemp -d) || exit 2
+work=$(mktemp -d /tmp/told.XXXXXX) || exit 2 # LD_PRELOAD splits at spaces and colons: this name has none
+ln -s "$library" "$work/told.so" || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 
@@ -76,7 +77,7 @@ run() {
             *) export "${setting?}" ;;
             esac
         done
-        [ -z "$told" ] || export IPT_TOLD="$told" LD_PRELOAD="$library"
+        [ -z "$told" ] || export IPT_TOLD="$told" LD_PRELOAD="$work/told.so"
         TMPDIR="$work" timeout "${SECONDS_A_RUN:-1500}" $emulator "$tests" "$1"
         echo "ended with $?"
     ) > "$2" 2>&1

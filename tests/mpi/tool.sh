@@ -69,7 +69,7 @@ grep -q "needs a build with MPI" log || fail "a build without MPI says something
 stop() { # RANK WRITE NAME EXPECTED
     cp before.npy file.npy
     # shellcheck disable=SC2086
-    if STOP_RANK=$1 STOP_WRITE=$2 STOP_NAME=$3 LD_PRELOAD=$PWD/stop_at.so timeout 120 $run -n 3 "$with" transpose --mpi file.npy \
+    if STOP_RANK=$1 STOP_WRITE=$2 STOP_NAME=$3 LD_PRELOAD=./stop_at.so timeout 120 $run -n 3 "$with" transpose --mpi file.npy \
         > log 2>&1; then fail "rank $1 was not stopped in write $2 to $3"; fi
     if "$plain" transpose file.npy > log 2>&1; then fail "rank $1, write $2 to $3: a stopped file passes for a whole one"; fi
     if "$plain" transpose --resume file.npy > log 2>&1; then found=after; else found=before; fi

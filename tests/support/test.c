@@ -151,8 +151,15 @@ void test_skip_because(const char *reason)
 
 void test_skips_print(void)
 {
-    for (size_t i = 0; i < TEST_COUNT(skips) && skips[i].count; ++i)
+    const char *const record = getenv("IPT_TEST_SKIPPED"); /* tests/skipped.sh counts its lines */
+    FILE *const file = record ? fopen(record, "a") : NULL;
+    for (size_t i = 0; i < TEST_COUNT(skips) && skips[i].count; ++i) {
         print_message("[  REASON  ] %d skipped: %s\n", skips[i].count, skips[i].reason);
+        if (file)
+            fprintf(file, "%d\t%s\n", skips[i].count, skips[i].reason);
+    }
+    if (file)
+        fclose(file);
 }
 
 int test_start(void **state)

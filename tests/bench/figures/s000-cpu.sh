@@ -5,7 +5,7 @@ export IPT_DEVICE=Portable
 
 measure() {
     if [ "$quick" = 1 ]; then
-        stages "16 50" 720x180 510x250 180x720 | measure_lines 3
+        stages "16" 360x90 90x360 | measure_lines 3
     else
         stages "20 60" 3600x900 2550x1250 900x3600 | measure_lines 3
     fi

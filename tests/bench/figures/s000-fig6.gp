@@ -5,7 +5,7 @@ legend = 3
 load here."/common.gp"
 most = real(system("awk -F, 'NR > 1 && $14 > m { m = $14 } END { print m }' ".csv))
 pick(kernel, m, n) = sprintf("< awk -F, '$7 == \"%s\" && $5 == %d && $6 == %d' %s", kernel, m, n, csv)
-widths = "16 39 64 128 215 256"
+widths = system("awk -F, 'NR > 1 { print $6 }' ".csv." | sort -nu")
 array colours[6] = ["#1b5e9c", "#2e8b57", "#b5541c", "#7b3fa0", "#c9a400", "#444444"]
 set logscale x 2
 set xrange [0.85:38]
@@ -22,9 +22,9 @@ do for [p = 1:3] {
         set xlabel "flags spread by"
         set key
     }
-    plot for [i = 1:6] pick("pttwac-010", m, int(word(widths, i))) using 9:14 with linespoints lw 2 pt 7 ps 0.5 \
+    plot for [i = 1:words(widths)] pick("pttwac-010", m, int(word(widths, i))) using 9:14 with linespoints lw 2 pt 7 ps 0.5 \
              lc rgb colours[i] title word(widths, i)." columns", \
-         for [i = 1:6] pick("pttwac-010-padded", m, int(word(widths, i))) using 9:14 with lines lw 2 dt 2 \
+         for [i = 1:words(widths)] pick("pttwac-010-padded", m, int(word(widths, i))) using 9:14 with lines lw 2 dt 2 \
              lc rgb colours[i] notitle, \
          keyentry with lines lw 2 dt 2 lc rgb "black" title "dashed: padded"
     unset label 9

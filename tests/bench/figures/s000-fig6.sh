@@ -5,12 +5,12 @@
 . "$here/s000-shared.sh"
 
 measure() {
-    bytes=64000000
+    bytes=64000000 widths="16 39 64 128 215 256" lengths="16 32 64"
     if [ "$quick" = 1 ]; then
-        bytes=600000
+        bytes=100000 widths="16"
     fi
-    for n in 16 39 64 128 215 256; do
-        for m in 16 32 64; do
+    for n in $widths; do
+        for m in $lengths; do
             rows=$((bytes / 4 / m / n * m))
             for spread in 1 2 4 8 16 32; do
                 for kernel in pttwac-010 pttwac-010-padded; do

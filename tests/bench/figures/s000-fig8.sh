@@ -5,7 +5,7 @@
 measure() {
     rows=7200 cols=1800 low=8 high=160
     if [ "$quick" = 1 ]; then
-        rows=720 cols=180 low=8 high=120
+        rows=100 cols=50 low=10 high=50
     fi
     {
         for m in $(divisors_between $rows $low $high); do

@@ -8,7 +8,7 @@ moves_of_100="group simd virtual-16 virtual-8 group-registers simd-registers vir
 measure() {
     bytes=32000000 lengths="16 23 32 47 64" counts="16 31 64 100 128 200 256"
     if [ "$quick" = 1 ]; then
-        bytes=600000 lengths="16 23 64" counts="16 100 256"
+        bytes=100000 lengths="16 23" counts="16"
     fi
     for m in $lengths; do
         for count in $counts; do

@@ -4,7 +4,7 @@
 
 measure() {
     if [ "$quick" = 1 ]; then
-        stages "16 50" 720x180 510x250 400x320 330x390 250x510 180x720 | measure_lines $repeat
+        stages "16" 360x90 90x360 | measure_lines $repeat
     else
         {
             stages "16 32 50 72 100" 7200x1800 5100x2500 4000x3200 3300x3900 2500x5100 1800x7200

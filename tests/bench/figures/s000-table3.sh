@@ -3,10 +3,12 @@
 
 measure() {
     if [ "$quick" = 1 ]; then
-        HOST_CSV=$csv ${HOST:-build/host} 720x180:4 510x250:4 400x320:4 > "$out/$name.log"
+        HOST_CSV=$csv ${HOST:-build/host} 360x90:4 200x160:4 > "$out/$name.log"
     else
         HOST_CSV=$csv ${HOST:-build/host} > "$out/$name.log"
     fi
+    # Names with commas would make two columns.
+    sed -i 's/, Q = / by Q = /; s/, /; /; s/"Sung et al. 2014: sequence/"paper: sequence/' "$csv"
 }
 
 # The mean of column $3 over the shapes, for the memory kind $1 and the method $2.
@@ -16,8 +18,6 @@ mean() {
 }
 
 headlines() {
-    # Remove commas in names: they would make two columns.
-    sed -i 's/, Q = / by Q = /; s/, /; /; s/"Sung et al. 2014: sequence/"paper: sequence/' "$csv"
     echo "ours: $(mean pinned "in place; own choice" 5) GB/s, $(mean pinned "in place; own choice" 6) of an upload and a" \
         "download of pinned memory; pageable $(mean pageable "in place; own choice" 5) GB/s," \
         "$(mean pageable "in place; own choice" 6); out of place $(mean pinned "out of place; with transfers" 5) GB/s;" \

@@ -4,7 +4,7 @@
 ladder=${LADDER:-$(dirname "$tool")/ladder}
 
 if [ "$quick" = 1 ]; then
-    shapes="512x512:4 700x300:4"
+    shapes="256x256:4 350x150:4"
 else
     shapes="2048x2048:4 16384x16384:4 14906x5388:4"
 fi

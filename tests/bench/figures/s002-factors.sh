@@ -3,7 +3,9 @@
 . "$here/s002.sh"
 
 measure() {
-    "$measurer" draw "${COUNT:-5000}" 2 1000 19999 1000 19999 > "$out/$name.shapes"
+    matrices=5000
+    [ "$quick" = 0 ] || matrices=200
+    "$measurer" draw "${COUNT:-$matrices}" 2 1000 19999 1000 19999 > "$out/$name.shapes"
     "$measurer" tiles 4 49152 "$out/$name.shapes" > "$out/$name.tiles"
     awk -F, -v OFS=, '
         NR == 1 { next }

@@ -5,8 +5,8 @@
 measure() {
     example="6203 6607"
     if [ "$quick" = 1 ]; then
-        set -- 300 1000 2000
-        example="619 661"
+        set -- 100 200
+        example="101 103"
     else
         set -- 1000 2000 3000 4000 6000 8000 10000 12000 14000 16000
     fi

@@ -3,9 +3,9 @@
 . "$here/s002.sh"
 
 measure() {
-    general_shapes "$out/$name.shapes" - 20 4 20000
+    general_shapes "$out/$name.shapes" - 20 2 20000
     most=16
-    [ "$quick" = 0 ] || most=6
+    [ "$quick" = 0 ] || most=3
     "$measurer" ways 4 "$out/$name.shapes" auto algorithm-1 algorithm-2 algorithm-5 "brute=$most" > "$csv"
 }
 

@@ -3,7 +3,7 @@
 . "$here/s002.sh"
 
 measure() {
-    general_shapes "$out/$name.shapes" - 30 4 20000
+    general_shapes "$out/$name.shapes" - 30 5 20000
     "$measurer" ways 4 "$out/$name.shapes" auto sequences > "$csv"
 }
 

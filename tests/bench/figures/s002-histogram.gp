@@ -26,7 +26,6 @@ low(x) = bin * floor(x / bin) + bin / 2
 set boxwidth bin
 set style fill transparent solid 0.55 noborder
 set xrange [0:highest]
-set yrange [0:*]
 set ytics font ",12"
 unset key
 set multiplot
@@ -45,12 +44,13 @@ do for [p = 1:panels] {
     if (reference[p] > 0) {
         set arrow 90 from first reference[p], graph 0 to first reference[p], graph 1 nohead dt 3 lw 2 lc rgb "black" front
     }
+    if (count_if(in(p, "auto"))) { set yrange [0:*] } else { set yrange [0:1] }
     if (p == panels) {
         set xlabel "ratio to a copy on the same device (dashed: medians)"
         set key
     }
-    plot for [i = 1:words(drawn)] "<".select(p, word(drawn, i)) using (low($1)): \
-        (100.0 / (count_if(in(p, word(drawn, i))) + 1e-9)) smooth frequency with boxes \
+    plot for [i = 1:words(drawn)] "<".select(p, word(drawn, i))."; echo none" using ($0 < count_if(in(p, word(drawn, i))) ? low($1) : 0): \
+        ($0 < count_if(in(p, word(drawn, i))) ? 100.0 / count_if(in(p, word(drawn, i))) : 0) smooth frequency with boxes \
         lc rgb word(colours, place(word(drawn, i))) title word(titles, place(word(drawn, i))), \
         keyentry with lines dt 3 lw 2 lc rgb "black" title reference_title
     unset label 9

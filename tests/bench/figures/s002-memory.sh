@@ -11,7 +11,7 @@ summary() {
 
 # Padding is computed for 5000 matrices, with the local memory of the paper's devices. Plans are made for fewer.
 measure_kind() { # name, element size, ranges of the sides
-    "$measurer" draw "${COUNT:-5000}" 2 "$3" "$4" "$5" "$6" > "$out/$name.shapes"
+    "$measurer" draw "${COUNT:-$drawn}" 2 "$3" "$4" "$5" "$6" > "$out/$name.shapes"
     "$measurer" tiles "$2" 49152 "$out/$name.shapes" > "$out/$name.tiles"
     awk -F, '$4 == "algorithm-5" { print 100 * (($1 + $7) * ($2 + $8) / ($1 * $2) - 1) }' "$out/$name.tiles" |
         summary "$1" padding
@@ -21,8 +21,8 @@ measure_kind() { # name, element size, ranges of the sides
 }
 
 measure() {
-    planned=200
-    [ "$quick" = 0 ] || planned=40
+    drawn=5000 planned=200
+    [ "$quick" = 0 ] || drawn=100 planned=4
     {
         echo "kind,way,matrices,median_percent,largest_percent"
         measure_kind floats 4 1000 19999 1000 19999

@@ -48,14 +48,14 @@ write_shapes() {
 # The paper's random matrices, with sides below the bound $5 (QUICK: small sides), and its skinny ones: $1 to $4 as above.
 general_shapes() {
     if [ "$quick" = 1 ]; then
-        write_shapes "$1" "$2" "$3" "$4" 300 1500 300 1500
+        write_shapes "$1" "$2" "$3" "$4" 100 400 100 400
     else
         write_shapes "$1" "$2" "$3" "$4" 1000 $(($5 - 1)) 1000 $(($5 - 1))
     fi
 }
 skinny_shapes() {
     if [ "$quick" = 1 ]; then
-        write_shapes "$1" "$2" "$3" "$4" 10000 200000 2 32
+        write_shapes "$1" "$2" "$3" "$4" 1000 10000 2 32
     else
         write_shapes "$1" "$2" "$3" "$4" 10000 10000000 2 32
     fi
@@ -122,11 +122,11 @@ measure_ways() {
 
 # The tables of random and of skinny matrices: element size, file of the shapes.
 measure_general() {
-    general_shapes "$2" "general_f$(($1 * 8))" 40 8 $(($1 == 4 ? 20000 : 15000))
+    general_shapes "$2" "general_f$(($1 * 8))" 40 4 $(($1 == 4 ? 20000 : 15000))
     measure_ways "$1" "$2" auto algorithm-2 algorithm-5
 }
 measure_skinny() {
-    skinny_shapes "$2" skinny 24 8
+    skinny_shapes "$2" skinny 24 4
     measure_ways "$1" "$2" auto algorithm-5
 }
 share_general() {

@@ -4,7 +4,7 @@
 ladder=${LADDER:-$(dirname "$tool")/ladder}
 
 if [ "$quick" = 1 ]; then
-    shape=1024x1024:4
+    shape=256x256:4
 else
     shape=8192x8192:4
 fi

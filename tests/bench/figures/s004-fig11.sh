@@ -8,8 +8,8 @@ measure() {
     doubles="2 4 8 12 16 24 32 64 96 128"
     floats="2 4 8 16 32 64 128"
     if [ "$quick" = 1 ]; then
-        doubles="2 4 8 16 32"
-        floats="8 32"
+        doubles="8"
+        floats="8"
     fi
     # shellcheck disable=SC2086 # sides are words
     for action in posv potrf getrf; do

@@ -7,8 +7,8 @@ measure() {
     doubles="2 4 8 16 24 32 48 64 96 128 160 256 512"
     floats="4 16 64 160 256 512"
     if [ "$quick" = 1 ]; then
-        doubles="2 8 32 160 512"
-        floats="8 128"
+        doubles="8 160"
+        floats="8"
     fi
     # shellcheck disable=SC2086 # lengths are words
     {

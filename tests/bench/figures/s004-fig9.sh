@@ -7,8 +7,8 @@ measure() {
     doubles="2 3 4 6 8 12 16 24 32 48 64 96 128"
     floats="2 4 8 16 32 64 128"
     if [ "$quick" = 1 ]; then
-        doubles="2 4 8 16 32 64"
-        floats="4 16 64"
+        doubles="4 128"
+        floats="16"
     fi
     # shellcheck disable=SC2086 # sides are words
     {

@@ -8,9 +8,9 @@ measure() {
     squares="2 3 4 5 6 7 8 10 12 14 16 20 24 28 31 32 33 40 48 56 64 72 80 88 96 104 112 120 128 144 160 176 192 200"
     rectangles="2x8 5x3 8x16 16x12 24x40 33x20 64x32 60x100 50x200 128x96 200x150"
     if [ "$quick" = 1 ]; then
-        megabytes=8
-        squares="2 4 8 16 32 64 128 200"
-        rectangles="5x3 24x40 200x150"
+        megabytes=1
+        squares="2 8 32 128"
+        rectangles="5x3 24x40"
     fi
     shapes=$rectangles
     for side in $squares; do

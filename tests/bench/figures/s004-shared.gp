@@ -23,7 +23,7 @@ count_of(way, p) = int(system(sprintf("%s | wc -l", substr(of(way, p), 3, -1))))
 vendor_rows(p) = sprintf("awk -F, '$3 == \"%s\" && ($1 !~ /-.*-/ || $1 ~ /-%s$/)' '%s' 2> /dev/null", word(types, p), \
     word(actions, p), vendor)
 vendor_names(p) = system(vendor_rows(p)." | cut -d, -f4 | tr ' ' '~' | awk '!seen[$0]++'")
-vendor_of(who, p) = sprintf("< %s | tr ' ' '~' | awk -F, '$4 == \"%s\"' | sort -t, -n -k2", vendor_rows(p), who)
+vendor_of(who, p) = sprintf("< %s | tr ' ' '~' | awk -F, '$4 == \"%s\"' | sort -t, -n -k2; echo ,NaN,,,NaN", vendor_rows(p), who)
 copy_of(p) = system(sprintf("awk -F, '$3 == \"%s\" && $4 == \"%s\" { print $10 }' '%s' | sort -g | \
     awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : 1 }'", word(actions, p), word(types, p), csv)) + 0
 set logscale x 2
@@ -44,6 +44,8 @@ do for [p = 1:panels] {
         word(names, p))." measurements\n".unit.(column == 11 ? sprintf("; the copy: %.0f GB/s", copy) : "") @above
     if (p == panels) { set xlabel side }
     if (words(shown)) {
+        stats of("auto", p) using 5 nooutput name "sides"
+        set xrange [sides_min / 1.1:sides_max * 1.1]
         who = vendor_names(p)
         do for [i = 1:words(who)] {
             set label 20 + i system(sprintf("echo '%s' | tr '~' ' '", word(who, i))) at graph 1, graph 1 \

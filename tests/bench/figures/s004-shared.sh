@@ -16,7 +16,7 @@ run_batch() {
     shift
     [ $# != 0 ] || return 0
     if [ "$quick" = 1 ]; then
-        timeout 900 "$batch" --csv --lines "$lines" --megabytes 8 --launches 200 "$@"
+        timeout 900 "$batch" --csv --lines "$lines" --megabytes 1 --launches 20 "$@"
     else
         printf '%s\n' "$@" | timeout 900 xargs -n 1 -P "$(getconf _NPROCESSORS_ONLN)" "$batch" --plans --lines "$lines"
         timeout 900 "$batch" --csv --lines "$lines" "$@"

@@ -4,7 +4,7 @@ batches=${BATCHES:-build/batches}
 
 measure() {
     megabytes=256
-    [ "$quick" = 0 ] || megabytes=8
+    [ "$quick" = 0 ] || megabytes=1
     "$batches" groups $megabytes > "$csv.new"
     mv "$csv.new" "$csv"
 }

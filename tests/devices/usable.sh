@@ -1,0 +1,33 @@
+# Fails with a sentence if no OpenCL device can be used: usable.sh TOOL. Prints nothing otherwise.
+set -u
+log=$(mktemp) || exit 1
+trap 'rm -f "$log"' EXIT
+code=0
+"$1" devices > "$log" 2>&1 || code=$?
+[ $code -ne 0 ] || exit 0
+{
+    if [ $code -gt 128 ]; then
+        echo "The OpenCL implementation ended '$1 devices' with signal $((code - 128)). Its message:"
+    else
+        echo "'$1 devices' failed. Its message:"
+    fi
+    sed 's/^/  /' "$log"
+    # What PoCL needs, which runs on the CPU.
+    for folder in /proc/self /sys/devices/system/cpu; do
+        [ -d $folder ] || echo "The folder $folder is missing. PoCL needs it: mount ${folder%%/[ds]*} here."
+    done
+    if [ -n "${POCL_CACHE_DIR:-}" ]; then
+        cache=$POCL_CACHE_DIR variable=POCL_CACHE_DIR
+    elif [ -n "${XDG_CACHE_HOME:-}" ]; then
+        cache=$XDG_CACHE_HOME/pocl variable=XDG_CACHE_HOME
+    elif [ -n "${HOME:-}" ]; then
+        cache=$HOME/.cache/pocl variable=HOME
+    else
+        exit 1
+    fi
+    mkdir -p "$cache" 2> /dev/null && [ -w "$cache" ] ||
+        echo "PoCL has no device without its cache folder $cache, which cannot be written. Set POCL_CACHE_DIR to a folder that can ($variable names this one)."
+    ls /etc/OpenCL/vendors/*.icd > /dev/null 2>&1 ||
+        echo "No OpenCL implementation is installed: on Debian and Ubuntu, pocl-opencl-icd uses the CPU."
+} >&2
+exit 1
