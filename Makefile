@@ -19,7 +19,7 @@ EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rot
 TEST_SOURCES = $(sort $(wildcard tests/*/test_*.c)) $(TEST_SUPPORT:%=tests/support/%.c)
 TEST_SUPPORT = main test expect folders process meter fake_cl
 # The tool's files in gen/tool: used by the tool only, called by the tests, called by the benchmarks.
-TOOL = main same_files json arguments options messages setup show shape shape_list batch_list draft programs matrix_file picture_move output ranks stb exif stored_marks stored_steps stored_start \
+TOOL = main same_files json arguments options messages setup show shape shape_list batch_list draft programs matrix_file picture_move output ranks stb exif stored_marks stored_sample stored_steps stored_start \
        stored_resume command_devices command_plan command_precompile command_tune command_transpose command_bench startup startup_step library
 TESTED_TOOL = axes batch_spec plot bench_result npy netpbm picture picture_check jpeg_check journal stopped text numbers system offline offline_target offline_steps offline_run offline_ptx
 BENCH_TOOL = bench_shapes bench_device bench_measure bench_blas bench_show seconds

@@ -14,7 +14,7 @@ static int show_profile(const arguments *given)
     ipt_context *context;
     int code = setup_context(given, NULL, &context);
     if (code == 0) {
-        code = show_text(context, ipt_context_profile);
+        code = show_text(stdout, context, ipt_context_profile);
     }
     ipt_context_destroy(context);
     return code;

@@ -109,7 +109,7 @@ static int store_entries(const precompiled *work, const char *folder)
 
 static int embed_entries(const arguments *given, const precompiled *work, const draft *header)
 {
-    FILE *stream = system_open_stream(header->path, "w");
+    FILE *stream = draft_stream(header);
     bool good = stream != NULL;
     if (good) {
         programs_write_header(stream, given, work);
@@ -188,7 +188,7 @@ int command_precompile(const arguments *command_line)
 {
     double start = seconds_now();
     precompiled work = {0};
-    draft header = {0};
+    draft header = DRAFT_NONE;
     int code = check_precompile(command_line, &work.target);
     if (code != 0) {
         return code;
@@ -198,7 +198,7 @@ int command_precompile(const arguments *command_line)
         given.cache = "";
     }
     if (given.embed != NULL) {
-        code = draft_begin(given.embed, &header);
+        code = draft_begin(given.embed, -1, &header);
     }
     if (code == 0) {
         code = precompile(&given, &work, &header);

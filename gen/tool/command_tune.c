@@ -6,6 +6,7 @@
 #include "shape_list.h"
 #include "show.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Measures all shapes. Writes the wisdom to the draft or, without --output, to standard output. */
@@ -18,12 +19,14 @@ static int tune(const arguments *given, const shape_list *shapes, const draft *f
     }
     /* Continue after a shape that fails: keep the measurements of the others. */
     code = shape_list_plan(given, shapes, context, true);
-    if (given->output == NULL) {
-        written = show_text(context, ipt_wisdom_export);
-    } else if (ipt_wisdom_export_file(context, file->path) != IPT_SUCCESS) {
-        written = message_fail("%s: writing it failed", given->output);
-    } else {
-        *complete = true;
+    FILE *stream = given->output == NULL ? stdout : draft_stream(file);
+    if (stream != NULL) {
+        written = show_text(stream, context, ipt_wisdom_export);
+    }
+    if (given->output != NULL) {
+        *complete = stream != NULL && written == 0 && !ferror(stream);
+        *complete = stream != NULL && fclose(stream) == 0 && *complete;
+        written = *complete || written != 0 ? written : message_fail("%s: writing it failed", given->output);
     }
     ipt_context_destroy(context);
     return code != 0 ? code : written;
@@ -32,7 +35,7 @@ static int tune(const arguments *given, const shape_list *shapes, const draft *f
 int command_tune(const arguments *command_line)
 {
     shape_list shapes = {0};
-    draft file = {0};
+    draft file = DRAFT_NONE;
     bool complete = false;
     arguments given = *command_line;
     given.measure = true;
@@ -45,7 +48,7 @@ int command_tune(const arguments *command_line)
     }
     code = shape_list_take(&given, &shapes);
     if (code == 0 && given.output != NULL) {
-        code = draft_begin(given.output, &file);
+        code = draft_begin(given.output, -1, &file);
     }
     if (code == 0) {
         code = tune(&given, &shapes, &file, &complete);

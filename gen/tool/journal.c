@@ -54,7 +54,18 @@ bool journal_fail(char *message, const char *format, ...)
 
 bool journal_name(char *path, size_t capacity, const char *file, char *message)
 {
-    int length = snprintf(path, capacity, "%s%s", file, JOURNAL_SUFFIX);
+    enum { NAME_MOST = 255, SUM_LENGTH = 17 };
+    const char *separator = system_last_separator(file), *name = separator == NULL ? file : separator + 1;
+    size_t kept = strlen(name);
+    char sum[SUM_LENGTH + 1] = "";
+    if (kept + strlen(JOURNAL_SUFFIX) > NAME_MOST) {
+        snprintf(sum, sizeof sum, "-%016llx", (unsigned long long)journal_sum(name, kept));
+        kept = NAME_MOST - SUM_LENGTH - strlen(JOURNAL_SUFFIX);
+        while (kept > 0 && ((unsigned char)name[kept] & 0xc0) == 0x80) { /* not within a letter of UTF-8 */
+            kept--;
+        }
+    }
+    int length = snprintf(path, capacity, "%.*s%s%s", (int)(name - file + (ptrdiff_t)kept), file, sum, JOURNAL_SUFFIX);
     return length >= 0 && (size_t)length < capacity ? true : journal_fail(message, "its name is too long");
 }
 
@@ -74,8 +85,16 @@ static void journal_lay_out(journal *its)
     its->before = its->mapped + sizeof *its->head;
     its->after = its->before + its->head->job.data_offset;
     its->state = its->mapped + journal_round_up(its->head->head_bytes);
-    its->pieces = (journal_piece *)(void *)(its->state + JOURNAL_PAGE);
-    its->memory = its->state + JOURNAL_PAGE + journal_table_bytes(its->head->job.steps);
+    its->sample = its->state + JOURNAL_PAGE;
+    its->known = its->sample + JOURNAL_PAGE;
+    its->pieces = (journal_piece *)(void *)(its->known + JOURNAL_PAGE);
+    its->memory = (unsigned char *)its->pieces + journal_table_bytes(its->head->job.steps);
+}
+
+/* Bytes of a journal: the head, the state, the sample, the table, the memory. */
+static size_t journal_bytes(size_t head_bytes, uint64_t steps, uint64_t memory_bytes)
+{
+    return journal_round_up(head_bytes) + 3 * JOURNAL_PAGE + journal_table_bytes(steps) + (size_t)memory_bytes;
 }
 
 void journal_close(journal *its, bool done)
@@ -83,10 +102,11 @@ void journal_close(journal *its, bool done)
     if (its->mapped != NULL) {
         system_unmap(its->mapped, its->mapped_bytes);
     }
+    bool own = done && system_is_at(its->descriptor, its->path);
     if (its->descriptor >= 0) {
         system_close(its->descriptor);
     }
-    if (done) {
+    if (own) {
         system_remove(its->path);
     }
     its->mapped = NULL;
@@ -100,56 +120,116 @@ void journal_write_entry(journal *its, const journal_entry *wanted)
     memcpy(its->state + entry.ready % 2 * JOURNAL_ENTRY_STEP, &entry, sizeof entry);
 }
 
-bool journal_create(journal *made, const char *path, const journal_job *job, const void *const headers[2], bool sync,
-                    char *message)
+/* Whether no other user can have written to an open journal. */
+static bool journal_check_owner(const journal *its, const system_status *status, char *message)
 {
-    char draft[sizeof made->path + 8];
     text_name name;
-    size_t head_bytes = sizeof(journal_head) + 2 * (size_t)job->data_offset + sizeof(uint64_t);
-    memset(made, 0, sizeof *made);
-    snprintf(made->path, sizeof made->path, "%s", path);
-    snprintf(draft, sizeof draft, "%s.new", path);
-    made->sync = sync;
-    made->mapped_bytes =
-        journal_round_up(head_bytes) + JOURNAL_PAGE + journal_table_bytes(job->steps) + job->memory_bytes;
-    made->descriptor =
-        system_open(draft, SYSTEM_READ | SYSTEM_WRITE | SYSTEM_CREATE | SYSTEM_EMPTY | SYSTEM_NO_LINK | SYSTEM_PRIVATE);
-    if (made->descriptor < 0) {
-        int error = errno;
-        return journal_fail(message, "could not create its journal %s: %s", text_shorten(draft, &name),
-                            strerror(error));
+    const char *path = text_shorten(its->path, &name);
+    if (!status->is_file) {
+        return journal_fail(message, "%s is not a journal: it is no regular file", path);
     }
+    if (!status->is_own) {
+        return journal_fail(message, "%s belongs to another user, who can have forged it: that user can resume", path);
+    }
+    if (status->is_shared) {
+        return journal_fail(message, "other users can write to %s, and can have forged it", path);
+    }
+    return status->links == 1 ? true
+                              : journal_fail(message, "%s has %llu names, and must have one: remove the others", path,
+                                             (unsigned long long)status->links);
+}
+
+/* Writes all of a new journal but its magic, into a file that holds JOURNAL_MAGIC_BEGUN. Returns an error number, or
+ * 0. */
+static int journal_fill(journal *made, const journal_job *job, const void *const headers[2], size_t head_bytes)
+{
     int error = system_reserve(made->descriptor, made->mapped_bytes);
     if (error == 0) {
         made->mapped = system_map(made->descriptor, made->mapped_bytes);
         error = made->mapped == NULL ? errno : 0;
     }
-    if (error == 0) {
-        journal_head *head = (journal_head *)(void *)made->mapped;
-        memcpy(head->magic, JOURNAL_MAGIC, sizeof head->magic);
-        head->head_bytes = head_bytes;
-        head->job = *job;
-        journal_lay_out(made);
-        memcpy(made->before, headers[0], job->data_offset);
-        memcpy(made->after, headers[1], job->data_offset);
-        uint64_t sum = journal_sum(made->mapped, head_bytes - sizeof sum);
-        memcpy(made->mapped + head_bytes - sizeof sum, &sum, sizeof sum);
-        journal_entry nothing = {0};
-        journal_write_entry(made, &nothing);
-        error = sync && (!system_flush_mapped(made->mapped, made->mapped_bytes) || !system_flush(made->descriptor))
-                    ? errno
-                    : 0;
-    }
-    if (error == 0) {
-        error = !system_rename(draft, path) || (sync && !system_flush_folder(path)) ? errno : 0;
-    }
     if (error != 0) {
-        journal_close(made, false);
-        system_remove(draft);
-        return journal_fail(message, "could not create its journal of %zu bytes: %s", made->mapped_bytes,
-                            strerror(error));
+        return error;
     }
-    return true;
+    journal_head *head = (journal_head *)(void *)made->mapped;
+    head->head_bytes = head_bytes;
+    head->job = *job;
+    journal_lay_out(made);
+    memcpy(made->before, headers[0], job->data_offset);
+    memcpy(made->after, headers[1], job->data_offset);
+    const journal_entry nothing = {0};
+    journal_write_entry(made, &nothing);
+    return 0;
+}
+
+/* Completes a new journal by its magic and its checksum. Returns an error number, or 0. */
+static int journal_complete(journal *made)
+{
+    const size_t head_bytes = made->head->head_bytes;
+    if (made->sync && (!system_flush_mapped(made->mapped, made->mapped_bytes) || !system_flush(made->descriptor))) {
+        return errno;
+    }
+    memcpy(made->head->magic, JOURNAL_MAGIC, sizeof made->head->magic);
+    uint64_t sum = journal_sum(made->mapped, head_bytes - sizeof sum);
+    memcpy(made->mapped + head_bytes - sizeof sum, &sum, sizeof sum);
+    return made->sync && (!system_flush_mapped(made->mapped, head_bytes) || !system_flush(made->descriptor) ||
+                          !system_flush_folder(made->path))
+               ? errno
+               : 0;
+}
+
+bool journal_create(journal *made, const char *path, const journal_job *job, const void *const headers[2], bool sync,
+                    char *message)
+{
+    text_name name;
+    system_status status;
+    size_t head_bytes = sizeof(journal_head) + 2 * (size_t)job->data_offset + sizeof(uint64_t);
+    memset(made, 0, sizeof *made);
+    snprintf(made->path, sizeof made->path, "%s", path);
+    made->sync = sync;
+    made->mapped_bytes = journal_bytes(head_bytes, job->steps, job->memory_bytes);
+    made->descriptor =
+        system_open(path, SYSTEM_READ | SYSTEM_WRITE | SYSTEM_CREATE | SYSTEM_NEW | SYSTEM_NO_LINK | SYSTEM_PRIVATE);
+    if (made->descriptor < 0) {
+        int error = errno;
+        return journal_fail(message, "could not create its journal %s: %s", text_shorten(path, &name), strerror(error));
+    }
+    /* The lock and these bytes tell journal_clear_unfinished whose file this is. */
+    system_lock(made->descriptor, true);
+    ptrdiff_t put = system_write_at(made->descriptor, JOURNAL_MAGIC_BEGUN, sizeof JOURNAL_MAGIC_BEGUN, 0);
+    int error = put == (ptrdiff_t)sizeof JOURNAL_MAGIC_BEGUN ? 0 : put < 0 ? errno : ENOSPC;
+    bool is_private = error != 0 || (system_status_of(made->descriptor, &status) && status.is_own && !status.is_shared);
+    if (error == 0 && is_private) {
+        error = journal_fill(made, job, headers, head_bytes);
+    }
+    if (error == 0 && is_private) {
+        error = journal_complete(made);
+    }
+    if (error == 0 && is_private) {
+        return true;
+    }
+    journal_close(made, true);
+    return is_private
+               ? journal_fail(message, "could not create its journal of %zu bytes: %s", made->mapped_bytes,
+                              strerror(error))
+               : journal_fail(message,
+                              "the file system of its journal lets other users write to it: use --no-journal, or "
+                              "--output on another file system");
+}
+
+bool journal_clear_unfinished(const char *path)
+{
+    char magic[sizeof JOURNAL_MAGIC_BEGUN], message[JOURNAL_MESSAGE_SIZE];
+    system_status status;
+    journal left = {0};
+    snprintf(left.path, sizeof left.path, "%s", path);
+    left.descriptor = system_open(path, SYSTEM_READ | SYSTEM_WRITE | SYSTEM_NO_LINK);
+    bool unfinished = left.descriptor >= 0 && system_status_of(left.descriptor, &status) &&
+                      journal_check_owner(&left, &status, message) &&
+                      system_read_at(left.descriptor, magic, sizeof magic, 0) == (ptrdiff_t)sizeof magic &&
+                      memcmp(magic, JOURNAL_MAGIC_BEGUN, sizeof magic) == 0 && system_lock(left.descriptor, true);
+    journal_close(&left, unfinished);
+    return unfinished;
 }
 
 /* Whether the mapped bytes are a complete journal. */
@@ -178,8 +258,7 @@ static bool journal_check(journal *found, char *message)
         return journal_fail(message, "%s is damaged: its head is invalid", path);
     }
     if (head->job.memory_bytes > bytes || head->job.steps > bytes / sizeof(journal_piece) ||
-        bytes != journal_round_up(head->head_bytes) + JOURNAL_PAGE + journal_table_bytes(head->job.steps) +
-                     head->job.memory_bytes) {
+        bytes != journal_bytes((size_t)head->head_bytes, head->job.steps, head->job.memory_bytes)) {
         return journal_fail(message, "%s is damaged: its %zu bytes contradict its head", path, bytes);
     }
     return true;
@@ -218,9 +297,7 @@ static bool journal_read_state(journal *found, char *message)
     if (!any || last.ready > steps + (last.ended == 1)) {
         return journal_fail(message, "%s is damaged: its state is invalid", path);
     }
-    uint64_t mark;
-    memcpy(&mark, found->state + JOURNAL_MARKED_PLACE, sizeof mark);
-    found->marked = mark == found->head->job.mark;
+    found->marked = journal_number(found, JOURNAL_MARKED_PLACE) == found->head->job.mark;
     found->ready = last.ready;
     found->ended = last.ended == 1;
     if (last.ready == 0 || found->ended) {
@@ -245,7 +322,12 @@ bool journal_open(journal *found, const char *path, bool sync, char *message)
         journal_close(found, false);
         return false;
     }
-    bool good = status.is_file && status.size >= sizeof(journal_head) + 2 * JOURNAL_PAGE;
+    bool good = journal_check_owner(found, &status, message);
+    if (!good) {
+        journal_close(found, false);
+        return false;
+    }
+    good = status.size >= sizeof(journal_head) + 4 * JOURNAL_PAGE;
     if (good && status.size > SIZE_MAX) {
         good =
             journal_fail(message, "%s has %ju bytes: this program maps at most %zu bytes. Resume with one of 64 bits",
@@ -276,12 +358,23 @@ static bool journal_flush_state(const journal *its, char *message)
     return true;
 }
 
+uint64_t journal_number(const journal *its, size_t place)
+{
+    uint64_t number;
+    memcpy(&number, its->state + place, sizeof number);
+    return number;
+}
+
+bool journal_note_number(journal *its, size_t place, uint64_t number, char *message)
+{
+    memcpy(its->state + place, &number, sizeof number);
+    return journal_flush_state(its, message);
+}
+
 bool journal_note_marks(journal *its, bool marked, char *message)
 {
-    uint64_t mark = marked ? its->head->job.mark : 0;
-    memcpy(its->state + JOURNAL_MARKED_PLACE, &mark, sizeof mark);
     its->marked = marked;
-    return journal_flush_state(its, message);
+    return journal_note_number(its, JOURNAL_MARKED_PLACE, marked ? its->head->job.mark : 0, message);
 }
 
 /* Adds an entry of the state. `file` has received all steps up to this one. */

@@ -3,8 +3,12 @@
  * error. No byte of the file is overwritten before the journal holds its replacement.
  *
  * The journal is a file beside the matrix file, mapped into memory. It consists of a constant head, a page with the
- * state, a table of the pieces that each step has prepared, with checksums, and the memory in which steps prepare them.
- * The pieces therefore survive the process. With `sync` each step is flushed to the disk and survives the machine. */
+ * state, a sample of the file, a table of the pieces that each step has prepared, with checksums, and the memory in
+ * which steps prepare them. The pieces therefore survive the process. With `sync` each step is flushed to the disk and
+ * survives the machine.
+ *
+ * A journal holds pieces of the file, and its content is written into the file. So its file is the user's alone, is
+ * never made over another file, and is opened only if no other user can have written to it. */
 #ifndef IPT_TOOL_JOURNAL_H_INCLUDED
 #define IPT_TOOL_JOURNAL_H_INCLUDED
 
@@ -18,11 +22,16 @@ enum {
     JOURNAL_PAGE = 4096,
     JOURNAL_TEXT_SIZE = 1024,
     JOURNAL_MESSAGE_SIZE = 1000,
-    JOURNAL_ENTRY_STEP = 512,                     /* a sector each: a torn write spares the other entry */
-    JOURNAL_MARKED_PLACE = 2 * JOURNAL_ENTRY_STEP /* offset of journal_note_marks' number */
+    JOURNAL_ENTRY_STEP = 512,                       /* a sector each: a torn write spares the other entry */
+    JOURNAL_MARKED_PLACE = 2 * JOURNAL_ENTRY_STEP,  /* offset of journal_note_marks' number */
+    JOURNAL_CHANGED_PLACE = 3 * JOURNAL_ENTRY_STEP, /* offset of the file's time of change after a stop; 0: unknown */
+    JOURNAL_BOOT_PLACE = 4 * JOURNAL_ENTRY_STEP,    /* offset of the system_boot that the sample holds for; 0: any */
+    JOURNAL_PROBES = 256,                           /* places of the sample */
+    JOURNAL_PROBE_BYTES = JOURNAL_PAGE / JOURNAL_PROBES
 };
-#define JOURNAL_MAGIC "ipt journal 4\n\0" /* contains the version */
-#define JOURNAL_MAGIC_ANY 12              /* bytes of it that all versions share */
+#define JOURNAL_MAGIC "ipt journal 5\n\0"      /* contains the version */
+#define JOURNAL_MAGIC_ANY 12                   /* bytes of it that all versions share */
+#define JOURNAL_MAGIC_BEGUN "ipt unfinished\n" /* of a journal that is not complete yet */
 #define JOURNAL_SUFFIX ".ipt-journal"
 
 /* The numbers of the head. X(name) */
@@ -83,7 +92,8 @@ typedef struct journal {
     unsigned char *before,
         *after; /* the file's header before and after the transposition: head->job.data_offset bytes each */
     unsigned char *state;
-    journal_piece *pieces; /* head->job.steps */
+    unsigned char *sample, *known; /* a page each: the bytes of all probes; 1: the file has this byte */
+    journal_piece *pieces;         /* head->job.steps */
     unsigned char *memory;
     uint64_t ready;
     bool marked; /* the file has its marks */
@@ -99,25 +109,33 @@ uint64_t journal_reverse(uint64_t number);
 /* Writes an entry of the state, with its checksum. */
 void journal_write_entry(journal *its, const journal_entry *wanted);
 
-/* Unmaps and closes the journal. `done`: removes it, too. */
+/* Unmaps and closes the journal. `done`: removes it, too, if it is still there. */
 void journal_close(journal *its, bool done);
 
 /* All functions below that return false put a sentence into message, JOURNAL_MESSAGE_SIZE bytes. */
 
 bool journal_fail(char *message, const char *format, ...);
 
-/* The path of a file's journal. */
+/* The path of a file's journal, in the file's folder. A long name is shortened, and a checksum makes it unique. */
 bool journal_name(char *path, size_t capacity, const char *file, char *message);
 
-/* Creates a complete journal at path with all its disk space reserved, or none. headers: the file's header before and
- * after the transposition. */
+/* Creates a journal at path with all its disk space reserved, unless a file is there. headers: the file's header before
+ * and after the transposition. The journal has its magic last: if the process is killed meanwhile, an unfinished
+ * journal remains. */
 bool journal_create(journal *made, const char *path, const journal_job *job, const void *const headers[2], bool sync,
                     char *message);
+
+/* Removes an unfinished journal, which holds nothing. Returns whether one was there. */
+bool journal_clear_unfinished(const char *path);
 
 /* Whether a step's piece is unchanged since journal_note. */
 bool journal_check_piece(const journal *its, uint64_t step, char *message);
 
-/* Opens and checks a journal. */
+/* A number of the state. `place`: its offset there. */
+uint64_t journal_number(const journal *its, size_t place);
+bool journal_note_number(journal *its, size_t place, uint64_t number, char *message);
+
+/* Opens and checks a journal. Refuses one that another user can have written. */
 bool journal_open(journal *found, const char *path, bool sync, char *message);
 
 /* Records that the file has its marks, or no longer has them. Without this record a journal of no step cannot tell a

@@ -3,11 +3,12 @@
  *
  * A source file calls only files to its right or on later lines:
  * main > same_files, command_* > batch_list, shape_list > setup, arguments > options, shape, draft, show > batch_spec
- * transpose: output > picture_move, stored_resume, stored_start > stored_steps > stored_marks > matrix_file, stopped >
- *   journal, stb, exif, picture_check, jpeg_check, picture, netpbm > npy
+ * transpose: output > picture_move, stored_resume, stored_start > stored_steps > stored_marks, stored_sample >
+ *   matrix_file, stopped > journal, stb, exif, picture_check, jpeg_check, picture, netpbm > npy
  * precompile: programs, offline > offline_run > offline_steps, offline_ptx > offline_target
  * bench: startup, startup_step, plot, bench_show, bench_blas, bench_measure > bench_device > bench_shapes >
- * bench_result all: messages, text, numbers, seconds > system (system.c, system_windows.c) > ipt.h (library.c) */
+ *   bench_result
+ * all: messages, text, numbers, seconds > system (system.c, system_windows.c) > ipt.h (library.c) */
 #include "arguments.h"
 #include "commands.h"
 #include "journal.h"

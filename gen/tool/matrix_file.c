@@ -11,7 +11,7 @@
 
 int file_open(matrix_file *file, bool writes)
 {
-    system_status status;
+    system_status status, named;
     file->descriptor = system_open(file->path, SYSTEM_READ | (writes ? SYSTEM_WRITE : 0));
     if (file->descriptor < 0 || !system_status_of(file->descriptor, &status)) {
         return message_fail("%s: %s", file->path, strerror(errno));
@@ -28,6 +28,10 @@ int file_open(matrix_file *file, bool writes)
     }
     if (!system_lock(file->descriptor, writes)) {
         return message_fail("%s: another process is transposing it", file->path);
+    }
+    if (writes && (!system_status_at(file->path, &named) || named.number != status.number ||
+                   named.device != status.device)) { /* between its opening and its lock */
+        return message_fail("%s: another process has just replaced it", file->path);
     }
     file->size = (size_t)status.size;
     return 0;

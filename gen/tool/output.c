@@ -36,15 +36,16 @@ static int check_output(const arguments *given, const matrix_file *file, picture
     return 0;
 }
 
-/* Copies the file to a new one at path, and continues with the copy. */
-static int copy_file(const arguments *given, matrix_file *file, const char *path)
+/* Copies the file to the draft, and continues with the copy. */
+static int copy_file(const arguments *given, matrix_file *file, const draft *made)
 {
     matrix_file copy = *file;
     char *bytes = malloc(COPY_BYTES);
-    copy.descriptor = system_open(path, SYSTEM_READ | SYSTEM_WRITE | SYSTEM_CREATE | SYSTEM_NEW);
-    int code = bytes == NULL         ? message_fail("%s: out of memory", file->path)
-               : copy.descriptor < 0 ? message_fail("%s: %s", given->output, strerror(errno))
-                                     : 0;
+    int code = bytes == NULL ? message_fail("%s: out of memory", file->path) : 0;
+    copy.descriptor = system_duplicate(made->descriptor);
+    if (code == 0 && copy.descriptor < 0) {
+        code = message_fail("%s: %s", given->output, strerror(errno));
+    }
     for (size_t done = 0; code == 0 && done < file->size;) {
         size_t count = file->size - done < COPY_BYTES ? file->size - done : COPY_BYTES;
         int error = file_transfer(file, bytes, done, count, false);
@@ -64,10 +65,10 @@ static int copy_file(const arguments *given, matrix_file *file, const char *path
 }
 
 /* Copies the file and transposes the copy. */
-static int transpose_copy(const arguments *given, stored_work *work, const char *path, bool *data_moves)
+static int transpose_copy(const arguments *given, stored_work *work, const draft *made, bool *data_moves)
 {
     work->is_copy = true;
-    int code = copy_file(given, work->file, path);
+    int code = copy_file(given, work->file, made);
     if (code == 0) {
         code = stored_start(given, work, data_moves);
     }
@@ -77,17 +78,17 @@ static int transpose_copy(const arguments *given, stored_work *work, const char 
 int output_transpose(const arguments *given, stored_work *work, bool *data_moves)
 {
     matrix_file *file = work->file;
-    draft made = {0};
+    draft made = DRAFT_NONE;
     picture_format format = picture_format_of_name(given->output);
     int code = check_output(given, file, format);
     if (code != 0) {
         return code;
     }
-    code = draft_begin(given->output, &made);
+    code = draft_begin(given->output, file->descriptor, &made);
     if (code == 0) {
         code = file->format == PICTURE_NONE || (file->kind == FILE_NETPBM && file->format == format)
-                   ? transpose_copy(given, work, made.path, data_moves)
-                   : picture_move(given, file, format, made.path);
+                   ? transpose_copy(given, work, &made, data_moves)
+                   : picture_move(given, file, format, &made);
         work->steps += work->steps == 0; /* a picture in memory moves in one step */
     }
     return draft_end(&made, code == 0, code);

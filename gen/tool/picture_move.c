@@ -4,7 +4,6 @@
 #include "messages.h"
 #include "setup.h"
 #include "stb.h"
-#include "system.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -111,18 +110,13 @@ static bool write_netpbm(picture_format format, const picture *its, FILE *stream
     return fwrite(text, 1, length, stream) == length && fwrite(its->samples, 1, size, stream) == size;
 }
 
-/* Writes the picture to a new file. */
-static int write_picture(const arguments *given, const picture *its, picture_format format, const char *path)
+/* Writes the picture to the draft. */
+static int write_picture(const arguments *given, const picture *its, picture_format format, const draft *made)
 {
     char message[PICTURE_MESSAGE_SIZE] = "";
-    int descriptor = system_open(path, SYSTEM_WRITE | SYSTEM_CREATE | SYSTEM_NEW);
-    FILE *stream = descriptor < 0 ? NULL : system_stream(descriptor, "wb");
+    FILE *stream = draft_stream(made);
     if (stream == NULL) {
-        int code = message_fail("%s: %s", given->output, strerror(errno));
-        if (descriptor >= 0) {
-            system_close(descriptor);
-        }
-        return code;
+        return message_fail("%s: %s", given->output, strerror(errno));
     }
     bool is_netpbm = format == PICTURE_PGM || format == PICTURE_PPM || format == PICTURE_PAM;
     bool good = is_netpbm ? write_netpbm(format, its, stream) : stb_encode(format, its, stream, message);
@@ -134,7 +128,7 @@ static int write_picture(const arguments *given, const picture *its, picture_for
     return good && !failed && closed == 0 ? 0 : message_fail("%s: writing failed: %s", given->output, strerror(errno));
 }
 
-int picture_move(const arguments *given, matrix_file *file, picture_format format, const char *path)
+int picture_move(const arguments *given, matrix_file *file, picture_format format, const draft *made)
 {
     char message[PICTURE_MESSAGE_SIZE];
     picture its = {0};
@@ -146,7 +140,7 @@ int picture_move(const arguments *given, matrix_file *file, picture_format forma
         code = move_pixels(given, file, &its);
     }
     if (code == 0) {
-        code = write_picture(given, &its, format, path);
+        code = write_picture(given, &its, format, made);
     }
     free(its.samples);
     return code;

@@ -3,10 +3,11 @@
 #define IPT_TOOL_PICTURE_MOVE_H_INCLUDED
 
 #include "arguments.h"
+#include "draft.h"
 #include "matrix_file.h"
 
-/* Reads a picture from an open and recognised file, moves it and writes it in the given format to a new file at path.
- * Prints an error, and may then leave an incomplete file at path. Returns 0 or the exit code. */
-int picture_move(const arguments *given, matrix_file *file, picture_format format, const char *path);
+/* Reads a picture from an open and recognised file, moves it and writes it in the given format to the draft. Prints
+ * an error. Returns 0 or the exit code. */
+int picture_move(const arguments *given, matrix_file *file, picture_format format, const draft *made);
 
 #endif /* IPT_TOOL_PICTURE_MOVE_H_INCLUDED */

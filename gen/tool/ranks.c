@@ -23,10 +23,13 @@ int ranks_transpose(const arguments *given)
 #include <stdlib.h>
 #include <string.h>
 
+enum { EXIT_SIGNAL = 128 };
+
 /* What rank 0 tells the others. */
 typedef struct ranks_task {
     size_t data_offset, rows, cols, elem_size;
-    size_t journal_offset; /* of the result in the journal */
+    size_t journal_offset;       /* of the result in the journal */
+    uint64_t file, journal_file; /* the numbers of both files: a name may lead elsewhere meanwhile */
     bool data_moves;
     char journal[4096]; /* its path; "": none */
 } ranks_task;
@@ -48,6 +51,23 @@ static int agree(int code)
     int worst = code;
     MPI_Allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     return worst;
+}
+
+/* The same with a request to stop, which ends the work only before the file changes. */
+static int agree_to_stop(int code)
+{
+    return agree(code == 0 && stored_stop_signal() != 0 ? EXIT_SIGNAL + stored_stop_signal() : code);
+}
+
+/* Opens a file that rank 0 has opened, by the number that it has there. */
+static int open_same(const ranks_part *part, const char *path, uint64_t number, unsigned how, int *descriptor)
+{
+    system_status status;
+    *descriptor = system_open(path, SYSTEM_READ | SYSTEM_WRITE | how);
+    if (*descriptor < 0 || !system_status_of(*descriptor, &status)) {
+        return message_fail("%s: rank %d: %s", path, part->rank, strerror(errno));
+    }
+    return status.number == number ? 0 : message_fail("%s: rank %d finds another file there", path, part->rank);
 }
 
 /* Refuses what only one process does. */
@@ -77,6 +97,7 @@ static int read_task(const arguments *given, ranks_part *part)
     if (code == 0 && (file->batch > 1 || file->moves_axes)) {
         code = message_fail("%s: --mpi transposes one matrix, not several or an array of more axes", file->path);
     }
+    part->task.file = work->stopped.inode;
     part->task.data_offset = file->data_offset;
     part->task.rows = file->shape.rows;
     part->task.cols = file->shape.cols;
@@ -125,7 +146,9 @@ static int begin_journal(const arguments *given, ranks_part *part)
     const void *const headers[] = {file->before, file->after};
     char message[JOURNAL_MESSAGE_SIZE];
     journal_job job = {0};
-    work->mark = stopped_new_mark(work->stopped.inode, work->stopped.device);
+    system_status status;
+    int code = 0;
+    work->mark = stopped_new_mark();
     work->marks = (file->kind == FILE_RAW ? 0 : MARK_HEADER) |
                   (stopped_keeps_attribute(file->descriptor, work->stopped.own_journal) ? MARK_ATTRIBUTE : 0);
     if (given->no_journal) {
@@ -142,7 +165,13 @@ static int begin_journal(const arguments *given, ranks_part *part)
     if (!journal_create(&work->journal, work->stopped.own_journal, &job, headers, work->sync, message)) {
         return message_fail("%s: %s", file->path, message);
     }
+    code = stored_sample_take(work);
+    if (code != 0 || !system_status_of(work->journal.descriptor, &status)) {
+        journal_close(&work->journal, true);
+        return 1;
+    }
     work->has_journal = true;
+    part->task.journal_file = status.number;
     part->task.journal_offset = (size_t)(work->journal.memory - work->journal.mapped);
     snprintf(part->task.journal, sizeof part->task.journal, "%s", work->journal.path);
     return 0;
@@ -171,15 +200,16 @@ static int fill_journal(ranks_part *part)
     stored_work *const work = part->work;
     int code = 0;
     if (part->task.journal[0] != '\0') {
-        const int descriptor = system_open(part->task.journal, SYSTEM_READ | SYSTEM_WRITE);
-        code = descriptor < 0
-                   ? message_fail("%s: %s", part->task.journal, strerror(errno))
-                   : write_result(part, descriptor, part->task.journal, part->task.journal_offset, work->sync);
+        int descriptor;
+        code = open_same(part, part->task.journal, part->task.journal_file, SYSTEM_NO_LINK, &descriptor);
+        if (code == 0) {
+            code = write_result(part, descriptor, part->task.journal, part->task.journal_offset, work->sync);
+        }
         if (descriptor >= 0) {
             system_close(descriptor);
         }
     }
-    code = agree(code);
+    code = agree_to_stop(code);
     if (code != 0 || part->rank != 0) {
         return agree(code);
     }
@@ -218,7 +248,7 @@ static int move_data(const arguments *given, ranks_part *part, bool *begun)
                           : message_fail("%s: rank %d: reading failed: %s", work->file->path, part->rank,
                                          file_transfer_error(error));
     }
-    code = agree(code);
+    code = agree_to_stop(code);
     if (code == 0 && ipt_mpi_plan_execute_host(part->plan, part->block, NULL) != IPT_SUCCESS) {
         code = part->rank == 0 ? message_fail_ipt(work->file->path) : 1;
     }
@@ -280,12 +310,12 @@ int ranks_transpose(const arguments *given)
     work.sync = given->sync;
     work.journal.descriptor = -1;
     part.work = &work;
+    stored_catch_stops();
     int code = part.rank == 0 ? read_task(given, &part) : 0;
     MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
     MPI_Bcast(&part.task, (int)sizeof part.task, MPI_BYTE, 0, MPI_COMM_WORLD);
     if (code == 0 && part.rank != 0) { /* rank 0 has locked it */
-        file.descriptor = system_open(file.path, SYSTEM_READ | SYSTEM_WRITE);
-        code = file.descriptor < 0 ? message_fail("%s: rank %d: %s", file.path, part.rank, strerror(errno)) : 0;
+        code = open_same(&part, file.path, part.task.file, 0, &file.descriptor);
     }
     code = agree(code);
     if (code == 0 && part.task.data_moves) {

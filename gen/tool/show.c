@@ -21,7 +21,7 @@ void show_lines(const char *text, const char *indent)
     }
 }
 
-int show_text(ipt_context *context, ipt_result (*read)(ipt_context *, char *, size_t, size_t *))
+int show_text(FILE *stream, ipt_context *context, ipt_result (*read)(ipt_context *, char *, size_t, size_t *))
 {
     size_t capacity = (size_t)1 << 16, wanted = 0;
     char *text = malloc(capacity);
@@ -38,7 +38,7 @@ int show_text(ipt_context *context, ipt_result (*read)(ipt_context *, char *, si
     } else if (result != IPT_SUCCESS) {
         code = message_fail_ipt(NULL);
     } else {
-        fputs(text, stdout);
+        fputs(text, stream);
     }
     free(text);
     return code;

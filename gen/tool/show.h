@@ -13,6 +13,6 @@ void show_version(FILE *stream);
 void show_lines(const char *text, const char *indent);
 
 /* Prints a text that one of ipt's functions returns for a context. */
-int show_text(ipt_context *context, ipt_result (*read)(ipt_context *, char *, size_t, size_t *));
+int show_text(FILE *stream, ipt_context *context, ipt_result (*read)(ipt_context *, char *, size_t, size_t *));
 
 #endif /* IPT_TOOL_SHOW_H_INCLUDED */

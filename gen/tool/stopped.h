@@ -44,7 +44,7 @@ typedef enum left_state {
 } left_state;
 
 /* Returns a number, not 0, that no two transpositions share. */
-uint64_t stopped_new_mark(uint64_t inode, uint64_t device);
+uint64_t stopped_new_mark(void);
 
 /* Whether the file system keeps such an attribute, tested with a trial attribute. */
 bool stopped_keeps_attribute(int descriptor, const char *journal_path);

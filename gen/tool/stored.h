@@ -33,6 +33,23 @@ typedef struct stored_work {
 /* The task as the journal stores it, without a plan's numbers. */
 journal_job stored_describe(const stored_work *work);
 
+/* The sample: the file's bytes at some places, in the journal. A byte that ipt is about to write is forgotten before,
+ * and known again after. So a kill at any moment leaves a sample that fits the file, and content that another program
+ * wrote does not fit. These return 0, or an exit code after a message. */
+
+/* Reads the whole sample anew. Before the first write, also of a resumption. */
+int stored_sample_take(stored_work *work);
+
+/* Before and after a write of bytes, offset bytes after the start of the data. */
+void stored_sample_forget(const stored_work *work, size_t offset, size_t bytes);
+void stored_sample_note(const stored_work *work, size_t offset, size_t bytes, const void *memory);
+
+/* Notes the file's time of change. After the last write of work that stops. */
+void stored_sample_end(stored_work *work);
+
+/* Refuses a file that has changed since its transposition stopped. */
+int stored_sample_check(const stored_work *work, const char *place);
+
 /* Marks the file as one that is being transposed. */
 int stored_mark(stored_work *work);
 
@@ -45,6 +62,12 @@ int stored_finish(stored_work *work);
 
 /* "-- " if path would look like an option on a command line, else "". */
 const char *stored_before_name(const char *path);
+
+/* From now on a request to stop only ends the work after its current step. Before the journal begins. */
+void stored_catch_stops(void);
+
+/* The number of the signal that has requested a stop. 0: none. */
+int stored_stop_signal(void);
 
 /* Executes the remaining steps. On failure prints how to continue. */
 int stored_do_steps(stored_work *work);

@@ -42,7 +42,8 @@ static int fail_with_other(const stored_work *work)
     char message[JOURNAL_MESSAGE_SIZE];
     journal other;
     if (!journal_open(&other, found->own_journal, false, message)) {
-        return message_fail("%s: another file occupies the path of its journal: %s: remove it", path, message);
+        return message_fail("%s: another file occupies the path of its journal: %s. Rename or remove it", path,
+                            message);
     }
     const char *name = other.head->job.file;
     int code =
@@ -60,36 +61,6 @@ static int fail_stale(const stored_work *work, const char *place)
         "%s: it has no mark of the transposition in %s: the transposition has ended, or the file was replaced. "
         "Remove the journal if the file is whole",
         work->file->path, place);
-}
-
-/* Reports the stopped transposition in a file's journal, without --resume. */
-static int fail_with_journal(const stored_work *work)
-{
-    const char *path = work->file->path, *place = work->stopped.journal, *dashes = stored_before_name(path);
-    char message[JOURNAL_MESSAGE_SIZE];
-    journal left;
-    if (!journal_open(&left, place, false, message)) {
-        return message_fail("%s: its transposition was stopped, and its journal is unusable: %s", path, message);
-    }
-    left_state state = stopped_judge(&work->stopped, &left);
-    journal_close(&left, false);
-    switch (state) {
-    case LEFT_NOT_BEGUN:
-        return message_fail("%s: its transposition was stopped before it changed anything (journal %s): 'ipt transpose "
-                            "--resume %s%s' continues it, or remove the journal",
-                            path, place, dashes, path);
-    case LEFT_ENDED:
-        return message_fail(
-            "%s: its transposition has ended, but its journal remains (%s): 'ipt transpose --resume %s%s' removes it",
-            path, place, dashes, path);
-    case LEFT_STALE:
-        return fail_stale(work, place);
-    default:
-        return message_fail(
-            "%s: its transposition was stopped in the middle (journal %s): 'ipt transpose --resume %s%s' "
-            "continues it",
-            path, place, dashes, path);
-    }
 }
 
 /* Whether each byte of the header equals the one before, the one after, or the mark. */
@@ -119,9 +90,20 @@ static int check_journal(stored_work *work, const char *place)
     if (job->host_memory > SIZE_MAX) {
         return message_fail("%s: a program of 64 bits wrote %s: resume with such a program", file->path, place);
     }
-    if (work->stopped.journal[0] == '\0' || job->file_size != file->size || file->data_offset > file->size) {
+    if (work->stopped.journal[0] == '\0' || job->data_offset > job->file_size) {
         return message_fail("%s: %s is the journal of another file%s%s: resume that file, not a copy", file->path,
                             place, job->file[0] != '\0' ? ", formerly " : "", job->file);
+    }
+    if (file->size < job->file_size) {
+        return message_fail("%s: it had %llu bytes when its transposition stopped (journal %s) and has %zu: a part of "
+                            "it is lost, and no resumption can finish it",
+                            file->path, (unsigned long long)job->file_size, place, file->size);
+    }
+    if (file->size > job->file_size) {
+        return message_fail("%s: it had %llu bytes when its transposition stopped (journal %s) and has %zu. If bytes "
+                            "were only added to its end, remove them (truncate -s %llu), then resume it",
+                            file->path, (unsigned long long)job->file_size, place, file->size,
+                            (unsigned long long)job->file_size);
     }
     int code = file_read_beginning(file, &file->before);
     if (code == 0 && (job->marks & MARK_HEADER) != 0) {
@@ -136,7 +118,44 @@ static int check_journal(stored_work *work, const char *place)
     if (code == 0 && stopped_judge(&work->stopped, &work->journal) == LEFT_STALE) {
         code = fail_stale(work, place);
     }
-    return code;
+    return code != 0 || work->journal.ended ? code : stored_sample_check(work, place);
+}
+
+/* Reports the stopped transposition in a file's journal, without --resume. The advice to resume is given only if a
+ * resumption begins. */
+static int fail_with_journal(stored_work *work)
+{
+    const char *path = work->file->path, *place = work->stopped.journal, *dashes = stored_before_name(path);
+    char message[JOURNAL_MESSAGE_SIZE];
+    if (!journal_open(&work->journal, place, false, message)) {
+        return message_fail("%s: its transposition was stopped, and its journal is unusable: %s", path, message);
+    }
+    const journal *left = &work->journal;
+    const bool has_no_result = left->head->job.host_memory == STORED_RESULT && left->ready < left->head->job.steps;
+    const left_state state = stopped_judge(&work->stopped, left);
+    int code = check_journal(work, place);
+    journal_close(&work->journal, false);
+    if (code != 0) {
+        return code;
+    }
+    if (state == LEFT_ENDED) {
+        return message_fail(
+            "%s: its transposition has ended, but its journal remains (%s): 'ipt transpose --resume %s%s' removes it",
+            path, place, dashes, path);
+    }
+    if (has_no_result) {
+        return message_fail("%s: its transposition was stopped before it changed any data (journal %s): 'ipt transpose "
+                            "--resume %s%s' removes the journal, then start again",
+                            path, place, dashes, path);
+    }
+    if (state == LEFT_NOT_BEGUN) {
+        return message_fail("%s: its transposition was stopped before it changed anything (journal %s): 'ipt transpose "
+                            "--resume %s%s' continues it, or remove the journal",
+                            path, place, dashes, path);
+    }
+    return message_fail("%s: its transposition was stopped in the middle (journal %s): 'ipt transpose --resume %s%s' "
+                        "continues it",
+                        path, place, dashes, path);
 }
 
 /* Checks all pieces of an open journal that the remaining steps need. */
@@ -175,6 +194,9 @@ static int resume_steps(const arguments *given, stored_work *work, const char *p
     if (code == 0) {
         code = check_pieces(work);
     }
+    if (code == 0) {
+        code = stored_sample_take(work);
+    }
     if (code == 0 && stopped_judge(&work->stopped, &work->journal) == LEFT_NOT_BEGUN) {
         code = stored_mark(work);
     }
@@ -211,6 +233,9 @@ int stored_resume(const arguments *given, stored_work *work)
     const stopped_file *found = &work->stopped;
     char message[JOURNAL_MESSAGE_SIZE];
     const char *place = found->journal[0] != '\0' ? found->journal : found->own_journal;
+    if (found->journal[0] == '\0' && journal_clear_unfinished(found->own_journal)) {
+        return message_fail("%s: its transposition was stopped before it changed anything: start it again", file->path);
+    }
     if (found->journal[0] == '\0' && !found->other) {
         return fail_without_journal(work, found->header_marked || found->attribute == ATTRIBUTE_SET);
     }
@@ -260,6 +285,9 @@ int stored_look_at_marks(const arguments *given, stored_work *work)
     }
     if (given->resume) {
         return 0;
+    }
+    if (found->other && journal_clear_unfinished(found->own_journal)) {
+        found->other = false;
     }
     bool marked = given->raw ? found->attribute == ATTRIBUTE_SET : found->header_marked;
     return found->journal[0] != '\0' ? fail_with_journal(work)

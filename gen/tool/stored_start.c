@@ -78,11 +78,16 @@ static int begin_journal(stored_work *work)
             JOURNAL_TEXT_SIZE - 1);
     }
     const void *const headers[] = {file->before, file->after};
+    stored_catch_stops();
     if (!journal_create(&work->journal, work->stopped.own_journal, &job, headers, work->sync, message)) {
         return message_fail("%s: %s", file->path, message);
     }
-    work->has_journal = true;
-    return 0;
+    int code = stored_sample_take(work);
+    work->has_journal = code == 0;
+    if (code != 0) {
+        journal_close(&work->journal, true);
+    }
+    return code;
 }
 
 /* Transposes the data of a file whose header has been read. */
@@ -97,7 +102,7 @@ static int begin_work(const arguments *given, stored_work *work)
     wanted.expression = file->expression;
     wanted.expression_type = file->expression_type;
     work->desc = setup_describe(&wanted);
-    work->mark = stopped_new_mark(work->stopped.inode, work->stopped.device);
+    work->mark = stopped_new_mark();
     int code = setup_context(given, file->path, &context);
     if (code == 0) {
         code = make_stored_plan(given, context, work);

@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Opens a placeholder for each closed standard stream. Otherwise a file opened later would get the stream's number, and
@@ -34,6 +35,24 @@ static bool system_occupy_streams(void)
     return true;
 }
 
+/* Blocks the signals that this process was started to ignore, as by nohup or `&` in a script, and SIGXFSZ: at the file
+ * size limit, writes then return an error. Ignoring them is not enough: compilers in OpenCL's drivers (LLVM) replace
+ * every action. Threads that start later inherit the blocked signals. */
+static void system_block_ignored(void)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGXFSZ);
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        struct sigaction action;
+        if (sigaction(signals[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN) {
+            sigaddset(&blocked, signals[i]);
+        }
+    }
+    sigprocmask(SIG_BLOCK, &blocked, NULL);
+}
+
 bool system_begin(int *count, char ***words)
 {
     (void)count;
@@ -41,13 +60,43 @@ bool system_begin(int *count, char ***words)
     if (!system_occupy_streams()) {
         return false;
     }
-    signal(SIGXFSZ, SIG_IGN); /* at the file size limit, writes return an error */
+    system_block_ignored();
     return true;
 }
 
-long system_process(void)
+/* Reads bytes of a file that the system provides. */
+static bool system_read_special(const char *path, void *memory, size_t bytes)
 {
-    return (long)getpid();
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    bool good = file >= 0 && system_read(file, memory, bytes) == (ptrdiff_t)bytes;
+    if (file >= 0) {
+        close(file);
+    }
+    return good;
+}
+
+uint64_t system_random(void)
+{
+    uint64_t number;
+    if (!system_read_special("/dev/urandom", &number, sizeof number)) { /* in a bare chroot */
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        number = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)now.tv_sec ^ (uint64_t)getpid() << 40 ^
+                 (uint64_t)(uintptr_t)&now << 20;
+    }
+    return number;
+}
+
+uint64_t system_boot(void)
+{
+    char text[36]; /* hexadecimal digits and hyphens */
+    uint64_t number = 0;
+    if (system_read_special("/proc/sys/kernel/random/boot_id", text, sizeof text)) {
+        for (size_t i = 0; i < sizeof text; i++) {
+            number = number * 0x100000001b3u + (unsigned char)text[i];
+        }
+    }
+    return number;
 }
 
 size_t system_terminal_width(void)
@@ -97,8 +146,14 @@ void system_catch_stops(void (*stop)(int))
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         struct sigaction action = {0};
         action.sa_handler = stop;
-        sigaction(signals[i], &action, NULL);
+        sigaction(signals[i], &action, NULL); /* without effect on blocked ones */
     }
+}
+
+void system_end_by(int number)
+{
+    signal(number, SIG_DFL);
+    raise(number);
 }
 
 void system_release_stop(int number)
@@ -132,18 +187,57 @@ bool system_rename(const char *from, const char *to)
     return rename(from, to) == 0;
 }
 
-bool system_flush_folder(const char *path)
+/* Opens the folder of a path with these flags. */
+static int system_open_folder_of(const char *path, int flags, mode_t mode)
 {
     char folder[4096];
     const char *slash = strrchr(path, '/');
     size_t length = slash == NULL ? 0 : (size_t)(slash - path);
     if (length >= sizeof folder) {
         errno = ENAMETOOLONG;
-        return false;
+        return -1;
     }
     memcpy(folder, path, length);
     folder[length] = '\0';
-    int descriptor = open(slash == NULL ? "." : length == 0 ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return open(slash == NULL ? "." : length == 0 ? "/" : folder, flags | O_CLOEXEC, mode);
+}
+
+const char *system_why_not_replaced(const char *path)
+{
+    struct stat file, folder;
+    int descriptor = system_open_folder_of(path, O_RDONLY | O_DIRECTORY, 0);
+    bool known = descriptor >= 0 && fstat(descriptor, &folder) == 0 && lstat(path, &file) == 0;
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+#ifdef STATX_ATTR_MOUNT_ROOT
+    struct statx found;
+    if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &found) == 0) {
+        if ((found.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0) {
+            return "it is a mount point of its own, which no other file can replace";
+        }
+        if ((found.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) != 0) {
+            return "its attributes forbid to replace it (lsattr)";
+        }
+    }
+#endif
+    if (known && (folder.st_mode & S_ISVTX) != 0 && geteuid() != 0 && file.st_uid != geteuid() &&
+        folder.st_uid != geteuid()) {
+        return "it belongs to another user, and its folder lets only owners replace files";
+    }
+    return NULL;
+}
+
+bool system_is_at(int file, const char *path)
+{
+    struct stat opened, named;
+    return fstat(file, &opened) == 0 && lstat(path, &named) == 0 && opened.st_ino == named.st_ino &&
+           opened.st_dev == named.st_dev;
+}
+
+bool system_flush_folder(const char *path)
+{
+    int descriptor = system_open_folder_of(path, O_RDONLY | O_DIRECTORY, 0);
     bool good = descriptor >= 0 && fsync(descriptor) == 0;
     if (descriptor >= 0) {
         close(descriptor);
@@ -175,6 +269,10 @@ static bool system_take_status(const struct stat *status, system_status *taken)
     taken->is_file = S_ISREG(status->st_mode);
     taken->is_folder = S_ISDIR(status->st_mode);
     taken->is_writable = (status->st_mode & 0222) != 0;
+    taken->links = status->st_nlink;
+    taken->changed = (uint64_t)status->st_mtim.tv_sec * 1000000000u + (uint64_t)status->st_mtim.tv_nsec;
+    taken->is_own = status->st_uid == geteuid() || status->st_uid == 0;
+    taken->is_shared = (status->st_mode & 0022) != 0;
     return true;
 }
 
@@ -196,7 +294,6 @@ int system_open(const char *path, unsigned how)
     flags |= (how & SYSTEM_WRITE) == 0 ? O_RDONLY : (how & SYSTEM_READ) == 0 ? O_WRONLY : O_RDWR;
     flags |= (how & SYSTEM_CREATE) != 0 ? O_CREAT : O_NONBLOCK;
     flags |= (how & SYSTEM_NEW) != 0 ? O_EXCL : 0;
-    flags |= (how & SYSTEM_EMPTY) != 0 ? O_TRUNC : 0;
     flags |= (how & SYSTEM_NO_LINK) != 0 ? O_NOFOLLOW : 0;
     flags |= (how & SYSTEM_NO_TERMINAL) != 0 ? O_NOCTTY : 0;
     return open(path, flags, (how & SYSTEM_PRIVATE) != 0 ? 0600 : 0666);
@@ -205,6 +302,63 @@ int system_open(const char *path, unsigned how)
 bool system_close(int file)
 {
     return close(file) == 0;
+}
+
+int system_duplicate(int file)
+{
+    return fcntl(file, F_DUPFD_CLOEXEC, 0);
+}
+
+int system_open_draft(const char *path, bool *named)
+{
+#ifdef O_TMPFILE
+    char own[40];
+    int unnamed = system_open_folder_of(path, O_TMPFILE | O_RDWR, 0600);
+    snprintf(own, sizeof own, "/proc/self/fd/%d", unnamed);
+    *named = false;
+    if (unnamed >= 0 && access(own, F_OK) == 0) {
+        return unnamed;
+    }
+    if (unnamed >= 0) {
+        close(unnamed);
+    }
+#endif
+    *named = true;
+    return open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+bool system_name_draft(int file, const char *path)
+{
+    char own[40];
+    snprintf(own, sizeof own, "/proc/self/fd/%d", file);
+    return linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
+}
+
+system_rights system_find_rights(int replaced, int copied)
+{
+    struct stat status;
+    mode_t mask = umask(077);
+    system_rights rights = {0, 0, 0666 & ~(unsigned)mask, false};
+    umask(mask);
+    if (replaced >= 0 && fstat(replaced, &status) == 0) {
+        rights.owner = status.st_uid;
+        rights.group = status.st_gid;
+        rights.mode = (unsigned)status.st_mode & 0777;
+        rights.has_owner = true;
+    } else if (copied >= 0 && fstat(copied, &status) == 0) {
+        rights.mode &= (unsigned)status.st_mode | 0200;
+    }
+    return rights;
+}
+
+void system_give_rights(int file, const system_rights *rights)
+{
+    unsigned mode = rights->mode;
+    if (rights->has_owner && fchown(file, (uid_t)rights->owner, (gid_t)rights->group) != 0 &&
+        fchown(file, (uid_t)-1, (gid_t)rights->group) != 0) {
+        mode &= 0707 | (mode & 7) << 3; /* another group gets what everyone has */
+    }
+    fchmod(file, (mode_t)mode);
 }
 
 FILE *system_stream(int file, const char *mode)
@@ -276,7 +430,11 @@ void system_write_out(int file, uint64_t offset, size_t bytes, bool wait)
 
 int system_reserve(int file, size_t bytes)
 {
-    return posix_fallocate(file, 0, (off_t)bytes);
+    int error;
+    do {
+        error = posix_fallocate(file, 0, (off_t)bytes);
+    } while (error == EINTR);
+    return error;
 }
 
 void *system_map(int file, size_t bytes)

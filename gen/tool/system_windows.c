@@ -1,3 +1,5 @@
+#define _CRT_RAND_S /* rand_s */
+
 #include "system.h"
 
 #include <errno.h>
@@ -89,9 +91,17 @@ bool system_begin(int *count, char ***words)
     return texts != NULL;
 }
 
-long system_process(void)
+uint64_t system_random(void)
 {
-    return (long)GetCurrentProcessId();
+    unsigned high = 0, low = 0;
+    rand_s(&high);
+    rand_s(&low);
+    return (uint64_t)high << 32 | low;
+}
+
+uint64_t system_boot(void)
+{
+    return 0;
 }
 
 size_t system_terminal_width(void)
@@ -152,6 +162,11 @@ void system_release_stop(int number)
 {
     (void)number;
     SetConsoleCtrlHandler(system_take_event, FALSE);
+}
+
+void system_end_by(int number)
+{
+    ExitProcess(128 + (UINT)number);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -219,6 +234,19 @@ bool system_rename(const char *from, const char *to)
     wchar_t wide_from[SYSTEM_PATH], wide_to[SYSTEM_PATH];
     return system_widen(from, wide_from) && system_widen(to, wide_to) &&
            (MoveFileExW(wide_from, wide_to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH) || system_failed());
+}
+
+const char *system_why_not_replaced(const char *path)
+{
+    (void)path;
+    return NULL;
+}
+
+bool system_is_at(int file, const char *path)
+{
+    system_status opened, named;
+    return system_status_of(file, &opened) && system_status_at(path, &named) && opened.number == named.number &&
+           opened.device == named.device;
 }
 
 bool system_flush_folder(const char *path)
@@ -289,6 +317,8 @@ static bool system_status_by(HANDLE file, system_status *status)
     status->is_folder = (found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
     status->is_file = !status->is_folder && (found.dwFileAttributes & FILE_ATTRIBUTE_DEVICE) == 0;
     status->is_writable = (found.dwFileAttributes & FILE_ATTRIBUTE_READONLY) == 0;
+    status->links = found.nNumberOfLinks;
+    status->is_own = true; /* `changed` stays unknown: it is late while a file is open */
     return true;
 }
 
@@ -315,10 +345,7 @@ bool system_status_at(const char *path, system_status *status)
 int system_open(const char *path, unsigned how)
 {
     wchar_t wide[SYSTEM_PATH];
-    DWORD disposition = (how & SYSTEM_NEW) != 0      ? CREATE_NEW
-                        : (how & SYSTEM_CREATE) == 0 ? OPEN_EXISTING
-                        : (how & SYSTEM_EMPTY) != 0  ? CREATE_ALWAYS
-                                                     : OPEN_ALWAYS;
+    DWORD disposition = (how & SYSTEM_NEW) != 0 ? CREATE_NEW : (how & SYSTEM_CREATE) == 0 ? OPEN_EXISTING : OPEN_ALWAYS;
     DWORD access = ((how & SYSTEM_READ) != 0 ? GENERIC_READ : 0) | ((how & SYSTEM_WRITE) != 0 ? GENERIC_WRITE : 0);
     if (!system_widen(path, wide)) {
         return -1;
@@ -345,6 +372,35 @@ int system_open(const char *path, unsigned how)
 bool system_close(int file)
 {
     return _close(file) == 0;
+}
+
+int system_duplicate(int file)
+{
+    return _dup(file);
+}
+
+int system_open_draft(const char *path, bool *named)
+{
+    *named = true;
+    return system_open(path, SYSTEM_READ | SYSTEM_WRITE | SYSTEM_CREATE | SYSTEM_NEW | SYSTEM_PRIVATE);
+}
+
+bool system_name_draft(int file, const char *path)
+{
+    (void)file, (void)path;
+    return true;
+}
+
+system_rights system_find_rights(int replaced, int copied)
+{
+    system_rights rights = {0};
+    (void)replaced, (void)copied; /* files inherit the rights of their folder */
+    return rights;
+}
+
+void system_give_rights(int file, const system_rights *rights)
+{
+    (void)file, (void)rights;
 }
 
 FILE *system_stream(int file, const char *mode)

@@ -151,7 +151,7 @@ static void fix_sums(unsigned char *bytes, size_t size, unsigned what)
         unsigned char *at = bytes + state + (size_t)i * JOURNAL_ENTRY_STEP;
         memcpy(&entry, at, sizeof entry);
         if (what & FIX_CONTENT)
-            fix_piece(bytes, size, state + JOURNAL_PAGE, head.job.steps, &entry);
+            fix_piece(bytes, size, state + 3 * JOURNAL_PAGE, head.job.steps, &entry);
         if (what & (FIX_STATE | FIX_CONTENT))
             entry.check = journal_sum(&entry, offsetof(journal_entry, check));
         memcpy(at, &entry, sizeof entry);
@@ -190,12 +190,13 @@ static void expect_whole(const journal *found)
     const unsigned char *end = found->mapped + found->mapped_bytes;
     const journal_job *job = &found->head->job;
     all = journal_sum(found->before, job->data_offset) + journal_sum(found->after, job->data_offset) +
-          journal_sum(found->state, JOURNAL_PAGE) + journal_sum(found->memory, job->memory_bytes);
+          journal_sum(found->state, 3 * JOURNAL_PAGE) + journal_sum(found->memory, job->memory_bytes);
     FUZZ_EXPECT(all != 1); /* it has been read, and not for nothing */
     FUZZ_EXPECT(found->before >= found->mapped + sizeof *found->head);
     FUZZ_EXPECT(found->after == found->before + job->data_offset);
     FUZZ_EXPECT(found->after + job->data_offset + sizeof(uint64_t) <= found->state);
-    FUZZ_EXPECT(found->state + JOURNAL_PAGE == (unsigned char *)found->pieces);
+    FUZZ_EXPECT(found->sample == found->state + JOURNAL_PAGE && found->known == found->sample + JOURNAL_PAGE);
+    FUZZ_EXPECT(found->known + JOURNAL_PAGE == (unsigned char *)found->pieces);
     FUZZ_EXPECT((unsigned char *)(found->pieces + job->steps) <= found->memory);
     FUZZ_EXPECT(found->memory + job->memory_bytes == end);
 }
@@ -231,6 +232,19 @@ static void go_on(journal *found, const char *path, bool sync)
     FUZZ_EXPECT(access(path, F_OK) != 0);
 }
 
+/* Whether a file that does not open is removed as unfinished exactly if its magic is that of an unfinished one. */
+static void expect_cleared(const char *path, bool is_file)
+{
+    char magic[sizeof JOURNAL_MAGIC_BEGUN] = "";
+    FILE *file = is_file ? fopen(path, "rb") : NULL;
+    const bool begun = file != NULL && fread(magic, 1, sizeof magic, file) == sizeof magic &&
+                       memcmp(magic, JOURNAL_MAGIC_BEGUN, sizeof magic) == 0;
+    if (file != NULL)
+        fclose(file);
+    FUZZ_EXPECT(journal_clear_unfinished(path) == begun);
+    FUZZ_EXPECT(!is_file || (access(path, F_OK) == 0) == !begun);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_input input = {data, size};
@@ -258,6 +272,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_EXPECT(damaged || (mode & PLACE_BITS) != 0);
         FUZZ_EXPECT(*message != '\0' && strlen(message) < sizeof message);
         FUZZ_EXPECT(found.descriptor == -1 && found.mapped == NULL);
+        expect_cleared(path, (mode & PLACE_BITS) == 0);
     } else {
         FUZZ_EXPECT((mode & PLACE_BITS) == 0);
         expect_whole(&found);
@@ -321,9 +336,11 @@ static void make_corpus(void)
                                link[] = {PLACE_LINK, 80, 0, 2, 100, 0, 0},
                                folder[] = {PLACE_FOLDER, 80, 0, 2, 100, 0, 0},
                                nothing[] = {PLACE_NOTHING, 80, 0, 2, 100, 0, 0},
-                               version[] = {FIX_HEAD, 80, 0, 2, 100, 0, 0, 12, 0, 1, '3'},
-                               ended[] = {ENDED, 80, 0, 2, 100, 0, 0};
-    const size_t state = round_up(sizeof(journal_head) + 2 * 80 + 8), table = state + JOURNAL_PAGE;
+                               version[] = {FIX_HEAD, 80, 0, 2, 100, 0, 0, 12, 0, 1, '4'},
+                               ended[] = {ENDED, 80, 0, 2, 100, 0, 0},
+                               unfinished[] = {0,   80,  0,   2,   100, 0,   0,   0,   0,   16,  'i', 'p',  't',
+                                               ' ', 'u', 'n', 'f', 'i', 'n', 'i', 's', 'h', 'e', 'd', '\n', 0};
+    const size_t state = round_up(sizeof(journal_head) + 2 * 80 + 8), table = state + 3 * JOURNAL_PAGE;
     fuzz_seed("whole", whole, sizeof whole);
     fuzz_seed("no_steps", no_steps, sizeof no_steps);
     fuzz_seed("no_header", no_header, sizeof no_header);
@@ -335,6 +352,7 @@ static void make_corpus(void)
     fuzz_seed("nothing", nothing, sizeof nothing);
     fuzz_seed("version", version, sizeof version);
     fuzz_seed("ended", ended, sizeof ended);
+    fuzz_seed("unfinished", unfinished, sizeof unfinished);
     seed_numbers("head_bytes", offsetof(journal_head, head_bytes), 1, FIX_HEAD);
     seed_numbers("data_offset", offsetof(journal_head, job.data_offset), 1, FIX_HEAD);
     seed_numbers("memory_bytes", offsetof(journal_head, job.memory_bytes), 1, FIX_HEAD);
