@@ -44,11 +44,10 @@ if command -v apt-get >/dev/null; then
     fi
 fi
 if [ "$as_root" = no ]; then
-    [ -z "$wished" ] || echo "Not installed, so some tests are skipped:$wished"
-    [ -n "$needed" ] || exit 0
+    [ -n "$needed" ] || { echo "Not installed, so some tests are skipped:$wished"; exit 0; }
     if command -v apt-get >/dev/null; then
         echo "These packages are missing. Installing them needs root:"
-        echo "  sudo apt-get install$needed"
+        echo "  sudo apt-get install --no-install-recommends$needed$wished"
     else
         echo "ipt needs the content of these Debian packages, and this system has no apt-get to install them:$needed"
     fi

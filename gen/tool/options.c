@@ -83,7 +83,7 @@ const option option_list[] = {
     {"--variant-pad", "NAME", "force the padding kernel", OPTION_VARIANT, FOR_PLANS, FIELD(variant_pad), 0, 0},
     {"--from", "NAME", "block format before (RM)", OPTION_FORMAT, FOR_FORMATS, FIELD(from), 0, 0},
     {"--to", "NAME", "block format after (CM)", OPTION_FORMAT, FOR_FORMATS, FIELD(to), 0, 0},
-    {"--move", "NAME", "rotate or reflect instead (transpose)", OPTION_MOVE, FOR_MOVES | FOR_BENCH, FIELD(move), 0, 0},
+    {"--move", "NAME", "rotate clockwise or reflect (transpose)", OPTION_MOVE, FOR_MOVES | FOR_BENCH, FIELD(move), 0, 0},
     {"--expression", "TEXT", "the new value of each element x, in OpenCL C", OPTION_TEXT, FOR_MOVES | FOR_TUNE,
      FIELD(expression), 0, 0},
     {"--type", "NAME", "OpenCL C type of x (the type of the file or SHAPE, else float)", OPTION_TEXT,

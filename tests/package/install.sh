@@ -103,7 +103,7 @@ try_cmake() { # NAME HOW OPTION...
 mkdir -p "$tree/build" "$tree/tests/bench"
 (cd "$root" && cp -Rp Makefile LICENSE README.md ipt.h ipt_kernels.h gen "$tree" && cp -Rp build/ipt build/tool "$tree/build" &&
     cp -Rp tests/bench/figures "$tree/tests/bench")
-# The document's lines with this test's folders instead of the system's.
+# Runs the lines of the document with this test's folders instead of the system's.
 cd "$tree"
 document "make install" | sed 's/ *#.*//' >"$folder/lines"
 [ "$(cut -d ' ' -f 1,2 "$folder/lines" | tr '\n' ' ')" = "make install make install make uninstall " ] || fail "install.md has other lines for make install"
