@@ -35,7 +35,7 @@ IPT_API IPT__RARE ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_
     if (result)
         return result;
     return taken.rank ? ipt__axes_plan_make(contexts, count, &taken, plan)
-                      : ipt__split_plan_make(contexts, count, &taken, plan);
+                      : ipt__split_plan_make(contexts, count, &taken, NULL, plan);
 #else
     (void)count;
     return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_HOST_STREAMING: a plan has one device");

@@ -296,11 +296,11 @@ static void transposes_in_storage(const ipt_plan_desc *desc, ipt_plan *plan)
 /* How a plan shuffles: super-elements to a block, and lines that no group takes; 1 and 0 if it does not cut. */
 static void read_groups(const ipt_plan *plan, size_t *group, size_t *spare)
 {
-    const char *text = strstr(ipt_plan_describe(plan), "each ");
+    const char *text = strstr(ipt_plan_describe(plan), "bytes, each ");
     *group = 1;
     *spare = 0;
     if (text)
-        assert_int_equal(sscanf(text, "each %zu super-elements; %zu lines", group, spare), 2);
+        assert_int_equal(sscanf(text, "bytes, each %zu super-elements; %zu lines", group, spare), 2);
 }
 
 static void cut_storage(void **state)
