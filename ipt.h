@@ -2830,11 +2830,11 @@ enum {
 /* The facts about a device that the planner needs, in the order of a profile's lines. X(type, field, minimum,
  * maximum) */
 #define IPT__LIMIT_LIST(X)                                                                                             \
-    X(int, cpu, 0, 1)          /* the device type has the CPU bit: one work-item per chain */                          \
-    X(int, cooperative, 0, 1)  /* work-groups may wait for one another: GPU bit without CPU bit */                     \
-    X(int, nvidia, 0, 2)       /* inline PTX works; 2: of compute capability 8.0; 0: it does not */                    \
-    X(int, memory_model, 0, 3) /* values of these kernel parameters: the best that the device has */                   \
-    X(int, sub_group, 0, 3)                                                                                            \
+    X(int, cpu, 0, 1)                      /* the device type has the CPU bit: one work-item per chain */              \
+    X(int, cooperative, 0, 1)              /* work-groups may wait for one another: GPU bit without CPU bit */         \
+    X(int, nvidia, 0, 2)                   /* inline PTX works; 2: of compute capability 8.0; 0: it does not */        \
+    X(int, memory_model, 0, 3)             /* values of these kernel parameters: the best that the device has */       \
+    X(int, sub_group, 0, 3)                /* their kind: 1 NVIDIA's, 2 cl_khr_subgroups, 3 Intel's; 0: none */        \
     X(size_t, lanes, 0, 1024)              /* expected work-items in a sub-group, before a program has run */          \
     X(int, standard, 12, 30)               /* OpenCL C for programs that need 2.0: 20, 30; 12: none */                 \
     X(size_t, group_size, 1, 256)          /* work-items in a work-group: 256 if the device accepts 256 */             \
@@ -4142,7 +4142,7 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
 {
     static const char *const titles[] = {"device ", "vendor ", "driver ", "platform ", "bits "};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
-    char line[512] = "", expected[40];
+    char line[512] = "", expected[80];
     int number = 1, i;
     size_t value, values[IPT__FACT_COUNT];
     ipt_result result = IPT_SUCCESS;
@@ -4161,7 +4161,8 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
     context->has_half = context->has_double = 1; /* the profile does not record them */
     for (i = 0; i < IPT__FACT_COUNT; ++i) {
         const ipt__fact *const fact = &ipt__facts[i];
-        ipt__print(expected, sizeof expected, "%.19s and a number", fact->name);
+        ipt__print(expected, sizeof expected, "%.19s and a number from %u to %u", fact->name, (unsigned)fact->minimum,
+                   (unsigned)fact->maximum);
         *line = 0;
         ++number;
         if (!ipt__line_next(&profile, line, sizeof line) || !ipt__line_number(line, fact->name, &values[i]) ||
@@ -8951,34 +8952,35 @@ static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a,
 static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const cl_long units = (cl_long)problem->element_units, row = (cl_long)ipt__result_row(problem),
-                  last = (cl_long)(stage->cols - 1) * units;
+    /* Unsigned: a matrix may have more than 2^63 units. Kernels add what is below 0 modulo 2^64. */
+    const cl_ulong units = problem->element_units, row = ipt__result_row(problem), rows = stage->rows,
+                   last = (stage->cols - 1) * units;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__flip_arguments *const a = &launch.arguments.flip;
     cl_ulong groups;
     a->matrix_stride = ipt__matrix_stride(problem);
     a->pairs = ipt__flip_pairs(stage);
     a->element_units = (cl_uint)units;
-    a->line_units = (cl_ulong)row;
+    a->line_units = row;
     if (stage->reversed_rows && stage->reversed_cols && !problem->pitched) { /* the whole matrix is one long row */
         a->line_pairs = a->pairs;
-        a->partner = (cl_long)stage->rows * row - units;
-        a->partner_step = -units;
+        a->partner = (cl_long)(rows * row - units);
+        a->partner_step = (cl_long)(0 - units);
     } else if (stage->reversed_rows && stage->reversed_cols) { /* the middle row's line ends in the middle */
         a->line_pairs = stage->cols;
-        a->partner = (cl_long)(stage->rows - 1) * row + last;
-        a->partner_line = -row;
-        a->partner_step = -units;
+        a->partner = (cl_long)((rows - 1) * row + last);
+        a->partner_line = (cl_long)(0 - row);
+        a->partner_step = (cl_long)(0 - units);
     } else if (stage->reversed_cols) {
         a->line_pairs = stage->cols / 2;
-        a->partner = last;
-        a->partner_line = row;
-        a->partner_step = -units;
+        a->partner = (cl_long)last;
+        a->partner_line = (cl_long)row;
+        a->partner_step = (cl_long)(0 - units);
     } else {
         a->line_pairs = stage->cols;
-        a->partner = (cl_long)(stage->rows - 1) * row;
-        a->partner_line = -row;
-        a->partner_step = units;
+        a->partner = (cl_long)((rows - 1) * row);
+        a->partner_line = (cl_long)(0 - row);
+        a->partner_step = (cl_long)units;
     }
     groups = ipt__flip_cut(&problem->limits, a, problem->unit_bytes, ipt__launch_params(to, &launch)->group_size);
     a->groups = (cl_uint)groups; /* fits if the number of all does */
@@ -13599,11 +13601,12 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
     ipt__moves_list moves;
     const size_t bytes = cut->block_bytes;
     ipt__move_step *const steps = (ipt__move_step *)run->plan->host->staging.scratch;
-    char *blocks = (char *)(steps + 2 * IPT__CUT_BATCH), *kept[2];
+    char *blocks, *kept[2];
     size_t left = ipt__moves_count(cut), count;
     int turn = 0, i;
-    if (!left)
+    if (!left) /* the plan has no scratch then */
         return;
+    blocks = (char *)(steps + 2 * IPT__CUT_BATCH);
     batches[0].steps = steps;
     batches[1].steps = steps + IPT__CUT_BATCH;
     kept[0] = blocks + (3 * RANGES + 1) * bytes;
@@ -16687,6 +16690,7 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
 {
     const ipt_plan_desc *const desc = passes->desc;
     ipt_plan_desc its = ipt__pass_desc(desc, passes->array, &passes->list[at], repeats);
+    its.max_workspace = 0; /* the limit of the plan's workspace holds */
     if (at != passes->applies)
         ipt__desc_drop_expression(&its);
     if (its.max_host_memory)
@@ -19445,33 +19449,33 @@ static ipt_result ipt__mpi_divide_memory(ipt_mpi_plan *plan)
     return ipt__mpi_make_workspaces(plan, least == 1 ? 1 : allowed - window);
 }
 
-/* Refuses local plans that what messages leave is too little for. The number leaves both their share. */
-static ipt_result ipt__mpi_check_workspace(const ipt_mpi_plan *plan)
-{
-    const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape),
-                 window = plan->shape.chunk * ipt__mpi_windows(plan),
-                 needed = ipt__mpi_enough(plan) * plan->workspace_count + plan->workspace_count;
-    return ipt__mpi_enough(plan) ? ipt__fail(IPT_ERROR_UNSUPPORTED,
-                                             "max_workspace allows %zu bytes, too few for messages and this rank's "
-                                             "local steps: %zu would do",
-                                             allowed, ipt__max(needed + window, needed + needed / 15 + 1))
-                                 : IPT_SUCCESS;
-}
-
-/* Gives messages what the local plans of all ranks have left. All ranks call it. */
+/* Gives messages what the local plans of all ranks have left. If that is too little for the local plans of any, fails
+ * with what is enough for all. All ranks call it. */
 static ipt_result ipt__mpi_size_messages(ipt_mpi_plan *plan)
 {
     const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape), taken = ipt__mpi_locals_workspace(plan),
                  left = (allowed - ipt__min(taken, allowed)) / ipt__mpi_windows(plan);
-    const size_t least = IPT__MPI_LEAST_CHUNK,
+    const size_t least = IPT__MPI_LEAST_CHUNK, enough = ipt__mpi_enough(plan),
                  most = plan->context->shares_memory ? (size_t)IPT__MPI_CHUNK_BYTES : (size_t)IPT__MPI_BUS_BYTES;
-    cl_ulong chunk = plan->depth == 1 ? least : ipt__min(ipt__max(left / 64 * 64, least), most);
-    const int error = MPI_Allreduce(MPI_IN_PLACE, &chunk, 1, MPI_UINT64_T, MPI_MIN, plan->communicator);
+    cl_ulong numbers[2]; /* the complement of a message's bytes, what the local plans need */
     size_t i;
+    int error;
+    numbers[0] = ~(cl_ulong)(plan->depth == 1 ? least : ipt__min(ipt__max(left / 64 * 64, least), most));
+    numbers[1] = enough ? (enough + 1) * plan->workspace_count : 0;
+    error = MPI_Allreduce(MPI_IN_PLACE, numbers, 2, MPI_UINT64_T, MPI_MAX, plan->communicator);
+    if (error)
+        return ipt__fail_mpi("MPI_Allreduce", error);
+    if (numbers[1]) { /* messages have a sixteenth, or the least */
+        const size_t needed = ipt__size_of(numbers[1]);
+        return ipt__fail(
+            IPT_ERROR_UNSUPPORTED,
+            "max_workspace allows %zu bytes, too few for messages and the ranks' local steps: %zu would do", allowed,
+            ipt__max(needed + least * ipt__mpi_windows(plan), needed + needed / 15 + 2));
+    }
     for (i = 0; plan->desc.max_workspace != 1 && i < plan->workspace_count; ++i) /* parts of host memory take no more */
         plan->workspaces[i].limit = ipt__max(plan->workspaces[i].bytes, 2);
-    plan->shape.chunk = (size_t)chunk;
-    return error ? ipt__fail_mpi("MPI_Allreduce", error) : IPT_SUCCESS;
+    plan->shape.chunk = (size_t)~numbers[0];
+    return IPT_SUCCESS;
 }
 
 /* Allocates the memory for messages, and the queues that move it. */
@@ -20144,7 +20148,7 @@ static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
     result = ipt__mpi_make_locals(plan);
     if (!result && ipt__mpi_is_square(shape))
         result = ipt__mpi_make_diagonal(plan);
-    return result ? result : ipt__mpi_check_workspace(plan);
+    return result;
 }
 
 /* Makes what messages need, whose size all ranks have agreed on. */

@@ -247,6 +247,7 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
 {
     const ipt_plan_desc *const desc = passes->desc;
     ipt_plan_desc its = ipt__pass_desc(desc, passes->array, &passes->list[at], repeats);
+    its.max_workspace = 0; /* the limit of the plan's workspace holds */
     if (at != passes->applies)
         ipt__desc_drop_expression(&its);
     if (its.max_host_memory)

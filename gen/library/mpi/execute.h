@@ -160,7 +160,7 @@ static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
     result = ipt__mpi_make_locals(plan);
     if (!result && ipt__mpi_is_square(shape))
         result = ipt__mpi_make_diagonal(plan);
-    return result ? result : ipt__mpi_check_workspace(plan);
+    return result;
 }
 
 /* Makes what messages need, whose size all ranks have agreed on. */

@@ -263,33 +263,33 @@ static ipt_result ipt__mpi_divide_memory(ipt_mpi_plan *plan)
     return ipt__mpi_make_workspaces(plan, least == 1 ? 1 : allowed - window);
 }
 
-/* Refuses local plans that what messages leave is too little for. The number leaves both their share. */
-static ipt_result ipt__mpi_check_workspace(const ipt_mpi_plan *plan)
-{
-    const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape),
-                 window = plan->shape.chunk * ipt__mpi_windows(plan),
-                 needed = ipt__mpi_enough(plan) * plan->workspace_count + plan->workspace_count;
-    return ipt__mpi_enough(plan) ? ipt__fail(IPT_ERROR_UNSUPPORTED,
-                                             "max_workspace allows %zu bytes, too few for messages and this rank's "
-                                             "local steps: %zu would do",
-                                             allowed, ipt__max(needed + window, needed + needed / 15 + 1))
-                                 : IPT_SUCCESS;
-}
-
-/* Gives messages what the local plans of all ranks have left. All ranks call it. */
+/* Gives messages what the local plans of all ranks have left. If that is too little for the local plans of any, fails
+ * with what is enough for all. All ranks call it. */
 static ipt_result ipt__mpi_size_messages(ipt_mpi_plan *plan)
 {
     const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape), taken = ipt__mpi_locals_workspace(plan),
                  left = (allowed - ipt__min(taken, allowed)) / ipt__mpi_windows(plan);
-    const size_t least = IPT__MPI_LEAST_CHUNK,
+    const size_t least = IPT__MPI_LEAST_CHUNK, enough = ipt__mpi_enough(plan),
                  most = plan->context->shares_memory ? (size_t)IPT__MPI_CHUNK_BYTES : (size_t)IPT__MPI_BUS_BYTES;
-    cl_ulong chunk = plan->depth == 1 ? least : ipt__min(ipt__max(left / 64 * 64, least), most);
-    const int error = MPI_Allreduce(MPI_IN_PLACE, &chunk, 1, MPI_UINT64_T, MPI_MIN, plan->communicator);
+    cl_ulong numbers[2]; /* the complement of a message's bytes, what the local plans need */
     size_t i;
+    int error;
+    numbers[0] = ~(cl_ulong)(plan->depth == 1 ? least : ipt__min(ipt__max(left / 64 * 64, least), most));
+    numbers[1] = enough ? (enough + 1) * plan->workspace_count : 0;
+    error = MPI_Allreduce(MPI_IN_PLACE, numbers, 2, MPI_UINT64_T, MPI_MAX, plan->communicator);
+    if (error)
+        return ipt__fail_mpi("MPI_Allreduce", error);
+    if (numbers[1]) { /* messages have a sixteenth, or the least */
+        const size_t needed = ipt__size_of(numbers[1]);
+        return ipt__fail(
+            IPT_ERROR_UNSUPPORTED,
+            "max_workspace allows %zu bytes, too few for messages and the ranks' local steps: %zu would do", allowed,
+            ipt__max(needed + least * ipt__mpi_windows(plan), needed + needed / 15 + 2));
+    }
     for (i = 0; plan->desc.max_workspace != 1 && i < plan->workspace_count; ++i) /* parts of host memory take no more */
         plan->workspaces[i].limit = ipt__max(plan->workspaces[i].bytes, 2);
-    plan->shape.chunk = (size_t)chunk;
-    return error ? ipt__fail_mpi("MPI_Allreduce", error) : IPT_SUCCESS;
+    plan->shape.chunk = (size_t)~numbers[0];
+    return IPT_SUCCESS;
 }
 
 /* Allocates the memory for messages, and the queues that move it. */
