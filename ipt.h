@@ -1157,7 +1157,7 @@ typedef struct ipt_mpi_buffer {
 } ipt_mpi_buffer;
 
 /* The same for a block in device memory. Blocks until the result is there. Messages pass through pinned host memory, or
- * with IPT_MPI_DEVICE_AWARE through device memory. desc.split is not used. */
+ * with IPT_MPI_DEVICE_AWARE through device memory. UNSUPPORTED if desc.split is set: its devices share host memory. */
 IPT_API ipt_result ipt_mpi_plan_execute(ipt_mpi_plan *plan, const ipt_mpi_buffer *buffer,
                                         const ipt_host_options *options);
 
@@ -2933,11 +2933,11 @@ enum {
 /* The facts about a device that the planner needs, in the order of a profile's lines. X(type, field, minimum,
  * maximum) */
 #define IPT__LIMIT_LIST(X)                                                                                             \
-    X(int, cpu, 0, 1)          /* the device type has the CPU bit: one work-item per chain */                          \
-    X(int, cooperative, 0, 1)  /* work-groups may wait for one another: GPU bit without CPU bit */                     \
-    X(int, nvidia, 0, 2)       /* inline PTX works; 2: of compute capability 8.0; 0: it does not */                    \
-    X(int, memory_model, 0, 3) /* values of these kernel parameters: the best that the device has */                   \
-    X(int, sub_group, 0, 3)                                                                                            \
+    X(int, cpu, 0, 1)                      /* the device type has the CPU bit: one work-item per chain */              \
+    X(int, cooperative, 0, 1)              /* work-groups may wait for one another: GPU bit without CPU bit */         \
+    X(int, nvidia, 0, 2)                   /* inline PTX works; 2: of compute capability 8.0; 0: it does not */        \
+    X(int, memory_model, 0, 3)             /* values of these kernel parameters: the best that the device has */       \
+    X(int, sub_group, 0, 3)                /* their kind: 1 NVIDIA's, 2 cl_khr_subgroups, 3 Intel's; 0: none */        \
     X(size_t, lanes, 0, 1024)              /* expected work-items in a sub-group, before a program has run */          \
     X(int, standard, 12, 30)               /* OpenCL C for programs that need 2.0: 20, 30; 12: none */                 \
     X(size_t, group_size, 1, 256)          /* work-items in a work-group: 256 if the device accepts 256 */             \
@@ -4246,7 +4246,7 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
 {
     static const char *const titles[] = {"device ", "vendor ", "driver ", "platform ", "bits "};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
-    char line[512] = "", expected[40];
+    char line[512] = "", expected[80];
     int number = 1, i;
     size_t value, values[IPT__FACT_COUNT];
     ipt_result result = IPT_SUCCESS;
@@ -4265,7 +4265,8 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
     context->has_half = context->has_double = 1; /* the profile does not record them */
     for (i = 0; i < IPT__FACT_COUNT; ++i) {
         const ipt__fact *const fact = &ipt__facts[i];
-        ipt__print(expected, sizeof expected, "%.19s and a number", fact->name);
+        ipt__print(expected, sizeof expected, "%.19s and a number from %u to %u", fact->name, (unsigned)fact->minimum,
+                   (unsigned)fact->maximum);
         *line = 0;
         ++number;
         if (!ipt__line_next(&profile, line, sizeof line) || !ipt__line_number(line, fact->name, &values[i]) ||
@@ -6315,7 +6316,8 @@ typedef struct ipt__cut {
 } ipt__cut;
 
 /* Makes a plan for pieces. */
-typedef ipt_result (*ipt__plan_maker)(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
+struct ipt__workspace;
+typedef ipt_result (*ipt__plan_maker)(ipt_context *context, const ipt_plan_desc *desc, struct ipt__workspace *lent,
                                       ipt_plan **plan);
 
 /* How a cut matrix is transferred by blocks. This needs host memory that the device accesses, and enough device
@@ -6357,7 +6359,6 @@ typedef struct ipt__host_plan {
     ipt__plan_maker make_piece; /* makes the plans of a cut matrix's pieces */
     ipt__blocks blocks;
     ipt__bus_bands bus_bands;
-    size_t workspace;    /* bytes that the parts' plans own; guarded by the workspace's lock */
     size_t most;         /* largest buffer in bytes for cut matrices; 0: no limit */
     int in_pieces;       /* made because the device refused the whole host matrix */
     ipt_plan *pieces;    /* such a plan, which executes for this one; NULL: none */
@@ -6377,14 +6378,15 @@ typedef struct ipt__plan_kernel {
     ipt__arguments set;
 } ipt__plan_kernel;
 
-/* Device memory for stages, which a plan owns or borrows. Executions of all plans that share it take turns. */
+/* Device memory for stages, which a plan owns, and lends to the plans that it consists of. It is as large as the
+ * largest of them needs. Executions of all plans that share it take turns. */
 typedef struct ipt__workspace {
-    IPT_LOCK_TYPE lock; /* guards the following fields, and all of the plans but their host_plan */
-    cl_mem buffer;      /* NULL: no stage needs one */
-    size_t bytes;
-    int grows;          /* plans that borrow it make it larger, before their first execution */
-    cl_event last;      /* of the previous execution, which may still use the buffer; NULL: none */
-    ipt_plan *borrower; /* plan that used the buffer last; NULL: none */
+    IPT_LOCK_TYPE lock;  /* guards the following fields, and all of the plans but their host_plan */
+    cl_mem buffer;       /* NULL: no stage needs one */
+    size_t bytes, limit; /* limit: for each of the plans, as max_workspace */
+    size_t unit_most;    /* bytes of the units of plans that borrow it from now on, at most */
+    cl_event last;       /* of the previous execution, which may still use the buffer; NULL: none */
+    ipt_plan *borrower;  /* plan that used the buffer last; NULL: none */
 } ipt__workspace;
 
 enum { IPT__MOST_PASSES = 8 }; /* over arrays of IPT_MAX_RANK axes, double ones twice, without an expression's */
@@ -6401,7 +6403,9 @@ struct ipt_plan {
     char *expression;     /* copies of strings that problem.desc points to */
     cl_ulong argument[2]; /* a copy of the expression's argument, to which problem.desc points, too */
     ipt__layout layout;
-    ipt__workspace own, *workspace; /* its own, or that of a plan that outlives it */
+    ipt__workspace own, *divided; /* divided: one for each device of a plan for several; else NULL */
+    ipt__workspace *workspace;    /* its own or the first divided one, or those of a plan that outlives it */
+    size_t devices;
     ipt__plan_kernel kernels[IPT__MAX_KERNELS];
     int kernel_count;
     ipt__launches launches;
@@ -6409,12 +6413,11 @@ struct ipt_plan {
     ipt__program *panel, *exchange; /* of problem.panel and problem.exchange; NULL: none */
     int turn;                       /* which of the two control blocks is clear */
     int dirty;                      /* an execution failed: counters and flags may not be clear */
-    size_t enough;                  /* max_workspace that the last error has proposed; 0: none */
+    size_t enough;                  /* least limit of a workspace that is too small for the plan; 0: it is not */
     size_t refused;                 /* bytes of the last buffer that could not be allocated; 0: none */
     char *description;
     ipt__pass_plan passes[IPT__MOST_PASSES + 1]; /* of arrays; the plan has no stages of its own then */
     int pass_count;                              /* 0: a plan for matrices */
-    size_t unit_most;                            /* bytes of the units of plans that borrow its workspace, at most */
     ipt_plan *narrow;     /* does the same in the units of an array's elements, at places that are no multiples of the
                              longer units of this plan. It borrows the workspace. NULL: the units are the elements' */
     ipt_plan *copies;     /* copies arrays whose first pass only works in place, for out of place; else NULL */
@@ -6424,7 +6427,7 @@ struct ipt_plan {
 
 static int ipt__plan_borrows(const ipt_plan *plan)
 {
-    return plan->workspace != &plan->own;
+    return plan->workspace != &plan->own && plan->workspace != plan->divided;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/layout                                                                                                      */
@@ -9081,34 +9084,35 @@ static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a,
 static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const cl_long units = (cl_long)problem->element_units, row = (cl_long)ipt__result_row(problem),
-                  last = (cl_long)(stage->cols - 1) * units;
+    /* Unsigned: a matrix may have more than 2^63 units. Kernels add what is below 0 modulo 2^64. */
+    const cl_ulong units = problem->element_units, row = ipt__result_row(problem), rows = stage->rows,
+                   last = (stage->cols - 1) * units;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__flip_arguments *const a = &launch.arguments.flip;
     cl_ulong groups;
     a->matrix_stride = ipt__matrix_stride(problem);
     a->pairs = ipt__flip_pairs(stage);
     a->element_units = (cl_uint)units;
-    a->line_units = (cl_ulong)row;
+    a->line_units = row;
     if (stage->reversed_rows && stage->reversed_cols && !problem->pitched) { /* the whole matrix is one long row */
         a->line_pairs = a->pairs;
-        a->partner = (cl_long)stage->rows * row - units;
-        a->partner_step = -units;
+        a->partner = (cl_long)(rows * row - units);
+        a->partner_step = (cl_long)(0 - units);
     } else if (stage->reversed_rows && stage->reversed_cols) { /* the middle row's line ends in the middle */
         a->line_pairs = stage->cols;
-        a->partner = (cl_long)(stage->rows - 1) * row + last;
-        a->partner_line = -row;
-        a->partner_step = -units;
+        a->partner = (cl_long)((rows - 1) * row + last);
+        a->partner_line = (cl_long)(0 - row);
+        a->partner_step = (cl_long)(0 - units);
     } else if (stage->reversed_cols) {
         a->line_pairs = stage->cols / 2;
-        a->partner = last;
-        a->partner_line = row;
-        a->partner_step = -units;
+        a->partner = (cl_long)last;
+        a->partner_line = (cl_long)row;
+        a->partner_step = (cl_long)(0 - units);
     } else {
         a->line_pairs = stage->cols;
-        a->partner = (cl_long)(stage->rows - 1) * row;
-        a->partner_line = -row;
-        a->partner_step = units;
+        a->partner = (cl_long)((rows - 1) * row);
+        a->partner_line = (cl_long)(0 - row);
+        a->partner_step = (cl_long)units;
     }
     groups = ipt__flip_cut(&problem->limits, a, problem->unit_bytes, ipt__launch_params(to, &launch)->group_size);
     a->groups = (cl_uint)groups; /* fits if the number of all does */
@@ -9885,33 +9889,37 @@ static size_t ipt__less_than(const ipt_context *context, size_t refused)
     return context->allocation && refused > context->allocation ? context->allocation : refused / 2;
 }
 
-/* Allocates the workspace and writes to all of it: some devices allocate memory at first use. */
-static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
+static void ipt__workspace_begin(ipt__workspace *workspace, size_t limit)
+{
+    IPT_LOCK_INIT(&workspace->lock);
+    workspace->limit = limit;
+    workspace->unit_most = IPT__VECTOR_BYTES;
+}
+
+/* Releases the memory. OpenCL keeps it alive for running executions. */
+static void ipt__workspace_close(ipt__workspace *workspace)
+{
+    if (workspace->last)
+        ipt__cl.clReleaseEvent(workspace->last);
+    workspace->last = NULL;
+    if (workspace->buffer)
+        ipt__cl.clReleaseMemObject(workspace->buffer);
+    workspace->buffer = NULL;
+    workspace->bytes = 0;
+}
+
+/* Allocates the memory and writes to all of it: some devices allocate memory at first use. */
+static ipt_result ipt__workspace_make(ipt_plan *plan, ipt__workspace *workspace, size_t bytes)
 {
     const unsigned char zero = 0;
-    size_t bytes = plan->layout.workspace;
-    ipt__workspace *to = &plan->own;
     cl_event event = NULL;
     cl_int error;
-    ipt_result result;
-    if (!bytes || !plan->context->context)
-        return IPT_SUCCESS;
-    if (ipt__plan_borrows(plan) && plan->workspace->buffer && plan->workspace->bytes >= bytes)
-        return IPT_SUCCESS;
-    if (plan->workspace->grows) { /* after a failure, a smaller attempt still gets what earlier plans need */
-        to = plan->workspace;
-        if (to->buffer)
-            ipt__cl.clReleaseMemObject(to->buffer);
-        to->buffer = NULL;
-        bytes = ipt__max(bytes, to->bytes);
-    }
-    plan->workspace = to;
-    result = ipt__buffer_make(plan->context, bytes, NULL, "workspace", &plan->refused, &to->buffer);
+    ipt_result result = ipt__buffer_make(plan->context, bytes, NULL, "workspace", &plan->refused, &workspace->buffer);
     if (result)
         return result;
     IPT_LOCK_ACQUIRE(&plan->context->queue_lock);
-    error =
-        ipt__cl.clEnqueueFillBuffer(plan->context->queue, to->buffer, &zero, sizeof zero, 0, bytes, 0, NULL, &event);
+    error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, workspace->buffer, &zero, sizeof zero, 0, bytes, 0, NULL,
+                                        &event);
     result = error ? ipt__fail_opencl("clEnqueueFillBuffer", error)
                    : ipt__wait_for(event); /* a late allocation failure shows here */
     IPT_LOCK_RELEASE(&plan->context->queue_lock);
@@ -9919,8 +9927,41 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
         plan->refused = bytes;
     if (event)
         ipt__cl.clReleaseEvent(event);
+    if (result) {
+        ipt__cl.clReleaseMemObject(workspace->buffer);
+        workspace->buffer = NULL;
+    }
+    return result;
+}
+
+/* Makes the workspace as large as the plan needs it. If that fails, the other plans keep what they have. */
+static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
+{
+    ipt__workspace *const workspace = plan->workspace;
+    size_t bytes;
+    char cause[IPT__CAUSE_BYTES];
+    ipt_result result = IPT_SUCCESS;
+    IPT_LOCK_ACQUIRE(&workspace->lock);
+    bytes = ipt__max(plan->layout.workspace, workspace->bytes);
+    if (plan->context->context && bytes && (bytes > workspace->bytes || !workspace->buffer)) {
+        if (workspace->buffer) {
+            ipt__cl.clReleaseMemObject(workspace->buffer);
+            workspace->borrower = NULL; /* what its last user left there is gone */
+        }
+        workspace->buffer = NULL;
+        result = ipt__workspace_make(plan, workspace, bytes);
+        if (result && workspace->bytes) {
+            const size_t refused = plan->refused;
+            ipt__keep_cause(cause);
+            if (ipt__workspace_make(plan, workspace, workspace->bytes))
+                workspace->bytes = 0; /* executions fail from now on, until a plan takes it again */
+            plan->refused = refused;
+            ipt__fail(result, "%s", cause);
+        }
+    }
     if (!result)
-        to->bytes = bytes;
+        workspace->bytes = bytes;
+    IPT_LOCK_RELEASE(&workspace->lock);
     return result;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -10110,16 +10151,22 @@ static int ipt__nothing_moves(const ipt_plan *plan)
            (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 
+/* The description's first words: the matrices, and the number of what moves them. */
+static IPT__RARE void ipt__describe_matrices(ipt__text *out, const ipt_plan *plan, size_t number, const char *unit)
+{
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    ipt__text_add(out, "%zu x %zu elements of %zu bytes, %zu %s, %s%ssequence %s, in place: %zu %s%s", desc->rows,
+                  desc->cols, desc->elem_size, desc->batch, desc->batch == 1 ? "matrix" : "matrices",
+                  desc->move ? ipt_move_string(desc->move) : "", desc->move ? ", " : "",
+                  ipt_sequence_string(desc->sequence), number, unit, number == 1 ? "" : "s");
+}
+
 /* The description's first lines: the matrices and the stages. */
 static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
 {
-    const ipt_plan_desc *const desc = &plan->problem.desc;
     int i;
-    ipt__text_add(out, "%zu x %zu elements of %zu bytes, %zu %s, %s%ssequence %s, in place: %d %s\n", desc->rows,
-                  desc->cols, desc->elem_size, desc->batch, desc->batch == 1 ? "matrix" : "matrices",
-                  desc->move ? ipt_move_string(desc->move) : "", desc->move ? ", " : "",
-                  ipt_sequence_string(desc->sequence), plan->layout.stage_count,
-                  plan->layout.stage_count == 1 ? "stage" : "stages");
+    ipt__describe_matrices(out, plan, (size_t)plan->layout.stage_count, "stage");
+    ipt__text_add(out, "\n");
     if (plan->problem.pitched)
         ipt__text_add(out, "  rows %zu bytes apart before, %zu after\n",
                       plan->problem.source_row * plan->problem.unit_bytes,
@@ -10645,13 +10692,7 @@ static IPT__RARE ipt_result ipt__plan_open(ipt_plan *plan)
 /* Releases the resources of ipt__plan_open. OpenCL keeps them alive for running executions. */
 static IPT__RARE void ipt__plan_close(ipt_plan *plan)
 {
-    if (plan->own.last)
-        ipt__cl.clReleaseEvent(plan->own.last);
-    plan->own.last = NULL;
-    if (plan->own.buffer)
-        ipt__cl.clReleaseMemObject(plan->own.buffer);
-    plan->own.buffer = NULL;
-    plan->own.bytes = 0;
+    ipt__workspace_close(&plan->own);
     ipt__launches_free(&plan->context->allocator, &plan->launches);
     while (plan->kernel_count) {
         ipt__plan_kernel *const kernel = &plan->kernels[--plan->kernel_count];
@@ -11229,6 +11270,9 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
     cl_int status = CL_COMPLETE, error;
     events[0] = NULL;
     events[1] = workspace->last;
+    if (workspace->bytes < run->plan->layout.workspace)
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "the plan's workspace has %zu of %zu bytes: it could not grow",
+                         workspace->bytes, run->plan->layout.workspace);
     if (workspace->borrower != run->plan) { /* another plan's counters and flags lie at other offsets */
         run->plan->dirty = 1;
         workspace->borrower = run->plan;
@@ -12063,20 +12107,29 @@ static IPT__RARE ipt_result ipt__plan_take_expression(ipt_plan *plan)
     return result;
 }
 
-/* Chooses a layout and builds its kernels once, within `budget` bytes of workspace. */
+static ipt_result ipt__fail_budget(const ipt__problem *problem, size_t budget, size_t enough)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    ipt__fail(IPT_ERROR_UNSUPPORTED, "%s allows %zu bytes, too few for %zu x %zu elements of %zu bytes",
+              desc->max_workspace ? "max_workspace" : "the default of max_workspace", budget, desc->rows, desc->cols,
+              desc->elem_size);
+    return ipt__advise(offsetof(ipt_plan_desc, max_workspace), enough);
+}
+
+/* Chooses a layout and builds its kernels once, within `budget` bytes of workspace. A plan that borrows a workspace
+ * with too low a limit is made without kernels: its owner asks all its plans for the limit that is enough, and
+ * refuses. */
 static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
 {
-    const ipt_plan_desc *const desc = &plan->problem.desc;
     ipt_result result;
     plan->problem.refused_bytes = ipt__least_refused(plan->context);
     result = ipt__layout_choose(&plan->problem, &plan->layout, budget);
     plan->enough = 0;
     if (!result && budget && plan->layout.workspace > budget) {
         plan->enough = plan->layout.minimum_workspace;
-        ipt__fail(IPT_ERROR_UNSUPPORTED, "%s allows %zu bytes, too few for %zu x %zu elements of %zu bytes",
-                  desc->max_workspace ? "max_workspace" : "the default of max_workspace", budget, desc->rows,
-                  desc->cols, desc->elem_size);
-        result = ipt__advise(offsetof(ipt_plan_desc, max_workspace), plan->enough);
+        if (ipt__plan_borrows(plan) && budget == ipt__problem_budget(&plan->problem))
+            return IPT_SUCCESS;
+        result = ipt__fail_budget(&plan->problem, budget, plan->enough);
     }
     if (!result)
         result = ipt__plan_select_layout(plan, budget);
@@ -12113,13 +12166,13 @@ static IPT__RARE ipt_result ipt__plan_build(ipt_plan *plan)
 
 static void ipt__plan_begin(ipt_plan *plan, ipt_context *context)
 {
-    IPT_LOCK_INIT(&plan->own.lock);
+    ipt__workspace_begin(&plan->own, 1);
     plan->own.borrower = plan;
     plan->workspace = &plan->own;
+    plan->devices = 1;
     ipt__context_retain(context);
     plan->context = context;
     plan->out_of_place = -1;
-    plan->unit_most = IPT__VECTOR_BYTES;
 }
 
 /* Destroys a plan that serves matrices on the device only. */
@@ -12127,22 +12180,29 @@ static void ipt__plan_free(ipt_plan *plan)
 {
     ipt_context *const context = plan->context;
     const ipt_allocator allocator = context->allocator;
+    size_t i;
     ipt__plan_close(plan);
     ipt__program_drop(context, plan->panel);
     ipt__program_drop(context, plan->exchange);
     IPT_LOCK_DESTROY(&plan->own.lock);
+    for (i = 0; plan->divided && i < plan->devices; ++i) {
+        ipt__workspace_close(&plan->divided[i]);
+        IPT_LOCK_DESTROY(&plan->divided[i].lock);
+    }
+    ipt__release(&allocator, plan->divided);
     ipt__release(&allocator, plan->expression);
     ipt__release(&allocator, plan->description);
     ipt__release(&allocator, plan);
     ipt_context_destroy(context);
 }
 
-/* Allocates a plan and checks its desc. The plan borrows the workspace of its owner, which outlives it; NULL: no
- * owner. */
-static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
+/* Allocates a plan and checks its desc. lent: the workspace of a plan that outlives this one, whose limit also holds;
+ * NULL: the plan has its own. */
+static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
                                           ipt_plan **plan)
 {
     ipt_plan *made;
+    size_t *limit;
     ipt_result result;
     if (!plan)
         return ipt__fail_null("plan");
@@ -12155,9 +12215,14 @@ static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_d
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
     ipt__plan_begin(made, context);
-    if (owner)
-        made->workspace = owner->workspace;
-    result = ipt__problem_fill(&context->limits, desc, owner ? owner->unit_most : IPT__VECTOR_BYTES, &made->problem);
+    result = ipt__problem_fill(&context->limits, desc, lent ? lent->unit_most : IPT__VECTOR_BYTES, &made->problem);
+    limit = &made->problem.desc.max_workspace;
+    if (lent) {
+        made->workspace = lent;
+        made->dirty = 1; /* a destroyed plan may have had this one's address */
+        *limit = *limit > 1 && (lent->limit == 1 || *limit < lent->limit) ? *limit : lent->limit;
+    } else if (!result)
+        made->own.limit = ipt__max(ipt__problem_budget(&made->problem), 1);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
     if (result)
@@ -12181,9 +12246,9 @@ static ipt_result ipt__plan_make_stages(ipt_plan *plan)
 }
 
 /* Makes a plan for matrices on the device. */
-static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
+static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent, ipt_plan **plan)
 {
-    ipt_result result = ipt__plan_new(context, desc, owner, plan);
+    ipt_result result = ipt__plan_new(context, desc, lent, plan);
     if (result)
         return result;
     result = ipt__plan_make_stages(*plan);
@@ -12260,9 +12325,10 @@ static ipt_result ipt__host_plan_begin(ipt_plan *plan)
 }
 
 #ifndef IPT_NO_HOST_STREAMING
-static ipt_result ipt__host_plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
+static ipt_result ipt__host_plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
+                                     ipt_plan **plan)
 {
-    ipt_result result = ipt__plan_new(context, desc, owner, plan);
+    ipt_result result = ipt__plan_new(context, desc, lent, plan);
     if (result)
         return result;
     result = ipt__host_plan_begin(*plan);
@@ -12311,16 +12377,73 @@ static void ipt__cut_describe(ipt__text *out, const ipt__host_plan *plan)
                       plan->bus_bands.bus_bytes);
 }
 
+/* Describes the plans of a share's parts or pieces, each in its own words. */
+static void ipt__share_describe(ipt__text *out, const ipt_plan *plan, size_t index)
+{
+    static const char *const parts[] = {"a part", "the last part"}, *const pieces[] = {"each chunk", "the last chunk",
+                                                                                       "the remainder", "each group"};
+    const ipt__host_share *const share = &plan->host->staging.shares[index];
+    const int cut = plan->host->cut.chunk_bytes != 0;
+    int i;
+    for (i = 0; i < 4; ++i)
+        if (share->plans[i] && cut)
+            ipt__text_add(out, "  %s: %s", pieces[i], share->plans[i]->description);
+        else if (share->plans[i])
+            ipt__text_add(out, "  device %zu, %s: %s", index + 1, parts[i], share->plans[i]->description);
+    for (i = 0; i < IPT__BLOCK_PLANS; ++i)
+        if (share->block_plans[i])
+            ipt__text_add(out, "  pinned: %s", share->block_plans[i]->description);
+}
+
+/* Bytes of a description that contains those of the plans which a plan consists of. */
+static size_t ipt__description_bytes(const ipt_plan *plan)
+{
+    const ipt__host *const host = &plan->host->staging;
+    size_t bytes = IPT__DESCRIPTION_BYTES, s;
+    int i;
+    for (s = 0; s < host->share_count; ++s)
+        for (i = 0; i < 4; ++i) {
+            const ipt__host_share *const share = &host->shares[s];
+            bytes += share->plans[i] ? strlen(share->plans[i]->description) + 100 : 0;
+            bytes += share->block_plans[i] ? strlen(share->block_plans[i]->description) + 100 : 0;
+        }
+    return bytes + (plan->host->pieces ? strlen(plan->host->pieces->description) : 0);
+}
+
 static ipt_result ipt__host_plan_describe(ipt_plan *plan)
 {
-    char text[IPT__DESCRIPTION_BYTES];
-    ipt__text out = ipt__text_in(text, sizeof text);
-    if (!plan->host->cut.chunk_bytes)
+    const ipt__host *const host = &plan->host->staging;
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    ipt_result result;
+    size_t capacity, s;
+    char *text;
+    ipt__text out;
+    if (!host->shares && !plan->host->pieces)
         return ipt__plan_write_description(plan);
-    ipt__describe_stages(&out, plan);
-    ipt__cut_describe(&out, plan->host);
-    ipt__describe_memory(&out, plan, plan->layout.workspace + plan->host->workspace);
-    return ipt__plan_keep_description(plan, text);
+    capacity = ipt__description_bytes(plan);
+    text = (char *)ipt__allocate(allocator, capacity);
+    if (!text)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    out = ipt__text_in(text, capacity);
+    if (plan->host->pieces) {
+        ipt__describe_matrices(&out, plan, 1, "device");
+        ipt__text_add(&out, " of %zu, because the matrix is too large for it\n%s", plan->host->split_count,
+                      plan->host->pieces->description);
+    } else if (plan->host->cut.chunk_bytes) {
+        ipt__describe_matrices(&out, plan, plan->host->cut.chunks, "chunk");
+        ipt__text_add(&out, "\n");
+        ipt__cut_describe(&out, plan->host);
+    } else {
+        ipt__describe_matrices(&out, plan, host->part_count, "part");
+        ipt__text_add(&out, " on %zu %s\n", host->share_count, host->share_count == 1 ? "device" : "devices");
+    }
+    for (s = 0; s < host->share_count; ++s)
+        ipt__share_describe(&out, plan, s);
+    if (!ipt__plan_borrows(plan))
+        ipt__describe_memory(&out, plan, ipt_plan_workspace(plan));
+    result = ipt__plan_keep_description(plan, text);
+    ipt__release(allocator, text);
+    return result;
 }
 
 /* Releases a plan's resources for host matrices: parts' plans, buffers, queues. */
@@ -12334,7 +12457,7 @@ static IPT__RARE void ipt__host_close(ipt_plan *plan)
         ipt__host_share *const share = &host->shares[s];
         for (i = 0; i < IPT__BLOCK_PLANS; ++i)
             ipt_plan_destroy(share->block_plans[i]);
-        for (i = 3; i >= 0; --i) /* later plans may borrow from the first */
+        for (i = 0; i < 4; ++i)
             ipt_plan_destroy(share->plans[i]);
         if (share->slots)
             ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->slots, 0, NULL, NULL);
@@ -12358,20 +12481,39 @@ static IPT__RARE void ipt__host_close(ipt_plan *plan)
 
 #endif
 
+/* Destroys the plans that a plan consists of, and releases the workspaces that it lends them. */
+static IPT__RARE void ipt__plan_empty(ipt_plan *plan)
+{
+    size_t i;
+    while (plan->pass_count)
+        ipt_plan_destroy(plan->passes[--plan->pass_count].plan);
+    ipt_plan_destroy(plan->copies);
+    ipt_plan_destroy(plan->narrow);
+    plan->copies = plan->narrow = NULL;
+#ifndef IPT_NO_HOST_STREAMING
+    if (plan->host) {
+        ipt_plan_destroy(plan->host->pieces);
+        plan->host->pieces = NULL;
+        ipt__host_close(plan);
+        memset(&plan->host->cut, 0, sizeof plan->host->cut);
+        memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
+        memset(&plan->host->bus_bands, 0, sizeof plan->host->bus_bands);
+    }
+#endif
+    ipt__workspace_close(&plan->own);
+    for (i = 0; plan->divided && i < plan->devices; ++i)
+        ipt__workspace_close(&plan->divided[i]);
+}
+
 IPT_API void ipt_plan_destroy(ipt_plan *plan)
 {
     ipt__host_plan *host;
     if (!plan)
         return;
-    while (plan->pass_count)
-        ipt_plan_destroy(plan->passes[--plan->pass_count].plan);
-    ipt_plan_destroy(plan->copies);
-    ipt_plan_destroy(plan->narrow);
+    ipt__plan_empty(plan);
     host = plan->host;
     if (host) {
 #ifndef IPT_NO_HOST_STREAMING
-        ipt_plan_destroy(host->pieces);
-        ipt__host_close(plan);
         while (host->split_count)
             ipt_context_destroy(host->split[--host->split_count]);
         ipt__release(&plan->context->allocator, host->split);
@@ -12396,28 +12538,54 @@ static ipt_result ipt__host_plan_end(ipt_plan **plan, ipt_result result)
 }
 #endif
 
+/* Fails because the plans that a plan consists of need more than `limit` bytes. What they share has to hold `enough` on
+ * each device; 0: unknown. */
+static ipt_result ipt__fail_workspace(const ipt_plan *plan, size_t limit, size_t enough)
+{
+    ipt__fail(IPT_ERROR_UNSUPPORTED,
+              "max_workspace allows %zu bytes, too few for the %s of %zu x %zu elements of %zu bytes", limit,
+              plan->host->split_count       ? "parts"
+              : plan->problem.desc.rows > 1 ? "pieces"
+                                            : "passes",
+              plan->problem.desc.rows, plan->problem.desc.cols, plan->problem.desc.elem_size);
+    return enough ? ipt__advise(offsetof(ipt_plan_desc, max_workspace), enough * plan->devices)
+                  : IPT_ERROR_UNSUPPORTED;
+}
+
+/* Makes the plans that a plan consists of; what: of their maker. */
+typedef ipt_result (*ipt__opener)(ipt_plan *plan, const void *what);
+
+/* Makes the plans that a plan consists of within its workspaces' limit. The limit may change how a matrix is cut: so a
+ * higher one is tried before an error names it. It serves if the desc leaves it to the plan. */
+static IPT__RARE ipt_result ipt__plan_fit(ipt_plan *plan, ipt__opener open, const void *what)
+{
+    enum { TRIES = 16 };
+    const int left = !plan->problem.desc.max_workspace;
+    const size_t budget = ipt__problem_budget(&plan->problem);
+    size_t limit = 0, i;
+    int tries;
+    ipt_result result = open(plan, what);
+    for (tries = 0; tries < TRIES && !result && plan->enough && !ipt__plan_borrows(plan); ++tries) {
+        limit = plan->enough;
+        ipt__plan_empty(plan);
+        plan->enough = 0;
+        plan->problem.desc.max_workspace = plan->own.limit = limit;
+        for (i = 0; plan->divided && i < plan->devices; ++i)
+            plan->divided[i].limit = limit;
+        result = open(plan, what);
+    }
+    if (!tries || (left && !plan->enough && (result || limit * plan->devices <= budget)))
+        return result;
+    return ipt__fail_workspace(plan, budget, result || plan->enough ? 0 : limit);
+}
+
 IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
 {
-    size_t bytes, of_passes = 0;
-    int pass;
-#ifndef IPT_NO_HOST_STREAMING
-    int i;
-#endif
-    if (!plan)
-        return 0;
-    for (pass = 0; plan->passes_cut && pass < plan->pass_count; ++pass)
-        of_passes += ipt_plan_workspace(plan->passes[pass].plan);
-    if (of_passes)
-        return of_passes;
-    IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first execution of a host matrix adds to it */
-    bytes = ipt__max(plan->own.bytes, plan->layout.workspace) + (plan->host ? plan->host->workspace : 0);
-    IPT_LOCK_RELEASE(&plan->workspace->lock);
-#ifndef IPT_NO_HOST_STREAMING
-    for (i = 0; plan->host && plan->host->cut.chunk_bytes && i < 4; ++i) { /* the plans of the pieces have no pieces */
-        const ipt_plan *const piece = plan->host->staging.shares[0].plans[i];
-        bytes += piece ? ipt_plan_workspace(piece) - piece->layout.workspace : 0;
+    size_t bytes = 0, i;
+    for (i = 0; plan && i < plan->devices; ++i) {
+        IPT_LOCK_ACQUIRE(&plan->workspace[i].lock); /* a first execution of a host matrix may need more */
+        bytes += plan->workspace[i].bytes;
     }
-#endif
     return bytes;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -13092,20 +13260,11 @@ static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t f
     }
 }
 
-/* Makes a plan for parts of `length`. It borrows the workspace of the plan, or of the plan for the other parts.
- * Otherwise it owns workspace within the rest of the plan's limit. */
-static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, size_t length, ipt_plan **made)
+/* Makes a plan for a share's parts of `length`. All parts of a device use one workspace. */
+static ipt_result ipt__host_part_plan(ipt_plan *plan, size_t share, size_t length, ipt_plan **made)
 {
     ipt_plan_desc desc = plan->problem.desc;
-    ipt_plan *const first = share->plans[0], *owner = plan->host->split_count ? NULL : plan;
-    const size_t budget = ipt__problem_budget(&plan->problem),
-                 devices = plan->host->split_count ? plan->host->split_count : 1;
-    const size_t left = budget > plan->layout.workspace && (!first || ipt__plan_borrows(first))
-                            ? (budget - plan->layout.workspace) / devices
-                            : 0;
     ipt_result result;
-    if (first && !ipt__plan_borrows(first) && (!owner || owner->layout.workspace < first->layout.workspace))
-        owner = first;
     if (desc.batch > 1)
         desc.batch = length;
     else
@@ -13114,46 +13273,18 @@ static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, si
     desc.flags &= ~(IPT_MEASURE | IPT_OUT_OF_PLACE);
     desc.measure_buffer = NULL;
     desc.host = IPT_HOST_SYNCHRONOUS;
-    desc.max_workspace = ipt__max(ipt__max(left, owner ? owner->layout.workspace : 0), 1);
-    result = ipt__plan_make(share->context, &desc, owner, made);
-    if (result == IPT_ERROR_UNSUPPORTED) {
-        desc.max_workspace = 1;
-        result = ipt__plan_make(share->context, &desc, owner, made);
-    }
+    result = ipt__plan_make(plan->host->staging.shares[share].context, &desc, plan->workspace + share, made);
+    if (!result)
+        plan->enough = ipt__max(plan->enough, (*made)->enough);
     return result;
 }
 
-/* Bytes of workspace that the parts' plans own. least: the largest minimum of any of them. */
-static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
-{
-    size_t s, bytes = 0;
-    int i;
-    *least = 0;
-    for (s = 0; s < host->share_count; ++s)
-        for (i = 0; i < 2; ++i) {
-            const ipt_plan *const part = host->shares[s].plans[i];
-            bytes += part && !ipt__plan_borrows(part) ? part->layout.workspace : 0;
-            *least = part ? ipt__max(*least, part->layout.minimum_workspace) : *least;
-        }
-    return bytes;
-}
-
-static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
+/* Refuses a plan with a limit that its parts accept, too. */
+static ipt_result ipt__fail_for_parts(const ipt_plan *plan, size_t enough)
 {
     ipt__fail(IPT_ERROR_UNSUPPORTED, "max_workspace allows %zu bytes, too few for a plan and the parts of host",
-              budget);
+              ipt__problem_budget(&plan->problem));
     return ipt__advise(offsetof(ipt_plan_desc, max_workspace), enough);
-}
-
-/* Refuses parts that exceed the plan's workspace limit. Each device needs room for two plans if the second cannot
- * borrow from the first. The plan's own workspace counts as well. */
-static ipt_result ipt__host_check_workspace(ipt_plan *plan, size_t bytes, size_t least)
-{
-    const size_t budget = ipt__problem_budget(&plan->problem);
-    if (!budget || plan->layout.workspace + bytes <= budget)
-        return IPT_SUCCESS;
-    plan->enough = (plan->host->split_count ? 2 * plan->host->split_count : 3) * least;
-    return ipt__fail_for_parts(budget, plan->enough);
 }
 
 /* Makes a queue for a share. Where kernels must not run at once, the host matrices of a context use its queue. */
@@ -13182,10 +13313,11 @@ static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     const size_t devices = plan->host->split_count ? plan->host->split_count : 1;
     const size_t all = plan->problem.desc.batch > 1 ? plan->problem.desc.batch
                                                     : ipt__max(plan->problem.desc.rows, plan->problem.desc.cols);
-    size_t length, i, s, bytes = 0, least;
+    size_t length, i, s, bytes = 0;
     ipt_result result = IPT_SUCCESS;
     if (host->shares)
         return IPT_SUCCESS; /* a cut plan was opened when it was made */
+    plan->enough = 0;
     length = ipt__host_cut(plan, devices, &host->part_count);
     host->share_count = ipt__min(devices, host->part_count);
     host->shares = (ipt__host_share *)ipt__allocate(allocator, host->share_count * sizeof *host->shares);
@@ -13205,7 +13337,7 @@ static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
             cl_command_queue *const queue = &share->queues[share->queue_count];
             ipt__host_place(plan, part, i * length, its_length);
             if (!whole && !*its_plan)
-                result = ipt__host_part_plan(plan, share, its_length, its_plan);
+                result = ipt__host_part_plan(plan, s, its_length, its_plan);
             part->share = share;
             part->plan = *its_plan;
             part->device = bytes;
@@ -13222,18 +13354,11 @@ static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     if (!result && whole)
         result = ipt__host_launch_parts(plan, host);
 #endif
-    if (!result) {
-        bytes = ipt__host_workspace(host, &least);
-        result = ipt__host_check_workspace(plan, bytes, least);
-    }
-    if (result) {
+    if (!result && plan->enough && !plan->host->split_count) /* a split plan's are made when it is */
+        result = ipt__fail_for_parts(plan, plan->enough);
+    if (result)
         ipt__host_close(plan);
-        return result;
-    }
-    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-    plan->host->workspace = bytes;
-    IPT_LOCK_RELEASE(&plan->workspace->lock);
-    return IPT_SUCCESS;
+    return result;
 }
 
 /* Allocates pinned staging memory on devices that gain by it. If that fails, the driver transfers pageable matrices
@@ -13640,11 +13765,12 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
     ipt__moves_list moves;
     const size_t bytes = cut->block_bytes;
     ipt__move_step *const steps = (ipt__move_step *)run->plan->host->staging.scratch;
-    char *blocks = (char *)(steps + 2 * IPT__CUT_BATCH), *kept[2];
+    char *blocks, *kept[2];
     size_t left = ipt__moves_count(cut), count;
     int turn = 0, i;
-    if (!left)
+    if (!left) /* the plan has no scratch then */
         return;
+    blocks = (char *)(steps + 2 * IPT__CUT_BATCH);
     batches[0].steps = steps;
     batches[1].steps = steps + IPT__CUT_BATCH;
     kept[0] = blocks + (3 * RANGES + 1) * bytes;
@@ -14392,23 +14518,18 @@ static ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t rows, size
     return desc;
 }
 
-/* Makes a plan for pieces. It has `workspace` bytes of its own, or borrows from the owner. */
-static ipt_result ipt__cut_piece_plan(ipt_plan *plan, ipt_plan_desc desc, size_t workspace, ipt_plan *owner,
-                                      ipt_plan **made)
+/* Makes a plan for pieces. */
+static ipt_result ipt__cut_piece_plan(ipt_plan *plan, const ipt_plan_desc *desc, ipt_plan **made)
 {
-    ipt__host_share *const share = &plan->host->staging.shares[0];
-    ipt_result result;
-    desc.max_workspace = owner ? ipt__max(ipt__max(workspace, owner->layout.workspace), 1) : workspace;
-    result = plan->host->make_piece(share->context, &desc, owner, made);
-    if (result == IPT_ERROR_UNSUPPORTED) {
-        desc.max_workspace = 1;
-        result = plan->host->make_piece(share->context, &desc, owner, made);
-    }
+    const ipt_result result =
+        plan->host->make_piece(plan->host->staging.shares[0].context, desc, plan->workspace, made);
+    if (!result)
+        plan->enough = ipt__max(plan->enough, (*made)->enough);
     return result;
 }
 
-/* Makes the plans for whole chunks, the last chunk and the remainder. The first plan owns `workspace` bytes. */
-static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host host)
+/* Makes the plans for whole chunks, the last chunk, the remainder and groups. */
+static IPT__RARE ipt_result ipt__cut_plans(ipt_plan *plan, ipt_host host)
 {
     const ipt__cut *const cut = &plan->host->cut;
     ipt_plan **const plans = plan->host->staging.shares[0].plans;
@@ -14416,22 +14537,22 @@ static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host
     const size_t rows = cut->matrices ? plan->problem.desc.rows : cut->tall ? cut->length : cut->shorter;
     const size_t cols = cut->matrices ? plan->problem.desc.cols : cut->tall ? cut->shorter : cut->length;
     ipt_plan_desc desc = ipt__cut_piece_desc(plan, rows, cols, whole, host);
-    ipt_result result = ipt__cut_piece_plan(plan, desc, workspace, NULL, &plans[0]);
+    ipt_result result = ipt__cut_piece_plan(plan, &desc, &plans[0]);
     if (!result && last != whole) {
         desc.batch = last;
-        result = ipt__cut_piece_plan(plan, desc, 0, plans[0], &plans[1]);
+        result = ipt__cut_piece_plan(plan, &desc, &plans[1]);
     }
     if (!result && cut->rest) {
         desc = ipt__cut_piece_desc(plan, cut->tall ? cut->rest : cut->shorter, cut->tall ? cut->shorter : cut->rest, 1,
                                    host);
-        result = ipt__cut_piece_plan(plan, desc, 0, plans[0], &plans[IPT__CUT_PLAN_REST]);
+        result = ipt__cut_piece_plan(plan, &desc, &plans[IPT__CUT_PLAN_REST]);
     }
     if (!result && cut->group > 1) { /* of a group's super-elements; the chunks' plans apply the expression */
         desc = ipt__cut_piece_desc(plan, cut->tall ? cut->panels : cut->group, cut->tall ? cut->group : cut->panels, 1,
                                    host);
         desc.elem_size = cut->piece_bytes;
         ipt__desc_drop_expression(&desc);
-        result = ipt__cut_piece_plan(plan, desc, 0, plans[0], &plans[IPT__CUT_PLAN_GROUP]);
+        result = ipt__cut_piece_plan(plan, &desc, &plans[IPT__CUT_PLAN_GROUP]);
     }
     return result;
 }
@@ -14442,48 +14563,15 @@ static ipt_plan *ipt__cut_plan_of(const ipt_plan *plan, size_t index)
     return plans[ipt__cut_count(plan, index) != ipt__cut_count(plan, 0)];
 }
 
-/* Bytes of workspace that the plans of a share own. */
-static size_t ipt__share_workspace(const ipt__host_share *share)
-{
-    size_t bytes = 0;
-    int i;
-    for (i = 0; i < 4; ++i) {
-        bytes += share->plans[i] && !ipt__plan_borrows(share->plans[i]) ? share->plans[i]->layout.workspace : 0;
-        bytes += share->block_plans[i] && !ipt__plan_borrows(share->block_plans[i])
-                     ? share->block_plans[i]->layout.workspace
-                     : 0;
-    }
-    return bytes;
-}
-
-/* True if the workspace of a cut plan is within the desc's limit. */
-static int ipt__cut_obeys(const ipt_plan *plan)
-{
-    return plan->problem.desc.max_workspace <= 1 ||
-           ipt__share_workspace(&plan->host->staging.shares[0]) <= plan->problem.desc.max_workspace;
-}
-
-/* Makes all plans but those for blocks. A plan that cannot borrow owns workspace. If the sum exceeds the limit, all
- * plans are made again with the least workspace. */
-static IPT__RARE ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host)
-{
-    ipt_plan **const plans = plan->host->staging.shares[0].plans;
-    ipt_result result = ipt__cut_make_plans(plan, workspace, host);
-    int i;
-    if (result || ipt__cut_obeys(plan))
-        return result;
-    for (i = 3; i >= 0; --i) {
-        ipt_plan_destroy(plans[i]);
-        plans[i] = NULL;
-    }
-    return ipt__cut_make_plans(plan, 1, host);
-}
-
-/* The workspace's share of a limit of device memory. */
+/* The workspace's share of a limit of device memory, which the plan's workspace keeps if the desc leaves it to the
+ * plan.
+ */
 static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 {
-    return plan->problem.desc.max_workspace ? plan->problem.desc.max_workspace
-                                            : ipt__max(limit / 64, ipt__min((size_t)1 << 20, limit / 8));
+    size_t *const allowed = &plan->workspace->limit;
+    if (!plan->problem.desc.max_workspace)
+        *allowed = ipt__max(ipt__min(*allowed, ipt__max(limit / 64, ipt__min((size_t)1 << 20, limit / 8))), 2);
+    return *allowed;
 }
 
 /* `bytes`, limited to the largest buffer of the device. */
@@ -14560,26 +14648,22 @@ static ipt_result ipt__cut_open_bus(ipt_plan *plan, size_t limit)
 {
     ipt__host *const host = &plan->host->staging;
     ipt__host_share *const share = &host->shares[0];
-    const size_t panels = ipt__min(plan->host->cut.chunks, IPT__CUT_SLOTS) * plan->host->cut.chunk_bytes;
-    const size_t own = ipt__share_workspace(share),
-                 workspace = ipt__min(limit - own - panels, ipt__cut_workspace(plan, limit));
+    const size_t enough = plan->enough, workspace = ipt__max(plan->workspace->bytes, ipt__cut_workspace(plan, limit));
     ipt_result result;
     int i;
-    if (plan->host->cut.matrices)
+    if (plan->host->cut.matrices || enough)
         return IPT_SUCCESS;
-    result = ipt__bus_choose(plan, ipt__cut_most(plan, limit - own - workspace));
+    result = ipt__bus_choose(plan, ipt__cut_most(plan, limit - workspace));
     for (i = 0; i < IPT__BLOCK_PLANS && !result && host->commands; ++i) {
-        const ipt_plan_desc desc = ipt__bus_piece_desc(plan, i);
-        ipt_plan *const first = share->block_plans[0];
+        ipt_plan_desc desc = ipt__bus_piece_desc(plan, i);
+        desc.max_workspace = ipt__max(workspace, 2); /* no more than that of the panels, if it is the least */
         if (desc.rows)
-            result = ipt__cut_piece_plan(plan, desc, i ? 0 : workspace,
-                                         first && !ipt__plan_borrows(first) ? first : share->plans[0],
-                                         &share->block_plans[i]);
+            result = ipt__cut_piece_plan(plan, &desc, &share->block_plans[i]);
     }
-    if (result || !host->commands ||
-        (ipt__cut_obeys(plan) && ipt__share_workspace(share) + ipt__bus_device_bytes(plan->host) <= limit))
+    if (result || !host->commands || !plan->enough)
         return result;
-    for (i = IPT__BLOCK_PLANS - 1; i >= 0; --i) {
+    plan->enough = 0;
+    for (i = 0; i < IPT__BLOCK_PLANS; ++i) {
         ipt_plan_destroy(share->block_plans[i]);
         share->block_plans[i] = NULL;
     }
@@ -14627,10 +14711,10 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
         return IPT_ERROR_OUT_OF_MEMORY;
     share = &host->shares[0];
     share->context = plan->context;
-    result = ipt__cut_plans(plan, workspace, IPT_HOST_SYNCHRONOUS);
-    if (result)
+    result = ipt__cut_plans(plan, IPT_HOST_SYNCHRONOUS);
+    if (result || plan->enough)
         return result;
-    used = ipt__share_workspace(share) + IPT__CUT_SLOTS * plan->host->cut.chunk_bytes;
+    used = plan->workspace->bytes + IPT__CUT_SLOTS * plan->host->cut.chunk_bytes;
     if (used > limit)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %zu: %zu bytes of it would be needed, workspace included",
                          plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
@@ -14826,9 +14910,7 @@ static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
         ipt__keep_cause(cause);
         plan->host->most = ipt__less_than(plan->context, plan->refused);
         plan->refused = 0;
-        ipt__host_close(plan);
-        memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
-        memset(&plan->host->bus_bands, 0, sizeof plan->host->bus_bands);
+        ipt__plan_empty(plan);
         result = ipt__cut_open_device(plan, limit);
         if (result == IPT_ERROR_UNSUPPORTED) /* no smaller pieces exist */
             return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
@@ -14863,43 +14945,16 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
     return limit < budget || (!shared && limit - budget < plan->problem.span_bytes);
 }
 
-static IPT__RARE ipt_result ipt__cut_open_host(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__cut_open_host(ipt_plan *plan, const void *unused)
 {
+    (void)unused;
     plan->host->make_piece = ipt__plan_make;
     return ipt__cut_open_smaller(plan, plan->problem.desc.max_device_memory ? plan->problem.desc.max_device_memory
                                                                             : ipt__cut_limit(plan) / 4 * 3);
 }
 
-/* Opens a cut plan within max_workspace. An error names a limit that was tried, because the limit changes how the
- * matrix is cut. */
-static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
-{
-    enum { TRIES = 16 };
-    const size_t limit = plan->problem.desc.max_workspace;
-    ipt_result result = open(plan);
-    int i;
-    if (result || ipt__cut_obeys(plan))
-        return result;
-    for (i = 0; i < TRIES && !result && !ipt__cut_obeys(plan); ++i) {
-        plan->problem.desc.max_workspace = ipt__share_workspace(&plan->host->staging.shares[0]);
-        ipt__host_close(plan);
-        memset(&plan->host->cut, 0, sizeof plan->host->cut);
-        memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
-        memset(&plan->host->bus_bands, 0, sizeof plan->host->bus_bands);
-        result = open(plan);
-    }
-    if (result || i == TRIES)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "max_workspace allows %zu bytes, too few for the pieces of a %zu x %zu matrix of %zu bytes",
-                         limit, plan->problem.desc.rows, plan->problem.desc.cols, plan->problem.desc.elem_size);
-    ipt__fail(IPT_ERROR_UNSUPPORTED,
-              "max_workspace allows %zu bytes, too few for the pieces of a %zu x %zu matrix of %zu bytes", limit,
-              plan->problem.desc.rows, plan->problem.desc.cols, plan->problem.desc.elem_size);
-    return ipt__advise(offsetof(ipt_plan_desc, max_workspace), plan->problem.desc.max_workspace);
-}
-
 /* Opens a cut plan with `open`, the function for its kind of matrices. */
-static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
+static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     ipt_result result;
@@ -14919,37 +14974,27 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt
                          ipt_host_string(desc->host), ipt__cut_limit(plan));
     if (!plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
-    result = ipt__cut_open_limited(plan, open);
+    result = ipt__plan_fit(plan, open, NULL);
     if (!result && desc->move && !plan->host->cut.matrices)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
                            ipt_move_string(desc->move));
-    if (!result)
-        plan->host->workspace = ipt__share_workspace(&plan->host->staging.shares[0]);
     return result;
 }
 
-/* Refuses a plan with a limit that its parts accept, too. A limit for the plan alone would fail at the first execution.
- */
-static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused)
+/* Refuses a plan of parts that its own limit refused. A limit for the plan alone would fail at the first execution. */
+static ipt_result ipt__plan_propose_for_parts(ipt_plan *refused)
 {
-    ipt_plan_desc desc = refused->problem.desc;
-    ipt_plan *trial;
-    size_t enough = 0;
-    desc.host = IPT_HOST_AUTO;
-    desc.max_workspace = refused->enough;
-    if (!ipt__plan_make(refused->context, &desc, NULL, &trial)) {
-        if (!ipt__host_plan_begin(trial))
-            enough = ipt__host_open(trial, IPT_HOST_OVERLAPPED) ? trial->enough : 0;
-        ipt_plan_destroy(trial);
-    }
-    return ipt__fail_for_parts(ipt__problem_budget(&refused->problem), ipt__max(enough, refused->enough));
+    const size_t enough = refused->enough;
+    if (ipt__host_open(refused, IPT_HOST_OVERLAPPED) == IPT_SUCCESS)
+        refused->enough = 0;
+    return ipt__fail_for_parts(refused, ipt__max(enough, refused->enough));
 }
 
 /* Makes a plan for matrices on the device or in host memory. in_pieces: cut the matrix even if it would fit. */
-static IPT__RARE ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
-                                                   int in_pieces, ipt_plan **plan)
+static IPT__RARE ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc,
+                                                   ipt__workspace *lent, int in_pieces, ipt_plan **plan)
 {
-    ipt_result result = ipt__host_plan_new(context, desc, owner, plan);
+    ipt_result result = ipt__host_plan_new(context, desc, lent, plan);
     if (result)
         return result;
     (*plan)->host->in_pieces = in_pieces;
@@ -14963,9 +15008,10 @@ static IPT__RARE ipt_result ipt__host_plan_make_as(ipt_context *context, const i
     return ipt__host_plan_end(plan, result);
 }
 
-static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
+static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
+                                      ipt_plan **plan)
 {
-    return ipt__host_plan_make_as(context, desc, owner, 0, plan);
+    return ipt__host_plan_make_as(context, desc, lent, 0, plan);
 }
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -15131,17 +15177,16 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     desc.host_queues = 0;
     desc.flags &= ~IPT_MEASURE;
     desc.measure_buffer = NULL;
-    if (desc.max_workspace) /* this plan's own workspace counts, too */
-        desc.max_workspace = ipt__max(1, desc.max_workspace - ipt__min(desc.max_workspace, plan->layout.workspace));
-    result = ipt__host_plan_make_as(plan->context, &desc, NULL, 1, &plan->host->pieces);
-    if (result) {
-        ipt__keep_cause(why);
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; it cannot go in pieces: %s", cause, why);
+    result = ipt__host_plan_make_as(plan->context, &desc, plan->workspace, 1, &plan->host->pieces);
+    if (!result && plan->host->pieces->enough) {
+        result = ipt__fail_workspace(plan->host->pieces, plan->workspace->limit, 0);
+        ipt_plan_destroy(plan->host->pieces);
+        plan->host->pieces = NULL;
     }
-    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-    plan->host->workspace = plan->host->pieces->host->workspace;
-    IPT_LOCK_RELEASE(&plan->workspace->lock);
-    return IPT_SUCCESS;
+    if (!result)
+        return IPT_SUCCESS;
+    ipt__keep_cause(why);
+    return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; it cannot go in pieces: %s", cause, why);
 }
 
 /* Executes in pieces. The pieces' plan is kept if the device will refuse the same size again. Memory that other
@@ -15155,9 +15200,6 @@ static ipt_result ipt__host_run_pieces(ipt__host_run *run)
     if (!plan->context->allocation || plan->problem.span_bytes <= plan->context->allocation) {
         ipt_plan_destroy(plan->host->pieces);
         plan->host->pieces = NULL;
-        IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-        plan->host->workspace = 0;
-        IPT_LOCK_RELEASE(&plan->workspace->lock);
     }
     return result;
 }
@@ -15452,18 +15494,43 @@ static ipt_result ipt__split_check_fields(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Makes a plan for matrices of contexts that ipt__split_check has accepted. */
+/* Gives a plan a workspace on each of several devices. They divide what the plan may take. */
+static ipt_result ipt__plan_divide(ipt_plan *plan, size_t devices)
+{
+    const size_t limit = plan->own.limit;
+    size_t i;
+    plan->devices = devices;
+    if (ipt__plan_borrows(plan))
+        return IPT_SUCCESS;
+    plan->divided = (ipt__workspace *)ipt__allocate(&plan->context->allocator, devices * sizeof *plan->divided);
+    if (!plan->divided)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    for (i = 0; i < devices; ++i)
+        ipt__workspace_begin(&plan->divided[i], limit == 1 ? 1 : ipt__max(limit / devices, 2));
+    plan->workspace = plan->divided;
+    return IPT_SUCCESS;
+}
+
+static ipt_result ipt__split_open(ipt_plan *plan, const void *unused)
+{
+    (void)unused;
+    return ipt__host_open(plan, IPT_HOST_OVERLAPPED);
+}
+
+/* Makes a plan for matrices of contexts that ipt__split_check has accepted. lent: a workspace for each of them, see
+ * ipt__plan_new. */
 static IPT__RARE ipt_result ipt__split_plan_make(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
-                                                 ipt_plan **plan)
+                                                 ipt__workspace *lent, ipt_plan **plan)
 {
     ipt_plan *made;
     ipt_host scheme;
     size_t i;
-    ipt_result result = ipt__host_plan_new(contexts[0], desc, NULL, &made);
+    ipt_result result = ipt__host_plan_new(contexts[0], desc, lent, &made);
     if (result)
         return result;
+    result = ipt__plan_divide(made, count);
     made->host->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->host->split);
-    if (!made->host->split)
+    if (!result && !made->host->split)
         result = IPT_ERROR_OUT_OF_MEMORY;
     for (i = 0; i < count && !result; ++i) {
         made->host->split[i] = contexts[i];
@@ -15475,7 +15542,7 @@ static IPT__RARE ipt_result ipt__split_plan_make(ipt_context *const *contexts, s
     if (!result)
         result = ipt__host_choose(made, NULL, &scheme);
     if (!result)
-        result = ipt__host_open(made, IPT_HOST_OVERLAPPED);
+        result = ipt__plan_fit(made, ipt__split_open, NULL);
     if (result == IPT_ERROR_OUT_OF_MEMORY && made->refused)
         result = ipt__host_make_pieces(made); /* in pieces through the first device */
     result = ipt__host_plan_end(&made, result);
@@ -15643,13 +15710,12 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
 {
     ipt__host *const host = &plan->host->staging;
     const size_t limit = plan->problem.desc.max_host_memory, device = plan->problem.desc.max_device_memory;
-    size_t capacity, workspace = plan->problem.desc.max_workspace, used = 0;
-    ipt_result result;
+    size_t capacity, used = 0;
     /* Shrink the chunk until all buffers fit. */
     for (capacity = limit; capacity >= IPT__CUT_RUN_BYTES; capacity -= ipt__max(capacity / 64, 1)) {
         size_t piece = capacity;
         if (device) {
-            workspace = ipt__cut_workspace(plan, device);
+            const size_t workspace = ipt__cut_workspace(plan, device);
             piece = device > workspace ? ipt__min(piece, (device - workspace) / IPT__CUT_SLOTS) : 0;
         }
         used = 0;
@@ -15678,8 +15744,7 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
     if (!host->shares)
         return IPT_ERROR_OUT_OF_MEMORY;
     host->shares[0].context = plan->context;
-    result = ipt__cut_plans(plan, workspace, plan->problem.desc.host);
-    return result;
+    return ipt__cut_plans(plan, plan->problem.desc.host);
 }
 
 /* One execution and its current phase. */
@@ -16251,15 +16316,17 @@ IPT_API ipt_result(ipt_plan_execute_storage)(ipt_plan *plan, const ipt_storage *
     return ipt_plan_execute_storage_sized(sizeof *storage, plan, storage);
 }
 
-static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan, const void *unused)
 {
+    (void)unused;
     plan->host->make_piece = ipt__host_plan_make; /* a piece may be larger than the device */
     return ipt__cut_open_storage(plan);
 }
 
-static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
+static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
+                                         ipt_plan **plan)
 {
-    const ipt_result result = ipt__host_plan_new(context, desc, NULL, plan);
+    const ipt_result result = ipt__host_plan_new(context, desc, lent, plan);
     return result ? result : ipt__host_plan_end(plan, ipt__plan_cut(*plan, ipt__storage_open));
 }
 #endif
@@ -16699,6 +16766,8 @@ static void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int pa
     ipt__text_add(out, ", %d %s\n", passes, passes == 1 ? "pass" : "passes");
 }
 
+enum { IPT__PASS_LINE_BYTES = 160 }; /* of the number of a pass and the line of its narrow plan, at most */
+
 /* The description's line of a narrow plan. */
 static void ipt__narrow_describe(ipt__text *out, const ipt_plan *plan)
 {
@@ -16712,14 +16781,17 @@ static void ipt__narrow_describe(ipt__text *out, const ipt_plan *plan)
 static ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_desc *desc)
 {
     const ipt_allocator *const allocator = &plan->context->allocator;
-    const size_t capacity = (size_t)IPT__DESCRIPTION_BYTES * (size_t)(plan->pass_count + 1);
-    char *const text = (char *)ipt__allocate(allocator, capacity);
-    ipt__text out = ipt__text_in(text, capacity);
-    char *former = plan->description;
+    size_t capacity = IPT__DESCRIPTION_BYTES;
+    char *text, *former = plan->description;
+    ipt__text out;
     ipt_result result;
     int i;
+    for (i = 0; i < plan->pass_count; ++i)
+        capacity += strlen(plan->passes[i].plan->description) + IPT__PASS_LINE_BYTES;
+    text = (char *)ipt__allocate(allocator, capacity + (former ? strlen(former) : 0));
     if (!text)
         return IPT_ERROR_OUT_OF_MEMORY;
+    out = ipt__text_in(text, capacity + (former ? strlen(former) : 0));
     ipt__axes_describe(&out, desc, plan->pass_count ? plan->pass_count : 1);
     if (former)
         ipt__text_add(&out, "%s", former);
@@ -16728,20 +16800,22 @@ static ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_des
         ipt__text_add(&out, "%d. %s", i + 1, plan->passes[i].plan->description);
         ipt__narrow_describe(&out, plan->passes[i].plan);
     }
+    if (plan->pass_count) /* which the passes share */
+        ipt__describe_memory(&out, plan, ipt_plan_workspace(plan));
     result = ipt__plan_keep_description(plan, text);
     ipt__release(allocator, text);
     ipt__release(allocator, former);
     return result;
 }
 
-/* Makes a plan for matrices, on the device or in host memory. owner: see ipt__plan_new. */
-static ipt_result ipt__matrix_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
+/* Makes a plan for matrices, on the device or in host memory. lent: see ipt__plan_new. */
+static ipt_result ipt__matrix_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
                                         ipt_plan **plan)
 {
 #ifndef IPT_NO_HOST_STREAMING
-    return ipt__host_plan_make(context, desc, owner, plan);
+    return ipt__host_plan_make(context, desc, lent, plan);
 #else
-    ipt_result result = ipt__plan_make(context, desc, owner, plan);
+    ipt_result result = ipt__plan_make(context, desc, lent, plan);
     if (!result && (result = ipt__host_plan_begin(*plan)) != IPT_SUCCESS) {
         ipt_plan_destroy(*plan);
         *plan = NULL;
@@ -16753,134 +16827,176 @@ static ipt_result ipt__matrix_plan_make(ipt_context *context, const ipt_plan_des
 /* Gives a plan of longer units than `unit` bytes its narrow one, in units of so many. */
 static ipt_result ipt__plan_add_narrow(ipt_plan *plan, const ipt_plan_desc *desc, size_t unit)
 {
-    const int grows = plan->workspace->grows;
+    ipt__workspace *const workspace = plan->workspace;
+    const size_t most = workspace->unit_most;
     ipt_plan_desc its = *desc;
     ipt_result result;
     if (plan->problem.unit_bytes <= unit || desc->max_host_memory || (plan->host && plan->host->cut.chunk_bytes))
         return IPT_SUCCESS;
     its.flags &= ~IPT_MEASURE;
-    plan->unit_most = unit;
-    plan->workspace->grows = 1;
-    result = ipt__plan_make(plan->context, &its, plan, &plan->narrow);
-    plan->workspace->grows = grows;
+    workspace->unit_most = unit;
+    result = ipt__plan_make(plan->context, &its, workspace, &plan->narrow);
+    workspace->unit_most = most;
+    if (!result && plan->narrow->enough && !ipt__plan_borrows(plan))
+        return ipt__fail_budget(&plan->problem, ipt__problem_budget(&plan->problem), plan->narrow->enough);
+    if (!result)
+        plan->enough = ipt__max(plan->enough, plan->narrow->enough);
     return result;
 }
 
-/* Makes a plan for matrices on the device, in host memory or in a storage. owner: see ipt__plan_new. */
-static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
+/* Makes a plan for matrices on the device, in host memory or in a storage. lent: see ipt__plan_new. */
+static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
+                                     ipt_plan **plan)
 {
     if (desc && desc->max_host_memory)
 #ifndef IPT_NO_STORAGE
-        return ipt__storage_plan_make(context, desc, plan);
+        return ipt__storage_plan_make(context, desc, lent, plan);
 #else
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: ipt was compiled with IPT_NO_STORAGE",
                          desc->max_host_memory);
 #endif
-    return ipt__matrix_plan_make(context, desc, owner, plan);
+    return ipt__matrix_plan_make(context, desc, lent, plan);
 }
 
 /* Makes the plan of one pass, for several contexts or for the plan's. */
 static ipt_result ipt__pass_plan_make(ipt_plan *plan, ipt_context *const *contexts, size_t split,
-                                      const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **made)
+                                      const ipt_plan_desc *desc, ipt_plan **made)
 {
 #ifndef IPT_NO_HOST_STREAMING
     if (split)
-        return ipt__split_plan_make(contexts, split, desc, made);
+        return ipt__split_plan_make(contexts, split, desc, plan->workspace, made);
 #else
     (void)contexts, (void)split;
 #endif
-    return ipt__any_plan_make(plan->context, desc, owner, made);
+    return ipt__any_plan_make(plan->context, desc, plan->workspace, made);
 }
 
 /* Makes the plan that copies the arrays out of place. */
-static ipt_result ipt__passes_make_copies(ipt_plan *plan, const ipt_plan_desc *desc, const ipt__array *array,
-                                          ipt_plan *owner)
+static ipt_result ipt__passes_make_copies(ipt_plan *plan, const ipt_plan_desc *desc, const ipt__array *array)
 {
     const ipt__pass row = ipt__pass_of_row(array);
     size_t once;
     ipt_plan_desc its = ipt__pass_desc(desc, array, &row, &once);
     ipt__desc_drop_expression(&its);
-    return ipt__any_plan_make(plan->context, &its, owner, &plan->copies);
+    return ipt__any_plan_make(plan->context, &its, plan->workspace, &plan->copies);
+}
+
+/* What the plans of an array's passes are made of. split: of contexts; 0: one does it. */
+typedef struct ipt__passes {
+    ipt_context *const *contexts;
+    size_t split;
+    const ipt_plan_desc *desc;
+    const ipt__array *array;
+    ipt__pass *list;
+    int count, applies; /* applies: the pass of the expression, or -1 */
+} ipt__passes;
+
+/* The desc of pass `at`. */
+static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *passes, int at, size_t *repeats)
+{
+    const ipt_plan_desc *const desc = passes->desc;
+    ipt_plan_desc its = ipt__pass_desc(desc, passes->array, &passes->list[at], repeats);
+    its.max_workspace = 0; /* the limit of the plan's workspace holds */
+    if (at != passes->applies)
+        ipt__desc_drop_expression(&its);
+    if (its.max_host_memory)
+        its.max_host_memory -= ipt__min(IPT__CUT_MARK_BYTES, its.max_host_memory - 1);
+    if (at) /* the later ones work in place */
+        its.flags &= ~IPT_OUT_OF_PLACE;
+#ifndef IPT_NO_HOST_STREAMING
+    if (plan->passes_cut && !passes->split &&
+        (desc->max_device_memory || !desc->max_host_memory)) { /* each keeps its device memory */
+        its.max_device_memory =
+            (desc->max_device_memory ? desc->max_device_memory : ipt__cut_limit(plan) / 4 * 3) / (size_t)passes->count;
+        ipt__cut_workspace(plan, its.max_device_memory);
+    }
+#else
+    (void)plan;
+#endif
+    return its;
 }
 
 /* Fits a pass to gaps between arrays that its units do not divide: by shorter units, or array by array where host
- * memory holds them at any address. */
-static void ipt__pass_fit_gaps(ipt_plan *plan, ipt_plan_desc *desc, size_t *repeats)
+ * memory holds them at any address. Returns the bytes of its units, at most. */
+static size_t ipt__pass_fit_gaps(const ipt_plan *plan, ipt_plan_desc *desc, size_t *repeats)
 {
-    plan->unit_most = ipt__unit_bytes(desc->batch_stride);
-    if (!plan->passes_cut || ipt__unit_bytes(desc->elem_size) <= plan->unit_most)
-        return;
-    *repeats = desc->batch;
-    desc->batch = 1;
-    desc->batch_stride = 0;
+    const size_t most = ipt__unit_bytes(desc->batch_stride);
+    if (plan->passes_cut && ipt__unit_bytes(desc->elem_size) > most) {
+        *repeats = desc->batch;
+        desc->batch = 1;
+        desc->batch_stride = 0;
+        return IPT__VECTOR_BYTES;
+    }
+    return most;
 }
 
-/* Makes the plans of the passes. They share the plan's workspace, unless each is cut or split. */
-static ipt_result ipt__passes_make(ipt_plan *plan, ipt_context *const *contexts, size_t split,
-                                   const ipt_plan_desc *desc, const ipt__array *array, ipt__pass *passes, int count,
-                                   int applies)
+/* Makes the plans of the passes: what is an ipt__passes. They share the plan's workspace. */
+static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
 {
-    ipt_plan *owner = plan;
+    const ipt__passes *const passes = (const ipt__passes *)what;
     ipt_result result = IPT_SUCCESS;
     int i;
-#ifndef IPT_NO_HOST_STREAMING
-    plan->passes_cut = split || desc->max_host_memory || ipt__plan_is_cut(plan);
-    if (plan->passes_cut)
-        owner = NULL;
-    for (i = 0; plan->passes_cut && i < count; ++i) /* formats are not cut */
-        if (passes[i].inner_rows) {
-            ipt__passes_split(passes, &count, i);
-            applies += applies > i;
-        }
-#endif
-    plan->own.grows = 1;
-    for (i = 0; i < count && !result; ++i) {
+    for (i = 0; i < passes->count; ++i) {
         ipt__pass_plan *const made = &plan->passes[i];
-        ipt_plan_desc its = ipt__pass_desc(desc, array, &passes[i], &made->repeats);
-        if (i != applies)
-            ipt__desc_drop_expression(&its);
-        if (its.max_host_memory)
-            its.max_host_memory -= ipt__min(IPT__CUT_MARK_BYTES, its.max_host_memory - 1);
-        if (i) /* the later ones work in place */
-            its.flags &= ~IPT_OUT_OF_PLACE;
-#ifndef IPT_NO_HOST_STREAMING
-        if (plan->passes_cut && !split &&
-            (desc->max_device_memory || !desc->max_host_memory)) /* each keeps its device memory */
-            its.max_device_memory =
-                (desc->max_device_memory ? desc->max_device_memory : ipt__cut_limit(plan) / 4 * 3) / (size_t)count;
-#endif
-        ipt__pass_fit_gaps(plan, &its, &made->repeats);
-        result = ipt__pass_plan_make(plan, contexts, split, &its, owner, &made->plan);
+        ipt_plan_desc its = ipt__passes_desc(plan, passes, i, &made->repeats);
+        const size_t unit = ipt__pass_fit_gaps(plan, &its, &made->repeats);
+        plan->workspace->unit_most = unit;
+        result = ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
+        plan->workspace->unit_most = IPT__VECTOR_BYTES;
         if (result)
-            break;
+            return result;
         ++plan->pass_count;
         if (!plan->passes_cut)
             result = ipt__plan_add_narrow(made->plan, &its, plan->problem.unit_bytes);
+        if (result)
+            return result;
+        plan->enough = ipt__max(plan->enough, made->plan->enough);
     }
-    if (!result && passes[0].inner_rows)
-        result = ipt__passes_make_copies(plan, desc, array, owner);
-    plan->own.grows = 0;
+    if (passes->list[0].inner_rows)
+        result = ipt__passes_make_copies(plan, passes->desc, passes->array);
+    if (!result && plan->copies)
+        plan->enough = ipt__max(plan->enough, plan->copies->enough);
+    return result;
+}
+
+/* Prepares a new plan for its passes. */
+static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
+{
+    ipt_result result = ipt__host_plan_begin(plan);
+#ifndef IPT_NO_HOST_STREAMING
+    int i;
+    if (result)
+        return result;
+    plan->passes_cut = passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan);
+    for (i = 0; plan->passes_cut && i < passes->count; ++i) /* formats are not cut */
+        if (passes->list[i].inner_rows) {
+            ipt__passes_split(passes->list, &passes->count, i);
+            passes->applies += passes->applies > i;
+        }
+    if (passes->split)
+        result = ipt__plan_divide(plan, passes->split);
+#else
+    (void)passes;
+#endif
     return result;
 }
 
 /* Makes a plan of several passes. */
-static IPT__RARE ipt_result ipt__passes_plan_make(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
-                                                  const ipt__array *array, ipt__pass *passes, int count, int applies,
-                                                  ipt_plan **plan)
+static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan **plan)
 {
-    const ipt__pass row = ipt__pass_of_row(array);
+    const ipt__pass row = ipt__pass_of_row(passes->array);
     size_t once;
-    ipt_plan_desc whole = ipt__pass_desc(desc, array, &row, &once); /* has the array's bytes and gaps */
+    ipt_plan_desc whole = ipt__pass_desc(passes->desc, passes->array, &row, &once); /* has its bytes and gaps */
     ipt_result result;
     ipt__desc_drop_expression(&whole);
-    result = ipt__plan_new(contexts[0], &whole, NULL, plan);
+    result = ipt__plan_new(passes->contexts[0], &whole, NULL, plan);
     if (result)
         return result;
-    result = ipt__host_plan_begin(*plan);
+    result = ipt__passes_begin(*plan, passes);
     if (!result)
-        result = ipt__passes_make(*plan, contexts, split, desc, array, passes, count, applies);
+        result = ipt__plan_fit(*plan, ipt__passes_make, passes);
     if (!result)
-        result = ipt__axes_write_description(*plan, desc);
+        result = ipt__axes_write_description(*plan, passes->desc);
     if (result) {
         ipt_plan_destroy(*plan);
         *plan = NULL;
@@ -16895,24 +17011,30 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
 {
     ipt_context *const context = contexts[0];
     ipt__array array;
-    ipt__pass passes[IPT__MOST_PASSES + 1];
+    ipt__pass list[IPT__MOST_PASSES + 1];
+    ipt__passes passes;
     ipt_plan_desc one;
     size_t repeats;
-    int count, doubles = 0, applies = -1;
+    int doubles = 0;
     ipt_result result = ipt__axes_take(desc, &array);
     if (result)
         return result;
 #ifndef IPT_NO_PAPERS
     doubles = !desc->host && !desc->max_device_memory && !desc->max_host_memory && !(desc->flags & IPT_OUT_OF_PLACE);
 #endif
-    count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, passes);
-    if (!count)
-        passes[count++] = ipt__pass_of_row(&array);
-    if (desc->expression)
-        applies = ipt__passes_apply(&array, passes, &count);
-    one = ipt__pass_desc(desc, &array, &passes[0], &repeats);
-    if (count > 1 || repeats > 1 || passes[0].inner_rows || split || one.batch_stride % ipt__unit_bytes(one.elem_size))
-        return ipt__passes_plan_make(contexts, split, desc, &array, passes, count, applies, plan);
+    passes.contexts = contexts;
+    passes.split = split;
+    passes.desc = desc;
+    passes.array = &array;
+    passes.list = list;
+    passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list);
+    if (!passes.count)
+        list[passes.count++] = ipt__pass_of_row(&array);
+    passes.applies = desc->expression ? ipt__passes_apply(&array, list, &passes.count) : -1;
+    one = ipt__pass_desc(desc, &array, &list[0], &repeats);
+    if (passes.count > 1 || repeats > 1 || list[0].inner_rows || split ||
+        one.batch_stride % ipt__unit_bytes(one.elem_size))
+        return ipt__passes_plan_make(&passes, plan);
     result = ipt__any_plan_make(context, &one, NULL, plan);
     if (!result)
         result = ipt__plan_add_narrow(*plan, &one, ipt__unit_bytes(desc->elem_size));
@@ -18864,7 +18986,7 @@ static ipt_result ipt__plan_make_any(ipt_context *const *contexts, size_t split,
         return ipt__axes_plan_make(contexts, split, desc, plan);
 #ifndef IPT_NO_HOST_STREAMING
     if (split)
-        return ipt__split_plan_make(contexts, split, desc, plan);
+        return ipt__split_plan_make(contexts, split, desc, NULL, plan);
 #endif
     return ipt__any_plan_make(contexts[0], desc, NULL, plan);
 }
@@ -19288,8 +19410,8 @@ struct ipt_mpi_plan {
     ipt__mpi_shape shape;
     struct ipt__mpi_local *locals; /* see ipt__mpi_make_locals */
     int local_count;
-    ipt_plan *owner;    /* the local plan whose workspace the others borrow */
-    size_t budget;      /* bytes of workspace for the local plans */
+    ipt__workspace *workspaces; /* of the local plans: one for each device of split, else one */
+    size_t workspace_count;
     size_t patch_side;  /* elements; 0: the matrix is not square. See mpi/square.h */
     ipt_plan *diagonal; /* transposes the rank's own tile of a square matrix; NULL: nothing moves */
     char *window;       /* memory for messages, of ipt_host_alloc, or with device_window its content */
@@ -19483,23 +19605,24 @@ IPT_API ipt_result ipt_mpi_share_of_sized(size_t desc_bytes, const ipt_mpi_desc 
 
 /* ---- local steps ---- */
 
-/* Makes a plan of this rank's device. */
-static ipt_result ipt__mpi_make_plan(ipt_mpi_plan *plan, ipt_plan_desc *desc, ipt_plan **made)
+/* Makes the workspaces that the local plans share: one for each device of split, and one for this rank's device if it
+ * has a plan of its own. They divide `budget` bytes; 1: as little as possible. */
+static ipt_result ipt__mpi_make_workspaces(ipt_mpi_plan *plan, size_t budget)
 {
-    ipt_result result;
-    desc->max_workspace = plan->budget;
-    result = ipt__any_plan_make(plan->context, desc, plan->owner, made);
-    if (!result && !plan->owner) { /* the others share its workspace, which grows as they need */
-        plan->owner = *made;
-        plan->owner->own.grows = 1;
-    }
-    return result;
+    const size_t split = plan->desc.split_count, count = split + (!split || ipt__mpi_is_square(&plan->shape));
+    plan->workspaces = (ipt__workspace *)ipt__allocate(&plan->context->allocator, count * sizeof *plan->workspaces);
+    if (!plan->workspaces)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    for (; plan->workspace_count < count; ++plan->workspace_count)
+        ipt__workspace_begin(&plan->workspaces[plan->workspace_count], budget == 1 ? 1 : ipt__max(budget / count, 2));
+    return IPT_SUCCESS;
 }
 
 /* Makes the plan of a local step: `batch` matrices, one after the other. */
 static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t cols, size_t elem_size, size_t batch,
                                       ipt__mpi_local *local)
 {
+    const size_t split = plan->desc.split_count;
     ipt_plan_desc desc;
     if (rows <= 1 || cols <= 1)
         return IPT_SUCCESS;
@@ -19508,10 +19631,12 @@ static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t co
     desc.cols = cols;
     desc.elem_size = elem_size;
     desc.batch = batch;
-    if (!plan->desc.split_count)
-        return ipt__mpi_make_plan(plan, &desc, &local->plan);
-    desc.max_workspace = plan->budget;
-    return ipt_plan_create_split(plan->desc.split, plan->desc.split_count, &desc, &local->plan);
+#ifndef IPT_NO_HOST_STREAMING
+    if (split)
+        return ipt__split_plan_make(plan->desc.split, split, &desc, plan->workspaces + (plan->workspace_count - split),
+                                    &local->plan);
+#endif
+    return ipt__any_plan_make(plan->context, &desc, plan->workspaces, &local->plan);
 }
 
 /* Makes the plan for this rank's own tile of a square matrix. */
@@ -19526,7 +19651,7 @@ static ipt_result ipt__mpi_make_diagonal(ipt_mpi_plan *plan)
     desc.rows = desc.cols = side;
     desc.elem_size = shape->size;
     desc.row_pitch = desc.row_pitch_out = shape->cols.total * shape->size;
-    return ipt__mpi_make_plan(plan, &desc, &plan->diagonal);
+    return ipt__any_plan_make(plan->context, &desc, plan->workspaces, &plan->diagonal);
 }
 
 /* Makes the steps that transpose each received piece: one for each sequence of ranks with as many rows. */
@@ -19582,11 +19707,21 @@ static ipt_result ipt__mpi_make_locals(ipt_mpi_plan *plan)
 /* Bytes of workspace that the local plans hold. */
 static size_t ipt__mpi_locals_workspace(const ipt_mpi_plan *plan)
 {
-    size_t bytes = plan->owner ? plan->owner->own.bytes : 0;
-    int i;
-    for (i = 0; plan->desc.split_count && i < plan->local_count; ++i)
-        bytes += ipt_plan_workspace(plan->locals[i].plan);
+    size_t bytes = 0, i;
+    for (i = 0; i < plan->workspace_count; ++i)
+        bytes += plan->workspaces[i].bytes;
     return bytes;
+}
+
+/* The least limit of a workspace that is too small for the local plans; 0: none is. */
+static size_t ipt__mpi_enough(const ipt_mpi_plan *plan)
+{
+    size_t enough = plan->diagonal ? plan->diagonal->enough : 0;
+    int i;
+    for (i = 0; i < plan->local_count; ++i)
+        if (plan->locals[i].plan)
+            enough = ipt__max(enough, plan->locals[i].plan->enough);
+    return enough;
 }
 
 /* ---- memory for messages ---- */
@@ -19601,6 +19736,12 @@ static size_t ipt__mpi_allowed(const ipt_mpi_desc *desc, const ipt__mpi_shape *s
     return desc->max_workspace ? desc->max_workspace : ipt__max(most / 100, (size_t)1 << 20);
 }
 
+/* Windows of a message: of each direction, on the host and perhaps on the device. */
+static size_t ipt__mpi_windows(const ipt_mpi_plan *plan)
+{
+    return (plan->desc.flags & IPT_MPI_DEVICE_AWARE ? 4 : 2) * (size_t)plan->depth;
+}
+
 /* Divides the allowed bytes between the local plans, which take what they need, and the least for messages. */
 static ipt_result ipt__mpi_divide_memory(ipt_mpi_plan *plan)
 {
@@ -19608,24 +19749,39 @@ static ipt_result ipt__mpi_divide_memory(ipt_mpi_plan *plan)
     size_t window;
     plan->depth = least == 1 ? 1 : IPT__MPI_DEPTH;
     plan->shape.chunk = IPT__MPI_LEAST_CHUNK;
-    window = ipt__max(plan->shape.chunk * 2 * (size_t)plan->depth, allowed / 16);
-    plan->budget = least == 1 ? 1 : allowed - window;
+    window = ipt__max(plan->shape.chunk * ipt__mpi_windows(plan), allowed / 16);
     if (least > 1 && allowed <= window)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_workspace = %zu: messages alone need %zu bytes", allowed, window);
-    return IPT_SUCCESS;
+    return ipt__mpi_make_workspaces(plan, least == 1 ? 1 : allowed - window);
 }
 
-/* Gives messages what the local plans of all ranks have left. All ranks call it. */
+/* Gives messages what the local plans of all ranks have left. If that is too little for the local plans of any, fails
+ * with what is enough for all. All ranks call it. */
 static ipt_result ipt__mpi_size_messages(ipt_mpi_plan *plan)
 {
     const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape), taken = ipt__mpi_locals_workspace(plan),
-                 left = (allowed - ipt__min(taken, allowed)) / 2 / (size_t)plan->depth;
-    const size_t least = IPT__MPI_LEAST_CHUNK,
+                 left = (allowed - ipt__min(taken, allowed)) / ipt__mpi_windows(plan);
+    const size_t least = IPT__MPI_LEAST_CHUNK, enough = ipt__mpi_enough(plan),
                  most = plan->context->shares_memory ? (size_t)IPT__MPI_CHUNK_BYTES : (size_t)IPT__MPI_BUS_BYTES;
-    cl_ulong chunk = plan->depth == 1 ? least : ipt__min(ipt__max(left / 64 * 64, least), most);
-    const int error = MPI_Allreduce(MPI_IN_PLACE, &chunk, 1, MPI_UINT64_T, MPI_MIN, plan->communicator);
-    plan->shape.chunk = (size_t)chunk;
-    return error ? ipt__fail_mpi("MPI_Allreduce", error) : IPT_SUCCESS;
+    cl_ulong numbers[2]; /* the complement of a message's bytes, what the local plans need */
+    size_t i;
+    int error;
+    numbers[0] = ~(cl_ulong)(plan->depth == 1 ? least : ipt__min(ipt__max(left / 64 * 64, least), most));
+    numbers[1] = enough ? (enough + 1) * plan->workspace_count : 0;
+    error = MPI_Allreduce(MPI_IN_PLACE, numbers, 2, MPI_UINT64_T, MPI_MAX, plan->communicator);
+    if (error)
+        return ipt__fail_mpi("MPI_Allreduce", error);
+    if (numbers[1]) { /* messages have a sixteenth, or the least */
+        const size_t needed = ipt__size_of(numbers[1]);
+        return ipt__fail(
+            IPT_ERROR_UNSUPPORTED,
+            "max_workspace allows %zu bytes, too few for messages and the ranks' local steps: %zu would do", allowed,
+            ipt__max(needed + least * ipt__mpi_windows(plan), needed + needed / 15 + 2));
+    }
+    for (i = 0; plan->desc.max_workspace != 1 && i < plan->workspace_count; ++i) /* parts of host memory take no more */
+        plan->workspaces[i].limit = ipt__max(plan->workspaces[i].bytes, 2);
+    plan->shape.chunk = (size_t)~numbers[0];
+    return IPT_SUCCESS;
 }
 
 /* Allocates the memory for messages, and the queues that move it. */
@@ -19663,9 +19819,11 @@ static ipt_result ipt__mpi_write_description(ipt_mpi_plan *plan)
 {
     static const char *const ways[] = {"equal blocks of rows", "equal blocks of columns", "pieces one by one"};
     const ipt__mpi_shape *const shape = &plan->shape;
-    const size_t capacity = (size_t)IPT__DESCRIPTION_BYTES * (size_t)(plan->local_count + 2);
+    size_t capacity = IPT__DESCRIPTION_BYTES + (plan->diagonal ? strlen(plan->diagonal->description) : 0);
     ipt__text out;
     int i;
+    for (i = 0; i < plan->local_count; ++i)
+        capacity += plan->locals[i].plan ? strlen(plan->locals[i].plan->description) + 30 : 0;
     plan->description = (char *)ipt__allocate(&plan->context->allocator, capacity);
     if (!plan->description)
         return IPT_ERROR_OUT_OF_MEMORY;
@@ -19696,7 +19854,7 @@ IPT_API size_t ipt_mpi_plan_workspace(const ipt_mpi_plan *plan)
     size_t bytes;
     if (!plan)
         return 0;
-    bytes = plan->shape.chunk * 2 * (size_t)plan->depth * (plan->device_window ? 2 : 1);
+    bytes = plan->shape.chunk * ipt__mpi_windows(plan);
     if (plan->second)
         bytes += ipt__mpi_block_bytes(&plan->shape, plan->shape.rank, 1);
     return bytes + ipt__mpi_locals_workspace(plan);
@@ -20143,12 +20301,14 @@ static IPT__RARE void ipt__mpi_free(ipt_mpi_plan *plan, int ended)
 {
     ipt_context *const context = plan->context;
     int i;
-    for (i = plan->local_count - 1; i >= 0 && plan->locals; --i) /* later ones may borrow the first one's workspace */
-        if (plan->locals[i].plan != plan->owner)
-            ipt_plan_destroy(plan->locals[i].plan);
-    if (plan->diagonal != plan->owner)
-        ipt_plan_destroy(plan->diagonal);
-    ipt_plan_destroy(plan->owner);
+    for (i = 0; i < plan->local_count && plan->locals; ++i)
+        ipt_plan_destroy(plan->locals[i].plan);
+    ipt_plan_destroy(plan->diagonal);
+    while (plan->workspace_count) {
+        ipt__workspace_close(&plan->workspaces[--plan->workspace_count]);
+        IPT_LOCK_DESTROY(&plan->workspaces[plan->workspace_count].lock);
+    }
+    ipt__release(&context->allocator, plan->workspaces);
     ipt__release(&context->allocator, plan->locals);
     if (plan->reads)
         ipt__cl.clReleaseCommandQueue(plan->reads);
@@ -20190,6 +20350,13 @@ static ipt_result ipt__mpi_check(ipt_context *context, const ipt_mpi_desc *desc)
     if ((desc->split != NULL) != (desc->split_count != 0))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "split_count = %zu, and split is %sNULL: set both or neither",
                          desc->split_count, desc->split ? "not " : "");
+#ifdef IPT_NO_HOST_STREAMING
+    if (desc->split)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "split is set: ipt was compiled with IPT_NO_HOST_STREAMING");
+#else
+    if (desc->split)
+        return ipt__split_check(desc->split, desc->split_count);
+#endif
     return IPT_SUCCESS;
 }
 
@@ -20287,9 +20454,7 @@ static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
     result = ipt__mpi_make_locals(plan);
     if (!result && ipt__mpi_is_square(shape))
         result = ipt__mpi_make_diagonal(plan);
-    return result == IPT_ERROR_UNSUPPORTED
-               ? ipt__fail_further(result, "a local step, which has what messages leave of max_workspace")
-               : result;
+    return result;
 }
 
 /* Makes what messages need, whose size all ranks have agreed on. */

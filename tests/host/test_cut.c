@@ -296,11 +296,11 @@ static void transposes_in_storage(const ipt_plan_desc *desc, ipt_plan *plan)
 /* How a plan shuffles: super-elements to a block, and lines that no group takes; 1 and 0 if it does not cut. */
 static void read_groups(const ipt_plan *plan, size_t *group, size_t *spare)
 {
-    const char *text = strstr(ipt_plan_describe(plan), "each ");
+    const char *text = strstr(ipt_plan_describe(plan), "bytes, each ");
     *group = 1;
     *spare = 0;
     if (text)
-        assert_int_equal(sscanf(text, "each %zu super-elements; %zu lines", group, spare), 2);
+        assert_int_equal(sscanf(text, "bytes, each %zu super-elements; %zu lines", group, spare), 2);
 }
 
 static void cut_storage(void **state)
@@ -899,6 +899,56 @@ static void cut_bad_arguments(void **state)
     end_store(its);
 }
 
+/* One row is cut by whole elements: nothing is shuffled, and the plan has no memory to shuffle in. */
+static void cut_one_row(void **state)
+{
+    enum { COUNT = 78624 };
+    const ipt_plan_desc desc = {.rank = 1,
+                                .shape = {COUNT},
+                                .elem_size = 4,
+                                .expression = "x ^ 0x5a5a5a5a",
+                                .expression_type = "uint",
+                                .max_device_memory = 4856};
+    unsigned char *const memory = malloc(COUNT * 4 + 1); /* an odd address, which no device works at */
+    ipt_plan *const plan = test_make_plan(test_context, &desc);
+    (void)state;
+    assert_non_null(memory);
+    for (cl_uint i = 0; i < COUNT; ++i)
+        memcpy(memory + 1 + 4 * i, &i, 4);
+    assert_int_equal(ipt_plan_execute_host(plan, memory + 1), IPT_SUCCESS);
+    for (cl_uint i = 0; i < COUNT; ++i) {
+        const cl_uint expected = i ^ 0x5a5a5a5au;
+        assert_memory_equal(memory + 1 + 4 * i, &expected, 4);
+    }
+    ipt_plan_destroy(plan);
+    free(memory);
+}
+
+/* A description has the parts of what a plan consists of, in a storage, over contexts and in pieces. */
+static void cut_descriptions(void **state)
+{
+    ipt_context *const both[] = {test_context, test_context};
+    ipt_plan_desc desc = {.rows = 1000, .cols = 1777, .elem_size = 4};
+    ipt_plan *plan = NULL;
+    char line[80];
+    (void)state;
+    for (int way = 0; way < 4; ++way) {
+        const size_t bytes = test_matrix_bytes(&desc);
+        desc.max_device_memory = way == 1 ? bytes / 3 : 0;
+        desc.max_host_memory = way == 2 ? bytes / 3 : 0;
+        if (way == 3)
+            desc = (ipt_plan_desc){
+                .rank = 4, .shape = {20, 31, 42, 7}, .axes = {3, 1, 0, 2}, .elem_size = 4, .max_host_memory = 100000};
+        if (way ? ipt_plan_create(test_context, &desc, &plan) : ipt_plan_create_split(both, 2, &desc, &plan))
+            fail_msg("way %d: %s", way, ipt_context_error(NULL));
+        snprintf(line, sizeof line, "\n  workspace: %zu bytes", ipt_plan_workspace(plan));
+        const char *const text = ipt_plan_describe(plan), *const last = strstr(text, line);
+        if (!strncmp(text + strcspn(text, "\n"), "\n  nothing", 10) || !strstr(text, "  1. ") || !last)
+            fail_msg("way %d, %s:\n%s", way, line + 1, text);
+        ipt_plan_destroy(plan);
+    }
+}
+
 const struct CMUnitTest test_cut[] = {
     TEST_CASE(cut_memory),           TEST_CASE(cut_storage),
     TEST_CASE(cut_random),           TEST_CASE(cut_moves_and_expressions),
@@ -907,5 +957,6 @@ const struct CMUnitTest test_cut[] = {
     TEST_CASE(cut_stored_arrays),    TEST_CASE(cut_host_memory),
     TEST_CASE(cut_limits_too_small), TEST_CASE(cut_bad_arguments),
     TEST_CASE(cut_pinned),           TEST_CASE(cut_storage_workspace),
+    TEST_CASE(cut_one_row),          TEST_CASE(cut_descriptions),
 };
 const size_t test_cut_count = TEST_COUNT(test_cut);

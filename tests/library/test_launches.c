@@ -147,6 +147,42 @@ static void launches_on_the_device(void **state)
     ipt_context_destroy(context);
 }
 
+/* A flip of a matrix beyond 2^63 units, which no device holds: its pairs are right modulo 2^64, and no sum overflows.
+ */
+static void launches_of_huge_flips(void **state)
+{
+    static const size_t sides[][2] = {{~(size_t)0 / 3, 3}, {3, ~(size_t)0 / 3}, {~(size_t)0, 1}, {1, ~(size_t)0}};
+    static const ipt_move moves[] = {IPT_MOVE_ROTATE_180, IPT_MOVE_FLIP_HORIZONTAL, IPT_MOVE_FLIP_VERTICAL};
+    char profile[sizeof gpu + 8];
+    size_t flips = 0;
+    (void)state;
+    snprintf(profile, sizeof profile, gpu, (int)sizeof(void *) * 8);
+    ipt_context *const context = make_context(profile);
+    for (size_t s = 0; s < TEST_COUNT(sides); ++s)
+        for (size_t m = 0; m < TEST_COUNT(moves); ++m) {
+            ipt_plan_desc desc = {.rows = sides[s][0], .cols = sides[s][1], .elem_size = 1, .move = moves[m]};
+            ipt_plan *plan = NULL;
+            if (ipt_plan_create(context, &desc, &plan)) {
+                assert_true(strlen(ipt_context_error(NULL)) > 20);
+                continue;
+            }
+            for (int i = 0; i < plan->launches.count; ++i) {
+                const ipt__launch *const launch = &plan->launches.items[i];
+                const ipt__flip_arguments *const a = &launch->arguments.flip;
+                if (launch->kernel < 0 || plan->kernels[launch->kernel].program->id != IPT__KERNEL_flip)
+                    continue;
+                ++flips;
+                const cl_ulong down = moves[m] == IPT_MOVE_FLIP_HORIZONTAL ? 0 : desc.rows - 1,
+                               across = moves[m] == IPT_MOVE_FLIP_VERTICAL ? 0 : desc.cols - 1;
+                assert_true((cl_ulong)a->partner == down * desc.cols + across);
+                assert_true(a->partner_step == (moves[m] == IPT_MOVE_FLIP_VERTICAL ? 1 : -1));
+            }
+            ipt_plan_destroy(plan);
+        }
+    ipt_context_destroy(context);
+    assert_true(flips >= 4);
+}
+
 /* A batch of matrices, whose elements are such matrices in double passes, is transposed. */
 static void apply_pass(const ipt__pass *pass, size_t elem_size, unsigned short *numbers, unsigned short *scratch)
 {
@@ -240,6 +276,7 @@ static void axes_lists(void **state)
 const struct CMUnitTest test_launches[] = {
     TEST_CASE(launches_cover_every_turn),
     TEST_CASE(launches_on_the_device),
+    TEST_CASE(launches_of_huge_flips),
     TEST_CASE(axes_lists),
 };
 const size_t test_launches_count = TEST_COUNT(test_launches);

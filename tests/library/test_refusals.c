@@ -148,6 +148,11 @@ static void refusals_without_device(void **state)
     test_expect_error(ipt_plan_create(context, &desc, &plan), IPT_ERROR_UNSUPPORTED, "device", NULL);
     assert_null(plan);
     ipt_context_destroy(context);
+    strcpy(longer, text); /* a number out of its range, which the message has */
+    memcpy(strstr(longer, "\nsub_group ") + 11, "9", 1);
+    from.profile = longer;
+    test_expect_error(ipt_context_create(&from, &context), IPT_ERROR_INVALID_ARGUMENT, "sub_group 9",
+                      "sub_group and a number from 0 to 3");
     for (i = 0; i < 4; ++i) { /* 480 letters more in each of four lines, which may be that long, but not all of them */
         static const char *const titles[] = {"device ", "vendor ", "driver ", "platform "};
         const char *const rest = strstr(text, titles[i]) + strlen(titles[i]);

@@ -1,5 +1,5 @@
-/* max_workspace holds for every kind of plan: whole, by parts, cut, in a storage, padded, measured. The reported size
- * is the allocated size. If the limit is too small, the size in the error suffices. */
+/* max_workspace holds for every kind of plan: whole, by parts, cut, in a storage, padded, measured, of matrices and of
+ * arrays. The reported size is the allocated size. If the limit is too small, the size in the error suffices. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -100,11 +100,18 @@ typedef enum way {
     FORCED,
     MEASURED,
     APART,
+    ARRAY,
+    ARRAY_APART,
+    ARRAY_CUT,
+    ARRAY_STORED,
+    ARRAY_STORED_CUT,
     WAY_COUNT
 } way;
 
-static const char *const way_names[] = {"whole",  "parts",  "stages", "cut",      "stored",      "stored and cut",
-                                        "padded", "blocks", "forced", "measured", "out of place"};
+static const char *const way_names[] = {"whole",       "parts",          "stages",       "cut",
+                                        "stored",      "stored and cut", "padded",       "blocks",
+                                        "forced",      "measured",       "out of place", "array",
+                                        "array apart", "array cut",      "array stored", "array stored, cut"};
 
 static size_t divisor_of(size_t n)
 {
@@ -114,10 +121,33 @@ static size_t divisor_of(size_t n)
     return divisor;
 }
 
-static ipt_plan_desc random_desc(way how)
+/* Sides of a matrix, or axes of an array, most of which take several passes. */
+static ipt_plan_desc random_shape(int array)
 {
     ipt_plan_desc desc = {.rows = test_random_between(2, 400), .cols = test_random_between(2, 400)};
+    if (!array)
+        return desc;
+    desc.rows = desc.cols = 0;
+    desc.rank = (unsigned)test_random_between(3, 5);
+    for (unsigned i = 0; i < desc.rank; ++i) {
+        const unsigned other = (unsigned)test_random_between(0, i);
+        desc.shape[i] = test_random_between(2, desc.rank == 3 ? 60 : desc.rank == 4 ? 22 : 12);
+        desc.axes[i] = desc.axes[other];
+        desc.axes[other] = i;
+    }
+    return desc;
+}
+
+static ipt_plan_desc random_desc(way how)
+{
+    const int array = how >= ARRAY;
+    ipt_plan_desc desc = random_shape(array);
     const size_t kind = test_random() % 4;
+    how = how == ARRAY_APART        ? APART
+          : how == ARRAY_CUT        ? CUT
+          : how == ARRAY_STORED     ? STORED
+          : how == ARRAY_STORED_CUT ? STORED_CUT
+                                    : how;
     desc.elem_size = test_element_sizes[test_random() % TEST_ELEMENT_SIZE_COUNT];
     desc.batch = test_random() % 2 ? 1 : test_random_between(2, 4);
     desc.host = how == PARTS || how == CUT ? IPT_HOST_OVERLAPPED
@@ -125,11 +155,13 @@ static ipt_plan_desc random_desc(way how)
                                            : IPT_HOST_SYNCHRONOUS;
     desc.host_queues = how == PARTS ? test_random_between(1, 6) : 0;
     if (how == CUT || how == STORED_CUT)
-        desc.max_device_memory = test_matrix_bytes(&desc) / test_random_between(1, 3) + 8000;
+        desc.max_device_memory = test_matrix_bytes(&desc) / test_random_between(1, 3) + 8000 + (size_t)array * 50000;
     if (how == STORED || how == STORED_CUT) {
         desc.max_host_memory = test_matrix_bytes(&desc) / test_random_between(1, 3) + 40000;
         desc.host = IPT_HOST_AUTO;
     }
+    if (array && how != STORED)
+        desc.host = IPT_HOST_AUTO;
     if (how == PADDED)
         desc.flags = IPT_PAD;
     if (how == MEASURED)
@@ -271,7 +303,7 @@ static void workspace_random(void **state)
     assert_int_equal(bad, 0);
     for (int how = 0; how < WAY_COUNT; ++how)
         assert_true(executed[how] > 3);
-    assert_true(refused[WHOLE] && refused[PARTS] && refused[STORED]);
+    assert_true(refused[WHOLE] && refused[PARTS] && refused[STORED] && refused[ARRAY]);
 }
 
 /* Parts that were not requested are not made where they would exceed the limit. */
@@ -309,7 +341,7 @@ static void workspace_unasked_parts(void **state)
     ipt_context_destroy(context);
 }
 
-/* The same for several contexts. */
+/* The same for several contexts, with matrices and arrays. */
 static void workspace_split(void **state)
 {
     ipt_context *contexts[3];
@@ -321,7 +353,7 @@ static void workspace_split(void **state)
         assert_int_equal(ipt_context_create(&desc, &contexts[i]), IPT_SUCCESS);
     }
     for (int i = 0; i < 40; ++i) {
-        ipt_plan_desc desc = random_desc(PARTS);
+        ipt_plan_desc desc = random_desc(i % 2 ? ARRAY : PARTS);
         for (int turn = 0; turn < 2; ++turn) {
             const size_t before = held_workspace();
             ipt_plan *plan;

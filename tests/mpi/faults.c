@@ -345,6 +345,24 @@ static void fail_descs(world *its, int victim)
           "MPI_COMM_NULL", "refusals", 0);
 }
 
+/* A plan over several devices of a rank refuses a block on one of them, with the block unchanged. */
+static void fail_split_buffer(world *its)
+{
+    ipt_context *const split[] = {its->context, its->context};
+    ipt_mpi_desc desc = its->desc;
+    ipt_mpi_buffer block;
+    ipt_mpi_plan *plan = NULL;
+    desc.split = split;
+    desc.split_count = 2;
+    memset(&block, 0, sizeof block);
+    block.buffer = its->buffer;
+    block.queue = its->queue;
+    check(its, !ipt_mpi_plan_create(its->context, MPI_COMM_WORLD, &desc, &plan), "no plan", "split", 0);
+    check(its, ipt_mpi_plan_execute(plan, &block, NULL) == IPT_ERROR_UNSUPPORTED, "a buffer for split", "split", 0);
+    check(its, strstr(ipt_context_error(NULL), "split is set") != NULL, ipt_context_error(NULL), "split", 0);
+    ipt_mpi_plan_destroy(plan);
+}
+
 /* All failures of executions of one kind of plan. */
 static void run_plan(world *its, unsigned flags, int device, size_t rows, size_t cols)
 {
@@ -384,6 +402,8 @@ static void run_plan(world *its, unsigned flags, int device, size_t rows, size_t
     ipt_mpi_plan_destroy(plan);
     fail_memory(its, victim);
     fail_descs(its, victim);
+    if (its->buffer)
+        fail_split_buffer(its);
     if (its->buffer)
         clReleaseMemObject(its->buffer);
     free(its->data);

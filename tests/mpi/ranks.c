@@ -28,6 +28,7 @@ typedef struct ranks_case {
 } ranks_case;
 
 static unsigned long long state;
+static int refusals; /* of limits of the workspace */
 
 static unsigned long long random_below(unsigned long long limit)
 {
@@ -76,7 +77,9 @@ static void make_case(ranks_case *made, unsigned long long seed, unsigned long l
     made->desc.rows = random_side(random_below(20) ? 60 : 900);
     made->desc.cols = random_side(random_below(20) ? 60 : 900);
     made->desc.elem_size = 1 + (size_t)random_below(24);
-    made->desc.max_workspace = random_below(2) ? 0 : 1;
+    made->desc.max_workspace = (size_t)random_below(2);
+    if (!random_below(3))
+        made->desc.max_workspace = 70000 + (size_t)random_below(random_below(2) ? 3000 : 1000000);
     distribute(made->desc.rows, made->ranks, &made->desc.block, &made->desc.row_counts, made->row_counts);
     distribute(made->desc.cols, made->ranks, &made->desc.block_out, &made->desc.col_counts, made->col_counts);
     if (!random_below(4)) { /* a square, distributed alike before and after: see mpi/square.h */
@@ -173,6 +176,20 @@ static ipt_result execute_device(ipt_context *context, cl_command_queue queue, i
     return result;
 }
 
+/* Bytes that a plan of this case may hold on each rank. */
+static size_t allowed(const ranks_case *its)
+{
+    size_t most = 0;
+    for (int i = 0; i < its->ranks; ++i) {
+        ipt_mpi_share share;
+        if (!ipt_mpi_share_of(&its->desc, its->ranks, i, &share) && share.bytes > most)
+            most = share.bytes;
+    }
+    return (its->desc.flags & IPT_MPI_BUFFERED ? most : 0) + (its->desc.max_workspace        ? its->desc.max_workspace
+                                                              : most / 100 > (size_t)1 << 20 ? most / 100
+                                                                                             : (size_t)1 << 20);
+}
+
 /* Runs a case on this rank. Returns what is wrong, or NULL. */
 static const char *run_case(ranks_case *its, MPI_Comm communicator, ipt_context *context, cl_command_queue queue,
                             int rank)
@@ -183,7 +200,7 @@ static const char *run_case(ranks_case *its, MPI_Comm communicator, ipt_context 
     ipt_mpi_plan *plan = NULL;
     ipt_mpi_share share;
     unsigned char *memory, *data;
-    size_t last = 0, wrong = 0, i, guards = 0;
+    size_t last = 0, wrong = 0, over = 0, i, guards = 0;
     ipt_result result = ipt_mpi_share_of(&its->desc, its->ranks, rank, &share);
     options.user = &last;
     split[0] = split[1] = context;
@@ -204,20 +221,32 @@ static const char *run_case(ranks_case *its, MPI_Comm communicator, ipt_context 
     visit(its, &share, data, 0);
     calls = 0;
     result = ipt_mpi_plan_create(context, communicator, &its->desc, &plan);
+    if (result == IPT_ERROR_UNSUPPORTED && its->desc.max_workspace > 1) { /* what the error names is enough */
+        const char *number = strstr(ipt_context_error(NULL), " would do");
+        while (number && number[-1] >= '0' && number[-1] <= '9')
+            --number;
+        its->desc.max_workspace = number ? (size_t)strtoull(number, NULL, 10) : its->desc.max_workspace;
+        ++refusals;
+        result = ipt_mpi_plan_create(context, communicator, &its->desc, &plan);
+    }
     if (!result)
         result = its->way >= DEVICE       ? execute_device(context, queue, plan, data, share.bytes, &options)
                  : its->way == HOST_ASYNC ? execute_async(plan, data, &options)
                                           : ipt_mpi_plan_execute_host(plan, data, &options);
     if (!result)
         wrong = visit(its, &share, data, 1);
+    if (!result && its->desc.max_workspace != 1 && ipt_mpi_plan_workspace(plan) > allowed(its))
+        over = ipt_mpi_plan_workspace(plan);
     for (i = 0; i < GUARD; ++i)
         guards += (memory[i] != 0xA5) + (memory[GUARD + share.bytes + i] != 0xA5);
     ipt_mpi_plan_destroy(plan);
     free(memory);
-    if (!result && !wrong && !guards && !calls)
+    if (!result && !wrong && !guards && !calls && !over)
         return NULL;
-    snprintf(text, sizeof text, "%s: %s; %zu wrong bytes, %zu guards, %d wrong calls of progress",
-             ipt_result_string(result), result ? ipt_context_error(NULL) : "", wrong, guards, calls);
+    snprintf(text, sizeof text,
+             "%s: %s; %zu wrong bytes, %zu guards, %d wrong calls of progress, %zu bytes of workspace of %zu",
+             ipt_result_string(result), result ? ipt_context_error(NULL) : "", wrong, guards, calls, over,
+             allowed(its));
     return text;
 }
 
@@ -260,7 +289,8 @@ int main(int argc, char **argv)
     }
     MPI_Allreduce(&failed, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (!rank && !sum)
-        printf("ranks: %llu cases passed on 1 to %d ranks, seed %llu\n", cases - first, all, seed);
+        printf("ranks: %llu cases passed on 1 to %d ranks, seed %llu; %d limits refused on rank 0\n", cases - first,
+               all, seed, refusals);
     for (i = 1; i <= all; ++i)
         if (rank < i)
             MPI_Comm_free(&parts[i]);

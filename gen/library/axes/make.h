@@ -155,6 +155,8 @@ static void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int pa
     ipt__text_add(out, ", %d %s\n", passes, passes == 1 ? "pass" : "passes");
 }
 
+enum { IPT__PASS_LINE_BYTES = 160 }; /* of the number of a pass and the line of its narrow plan, at most */
+
 /* The description's line of a narrow plan. */
 static void ipt__narrow_describe(ipt__text *out, const ipt_plan *plan)
 {
@@ -168,14 +170,17 @@ static void ipt__narrow_describe(ipt__text *out, const ipt_plan *plan)
 static ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_desc *desc)
 {
     const ipt_allocator *const allocator = &plan->context->allocator;
-    const size_t capacity = (size_t)IPT__DESCRIPTION_BYTES * (size_t)(plan->pass_count + 1);
-    char *const text = (char *)ipt__allocate(allocator, capacity);
-    ipt__text out = ipt__text_in(text, capacity);
-    char *former = plan->description;
+    size_t capacity = IPT__DESCRIPTION_BYTES;
+    char *text, *former = plan->description;
+    ipt__text out;
     ipt_result result;
     int i;
+    for (i = 0; i < plan->pass_count; ++i)
+        capacity += strlen(plan->passes[i].plan->description) + IPT__PASS_LINE_BYTES;
+    text = (char *)ipt__allocate(allocator, capacity + (former ? strlen(former) : 0));
     if (!text)
         return IPT_ERROR_OUT_OF_MEMORY;
+    out = ipt__text_in(text, capacity + (former ? strlen(former) : 0));
     ipt__axes_describe(&out, desc, plan->pass_count ? plan->pass_count : 1);
     if (former)
         ipt__text_add(&out, "%s", former);
@@ -184,20 +189,22 @@ static ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_des
         ipt__text_add(&out, "%d. %s", i + 1, plan->passes[i].plan->description);
         ipt__narrow_describe(&out, plan->passes[i].plan);
     }
+    if (plan->pass_count) /* which the passes share */
+        ipt__describe_memory(&out, plan, ipt_plan_workspace(plan));
     result = ipt__plan_keep_description(plan, text);
     ipt__release(allocator, text);
     ipt__release(allocator, former);
     return result;
 }
 
-/* Makes a plan for matrices, on the device or in host memory. owner: see ipt__plan_new. */
-static ipt_result ipt__matrix_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
+/* Makes a plan for matrices, on the device or in host memory. lent: see ipt__plan_new. */
+static ipt_result ipt__matrix_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
                                         ipt_plan **plan)
 {
 #ifndef IPT_NO_HOST_STREAMING
-    return ipt__host_plan_make(context, desc, owner, plan);
+    return ipt__host_plan_make(context, desc, lent, plan);
 #else
-    ipt_result result = ipt__plan_make(context, desc, owner, plan);
+    ipt_result result = ipt__plan_make(context, desc, lent, plan);
     if (!result && (result = ipt__host_plan_begin(*plan)) != IPT_SUCCESS) {
         ipt_plan_destroy(*plan);
         *plan = NULL;
@@ -209,134 +216,176 @@ static ipt_result ipt__matrix_plan_make(ipt_context *context, const ipt_plan_des
 /* Gives a plan of longer units than `unit` bytes its narrow one, in units of so many. */
 static ipt_result ipt__plan_add_narrow(ipt_plan *plan, const ipt_plan_desc *desc, size_t unit)
 {
-    const int grows = plan->workspace->grows;
+    ipt__workspace *const workspace = plan->workspace;
+    const size_t most = workspace->unit_most;
     ipt_plan_desc its = *desc;
     ipt_result result;
     if (plan->problem.unit_bytes <= unit || desc->max_host_memory || (plan->host && plan->host->cut.chunk_bytes))
         return IPT_SUCCESS;
     its.flags &= ~IPT_MEASURE;
-    plan->unit_most = unit;
-    plan->workspace->grows = 1;
-    result = ipt__plan_make(plan->context, &its, plan, &plan->narrow);
-    plan->workspace->grows = grows;
+    workspace->unit_most = unit;
+    result = ipt__plan_make(plan->context, &its, workspace, &plan->narrow);
+    workspace->unit_most = most;
+    if (!result && plan->narrow->enough && !ipt__plan_borrows(plan))
+        return ipt__fail_budget(&plan->problem, ipt__problem_budget(&plan->problem), plan->narrow->enough);
+    if (!result)
+        plan->enough = ipt__max(plan->enough, plan->narrow->enough);
     return result;
 }
 
-/* Makes a plan for matrices on the device, in host memory or in a storage. owner: see ipt__plan_new. */
-static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
+/* Makes a plan for matrices on the device, in host memory or in a storage. lent: see ipt__plan_new. */
+static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
+                                     ipt_plan **plan)
 {
     if (desc && desc->max_host_memory)
 #ifndef IPT_NO_STORAGE
-        return ipt__storage_plan_make(context, desc, plan);
+        return ipt__storage_plan_make(context, desc, lent, plan);
 #else
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: ipt was compiled with IPT_NO_STORAGE",
                          desc->max_host_memory);
 #endif
-    return ipt__matrix_plan_make(context, desc, owner, plan);
+    return ipt__matrix_plan_make(context, desc, lent, plan);
 }
 
 /* Makes the plan of one pass, for several contexts or for the plan's. */
 static ipt_result ipt__pass_plan_make(ipt_plan *plan, ipt_context *const *contexts, size_t split,
-                                      const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **made)
+                                      const ipt_plan_desc *desc, ipt_plan **made)
 {
 #ifndef IPT_NO_HOST_STREAMING
     if (split)
-        return ipt__split_plan_make(contexts, split, desc, made);
+        return ipt__split_plan_make(contexts, split, desc, plan->workspace, made);
 #else
     (void)contexts, (void)split;
 #endif
-    return ipt__any_plan_make(plan->context, desc, owner, made);
+    return ipt__any_plan_make(plan->context, desc, plan->workspace, made);
 }
 
 /* Makes the plan that copies the arrays out of place. */
-static ipt_result ipt__passes_make_copies(ipt_plan *plan, const ipt_plan_desc *desc, const ipt__array *array,
-                                          ipt_plan *owner)
+static ipt_result ipt__passes_make_copies(ipt_plan *plan, const ipt_plan_desc *desc, const ipt__array *array)
 {
     const ipt__pass row = ipt__pass_of_row(array);
     size_t once;
     ipt_plan_desc its = ipt__pass_desc(desc, array, &row, &once);
     ipt__desc_drop_expression(&its);
-    return ipt__any_plan_make(plan->context, &its, owner, &plan->copies);
+    return ipt__any_plan_make(plan->context, &its, plan->workspace, &plan->copies);
+}
+
+/* What the plans of an array's passes are made of. split: of contexts; 0: one does it. */
+typedef struct ipt__passes {
+    ipt_context *const *contexts;
+    size_t split;
+    const ipt_plan_desc *desc;
+    const ipt__array *array;
+    ipt__pass *list;
+    int count, applies; /* applies: the pass of the expression, or -1 */
+} ipt__passes;
+
+/* The desc of pass `at`. */
+static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *passes, int at, size_t *repeats)
+{
+    const ipt_plan_desc *const desc = passes->desc;
+    ipt_plan_desc its = ipt__pass_desc(desc, passes->array, &passes->list[at], repeats);
+    its.max_workspace = 0; /* the limit of the plan's workspace holds */
+    if (at != passes->applies)
+        ipt__desc_drop_expression(&its);
+    if (its.max_host_memory)
+        its.max_host_memory -= ipt__min(IPT__CUT_MARK_BYTES, its.max_host_memory - 1);
+    if (at) /* the later ones work in place */
+        its.flags &= ~IPT_OUT_OF_PLACE;
+#ifndef IPT_NO_HOST_STREAMING
+    if (plan->passes_cut && !passes->split &&
+        (desc->max_device_memory || !desc->max_host_memory)) { /* each keeps its device memory */
+        its.max_device_memory =
+            (desc->max_device_memory ? desc->max_device_memory : ipt__cut_limit(plan) / 4 * 3) / (size_t)passes->count;
+        ipt__cut_workspace(plan, its.max_device_memory);
+    }
+#else
+    (void)plan;
+#endif
+    return its;
 }
 
 /* Fits a pass to gaps between arrays that its units do not divide: by shorter units, or array by array where host
- * memory holds them at any address. */
-static void ipt__pass_fit_gaps(ipt_plan *plan, ipt_plan_desc *desc, size_t *repeats)
+ * memory holds them at any address. Returns the bytes of its units, at most. */
+static size_t ipt__pass_fit_gaps(const ipt_plan *plan, ipt_plan_desc *desc, size_t *repeats)
 {
-    plan->unit_most = ipt__unit_bytes(desc->batch_stride);
-    if (!plan->passes_cut || ipt__unit_bytes(desc->elem_size) <= plan->unit_most)
-        return;
-    *repeats = desc->batch;
-    desc->batch = 1;
-    desc->batch_stride = 0;
+    const size_t most = ipt__unit_bytes(desc->batch_stride);
+    if (plan->passes_cut && ipt__unit_bytes(desc->elem_size) > most) {
+        *repeats = desc->batch;
+        desc->batch = 1;
+        desc->batch_stride = 0;
+        return IPT__VECTOR_BYTES;
+    }
+    return most;
 }
 
-/* Makes the plans of the passes. They share the plan's workspace, unless each is cut or split. */
-static ipt_result ipt__passes_make(ipt_plan *plan, ipt_context *const *contexts, size_t split,
-                                   const ipt_plan_desc *desc, const ipt__array *array, ipt__pass *passes, int count,
-                                   int applies)
+/* Makes the plans of the passes: what is an ipt__passes. They share the plan's workspace. */
+static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
 {
-    ipt_plan *owner = plan;
+    const ipt__passes *const passes = (const ipt__passes *)what;
     ipt_result result = IPT_SUCCESS;
     int i;
-#ifndef IPT_NO_HOST_STREAMING
-    plan->passes_cut = split || desc->max_host_memory || ipt__plan_is_cut(plan);
-    if (plan->passes_cut)
-        owner = NULL;
-    for (i = 0; plan->passes_cut && i < count; ++i) /* formats are not cut */
-        if (passes[i].inner_rows) {
-            ipt__passes_split(passes, &count, i);
-            applies += applies > i;
-        }
-#endif
-    plan->own.grows = 1;
-    for (i = 0; i < count && !result; ++i) {
+    for (i = 0; i < passes->count; ++i) {
         ipt__pass_plan *const made = &plan->passes[i];
-        ipt_plan_desc its = ipt__pass_desc(desc, array, &passes[i], &made->repeats);
-        if (i != applies)
-            ipt__desc_drop_expression(&its);
-        if (its.max_host_memory)
-            its.max_host_memory -= ipt__min(IPT__CUT_MARK_BYTES, its.max_host_memory - 1);
-        if (i) /* the later ones work in place */
-            its.flags &= ~IPT_OUT_OF_PLACE;
-#ifndef IPT_NO_HOST_STREAMING
-        if (plan->passes_cut && !split &&
-            (desc->max_device_memory || !desc->max_host_memory)) /* each keeps its device memory */
-            its.max_device_memory =
-                (desc->max_device_memory ? desc->max_device_memory : ipt__cut_limit(plan) / 4 * 3) / (size_t)count;
-#endif
-        ipt__pass_fit_gaps(plan, &its, &made->repeats);
-        result = ipt__pass_plan_make(plan, contexts, split, &its, owner, &made->plan);
+        ipt_plan_desc its = ipt__passes_desc(plan, passes, i, &made->repeats);
+        const size_t unit = ipt__pass_fit_gaps(plan, &its, &made->repeats);
+        plan->workspace->unit_most = unit;
+        result = ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
+        plan->workspace->unit_most = IPT__VECTOR_BYTES;
         if (result)
-            break;
+            return result;
         ++plan->pass_count;
         if (!plan->passes_cut)
             result = ipt__plan_add_narrow(made->plan, &its, plan->problem.unit_bytes);
+        if (result)
+            return result;
+        plan->enough = ipt__max(plan->enough, made->plan->enough);
     }
-    if (!result && passes[0].inner_rows)
-        result = ipt__passes_make_copies(plan, desc, array, owner);
-    plan->own.grows = 0;
+    if (passes->list[0].inner_rows)
+        result = ipt__passes_make_copies(plan, passes->desc, passes->array);
+    if (!result && plan->copies)
+        plan->enough = ipt__max(plan->enough, plan->copies->enough);
+    return result;
+}
+
+/* Prepares a new plan for its passes. */
+static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
+{
+    ipt_result result = ipt__host_plan_begin(plan);
+#ifndef IPT_NO_HOST_STREAMING
+    int i;
+    if (result)
+        return result;
+    plan->passes_cut = passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan);
+    for (i = 0; plan->passes_cut && i < passes->count; ++i) /* formats are not cut */
+        if (passes->list[i].inner_rows) {
+            ipt__passes_split(passes->list, &passes->count, i);
+            passes->applies += passes->applies > i;
+        }
+    if (passes->split)
+        result = ipt__plan_divide(plan, passes->split);
+#else
+    (void)passes;
+#endif
     return result;
 }
 
 /* Makes a plan of several passes. */
-static IPT__RARE ipt_result ipt__passes_plan_make(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
-                                                  const ipt__array *array, ipt__pass *passes, int count, int applies,
-                                                  ipt_plan **plan)
+static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan **plan)
 {
-    const ipt__pass row = ipt__pass_of_row(array);
+    const ipt__pass row = ipt__pass_of_row(passes->array);
     size_t once;
-    ipt_plan_desc whole = ipt__pass_desc(desc, array, &row, &once); /* has the array's bytes and gaps */
+    ipt_plan_desc whole = ipt__pass_desc(passes->desc, passes->array, &row, &once); /* has its bytes and gaps */
     ipt_result result;
     ipt__desc_drop_expression(&whole);
-    result = ipt__plan_new(contexts[0], &whole, NULL, plan);
+    result = ipt__plan_new(passes->contexts[0], &whole, NULL, plan);
     if (result)
         return result;
-    result = ipt__host_plan_begin(*plan);
+    result = ipt__passes_begin(*plan, passes);
     if (!result)
-        result = ipt__passes_make(*plan, contexts, split, desc, array, passes, count, applies);
+        result = ipt__plan_fit(*plan, ipt__passes_make, passes);
     if (!result)
-        result = ipt__axes_write_description(*plan, desc);
+        result = ipt__axes_write_description(*plan, passes->desc);
     if (result) {
         ipt_plan_destroy(*plan);
         *plan = NULL;
@@ -351,24 +400,30 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
 {
     ipt_context *const context = contexts[0];
     ipt__array array;
-    ipt__pass passes[IPT__MOST_PASSES + 1];
+    ipt__pass list[IPT__MOST_PASSES + 1];
+    ipt__passes passes;
     ipt_plan_desc one;
     size_t repeats;
-    int count, doubles = 0, applies = -1;
+    int doubles = 0;
     ipt_result result = ipt__axes_take(desc, &array);
     if (result)
         return result;
 #ifndef IPT_NO_PAPERS
     doubles = !desc->host && !desc->max_device_memory && !desc->max_host_memory && !(desc->flags & IPT_OUT_OF_PLACE);
 #endif
-    count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, passes);
-    if (!count)
-        passes[count++] = ipt__pass_of_row(&array);
-    if (desc->expression)
-        applies = ipt__passes_apply(&array, passes, &count);
-    one = ipt__pass_desc(desc, &array, &passes[0], &repeats);
-    if (count > 1 || repeats > 1 || passes[0].inner_rows || split || one.batch_stride % ipt__unit_bytes(one.elem_size))
-        return ipt__passes_plan_make(contexts, split, desc, &array, passes, count, applies, plan);
+    passes.contexts = contexts;
+    passes.split = split;
+    passes.desc = desc;
+    passes.array = &array;
+    passes.list = list;
+    passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list);
+    if (!passes.count)
+        list[passes.count++] = ipt__pass_of_row(&array);
+    passes.applies = desc->expression ? ipt__passes_apply(&array, list, &passes.count) : -1;
+    one = ipt__pass_desc(desc, &array, &list[0], &repeats);
+    if (passes.count > 1 || repeats > 1 || list[0].inner_rows || split ||
+        one.batch_stride % ipt__unit_bytes(one.elem_size))
+        return ipt__passes_plan_make(&passes, plan);
     result = ipt__any_plan_make(context, &one, NULL, plan);
     if (!result)
         result = ipt__plan_add_narrow(*plan, &one, ipt__unit_bytes(desc->elem_size));

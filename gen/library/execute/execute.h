@@ -159,6 +159,9 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
     cl_int status = CL_COMPLETE, error;
     events[0] = NULL;
     events[1] = workspace->last;
+    if (workspace->bytes < run->plan->layout.workspace)
+        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "the plan's workspace has %zu of %zu bytes: it could not grow",
+                         workspace->bytes, run->plan->layout.workspace);
     if (workspace->borrower != run->plan) { /* another plan's counters and flags lie at other offsets */
         run->plan->dirty = 1;
         workspace->borrower = run->plan;

@@ -16,23 +16,18 @@ static ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t rows, size
     return desc;
 }
 
-/* Makes a plan for pieces. It has `workspace` bytes of its own, or borrows from the owner. */
-static ipt_result ipt__cut_piece_plan(ipt_plan *plan, ipt_plan_desc desc, size_t workspace, ipt_plan *owner,
-                                      ipt_plan **made)
+/* Makes a plan for pieces. */
+static ipt_result ipt__cut_piece_plan(ipt_plan *plan, const ipt_plan_desc *desc, ipt_plan **made)
 {
-    ipt__host_share *const share = &plan->host->staging.shares[0];
-    ipt_result result;
-    desc.max_workspace = owner ? ipt__max(ipt__max(workspace, owner->layout.workspace), 1) : workspace;
-    result = plan->host->make_piece(share->context, &desc, owner, made);
-    if (result == IPT_ERROR_UNSUPPORTED) {
-        desc.max_workspace = 1;
-        result = plan->host->make_piece(share->context, &desc, owner, made);
-    }
+    const ipt_result result =
+        plan->host->make_piece(plan->host->staging.shares[0].context, desc, plan->workspace, made);
+    if (!result)
+        plan->enough = ipt__max(plan->enough, (*made)->enough);
     return result;
 }
 
-/* Makes the plans for whole chunks, the last chunk and the remainder. The first plan owns `workspace` bytes. */
-static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host host)
+/* Makes the plans for whole chunks, the last chunk, the remainder and groups. */
+static IPT__RARE ipt_result ipt__cut_plans(ipt_plan *plan, ipt_host host)
 {
     const ipt__cut *const cut = &plan->host->cut;
     ipt_plan **const plans = plan->host->staging.shares[0].plans;
@@ -40,22 +35,22 @@ static ipt_result ipt__cut_make_plans(ipt_plan *plan, size_t workspace, ipt_host
     const size_t rows = cut->matrices ? plan->problem.desc.rows : cut->tall ? cut->length : cut->shorter;
     const size_t cols = cut->matrices ? plan->problem.desc.cols : cut->tall ? cut->shorter : cut->length;
     ipt_plan_desc desc = ipt__cut_piece_desc(plan, rows, cols, whole, host);
-    ipt_result result = ipt__cut_piece_plan(plan, desc, workspace, NULL, &plans[0]);
+    ipt_result result = ipt__cut_piece_plan(plan, &desc, &plans[0]);
     if (!result && last != whole) {
         desc.batch = last;
-        result = ipt__cut_piece_plan(plan, desc, 0, plans[0], &plans[1]);
+        result = ipt__cut_piece_plan(plan, &desc, &plans[1]);
     }
     if (!result && cut->rest) {
         desc = ipt__cut_piece_desc(plan, cut->tall ? cut->rest : cut->shorter, cut->tall ? cut->shorter : cut->rest, 1,
                                    host);
-        result = ipt__cut_piece_plan(plan, desc, 0, plans[0], &plans[IPT__CUT_PLAN_REST]);
+        result = ipt__cut_piece_plan(plan, &desc, &plans[IPT__CUT_PLAN_REST]);
     }
     if (!result && cut->group > 1) { /* of a group's super-elements; the chunks' plans apply the expression */
         desc = ipt__cut_piece_desc(plan, cut->tall ? cut->panels : cut->group, cut->tall ? cut->group : cut->panels, 1,
                                    host);
         desc.elem_size = cut->piece_bytes;
         ipt__desc_drop_expression(&desc);
-        result = ipt__cut_piece_plan(plan, desc, 0, plans[0], &plans[IPT__CUT_PLAN_GROUP]);
+        result = ipt__cut_piece_plan(plan, &desc, &plans[IPT__CUT_PLAN_GROUP]);
     }
     return result;
 }
@@ -66,48 +61,15 @@ static ipt_plan *ipt__cut_plan_of(const ipt_plan *plan, size_t index)
     return plans[ipt__cut_count(plan, index) != ipt__cut_count(plan, 0)];
 }
 
-/* Bytes of workspace that the plans of a share own. */
-static size_t ipt__share_workspace(const ipt__host_share *share)
-{
-    size_t bytes = 0;
-    int i;
-    for (i = 0; i < 4; ++i) {
-        bytes += share->plans[i] && !ipt__plan_borrows(share->plans[i]) ? share->plans[i]->layout.workspace : 0;
-        bytes += share->block_plans[i] && !ipt__plan_borrows(share->block_plans[i])
-                     ? share->block_plans[i]->layout.workspace
-                     : 0;
-    }
-    return bytes;
-}
-
-/* True if the workspace of a cut plan is within the desc's limit. */
-static int ipt__cut_obeys(const ipt_plan *plan)
-{
-    return plan->problem.desc.max_workspace <= 1 ||
-           ipt__share_workspace(&plan->host->staging.shares[0]) <= plan->problem.desc.max_workspace;
-}
-
-/* Makes all plans but those for blocks. A plan that cannot borrow owns workspace. If the sum exceeds the limit, all
- * plans are made again with the least workspace. */
-static IPT__RARE ipt_result ipt__cut_plans(ipt_plan *plan, size_t workspace, ipt_host host)
-{
-    ipt_plan **const plans = plan->host->staging.shares[0].plans;
-    ipt_result result = ipt__cut_make_plans(plan, workspace, host);
-    int i;
-    if (result || ipt__cut_obeys(plan))
-        return result;
-    for (i = 3; i >= 0; --i) {
-        ipt_plan_destroy(plans[i]);
-        plans[i] = NULL;
-    }
-    return ipt__cut_make_plans(plan, 1, host);
-}
-
-/* The workspace's share of a limit of device memory. */
+/* The workspace's share of a limit of device memory, which the plan's workspace keeps if the desc leaves it to the
+ * plan.
+ */
 static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 {
-    return plan->problem.desc.max_workspace ? plan->problem.desc.max_workspace
-                                            : ipt__max(limit / 64, ipt__min((size_t)1 << 20, limit / 8));
+    size_t *const allowed = &plan->workspace->limit;
+    if (!plan->problem.desc.max_workspace)
+        *allowed = ipt__max(ipt__min(*allowed, ipt__max(limit / 64, ipt__min((size_t)1 << 20, limit / 8))), 2);
+    return *allowed;
 }
 
 /* `bytes`, limited to the largest buffer of the device. */
@@ -184,26 +146,22 @@ static ipt_result ipt__cut_open_bus(ipt_plan *plan, size_t limit)
 {
     ipt__host *const host = &plan->host->staging;
     ipt__host_share *const share = &host->shares[0];
-    const size_t panels = ipt__min(plan->host->cut.chunks, IPT__CUT_SLOTS) * plan->host->cut.chunk_bytes;
-    const size_t own = ipt__share_workspace(share),
-                 workspace = ipt__min(limit - own - panels, ipt__cut_workspace(plan, limit));
+    const size_t enough = plan->enough, workspace = ipt__max(plan->workspace->bytes, ipt__cut_workspace(plan, limit));
     ipt_result result;
     int i;
-    if (plan->host->cut.matrices)
+    if (plan->host->cut.matrices || enough)
         return IPT_SUCCESS;
-    result = ipt__bus_choose(plan, ipt__cut_most(plan, limit - own - workspace));
+    result = ipt__bus_choose(plan, ipt__cut_most(plan, limit - workspace));
     for (i = 0; i < IPT__BLOCK_PLANS && !result && host->commands; ++i) {
-        const ipt_plan_desc desc = ipt__bus_piece_desc(plan, i);
-        ipt_plan *const first = share->block_plans[0];
+        ipt_plan_desc desc = ipt__bus_piece_desc(plan, i);
+        desc.max_workspace = ipt__max(workspace, 2); /* no more than that of the panels, if it is the least */
         if (desc.rows)
-            result = ipt__cut_piece_plan(plan, desc, i ? 0 : workspace,
-                                         first && !ipt__plan_borrows(first) ? first : share->plans[0],
-                                         &share->block_plans[i]);
+            result = ipt__cut_piece_plan(plan, &desc, &share->block_plans[i]);
     }
-    if (result || !host->commands ||
-        (ipt__cut_obeys(plan) && ipt__share_workspace(share) + ipt__bus_device_bytes(plan->host) <= limit))
+    if (result || !host->commands || !plan->enough)
         return result;
-    for (i = IPT__BLOCK_PLANS - 1; i >= 0; --i) {
+    plan->enough = 0;
+    for (i = 0; i < IPT__BLOCK_PLANS; ++i) {
         ipt_plan_destroy(share->block_plans[i]);
         share->block_plans[i] = NULL;
     }
@@ -251,10 +209,10 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
         return IPT_ERROR_OUT_OF_MEMORY;
     share = &host->shares[0];
     share->context = plan->context;
-    result = ipt__cut_plans(plan, workspace, IPT_HOST_SYNCHRONOUS);
-    if (result)
+    result = ipt__cut_plans(plan, IPT_HOST_SYNCHRONOUS);
+    if (result || plan->enough)
         return result;
-    used = ipt__share_workspace(share) + IPT__CUT_SLOTS * plan->host->cut.chunk_bytes;
+    used = plan->workspace->bytes + IPT__CUT_SLOTS * plan->host->cut.chunk_bytes;
     if (used > limit)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %zu: %zu bytes of it would be needed, workspace included",
                          plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",

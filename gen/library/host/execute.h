@@ -157,17 +157,16 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     desc.host_queues = 0;
     desc.flags &= ~IPT_MEASURE;
     desc.measure_buffer = NULL;
-    if (desc.max_workspace) /* this plan's own workspace counts, too */
-        desc.max_workspace = ipt__max(1, desc.max_workspace - ipt__min(desc.max_workspace, plan->layout.workspace));
-    result = ipt__host_plan_make_as(plan->context, &desc, NULL, 1, &plan->host->pieces);
-    if (result) {
-        ipt__keep_cause(why);
-        return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; it cannot go in pieces: %s", cause, why);
+    result = ipt__host_plan_make_as(plan->context, &desc, plan->workspace, 1, &plan->host->pieces);
+    if (!result && plan->host->pieces->enough) {
+        result = ipt__fail_workspace(plan->host->pieces, plan->workspace->limit, 0);
+        ipt_plan_destroy(plan->host->pieces);
+        plan->host->pieces = NULL;
     }
-    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-    plan->host->workspace = plan->host->pieces->host->workspace;
-    IPT_LOCK_RELEASE(&plan->workspace->lock);
-    return IPT_SUCCESS;
+    if (!result)
+        return IPT_SUCCESS;
+    ipt__keep_cause(why);
+    return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; it cannot go in pieces: %s", cause, why);
 }
 
 /* Executes in pieces. The pieces' plan is kept if the device will refuse the same size again. Memory that other
@@ -181,9 +180,6 @@ static ipt_result ipt__host_run_pieces(ipt__host_run *run)
     if (!plan->context->allocation || plan->problem.span_bytes <= plan->context->allocation) {
         ipt_plan_destroy(plan->host->pieces);
         plan->host->pieces = NULL;
-        IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-        plan->host->workspace = 0;
-        IPT_LOCK_RELEASE(&plan->workspace->lock);
     }
     return result;
 }

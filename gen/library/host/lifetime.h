@@ -11,9 +11,10 @@ static ipt_result ipt__host_plan_begin(ipt_plan *plan)
 }
 
 #ifndef IPT_NO_HOST_STREAMING
-static ipt_result ipt__host_plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
+static ipt_result ipt__host_plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
+                                     ipt_plan **plan)
 {
-    ipt_result result = ipt__plan_new(context, desc, owner, plan);
+    ipt_result result = ipt__plan_new(context, desc, lent, plan);
     if (result)
         return result;
     result = ipt__host_plan_begin(*plan);
@@ -62,16 +63,73 @@ static void ipt__cut_describe(ipt__text *out, const ipt__host_plan *plan)
                       plan->bus_bands.bus_bytes);
 }
 
+/* Describes the plans of a share's parts or pieces, each in its own words. */
+static void ipt__share_describe(ipt__text *out, const ipt_plan *plan, size_t index)
+{
+    static const char *const parts[] = {"a part", "the last part"}, *const pieces[] = {"each chunk", "the last chunk",
+                                                                                       "the remainder", "each group"};
+    const ipt__host_share *const share = &plan->host->staging.shares[index];
+    const int cut = plan->host->cut.chunk_bytes != 0;
+    int i;
+    for (i = 0; i < 4; ++i)
+        if (share->plans[i] && cut)
+            ipt__text_add(out, "  %s: %s", pieces[i], share->plans[i]->description);
+        else if (share->plans[i])
+            ipt__text_add(out, "  device %zu, %s: %s", index + 1, parts[i], share->plans[i]->description);
+    for (i = 0; i < IPT__BLOCK_PLANS; ++i)
+        if (share->block_plans[i])
+            ipt__text_add(out, "  pinned: %s", share->block_plans[i]->description);
+}
+
+/* Bytes of a description that contains those of the plans which a plan consists of. */
+static size_t ipt__description_bytes(const ipt_plan *plan)
+{
+    const ipt__host *const host = &plan->host->staging;
+    size_t bytes = IPT__DESCRIPTION_BYTES, s;
+    int i;
+    for (s = 0; s < host->share_count; ++s)
+        for (i = 0; i < 4; ++i) {
+            const ipt__host_share *const share = &host->shares[s];
+            bytes += share->plans[i] ? strlen(share->plans[i]->description) + 100 : 0;
+            bytes += share->block_plans[i] ? strlen(share->block_plans[i]->description) + 100 : 0;
+        }
+    return bytes + (plan->host->pieces ? strlen(plan->host->pieces->description) : 0);
+}
+
 static ipt_result ipt__host_plan_describe(ipt_plan *plan)
 {
-    char text[IPT__DESCRIPTION_BYTES];
-    ipt__text out = ipt__text_in(text, sizeof text);
-    if (!plan->host->cut.chunk_bytes)
+    const ipt__host *const host = &plan->host->staging;
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    ipt_result result;
+    size_t capacity, s;
+    char *text;
+    ipt__text out;
+    if (!host->shares && !plan->host->pieces)
         return ipt__plan_write_description(plan);
-    ipt__describe_stages(&out, plan);
-    ipt__cut_describe(&out, plan->host);
-    ipt__describe_memory(&out, plan, plan->layout.workspace + plan->host->workspace);
-    return ipt__plan_keep_description(plan, text);
+    capacity = ipt__description_bytes(plan);
+    text = (char *)ipt__allocate(allocator, capacity);
+    if (!text)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    out = ipt__text_in(text, capacity);
+    if (plan->host->pieces) {
+        ipt__describe_matrices(&out, plan, 1, "device");
+        ipt__text_add(&out, " of %zu, because the matrix is too large for it\n%s", plan->host->split_count,
+                      plan->host->pieces->description);
+    } else if (plan->host->cut.chunk_bytes) {
+        ipt__describe_matrices(&out, plan, plan->host->cut.chunks, "chunk");
+        ipt__text_add(&out, "\n");
+        ipt__cut_describe(&out, plan->host);
+    } else {
+        ipt__describe_matrices(&out, plan, host->part_count, "part");
+        ipt__text_add(&out, " on %zu %s\n", host->share_count, host->share_count == 1 ? "device" : "devices");
+    }
+    for (s = 0; s < host->share_count; ++s)
+        ipt__share_describe(&out, plan, s);
+    if (!ipt__plan_borrows(plan))
+        ipt__describe_memory(&out, plan, ipt_plan_workspace(plan));
+    result = ipt__plan_keep_description(plan, text);
+    ipt__release(allocator, text);
+    return result;
 }
 
 /* Releases a plan's resources for host matrices: parts' plans, buffers, queues. */
@@ -85,7 +143,7 @@ static IPT__RARE void ipt__host_close(ipt_plan *plan)
         ipt__host_share *const share = &host->shares[s];
         for (i = 0; i < IPT__BLOCK_PLANS; ++i)
             ipt_plan_destroy(share->block_plans[i]);
-        for (i = 3; i >= 0; --i) /* later plans may borrow from the first */
+        for (i = 0; i < 4; ++i)
             ipt_plan_destroy(share->plans[i]);
         if (share->slots)
             ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->slots, 0, NULL, NULL);
@@ -109,20 +167,39 @@ static IPT__RARE void ipt__host_close(ipt_plan *plan)
 
 #endif
 
+/* Destroys the plans that a plan consists of, and releases the workspaces that it lends them. */
+static IPT__RARE void ipt__plan_empty(ipt_plan *plan)
+{
+    size_t i;
+    while (plan->pass_count)
+        ipt_plan_destroy(plan->passes[--plan->pass_count].plan);
+    ipt_plan_destroy(plan->copies);
+    ipt_plan_destroy(plan->narrow);
+    plan->copies = plan->narrow = NULL;
+#ifndef IPT_NO_HOST_STREAMING
+    if (plan->host) {
+        ipt_plan_destroy(plan->host->pieces);
+        plan->host->pieces = NULL;
+        ipt__host_close(plan);
+        memset(&plan->host->cut, 0, sizeof plan->host->cut);
+        memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
+        memset(&plan->host->bus_bands, 0, sizeof plan->host->bus_bands);
+    }
+#endif
+    ipt__workspace_close(&plan->own);
+    for (i = 0; plan->divided && i < plan->devices; ++i)
+        ipt__workspace_close(&plan->divided[i]);
+}
+
 IPT_API void ipt_plan_destroy(ipt_plan *plan)
 {
     ipt__host_plan *host;
     if (!plan)
         return;
-    while (plan->pass_count)
-        ipt_plan_destroy(plan->passes[--plan->pass_count].plan);
-    ipt_plan_destroy(plan->copies);
-    ipt_plan_destroy(plan->narrow);
+    ipt__plan_empty(plan);
     host = plan->host;
     if (host) {
 #ifndef IPT_NO_HOST_STREAMING
-        ipt_plan_destroy(host->pieces);
-        ipt__host_close(plan);
         while (host->split_count)
             ipt_context_destroy(host->split[--host->split_count]);
         ipt__release(&plan->context->allocator, host->split);
@@ -147,27 +224,52 @@ static ipt_result ipt__host_plan_end(ipt_plan **plan, ipt_result result)
 }
 #endif
 
+/* Fails because the plans that a plan consists of need more than `limit` bytes. What they share has to hold `enough` on
+ * each device; 0: unknown. */
+static ipt_result ipt__fail_workspace(const ipt_plan *plan, size_t limit, size_t enough)
+{
+    ipt__fail(IPT_ERROR_UNSUPPORTED,
+              "max_workspace allows %zu bytes, too few for the %s of %zu x %zu elements of %zu bytes", limit,
+              plan->host->split_count       ? "parts"
+              : plan->problem.desc.rows > 1 ? "pieces"
+                                            : "passes",
+              plan->problem.desc.rows, plan->problem.desc.cols, plan->problem.desc.elem_size);
+    return enough ? ipt__advise(offsetof(ipt_plan_desc, max_workspace), enough * plan->devices) : IPT_ERROR_UNSUPPORTED;
+}
+
+/* Makes the plans that a plan consists of; what: of their maker. */
+typedef ipt_result (*ipt__opener)(ipt_plan *plan, const void *what);
+
+/* Makes the plans that a plan consists of within its workspaces' limit. The limit may change how a matrix is cut: so a
+ * higher one is tried before an error names it. It serves if the desc leaves it to the plan. */
+static IPT__RARE ipt_result ipt__plan_fit(ipt_plan *plan, ipt__opener open, const void *what)
+{
+    enum { TRIES = 16 };
+    const int left = !plan->problem.desc.max_workspace;
+    const size_t budget = ipt__problem_budget(&plan->problem);
+    size_t limit = 0, i;
+    int tries;
+    ipt_result result = open(plan, what);
+    for (tries = 0; tries < TRIES && !result && plan->enough && !ipt__plan_borrows(plan); ++tries) {
+        limit = plan->enough;
+        ipt__plan_empty(plan);
+        plan->enough = 0;
+        plan->problem.desc.max_workspace = plan->own.limit = limit;
+        for (i = 0; plan->divided && i < plan->devices; ++i)
+            plan->divided[i].limit = limit;
+        result = open(plan, what);
+    }
+    if (!tries || (left && !plan->enough && (result || limit * plan->devices <= budget)))
+        return result;
+    return ipt__fail_workspace(plan, budget, result || plan->enough ? 0 : limit);
+}
+
 IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
 {
-    size_t bytes, of_passes = 0;
-    int pass;
-#ifndef IPT_NO_HOST_STREAMING
-    int i;
-#endif
-    if (!plan)
-        return 0;
-    for (pass = 0; plan->passes_cut && pass < plan->pass_count; ++pass)
-        of_passes += ipt_plan_workspace(plan->passes[pass].plan);
-    if (of_passes)
-        return of_passes;
-    IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first execution of a host matrix adds to it */
-    bytes = ipt__max(plan->own.bytes, plan->layout.workspace) + (plan->host ? plan->host->workspace : 0);
-    IPT_LOCK_RELEASE(&plan->workspace->lock);
-#ifndef IPT_NO_HOST_STREAMING
-    for (i = 0; plan->host && plan->host->cut.chunk_bytes && i < 4; ++i) { /* the plans of the pieces have no pieces */
-        const ipt_plan *const piece = plan->host->staging.shares[0].plans[i];
-        bytes += piece ? ipt_plan_workspace(piece) - piece->layout.workspace : 0;
+    size_t bytes = 0, i;
+    for (i = 0; plan && i < plan->devices; ++i) {
+        IPT_LOCK_ACQUIRE(&plan->workspace[i].lock); /* a first execution of a host matrix may need more */
+        bytes += plan->workspace[i].bytes;
     }
-#endif
     return bytes;
 }

@@ -9,9 +9,7 @@ static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
         ipt__keep_cause(cause);
         plan->host->most = ipt__less_than(plan->context, plan->refused);
         plan->refused = 0;
-        ipt__host_close(plan);
-        memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
-        memset(&plan->host->bus_bands, 0, sizeof plan->host->bus_bands);
+        ipt__plan_empty(plan);
         result = ipt__cut_open_device(plan, limit);
         if (result == IPT_ERROR_UNSUPPORTED) /* no smaller pieces exist */
             return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
@@ -46,43 +44,16 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
     return limit < budget || (!shared && limit - budget < plan->problem.span_bytes);
 }
 
-static IPT__RARE ipt_result ipt__cut_open_host(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__cut_open_host(ipt_plan *plan, const void *unused)
 {
+    (void)unused;
     plan->host->make_piece = ipt__plan_make;
     return ipt__cut_open_smaller(plan, plan->problem.desc.max_device_memory ? plan->problem.desc.max_device_memory
                                                                             : ipt__cut_limit(plan) / 4 * 3);
 }
 
-/* Opens a cut plan within max_workspace. An error names a limit that was tried, because the limit changes how the
- * matrix is cut. */
-static ipt_result ipt__cut_open_limited(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
-{
-    enum { TRIES = 16 };
-    const size_t limit = plan->problem.desc.max_workspace;
-    ipt_result result = open(plan);
-    int i;
-    if (result || ipt__cut_obeys(plan))
-        return result;
-    for (i = 0; i < TRIES && !result && !ipt__cut_obeys(plan); ++i) {
-        plan->problem.desc.max_workspace = ipt__share_workspace(&plan->host->staging.shares[0]);
-        ipt__host_close(plan);
-        memset(&plan->host->cut, 0, sizeof plan->host->cut);
-        memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
-        memset(&plan->host->bus_bands, 0, sizeof plan->host->bus_bands);
-        result = open(plan);
-    }
-    if (result || i == TRIES)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "max_workspace allows %zu bytes, too few for the pieces of a %zu x %zu matrix of %zu bytes",
-                         limit, plan->problem.desc.rows, plan->problem.desc.cols, plan->problem.desc.elem_size);
-    ipt__fail(IPT_ERROR_UNSUPPORTED,
-              "max_workspace allows %zu bytes, too few for the pieces of a %zu x %zu matrix of %zu bytes", limit,
-              plan->problem.desc.rows, plan->problem.desc.cols, plan->problem.desc.elem_size);
-    return ipt__advise(offsetof(ipt_plan_desc, max_workspace), plan->problem.desc.max_workspace);
-}
-
 /* Opens a cut plan with `open`, the function for its kind of matrices. */
-static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt_plan *plan))
+static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     ipt_result result;
@@ -102,37 +73,27 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt_result (*open)(ipt
                          ipt_host_string(desc->host), ipt__cut_limit(plan));
     if (!plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
-    result = ipt__cut_open_limited(plan, open);
+    result = ipt__plan_fit(plan, open, NULL);
     if (!result && desc->move && !plan->host->cut.matrices)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
                            ipt_move_string(desc->move));
-    if (!result)
-        plan->host->workspace = ipt__share_workspace(&plan->host->staging.shares[0]);
     return result;
 }
 
-/* Refuses a plan with a limit that its parts accept, too. A limit for the plan alone would fail at the first execution.
- */
-static ipt_result ipt__plan_propose_for_parts(const ipt_plan *refused)
+/* Refuses a plan of parts that its own limit refused. A limit for the plan alone would fail at the first execution. */
+static ipt_result ipt__plan_propose_for_parts(ipt_plan *refused)
 {
-    ipt_plan_desc desc = refused->problem.desc;
-    ipt_plan *trial;
-    size_t enough = 0;
-    desc.host = IPT_HOST_AUTO;
-    desc.max_workspace = refused->enough;
-    if (!ipt__plan_make(refused->context, &desc, NULL, &trial)) {
-        if (!ipt__host_plan_begin(trial))
-            enough = ipt__host_open(trial, IPT_HOST_OVERLAPPED) ? trial->enough : 0;
-        ipt_plan_destroy(trial);
-    }
-    return ipt__fail_for_parts(ipt__problem_budget(&refused->problem), ipt__max(enough, refused->enough));
+    const size_t enough = refused->enough;
+    if (ipt__host_open(refused, IPT_HOST_OVERLAPPED) == IPT_SUCCESS)
+        refused->enough = 0;
+    return ipt__fail_for_parts(refused, ipt__max(enough, refused->enough));
 }
 
 /* Makes a plan for matrices on the device or in host memory. in_pieces: cut the matrix even if it would fit. */
-static IPT__RARE ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
-                                                   int in_pieces, ipt_plan **plan)
+static IPT__RARE ipt_result ipt__host_plan_make_as(ipt_context *context, const ipt_plan_desc *desc,
+                                                   ipt__workspace *lent, int in_pieces, ipt_plan **plan)
 {
-    ipt_result result = ipt__host_plan_new(context, desc, owner, plan);
+    ipt_result result = ipt__host_plan_new(context, desc, lent, plan);
     if (result)
         return result;
     (*plan)->host->in_pieces = in_pieces;
@@ -146,7 +107,8 @@ static IPT__RARE ipt_result ipt__host_plan_make_as(ipt_context *context, const i
     return ipt__host_plan_end(plan, result);
 }
 
-static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
+static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
+                                      ipt_plan **plan)
 {
-    return ipt__host_plan_make_as(context, desc, owner, 0, plan);
+    return ipt__host_plan_make_as(context, desc, lent, 0, plan);
 }

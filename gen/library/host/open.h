@@ -39,20 +39,11 @@ static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t f
     }
 }
 
-/* Makes a plan for parts of `length`. It borrows the workspace of the plan, or of the plan for the other parts.
- * Otherwise it owns workspace within the rest of the plan's limit. */
-static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, size_t length, ipt_plan **made)
+/* Makes a plan for a share's parts of `length`. All parts of a device use one workspace. */
+static ipt_result ipt__host_part_plan(ipt_plan *plan, size_t share, size_t length, ipt_plan **made)
 {
     ipt_plan_desc desc = plan->problem.desc;
-    ipt_plan *const first = share->plans[0], *owner = plan->host->split_count ? NULL : plan;
-    const size_t budget = ipt__problem_budget(&plan->problem),
-                 devices = plan->host->split_count ? plan->host->split_count : 1;
-    const size_t left = budget > plan->layout.workspace && (!first || ipt__plan_borrows(first))
-                            ? (budget - plan->layout.workspace) / devices
-                            : 0;
     ipt_result result;
-    if (first && !ipt__plan_borrows(first) && (!owner || owner->layout.workspace < first->layout.workspace))
-        owner = first;
     if (desc.batch > 1)
         desc.batch = length;
     else
@@ -61,46 +52,18 @@ static ipt_result ipt__host_part_plan(ipt_plan *plan, ipt__host_share *share, si
     desc.flags &= ~(IPT_MEASURE | IPT_OUT_OF_PLACE);
     desc.measure_buffer = NULL;
     desc.host = IPT_HOST_SYNCHRONOUS;
-    desc.max_workspace = ipt__max(ipt__max(left, owner ? owner->layout.workspace : 0), 1);
-    result = ipt__plan_make(share->context, &desc, owner, made);
-    if (result == IPT_ERROR_UNSUPPORTED) {
-        desc.max_workspace = 1;
-        result = ipt__plan_make(share->context, &desc, owner, made);
-    }
+    result = ipt__plan_make(plan->host->staging.shares[share].context, &desc, plan->workspace + share, made);
+    if (!result)
+        plan->enough = ipt__max(plan->enough, (*made)->enough);
     return result;
 }
 
-/* Bytes of workspace that the parts' plans own. least: the largest minimum of any of them. */
-static size_t ipt__host_workspace(const ipt__host *host, size_t *least)
-{
-    size_t s, bytes = 0;
-    int i;
-    *least = 0;
-    for (s = 0; s < host->share_count; ++s)
-        for (i = 0; i < 2; ++i) {
-            const ipt_plan *const part = host->shares[s].plans[i];
-            bytes += part && !ipt__plan_borrows(part) ? part->layout.workspace : 0;
-            *least = part ? ipt__max(*least, part->layout.minimum_workspace) : *least;
-        }
-    return bytes;
-}
-
-static ipt_result ipt__fail_for_parts(size_t budget, size_t enough)
+/* Refuses a plan with a limit that its parts accept, too. */
+static ipt_result ipt__fail_for_parts(const ipt_plan *plan, size_t enough)
 {
     ipt__fail(IPT_ERROR_UNSUPPORTED, "max_workspace allows %zu bytes, too few for a plan and the parts of host",
-              budget);
+              ipt__problem_budget(&plan->problem));
     return ipt__advise(offsetof(ipt_plan_desc, max_workspace), enough);
-}
-
-/* Refuses parts that exceed the plan's workspace limit. Each device needs room for two plans if the second cannot
- * borrow from the first. The plan's own workspace counts as well. */
-static ipt_result ipt__host_check_workspace(ipt_plan *plan, size_t bytes, size_t least)
-{
-    const size_t budget = ipt__problem_budget(&plan->problem);
-    if (!budget || plan->layout.workspace + bytes <= budget)
-        return IPT_SUCCESS;
-    plan->enough = (plan->host->split_count ? 2 * plan->host->split_count : 3) * least;
-    return ipt__fail_for_parts(budget, plan->enough);
 }
 
 /* Makes a queue for a share. Where kernels must not run at once, the host matrices of a context use its queue. */
@@ -129,10 +92,11 @@ static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     const size_t devices = plan->host->split_count ? plan->host->split_count : 1;
     const size_t all = plan->problem.desc.batch > 1 ? plan->problem.desc.batch
                                                     : ipt__max(plan->problem.desc.rows, plan->problem.desc.cols);
-    size_t length, i, s, bytes = 0, least;
+    size_t length, i, s, bytes = 0;
     ipt_result result = IPT_SUCCESS;
     if (host->shares)
         return IPT_SUCCESS; /* a cut plan was opened when it was made */
+    plan->enough = 0;
     length = ipt__host_cut(plan, devices, &host->part_count);
     host->share_count = ipt__min(devices, host->part_count);
     host->shares = (ipt__host_share *)ipt__allocate(allocator, host->share_count * sizeof *host->shares);
@@ -152,7 +116,7 @@ static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
             cl_command_queue *const queue = &share->queues[share->queue_count];
             ipt__host_place(plan, part, i * length, its_length);
             if (!whole && !*its_plan)
-                result = ipt__host_part_plan(plan, share, its_length, its_plan);
+                result = ipt__host_part_plan(plan, s, its_length, its_plan);
             part->share = share;
             part->plan = *its_plan;
             part->device = bytes;
@@ -169,18 +133,11 @@ static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     if (!result && whole)
         result = ipt__host_launch_parts(plan, host);
 #endif
-    if (!result) {
-        bytes = ipt__host_workspace(host, &least);
-        result = ipt__host_check_workspace(plan, bytes, least);
-    }
-    if (result) {
+    if (!result && plan->enough && !plan->host->split_count) /* a split plan's are made when it is */
+        result = ipt__fail_for_parts(plan, plan->enough);
+    if (result)
         ipt__host_close(plan);
-        return result;
-    }
-    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-    plan->host->workspace = bytes;
-    IPT_LOCK_RELEASE(&plan->workspace->lock);
-    return IPT_SUCCESS;
+    return result;
 }
 
 /* Allocates pinned staging memory on devices that gain by it. If that fails, the driver transfers pageable matrices

@@ -155,7 +155,8 @@ typedef struct ipt__cut {
 } ipt__cut;
 
 /* Makes a plan for pieces. */
-typedef ipt_result (*ipt__plan_maker)(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
+struct ipt__workspace;
+typedef ipt_result (*ipt__plan_maker)(ipt_context *context, const ipt_plan_desc *desc, struct ipt__workspace *lent,
                                       ipt_plan **plan);
 
 /* How a cut matrix is transferred by blocks. This needs host memory that the device accesses, and enough device
@@ -197,7 +198,6 @@ typedef struct ipt__host_plan {
     ipt__plan_maker make_piece; /* makes the plans of a cut matrix's pieces */
     ipt__blocks blocks;
     ipt__bus_bands bus_bands;
-    size_t workspace;    /* bytes that the parts' plans own; guarded by the workspace's lock */
     size_t most;         /* largest buffer in bytes for cut matrices; 0: no limit */
     int in_pieces;       /* made because the device refused the whole host matrix */
     ipt_plan *pieces;    /* such a plan, which executes for this one; NULL: none */

@@ -112,11 +112,12 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
     ipt__moves_list moves;
     const size_t bytes = cut->block_bytes;
     ipt__move_step *const steps = (ipt__move_step *)run->plan->host->staging.scratch;
-    char *blocks = (char *)(steps + 2 * IPT__CUT_BATCH), *kept[2];
+    char *blocks, *kept[2];
     size_t left = ipt__moves_count(cut), count;
     int turn = 0, i;
-    if (!left)
+    if (!left) /* the plan has no scratch then */
         return;
+    blocks = (char *)(steps + 2 * IPT__CUT_BATCH);
     batches[0].steps = steps;
     batches[1].steps = steps + IPT__CUT_BATCH;
     kept[0] = blocks + (3 * RANGES + 1) * bytes;

@@ -29,18 +29,43 @@ static ipt_result ipt__split_check_fields(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Makes a plan for matrices of contexts that ipt__split_check has accepted. */
+/* Gives a plan a workspace on each of several devices. They divide what the plan may take. */
+static ipt_result ipt__plan_divide(ipt_plan *plan, size_t devices)
+{
+    const size_t limit = plan->own.limit;
+    size_t i;
+    plan->devices = devices;
+    if (ipt__plan_borrows(plan))
+        return IPT_SUCCESS;
+    plan->divided = (ipt__workspace *)ipt__allocate(&plan->context->allocator, devices * sizeof *plan->divided);
+    if (!plan->divided)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    for (i = 0; i < devices; ++i)
+        ipt__workspace_begin(&plan->divided[i], limit == 1 ? 1 : ipt__max(limit / devices, 2));
+    plan->workspace = plan->divided;
+    return IPT_SUCCESS;
+}
+
+static ipt_result ipt__split_open(ipt_plan *plan, const void *unused)
+{
+    (void)unused;
+    return ipt__host_open(plan, IPT_HOST_OVERLAPPED);
+}
+
+/* Makes a plan for matrices of contexts that ipt__split_check has accepted. lent: a workspace for each of them, see
+ * ipt__plan_new. */
 static IPT__RARE ipt_result ipt__split_plan_make(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
-                                                 ipt_plan **plan)
+                                                 ipt__workspace *lent, ipt_plan **plan)
 {
     ipt_plan *made;
     ipt_host scheme;
     size_t i;
-    ipt_result result = ipt__host_plan_new(contexts[0], desc, NULL, &made);
+    ipt_result result = ipt__host_plan_new(contexts[0], desc, lent, &made);
     if (result)
         return result;
+    result = ipt__plan_divide(made, count);
     made->host->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->host->split);
-    if (!made->host->split)
+    if (!result && !made->host->split)
         result = IPT_ERROR_OUT_OF_MEMORY;
     for (i = 0; i < count && !result; ++i) {
         made->host->split[i] = contexts[i];
@@ -52,7 +77,7 @@ static IPT__RARE ipt_result ipt__split_plan_make(ipt_context *const *contexts, s
     if (!result)
         result = ipt__host_choose(made, NULL, &scheme);
     if (!result)
-        result = ipt__host_open(made, IPT_HOST_OVERLAPPED);
+        result = ipt__plan_fit(made, ipt__split_open, NULL);
     if (result == IPT_ERROR_OUT_OF_MEMORY && made->refused)
         result = ipt__host_make_pieces(made); /* in pieces through the first device */
     result = ipt__host_plan_end(&made, result);

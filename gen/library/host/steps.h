@@ -153,13 +153,12 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
 {
     ipt__host *const host = &plan->host->staging;
     const size_t limit = plan->problem.desc.max_host_memory, device = plan->problem.desc.max_device_memory;
-    size_t capacity, workspace = plan->problem.desc.max_workspace, used = 0;
-    ipt_result result;
+    size_t capacity, used = 0;
     /* Shrink the chunk until all buffers fit. */
     for (capacity = limit; capacity >= IPT__CUT_RUN_BYTES; capacity -= ipt__max(capacity / 64, 1)) {
         size_t piece = capacity;
         if (device) {
-            workspace = ipt__cut_workspace(plan, device);
+            const size_t workspace = ipt__cut_workspace(plan, device);
             piece = device > workspace ? ipt__min(piece, (device - workspace) / IPT__CUT_SLOTS) : 0;
         }
         used = 0;
@@ -188,8 +187,7 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
     if (!host->shares)
         return IPT_ERROR_OUT_OF_MEMORY;
     host->shares[0].context = plan->context;
-    result = ipt__cut_plans(plan, workspace, plan->problem.desc.host);
-    return result;
+    return ipt__cut_plans(plan, plan->problem.desc.host);
 }
 
 /* One execution and its current phase. */

@@ -356,14 +356,16 @@ IPT_API ipt_result(ipt_plan_execute_storage)(ipt_plan *plan, const ipt_storage *
     return ipt_plan_execute_storage_sized(sizeof *storage, plan, storage);
 }
 
-static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan)
+static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan, const void *unused)
 {
+    (void)unused;
     plan->host->make_piece = ipt__host_plan_make; /* a piece may be larger than the device */
     return ipt__cut_open_storage(plan);
 }
 
-static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
+static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
+                                         ipt_plan **plan)
 {
-    const ipt_result result = ipt__host_plan_new(context, desc, NULL, plan);
+    const ipt_result result = ipt__host_plan_new(context, desc, lent, plan);
     return result ? result : ipt__host_plan_end(plan, ipt__plan_cut(*plan, ipt__storage_open));
 }

@@ -101,7 +101,7 @@ typedef struct ipt_mpi_buffer {
 } ipt_mpi_buffer;
 
 /* The same for a block in device memory. Blocks until the result is there. Messages pass through pinned host memory, or
- * with IPT_MPI_DEVICE_AWARE through device memory. desc.split is not used. */
+ * with IPT_MPI_DEVICE_AWARE through device memory. UNSUPPORTED if desc.split is set: its devices share host memory. */
 IPT_API ipt_result ipt_mpi_plan_execute(ipt_mpi_plan *plan, const ipt_mpi_buffer *buffer,
                                         const ipt_host_options *options);
 

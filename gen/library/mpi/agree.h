@@ -16,8 +16,8 @@ struct ipt_mpi_plan {
     ipt__mpi_shape shape;
     struct ipt__mpi_local *locals; /* see ipt__mpi_make_locals */
     int local_count;
-    ipt_plan *owner;    /* the local plan whose workspace the others borrow */
-    size_t budget;      /* bytes of workspace for the local plans */
+    ipt__workspace *workspaces; /* of the local plans: one for each device of split, else one */
+    size_t workspace_count;
     size_t patch_side;  /* elements; 0: the matrix is not square. See mpi/square.h */
     ipt_plan *diagonal; /* transposes the rank's own tile of a square matrix; NULL: nothing moves */
     char *window;       /* memory for messages, of ipt_host_alloc, or with device_window its content */

@@ -7,12 +7,14 @@ static IPT__RARE void ipt__mpi_free(ipt_mpi_plan *plan, int ended)
 {
     ipt_context *const context = plan->context;
     int i;
-    for (i = plan->local_count - 1; i >= 0 && plan->locals; --i) /* later ones may borrow the first one's workspace */
-        if (plan->locals[i].plan != plan->owner)
-            ipt_plan_destroy(plan->locals[i].plan);
-    if (plan->diagonal != plan->owner)
-        ipt_plan_destroy(plan->diagonal);
-    ipt_plan_destroy(plan->owner);
+    for (i = 0; i < plan->local_count && plan->locals; ++i)
+        ipt_plan_destroy(plan->locals[i].plan);
+    ipt_plan_destroy(plan->diagonal);
+    while (plan->workspace_count) {
+        ipt__workspace_close(&plan->workspaces[--plan->workspace_count]);
+        IPT_LOCK_DESTROY(&plan->workspaces[plan->workspace_count].lock);
+    }
+    ipt__release(&context->allocator, plan->workspaces);
     ipt__release(&context->allocator, plan->locals);
     if (plan->reads)
         ipt__cl.clReleaseCommandQueue(plan->reads);
@@ -54,6 +56,13 @@ static ipt_result ipt__mpi_check(ipt_context *context, const ipt_mpi_desc *desc)
     if ((desc->split != NULL) != (desc->split_count != 0))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "split_count = %zu, and split is %sNULL: set both or neither",
                          desc->split_count, desc->split ? "not " : "");
+#ifdef IPT_NO_HOST_STREAMING
+    if (desc->split)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "split is set: ipt was compiled with IPT_NO_HOST_STREAMING");
+#else
+    if (desc->split)
+        return ipt__split_check(desc->split, desc->split_count);
+#endif
     return IPT_SUCCESS;
 }
 
@@ -151,9 +160,7 @@ static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
     result = ipt__mpi_make_locals(plan);
     if (!result && ipt__mpi_is_square(shape))
         result = ipt__mpi_make_diagonal(plan);
-    return result == IPT_ERROR_UNSUPPORTED
-               ? ipt__fail_further(result, "a local step, which has what messages leave of max_workspace")
-               : result;
+    return result;
 }
 
 /* Makes what messages need, whose size all ranks have agreed on. */

@@ -113,23 +113,24 @@ IPT_API ipt_result ipt_mpi_share_of_sized(size_t desc_bytes, const ipt_mpi_desc 
 
 /* ---- local steps ---- */
 
-/* Makes a plan of this rank's device. */
-static ipt_result ipt__mpi_make_plan(ipt_mpi_plan *plan, ipt_plan_desc *desc, ipt_plan **made)
+/* Makes the workspaces that the local plans share: one for each device of split, and one for this rank's device if it
+ * has a plan of its own. They divide `budget` bytes; 1: as little as possible. */
+static ipt_result ipt__mpi_make_workspaces(ipt_mpi_plan *plan, size_t budget)
 {
-    ipt_result result;
-    desc->max_workspace = plan->budget;
-    result = ipt__any_plan_make(plan->context, desc, plan->owner, made);
-    if (!result && !plan->owner) { /* the others share its workspace, which grows as they need */
-        plan->owner = *made;
-        plan->owner->own.grows = 1;
-    }
-    return result;
+    const size_t split = plan->desc.split_count, count = split + (!split || ipt__mpi_is_square(&plan->shape));
+    plan->workspaces = (ipt__workspace *)ipt__allocate(&plan->context->allocator, count * sizeof *plan->workspaces);
+    if (!plan->workspaces)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    for (; plan->workspace_count < count; ++plan->workspace_count)
+        ipt__workspace_begin(&plan->workspaces[plan->workspace_count], budget == 1 ? 1 : ipt__max(budget / count, 2));
+    return IPT_SUCCESS;
 }
 
 /* Makes the plan of a local step: `batch` matrices, one after the other. */
 static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t cols, size_t elem_size, size_t batch,
                                       ipt__mpi_local *local)
 {
+    const size_t split = plan->desc.split_count;
     ipt_plan_desc desc;
     if (rows <= 1 || cols <= 1)
         return IPT_SUCCESS;
@@ -138,10 +139,12 @@ static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t co
     desc.cols = cols;
     desc.elem_size = elem_size;
     desc.batch = batch;
-    if (!plan->desc.split_count)
-        return ipt__mpi_make_plan(plan, &desc, &local->plan);
-    desc.max_workspace = plan->budget;
-    return ipt_plan_create_split(plan->desc.split, plan->desc.split_count, &desc, &local->plan);
+#ifndef IPT_NO_HOST_STREAMING
+    if (split)
+        return ipt__split_plan_make(plan->desc.split, split, &desc, plan->workspaces + (plan->workspace_count - split),
+                                    &local->plan);
+#endif
+    return ipt__any_plan_make(plan->context, &desc, plan->workspaces, &local->plan);
 }
 
 /* Makes the plan for this rank's own tile of a square matrix. */
@@ -156,7 +159,7 @@ static ipt_result ipt__mpi_make_diagonal(ipt_mpi_plan *plan)
     desc.rows = desc.cols = side;
     desc.elem_size = shape->size;
     desc.row_pitch = desc.row_pitch_out = shape->cols.total * shape->size;
-    return ipt__mpi_make_plan(plan, &desc, &plan->diagonal);
+    return ipt__any_plan_make(plan->context, &desc, plan->workspaces, &plan->diagonal);
 }
 
 /* Makes the steps that transpose each received piece: one for each sequence of ranks with as many rows. */
@@ -212,11 +215,21 @@ static ipt_result ipt__mpi_make_locals(ipt_mpi_plan *plan)
 /* Bytes of workspace that the local plans hold. */
 static size_t ipt__mpi_locals_workspace(const ipt_mpi_plan *plan)
 {
-    size_t bytes = plan->owner ? plan->owner->own.bytes : 0;
-    int i;
-    for (i = 0; plan->desc.split_count && i < plan->local_count; ++i)
-        bytes += ipt_plan_workspace(plan->locals[i].plan);
+    size_t bytes = 0, i;
+    for (i = 0; i < plan->workspace_count; ++i)
+        bytes += plan->workspaces[i].bytes;
     return bytes;
+}
+
+/* The least limit of a workspace that is too small for the local plans; 0: none is. */
+static size_t ipt__mpi_enough(const ipt_mpi_plan *plan)
+{
+    size_t enough = plan->diagonal ? plan->diagonal->enough : 0;
+    int i;
+    for (i = 0; i < plan->local_count; ++i)
+        if (plan->locals[i].plan)
+            enough = ipt__max(enough, plan->locals[i].plan->enough);
+    return enough;
 }
 
 /* ---- memory for messages ---- */
@@ -231,6 +244,12 @@ static size_t ipt__mpi_allowed(const ipt_mpi_desc *desc, const ipt__mpi_shape *s
     return desc->max_workspace ? desc->max_workspace : ipt__max(most / 100, (size_t)1 << 20);
 }
 
+/* Windows of a message: of each direction, on the host and perhaps on the device. */
+static size_t ipt__mpi_windows(const ipt_mpi_plan *plan)
+{
+    return (plan->desc.flags & IPT_MPI_DEVICE_AWARE ? 4 : 2) * (size_t)plan->depth;
+}
+
 /* Divides the allowed bytes between the local plans, which take what they need, and the least for messages. */
 static ipt_result ipt__mpi_divide_memory(ipt_mpi_plan *plan)
 {
@@ -238,24 +257,39 @@ static ipt_result ipt__mpi_divide_memory(ipt_mpi_plan *plan)
     size_t window;
     plan->depth = least == 1 ? 1 : IPT__MPI_DEPTH;
     plan->shape.chunk = IPT__MPI_LEAST_CHUNK;
-    window = ipt__max(plan->shape.chunk * 2 * (size_t)plan->depth, allowed / 16);
-    plan->budget = least == 1 ? 1 : allowed - window;
+    window = ipt__max(plan->shape.chunk * ipt__mpi_windows(plan), allowed / 16);
     if (least > 1 && allowed <= window)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_workspace = %zu: messages alone need %zu bytes", allowed, window);
-    return IPT_SUCCESS;
+    return ipt__mpi_make_workspaces(plan, least == 1 ? 1 : allowed - window);
 }
 
-/* Gives messages what the local plans of all ranks have left. All ranks call it. */
+/* Gives messages what the local plans of all ranks have left. If that is too little for the local plans of any, fails
+ * with what is enough for all. All ranks call it. */
 static ipt_result ipt__mpi_size_messages(ipt_mpi_plan *plan)
 {
     const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape), taken = ipt__mpi_locals_workspace(plan),
-                 left = (allowed - ipt__min(taken, allowed)) / 2 / (size_t)plan->depth;
-    const size_t least = IPT__MPI_LEAST_CHUNK,
+                 left = (allowed - ipt__min(taken, allowed)) / ipt__mpi_windows(plan);
+    const size_t least = IPT__MPI_LEAST_CHUNK, enough = ipt__mpi_enough(plan),
                  most = plan->context->shares_memory ? (size_t)IPT__MPI_CHUNK_BYTES : (size_t)IPT__MPI_BUS_BYTES;
-    cl_ulong chunk = plan->depth == 1 ? least : ipt__min(ipt__max(left / 64 * 64, least), most);
-    const int error = MPI_Allreduce(MPI_IN_PLACE, &chunk, 1, MPI_UINT64_T, MPI_MIN, plan->communicator);
-    plan->shape.chunk = (size_t)chunk;
-    return error ? ipt__fail_mpi("MPI_Allreduce", error) : IPT_SUCCESS;
+    cl_ulong numbers[2]; /* the complement of a message's bytes, what the local plans need */
+    size_t i;
+    int error;
+    numbers[0] = ~(cl_ulong)(plan->depth == 1 ? least : ipt__min(ipt__max(left / 64 * 64, least), most));
+    numbers[1] = enough ? (enough + 1) * plan->workspace_count : 0;
+    error = MPI_Allreduce(MPI_IN_PLACE, numbers, 2, MPI_UINT64_T, MPI_MAX, plan->communicator);
+    if (error)
+        return ipt__fail_mpi("MPI_Allreduce", error);
+    if (numbers[1]) { /* messages have a sixteenth, or the least */
+        const size_t needed = ipt__size_of(numbers[1]);
+        return ipt__fail(
+            IPT_ERROR_UNSUPPORTED,
+            "max_workspace allows %zu bytes, too few for messages and the ranks' local steps: %zu would do", allowed,
+            ipt__max(needed + least * ipt__mpi_windows(plan), needed + needed / 15 + 2));
+    }
+    for (i = 0; plan->desc.max_workspace != 1 && i < plan->workspace_count; ++i) /* parts of host memory take no more */
+        plan->workspaces[i].limit = ipt__max(plan->workspaces[i].bytes, 2);
+    plan->shape.chunk = (size_t)~numbers[0];
+    return IPT_SUCCESS;
 }
 
 /* Allocates the memory for messages, and the queues that move it. */
@@ -293,9 +327,11 @@ static ipt_result ipt__mpi_write_description(ipt_mpi_plan *plan)
 {
     static const char *const ways[] = {"equal blocks of rows", "equal blocks of columns", "pieces one by one"};
     const ipt__mpi_shape *const shape = &plan->shape;
-    const size_t capacity = (size_t)IPT__DESCRIPTION_BYTES * (size_t)(plan->local_count + 2);
+    size_t capacity = IPT__DESCRIPTION_BYTES + (plan->diagonal ? strlen(plan->diagonal->description) : 0);
     ipt__text out;
     int i;
+    for (i = 0; i < plan->local_count; ++i)
+        capacity += plan->locals[i].plan ? strlen(plan->locals[i].plan->description) + 30 : 0;
     plan->description = (char *)ipt__allocate(&plan->context->allocator, capacity);
     if (!plan->description)
         return IPT_ERROR_OUT_OF_MEMORY;
@@ -326,7 +362,7 @@ IPT_API size_t ipt_mpi_plan_workspace(const ipt_mpi_plan *plan)
     size_t bytes;
     if (!plan)
         return 0;
-    bytes = plan->shape.chunk * 2 * (size_t)plan->depth * (plan->device_window ? 2 : 1);
+    bytes = plan->shape.chunk * ipt__mpi_windows(plan);
     if (plan->second)
         bytes += ipt__mpi_block_bytes(&plan->shape, plan->shape.rank, 1);
     return bytes + ipt__mpi_locals_workspace(plan);

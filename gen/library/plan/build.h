@@ -63,20 +63,29 @@ static IPT__RARE ipt_result ipt__plan_take_expression(ipt_plan *plan)
     return result;
 }
 
-/* Chooses a layout and builds its kernels once, within `budget` bytes of workspace. */
+static ipt_result ipt__fail_budget(const ipt__problem *problem, size_t budget, size_t enough)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    ipt__fail(IPT_ERROR_UNSUPPORTED, "%s allows %zu bytes, too few for %zu x %zu elements of %zu bytes",
+              desc->max_workspace ? "max_workspace" : "the default of max_workspace", budget, desc->rows, desc->cols,
+              desc->elem_size);
+    return ipt__advise(offsetof(ipt_plan_desc, max_workspace), enough);
+}
+
+/* Chooses a layout and builds its kernels once, within `budget` bytes of workspace. A plan that borrows a workspace
+ * with too low a limit is made without kernels: its owner asks all its plans for the limit that is enough, and
+ * refuses. */
 static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
 {
-    const ipt_plan_desc *const desc = &plan->problem.desc;
     ipt_result result;
     plan->problem.refused_bytes = ipt__least_refused(plan->context);
     result = ipt__layout_choose(&plan->problem, &plan->layout, budget);
     plan->enough = 0;
     if (!result && budget && plan->layout.workspace > budget) {
         plan->enough = plan->layout.minimum_workspace;
-        ipt__fail(IPT_ERROR_UNSUPPORTED, "%s allows %zu bytes, too few for %zu x %zu elements of %zu bytes",
-                  desc->max_workspace ? "max_workspace" : "the default of max_workspace", budget, desc->rows,
-                  desc->cols, desc->elem_size);
-        result = ipt__advise(offsetof(ipt_plan_desc, max_workspace), plan->enough);
+        if (ipt__plan_borrows(plan) && budget == ipt__problem_budget(&plan->problem))
+            return IPT_SUCCESS;
+        result = ipt__fail_budget(&plan->problem, budget, plan->enough);
     }
     if (!result)
         result = ipt__plan_select_layout(plan, budget);
@@ -113,13 +122,13 @@ static IPT__RARE ipt_result ipt__plan_build(ipt_plan *plan)
 
 static void ipt__plan_begin(ipt_plan *plan, ipt_context *context)
 {
-    IPT_LOCK_INIT(&plan->own.lock);
+    ipt__workspace_begin(&plan->own, 1);
     plan->own.borrower = plan;
     plan->workspace = &plan->own;
+    plan->devices = 1;
     ipt__context_retain(context);
     plan->context = context;
     plan->out_of_place = -1;
-    plan->unit_most = IPT__VECTOR_BYTES;
 }
 
 /* Destroys a plan that serves matrices on the device only. */
@@ -127,22 +136,29 @@ static void ipt__plan_free(ipt_plan *plan)
 {
     ipt_context *const context = plan->context;
     const ipt_allocator allocator = context->allocator;
+    size_t i;
     ipt__plan_close(plan);
     ipt__program_drop(context, plan->panel);
     ipt__program_drop(context, plan->exchange);
     IPT_LOCK_DESTROY(&plan->own.lock);
+    for (i = 0; plan->divided && i < plan->devices; ++i) {
+        ipt__workspace_close(&plan->divided[i]);
+        IPT_LOCK_DESTROY(&plan->divided[i].lock);
+    }
+    ipt__release(&allocator, plan->divided);
     ipt__release(&allocator, plan->expression);
     ipt__release(&allocator, plan->description);
     ipt__release(&allocator, plan);
     ipt_context_destroy(context);
 }
 
-/* Allocates a plan and checks its desc. The plan borrows the workspace of its owner, which outlives it; NULL: no
- * owner. */
-static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner,
+/* Allocates a plan and checks its desc. lent: the workspace of a plan that outlives this one, whose limit also holds;
+ * NULL: the plan has its own. */
+static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
                                           ipt_plan **plan)
 {
     ipt_plan *made;
+    size_t *limit;
     ipt_result result;
     if (!plan)
         return ipt__fail_null("plan");
@@ -155,9 +171,14 @@ static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_d
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
     ipt__plan_begin(made, context);
-    if (owner)
-        made->workspace = owner->workspace;
-    result = ipt__problem_fill(&context->limits, desc, owner ? owner->unit_most : IPT__VECTOR_BYTES, &made->problem);
+    result = ipt__problem_fill(&context->limits, desc, lent ? lent->unit_most : IPT__VECTOR_BYTES, &made->problem);
+    limit = &made->problem.desc.max_workspace;
+    if (lent) {
+        made->workspace = lent;
+        made->dirty = 1; /* a destroyed plan may have had this one's address */
+        *limit = *limit > 1 && (lent->limit == 1 || *limit < lent->limit) ? *limit : lent->limit;
+    } else if (!result)
+        made->own.limit = ipt__max(ipt__problem_budget(&made->problem), 1);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
     if (result)
@@ -181,9 +202,9 @@ static ipt_result ipt__plan_make_stages(ipt_plan *plan)
 }
 
 /* Makes a plan for matrices on the device. */
-static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt_plan *owner, ipt_plan **plan)
+static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent, ipt_plan **plan)
 {
-    ipt_result result = ipt__plan_new(context, desc, owner, plan);
+    ipt_result result = ipt__plan_new(context, desc, lent, plan);
     if (result)
         return result;
     result = ipt__plan_make_stages(*plan);

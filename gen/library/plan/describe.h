@@ -181,16 +181,22 @@ static int ipt__nothing_moves(const ipt_plan *plan)
            (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 
+/* The description's first words: the matrices, and the number of what moves them. */
+static IPT__RARE void ipt__describe_matrices(ipt__text *out, const ipt_plan *plan, size_t number, const char *unit)
+{
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    ipt__text_add(out, "%zu x %zu elements of %zu bytes, %zu %s, %s%ssequence %s, in place: %zu %s%s", desc->rows,
+                  desc->cols, desc->elem_size, desc->batch, desc->batch == 1 ? "matrix" : "matrices",
+                  desc->move ? ipt_move_string(desc->move) : "", desc->move ? ", " : "",
+                  ipt_sequence_string(desc->sequence), number, unit, number == 1 ? "" : "s");
+}
+
 /* The description's first lines: the matrices and the stages. */
 static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
 {
-    const ipt_plan_desc *const desc = &plan->problem.desc;
     int i;
-    ipt__text_add(out, "%zu x %zu elements of %zu bytes, %zu %s, %s%ssequence %s, in place: %d %s\n", desc->rows,
-                  desc->cols, desc->elem_size, desc->batch, desc->batch == 1 ? "matrix" : "matrices",
-                  desc->move ? ipt_move_string(desc->move) : "", desc->move ? ", " : "",
-                  ipt_sequence_string(desc->sequence), plan->layout.stage_count,
-                  plan->layout.stage_count == 1 ? "stage" : "stages");
+    ipt__describe_matrices(out, plan, (size_t)plan->layout.stage_count, "stage");
+    ipt__text_add(out, "\n");
     if (plan->problem.pitched)
         ipt__text_add(out, "  rows %zu bytes apart before, %zu after\n",
                       plan->problem.source_row * plan->problem.unit_bytes,

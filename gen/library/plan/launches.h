@@ -353,34 +353,35 @@ static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a,
 static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const cl_long units = (cl_long)problem->element_units, row = (cl_long)ipt__result_row(problem),
-                  last = (cl_long)(stage->cols - 1) * units;
+    /* Unsigned: a matrix may have more than 2^63 units. Kernels add what is below 0 modulo 2^64. */
+    const cl_ulong units = problem->element_units, row = ipt__result_row(problem), rows = stage->rows,
+                   last = (stage->cols - 1) * units;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__flip_arguments *const a = &launch.arguments.flip;
     cl_ulong groups;
     a->matrix_stride = ipt__matrix_stride(problem);
     a->pairs = ipt__flip_pairs(stage);
     a->element_units = (cl_uint)units;
-    a->line_units = (cl_ulong)row;
+    a->line_units = row;
     if (stage->reversed_rows && stage->reversed_cols && !problem->pitched) { /* the whole matrix is one long row */
         a->line_pairs = a->pairs;
-        a->partner = (cl_long)stage->rows * row - units;
-        a->partner_step = -units;
+        a->partner = (cl_long)(rows * row - units);
+        a->partner_step = (cl_long)(0 - units);
     } else if (stage->reversed_rows && stage->reversed_cols) { /* the middle row's line ends in the middle */
         a->line_pairs = stage->cols;
-        a->partner = (cl_long)(stage->rows - 1) * row + last;
-        a->partner_line = -row;
-        a->partner_step = -units;
+        a->partner = (cl_long)((rows - 1) * row + last);
+        a->partner_line = (cl_long)(0 - row);
+        a->partner_step = (cl_long)(0 - units);
     } else if (stage->reversed_cols) {
         a->line_pairs = stage->cols / 2;
-        a->partner = last;
-        a->partner_line = row;
-        a->partner_step = -units;
+        a->partner = (cl_long)last;
+        a->partner_line = (cl_long)row;
+        a->partner_step = (cl_long)(0 - units);
     } else {
         a->line_pairs = stage->cols;
-        a->partner = (cl_long)(stage->rows - 1) * row;
-        a->partner_line = -row;
-        a->partner_step = units;
+        a->partner = (cl_long)((rows - 1) * row);
+        a->partner_line = (cl_long)(0 - row);
+        a->partner_step = (cl_long)units;
     }
     groups = ipt__flip_cut(&problem->limits, a, problem->unit_bytes, ipt__launch_params(to, &launch)->group_size);
     a->groups = (cl_uint)groups; /* fits if the number of all does */

@@ -16,13 +16,7 @@ static IPT__RARE ipt_result ipt__plan_open(ipt_plan *plan)
 /* Releases the resources of ipt__plan_open. OpenCL keeps them alive for running executions. */
 static IPT__RARE void ipt__plan_close(ipt_plan *plan)
 {
-    if (plan->own.last)
-        ipt__cl.clReleaseEvent(plan->own.last);
-    plan->own.last = NULL;
-    if (plan->own.buffer)
-        ipt__cl.clReleaseMemObject(plan->own.buffer);
-    plan->own.buffer = NULL;
-    plan->own.bytes = 0;
+    ipt__workspace_close(&plan->own);
     ipt__launches_free(&plan->context->allocator, &plan->launches);
     while (plan->kernel_count) {
         ipt__plan_kernel *const kernel = &plan->kernels[--plan->kernel_count];

@@ -7,14 +7,15 @@ typedef struct ipt__plan_kernel {
     ipt__arguments set;
 } ipt__plan_kernel;
 
-/* Device memory for stages, which a plan owns or borrows. Executions of all plans that share it take turns. */
+/* Device memory for stages, which a plan owns, and lends to the plans that it consists of. It is as large as the
+ * largest of them needs. Executions of all plans that share it take turns. */
 typedef struct ipt__workspace {
-    IPT_LOCK_TYPE lock; /* guards the following fields, and all of the plans but their host_plan */
-    cl_mem buffer;      /* NULL: no stage needs one */
-    size_t bytes;
-    int grows;          /* plans that borrow it make it larger, before their first execution */
-    cl_event last;      /* of the previous execution, which may still use the buffer; NULL: none */
-    ipt_plan *borrower; /* plan that used the buffer last; NULL: none */
+    IPT_LOCK_TYPE lock;  /* guards the following fields, and all of the plans but their host_plan */
+    cl_mem buffer;       /* NULL: no stage needs one */
+    size_t bytes, limit; /* limit: for each of the plans, as max_workspace */
+    size_t unit_most;    /* bytes of the units of plans that borrow it from now on, at most */
+    cl_event last;       /* of the previous execution, which may still use the buffer; NULL: none */
+    ipt_plan *borrower;  /* plan that used the buffer last; NULL: none */
 } ipt__workspace;
 
 enum { IPT__MOST_PASSES = 8 }; /* over arrays of IPT_MAX_RANK axes, double ones twice, without an expression's */
@@ -31,7 +32,9 @@ struct ipt_plan {
     char *expression;     /* copies of strings that problem.desc points to */
     cl_ulong argument[2]; /* a copy of the expression's argument, to which problem.desc points, too */
     ipt__layout layout;
-    ipt__workspace own, *workspace; /* its own, or that of a plan that outlives it */
+    ipt__workspace own, *divided; /* divided: one for each device of a plan for several; else NULL */
+    ipt__workspace *workspace;    /* its own or the first divided one, or those of a plan that outlives it */
+    size_t devices;
     ipt__plan_kernel kernels[IPT__MAX_KERNELS];
     int kernel_count;
     ipt__launches launches;
@@ -39,12 +42,11 @@ struct ipt_plan {
     ipt__program *panel, *exchange; /* of problem.panel and problem.exchange; NULL: none */
     int turn;                       /* which of the two control blocks is clear */
     int dirty;                      /* an execution failed: counters and flags may not be clear */
-    size_t enough;                  /* max_workspace that the last error has proposed; 0: none */
+    size_t enough;                  /* least limit of a workspace that is too small for the plan; 0: it is not */
     size_t refused;                 /* bytes of the last buffer that could not be allocated; 0: none */
     char *description;
     ipt__pass_plan passes[IPT__MOST_PASSES + 1]; /* of arrays; the plan has no stages of its own then */
     int pass_count;                              /* 0: a plan for matrices */
-    size_t unit_most;                            /* bytes of the units of plans that borrow its workspace, at most */
     ipt_plan *narrow;     /* does the same in the units of an array's elements, at places that are no multiples of the
                              longer units of this plan. It borrows the workspace. NULL: the units are the elements' */
     ipt_plan *copies;     /* copies arrays whose first pass only works in place, for out of place; else NULL */
@@ -54,5 +56,5 @@ struct ipt_plan {
 
 static int ipt__plan_borrows(const ipt_plan *plan)
 {
-    return plan->workspace != &plan->own;
+    return plan->workspace != &plan->own && plan->workspace != plan->divided;
 }

@@ -37,33 +37,37 @@ static size_t ipt__less_than(const ipt_context *context, size_t refused)
     return context->allocation && refused > context->allocation ? context->allocation : refused / 2;
 }
 
-/* Allocates the workspace and writes to all of it: some devices allocate memory at first use. */
-static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
+static void ipt__workspace_begin(ipt__workspace *workspace, size_t limit)
+{
+    IPT_LOCK_INIT(&workspace->lock);
+    workspace->limit = limit;
+    workspace->unit_most = IPT__VECTOR_BYTES;
+}
+
+/* Releases the memory. OpenCL keeps it alive for running executions. */
+static void ipt__workspace_close(ipt__workspace *workspace)
+{
+    if (workspace->last)
+        ipt__cl.clReleaseEvent(workspace->last);
+    workspace->last = NULL;
+    if (workspace->buffer)
+        ipt__cl.clReleaseMemObject(workspace->buffer);
+    workspace->buffer = NULL;
+    workspace->bytes = 0;
+}
+
+/* Allocates the memory and writes to all of it: some devices allocate memory at first use. */
+static ipt_result ipt__workspace_make(ipt_plan *plan, ipt__workspace *workspace, size_t bytes)
 {
     const unsigned char zero = 0;
-    size_t bytes = plan->layout.workspace;
-    ipt__workspace *to = &plan->own;
     cl_event event = NULL;
     cl_int error;
-    ipt_result result;
-    if (!bytes || !plan->context->context)
-        return IPT_SUCCESS;
-    if (ipt__plan_borrows(plan) && plan->workspace->buffer && plan->workspace->bytes >= bytes)
-        return IPT_SUCCESS;
-    if (plan->workspace->grows) { /* after a failure, a smaller attempt still gets what earlier plans need */
-        to = plan->workspace;
-        if (to->buffer)
-            ipt__cl.clReleaseMemObject(to->buffer);
-        to->buffer = NULL;
-        bytes = ipt__max(bytes, to->bytes);
-    }
-    plan->workspace = to;
-    result = ipt__buffer_make(plan->context, bytes, NULL, "workspace", &plan->refused, &to->buffer);
+    ipt_result result = ipt__buffer_make(plan->context, bytes, NULL, "workspace", &plan->refused, &workspace->buffer);
     if (result)
         return result;
     IPT_LOCK_ACQUIRE(&plan->context->queue_lock);
-    error =
-        ipt__cl.clEnqueueFillBuffer(plan->context->queue, to->buffer, &zero, sizeof zero, 0, bytes, 0, NULL, &event);
+    error = ipt__cl.clEnqueueFillBuffer(plan->context->queue, workspace->buffer, &zero, sizeof zero, 0, bytes, 0, NULL,
+                                        &event);
     result = error ? ipt__fail_opencl("clEnqueueFillBuffer", error)
                    : ipt__wait_for(event); /* a late allocation failure shows here */
     IPT_LOCK_RELEASE(&plan->context->queue_lock);
@@ -71,7 +75,40 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
         plan->refused = bytes;
     if (event)
         ipt__cl.clReleaseEvent(event);
+    if (result) {
+        ipt__cl.clReleaseMemObject(workspace->buffer);
+        workspace->buffer = NULL;
+    }
+    return result;
+}
+
+/* Makes the workspace as large as the plan needs it. If that fails, the other plans keep what they have. */
+static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
+{
+    ipt__workspace *const workspace = plan->workspace;
+    size_t bytes;
+    char cause[IPT__CAUSE_BYTES];
+    ipt_result result = IPT_SUCCESS;
+    IPT_LOCK_ACQUIRE(&workspace->lock);
+    bytes = ipt__max(plan->layout.workspace, workspace->bytes);
+    if (plan->context->context && bytes && (bytes > workspace->bytes || !workspace->buffer)) {
+        if (workspace->buffer) {
+            ipt__cl.clReleaseMemObject(workspace->buffer);
+            workspace->borrower = NULL; /* what its last user left there is gone */
+        }
+        workspace->buffer = NULL;
+        result = ipt__workspace_make(plan, workspace, bytes);
+        if (result && workspace->bytes) {
+            const size_t refused = plan->refused;
+            ipt__keep_cause(cause);
+            if (ipt__workspace_make(plan, workspace, workspace->bytes))
+                workspace->bytes = 0; /* executions fail from now on, until a plan takes it again */
+            plan->refused = refused;
+            ipt__fail(result, "%s", cause);
+        }
+    }
     if (!result)
-        to->bytes = bytes;
+        workspace->bytes = bytes;
+    IPT_LOCK_RELEASE(&workspace->lock);
     return result;
 }

@@ -88,7 +88,7 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
 {
     static const char *const titles[] = {"device ", "vendor ", "driver ", "platform ", "bits "};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
-    char line[512] = "", expected[40];
+    char line[512] = "", expected[80];
     int number = 1, i;
     size_t value, values[IPT__FACT_COUNT];
     ipt_result result = IPT_SUCCESS;
@@ -107,7 +107,8 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
     context->has_half = context->has_double = 1; /* the profile does not record them */
     for (i = 0; i < IPT__FACT_COUNT; ++i) {
         const ipt__fact *const fact = &ipt__facts[i];
-        ipt__print(expected, sizeof expected, "%.19s and a number", fact->name);
+        ipt__print(expected, sizeof expected, "%.19s and a number from %u to %u", fact->name, (unsigned)fact->minimum,
+                   (unsigned)fact->maximum);
         *line = 0;
         ++number;
         if (!ipt__line_next(&profile, line, sizeof line) || !ipt__line_number(line, fact->name, &values[i]) ||
