@@ -12215,7 +12215,7 @@ static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_d
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
     ipt__plan_begin(made, context);
-    result = ipt__problem_fill(&context->limits, desc, lent ? lent->unit_most : IPT__VECTOR_BYTES, &made->problem);
+    result = ipt__problem_fill(&context->limits, desc, lent ? lent->unit_most : (size_t)IPT__VECTOR_BYTES, &made->problem);
     limit = &made->problem.desc.max_workspace;
     if (lent) {
         made->workspace = lent;
@@ -12548,8 +12548,7 @@ static ipt_result ipt__fail_workspace(const ipt_plan *plan, size_t limit, size_t
               : plan->problem.desc.rows > 1 ? "pieces"
                                             : "passes",
               plan->problem.desc.rows, plan->problem.desc.cols, plan->problem.desc.elem_size);
-    return enough ? ipt__advise(offsetof(ipt_plan_desc, max_workspace), enough * plan->devices)
-                  : IPT_ERROR_UNSUPPORTED;
+    return enough ? ipt__advise(offsetof(ipt_plan_desc, max_workspace), enough * plan->devices) : IPT_ERROR_UNSUPPORTED;
 }
 
 /* Makes the plans that a plan consists of; what: of their maker. */
