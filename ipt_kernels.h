@@ -496,8 +496,10 @@
 #define IPT_elements_ARGUMENTS(X, D)                                                                                   \
     X(ulong, count)                                                                                                    \
     X(ulong, before)       /* elements of the batch before the first one of this launch */                             \
-    X(ulong, argument_low) /* the action's argument `a` */                                                             \
-    X(ulong, argument_high)                                                                                            \
+    X(ulong, argument0)    /* the words of the action's argument `a` */                                                \
+    X(ulong, argument1)                                                                                                \
+    X(ulong, argument2)                                                                                                \
+    X(ulong, argument3)                                                                                                \
     X(ulong, base0)                                                                                                    \
     X(ulong, base1)                                                                                                    \
     X(ulong, base2)                                                                                                    \
@@ -5874,11 +5876,13 @@ static const char *const ipt__text_elements[] = {
     "const ulong element = min(first + e, last);\n"
     "#ifdef IPT_ACTION_ARGUMENT_TYPE\n"
     "union {\n"
-    "ulong words[2];\n"
+    "ulong words[4];\n"
     "IPT_ACTION_ARGUMENT_TYPE value;\n"
     "} ipt_argument;\n"
-    "ipt_argument.words[0] = argument_low;\n"
-    "ipt_argument.words[1] = argument_high;\n"
+    "ipt_argument.words[0] = argument0;\n"
+    "ipt_argument.words[1] = argument1;\n"
+    "ipt_argument.words[2] = argument2;\n"
+    "ipt_argument.words[3] = argument3;\n"
     "const IPT_ACTION_ARGUMENT_TYPE a = ipt_argument.value;\n"
     "#endif\n"
     "IPT_OPERAND_LIST(IPT_MEMORY)\n"
@@ -5903,7 +5907,7 @@ static const char *const ipt__text_elements[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_elements "bde837ef6c04539d"
+#define IPT__HASH_elements "0e082f4caacb0e44"
 #define IPT_elements_PARTS(X) X(unit) X(actions)
 #endif
 
