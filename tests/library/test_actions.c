@@ -548,7 +548,7 @@ static void actions_far_from_one(void **state)
     exponent = 0;
 }
 
-/* One equation p x = q with denormal p and q. A device that flushes them takes p for 0 and says so in info. */
+/* One equation p x = q with denormal p and q. A device that flushes them takes p for 0 and reports it in info. */
 static void actions_denormal(void **state)
 {
     const double quotients[4] = {3, -1, 0.5, 6};
