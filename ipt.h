@@ -992,9 +992,9 @@ typedef struct ipt_batch_desc {
     const char *action;        /* OpenCL C: the body of a function. Comments and braces of action and of functions end
                                   there */
     const char *functions;     /* OpenCL C before it, such as functions that it calls; NULL: none */
-    const char *argument_type; /* the OpenCL C type of a: a number or vector of 16 bytes at most; NULL: no a. dot, gemv
-                                  and gemm compute a.x * result + a.y * what was there, with complex a.xy and a.zw, if
-                                  it is the vector of two (four) of their type */
+    const char *argument_type; /* the OpenCL C type of a: a number or vector of 32 bytes at most; NULL: no a. dot, gemv
+                                  and gemm take alpha and beta: they compute a.x * result + a.y * what was there. a is
+                                  float2 or double2; with complex a.xy and a.zw it is float4 or double4 */
     ipt_model model;
     size_t lanes;      /* for GROUP and INTERLEAVED: 2, 4, 8 ... work-items to an element; 0: chosen */
     size_t group_size; /* work-items of a work-group, a power of two; 0: chosen */
@@ -17593,9 +17593,10 @@ static IPT__RARE void ipt__batch_print_operands(ipt__text *out, const ipt__batch
     if (desc->argument_type)
         ipt__text_add(out, "#define IPT_ACTION_ARGUMENT_TYPE %s\n", desc->argument_type);
     if (desc->ready)
-        ipt__text_add(out, "#define IPT_NUMBER %s\n#define IPT_IS_COMPLEX %d\n#define IPT_OPTIONS %u\n",
-                      problem->operands[0].given.type, strchr(problem->operands[0].given.type, '2') != NULL,
-                      desc->options);
+        ipt__text_add(
+            out, "#define IPT_NUMBER %s\n#define IPT_IS_COMPLEX %d\n#define IPT_IS_DOUBLE %d\n#define IPT_OPTIONS %u\n",
+            problem->operands[0].given.type, strchr(problem->operands[0].given.type, '2') != NULL,
+            *problem->operands[0].given.type == 'd', desc->options);
     if (!problem->sum_bytes)
         return;
     ipt__text_add(out, "#define IPT_SUM_TYPES(IPT_X)");
@@ -17761,6 +17762,8 @@ static IPT__RARE size_t ipt__batch_action_line(const ipt_allocator *allocator, c
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Parts of batch plans: checking the desc, choosing a model, building its program, describing, destroying. */
+
+enum { IPT__BATCH_ARGUMENT_BYTES = 32 }; /* of the kernel's words for `a` */
 
 struct ipt_batch {
     ipt_context *context;
@@ -17941,7 +17944,7 @@ static int ipt__spec_has(const char *spec, const char *name)
 static IPT__RARE ipt_result ipt__batch_check_ready(ipt__batch_problem *problem, const ipt_batch_desc *desc)
 {
     static const char *const types[][2] = {
-        {"float", "float2"}, {"double", "double2"}, {"float2", "float4"}, {"double2", "none"}};
+        {"float", "float2"}, {"double", "double2"}, {"float2", "float4"}, {"double2", "double4"}};
     const char *const type = problem->operands[0].given.type, *spec = ipt__action_operands(desc->ready);
     size_t lengths[26], which = 0, i;
     ipt_result result = IPT_SUCCESS;
@@ -18054,10 +18057,11 @@ static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const i
     if (desc->group_size && desc->group_size < desc->lanes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "group_size is %zu: an element's lanes = %zu share a work-group",
                          desc->group_size, desc->lanes);
-    if (desc->argument_type && (!ipt__type_bytes(desc->argument_type) || ipt__type_bytes(desc->argument_type) > 16))
+    if (desc->argument_type &&
+        (!ipt__type_bytes(desc->argument_type) || ipt__type_bytes(desc->argument_type) > IPT__BATCH_ARGUMENT_BYTES))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "argument_type is \"%.40s\": a number or vector of OpenCL C of at most 16 bytes is needed",
-                         desc->argument_type);
+                         "argument_type is \"%.40s\": a number or vector of OpenCL C of at most %d bytes is needed",
+                         desc->argument_type, (int)IPT__BATCH_ARGUMENT_BYTES);
     result = ipt__check_types(context, "argument_type", desc->argument_type);
     result = result ? result : ipt__batch_check_text(context, "functions", desc->functions);
     return result ? result : ipt__batch_check_text(context, "action", desc->action);
@@ -18358,16 +18362,15 @@ typedef struct ipt__batch_launch {
 static cl_int ipt__batch_set(ipt_batch *batch, const ipt__batch_launch *launch)
 {
     ipt__elements_arguments arguments;
-    cl_ulong words[2] = {0, 0}, bases[IPT_MAX_OPERANDS] = {0}, strides[IPT_MAX_OPERANDS] = {0};
+    cl_ulong bases[IPT_MAX_OPERANDS] = {0}, strides[IPT_MAX_OPERANDS] = {0};
     cl_int error = CL_SUCCESS;
     cl_uint i;
     memset(&arguments, 0, sizeof arguments);
     if (launch->argument)
-        memcpy(words, launch->argument, batch->argument_bytes);
+        memcpy((char *)&arguments + offsetof(ipt__elements_arguments, argument0), launch->argument,
+               batch->argument_bytes);
     arguments.count = launch->count;
     arguments.before = launch->first;
-    arguments.argument_low = words[0];
-    arguments.argument_high = words[1];
     for (i = 0; i < IPT_MAX_OPERANDS && !error; ++i) {
         const int is_given = i < batch->problem.operand_count;
         const cl_mem memory = launch->buffers[is_given ? i : 0].buffer;
@@ -18453,7 +18456,7 @@ typedef struct ipt__batch_trial {
     ipt_batch *batch;
     const ipt_batch_buffer *buffers;
     cl_mem originals[IPT_MAX_OPERANDS];
-    cl_ulong argument[2]; /* zeros */
+    cl_ulong argument[IPT__BATCH_ARGUMENT_BYTES / 8]; /* zeros */
 } ipt__batch_trial;
 
 /* Copies the operands that are read and written, from the caller's buffers or back, and waits. */

@@ -496,8 +496,10 @@
 #define IPT_elements_ARGUMENTS(X, D)                                                                                   \
     X(ulong, count)                                                                                                    \
     X(ulong, before)       /* elements of the batch before the first one of this launch */                             \
-    X(ulong, argument_low) /* the action's argument `a` */                                                             \
-    X(ulong, argument_high)                                                                                            \
+    X(ulong, argument0)    /* the words of the action's argument `a` */                                                \
+    X(ulong, argument1)                                                                                                \
+    X(ulong, argument2)                                                                                                \
+    X(ulong, argument3)                                                                                                \
     X(ulong, base0)                                                                                                    \
     X(ulong, base1)                                                                                                    \
     X(ulong, base2)                                                                                                    \
@@ -5279,6 +5281,19 @@ static const char *const ipt__text_pad[] = {
 #ifndef IPT_NO_BATCH
 #ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_algebra[] = {
+    "\n#if IPT_IS_DOUBLE\n"
+    "#define IPT_SCALAR double\n"
+    "#define IPT_FAR 0x1p1000\n"
+    "#define IPT_EXPONENT(x) (as_long(x) & 0x7ff0000000000000L)\n"
+    "#define IPT_POWER(bits) as_double(max(bits, 0x0010000000000000L))\n"
+    "#define IPT_QUARTER 0x7fc0000000000000L\n"
+    "#else\n"
+    "#define IPT_SCALAR float\n"
+    "#define IPT_FAR 0x1p100f\n"
+    "#define IPT_EXPONENT(x) (as_int(x) & 0x7f800000)\n"
+    "#define IPT_POWER(bits) as_float(max(bits, 0x00800000))\n"
+    "#define IPT_QUARTER 0x7e000000\n"
+    "#endif\n"
     "\n#if IPT_IS_COMPLEX\n"
     "IPT_INLINE IPT_NUMBER ipt_times(const IPT_NUMBER p, const IPT_NUMBER q)\n"
     "{\n"
@@ -5288,23 +5303,41 @@ static const char *const ipt__text_algebra[] = {
     "{\n"
     "return (IPT_NUMBER)(p.x, -p.y);\n"
     "}\n"
-    "IPT_INLINE IPT_NUMBER ipt_inverse(const IPT_NUMBER p)\n"
+    "#define IPT_SQUARE(p) ((p).x * (p).x + (p).y * (p).y)\n"
+    "\nIPT_INLINE IPT_NUMBER ipt_inverse(const IPT_NUMBER p)\n"
     "{\n"
-    "return ipt_conjugate(p) / (p.x * p.x + p.y * p.y);\n"
+    "return ipt_conjugate(p) * (1 / IPT_SQUARE(p));\n"
     "}\n"
-    "#define IPT_SIZE_OF(p) (fabs((p).x) + fabs((p).y))\n"
+    "\n#define IPT_SIZE_OF(p) (fabs((p).x) + fabs((p).y))\n"
+    "#define IPT_LARGEST_EXPONENT(p) max(IPT_EXPONENT((p).x), IPT_EXPONENT((p).y))\n"
     "#define IPT_REAL(p) ((p).x)\n"
     "#define IPT_ONE ((IPT_NUMBER)(1, 0))\n"
     "#define IPT_FROM_REAL(p) ((IPT_NUMBER)((p), 0))\n"
     "#else\n"
     "#define ipt_times(p, q) ((p) * (q))\n"
     "#define ipt_conjugate(p) (p)\n"
+    "#define IPT_SQUARE(p) ((p) * (p))\n"
     "#define ipt_inverse(p) (1 / (p))\n"
     "#define IPT_SIZE_OF(p) fabs(p)\n"
+    "#define IPT_LARGEST_EXPONENT(p) IPT_EXPONENT(p)\n"
     "#define IPT_REAL(p) (p)\n"
     "#define IPT_ONE ((IPT_NUMBER)1)\n"
     "#define IPT_FROM_REAL(p) (p)\n"
     "#endif\n"
+    "\n\n\n\n\n\n\n#define IPT_IS_FAR(p) !(IPT_SQUARE(p) > 1 / IPT_FAR && IPT_SQUARE(p) < IPT_FAR)\n"
+    "IPT_INLINE IPT_SCALAR ipt_scale(const IPT_NUMBER p)\n"
+    "{\n"
+    "return IPT_POWER(IPT_QUARTER - IPT_LARGEST_EXPONENT(p));\n"
+    "}\n"
+    "IPT_INLINE IPT_NUMBER ipt_quotient(IPT_NUMBER q, IPT_NUMBER p)\n"
+    "{\n"
+    "if (IPT_IS_FAR(p)) {\n"
+    "const IPT_SCALAR scale = ipt_scale(p);\n"
+    "q *= scale;\n"
+    "p *= scale;\n"
+    "}\n"
+    "return ipt_times(q, ipt_inverse(p));\n"
+    "}\n"
     "\n\n#if IPT_OPTIONS & 1\n"
     "#define IPT_OF_A(i, j) A(j, i)\n"
     "#define IPT_A_INNER A_ROWS\n"
@@ -5344,7 +5377,7 @@ static const char *const ipt__text_algebra[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_algebra "77ab9476a47d435f"
+#define IPT__HASH_algebra "2d2efa74e2cc2b36"
 #define IPT_algebra_PARTS(X)
 #endif
 
@@ -5442,12 +5475,11 @@ static const char *const ipt__text_potrf[] = {
     "int failed = 0;\n"
     "IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)\n"
     "{\n"
-    "const IPT_NUMBER root = IPT_FROM_REAL(sqrt(IPT_REAL(A(k, k))));\n"
-    "failed = failed ? failed : IPT_REAL(A(k, k)) > 0 ? 0 : (int)k + 1;\n"
-    "const IPT_NUMBER factor = ipt_inverse(root);\n"
+    "const IPT_SCALAR root = sqrt(IPT_REAL(A(k, k))), factor = 1 / root;\n"
+    "failed = failed ? failed : root > 0 ? 0 : (int)k + 1;\n"
     "IPT_BARRIER();\n"
     "if (!failed) {\n"
-    "IPT_FOR_LANES(i, k, A_ROWS) A(i, k) = i == k ? root : ipt_times(A(i, k), factor);\n"
+    "IPT_FOR_LANES(i, k, A_ROWS) A(i, k) = i == k ? IPT_FROM_REAL(root) : A(i, k) * factor;\n"
     "}\n"
     "IPT_BARRIER();\n"
     "if (!failed) {\n"
@@ -5465,7 +5497,7 @@ static const char *const ipt__text_potrf[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_potrf "99520bd0fc514532"
+#define IPT__HASH_potrf "b97afb6d48312ad1"
 #define IPT_potrf_PARTS(X)
 #endif
 
@@ -5479,7 +5511,7 @@ static const char *const ipt__text_potrs[] = {
     "{\n"
     "IPT_NUMBER sum = B(k, c);\n"
     "IPT_UNROLL for (uint i = 0; i < k; ++i) sum -= ipt_times(A(k, i), B(i, c));\n"
-    "B(k, c) = ipt_times(sum, ipt_inverse(A(k, k)));\n"
+    "B(k, c) = ipt_quotient(sum, A(k, k));\n"
     "}\n"
     "}\n"
     "IPT_UNROLL for (uint back = 0; back < B_ROWS; ++back)\n"
@@ -5489,14 +5521,14 @@ static const char *const ipt__text_potrs[] = {
     "{\n"
     "IPT_NUMBER sum = B(k, c);\n"
     "IPT_UNROLL for (uint i = k + 1; i < B_ROWS; ++i) sum -= ipt_times(ipt_conjugate(A(i, k)), B(i, c));\n"
-    "B(k, c) = ipt_times(sum, ipt_inverse(ipt_conjugate(A(k, k))));\n"
+    "B(k, c) = ipt_quotient(sum, ipt_conjugate(A(k, k)));\n"
     "}\n"
     "}\n"
     "}\n"
     "",
     NULL};
 #endif
-#define IPT__HASH_potrs "448d86c5e04a8f23"
+#define IPT__HASH_potrs "8e2024273313665b"
 #define IPT_potrs_PARTS(X)
 #endif
 
@@ -5518,7 +5550,7 @@ static const char *const ipt__text_trsm[] = {
     "#if IPT_OPTIONS & 32\n"
     "B(k, c) = sum;\n"
     "#else\n"
-    "B(k, c) = ipt_times(sum, ipt_inverse(IPT_A(k, k)));\n"
+    "B(k, c) = ipt_quotient(sum, IPT_A(k, k));\n"
     "#endif\n"
     "}\n"
     "}\n"
@@ -5526,7 +5558,7 @@ static const char *const ipt__text_trsm[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_trsm "3a7f26aaae158d9f"
+#define IPT__HASH_trsm "09831f850e6c49af"
 #define IPT_trsm_PARTS(X)
 #endif
 
@@ -5546,6 +5578,9 @@ static const char *const ipt__text_getrf[] = {
     "row = is_larger ? i : row;\n"
     "pivot = is_larger ? other : pivot;\n"
     "}\n"
+    "const IPT_SCALAR scale = IPT_IS_FAR(pivot) ? ipt_scale(pivot) : 1;\n"
+    "pivot *= scale;\n"
+    "const IPT_NUMBER inverse = ipt_inverse(pivot);\n"
     "const int is_zero = !(IPT_SIZE_OF(pivot) > 0);\n"
     "failed = failed ? failed : is_zero ? (int)k + 1 : 0;\n"
     "IPT_BARRIER();\n"
@@ -5565,7 +5600,7 @@ static const char *const ipt__text_getrf[] = {
     "IPT_BARRIER();\n"
     "IPT_FOR_LANES(i, k + 1, A_ROWS)\n"
     "{\n"
-    "const IPT_NUMBER factor = is_zero ? A(i, k) : ipt_times(A(i, k), ipt_inverse(pivot));\n"
+    "const IPT_NUMBER factor = is_zero ? A(i, k) : ipt_times(A(i, k) * scale, inverse);\n"
     "A(i, k) = factor;\n"
     "IPT_UNROLL for (uint j = k + 1; j < A_COLS; ++j) A(i, j) -= ipt_times(factor, A(k, j));\n"
     "}\n"
@@ -5577,7 +5612,7 @@ static const char *const ipt__text_getrf[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_getrf "f220beba2ccd0bbe"
+#define IPT__HASH_getrf "b02308e7109a346f"
 #define IPT_getrf_PARTS(X)
 #endif
 
@@ -5607,14 +5642,14 @@ static const char *const ipt__text_getrs[] = {
     "const uint k = B_ROWS - 1 - back;\n"
     "IPT_NUMBER sum = B(k, c);\n"
     "IPT_UNROLL for (uint i = k + 1; i < B_ROWS; ++i) sum -= ipt_times(A(k, i), B(i, c));\n"
-    "B(k, c) = ipt_times(sum, ipt_inverse(A(k, k)));\n"
+    "B(k, c) = ipt_quotient(sum, A(k, k));\n"
     "}\n"
     "}\n"
     "}\n"
     "",
     NULL};
 #endif
-#define IPT__HASH_getrs "21dba324c2c6ee9d"
+#define IPT__HASH_getrs "34e318c9066ee419"
 #define IPT_getrs_PARTS(X)
 #endif
 
@@ -5634,8 +5669,10 @@ static const char *const ipt__text_getri[] = {
     "row = is_larger ? i : row;\n"
     "pivot = is_larger ? other : pivot;\n"
     "}\n"
+    "const IPT_SCALAR scale = IPT_IS_FAR(pivot) ? ipt_scale(pivot) : 1;\n"
+    "pivot *= scale;\n"
+    "const IPT_NUMBER inverse = ipt_inverse(pivot);\n"
     "failed = failed ? failed : IPT_SIZE_OF(pivot) > 0 ? 0 : (int)k + 1;\n"
-    "const IPT_NUMBER factor = ipt_inverse(pivot);\n"
     "IPT_BARRIER();\n"
     "if (IPT_LANE == 0)\n"
     "pivots(k, 0) = (int)row + 1;\n"
@@ -5645,7 +5682,7 @@ static const char *const ipt__text_getri[] = {
     "{\n"
     "const IPT_NUMBER upper = A(k, j), lower = A(i, j);\n"
     "A(i, j) = upper;\n"
-    "A(k, j) = ipt_times(j == k ? IPT_ONE : lower, factor);\n"
+    "A(k, j) = ipt_times((j == k ? IPT_ONE : lower) * scale, inverse);\n"
     "}\n"
     "}\n"
     "IPT_BARRIER();\n"
@@ -5676,7 +5713,7 @@ static const char *const ipt__text_getri[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_getri "c7f1cc003d55c56b"
+#define IPT__HASH_getri "e5650f2b7e5d618f"
 #define IPT_getri_PARTS(X)
 #endif
 
@@ -5839,11 +5876,13 @@ static const char *const ipt__text_elements[] = {
     "const ulong element = min(first + e, last);\n"
     "#ifdef IPT_ACTION_ARGUMENT_TYPE\n"
     "union {\n"
-    "ulong words[2];\n"
+    "ulong words[4];\n"
     "IPT_ACTION_ARGUMENT_TYPE value;\n"
     "} ipt_argument;\n"
-    "ipt_argument.words[0] = argument_low;\n"
-    "ipt_argument.words[1] = argument_high;\n"
+    "ipt_argument.words[0] = argument0;\n"
+    "ipt_argument.words[1] = argument1;\n"
+    "ipt_argument.words[2] = argument2;\n"
+    "ipt_argument.words[3] = argument3;\n"
     "const IPT_ACTION_ARGUMENT_TYPE a = ipt_argument.value;\n"
     "#endif\n"
     "IPT_OPERAND_LIST(IPT_MEMORY)\n"
@@ -5868,7 +5907,7 @@ static const char *const ipt__text_elements[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_elements "bde837ef6c04539d"
+#define IPT__HASH_elements "0e082f4caacb0e44"
 #define IPT_elements_PARTS(X) X(unit) X(actions)
 #endif
 

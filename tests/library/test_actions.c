@@ -18,7 +18,7 @@ static const struct {
 } types[] = {{"float", "float2", 4, 0, FLT_EPSILON},
              {"double", "double2", 8, 0, DBL_EPSILON},
              {"float2", "float4", 8, 1, FLT_EPSILON},
-             {"double2", NULL, 16, 1, DBL_EPSILON}};
+             {"double2", "double4", 16, 1, DBL_EPSILON}};
 
 enum { OPERANDS = 4, BOUND = 30 };
 
@@ -78,6 +78,8 @@ static void add_operand(ready_case *tried, const char *name, size_t rows, size_t
 }
 
 static size_t wanted_elements; /* of each case; 0: a few */
+static bool always_scales;     /* products have alpha and beta */
+static int exponent;           /* of the power of two that systems are multiplied by */
 
 static ready_case begin_case(ipt_action action, size_t type, size_t count)
 {
@@ -159,7 +161,7 @@ static void convert(ready_case *tried, size_t k, cl_mem *buffer, bool back)
 static int run_case(ready_case *tried, number *inputs[OPERANDS])
 {
     ipt_batch_buffer buffers[OPERANDS] = {{NULL, 0}};
-    unsigned char argument[16];
+    unsigned char argument[32];
     ipt_batch *batch;
     ipt_result result;
     tried->desc.operands = tried->operands;
@@ -186,6 +188,15 @@ static int run_case(ready_case *tried, number *inputs[OPERANDS])
         convert(tried, k, &buffers[k].buffer, true);
     ipt_batch_destroy(batch);
     return 1;
+}
+
+/* Multiplies A and B of a system. A triangle whose diagonal is 1 stays: otherwise its solution would overflow. */
+static void scale_case(ready_case *tried)
+{
+    for (size_t k = 0; k < tried->desc.operand_count; ++k)
+        for (size_t i = 0; i < tried->desc.count * components(tried, k); ++i)
+            if (k || !(tried->desc.options & IPT_UNIT))
+                tried->data[k][i] *= ldexp(1, exponent);
 }
 
 static void end_inputs(const ready_case *tried, number *inputs[OPERANDS])
@@ -226,7 +237,7 @@ static void try_product(ipt_model model, size_t type, const size_t sides[3])
     number *in[OPERANDS];
     tried.desc.model = model;
     tried.desc.options = random_options(IPT_TRANSPOSE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_A | IPT_CONJUGATE_B);
-    if (types[type].argument && test_random_between(0, 1)) {
+    if (always_scales || test_random_between(0, 1)) {
         tried.desc.argument_type = types[type].argument;
         tried.alpha = random_number(type);
         tried.beta = random_number(type);
@@ -333,6 +344,7 @@ static void try_cholesky(ipt_model model, size_t type, size_t n)
     add_operand(&tried, "B", n, m, IPT_READ_WRITE);
     add_operand(&tried, "info", 1, 1, IPT_WRITE);
     make_definite(&tried, 0, n, true);
+    scale_case(&tried);
     if (run_case(&tried, in)) {
         for (size_t e = 0; e < tried.desc.count; ++e) {
             const number *const l = element(&tried, 0, e), *const a = in[0] + e * n * n;
@@ -373,6 +385,7 @@ static void try_lu(ipt_model model, size_t type, size_t n)
     for (size_t e = 1; e < tried.desc.count; e += 3) /* a column of zeros is singular */
         for (size_t i = 0; i < n; ++i)
             element(&tried, 0, e)[i * n + n / 2] = 0;
+    scale_case(&tried);
     if (run_case(&tried, in)) {
         for (size_t e = 0; e < tried.desc.count; ++e) {
             const number *const lu = element(&tried, 0, e), *const a = in[0] + e * n * n;
@@ -416,9 +429,10 @@ static void try_inverse(ipt_model model, size_t type, size_t n)
     add_operand(&tried, "info", 1, 1, IPT_WRITE);
     for (size_t i = 0; i < n; ++i)
         unit[i * (n + 1)] = 1;
+    scale_case(&tried);
     if (run_case(&tried, in)) {
         for (size_t e = 0; e < tried.desc.count; ++e) {
-            const double magnitude = largest(element(&tried, 0, e), n * n) * (double)n;
+            const double magnitude = largest(element(&tried, 0, e), n * n) * ldexp((double)n, exponent);
             assert_int_equal((int)creal(*element(&tried, 2, e)), 0);
             check_error(&tried, residual(in[0] + e * n * n, element(&tried, 0, e), unit, n, n), n,
                         magnitude * magnitude + 1);
@@ -441,6 +455,7 @@ static void try_triangle(ipt_model model, size_t type, size_t n)
     add_operand(&tried, "B", n, m, IPT_READ_WRITE);
     for (size_t i = 0; i < tried.desc.count * n * n; ++i)
         tried.data[0][i] = i % (n * n) % (n + 1) ? tried.data[0][i] / (double)n : 2 + fabs(creal(tried.data[0][i]));
+    scale_case(&tried);
     if (run_case(&tried, in)) {
         for (size_t e = 0; e < tried.desc.count; ++e) {
             for (size_t i = 0; i < n; ++i)
@@ -455,7 +470,7 @@ static void try_triangle(ipt_model model, size_t type, size_t n)
                             : taken(in[0] + e * n * n, 0, n, i, j, turned, tried.desc.options & IPT_CONJUGATE_A);
                 }
             check_error(&tried, residual(op, element(&tried, 1, e), in[1] + e * n * m, n, m), n,
-                        3 * largest(element(&tried, 1, e), n * m));
+                        ldexp(3, tried.desc.options & IPT_UNIT ? 0 : exponent) * largest(element(&tried, 1, e), n * m));
         }
         end_inputs(&tried, in);
     }
@@ -514,6 +529,70 @@ static void actions_triangles(void **state)
     (void)state;
     try_models(try_triangle, small_sides, TEST_COUNT(small_sides));
     try_models(try_triangle, larger_sides, 2);
+}
+
+/* Systems far from 1, where squares overflow or underflow. */
+static void actions_far_from_one(void **state)
+{
+    static void (*const each[])(ipt_model, size_t, size_t) = {try_cholesky, try_lu, try_inverse, try_triangle};
+    static const int float_exponents[] = {-100, -70, -30, 30, 70, 115},
+                     double_exponents[] = {-940, -540, -300, 300, 540, 1010};
+    const bool doubles = has_doubles();
+    (void)state;
+    for (size_t type = 0; type < TEST_COUNT(types); ++type)
+        for (size_t i = 0; i < TEST_COUNT(float_exponents) && (doubles || types[type].eps == FLT_EPSILON); ++i)
+            for (size_t a = 0; a < TEST_COUNT(each); ++a) {
+                exponent = types[type].eps == FLT_EPSILON ? float_exponents[i] : double_exponents[i];
+                each[a]((ipt_model)((i + a + type) % IPT__MODEL_COUNT), type, i + 1);
+            }
+    exponent = 0;
+}
+
+/* One equation p x = q with denormal p and q. A device that flushes them takes p for 0 and reports it in info. */
+static void actions_denormal(void **state)
+{
+    const double quotients[4] = {3, -1, 0.5, 6};
+    const bool doubles = has_doubles();
+    cl_device_fp_config floats = 0;
+    (void)state;
+    assert_int_equal(clGetDeviceInfo(test_device, CL_DEVICE_SINGLE_FP_CONFIG, sizeof floats, &floats, NULL),
+                     CL_SUCCESS);
+    for (size_t type = 0; type < TEST_COUNT(types); ++type) {
+        const bool is_float = types[type].eps == FLT_EPSILON;
+        ready_case tried = begin_case(IPT_ACTION_GESV, type, TEST_COUNT(quotients));
+        number *in[OPERANDS];
+        if (!is_float && !doubles)
+            continue;
+        add_operand(&tried, "A", 1, 1, IPT_READ_WRITE);
+        add_operand(&tried, "pivots", 1, 1, IPT_WRITE);
+        add_operand(&tried, "B", 1, 1, IPT_READ_WRITE);
+        add_operand(&tried, "info", 1, 1, IPT_WRITE);
+        for (size_t e = 0; e < TEST_COUNT(quotients); ++e) {
+            *element(&tried, 0, e) = (types[type].is_complex ? I : 1) * ldexp(1, is_float ? -140 : -1060);
+            *element(&tried, 2, e) = *element(&tried, 0, e) * quotients[e];
+        }
+        assert_true(run_case(&tried, in));
+        for (size_t e = 0; e < TEST_COUNT(quotients); ++e) {
+            const bool is_flushed = is_float && !(floats & CL_FP_DENORM) && creal(*element(&tried, 3, e)) > 0;
+            if (!is_flushed && (creal(*element(&tried, 3, e)) != 0 || *element(&tried, 2, e) != quotients[e]))
+                fail_msg("%s: x is %g%+gi, not %g; info %g", types[type].name, creal(*element(&tried, 2, e)),
+                         cimag(*element(&tried, 2, e)), quotients[e], creal(*element(&tried, 3, e)));
+        }
+        end_inputs(&tried, in);
+        end_case(&tried);
+    }
+}
+
+/* Products with alpha and beta, of all types. */
+static void actions_scaled_products(void **state)
+{
+    static const size_t sides[3] = {3, 4, 5};
+    (void)state;
+    always_scales = true;
+    for (size_t type = 0; type < TEST_COUNT(types); ++type)
+        if (has_doubles() || types[type].eps == FLT_EPSILON)
+            try_product(IPT_MODEL_AUTO, type, sides);
+    always_scales = false;
 }
 
 /* 1 to most, as often below a tenth of it as above. */
@@ -587,6 +666,7 @@ static void actions_bad_operands(void **state)
 const struct CMUnitTest test_actions[] = {
     TEST_CASE(actions_products), TEST_CASE(actions_larger_products), TEST_CASE(actions_cholesky),
     TEST_CASE(actions_lu),       TEST_CASE(actions_inverses),        TEST_CASE(actions_triangles),
-    TEST_CASE(actions_any_size), TEST_CASE(actions_bad_operands),
+    TEST_CASE(actions_any_size), TEST_CASE(actions_bad_operands),    TEST_CASE(actions_far_from_one),
+    TEST_CASE(actions_denormal), TEST_CASE(actions_scaled_products),
 };
 const size_t test_actions_count = TEST_COUNT(test_actions);

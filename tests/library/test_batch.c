@@ -313,6 +313,28 @@ static void try_random(size_t count, size_t most)
     assert_in_range(in_chunks, count / 6, count);
 }
 
+/* An argument of the most bytes: each of its words arrives. */
+static void batch_long_argument(void **state)
+{
+    const cl_int argument[8] = {1, -2, 3, -4, 5, -6, 7, 1 << 30};
+    const ipt_batch_operand operands[] = {{.name = "x", .type = "int8", .access = IPT_WRITE}};
+    const ipt_batch_desc desc = {.count = 3,
+                                 .operands = operands,
+                                 .operand_count = 1,
+                                 .action = "x(0, 0) = a + (int8)((int)IPT_ELEMENT);",
+                                 .argument_type = "int8"};
+    cl_int results[3][8] = {{0}};
+    void *const memory[] = {results};
+    ipt_batch *batch = NULL;
+    (void)state;
+    assert_int_equal(ipt_batch_create(test_context, &desc, &batch), IPT_SUCCESS);
+    assert_int_equal(ipt_batch_execute_host(batch, memory, argument, NULL), IPT_SUCCESS);
+    for (int e = 0; e < 3; ++e)
+        for (int i = 0; i < 8; ++i)
+            assert_int_equal(results[e][i], argument[i] + e);
+    ipt_batch_destroy(batch);
+}
+
 static void batch_random(void **state)
 {
     (void)state;
@@ -593,7 +615,8 @@ static void batch_bad_descs(void **state)
     EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "lanes is 3", NULL, desc.lanes = 3; desc.model = IPT_MODEL_GROUP);
     EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "group_size is 2", "lanes = 4", desc.lanes = 4; desc.group_size = 2;
                 desc.model = IPT_MODEL_GROUP);
-    EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "argument_type is \"double4\"", NULL, desc.argument_type = "double4");
+    EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "argument_type is \"double8\"", "at most 32 bytes",
+                desc.argument_type = "double8");
     EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "action has a comment without its end", NULL,
                 desc.action = "A(0, 0) = 1; /* open");
     EXPECT_DESC(IPT_ERROR_INVALID_ARGUMENT, "action has a comment without its end", NULL,
@@ -761,9 +784,9 @@ static void batch_cached(void **state)
 }
 
 const struct CMUnitTest test_batch[] = {
-    TEST_CASE(batch_random),    TEST_CASE(batch_random_larger),  TEST_CASE(batch_host),
-    TEST_CASE(batch_measured),  TEST_CASE(batch_sums),           TEST_CASE(batch_bad_descs),
-    TEST_CASE(batch_build_log), TEST_CASE(batch_bad_executions), TEST_CASE(batch_cached),
-    TEST_CASE(batch_wisdom),
+    TEST_CASE(batch_long_argument), TEST_CASE(batch_random),    TEST_CASE(batch_random_larger),
+    TEST_CASE(batch_host),          TEST_CASE(batch_measured),  TEST_CASE(batch_sums),
+    TEST_CASE(batch_bad_descs),     TEST_CASE(batch_build_log), TEST_CASE(batch_bad_executions),
+    TEST_CASE(batch_cached),        TEST_CASE(batch_wisdom),
 };
 const size_t test_batch_count = TEST_COUNT(test_batch);

@@ -133,6 +133,7 @@ static void tool_batches_words(void **state)
         {"gemm:float:2x3x4:scaled:20:planes:C=blocks/8:B=elements:memory",
          "gemm 20 memory a:float2, A float 2x3 r planes/0/0, B float 3x4 r, C float 2x4 rw blocks/8/0"},
         {"dot:float2:3:scaled", "dot 1 auto a:float4, x float2 3x1 r, y float2 3x1 r, r float2 1x1 rw"},
+        {"dot:double2:3:scaled", "dot 1 auto a:double4, x double2 3x1 r, y double2 3x1 r, r double2 1x1 rw"},
         {"potrf:float:5", "potrf 1 auto, A float 5x5 rw, info int 1x1 w"},
         {"potrs:float:5x2", "potrs 1 auto, A float 5x5 r, B float 5x2 rw"},
         {"posv:float:5x2:blocks/16", "posv 1 auto, A float 5x5 rw blocks/16/0, B float 5x2 rw blocks/16/0, "

@@ -1,4 +1,18 @@
 /* Arithmetic of ready actions, for numbers and, as vectors of two, complex numbers. IPT_NUMBER is the type. */
+#if IPT_IS_DOUBLE
+#define IPT_SCALAR double
+#define IPT_FAR 0x1p1000                                   /* what a square may be without a scale, and its inverse */
+#define IPT_EXPONENT(x) (as_long(x) & 0x7ff0000000000000L) /* the bits, where they are */
+#define IPT_POWER(bits) as_double(max(bits, 0x0010000000000000L))
+#define IPT_QUARTER 0x7fc0000000000000L /* less the exponent of x: that of the scale which makes x 1/4 to 1/2 */
+#else
+#define IPT_SCALAR float
+#define IPT_FAR 0x1p100f
+#define IPT_EXPONENT(x) (as_int(x) & 0x7f800000)
+#define IPT_POWER(bits) as_float(max(bits, 0x00800000))
+#define IPT_QUARTER 0x7e000000
+#endif
+
 #if IPT_IS_COMPLEX
 IPT_INLINE IPT_NUMBER ipt_times(const IPT_NUMBER p, const IPT_NUMBER q)
 {
@@ -8,23 +22,50 @@ IPT_INLINE IPT_NUMBER ipt_conjugate(const IPT_NUMBER p)
 {
     return (IPT_NUMBER)(p.x, -p.y);
 }
+#define IPT_SQUARE(p) ((p).x * (p).x + (p).y * (p).y)
+/* 1 / p of a p that is not far from 1. */
 IPT_INLINE IPT_NUMBER ipt_inverse(const IPT_NUMBER p)
 {
-    return ipt_conjugate(p) / (p.x * p.x + p.y * p.y);
+    return ipt_conjugate(p) * (1 / IPT_SQUARE(p));
 }
-#define IPT_SIZE_OF(p) (fabs((p).x) + fabs((p).y)) /* what LAPACK compares to find a pivot */
+/* What LAPACK compares to find a pivot. Sizes that overflow are equal, and at most twice as large as one another. */
+#define IPT_SIZE_OF(p) (fabs((p).x) + fabs((p).y))
+#define IPT_LARGEST_EXPONENT(p) max(IPT_EXPONENT((p).x), IPT_EXPONENT((p).y))
 #define IPT_REAL(p) ((p).x)
 #define IPT_ONE ((IPT_NUMBER)(1, 0))
 #define IPT_FROM_REAL(p) ((IPT_NUMBER)((p), 0))
 #else
 #define ipt_times(p, q) ((p) * (q))
 #define ipt_conjugate(p) (p)
+#define IPT_SQUARE(p) ((p) * (p))
 #define ipt_inverse(p) (1 / (p))
 #define IPT_SIZE_OF(p) fabs(p)
+#define IPT_LARGEST_EXPONENT(p) IPT_EXPONENT(p)
 #define IPT_REAL(p) (p)
 #define IPT_ONE ((IPT_NUMBER)1)
 #define IPT_FROM_REAL(p) (p)
 #endif
+
+/* Division by p over the whole range: q / p = (q * s) * (1 / (p * s)), where the scale s is a power of two (Priest
+ * 2004, "Efficient scaling for complex division", doi 10.1145/1039813.1039814). It is needed if p is far from 1: if its
+ * square is near the ends of the range. p * s is 1/4 to 1/2, for the largest p up to 4 and for denormal ones less. Its
+ * square and its inverse neither overflow nor underflow, and q * s overflows only where the quotient does. Where a
+ * device flushes denormals, a denormal p * s is 0. Comparisons may not flush, so actions look for zeros after scaling.
+ */
+#define IPT_IS_FAR(p) !(IPT_SQUARE(p) > 1 / IPT_FAR && IPT_SQUARE(p) < IPT_FAR)
+IPT_INLINE IPT_SCALAR ipt_scale(const IPT_NUMBER p)
+{
+    return IPT_POWER(IPT_QUARTER - IPT_LARGEST_EXPONENT(p));
+}
+IPT_INLINE IPT_NUMBER ipt_quotient(IPT_NUMBER q, IPT_NUMBER p)
+{
+    if (IPT_IS_FAR(p)) { /* seldom, and a branch costs less than the scale */
+        const IPT_SCALAR scale = ipt_scale(p);
+        q *= scale;
+        p *= scale;
+    }
+    return ipt_times(q, ipt_inverse(p));
+}
 
 /* The operands as the options have them: transposed, conjugated. */
 #if IPT_OPTIONS & 1

@@ -177,11 +177,13 @@ ipt_k_elements(__global uchar *memory0, __global uchar *memory1, __global uchar 
     const ulong element = min(first + e, last);
 #ifdef IPT_ACTION_ARGUMENT_TYPE
     union {
-        ulong words[2];
+        ulong words[4];
         IPT_ACTION_ARGUMENT_TYPE value;
     } ipt_argument;
-    ipt_argument.words[0] = argument_low;
-    ipt_argument.words[1] = argument_high;
+    ipt_argument.words[0] = argument0;
+    ipt_argument.words[1] = argument1;
+    ipt_argument.words[2] = argument2;
+    ipt_argument.words[3] = argument3;
     const IPT_ACTION_ARGUMENT_TYPE a = ipt_argument.value;
 #endif
     IPT_OPERAND_LIST(IPT_MEMORY)

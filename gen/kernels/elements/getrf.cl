@@ -13,6 +13,9 @@
             row = is_larger ? i : row;
             pivot = is_larger ? other : pivot;
         }
+        const IPT_SCALAR scale = IPT_IS_FAR(pivot) ? ipt_scale(pivot) : 1;
+        pivot *= scale;
+        const IPT_NUMBER inverse = ipt_inverse(pivot);
         const int is_zero = !(IPT_SIZE_OF(pivot) > 0);
         failed = failed ? failed : is_zero ? (int)k + 1 : 0;
         IPT_BARRIER();
@@ -32,7 +35,7 @@
         IPT_BARRIER();
         IPT_FOR_LANES(i, k + 1, A_ROWS)
         {
-            const IPT_NUMBER factor = is_zero ? A(i, k) : ipt_times(A(i, k), ipt_inverse(pivot));
+            const IPT_NUMBER factor = is_zero ? A(i, k) : ipt_times(A(i, k) * scale, inverse);
             A(i, k) = factor;
             IPT_UNROLL for (uint j = k + 1; j < A_COLS; ++j) A(i, j) -= ipt_times(factor, A(k, j));
         }

@@ -13,8 +13,10 @@
             row = is_larger ? i : row;
             pivot = is_larger ? other : pivot;
         }
+        const IPT_SCALAR scale = IPT_IS_FAR(pivot) ? ipt_scale(pivot) : 1;
+        pivot *= scale;
+        const IPT_NUMBER inverse = ipt_inverse(pivot);
         failed = failed ? failed : IPT_SIZE_OF(pivot) > 0 ? 0 : (int)k + 1;
-        const IPT_NUMBER factor = ipt_inverse(pivot);
         IPT_BARRIER();
         if (IPT_LANE == 0)
             pivots(k, 0) = (int)row + 1;
@@ -25,7 +27,7 @@
             {
                 const IPT_NUMBER upper = A(k, j), lower = A(i, j);
                 A(i, j) = upper;
-                A(k, j) = ipt_times(j == k ? IPT_ONE : lower, factor);
+                A(k, j) = ipt_times((j == k ? IPT_ONE : lower) * scale, inverse);
             }
         }
         IPT_BARRIER();

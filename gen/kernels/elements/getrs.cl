@@ -22,7 +22,7 @@
             const uint k = B_ROWS - 1 - back;
             IPT_NUMBER sum = B(k, c);
             IPT_UNROLL for (uint i = k + 1; i < B_ROWS; ++i) sum -= ipt_times(A(k, i), B(i, c));
-            B(k, c) = ipt_times(sum, ipt_inverse(A(k, k)));
+            B(k, c) = ipt_quotient(sum, A(k, k));
         }
     }
 }

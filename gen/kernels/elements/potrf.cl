@@ -4,12 +4,11 @@
     int failed = 0;
     IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)
     {
-        const IPT_NUMBER root = IPT_FROM_REAL(sqrt(IPT_REAL(A(k, k))));
-        failed = failed ? failed : IPT_REAL(A(k, k)) > 0 ? 0 : (int)k + 1;
-        const IPT_NUMBER factor = ipt_inverse(root);
+        const IPT_SCALAR root = sqrt(IPT_REAL(A(k, k))), factor = 1 / root;
+        failed = failed ? failed : root > 0 ? 0 : (int)k + 1;
         IPT_BARRIER();
         if (!failed) {
-            IPT_FOR_LANES(i, k, A_ROWS) A(i, k) = i == k ? root : ipt_times(A(i, k), factor);
+            IPT_FOR_LANES(i, k, A_ROWS) A(i, k) = i == k ? IPT_FROM_REAL(root) : A(i, k) * factor;
         }
         IPT_BARRIER();
         if (!failed) {

@@ -6,7 +6,7 @@
         {
             IPT_NUMBER sum = B(k, c);
             IPT_UNROLL for (uint i = 0; i < k; ++i) sum -= ipt_times(A(k, i), B(i, c));
-            B(k, c) = ipt_times(sum, ipt_inverse(A(k, k)));
+            B(k, c) = ipt_quotient(sum, A(k, k));
         }
     }
     IPT_UNROLL for (uint back = 0; back < B_ROWS; ++back)
@@ -16,7 +16,7 @@
         {
             IPT_NUMBER sum = B(k, c);
             IPT_UNROLL for (uint i = k + 1; i < B_ROWS; ++i) sum -= ipt_times(ipt_conjugate(A(i, k)), B(i, c));
-            B(k, c) = ipt_times(sum, ipt_inverse(ipt_conjugate(A(k, k))));
+            B(k, c) = ipt_quotient(sum, ipt_conjugate(A(k, k)));
         }
     }
 }

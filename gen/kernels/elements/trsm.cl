@@ -15,7 +15,7 @@
 #if IPT_OPTIONS & 32
             B(k, c) = sum;
 #else
-            B(k, c) = ipt_times(sum, ipt_inverse(IPT_A(k, k)));
+            B(k, c) = ipt_quotient(sum, IPT_A(k, k));
 #endif
         }
     }

@@ -7,7 +7,7 @@ typedef struct ipt__batch_trial {
     ipt_batch *batch;
     const ipt_batch_buffer *buffers;
     cl_mem originals[IPT_MAX_OPERANDS];
-    cl_ulong argument[2]; /* zeros */
+    cl_ulong argument[IPT__BATCH_ARGUMENT_BYTES / 8]; /* zeros */
 } ipt__batch_trial;
 
 /* Copies the operands that are read and written, from the caller's buffers or back, and waits. */

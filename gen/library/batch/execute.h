@@ -52,16 +52,15 @@ typedef struct ipt__batch_launch {
 static cl_int ipt__batch_set(ipt_batch *batch, const ipt__batch_launch *launch)
 {
     ipt__elements_arguments arguments;
-    cl_ulong words[2] = {0, 0}, bases[IPT_MAX_OPERANDS] = {0}, strides[IPT_MAX_OPERANDS] = {0};
+    cl_ulong bases[IPT_MAX_OPERANDS] = {0}, strides[IPT_MAX_OPERANDS] = {0};
     cl_int error = CL_SUCCESS;
     cl_uint i;
     memset(&arguments, 0, sizeof arguments);
     if (launch->argument)
-        memcpy(words, launch->argument, batch->argument_bytes);
+        memcpy((char *)&arguments + offsetof(ipt__elements_arguments, argument0), launch->argument,
+               batch->argument_bytes);
     arguments.count = launch->count;
     arguments.before = launch->first;
-    arguments.argument_low = words[0];
-    arguments.argument_high = words[1];
     for (i = 0; i < IPT_MAX_OPERANDS && !error; ++i) {
         const int is_given = i < batch->problem.operand_count;
         const cl_mem memory = launch->buffers[is_given ? i : 0].buffer;

@@ -1,5 +1,7 @@
 /* Parts of batch plans: checking the desc, choosing a model, building its program, describing, destroying. */
 
+enum { IPT__BATCH_ARGUMENT_BYTES = 32 }; /* of the kernel's words for `a` */
+
 struct ipt_batch {
     ipt_context *context;
     ipt__batch_problem problem;
@@ -179,7 +181,7 @@ static int ipt__spec_has(const char *spec, const char *name)
 static IPT__RARE ipt_result ipt__batch_check_ready(ipt__batch_problem *problem, const ipt_batch_desc *desc)
 {
     static const char *const types[][2] = {
-        {"float", "float2"}, {"double", "double2"}, {"float2", "float4"}, {"double2", "none"}};
+        {"float", "float2"}, {"double", "double2"}, {"float2", "float4"}, {"double2", "double4"}};
     const char *const type = problem->operands[0].given.type, *spec = ipt__action_operands(desc->ready);
     size_t lengths[26], which = 0, i;
     ipt_result result = IPT_SUCCESS;
@@ -292,10 +294,11 @@ static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const i
     if (desc->group_size && desc->group_size < desc->lanes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "group_size is %zu: an element's lanes = %zu share a work-group",
                          desc->group_size, desc->lanes);
-    if (desc->argument_type && (!ipt__type_bytes(desc->argument_type) || ipt__type_bytes(desc->argument_type) > 16))
+    if (desc->argument_type &&
+        (!ipt__type_bytes(desc->argument_type) || ipt__type_bytes(desc->argument_type) > IPT__BATCH_ARGUMENT_BYTES))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "argument_type is \"%.40s\": a number or vector of OpenCL C of at most 16 bytes is needed",
-                         desc->argument_type);
+                         "argument_type is \"%.40s\": a number or vector of OpenCL C of at most %d bytes is needed",
+                         desc->argument_type, (int)IPT__BATCH_ARGUMENT_BYTES);
     result = ipt__check_types(context, "argument_type", desc->argument_type);
     result = result ? result : ipt__batch_check_text(context, "functions", desc->functions);
     return result ? result : ipt__batch_check_text(context, "action", desc->action);

@@ -67,9 +67,10 @@ static IPT__RARE void ipt__batch_print_operands(ipt__text *out, const ipt__batch
     if (desc->argument_type)
         ipt__text_add(out, "#define IPT_ACTION_ARGUMENT_TYPE %s\n", desc->argument_type);
     if (desc->ready)
-        ipt__text_add(out, "#define IPT_NUMBER %s\n#define IPT_IS_COMPLEX %d\n#define IPT_OPTIONS %u\n",
-                      problem->operands[0].given.type, strchr(problem->operands[0].given.type, '2') != NULL,
-                      desc->options);
+        ipt__text_add(
+            out, "#define IPT_NUMBER %s\n#define IPT_IS_COMPLEX %d\n#define IPT_IS_DOUBLE %d\n#define IPT_OPTIONS %u\n",
+            problem->operands[0].given.type, strchr(problem->operands[0].given.type, '2') != NULL,
+            *problem->operands[0].given.type == 'd', desc->options);
     if (!problem->sum_bytes)
         return;
     ipt__text_add(out, "#define IPT_SUM_TYPES(IPT_X)");

@@ -113,9 +113,9 @@ typedef struct ipt_batch_desc {
     const char *action;        /* OpenCL C: the body of a function. Comments and braces of action and of functions end
                                   there */
     const char *functions;     /* OpenCL C before it, such as functions that it calls; NULL: none */
-    const char *argument_type; /* the OpenCL C type of a: a number or vector of 16 bytes at most; NULL: no a. dot, gemv
-                                  and gemm compute a.x * result + a.y * what was there, with complex a.xy and a.zw, if
-                                  it is the vector of two (four) of their type */
+    const char *argument_type; /* the OpenCL C type of a: a number or vector of 32 bytes at most; NULL: no a. dot, gemv
+                                  and gemm take alpha and beta: they compute a.x * result + a.y * what was there. a is
+                                  float2 or double2; with complex a.xy and a.zw it is float4 or double4 */
     ipt_model model;
     size_t lanes;      /* for GROUP and INTERLEAVED: 2, 4, 8 ... work-items to an element; 0: chosen */
     size_t group_size; /* work-items of a work-group, a power of two; 0: chosen */
