@@ -102,6 +102,7 @@ check: ## all tests, as CI runs them
 	@sh tests/skipped.sh begin
 	@$(MAKE) --no-print-directory -j2 -Otarget check-gen check-version check-words check-format check-lint check-compile-quick
 	@$(MAKE) --no-print-directory -j2 all tests $(B)/walk $(FIGURE_PROGRAMS:%=$(B)/%)
+	@sh tests/devices/usable.sh --self-test
 	@sh tests/devices/usable.sh $(B)/ipt
 	@sh tests/sample.sh check $(B)/tests/ipt_tests
 	@sh tests/examples.sh $(B)/examples
