@@ -55,7 +55,7 @@ WINDOWS_PACKAGES = gcc-mingw-w64-x86-64 wine64 opencl-c-headers ocl-icd-libopenc
 FOREIGN_PACKAGES = clang qemu-user binutils-aarch64-linux-gnu binutils-s390x-linux-gnu
 CLANG_FORMAT = $(B)/clang-format/bin/clang-format
 
-.PHONY: choices foreign foreign-quick imatcopy imatcopy-planted lapack mpi check-mpi check-mpi-quick check-mpi-tool bench-mpi differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint windows windows-quick check-words check-compile check-compile-quick gen single format tests \
+.PHONY: choices foreign foreign-quick imatcopy imatcopy-planted lapack mpi check-mpi check-mpi-quick check-mpi-tool bench-mpi differential differential-anew differential-planted fuzz-differential help all deps demo test check deep check-sample sample-library sample-tool sample-told check-compile-sample check-again told told-odd told-even told-quick oclgrind oclgrind-quick library-tests host-tests tool-tests single-tests sanitize analyse coverage opencls models fuzz fuzz-shortly soak large check-gen check-format check-lint windows windows-quick check-words check-compile check-compile-quick check-path gen single format tests \
         install uninstall deb check-install check-deb check-python bench-python dist check-dist check-conan check-vcpkg check-version FORCE clean doc-plot bench-batch bench-batch-choice plan-time stress stress-planted bench-estimate bench-heuristics bench-seeds bench-portable bench-startup bench-host figures figures-quick $(FIGURES:%=bench-%)
 .DEFAULT_GOAL := help
 
@@ -102,6 +102,7 @@ check: ## all tests, as CI runs them
 	@sh tests/skipped.sh begin
 	@$(MAKE) --no-print-directory -j2 -Otarget check-gen check-version check-words check-format check-lint check-compile-quick
 	@$(MAKE) --no-print-directory -j2 all tests $(B)/walk $(FIGURE_PROGRAMS:%=$(B)/%)
+	@sh tests/devices/usable.sh --self-test
 	@sh tests/devices/usable.sh $(B)/ipt
 	@sh tests/sample.sh check $(B)/tests/ipt_tests
 	@sh tests/examples.sh $(B)/examples
@@ -110,6 +111,7 @@ check: ## all tests, as CI runs them
 	@sh tests/compile/narrow.sh $(B)/narrow
 	@CC="$(CC)" sh tests/compile/loading.sh $(B)/loading
 	@CC="$(CC)" sh tests/compile/options.sh $(B)/options
+	@$(MAKE) --no-print-directory check-path
 	@$(MAKE) --no-print-directory check-mpi-quick
 	@CC="$(CC)" sh tests/devices/opencls.sh rusticl
 	@$(MAKE) --no-print-directory -j2 -Otarget host-tests library-tests tool-tests oclgrind-quick single-tests told-quick differential imatcopy lapack
@@ -333,6 +335,9 @@ check-compile-sample: single
 	@sh tests/compile/compile_matrix.sh . sample
 	@sh tests/compile/compile_matrix.sh $(B)/single sample
 	@sh tests/compile/compile_matrix.sh gen/library sample
+
+check-path: $(B)/tests/ipt_tests $(B)/libtold.so # the tree in a folder with a space, an umlaut, $$, ' and :
+	@sh tests/compile/odd_path.sh $(B)/odd $^
 
 check-compile: single ## the compile matrix: compilers, standards, modes, both forms of the header
 	@sh tests/compile/compile_matrix.sh .

@@ -1,5 +1,25 @@
-# Fails with a sentence if no OpenCL device can be used: usable.sh TOOL. Prints nothing otherwise.
+# Fails with a sentence if no OpenCL device can be used: usable.sh TOOL. Prints nothing otherwise. --self-test: tries stand-ins of
+# the tool.
 set -u
+if [ "$1" = --self-test ]; then
+    work=$(mktemp -d) || exit 1
+    trap 'rm -rf "$work"' EXIT
+    expect() { # COMMANDS OF THE TOOL, CODE, TEXT
+        printf '#!/bin/sh\n%s\n' "$1" > "$work/tool"
+        chmod +x "$work/tool"
+        code=0
+        said=$(POCL_CACHE_DIR=/dev/null/pocl sh "$0" "$work/tool" 2>&1) || code=1
+        case $code:$said in
+        "$2:"*"$3"*) ;;
+        *) echo "usable: with '$1' it exits with $code and says: $said"; exit 1 ;;
+        esac
+    }
+    expect "exit 0" 0 ""
+    expect "echo because; kill -6 \$\$" 1 "with signal 6. Its message:
+  because"
+    expect "echo no device; exit 1" 1 "cache folder /dev/null/pocl"
+    exit 0
+fi
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 code=0
@@ -14,7 +34,7 @@ code=0
     sed 's/^/  /' "$log"
     # What PoCL needs, which runs on the CPU.
     for folder in /proc/self /sys/devices/system/cpu; do
-        [ -d $folder ] || echo "The folder $folder is missing. PoCL needs it: mount ${folder%%/[ds]*} here."
+        [ -d $folder ] || echo "The folder $folder is missing. PoCL needs it: mount its file system."
     done
     if [ -n "${POCL_CACHE_DIR:-}" ]; then
         cache=$POCL_CACHE_DIR variable=POCL_CACHE_DIR
