@@ -106,6 +106,7 @@ check: ## all tests, as CI runs them
 	@sh tests/devices/usable.sh $(B)/ipt
 	@sh tests/sample.sh check $(B)/tests/ipt_tests
 	@sh tests/examples.sh $(B)/examples
+	@sh tests/tool/kills.sh $(B)/ipt $(B)/kills 4
 	@sh tests/compile/embedded.sh $(B)/ipt $(B)/embedded
 	@$(MAKE) --no-print-directory -j2 -Otarget check-install check-deb check-python check-conan check-dist check-vcpkg
 	@sh tests/compile/narrow.sh $(B)/narrow
@@ -126,7 +127,7 @@ deep: ## the deep checks beyond make check
 	@$(MAKE) --no-print-directory foreign figures-quick
 	@sh tests/skipped.sh passed "make deep"
 
-check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, and 200 kills of the tool
+check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, and 500 kills of the tool
 	@sh tests/random/again.sh
 
 oclgrind-quick: $(B)/walk

@@ -6,6 +6,7 @@
 #include "process.h"
 #include "test.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -920,6 +921,377 @@ static void tool_files_lost_journals(void **state)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* Other users and programs */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+static void expect_content(const char *path, const char *content)
+{
+    char found[100] = "";
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    found[fread(found, 1, sizeof found - 1, file)] = '\0';
+    fclose(file);
+    assert_string_equal(found, content);
+}
+
+/* A user's files at the paths of a journal, old and new, also those with another name elsewhere. */
+static void tool_files_foreign_names(void **state)
+{
+    (void)state;
+    static const char *const contents[] = {"my notes\n", ""};
+    matrix its = make_matrix(101, 203, 4, 1);
+    for (size_t i = 0; i < 2 * TEST_COUNT(contents); ++i) {
+        const char *const content = contents[i / 2], *const former = in_directory("matrix.ipt-journal.new");
+        const char *const elsewhere = in_directory("precious");
+        write_file(former, content, strlen(content));
+        write_file(i % 2 ? elsewhere : journal_path, content, strlen(content));
+        if (i % 2)
+            assert_int_equal(link(elsewhere, journal_path), 0);
+        transpose(1, its.raw, file_path);
+        expect_said("another file occupies the path of its journal");
+        transpose(1, "--resume", file_path);
+        expect_content(journal_path, content);
+        unlink(journal_path);
+        write_file(file_path, its.before, its.bytes);
+        transpose(0, its.raw, file_path);
+        assert_true(file_holds(its.after, its.bytes));
+        write_file(file_path, its.before, its.bytes);
+        expect_content(former, content);
+        if (i % 2)
+            expect_content(elsewhere, content);
+    }
+    end_matrix(&its);
+}
+
+/* A journal that other users can have written, or that has a second name. */
+static void tool_files_untrusted_journals(void **state)
+{
+    (void)state;
+    matrix its = stopped_in_the_middle(SIGKILL);
+    struct stat status;
+    assert_int_equal(stat(journal_path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    for (int kind = 0; kind < 4; ++kind) {
+        const char *const second = in_directory("second");
+        if (kind == 3 && geteuid() != 0) {
+            print_message("another user's journal is left out: this needs root\n");
+            continue;
+        }
+        assert_int_equal(kind < 2    ? chmod(journal_path, kind ? 0602 : 0620)
+                         : kind == 2 ? link(journal_path, second)
+                                     : chown(journal_path, 12342, (gid_t)-1),
+                         0);
+        const char *const words = kind < 2 ? "other users can write to" : kind == 2 ? "has 2 names" : "another user";
+        expect_refused(words);
+        transpose(1, its.raw, file_path);
+        expect_said(words);
+        unlink(second);
+        assert_int_equal(chmod(journal_path, 0600), 0);
+        assert_int_equal(chown(journal_path, geteuid(), (gid_t)-1), 0);
+    }
+    expect_goes_on(file_path, &its, __LINE__);
+    end_matrix(&its);
+}
+
+/* A journal that was killed while it was made: the next run removes it, unless its process still makes it. */
+static void tool_files_unfinished_journals(void **state)
+{
+    (void)state;
+    matrix its = make_matrix(101, 203, 4, 1);
+    for (int resumes = 0; resumes < 2; ++resumes) {
+        write_file(file_path, its.before, its.bytes);
+        write_journal(JOURNAL_MAGIC_BEGUN, sizeof JOURNAL_MAGIC_BEGUN);
+        int maker = open(journal_path, O_RDONLY);
+        assert_true(maker >= 0 && flock(maker, LOCK_EX) == 0);
+        transpose(1, its.raw, file_path);
+        assert_int_equal(access(journal_path, F_OK), 0);
+        close(maker);
+        if (resumes) {
+            transpose(1, "--resume", file_path);
+            expect_said("before it changed anything: start it again");
+            expect_no_journal();
+        }
+        transpose(0, its.raw, file_path);
+        assert_true(file_holds(its.after, its.bytes));
+        expect_no_journal();
+    }
+    end_matrix(&its);
+}
+
+/* Another program writes to a stopped file, in place: all of it, or after a stop by a signal a byte or only the time.
+ */
+static void tool_files_replaced_content(void **state)
+{
+    (void)state;
+    for (with_headers = 0; with_headers < 2; ++with_headers)
+        for (int kill_ = 0; kill_ < 2; ++kill_) {
+            matrix its = stopped_in_the_middle(kill_ ? SIGKILL : SIGTERM);
+            const size_t header = with_headers ? HEADER_SIZE : 0, data = its.bytes - header;
+            unsigned char *const stopped = malloc(its.bytes), *const other = malloc(its.bytes);
+            struct stat status;
+            int file = open(file_path, O_RDWR);
+            assert_true(stopped && other && file >= 0 && fstat(file, &status) == 0);
+            assert_int_equal(pread(file, stopped, its.bytes, 0), (ssize_t)its.bytes);
+            memcpy(other, stopped, its.bytes);
+            test_fill(other + header, data);
+            assert_int_equal(pwrite(file, other + header, data, (off_t)header), (ssize_t)data);
+            expect_both_refused(&its, other, "its content has been replaced");
+            assert_int_equal(pwrite(file, stopped + header, data, (off_t)header), (ssize_t)data);
+            if (!kill_) {
+                stopped[its.bytes - 1] ^= 1;
+                assert_int_equal(pwrite(file, stopped + its.bytes - 1, 1, (off_t)its.bytes - 1), 1);
+                transpose(1, "--resume", file_path);
+                assert_true(file_holds(stopped, its.bytes));
+                stopped[its.bytes - 1] ^= 1;
+                assert_int_equal(pwrite(file, stopped + its.bytes - 1, 1, (off_t)its.bytes - 1), 1);
+                char words[60];
+                snprintf(words, sizeof words, "touch -d @%lld.%09ld", (long long)status.st_mtim.tv_sec,
+                         status.st_mtim.tv_nsec);
+                expect_both_refused(&its, stopped, words);
+                const struct timespec times[2] = {status.st_mtim, status.st_mtim}; /* as it says */
+                assert_int_equal(futimens(file, times), 0);
+            }
+            close(file);
+            expect_goes_on(file_path, &its, __LINE__);
+            free(stopped);
+            free(other);
+            end_matrix(&its);
+        }
+}
+
+/* A stopped file that is shorter or longer is not told to resume, which would refuse it. */
+static void tool_files_other_sizes(void **state)
+{
+    (void)state;
+    matrix its = stopped_in_the_middle(SIGKILL);
+    char truncate_words[60];
+    snprintf(truncate_words, sizeof truncate_words, "truncate -s %zu", its.bytes);
+    unsigned char *const stopped = malloc(its.bytes);
+    int file = open(file_path, O_RDWR);
+    assert_true(stopped && file >= 0 && pread(file, stopped, its.bytes, 0) == (ssize_t)its.bytes);
+    for (int longer = 0; longer < 2; ++longer) {
+        assert_int_equal(ftruncate(file, (off_t)its.bytes + (longer ? 1 : -1)), 0);
+        for (int resumes = 0; resumes < 2; ++resumes) {
+            if (resumes)
+                transpose(1, "--resume", file_path);
+            else
+                transpose(1, its.raw, file_path);
+            expect_said(longer ? truncate_words : "a part of it is lost");
+            assert_true(!strstr(last.errors, "--resume"));
+        }
+    }
+    assert_int_equal(ftruncate(file, (off_t)its.bytes), 0);
+    assert_int_equal(pwrite(file, stopped, its.bytes, 0), (ssize_t)its.bytes);
+    close(file);
+    expect_goes_on(file_path, &its, __LINE__);
+    free(stopped);
+    end_matrix(&its);
+}
+
+/* Names up to the longest that a file can have, of letters of one byte and of two. */
+static void tool_files_long_names(void **state)
+{
+    (void)state;
+    static const int lengths[] = {238, 240, 243, 244, 254, 255};
+    for (size_t i = 0; i < 2 * TEST_COUNT(lengths); ++i) {
+        const int length = lengths[i / 2];
+        char name[256], other[256], path[PATH_SIZE], journal_of_it[4096], message[JOURNAL_MESSAGE_SIZE];
+        memset(name, 'n', sizeof name);
+        for (int at = 2; i % 2 && at + 1 < length; at += 2)
+            memcpy(name + at, "\xc3\xa4", 2);
+        name[length] = '\0';
+        memcpy(other, name, sizeof other);
+        other[0] = 'o';
+        matrix its = make_matrix(3001, 2003, 4, 1);
+        snprintf(path, sizeof path, "%s", in_directory(name));
+        assert_int_equal(rename(file_path, path), 0);
+        assert_true(journal_name(journal_of_it, sizeof journal_of_it, path, message));
+        assert_true(strlen(strrchr(journal_of_it, '/') + 1) <= 255);
+        const char *const words[] = {its.raw, memory_option(1 << 20), path, NULL};
+        last = start(words);
+        for (int tries = 0; tries < RUN_SECONDS * 2000 && access(journal_of_it, F_OK) != 0; ++tries)
+            sleep_for(0.0005);
+        sleep_for(0.02);
+        kill(last.process, SIGTERM);
+        finish(&last);
+        if (access(journal_of_it, F_OK) == 0)
+            transpose(0, "--resume", path);
+        else if (!WIFEXITED(last.status) || WEXITSTATUS(last.status) != 0)
+            transpose(0, its.raw, path);
+        assert_int_equal(access(journal_of_it, F_OK), -1);
+        transpose(0, path, "-o", in_directory(other), "--raw=2003x3001:4");
+        assert_int_equal(rename(path, file_path), 0);
+        assert_true(file_holds(its.after, its.bytes));
+        assert_int_equal(rename(in_directory(other), file_path), 0);
+        assert_true(file_holds(its.before, its.bytes));
+        end_matrix(&its);
+    }
+    char name[300];
+    memset(name, 'n', 256);
+    name[256] = '\0';
+    transpose(1, file_path, "-o", in_directory(name), "--raw=3001x2003:4");
+    expect_said("File name too long");
+}
+
+/* As by nohup, or by `&` in a script. */
+static void tool_files_ignored_signals(void **state)
+{
+    (void)state;
+    static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGQUIT};
+    for (size_t i = 0; i < TEST_COUNT(signals); ++i) {
+        matrix its = make_matrix(3001, 2003, 4, 1);
+        const char *const words[] = {its.raw, memory_option(1 << 20), file_path, NULL};
+        struct sigaction before;
+        assert_int_equal(sigaction(signals[i], NULL, &before), 0);
+        signal(signals[i], SIG_IGN);
+        last = start(words);
+        sigaction(signals[i], &before, NULL);
+        for (int running = wait_for_journal(&last); running;) {
+            siginfo_t info = {0};
+            kill(last.process, signals[i]);
+            sleep_for(0.005);
+            running = waitid(P_PID, (id_t)last.process, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid;
+        }
+        finish(&last);
+        if (!WIFEXITED(last.status) || WEXITSTATUS(last.status) != 0)
+            fail_msg("signal %d: status %d: %s", signals[i], last.status, last.errors);
+        assert_true(file_holds(its.after, its.bytes));
+        end_matrix(&its);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* --output */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+static unsigned rights_of(const char *path)
+{
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    return status.st_mode & 07777;
+}
+
+static size_t count_entries(void)
+{
+    size_t count = 0;
+    DIR *folder = opendir(directory);
+    assert_non_null(folder);
+    while (readdir(folder))
+        ++count;
+    closedir(folder);
+    return count;
+}
+
+/* A new output is as private as its input, and one that replaces a file has that file's rights and owner. */
+static void tool_outputs_keep_rights(void **state)
+{
+    (void)state;
+    const mode_t mask = umask(022);
+    matrix its = make_matrix(101, 203, 4, 1);
+    const char *const output = in_directory("output");
+    assert_int_equal(chmod(file_path, 0600), 0);
+    transpose(0, its.raw, file_path, "-o", output);
+    assert_int_equal(rights_of(output), 0600);
+    unlink(output);
+    assert_int_equal(chmod(file_path, 0777), 0);
+    transpose(0, its.raw, file_path, "-o", output);
+    assert_int_equal(rights_of(output), 0644);
+    static const unsigned kept[] = {0600, 0640, 0660, 0755};
+    for (size_t i = 0; i < TEST_COUNT(kept); ++i) {
+        assert_int_equal(chmod(output, kept[i]), 0);
+        transpose(0, its.raw, file_path, "-o", output);
+        assert_int_equal(rights_of(output), kept[i]);
+    }
+    if (geteuid() == 0) {
+        struct stat status;
+        assert_int_equal(chown(output, 12341, 12342), 0);
+        transpose(0, its.raw, file_path, "-o", output);
+        assert_int_equal(stat(output, &status), 0);
+        assert_true(status.st_uid == 12341 && status.st_gid == 12342);
+    } else {
+        print_message("the owner is left out: this needs root\n");
+    }
+    assert_int_equal(chmod(output, 0444), 0);
+    transpose(1, its.raw, file_path, "-o", output);
+    expect_said("read-only");
+    umask(mask);
+    end_matrix(&its);
+}
+
+/* A file that another ipt transposes or has left in the middle is not replaced. Other files stay. */
+static void tool_outputs_respect_files(void **state)
+{
+    (void)state;
+    for (with_headers = 0; with_headers < 2; ++with_headers) {
+        char input[PATH_SIZE];
+        snprintf(input, sizeof input, "%s", in_directory(with_headers ? "input.npy" : "input"));
+        char output[PATH_SIZE];
+        snprintf(output, sizeof output, "%s", in_directory(with_headers ? "output.npy" : "output"));
+        matrix its = make_matrix(101, 203, 4, 1);
+        assert_int_equal(rename(file_path, input), 0);
+        end_matrix(&its);
+        matrix target = stopped_in_the_middle(SIGKILL);
+        assert_int_equal(rename(file_path, output), 0);
+        const char *const raw = with_headers ? "--verbose" : "--raw=101x203:4";
+        const size_t entries = count_entries();
+        transpose(1, raw, input, "-o", output);
+        expect_said("its own transposition was stopped");
+        assert_int_equal(count_entries(), entries);
+        transpose(0, "--resume", output);
+        assert_int_equal(rename(output, file_path), 0);
+        assert_true(file_holds(target.after, target.bytes));
+        assert_int_equal(rename(file_path, output), 0);
+
+        int other = open(output, O_RDWR); /* another ipt transposes it */
+        assert_true(other >= 0 && flock(other, LOCK_EX) == 0);
+        transpose(1, raw, input, "-o", output);
+        expect_said("another process is transposing it");
+        close(other);
+        char leftover[PATH_SIZE], former[PATH_SIZE];
+        snprintf(leftover, sizeof leftover, "%s", in_directory("ipt-draft-0123456789abcdef.tmp"));
+        snprintf(former, sizeof former, "%s", in_directory("output.1.tmp"));
+        write_file(leftover, "notes", 5);
+        write_file(former, "notes", 5);
+        const size_t more = count_entries();
+        transpose(0, raw, input, "-o", output);
+        assert_int_equal(count_entries(), more);
+        expect_content(leftover, "notes");
+        expect_content(former, "notes");
+        unlink(output);
+        assert_int_equal(symlink("nothing", output), 0);
+        transpose(1, raw, input, "-o", output);
+        expect_said("a link to a file that does not exist");
+        unlink(output);
+        end_matrix(&target);
+    }
+}
+
+/* A stop at any moment leaves nothing but the old output. */
+static void tool_outputs_stopped(void **state)
+{
+    (void)state;
+    static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGKILL};
+    matrix its = make_matrix(3001, 2003, 4, 1);
+    const char *const output = in_directory("output");
+    const char *const words[] = {its.raw, memory_option(1 << 20), file_path, "-o", output, NULL};
+    for (int i = 0; i < 12; ++i) {
+        write_file(output, "old", 3);
+        last = start(words);
+        const size_t entries = count_entries();
+        sleep_for(0.001 * (double)test_random_between(0, 500));
+        kill(last.process, signals[i % 4]);
+        finish(&last);
+        if (WIFEXITED(last.status))
+            assert_int_equal(WEXITSTATUS(last.status), 0);
+        else
+            expect_content(output, "old");
+        if (signals[i % 4] != SIGKILL)
+            assert_int_equal(count_entries(), entries);
+    }
+    end_matrix(&its);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* Memory, and the line on a terminal */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -1010,12 +1382,29 @@ static void tool_files_progress(void **state)
 #define FILES_CASE(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
 
 const struct CMUnitTest test_files[] = {
-    FILES_CASE(tool_files_killed),           FILES_CASE(tool_files_interrupted),
-    FILES_CASE(tool_files_without_journal),  FILES_CASE(tool_files_bad_journals),
-    FILES_CASE(tool_files_damaged_journals), FILES_CASE(tool_files_bad_files),
-    FILES_CASE(tool_files_that_shrink),      FILES_CASE(tool_files_other_names),
-    FILES_CASE(tool_files_through_links),    FILES_CASE(tool_files_copies),
-    FILES_CASE(tool_files_left_journals),    FILES_CASE(tool_files_lost_journals),
-    FILES_CASE(tool_files_resident_memory),  FILES_CASE(tool_files_progress),
+    FILES_CASE(tool_files_killed),
+    FILES_CASE(tool_files_interrupted),
+    FILES_CASE(tool_files_without_journal),
+    FILES_CASE(tool_files_bad_journals),
+    FILES_CASE(tool_files_damaged_journals),
+    FILES_CASE(tool_files_bad_files),
+    FILES_CASE(tool_files_that_shrink),
+    FILES_CASE(tool_files_other_names),
+    FILES_CASE(tool_files_through_links),
+    FILES_CASE(tool_files_copies),
+    FILES_CASE(tool_files_left_journals),
+    FILES_CASE(tool_files_lost_journals),
+    FILES_CASE(tool_files_foreign_names),
+    FILES_CASE(tool_files_untrusted_journals),
+    FILES_CASE(tool_files_unfinished_journals),
+    FILES_CASE(tool_files_replaced_content),
+    FILES_CASE(tool_files_other_sizes),
+    FILES_CASE(tool_files_long_names),
+    FILES_CASE(tool_files_ignored_signals),
+    FILES_CASE(tool_outputs_keep_rights),
+    FILES_CASE(tool_outputs_respect_files),
+    FILES_CASE(tool_outputs_stopped),
+    FILES_CASE(tool_files_resident_memory),
+    FILES_CASE(tool_files_progress),
 };
 const size_t test_files_count = TEST_COUNT(test_files);
