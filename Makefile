@@ -105,6 +105,7 @@ check: deps ## all tests, as CI runs them
 	@sh tests/compile/narrow.sh $(B)/narrow
 	@CC="$(CC)" sh tests/compile/loading.sh $(B)/loading
 	@CC="$(CC)" sh tests/compile/options.sh $(B)/options
+	@CC="$(CC)" sh tests/compile/hostile.sh $(B)/hostile . $(B)/single
 	@$(MAKE) --no-print-directory check-mpi-quick
 	@CC="$(CC)" sh tests/devices/opencls.sh rusticl
 	@$(MAKE) --no-print-directory -j2 -Otarget host-tests library-tests tool-tests oclgrind-quick single-tests told-quick differential imatcopy lapack
