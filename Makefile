@@ -113,6 +113,7 @@ check: ## all tests, as CI runs them
 	@CC="$(CC)" sh tests/compile/loading.sh $(B)/loading
 	@CC="$(CC)" sh tests/compile/options.sh $(B)/options
 	@$(MAKE) --no-print-directory check-path
+	@CC="$(CC)" sh tests/compile/hostile.sh $(B)/hostile . $(B)/single
 	@$(MAKE) --no-print-directory check-mpi-quick
 	@CC="$(CC)" sh tests/devices/opencls.sh rusticl
 	@$(MAKE) --no-print-directory -j2 -Otarget host-tests library-tests tool-tests oclgrind-quick single-tests told-quick differential imatcopy lapack

@@ -2260,21 +2260,21 @@ IPT_API int ipt_heuristic_by_block(size_t batch, size_t blocks_per_matrix)
 IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capacity)
 {
     const size_t step = side % 2 ? 2 : 1; /* odd numbers have odd divisors only */
-    size_t small = 0, count, d, i;
+    size_t found = 0, count, d, i;
     int square = 0;
     if (!side)
         return 0;
     for (d = 1; !((cl_ulong)d >> 32) && (cl_ulong)d * d <= side; d += step)
         if (ipt__divides(d, side)) {
-            if (small < capacity)
-                divisors[small] = d;
-            ++small;
+            if (found < capacity)
+                divisors[found] = d;
+            ++found;
             square = side / d == d;
         }
     /* The others are side / d, from the largest d down. The root of a square is in the list already. */
-    count = 2 * small - (size_t)square;
-    if (small <= capacity)
-        for (i = small; i < count && i < capacity; ++i)
+    count = 2 * found - (size_t)square;
+    if (found <= capacity)
+        for (i = found; i < count && i < capacity; ++i)
             divisors[i] = side / divisors[count - 1 - i];
     return count;
 }
@@ -2515,10 +2515,10 @@ IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 
 #ifdef IPT_NO_KERNEL_SOURCE
 #define IPT__TEXT_FIELD
-#define IPT__TEXT(file)
+#define IPT__TEXT(text)
 #else
 #define IPT__TEXT_FIELD const char *const *text;
-#define IPT__TEXT(file) , ipt__text_##file
+#define IPT__TEXT(text) , text
 #endif
 
 /* A part of programs' texts: its file, for build logs, and the hash of its text. */
@@ -2532,7 +2532,7 @@ enum {
     IPT_PART_LIST(IPT__PART_INDEX) IPT__PART_COUNT
 };
 static const ipt__part ipt__parts[] = {
-#define IPT__PART_ROW(part) {"parts/" #part ".cl", IPT__HASH_##part IPT__TEXT(part)},
+#define IPT__PART_ROW(part) {"parts/" #part ".cl", IPT__HASH_##part IPT__TEXT(ipt__text_##part)},
     IPT_PART_LIST(IPT__PART_ROW)};
 #define IPT__PART_BIT(part) | 1u << IPT__PART_##part
 
@@ -2552,7 +2552,7 @@ typedef struct ipt__kernel_info {
 static const ipt__kernel_info ipt__kernels[] = {
 #define IPT__KERNEL_INFO(kernel, memories, local, uses)                                                                \
     {"ipt_k_" #kernel,                                                                                                 \
-     {#kernel ".cl", IPT__HASH_##kernel IPT__TEXT(kernel)},                                                            \
+     {#kernel ".cl", IPT__HASH_##kernel IPT__TEXT(ipt__text_##kernel)},                                                \
      0 IPT_##kernel##_PARTS(IPT__PART_BIT),                                                                            \
      IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT),                                                  \
      ipt__##kernel##_argument_bytes,                                                                                   \
@@ -3282,7 +3282,7 @@ static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
 static void ipt__release(const ipt_allocator *allocator, void *memory)
 {
     if (memory)
-        allocator->free(memory, allocator->user);
+        (allocator->free)(memory, allocator->user);
 }
 
 IPT__PRINTF(2, 3) static IPT__RARE void ipt__log(const ipt_context *context, const char *format, ...)
@@ -3294,7 +3294,7 @@ IPT__PRINTF(2, 3) static IPT__RARE void ipt__log(const ipt_context *context, con
     va_start(arguments, format);
     IPT__VSNPRINTF(message, sizeof message, format, arguments);
     va_end(arguments);
-    context->logger.log(message, context->logger.user);
+    (context->logger.log)(message, context->logger.user);
 }
 
 /* Lists the candidate devices for a context: those of the caller's cl_context, else all. */
@@ -4528,7 +4528,7 @@ static IPT__RARE ipt_result ipt__fail_build(const ipt_context *context, cl_progr
     if (log && ipt__cl.clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL))
         log[0] = 0;
     if (log && context->logger.log)
-        context->logger.log(log, context->logger.user);
+        (context->logger.log)(log, context->logger.user);
     /* Lack of memory is not the text's fault: do not record it as a failed build. */
     result =
         ipt__fail(error == CL_OUT_OF_HOST_MEMORY || error == CL_MEM_OBJECT_ALLOCATION_FAILURE ? IPT_ERROR_OUT_OF_MEMORY
@@ -5409,7 +5409,7 @@ static int ipt__chains_are_right(ipt_context *context, const ipt__program *progr
     a.matrix_units = a.instance_stride = bytes / params->unit_bytes;
     a.instances_per_matrix = a.pieces = a.row_slots = a.parts = 1;
     a.flags_base = flags;
-    a.slots = rows * cols;
+    a.grid_slots = rows * cols;
     a.words = a.total_words = flag_words;
     a.words_each = ipt__ceil_divide(flag_words, groups);
     a.rows = rows;
@@ -6248,7 +6248,7 @@ typedef struct ipt__host_share {
     int queue_count;
     int borrows_queue; /* of the context, and has no other */
     cl_mem pinned;     /* IPT__HOST_SLOTS per thread; NULL: not needed yet */
-    char *slots;
+    char *ring;
 } ipt__host_share;
 
 typedef struct ipt__host_part {
@@ -9009,12 +9009,12 @@ static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage
 {
     const ipt__problem *const problem = &to->plan->problem;
     const size_t units = ipt__stage_units(problem, stage), side = stage->swap.side;
-    size_t small, chunk = 1;
+    size_t side_of_two, chunk = 1;
     cl_ulong parts, groups; /* per matrix; in total */
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__swap_arguments *const a = &launch.arguments.swap;
     if (side <= IPT__SMALL_TILE)
-        ipt__transpose_tile(problem, units, 2, &small, &chunk);
+        ipt__transpose_tile(problem, units, 2, &side_of_two, &chunk);
     a->tile_vectors = (cl_uint)ipt__tile_vectors(&stage->swap.tile, side);
     a->pitch = (cl_uint)stage->swap.tile.pitch;
     a->skew = (cl_uint)stage->swap.tile.skew;
@@ -9060,8 +9060,8 @@ static size_t ipt__group_run(const ipt__limits *limits)
  * none. */
 static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, size_t unit, size_t group_size)
 {
-    const size_t vector = IPT__VECTOR_BYTES / unit, before = ipt__max(1, IPT__WORD_BYTES / unit) - 1,
-                 most = group_size * vector - before, element = a->element_units, pairs = (size_t)a->line_pairs,
+    const size_t vector_units = IPT__VECTOR_BYTES / unit, before = ipt__max(1, IPT__WORD_BYTES / unit) - 1,
+                 most = group_size * vector_units - before, element = a->element_units, pairs = (size_t)a->line_pairs,
                  lines = ipt__ceil_divide((size_t)a->pairs, pairs);
     size_t lanes = ipt__min(IPT__FLIP_LANES, group_size), each = ipt__max(1, most / element), pieces;
     a->run_lanes = a->parts = 1;
@@ -9074,7 +9074,7 @@ static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a,
     pieces = ipt__ceil_divide(pairs, each);
     a->part_units = (cl_uint)ipt__min(most, each * element);
     a->parts = (cl_uint)ipt__ceil_divide(element, most);
-    while (lanes < group_size && lanes * vector < ipt__min(a->part_units, pairs * element) + before)
+    while (lanes < group_size && lanes * vector_units < ipt__min(a->part_units, pairs * element) + before)
         lanes *= 2;
     a->run_lanes = (cl_uint)lanes;
     a->group_pairs = each;
@@ -9488,8 +9488,8 @@ static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__sta
     a->matrix_units = (problem->matrix_bytes / problem->unit_bytes - to->skipped) / scale;
     a->instances_per_matrix = to->instances;
     a->flags_base = (layout->cooperative ? layout->flags_offset : layout->scratch_offset) / 4;
-    a->slots = (cl_ulong)stage->rows * stage->cols;
-    a->words = ipt__ceil_divide((size_t)a->slots, 32);
+    a->grid_slots = (cl_ulong)stage->rows * stage->cols;
+    a->words = ipt__ceil_divide((size_t)a->grid_slots, 32);
     a->pieces = stage->shuffle.pieces;
     a->piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
     a->total_words = a->words * a->pieces * to->instances * to->matrices;
@@ -9551,7 +9551,7 @@ static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__st
 {
     const ipt__problem *const problem = &to->plan->problem;
     const ipt__limits *const limits = &problem->limits;
-    const size_t units = ipt__stage_units(problem, stage), slots = stage->rows * stage->cols;
+    const size_t units = ipt__stage_units(problem, stage), grid_slots = stage->rows * stage->cols;
     const size_t scratch = to->plan->layout.scratch_offset;
     ipt__launch launch = ipt__launch_by_words(to, stage);
     const size_t scale = launch.plan_units;
@@ -9565,9 +9565,9 @@ static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__st
     a->matrix_stride = ipt__matrix_stride(problem) / scale;
     a->instances_per_matrix = to->instances;
     a->flags_base = scratch / 4;
-    a->words = ipt__ceil_divide(slots, ipt__word_flags(problem, stage));
+    a->words = ipt__ceil_divide(grid_slots, ipt__word_flags(problem, stage));
     a->total_words = a->words * stage->shuffle.pieces * to->instances * to->matrices;
-    a->slots = slots;
+    a->grid_slots = grid_slots;
     a->rows = stage->rows;
     a->cols = stage->cols;
     a->row_slots = stage->row_slots ? stage->row_slots : 1;
@@ -9626,8 +9626,8 @@ static IPT__RARE ipt_result ipt__launch_p_ipt(ipt__launcher *to, const ipt__stag
     a->matrix_stride = ipt__matrix_stride(problem);
     a->instance_stride = ipt__instance_units(problem, stage);
     a->instances_per_matrix = stage->instances;
-    a->slots = (cl_ulong)stage->rows * stage->cols;
-    a->total_slots = a->slots * stage->instances * to->matrices;
+    a->grid_slots = (cl_ulong)stage->rows * stage->cols;
+    a->total_slots = a->grid_slots * stage->instances * to->matrices;
     a->rows = stage->rows;
     a->cols = stage->cols;
     a->super_units = ipt__stage_units(problem, stage);
@@ -11022,7 +11022,8 @@ typedef struct ipt__turn {
 static void ipt__launch_place(const ipt__run *run, const ipt__launch *launch, ipt__turn turn, ipt__arguments *arguments)
 {
     cl_ulong *const bases = (cl_ulong *)(void *)arguments;
-    const cl_ulong skipped = turn.instance * launch->instance_units, slots = turn.instance * launch->instance_slots;
+    const cl_ulong skipped = turn.instance * launch->instance_units,
+                   skipped_slots = turn.instance * launch->instance_slots;
     const ipt__kernel_id id = run->plan->kernels[launch->kernel].program->id;
     int i;
     for (i = 0; i < 2; ++i)
@@ -11035,7 +11036,7 @@ static void ipt__launch_place(const ipt__run *run, const ipt__launch *launch, ip
         arguments->runs.saved_base += turn.matrix * arguments->runs.saved_stride;
     }
     if (id == IPT__KERNEL_copy)
-        *(launch->given & 1 ? &arguments->copy.source_first : &arguments->copy.target_first) += slots;
+        *(launch->given & 1 ? &arguments->copy.source_first : &arguments->copy.target_first) += skipped_slots;
     if (launch->cooperative && run->plan->turn) {
         cl_ulong *const control = (cl_ulong *)(void *)((char *)arguments + launch->control);
         cl_ulong *const clear = (cl_ulong *)(void *)((char *)arguments + launch->clear);
@@ -12459,8 +12460,8 @@ static IPT__RARE void ipt__host_close(ipt_plan *plan)
             ipt_plan_destroy(share->block_plans[i]);
         for (i = 0; i < 4; ++i)
             ipt_plan_destroy(share->plans[i]);
-        if (share->slots)
-            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->slots, 0, NULL, NULL);
+        if (share->ring)
+            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->ring, 0, NULL, NULL);
         for (i = 0; i < share->queue_count && !share->borrows_queue; ++i)
             ipt__cl.clReleaseCommandQueue(share->queues[i]);
         if (share->pinned)
@@ -12825,7 +12826,7 @@ static void ipt__host_lane_run(ipt__host_lane *lane)
     for (ahead = piece; piece * slot < all && !lane->result; piece += (size_t)lane->count, turn ^= 1) {
         const size_t begin = piece * slot, bytes = ipt__min(slot, all - begin);
         char *const memory =
-            part->share->slots + ((size_t)lane->index * IPT__HOST_SLOTS + (size_t)turn) * IPT__HOST_SLOT_BYTES;
+            part->share->ring + ((size_t)lane->index * IPT__HOST_SLOTS + (size_t)turn) * IPT__HOST_SLOT_BYTES;
         cl_int error = CL_SUCCESS;
         if (!lane->download) {
             if (lane->busy[turn]) {
@@ -12851,7 +12852,7 @@ static void ipt__host_lane_run(ipt__host_lane *lane)
             const size_t its_bytes = ipt__min(slot, all - ahead * slot);
             error = ipt__cl.clEnqueueReadBuffer(
                 queue, part->share->buffer, CL_FALSE, part->device + ahead * slot, its_bytes,
-                part->share->slots + ((size_t)lane->index * IPT__HOST_SLOTS + (size_t)its) * IPT__HOST_SLOT_BYTES, 0,
+                part->share->ring + ((size_t)lane->index * IPT__HOST_SLOTS + (size_t)its) * IPT__HOST_SLOT_BYTES, 0,
                 NULL, &lane->busy[its]);
             if (error)
                 lane->result = ipt__fail_opencl("clEnqueueReadBuffer", error);
@@ -13378,12 +13379,12 @@ static void ipt__host_take_slots(ipt__host *host)
             share->pinned = NULL;
             continue;
         }
-        share->slots = (char *)ipt__cl.clEnqueueMapBuffer(share->queues[0], share->pinned, CL_TRUE,
-                                                          CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
+        share->ring = (char *)ipt__cl.clEnqueueMapBuffer(share->queues[0], share->pinned, CL_TRUE,
+                                                         CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
         if (error) {
             ipt__cl.clReleaseMemObject(share->pinned);
             share->pinned = NULL;
-            share->slots = NULL;
+            share->ring = NULL;
         }
     }
 #else
@@ -15779,8 +15780,8 @@ typedef struct ipt__storage_job {
 static int ipt__storage_move(ipt__storage_job *job, size_t offset, char *memory, size_t bytes)
 {
     const ipt_storage *const storage = job->run->storage;
-    const int bad = job->role == IPT__ROLE_WRITE ? storage->write(memory, offset, bytes, storage->user)
-                                                 : storage->read(memory, offset, bytes, storage->user);
+    const int bad = job->role == IPT__ROLE_WRITE ? (storage->write)(memory, offset, bytes, storage->user)
+                                                 : (storage->read)(memory, offset, bytes, storage->user);
     if (bad) {
         job->result = IPT_ERROR_STORAGE;
         job->failed_at = offset;
@@ -17071,7 +17072,7 @@ typedef struct ipt__batch_operand {
     ipt_batch_operand given;
     size_t type_bytes, components; /* rows * cols */
     size_t span;                   /* components of the buffer, from the first to the last */
-    size_t vector;                 /* components that a load takes at once */
+    size_t load_parts;             /* components that a load takes at once */
     size_t local;                  /* byte where it begins in local memory */
     size_t pitch;                  /* components from row to row where the action finds them */
 } ipt__batch_operand;
@@ -17546,7 +17547,7 @@ enum {
     IPT_ACTION_TEXT_LIST(IPT__ACTION_TEXT_INDEX) IPT__ACTION_TEXT_COUNT
 };
 static const ipt__part ipt__action_texts[] = {
-#define IPT__ACTION_TEXT_ROW(name) {#name ".cl", IPT__HASH_##name IPT__TEXT(name)},
+#define IPT__ACTION_TEXT_ROW(name) {#name ".cl", IPT__HASH_##name IPT__TEXT(ipt__text_##name)},
     IPT_ACTION_TEXT_LIST(IPT__ACTION_TEXT_ROW)};
 
 /* The texts of a ready action. Returns their number. */
@@ -17583,7 +17584,7 @@ static IPT__RARE void ipt__batch_print_operands(ipt__text *out, const ipt__batch
                       name, operand->given.rows, name, operand->given.cols);
         ipt__text_add(out, "#define %s_ACCESS %d\n#define %s_LAYOUT %d\n#define %s_WIDTH %zu\n#define %s_VECTOR %zu\n",
                       name, (int)operand->given.access, name, (int)operand->given.layout, name,
-                      ipt__max(1, operand->given.width), name, operand->vector);
+                      ipt__max(1, operand->given.width), name, operand->load_parts);
     }
     ipt__text_add(out, "#define IPT_HELD_ALIGNMENT %zu\n", problem->alignment);
     ipt__text_add(out, "#define IPT_OPERAND_LIST(IPT_X)");
@@ -17865,10 +17866,10 @@ static IPT__RARE ipt_result ipt__batch_take_operand(const ipt_context *context, 
     if (given->stride < ipt__batch_least_stride(operand, count))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "the stride of operand %s is %zu: at least %zu are needed",
                          given->name, given->stride, ipt__batch_least_stride(operand, count));
-    operand->vector = 1;
+    operand->load_parts = 1;
     if (given->layout == IPT_LAYOUT_ELEMENTS && operand->type_bytes < 16 &&
         operand->components * operand->type_bytes % 16 == 0 && given->stride * operand->type_bytes % 16 == 0)
-        operand->vector = 16 / operand->type_bytes;
+        operand->load_parts = 16 / operand->type_bytes;
     return IPT_SUCCESS;
 }
 
@@ -18212,7 +18213,7 @@ static IPT__RARE void ipt__batch_write_description(ipt_batch *batch)
         ipt__text_add(&out, "%s: %zu x %zu of %s, %s, layout %s, stride %zu%s\n", operand->given.name,
                       operand->given.rows, operand->given.cols, operand->given.type, accesses[operand->given.access],
                       ipt_layout_string(operand->given.layout), operand->given.stride,
-                      operand->vector > 1 && choice->hold <= IPT__HOLD_STAGED ? ", by vectors of 16 bytes" : "");
+                      operand->load_parts > 1 && choice->hold <= IPT__HOLD_STAGED ? ", by vectors of 16 bytes" : "");
     }
 }
 
@@ -18323,7 +18324,7 @@ static ipt__operand ipt__batch_buffer_of(const ipt__batch_operand *operand, cons
     checked.refused = operand->given.access == IPT_READ    ? CL_MEM_WRITE_ONLY
                       : operand->given.access == IPT_WRITE ? CL_MEM_READ_ONLY
                                                            : (cl_mem_flags)IPT__BUFFER_READ_AND_WRITTEN;
-    checked.unit = checked.host_alignment = operand->vector > 1 ? 16 : operand->type_bytes;
+    checked.unit = checked.host_alignment = operand->load_parts > 1 ? 16 : operand->type_bytes;
     return checked;
 }
 
@@ -18659,7 +18660,7 @@ typedef struct ipt__batch_run {
     const void *argument;
     const ipt_host_options *options;
     size_t chunk, slot_count; /* chunk: elements */
-    ipt__batch_slot slots[IPT__BATCH_SLOTS];
+    ipt__batch_slot ring[IPT__BATCH_SLOTS];
     size_t done, total; /* bytes over the bus */
     int cancelled, written;
 } ipt__batch_run;
@@ -18805,14 +18806,14 @@ static void ipt__batch_close(ipt__batch_run *run)
 {
     size_t s, i;
     for (s = 0; s < IPT__BATCH_SLOTS; ++s) {
-        ipt__batch_slot *const slot = &run->slots[s];
+        ipt__batch_slot *const slot = &run->ring[s];
         for (i = 0; i < IPT_MAX_OPERANDS; ++i)
             if (slot->buffers[i].buffer)
                 ipt__cl.clReleaseMemObject(slot->buffers[i].buffer);
         if (slot->queue && slot->queue != run->batch->context->queue)
             ipt__cl.clReleaseCommandQueue(slot->queue);
     }
-    memset(run->slots, 0, sizeof run->slots);
+    memset(run->ring, 0, sizeof run->ring);
 }
 
 /* Makes the slots for run->chunk elements. *refused: bytes that were out of memory. */
@@ -18824,7 +18825,7 @@ static IPT__RARE ipt_result ipt__batch_open(ipt__batch_run *run, size_t *refused
     size_t s, i;
     run->slot_count = context->mixes_grids ? 1 : ipt__min(chunks, (size_t)IPT__BATCH_SLOTS);
     for (s = 0; s < run->slot_count; ++s) {
-        ipt__batch_slot *const slot = &run->slots[s];
+        ipt__batch_slot *const slot = &run->ring[s];
         cl_int error = CL_SUCCESS;
         slot->queue = context->mixes_grids ? context->queue
                                            : ipt__cl.clCreateCommandQueue(context->context, context->device, 0, &error);
@@ -18906,13 +18907,13 @@ static ipt_result ipt__batch_stream(ipt__batch_run *run)
     ipt_result result = IPT_SUCCESS, its;
     size_t first, turn = 0, s;
     for (first = 0; first < problem->count && !result && !run->cancelled; first += run->chunk, ++turn) {
-        ipt__batch_slot *const slot = &run->slots[turn % run->slot_count];
+        ipt__batch_slot *const slot = &run->ring[turn % run->slot_count];
         result = ipt__batch_wait(run, slot);
         if (!result && !run->cancelled)
             result = ipt__batch_enqueue_chunk(run, slot, first, ipt__min(run->chunk, problem->count - first));
     }
     for (s = 0; s < run->slot_count; ++s, ++turn) {
-        ipt__batch_slot *const slot = &run->slots[turn % run->slot_count];
+        ipt__batch_slot *const slot = &run->ring[turn % run->slot_count];
         if (result)
             ipt__cl.clFinish(slot->queue); /* what was enqueued before a failure may not outlive the memory */
         its = ipt__batch_wait(run, slot);
@@ -19893,7 +19894,7 @@ typedef struct ipt__mpi_run {
     int square;        /* this execution is of mpi/square.h */
     ipt_result result; /* the first failure of the exchange, which continues so that no rank waits for this one */
     char cause[IPT__CAUSE_BYTES]; /* its text */
-    ipt__mpi_slot slots[IPT__MPI_DEPTH];
+    ipt__mpi_slot ring[IPT__MPI_DEPTH];
 } ipt__mpi_run;
 
 static void ipt__mpi_progress(ipt__mpi_run *run, size_t bytes)
@@ -19982,7 +19983,7 @@ static void ipt__mpi_complete(ipt__mpi_run *run, ipt__mpi_slot *slot)
 static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
 {
     ipt_mpi_plan *const plan = run->plan;
-    ipt__mpi_slot *const slot = &run->slots[number];
+    ipt__mpi_slot *const slot = &run->ring[number];
     const ipt__mpi_step *const step = &slot->step;
     char *memory = ipt__mpi_memory(run, number, 0);
     cl_int error;
@@ -20004,7 +20005,7 @@ static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phas
 /* Sends a step's message. After a failure it sends what memory holds: the partner must not wait for ever. */
 static void ipt__mpi_send(ipt__mpi_run *run, size_t number)
 {
-    ipt__mpi_slot *const slot = &run->slots[number];
+    ipt__mpi_slot *const slot = &run->ring[number];
     const char *const memory = !run->place.buffer   ? run->place.host + slot->step.at
                                : run->place.address ? run->place.address + slot->step.at
                                                     : ipt__mpi_memory(run, number, 1);
@@ -20017,7 +20018,7 @@ static void ipt__mpi_send(ipt__mpi_run *run, size_t number)
 static void ipt__mpi_end(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
 {
     ipt_mpi_plan *const plan = run->plan;
-    ipt__mpi_slot *const slot = &run->slots[number];
+    ipt__mpi_slot *const slot = &run->ring[number];
     const ipt__mpi_step *const step = &slot->step;
     const char *const memory = ipt__mpi_memory(run, number, 0);
     cl_int error;
@@ -20052,7 +20053,7 @@ static void ipt__mpi_run_steps(ipt__mpi_run *run, ipt__mpi_phase first, ipt__mpi
     while (more || ended < begun) {
         while (more && begun - ended < depth) {
             const size_t number = begun % depth;
-            if (ipt__mpi_next(&plan->shape, &cursor, &run->slots[number].step)) {
+            if (ipt__mpi_next(&plan->shape, &cursor, &run->ring[number].step)) {
                 phases[number] = cursor.phase;
                 ipt__mpi_begin(run, number, cursor.phase);
                 ++begun;
@@ -20065,7 +20066,7 @@ static void ipt__mpi_run_steps(ipt__mpi_run *run, ipt__mpi_phase first, ipt__mpi
             }
         }
         for (i = ended; i < begun; ++i)
-            if (!run->slots[i % depth].sent)
+            if (!run->ring[i % depth].sent)
                 ipt__mpi_send(run, i % depth);
         if (ended < begun) {
             ipt__mpi_end(run, ended % depth, phases[ended % depth]);
@@ -20073,7 +20074,7 @@ static void ipt__mpi_run_steps(ipt__mpi_run *run, ipt__mpi_phase first, ipt__mpi
         }
     }
     for (i = 0; i < depth; ++i)
-        ipt__mpi_await(run, &run->slots[i].written);
+        ipt__mpi_await(run, &run->ring[i].written);
 }
 
 /* Moves bytes within a block on the device, through memory for messages. Ranges may overlap. */
@@ -20252,7 +20253,7 @@ static void ipt__mpi_begin_patch(ipt__mpi_run *run, size_t number, const ipt__mp
     const ipt_mpi_plan *const plan = run->plan;
     const size_t size = plan->shape.size, bytes = patch->cols * size, pitch = plan->shape.cols.total * size;
     const char *const from = ipt__mpi_patch_place(run, patch);
-    ipt__mpi_slot *const slot = &run->slots[number];
+    ipt__mpi_slot *const slot = &run->ring[number];
     char *const memory = ipt__mpi_memory(run, number, 1);
     size_t i;
     slot->step.peer = patch->peer;
@@ -20281,7 +20282,7 @@ static void ipt__mpi_exchange_square(ipt__mpi_run *run)
         }
         if (ended < begun) {
             const ipt__mpi_patch *const patch = &patches[ended % depth];
-            ipt__mpi_slot *const slot = &run->slots[ended % depth];
+            ipt__mpi_slot *const slot = &run->ring[ended % depth];
             ipt__mpi_complete(run, slot);
             ipt__mpi_turn(ipt__mpi_patch_place(run, patch), pitch, ipt__mpi_memory(run, ended % depth, 0), patch->rows,
                           patch->cols, plan->shape.size);

@@ -239,7 +239,7 @@
     X(ulong, flags_base)  /* words */                                                                                  \
     X(ulong, words)       /* of flags in a domain */                                                                   \
     X(ulong, total_words) /* of flags in all domains */                                                                \
-    X(ulong, slots)                                                                                                    \
+    X(ulong, grid_slots)                                                                                               \
     X(ulong, rows)                                                                                                     \
     D(index, cols)                                                                                                     \
     D(index, row_slots)                                                                                                \
@@ -282,7 +282,7 @@
     X(ulong, words)       /* of flags in a domain */                                                                   \
     X(ulong, total_words) /* of flags in all domains */                                                                \
     X(ulong, words_each)  /* of flags in which a sub-group starts chains */                                            \
-    X(ulong, slots)                                                                                                    \
+    X(ulong, grid_slots)                                                                                               \
     X(ulong, rows)                                                                                                     \
     D(index, cols)                                                                                                     \
     D(index, row_slots)                                                                                                \
@@ -473,7 +473,7 @@
     X(ulong, matrix_stride)                                                                                            \
     X(ulong, instance_stride)                                                                                          \
     X(ulong, instances_per_matrix)                                                                                     \
-    X(ulong, slots)       /* of an instance */                                                                         \
+    X(ulong, grid_slots)  /* of an instance */                                                                         \
     X(ulong, total_slots) /* of all instances of all matrices */                                                       \
     X(ulong, rows)                                                                                                     \
     D(index, cols)                                                                                                     \
@@ -3141,7 +3141,7 @@ static const char *const ipt__text_chains[] = {
     "{\n"
     "while (search->candidates == 0 && search->next < search->end) {\n"
     "search->word = search->next + lane;\n"
-    "const ulong left = search->word < search->end ? slots - search->word * 32 : 0;\n"
+    "const ulong left = search->word < search->end ? grid_slots - search->word * 32 : 0;\n"
     "search->open =\n"
     "left == 0 ? 0 : (left < 32 ? (1u << left) - 1 : ~0u) & search->own & ~ipt_glance(&flags[search->word]);\n"
     "search->next += IPT_LANES;\n"
@@ -3276,7 +3276,7 @@ static const char *const ipt__text_chains[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_chains "9a0b515d171897e5"
+#define IPT__HASH_chains "8984a81768fb727e"
 #define IPT_chains_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -4643,7 +4643,7 @@ static const char *const ipt__text_shuffle[] = {
     "(instance - m * instances_per_matrix) * instance_stride + piece * piece_units;\n"
     "const uint units = (uint)min((ulong)piece_units, super_units - piece * piece_units);\n"
     "volatile __global uint *flags = all_flags + flags_base + domain * words;\n"
-    "const ulong word = w - domain * words, first = word * IPT_WORD_FLAGS, left = slots - first;\n"
+    "const ulong word = w - domain * words, first = word * IPT_WORD_FLAGS, left = grid_slots - first;\n"
     "\nuint open = ~0u >> (32 - (uint)min((ulong)IPT_WORD_FLAGS, left));\n"
     "open &= ~ipt_claim(&flags[word], 0, answer);\n"
     "while (open != 0) {\n"
@@ -4691,7 +4691,7 @@ static const char *const ipt__text_shuffle[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_shuffle "26431d988f84064f"
+#define IPT__HASH_shuffle "149f34e03e736f04"
 #define IPT_shuffle_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(inner)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -5177,8 +5177,8 @@ static const char *const ipt__text_p_ipt[] = {
     "const ulong everyone = (ulong)get_num_groups(0) * (IPT_GROUP_SIZE / IPT_LANES);\n"
     "for (ulong n = (ulong)get_group_id(0) * (IPT_GROUP_SIZE / IPT_LANES) + get_local_id(0) / IPT_LANES; n < total_slots;\n"
     "n += everyone) {\n"
-    "const ulong instance = n / slots, m = instance / instances_per_matrix;\n"
-    "const ipt_index start = (ipt_index)(n - instance * slots);\n"
+    "const ulong instance = n / grid_slots, m = instance / instances_per_matrix;\n"
+    "const ipt_index start = (ipt_index)(n - instance * grid_slots);\n"
     "__global ipt_unit *grid =\n"
     "matrix + base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_stride;\n"
     "ipt_index slot = start;\n"
@@ -5201,7 +5201,7 @@ static const char *const ipt__text_p_ipt[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_p_ipt "5ddec7f63f0745ae"
+#define IPT__HASH_p_ipt "dc71c8cf3008b2b0"
 #define IPT_p_ipt_PARTS(X) X(unit) X(divide) X(slots)
 #endif
 

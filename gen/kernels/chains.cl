@@ -214,7 +214,7 @@ IPT_INLINE void ipt_find_candidates(ipt_search *search, volatile __global uint *
 {
     while (search->candidates == 0 && search->next < search->end) {
         search->word = search->next + lane;
-        const ulong left = search->word < search->end ? slots - search->word * 32 : 0;
+        const ulong left = search->word < search->end ? grid_slots - search->word * 32 : 0;
         search->open =
             left == 0 ? 0 : (left < 32 ? (1u << left) - 1 : ~0u) & search->own & ~ipt_glance(&flags[search->word]);
         search->next += IPT_LANES;

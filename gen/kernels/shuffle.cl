@@ -108,7 +108,7 @@ ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_u
                                   (instance - m * instances_per_matrix) * instance_stride + piece * piece_units;
         const uint units = (uint)min((ulong)piece_units, super_units - piece * piece_units);
         volatile __global uint *flags = all_flags + flags_base + domain * words;
-        const ulong word = w - domain * words, first = word * IPT_WORD_FLAGS, left = slots - first;
+        const ulong word = w - domain * words, first = word * IPT_WORD_FLAGS, left = grid_slots - first;
 
         uint open = ~0u >> (32 - (uint)min((ulong)IPT_WORD_FLAGS, left));
         open &= ~ipt_claim(&flags[word], 0, answer);

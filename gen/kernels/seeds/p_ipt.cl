@@ -17,8 +17,8 @@ ipt_k_p_ipt(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)
     const ulong everyone = (ulong)get_num_groups(0) * (IPT_GROUP_SIZE / IPT_LANES);
     for (ulong n = (ulong)get_group_id(0) * (IPT_GROUP_SIZE / IPT_LANES) + get_local_id(0) / IPT_LANES; n < total_slots;
          n += everyone) {
-        const ulong instance = n / slots, m = instance / instances_per_matrix;
-        const ipt_index start = (ipt_index)(n - instance * slots);
+        const ulong instance = n / grid_slots, m = instance / instances_per_matrix;
+        const ipt_index start = (ipt_index)(n - instance * grid_slots);
         __global ipt_unit *grid =
             matrix + base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_stride;
         ipt_index slot = start;

@@ -13,7 +13,7 @@ static ipt__operand ipt__batch_buffer_of(const ipt__batch_operand *operand, cons
     checked.refused = operand->given.access == IPT_READ    ? CL_MEM_WRITE_ONLY
                       : operand->given.access == IPT_WRITE ? CL_MEM_READ_ONLY
                                                            : (cl_mem_flags)IPT__BUFFER_READ_AND_WRITTEN;
-    checked.unit = checked.host_alignment = operand->vector > 1 ? 16 : operand->type_bytes;
+    checked.unit = checked.host_alignment = operand->load_parts > 1 ? 16 : operand->type_bytes;
     return checked;
 }
 

@@ -18,7 +18,7 @@ typedef struct ipt__batch_run {
     const void *argument;
     const ipt_host_options *options;
     size_t chunk, slot_count; /* chunk: elements */
-    ipt__batch_slot slots[IPT__BATCH_SLOTS];
+    ipt__batch_slot ring[IPT__BATCH_SLOTS];
     size_t done, total; /* bytes over the bus */
     int cancelled, written;
 } ipt__batch_run;
@@ -164,14 +164,14 @@ static void ipt__batch_close(ipt__batch_run *run)
 {
     size_t s, i;
     for (s = 0; s < IPT__BATCH_SLOTS; ++s) {
-        ipt__batch_slot *const slot = &run->slots[s];
+        ipt__batch_slot *const slot = &run->ring[s];
         for (i = 0; i < IPT_MAX_OPERANDS; ++i)
             if (slot->buffers[i].buffer)
                 ipt__cl.clReleaseMemObject(slot->buffers[i].buffer);
         if (slot->queue && slot->queue != run->batch->context->queue)
             ipt__cl.clReleaseCommandQueue(slot->queue);
     }
-    memset(run->slots, 0, sizeof run->slots);
+    memset(run->ring, 0, sizeof run->ring);
 }
 
 /* Makes the slots for run->chunk elements. *refused: bytes that were out of memory. */
@@ -183,7 +183,7 @@ static IPT__RARE ipt_result ipt__batch_open(ipt__batch_run *run, size_t *refused
     size_t s, i;
     run->slot_count = context->mixes_grids ? 1 : ipt__min(chunks, (size_t)IPT__BATCH_SLOTS);
     for (s = 0; s < run->slot_count; ++s) {
-        ipt__batch_slot *const slot = &run->slots[s];
+        ipt__batch_slot *const slot = &run->ring[s];
         cl_int error = CL_SUCCESS;
         slot->queue = context->mixes_grids ? context->queue
                                            : ipt__cl.clCreateCommandQueue(context->context, context->device, 0, &error);
@@ -265,13 +265,13 @@ static ipt_result ipt__batch_stream(ipt__batch_run *run)
     ipt_result result = IPT_SUCCESS, its;
     size_t first, turn = 0, s;
     for (first = 0; first < problem->count && !result && !run->cancelled; first += run->chunk, ++turn) {
-        ipt__batch_slot *const slot = &run->slots[turn % run->slot_count];
+        ipt__batch_slot *const slot = &run->ring[turn % run->slot_count];
         result = ipt__batch_wait(run, slot);
         if (!result && !run->cancelled)
             result = ipt__batch_enqueue_chunk(run, slot, first, ipt__min(run->chunk, problem->count - first));
     }
     for (s = 0; s < run->slot_count; ++s, ++turn) {
-        ipt__batch_slot *const slot = &run->slots[turn % run->slot_count];
+        ipt__batch_slot *const slot = &run->ring[turn % run->slot_count];
         if (result)
             ipt__cl.clFinish(slot->queue); /* what was enqueued before a failure may not outlive the memory */
         its = ipt__batch_wait(run, slot);

@@ -102,10 +102,10 @@ static IPT__RARE ipt_result ipt__batch_take_operand(const ipt_context *context, 
     if (given->stride < ipt__batch_least_stride(operand, count))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "the stride of operand %s is %zu: at least %zu are needed",
                          given->name, given->stride, ipt__batch_least_stride(operand, count));
-    operand->vector = 1;
+    operand->load_parts = 1;
     if (given->layout == IPT_LAYOUT_ELEMENTS && operand->type_bytes < 16 &&
         operand->components * operand->type_bytes % 16 == 0 && given->stride * operand->type_bytes % 16 == 0)
-        operand->vector = 16 / operand->type_bytes;
+        operand->load_parts = 16 / operand->type_bytes;
     return IPT_SUCCESS;
 }
 
@@ -449,7 +449,7 @@ static IPT__RARE void ipt__batch_write_description(ipt_batch *batch)
         ipt__text_add(&out, "%s: %zu x %zu of %s, %s, layout %s, stride %zu%s\n", operand->given.name,
                       operand->given.rows, operand->given.cols, operand->given.type, accesses[operand->given.access],
                       ipt_layout_string(operand->given.layout), operand->given.stride,
-                      operand->vector > 1 && choice->hold <= IPT__HOLD_STAGED ? ", by vectors of 16 bytes" : "");
+                      operand->load_parts > 1 && choice->hold <= IPT__HOLD_STAGED ? ", by vectors of 16 bytes" : "");
     }
 }
 

@@ -19,7 +19,7 @@ typedef struct ipt__batch_operand {
     ipt_batch_operand given;
     size_t type_bytes, components; /* rows * cols */
     size_t span;                   /* components of the buffer, from the first to the last */
-    size_t vector;                 /* components that a load takes at once */
+    size_t load_parts;             /* components that a load takes at once */
     size_t local;                  /* byte where it begins in local memory */
     size_t pitch;                  /* components from row to row where the action finds them */
 } ipt__batch_operand;

@@ -20,7 +20,7 @@ enum {
     IPT_ACTION_TEXT_LIST(IPT__ACTION_TEXT_INDEX) IPT__ACTION_TEXT_COUNT
 };
 static const ipt__part ipt__action_texts[] = {
-#define IPT__ACTION_TEXT_ROW(name) {#name ".cl", IPT__HASH_##name IPT__TEXT(name)},
+#define IPT__ACTION_TEXT_ROW(name) {#name ".cl", IPT__HASH_##name IPT__TEXT(ipt__text_##name)},
     IPT_ACTION_TEXT_LIST(IPT__ACTION_TEXT_ROW)};
 
 /* The texts of a ready action. Returns their number. */
@@ -57,7 +57,7 @@ static IPT__RARE void ipt__batch_print_operands(ipt__text *out, const ipt__batch
                       name, operand->given.rows, name, operand->given.cols);
         ipt__text_add(out, "#define %s_ACCESS %d\n#define %s_LAYOUT %d\n#define %s_WIDTH %zu\n#define %s_VECTOR %zu\n",
                       name, (int)operand->given.access, name, (int)operand->given.layout, name,
-                      ipt__max(1, operand->given.width), name, operand->vector);
+                      ipt__max(1, operand->given.width), name, operand->load_parts);
     }
     ipt__text_add(out, "#define IPT_HELD_ALIGNMENT %zu\n", problem->alignment);
     ipt__text_add(out, "#define IPT_OPERAND_LIST(IPT_X)");

@@ -114,7 +114,7 @@ static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
 static void ipt__release(const ipt_allocator *allocator, void *memory)
 {
     if (memory)
-        allocator->free(memory, allocator->user);
+        (allocator->free)(memory, allocator->user);
 }
 
 IPT__PRINTF(2, 3) static IPT__RARE void ipt__log(const ipt_context *context, const char *format, ...)
@@ -126,7 +126,7 @@ IPT__PRINTF(2, 3) static IPT__RARE void ipt__log(const ipt_context *context, con
     va_start(arguments, format);
     IPT__VSNPRINTF(message, sizeof message, format, arguments);
     va_end(arguments);
-    context->logger.log(message, context->logger.user);
+    (context->logger.log)(message, context->logger.user);
 }
 
 /* Lists the candidate devices for a context: those of the caller's cl_context, else all. */

@@ -161,7 +161,8 @@ typedef struct ipt__turn {
 static void ipt__launch_place(const ipt__run *run, const ipt__launch *launch, ipt__turn turn, ipt__arguments *arguments)
 {
     cl_ulong *const bases = (cl_ulong *)(void *)arguments;
-    const cl_ulong skipped = turn.instance * launch->instance_units, slots = turn.instance * launch->instance_slots;
+    const cl_ulong skipped = turn.instance * launch->instance_units,
+                   skipped_slots = turn.instance * launch->instance_slots;
     const ipt__kernel_id id = run->plan->kernels[launch->kernel].program->id;
     int i;
     for (i = 0; i < 2; ++i)
@@ -174,7 +175,7 @@ static void ipt__launch_place(const ipt__run *run, const ipt__launch *launch, ip
         arguments->runs.saved_base += turn.matrix * arguments->runs.saved_stride;
     }
     if (id == IPT__KERNEL_copy)
-        *(launch->given & 1 ? &arguments->copy.source_first : &arguments->copy.target_first) += slots;
+        *(launch->given & 1 ? &arguments->copy.source_first : &arguments->copy.target_first) += skipped_slots;
     if (launch->cooperative && run->plan->turn) {
         cl_ulong *const control = (cl_ulong *)(void *)((char *)arguments + launch->control);
         cl_ulong *const clear = (cl_ulong *)(void *)((char *)arguments + launch->clear);

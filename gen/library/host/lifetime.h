@@ -145,8 +145,8 @@ static IPT__RARE void ipt__host_close(ipt_plan *plan)
             ipt_plan_destroy(share->block_plans[i]);
         for (i = 0; i < 4; ++i)
             ipt_plan_destroy(share->plans[i]);
-        if (share->slots)
-            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->slots, 0, NULL, NULL);
+        if (share->ring)
+            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->ring, 0, NULL, NULL);
         for (i = 0; i < share->queue_count && !share->borrows_queue; ++i)
             ipt__cl.clReleaseCommandQueue(share->queues[i]);
         if (share->pinned)

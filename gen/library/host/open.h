@@ -158,12 +158,12 @@ static void ipt__host_take_slots(ipt__host *host)
             share->pinned = NULL;
             continue;
         }
-        share->slots = (char *)ipt__cl.clEnqueueMapBuffer(share->queues[0], share->pinned, CL_TRUE,
-                                                          CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
+        share->ring = (char *)ipt__cl.clEnqueueMapBuffer(share->queues[0], share->pinned, CL_TRUE,
+                                                         CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
         if (error) {
             ipt__cl.clReleaseMemObject(share->pinned);
             share->pinned = NULL;
-            share->slots = NULL;
+            share->ring = NULL;
         }
     }
 #else

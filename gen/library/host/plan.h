@@ -87,7 +87,7 @@ typedef struct ipt__host_share {
     int queue_count;
     int borrows_queue; /* of the context, and has no other */
     cl_mem pinned;     /* IPT__HOST_SLOTS per thread; NULL: not needed yet */
-    char *slots;
+    char *ring;
 } ipt__host_share;
 
 typedef struct ipt__host_part {

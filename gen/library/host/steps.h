@@ -223,8 +223,8 @@ typedef struct ipt__storage_job {
 static int ipt__storage_move(ipt__storage_job *job, size_t offset, char *memory, size_t bytes)
 {
     const ipt_storage *const storage = job->run->storage;
-    const int bad = job->role == IPT__ROLE_WRITE ? storage->write(memory, offset, bytes, storage->user)
-                                                 : storage->read(memory, offset, bytes, storage->user);
+    const int bad = job->role == IPT__ROLE_WRITE ? (storage->write)(memory, offset, bytes, storage->user)
+                                                 : (storage->read)(memory, offset, bytes, storage->user);
     if (bad) {
         job->result = IPT_ERROR_STORAGE;
         job->failed_at = offset;

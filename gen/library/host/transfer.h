@@ -232,7 +232,7 @@ static void ipt__host_lane_run(ipt__host_lane *lane)
     for (ahead = piece; piece * slot < all && !lane->result; piece += (size_t)lane->count, turn ^= 1) {
         const size_t begin = piece * slot, bytes = ipt__min(slot, all - begin);
         char *const memory =
-            part->share->slots + ((size_t)lane->index * IPT__HOST_SLOTS + (size_t)turn) * IPT__HOST_SLOT_BYTES;
+            part->share->ring + ((size_t)lane->index * IPT__HOST_SLOTS + (size_t)turn) * IPT__HOST_SLOT_BYTES;
         cl_int error = CL_SUCCESS;
         if (!lane->download) {
             if (lane->busy[turn]) {
@@ -258,7 +258,7 @@ static void ipt__host_lane_run(ipt__host_lane *lane)
             const size_t its_bytes = ipt__min(slot, all - ahead * slot);
             error = ipt__cl.clEnqueueReadBuffer(
                 queue, part->share->buffer, CL_FALSE, part->device + ahead * slot, its_bytes,
-                part->share->slots + ((size_t)lane->index * IPT__HOST_SLOTS + (size_t)its) * IPT__HOST_SLOT_BYTES, 0,
+                part->share->ring + ((size_t)lane->index * IPT__HOST_SLOTS + (size_t)its) * IPT__HOST_SLOT_BYTES, 0,
                 NULL, &lane->busy[its]);
             if (error)
                 lane->result = ipt__fail_opencl("clEnqueueReadBuffer", error);

@@ -26,7 +26,7 @@ typedef struct ipt__mpi_run {
     int square;        /* this execution is of mpi/square.h */
     ipt_result result; /* the first failure of the exchange, which continues so that no rank waits for this one */
     char cause[IPT__CAUSE_BYTES]; /* its text */
-    ipt__mpi_slot slots[IPT__MPI_DEPTH];
+    ipt__mpi_slot ring[IPT__MPI_DEPTH];
 } ipt__mpi_run;
 
 static void ipt__mpi_progress(ipt__mpi_run *run, size_t bytes)
@@ -115,7 +115,7 @@ static void ipt__mpi_complete(ipt__mpi_run *run, ipt__mpi_slot *slot)
 static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
 {
     ipt_mpi_plan *const plan = run->plan;
-    ipt__mpi_slot *const slot = &run->slots[number];
+    ipt__mpi_slot *const slot = &run->ring[number];
     const ipt__mpi_step *const step = &slot->step;
     char *memory = ipt__mpi_memory(run, number, 0);
     cl_int error;
@@ -137,7 +137,7 @@ static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phas
 /* Sends a step's message. After a failure it sends what memory holds: the partner must not wait for ever. */
 static void ipt__mpi_send(ipt__mpi_run *run, size_t number)
 {
-    ipt__mpi_slot *const slot = &run->slots[number];
+    ipt__mpi_slot *const slot = &run->ring[number];
     const char *const memory = !run->place.buffer   ? run->place.host + slot->step.at
                                : run->place.address ? run->place.address + slot->step.at
                                                     : ipt__mpi_memory(run, number, 1);
@@ -150,7 +150,7 @@ static void ipt__mpi_send(ipt__mpi_run *run, size_t number)
 static void ipt__mpi_end(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
 {
     ipt_mpi_plan *const plan = run->plan;
-    ipt__mpi_slot *const slot = &run->slots[number];
+    ipt__mpi_slot *const slot = &run->ring[number];
     const ipt__mpi_step *const step = &slot->step;
     const char *const memory = ipt__mpi_memory(run, number, 0);
     cl_int error;
@@ -185,7 +185,7 @@ static void ipt__mpi_run_steps(ipt__mpi_run *run, ipt__mpi_phase first, ipt__mpi
     while (more || ended < begun) {
         while (more && begun - ended < depth) {
             const size_t number = begun % depth;
-            if (ipt__mpi_next(&plan->shape, &cursor, &run->slots[number].step)) {
+            if (ipt__mpi_next(&plan->shape, &cursor, &run->ring[number].step)) {
                 phases[number] = cursor.phase;
                 ipt__mpi_begin(run, number, cursor.phase);
                 ++begun;
@@ -198,7 +198,7 @@ static void ipt__mpi_run_steps(ipt__mpi_run *run, ipt__mpi_phase first, ipt__mpi
             }
         }
         for (i = ended; i < begun; ++i)
-            if (!run->slots[i % depth].sent)
+            if (!run->ring[i % depth].sent)
                 ipt__mpi_send(run, i % depth);
         if (ended < begun) {
             ipt__mpi_end(run, ended % depth, phases[ended % depth]);
@@ -206,7 +206,7 @@ static void ipt__mpi_run_steps(ipt__mpi_run *run, ipt__mpi_phase first, ipt__mpi
         }
     }
     for (i = 0; i < depth; ++i)
-        ipt__mpi_await(run, &run->slots[i].written);
+        ipt__mpi_await(run, &run->ring[i].written);
 }
 
 /* Moves bytes within a block on the device, through memory for messages. Ranges may overlap. */

@@ -94,7 +94,7 @@ static void ipt__mpi_begin_patch(ipt__mpi_run *run, size_t number, const ipt__mp
     const ipt_mpi_plan *const plan = run->plan;
     const size_t size = plan->shape.size, bytes = patch->cols * size, pitch = plan->shape.cols.total * size;
     const char *const from = ipt__mpi_patch_place(run, patch);
-    ipt__mpi_slot *const slot = &run->slots[number];
+    ipt__mpi_slot *const slot = &run->ring[number];
     char *const memory = ipt__mpi_memory(run, number, 1);
     size_t i;
     slot->step.peer = patch->peer;
@@ -123,7 +123,7 @@ static void ipt__mpi_exchange_square(ipt__mpi_run *run)
         }
         if (ended < begun) {
             const ipt__mpi_patch *const patch = &patches[ended % depth];
-            ipt__mpi_slot *const slot = &run->slots[ended % depth];
+            ipt__mpi_slot *const slot = &run->ring[ended % depth];
             ipt__mpi_complete(run, slot);
             ipt__mpi_turn(ipt__mpi_patch_place(run, patch), pitch, ipt__mpi_memory(run, ended % depth, 0), patch->rows,
                           patch->cols, plan->shape.size);

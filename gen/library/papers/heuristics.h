@@ -311,21 +311,21 @@ IPT_API int ipt_heuristic_by_block(size_t batch, size_t blocks_per_matrix)
 IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capacity)
 {
     const size_t step = side % 2 ? 2 : 1; /* odd numbers have odd divisors only */
-    size_t small = 0, count, d, i;
+    size_t found = 0, count, d, i;
     int square = 0;
     if (!side)
         return 0;
     for (d = 1; !((cl_ulong)d >> 32) && (cl_ulong)d * d <= side; d += step)
         if (ipt__divides(d, side)) {
-            if (small < capacity)
-                divisors[small] = d;
-            ++small;
+            if (found < capacity)
+                divisors[found] = d;
+            ++found;
             square = side / d == d;
         }
     /* The others are side / d, from the largest d down. The root of a square is in the list already. */
-    count = 2 * small - (size_t)square;
-    if (small <= capacity)
-        for (i = small; i < count && i < capacity; ++i)
+    count = 2 * found - (size_t)square;
+    if (found <= capacity)
+        for (i = found; i < count && i < capacity; ++i)
             divisors[i] = side / divisors[count - 1 - i];
     return count;
 }

@@ -278,12 +278,12 @@ static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage
 {
     const ipt__problem *const problem = &to->plan->problem;
     const size_t units = ipt__stage_units(problem, stage), side = stage->swap.side;
-    size_t small, chunk = 1;
+    size_t side_of_two, chunk = 1;
     cl_ulong parts, groups; /* per matrix; in total */
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__swap_arguments *const a = &launch.arguments.swap;
     if (side <= IPT__SMALL_TILE)
-        ipt__transpose_tile(problem, units, 2, &small, &chunk);
+        ipt__transpose_tile(problem, units, 2, &side_of_two, &chunk);
     a->tile_vectors = (cl_uint)ipt__tile_vectors(&stage->swap.tile, side);
     a->pitch = (cl_uint)stage->swap.tile.pitch;
     a->skew = (cl_uint)stage->swap.tile.skew;
@@ -329,8 +329,8 @@ static size_t ipt__group_run(const ipt__limits *limits)
  * none. */
 static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, size_t unit, size_t group_size)
 {
-    const size_t vector = IPT__VECTOR_BYTES / unit, before = ipt__max(1, IPT__WORD_BYTES / unit) - 1,
-                 most = group_size * vector - before, element = a->element_units, pairs = (size_t)a->line_pairs,
+    const size_t vector_units = IPT__VECTOR_BYTES / unit, before = ipt__max(1, IPT__WORD_BYTES / unit) - 1,
+                 most = group_size * vector_units - before, element = a->element_units, pairs = (size_t)a->line_pairs,
                  lines = ipt__ceil_divide((size_t)a->pairs, pairs);
     size_t lanes = ipt__min(IPT__FLIP_LANES, group_size), each = ipt__max(1, most / element), pieces;
     a->run_lanes = a->parts = 1;
@@ -343,7 +343,7 @@ static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a,
     pieces = ipt__ceil_divide(pairs, each);
     a->part_units = (cl_uint)ipt__min(most, each * element);
     a->parts = (cl_uint)ipt__ceil_divide(element, most);
-    while (lanes < group_size && lanes * vector < ipt__min(a->part_units, pairs * element) + before)
+    while (lanes < group_size && lanes * vector_units < ipt__min(a->part_units, pairs * element) + before)
         lanes *= 2;
     a->run_lanes = (cl_uint)lanes;
     a->group_pairs = each;

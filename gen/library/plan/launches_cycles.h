@@ -32,8 +32,8 @@ static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__sta
     a->matrix_units = (problem->matrix_bytes / problem->unit_bytes - to->skipped) / scale;
     a->instances_per_matrix = to->instances;
     a->flags_base = (layout->cooperative ? layout->flags_offset : layout->scratch_offset) / 4;
-    a->slots = (cl_ulong)stage->rows * stage->cols;
-    a->words = ipt__ceil_divide((size_t)a->slots, 32);
+    a->grid_slots = (cl_ulong)stage->rows * stage->cols;
+    a->words = ipt__ceil_divide((size_t)a->grid_slots, 32);
     a->pieces = stage->shuffle.pieces;
     a->piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
     a->total_words = a->words * a->pieces * to->instances * to->matrices;
@@ -95,7 +95,7 @@ static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__st
 {
     const ipt__problem *const problem = &to->plan->problem;
     const ipt__limits *const limits = &problem->limits;
-    const size_t units = ipt__stage_units(problem, stage), slots = stage->rows * stage->cols;
+    const size_t units = ipt__stage_units(problem, stage), grid_slots = stage->rows * stage->cols;
     const size_t scratch = to->plan->layout.scratch_offset;
     ipt__launch launch = ipt__launch_by_words(to, stage);
     const size_t scale = launch.plan_units;
@@ -109,9 +109,9 @@ static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__st
     a->matrix_stride = ipt__matrix_stride(problem) / scale;
     a->instances_per_matrix = to->instances;
     a->flags_base = scratch / 4;
-    a->words = ipt__ceil_divide(slots, ipt__word_flags(problem, stage));
+    a->words = ipt__ceil_divide(grid_slots, ipt__word_flags(problem, stage));
     a->total_words = a->words * stage->shuffle.pieces * to->instances * to->matrices;
-    a->slots = slots;
+    a->grid_slots = grid_slots;
     a->rows = stage->rows;
     a->cols = stage->cols;
     a->row_slots = stage->row_slots ? stage->row_slots : 1;
@@ -170,8 +170,8 @@ static IPT__RARE ipt_result ipt__launch_p_ipt(ipt__launcher *to, const ipt__stag
     a->matrix_stride = ipt__matrix_stride(problem);
     a->instance_stride = ipt__instance_units(problem, stage);
     a->instances_per_matrix = stage->instances;
-    a->slots = (cl_ulong)stage->rows * stage->cols;
-    a->total_slots = a->slots * stage->instances * to->matrices;
+    a->grid_slots = (cl_ulong)stage->rows * stage->cols;
+    a->total_slots = a->grid_slots * stage->instances * to->matrices;
     a->rows = stage->rows;
     a->cols = stage->cols;
     a->super_units = ipt__stage_units(problem, stage);

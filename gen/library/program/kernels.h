@@ -67,10 +67,10 @@ IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 
 #ifdef IPT_NO_KERNEL_SOURCE
 #define IPT__TEXT_FIELD
-#define IPT__TEXT(file)
+#define IPT__TEXT(text)
 #else
 #define IPT__TEXT_FIELD const char *const *text;
-#define IPT__TEXT(file) , ipt__text_##file
+#define IPT__TEXT(text) , text
 #endif
 
 /* A part of programs' texts: its file, for build logs, and the hash of its text. */
@@ -84,7 +84,7 @@ enum {
     IPT_PART_LIST(IPT__PART_INDEX) IPT__PART_COUNT
 };
 static const ipt__part ipt__parts[] = {
-#define IPT__PART_ROW(part) {"parts/" #part ".cl", IPT__HASH_##part IPT__TEXT(part)},
+#define IPT__PART_ROW(part) {"parts/" #part ".cl", IPT__HASH_##part IPT__TEXT(ipt__text_##part)},
     IPT_PART_LIST(IPT__PART_ROW)};
 #define IPT__PART_BIT(part) | 1u << IPT__PART_##part
 
@@ -104,7 +104,7 @@ typedef struct ipt__kernel_info {
 static const ipt__kernel_info ipt__kernels[] = {
 #define IPT__KERNEL_INFO(kernel, memories, local, uses)                                                                \
     {"ipt_k_" #kernel,                                                                                                 \
-     {#kernel ".cl", IPT__HASH_##kernel IPT__TEXT(kernel)},                                                            \
+     {#kernel ".cl", IPT__HASH_##kernel IPT__TEXT(ipt__text_##kernel)},                                                \
      0 IPT_##kernel##_PARTS(IPT__PART_BIT),                                                                            \
      IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT),                                                  \
      ipt__##kernel##_argument_bytes,                                                                                   \

@@ -190,7 +190,7 @@ static int ipt__chains_are_right(ipt_context *context, const ipt__program *progr
     a.matrix_units = a.instance_stride = bytes / params->unit_bytes;
     a.instances_per_matrix = a.pieces = a.row_slots = a.parts = 1;
     a.flags_base = flags;
-    a.slots = rows * cols;
+    a.grid_slots = rows * cols;
     a.words = a.total_words = flag_words;
     a.words_each = ipt__ceil_divide(flag_words, groups);
     a.rows = rows;

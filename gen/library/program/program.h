@@ -13,7 +13,7 @@ static IPT__RARE ipt_result ipt__fail_build(const ipt_context *context, cl_progr
     if (log && ipt__cl.clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL))
         log[0] = 0;
     if (log && context->logger.log)
-        context->logger.log(log, context->logger.user);
+        (context->logger.log)(log, context->logger.user);
     /* Lack of memory is not the text's fault: do not record it as a failed build. */
     result =
         ipt__fail(error == CL_OUT_OF_HOST_MEMORY || error == CL_MEM_OBJECT_ALLOCATION_FAILURE ? IPT_ERROR_OUT_OF_MEMORY
