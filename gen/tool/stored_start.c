@@ -11,7 +11,7 @@
 
 #define LEAST_MEMORY ((size_t)1 << 16) /* the least part of it for the matrix */
 #define ENOUGH_MEMORY ((size_t)64 << 20)
-#define SPARE_MEMORY ((size_t)12 << 20)   /* allowance for programs, threads and other later allocations */
+#define SPARE_MEMORY ((size_t)16 << 20)   /* allowance for programs, threads and other later allocations */
 #define PINNED_MEMORY ((size_t)200 << 20) /* pinned transfer buffers of three plans, on GPUs */
 
 /* Creates the plan. Its limit is --memory less the program and OpenCL as they are before it: the memory of OpenCL's

@@ -2728,7 +2728,6 @@ static void expect_no_message_in_files(int line)
 static void expect_file_safe(unsigned closed)
 {
     enum { ROWS = 5, COLS = 12, SIZE = ROWS * COLS * ELEMENT };
-    const int code_of_output = (closed & CLOSED_OUTPUT) != 0 ? 1 : 0;
     const char *text = "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 12), }        \n";
     static const char *const printing[][2] = {
         {"--verbose", NULL}, {"--no-journal", NULL}, {"--verbose", "--no-journal"}, {NULL}};
@@ -2743,8 +2742,7 @@ static void expect_file_safe(unsigned closed)
         const content before = read_content(path);
         const char *const words[] = {process_tool(), "transpose", path, printing[i][0], printing[i][1], NULL};
         run_words(NULL, words);
-        const bool prints = i == 0 || i == 2;
-        expect_code(prints ? code_of_output : 0, (int)(i * 10 + closed));
+        expect_code(0, (int)(i * 10 + closed)); /* a lost report of finished work is no failure */
         const content now = read_content(path);
         assert_memory_equal(now.bytes + 10, "{'descr': '<f4', 'fortran_order': False, 'shape': (12, 5), }", 59);
         expect_transposed(before, now, offset, 1, ROWS, COLS);
@@ -2772,8 +2770,8 @@ static void tool_closed_streams(void **state)
     (void)state;
     static const struct {
         const char *words[8];
-        int code; /* with all streams open */
-        bool prints;
+        int code;    /* with all streams open */
+        bool prints; /* results; a report of what was done to files may be lost */
     } cases[] = {
         {{"devices"}, 0, true},
         {{"devices", "--profile"}, 0, true},
@@ -2784,7 +2782,7 @@ static void tool_closed_streams(void **state)
         {{"--version"}, 0, true},
         {{"nosuchcommand"}, 2, false},
         {{"plan", "37x23:4", "--wisdom", "@nofile"}, 1, false},
-        {{"precompile", "37x23:4", "--verbose", "-o", "@programs", "--embed", "@programs.h"}, 0, true},
+        {{"precompile", "37x23:4", "--verbose", "-o", "@programs", "--embed", "@programs.h"}, 0, false},
         {{"tune", "37x23:4", "--verbose", "-o", "@wisdom"}, 0, false},
         {{"bench", "37x23:4", "--repeat=1", "--rounds=1", "--csv", "@csv"}, 0, true},
     };
