@@ -12586,6 +12586,7 @@ IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
     for (i = 0; plan && i < plan->devices; ++i) {
         IPT_LOCK_ACQUIRE(&plan->workspace[i].lock); /* a first execution of a host matrix may need more */
         bytes += plan->workspace[i].bytes;
+        IPT_LOCK_RELEASE(&plan->workspace[i].lock);
     }
     return bytes;
 }
