@@ -128,7 +128,7 @@ deep: ## the deep checks beyond make check
 	@$(MAKE) --no-print-directory foreign figures-quick
 	@sh tests/skipped.sh passed "make deep"
 
-check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, and 500 kills of the tool
+check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, and 600 kills of the tool
 	@sh tests/random/again.sh
 
 oclgrind-quick: $(B)/walk

@@ -968,9 +968,6 @@ static void tool_files_untrusted_journals(void **state)
 {
     (void)state;
     matrix its = stopped_in_the_middle(SIGKILL);
-    struct stat status;
-    assert_int_equal(stat(journal_path, &status), 0);
-    assert_int_equal(status.st_mode & 0777, 0600);
     for (int kind = 0; kind < 4; ++kind) {
         const char *const second = in_directory("second");
         if (kind == 3 && geteuid() != 0) {
@@ -1024,8 +1021,8 @@ static void tool_files_replaced_content(void **state)
 {
     (void)state;
     for (with_headers = 0; with_headers < 2; ++with_headers)
-        for (int kill_ = 0; kill_ < 2; ++kill_) {
-            matrix its = stopped_in_the_middle(kill_ ? SIGKILL : SIGTERM);
+        for (int ends = 0; ends < 2; ++ends) { /* 1: by itself */
+            matrix its = stopped_in_the_middle(ends ? SIGTERM : SIGKILL);
             const size_t header = with_headers ? HEADER_SIZE : 0, data = its.bytes - header;
             unsigned char *const stopped = malloc(its.bytes), *const other = malloc(its.bytes);
             struct stat status;
@@ -1037,7 +1034,7 @@ static void tool_files_replaced_content(void **state)
             assert_int_equal(pwrite(file, other + header, data, (off_t)header), (ssize_t)data);
             expect_both_refused(&its, other, "its content has been replaced");
             assert_int_equal(pwrite(file, stopped + header, data, (off_t)header), (ssize_t)data);
-            if (!kill_) {
+            if (ends) {
                 stopped[its.bytes - 1] ^= 1;
                 assert_int_equal(pwrite(file, stopped + its.bytes - 1, 1, (off_t)its.bytes - 1), 1);
                 transpose(1, "--resume", file_path);

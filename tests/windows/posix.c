@@ -208,6 +208,14 @@ char *realpath(const char *path, char *resolved)
     return full;
 }
 
+ssize_t pread(int file, void *bytes, size_t count, off_t offset)
+{
+    const off_t before = lseek(file, 0, SEEK_CUR);
+    const ssize_t got = lseek(file, offset, SEEK_SET) < 0 ? -1 : read(file, bytes, (unsigned)count);
+    lseek(file, before, SEEK_SET);
+    return got;
+}
+
 ssize_t pwrite(int file, const void *bytes, size_t count, off_t offset)
 {
     const off_t before = lseek(file, 0, SEEK_CUR);
@@ -298,6 +306,9 @@ SKIPS(int mkfifo, (const char *path, int mode), "no pipes in folders")
 SKIPS(int symlink, (const char *to, const char *path), "links need rights that users lack")
 SKIPS(int posix_link, (const char *from, const char *to), "links need rights that users lack")
 SKIPS(int geteuid, (void), "no users of POSIX")
+SKIPS(int chown, (const char *path, uid_t owner, gid_t group), "no users of POSIX")
+SKIPS(int futimens, (int file, const struct timespec times[2]), "no function that sets an open file's time")
+SKIPS(int sigaction, (int number, const struct sigaction *action, struct sigaction *before), "no signals of POSIX")
 SKIPS(int flock, (int file, int how), "no locks of POSIX")
 SKIPS(int mount, (const char *a, const char *b, const char *c, unsigned long d, const void *e), "no mounts of POSIX")
 SKIPS(int umount, (const char *where), "no mounts of POSIX")

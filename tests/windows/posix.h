@@ -22,13 +22,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SIGHUP = 1, SIGKILL = 9, SIGALRM = 14, SIGCONT = 18, SIGSTOP = 19, SIGXFSZ = 25 };
+enum { SIGHUP = 1, SIGQUIT = 3, SIGKILL = 9, SIGALRM = 14, SIGCONT = 18, SIGSTOP = 19, SIGXFSZ = 25 };
 enum { _SC_PAGESIZE = 30, _SC_NPROCESSORS_ONLN = 84, _SC_AVPHYS_PAGES = 86 };
 enum { O_CLOEXEC = 0, O_NONBLOCK = 0 };
 
 /* Paths are UTF-8, files binary, as everywhere else. */
 struct posix_stat {
-    unsigned st_mode, st_nlink;
+    unsigned st_mode, st_nlink, st_uid, st_gid;
     unsigned long long st_dev, st_ino;
     off_t st_size;
     time_t st_mtime;
@@ -83,6 +83,7 @@ long sysconf(int name);
 char *mkdtemp(char *path);
 char *realpath(const char *path, char *resolved);
 void *memmem(const void *bytes, size_t count, const void *wanted, size_t length);
+ssize_t pread(int file, void *bytes, size_t count, off_t offset);
 ssize_t pwrite(int file, const void *bytes, size_t count, off_t offset);
 int scandir(const char *folder, struct dirent ***names, int (*wanted)(const struct dirent *),
             int (*before)(const struct dirent **, const struct dirent **));
@@ -103,6 +104,13 @@ int symlink(const char *to, const char *path);
 int posix_link(const char *from, const char *to);
 #define link posix_link
 int geteuid(void);
+typedef unsigned uid_t, gid_t;
+int chown(const char *path, uid_t owner, gid_t group);
+int futimens(int file, const struct timespec times[2]);
+struct sigaction {
+    void (*sa_handler)(int);
+};
+int sigaction(int number, const struct sigaction *action, struct sigaction *before);
 int execl(const char *path, const char *word, ...);
 
 #endif
