@@ -126,6 +126,7 @@ deep: ## the deep checks beyond make check
 	@sh tests/skipped.sh begin
 	@$(MAKE) --no-print-directory -j2 -Otarget sanitize differential-anew analyse fuzz-shortly coverage check-again oclgrind models check-compile differential-planted imatcopy-planted told-odd told-even
 	@$(MAKE) --no-print-directory foreign figures-quick
+	@IPT_TEST_WRONG=5000 IPT_TEST_SEED=$$$$ $(MAKE) --no-print-directory check-python
 	@sh tests/skipped.sh passed "make deep"
 
 check-again: $(B)/tests/ipt_tests $(B)/ipt ## the random tests with a new seed, and 600 kills of the tool
