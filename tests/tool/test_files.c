@@ -636,7 +636,7 @@ static void tool_files_that_shrink(void **state)
 
 static const char *in_directory(const char *name)
 {
-    static char paths[4][PATH_SIZE];
+    static char paths[4][2 * PATH_SIZE];
     static unsigned next;
     char *path = paths[next++ % 4];
     snprintf(path, sizeof paths[0], "%s/%s", directory, name);
