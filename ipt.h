@@ -10210,10 +10210,13 @@ static ipt_result ipt__plan_keep_description(ipt_plan *plan, const char *text)
     return IPT_SUCCESS;
 }
 
+/* Writes the description. A plan that lacks workspace has no kernels: its owner is refused. */
 static ipt_result ipt__plan_write_description(ipt_plan *plan)
 {
     char text[IPT__DESCRIPTION_BYTES];
     ipt__text out = ipt__text_in(text, sizeof text);
+    if (plan->enough)
+        return ipt__plan_keep_description(plan, "");
     ipt__describe_stages(&out, plan);
     if (!plan->layout.stage_count)
         ipt__text_add(&out, "  nothing to move: one row or one column reads the same either way\n");

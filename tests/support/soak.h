@@ -74,7 +74,7 @@ static cl_mem CL_API_CALL soak_clCreateBuffer(cl_context context, cl_mem_flags f
 {
     const cl_mem made = clCreateBuffer(context, flags, bytes, host, error);
     soak_change(SOAK_BUFFERS, made != NULL);
-    soak_change(SOAK_DEVICE, made && !host ? (long)bytes : 0);
+    soak_change(SOAK_DEVICE, made && !(flags & CL_MEM_USE_HOST_PTR) ? (long)bytes : 0);
     return made;
 }
 
