@@ -820,9 +820,8 @@ static void cut_limits_too_small(void **state)
             /* The limit that the message recommends is enough. */
             const char *text = strstr(ipt_context_error(NULL), "bytes: ");
             assert_non_null(text);
-            assert_int_equal(sscanf(text, stored ? "bytes: max_host_memory = %zu" : "bytes: max_device_memory = %zu",
-                                    &enough),
-                             1);
+            assert_int_equal(
+                sscanf(text, stored ? "bytes: max_host_memory = %zu" : "bytes: max_device_memory = %zu", &enough), 1);
             *limit = enough;
             plan = test_make_plan(test_context, &desc);
             if (stored)
