@@ -29,7 +29,7 @@ enum {
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 static const char standard_code[] = "what the device's compiler makes";
-static char object; /* all objects are this one */
+static char object, unbuildable; /* all objects are the first one, but for programs that do not build */
 
 /* The code of the input's entry, if that is whole, and how often the device has been handed it. */
 static struct {
@@ -40,7 +40,7 @@ static struct {
 
 static cl_int CL_API_CALL fake_release_program(cl_program program)
 {
-    return (void *)program == &object ? CL_SUCCESS : CL_INVALID_PROGRAM;
+    return (void *)program == &object || (void *)program == &unbuildable ? CL_SUCCESS : CL_INVALID_PROGRAM;
 }
 
 static cl_int CL_API_CALL fake_release_context(cl_context context)
@@ -79,7 +79,7 @@ static cl_program CL_API_CALL fake_from_source(cl_context context, cl_uint count
 }
 
 /* Ends the program on damaged code, on which a real driver would crash. Refuses code that begins with a 1. Code that
- * begins with a 2 may fail to build. */
+ * begins with a 2 fails to build. */
 static cl_program take_code(const uint8_t *code, size_t size, cl_int *error)
 {
     *error = CL_SUCCESS;
@@ -89,7 +89,7 @@ static cl_program take_code(const uint8_t *code, size_t size, cl_int *error)
     ++expected.handed;
     if (*code == 1)
         *error = CL_INVALID_BINARY;
-    return *code == 1 ? NULL : (void *)&object;
+    return *code == 1 ? NULL : *code == 2 ? (void *)&unbuildable : (void *)&object;
 }
 
 static cl_program CL_API_CALL fake_from_binary(cl_context context, cl_uint count, const cl_device_id *devices,
@@ -110,8 +110,8 @@ static cl_program CL_API_CALL fake_from_spirv(cl_context context, const void *co
 static cl_int CL_API_CALL fake_build(cl_program program, cl_uint count, const cl_device_id *devices,
                                      const char *options, void(CL_CALLBACK *notify)(cl_program, void *), void *user)
 {
-    (void)program, (void)count, (void)devices, (void)options, (void)notify, (void)user;
-    return expected.handed > 0 && *expected.bytes == 2 ? CL_BUILD_PROGRAM_FAILURE : CL_SUCCESS;
+    (void)count, (void)devices, (void)options, (void)notify, (void)user;
+    return (void *)program == &unbuildable ? CL_BUILD_PROGRAM_FAILURE : CL_SUCCESS;
 }
 
 static cl_int CL_API_CALL fake_program_info(cl_program program, cl_program_info name, size_t bytes, void *value,

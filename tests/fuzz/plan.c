@@ -267,8 +267,8 @@ static void follow_advice(ipt_context *context, const ipt_plan_desc *desc)
     ipt_plan *plan;
     if (strncmp(sentence, "max_workspace allows ", 21) != 0)
         return;
-    FUZZ_EXPECT_WITH(advice != NULL && strstr(advice, " would do") != NULL, sentence);
-    other.max_workspace = strtoull(advice + 1, NULL, 10);
+    FUZZ_EXPECT_WITH(advice != NULL, sentence);
+    FUZZ_EXPECT_WITH(sscanf(advice, ": max_workspace = %zu would do", &other.max_workspace) == 1, sentence);
     FUZZ_EXPECT_WITH(other.max_workspace > desc->max_workspace, sentence);
     if (ipt_plan_create(context, &other, &plan) == IPT_SUCCESS)
         expect_plan(plan, &other);

@@ -260,8 +260,11 @@ static void cut_pinned(void **state)
             ipt_plan *plan = plan_within(test_context, &desc);
             if (!plan)
                 continue;
-            const int bands = strstr(ipt_plan_describe(plan), " bands of ") != NULL;
-            const int blocks = !bands && strstr(ipt_plan_describe(plan), "pinned:");
+            const char *const pinned = strstr(ipt_plan_describe(plan), "pinned: ");
+            int length = 0;
+            if (pinned)
+                sscanf(pinned, "pinned: %*u bands of%n", &length);
+            const int bands = length > 0, blocks = pinned && !bands;
             by_blocks += (size_t)blocks;
             by_bands += (size_t)bands;
             by_panels += !blocks && !bands;
@@ -296,11 +299,12 @@ static void transposes_in_storage(const ipt_plan_desc *desc, ipt_plan *plan)
 /* How a plan shuffles: super-elements to a block, and lines that no group takes; 1 and 0 if it does not cut. */
 static void read_groups(const ipt_plan *plan, size_t *group, size_t *spare)
 {
-    const char *text = strstr(ipt_plan_describe(plan), "bytes, each ");
+    const char *text = ipt_plan_describe(plan);
     *group = 1;
     *spare = 0;
-    if (text)
-        assert_int_equal(sscanf(text, "bytes, each %zu super-elements; %zu lines", group, spare), 2);
+    while ((text = strstr(text, "bytes, each ")) != NULL && /* the stages of the pieces have such words, too */
+           sscanf(text, "bytes, each %zu super-elements; %zu lines", group, spare) != 2)
+        ++text;
 }
 
 static void cut_storage(void **state)
@@ -363,7 +367,8 @@ static void cut_storage_workspace(void **state)
             .rows = tall ? length : shorter, .cols = tall ? shorter : length, .elem_size = 4, .batch = to_a_chunk};
         ipt_plan *alone = test_make_plan(context, &alone_desc);
         assert_true(ipt_plan_workspace(alone) > 0);
-        assert_int_equal(ipt_plan_workspace(plan), ipt_plan_workspace(alone));
+        assert_true(ipt_plan_workspace(plan) >= ipt_plan_workspace(alone)); /* the remainder may need more */
+        assert_true(ipt_plan_workspace(plan) <= (size_t)1 << 20);
         ipt_plan_destroy(alone);
         ipt_plan_destroy(plan);
     }

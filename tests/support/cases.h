@@ -423,13 +423,13 @@ static void draw_array(worker *me, size_t bytes, ipt_plan_desc *desc)
     for (a = 0; a < desc->rank; ++a) {
         const size_t root = stress_root(left), most = a == last || one_in(me, 6) ? left : root < 40 ? root : 40;
         desc->shape[a] = between(me, 1, most ? most : 1);
-        left = left / desc->shape[a] + 1;
+        left = left / desc->shape[a] ? left / desc->shape[a] : 1;
         desc->axes[a] = a;
     }
     if (last && one_in(me, 2)) {
         const size_t factor = (size_t)1 << between(me, 0, 5);
-        desc->shape[last] = desc->shape[last] / factor * factor;
-        desc->shape[last] += desc->shape[last] ? 0 : factor;
+        if (desc->shape[last] >= factor)
+            desc->shape[last] = desc->shape[last] / factor * factor;
     }
     for (a = one_in(me, 2) ? last : desc->rank; a > 1; --a) {
         const unsigned other = (unsigned)between(me, 0, a - 1), axis = desc->axes[a - 1];
@@ -479,6 +479,7 @@ static void draw_wish(worker *me, size_t bytes, recipe *its)
         if (one_in(me, 3)) {
             const size_t limit = desc->elem_size;
             draw_expression(me, desc);
+            desc->rows = desc->cols = 0; /* of a matrix */
             if (desc->elem_size > limit)
                 desc->shape[0] = 1,
                 desc->shape[desc->rank - 1] = desc->shape[desc->rank - 1] * limit / desc->elem_size + 1;
