@@ -2275,7 +2275,7 @@ static void tool_without_linker(void **state)
     (void)state;
     enum { ROWS = 60, COLS = 70 };
     static unsigned char before[ROWS * COLS * 4];
-    char path[PATH_SIZE * 2], file[PATH_SIZE], programs[PATH_SIZE + 32], own[PATH_SIZE + 32];
+    char path[4096] /* what realpath writes, at most */, file[PATH_SIZE], programs[PATH_SIZE + 32], own[PATH_SIZE + 32];
     assert_non_null(realpath(process_tool(), path));
     for (size_t i = 0; i < sizeof before; i++)
         before[i] = (unsigned char)(i * 167 >> 4);
@@ -2300,7 +2300,7 @@ static void tool_precompile_without_clang(void **state)
 {
     (void)state;
     const char *header = write_text("kernels.h", "old\n");
-    char path[PATH_SIZE * 2];
+    char path[4096];
     assert_non_null(realpath(process_tool(), path));
     run_program(1, "env", "PATH=/nonexistent", "IPT_LLVM=17", path, "precompile", "24x20:4", "--target", "bitcode",
                 "-o", in_directory("folder"), "--embed", header);
