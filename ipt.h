@@ -6361,7 +6361,7 @@ typedef struct ipt__host_plan {
     ipt__bus_bands bus_bands;
     size_t most;         /* largest buffer in bytes for cut matrices; 0: no limit */
     int in_pieces;       /* made because the device refused the whole host matrix */
-    ipt_plan *pieces;    /* such a plan, which executes for this one; NULL: none */
+    ipt_plan *pieces;    /* such a plan, or one in units of bytes, which executes for this one; NULL: none */
     ipt_context **split; /* contexts of a plan for several devices; NULL: one device */
     size_t split_count;
 } ipt__host_plan;
@@ -15165,7 +15165,24 @@ static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
     return result;
 }
 
-/* Makes a cut plan for a host matrix after the device refused memory for the whole matrix. */
+/* Makes a plan that executes for this one: in pieces, or in units of bytes, which CPUs access at any address. */
+static ipt_result ipt__host_make_other(ipt_plan *plan, const ipt_plan_desc *desc, int in_pieces)
+{
+    ipt__workspace *const workspace = plan->workspace;
+    ipt_plan **const other = &plan->host->pieces;
+    ipt_result result;
+    workspace->unit_most = in_pieces ? IPT__VECTOR_BYTES : 1;
+    result = ipt__host_plan_make_as(plan->context, desc, workspace, in_pieces, other);
+    workspace->unit_most = IPT__VECTOR_BYTES;
+    if (!result && (*other)->enough) {
+        result = ipt__fail_workspace(*other, workspace->limit, 0);
+        ipt_plan_destroy(*other);
+        *other = NULL;
+    }
+    return result;
+}
+
+/* Makes another plan for a host matrix after the device refused memory for the whole matrix. */
 static ipt_result ipt__host_make_pieces(ipt_plan *plan)
 {
     ipt_plan_desc desc = plan->problem.desc;
@@ -15182,26 +15199,23 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     desc.host_queues = 0;
     desc.flags &= ~IPT_MEASURE;
     desc.measure_buffer = NULL;
-    result = ipt__host_plan_make_as(plan->context, &desc, plan->workspace, 1, &plan->host->pieces);
-    if (!result && plan->host->pieces->enough) {
-        result = ipt__fail_workspace(plan->host->pieces, plan->workspace->limit, 0);
-        ipt_plan_destroy(plan->host->pieces);
-        plan->host->pieces = NULL;
-    }
+    result = ipt__host_make_other(plan, &desc, 1);
     if (!result)
         return IPT_SUCCESS;
     ipt__keep_cause(why);
+    if (plan->context->shares_memory && plan->context->limits.cpu && !ipt__host_make_other(plan, &desc, 0))
+        return IPT_SUCCESS;
     return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; it cannot go in pieces: %s", cause, why);
 }
 
-/* Executes in pieces. The pieces' plan is kept if the device will refuse the same size again. Memory that other
+/* Executes by the other plan. It is kept if the device will refuse the same size again. Memory that other
  * programs took may be free next time. */
 static ipt_result ipt__host_run_pieces(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
     ipt_result result;
     run->plan = plan->host->pieces;
-    result = ipt__host_run_scheme(run, IPT_HOST_OVERLAPPED);
+    result = ipt__host_run_scheme(run, run->plan->host->in_pieces ? IPT_HOST_OVERLAPPED : IPT_HOST_SHARED);
     if (!plan->context->allocation || plan->problem.span_bytes <= plan->context->allocation) {
         ipt_plan_destroy(plan->host->pieces);
         plan->host->pieces = NULL;

@@ -507,6 +507,56 @@ static void limits_address_and_memory(void **state)
     close_context(context);
 }
 
+/* There, too, where the matrix cannot be cut: CPUs move bytes at any address. */
+static void limits_address_of_uncut(void **state)
+{
+    static const ipt_plan_desc descs[] = {
+        {.rows = 300, .cols = 450, .elem_size = 4, .move = IPT_MOVE_ROTATE_90},
+        {.rows = 301, .cols = 203, .elem_size = 16, .move = IPT_MOVE_ROTATE_180},
+        {.rows = 97, .cols = 450, .elem_size = 12, .row_pitch = 450 * 12 + 8, .row_pitch_out = 97 * 12},
+        {.rows = 512, .cols = 130, .elem_size = 8, .sequence = IPT_SEQUENCE_TWO_PASS, .tile_m = 64},
+        {.rows = 300,
+         .cols = 450,
+         .elem_size = 4,
+         .move = IPT_MOVE_ROTATE_270,
+         .expression = "x + 1",
+         .expression_type = "uint"},
+        {.rows = 200, .cols = 200, .elem_size = 2, .batch = 3, .move = IPT_MOVE_ANTITRANSPOSE},
+    };
+    cl_bool unified = CL_FALSE;
+    cl_device_type type = 0;
+    (void)state;
+    clGetDeviceInfo(test_device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL);
+    clGetDeviceInfo(test_device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    if (!unified || !(type & CL_DEVICE_TYPE_CPU))
+        test_skip("the device is no CPU that works in the host's memory");
+    for (size_t i = 0; i < TEST_COUNT(descs); ++i) {
+        ipt_plan_desc desc = descs[i];
+        const size_t span = test_span(&desc);
+        unsigned char *const input = malloc(span), *const expected = malloc(span),
+                             *const memory = page_memory(span + 32);
+        desc.max_device_memory = ((size_t)1 << 20) + 10000; /* the workspace's limit, and too little for the matrix */
+        if (desc.max_device_memory - ((size_t)1 << 20) >= span)
+            fail_msg("case %zu is too small for its limit", i);
+        ipt_plan *const plan = test_make_plan(test_context, &desc);
+        test_fill(input, span);
+        for (size_t place = 0; place < 8; ++place) {
+            memset(memory, 0x5a, span + 32);
+            memcpy(memory + place, input, span);
+            if (ipt_plan_execute_host(plan, memory + place))
+                fail_msg("case %zu at %zu: %s", i, place, ipt_context_error(NULL));
+            if (!place) /* other tests verify these */
+                memcpy(expected, memory, span);
+            assert_memory_equal(memory + place, expected, span - (desc.row_pitch ? 97 * 8 : 0)); /* has no gaps */
+            assert_true(memory[place + span] == 0x5a && (!place || memory[place - 1] == 0x5a));
+        }
+        ipt_plan_destroy(plan);
+        page_free(memory);
+        free(input);
+        free(expected);
+    }
+}
+
 /* A buffer that its owner has made over such memory: works, or is refused with the address that would do. */
 static void limits_any_buffer(void **state)
 {
@@ -689,6 +739,7 @@ const struct CMUnitTest test_limits[] = {
     TEST_CASE(limits_any_address),
     TEST_CASE(limits_any_buffer),
     TEST_CASE(limits_address_and_memory),
+    TEST_CASE(limits_address_of_uncut),
     TEST_CASE(limits_types),
     TEST_CASE(limits_half_is_enabled),
     TEST_CASE(limits_untold),

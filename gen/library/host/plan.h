@@ -200,7 +200,7 @@ typedef struct ipt__host_plan {
     ipt__bus_bands bus_bands;
     size_t most;         /* largest buffer in bytes for cut matrices; 0: no limit */
     int in_pieces;       /* made because the device refused the whole host matrix */
-    ipt_plan *pieces;    /* such a plan, which executes for this one; NULL: none */
+    ipt_plan *pieces;    /* such a plan, or one in units of bytes, which executes for this one; NULL: none */
     ipt_context **split; /* contexts of a plan for several devices; NULL: one device */
     size_t split_count;
 } ipt__host_plan;
