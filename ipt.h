@@ -15203,7 +15203,8 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     if (!result)
         return IPT_SUCCESS;
     ipt__keep_cause(why);
-    if (plan->context->shares_memory && plan->context->limits.cpu && !ipt__host_make_other(plan, &desc, 0))
+    if (plan->context->shares_memory && plan->context->limits.cpu && !desc.expression &&
+        !ipt__host_make_other(plan, &desc, 0))
         return IPT_SUCCESS;
     return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; it cannot go in pieces: %s", cause, why);
 }
