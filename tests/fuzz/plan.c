@@ -137,7 +137,7 @@ static bool at_most(long double a, long double b)
     return a <= b * 1.0000000001L;
 }
 
-/* Bands and ranges lie in the matrix, the saved rest and a slab in the workspace. */
+/* Bands and ranges lie in the matrix, the saved rest and slabs in the workspace: one if work-groups share the waves. */
 static void expect_bands(const ipt_plan *plan, const ipt__stage *stage)
 {
     const ipt__bands *const bands = &stage->bands;
@@ -157,10 +157,10 @@ static void expect_bands(const ipt_plan *plan, const ipt__stage *stage)
     if (bands->together)
         FUZZ_EXPECT(plan->layout.cooperative && bands->chunks > 0 && bands->positions >= bands->number);
     else
-        FUZZ_EXPECT(
-            stage->kernels[1] >= 0 && stage->kernels[1] < plan->kernel_count && stage->matrices_at_once > 0 &&
-            at_most((long double)bands->height * (long double)bands->cols * size * (long double)stage->matrices_at_once,
-                    (long double)(plan->layout.workspace - plan->layout.scratch_offset)));
+        FUZZ_EXPECT(stage->kernels[1] >= 0 && stage->kernels[1] < plan->kernel_count && stage->matrices_at_once > 0 &&
+                    at_most((long double)bands->height * (long double)bands->cols * size *
+                                (long double)(bands->workers ? 1 : stage->matrices_at_once),
+                            (long double)(plan->layout.workspace - plan->layout.scratch_offset)));
 }
 
 static void expect_stage(const ipt_plan *plan, const ipt__stage *stage)

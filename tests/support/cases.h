@@ -262,8 +262,11 @@ static void draw_sequence(worker *me, size_t bytes, ipt_plan_desc *desc)
         desc->tile_m = desc->tile_n = 0;
         desc->cols = desc->rows;
     }
-    if (desc->sequence == IPT_SEQUENCE_EXCHANGE)
+    if (desc->sequence == IPT_SEQUENCE_EXCHANGE) { /* bands are no longer than the shorter side */
         desc->tile_m = 0;
+        if (desc->tile_n > desc->rows)
+            desc->tile_n = 0;
+    }
     desc->flags = one_in(me, 3) ? IPT_NO_COOPERATIVE : 0;
 }
 
