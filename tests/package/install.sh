@@ -165,7 +165,7 @@ bash -c 'source "$1"; COMP_WORDS=(ipt plan --variant-010 swap-by-e); COMP_CWORD=
 grep -q "as JSON to standard output, messages to standard error" "$prefix/share/fish/vendor_completions.d/ipt.fish" ||
     fail "fish's completions break off"
 [ ! -e "$prefix/share/man/man1/ipt.1" ] ||
-    (cd "$tree" && sh tests/package/manual.sh "$prefix/share/man/man1/ipt.1" "$prefix/bin/ipt") || fail "ipt.1 lacks something"
+    (cd "$root" && sh tests/package/manual.sh "$prefix/share/man/man1/ipt.1" "$prefix/bin/ipt") || fail "ipt.1 lacks something"
 cd "$tree"
 line 3 PREFIX="$prefix"
 left=$(find "$prefix" -type f -o -type l)

@@ -119,9 +119,11 @@ def test_interrupts_are_raised():
             if self.left == 0:
                 os.kill(os.getpid(), signal.SIGINT)
 
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     for number in [1, 2, len(seen) - 1, len(seen)] * 2:
         with pytest.raises(KeyboardInterrupt):
             plan.execute(make((600, 700)), progress=Interrupted(max(1, number)))
+    signal.signal(signal.SIGINT, former)
     a = make((600, 700))
     expected = a.T.copy()
     plan.execute(a)
@@ -133,6 +135,7 @@ def test_interrupts_from_outside_are_raised():
     """The signal comes while C works, so Python sees it in the first line of the package's callback."""
     text = """
 import os, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 plan = ipt.Plan((600, 700), 4, max_device_memory=2000000)
 a = numpy.zeros((600, 700), "f4")
 raised = 0
