@@ -98,6 +98,14 @@ while [ $i -lt "$kills" ]; do
     # shellcheck disable=SC2046
     [ ! -f pids ] || kill -s $signal $(cat pids) 2> /dev/null || :
     wait $launcher 2> /dev/null || :
+    # Ranks may outlive an mpirun that ends at its limit of time: what they write is awaited.
+    tries=0
+    for rank in $(cat pids 2> /dev/null); do
+        while kill -0 "$rank" 2> /dev/null && [ $tries -lt 400 ]; do
+            tries=$((tries + 1))
+            sleep 0.05
+        done
+    done
     if cmp -s after.npy file.npy && [ ! -e file.npy.ipt-journal ]; then
         whole=$((whole + 1))
     elif "$plain" transpose --resume file.npy > log 2>&1; then
