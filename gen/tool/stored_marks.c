@@ -48,7 +48,7 @@ void stored_leave_as_it_was(stored_work *work)
         message_fail("%s: its journal: %s", file->path, message);
     }
     /* A stop may come before the mark: then nothing is kept to be written back. */
-    if ((work->marks & MARK_HEADER) != 0 && memcmp(file->before, NPY_MARK, NPY_MAGIC_SIZE) == 0) {
+    if ((work->marks & MARK_HEADER) != 0 && file->start[0] != '\0') {
         error = file_transfer(file, file->start, 0, NPY_MAGIC_SIZE, true);
     }
     if (error == 0 && !stopped_clear_attribute(file->descriptor)) {
