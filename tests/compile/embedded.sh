@@ -10,7 +10,7 @@ operand x float 3x1 read planes
 operand y float 3x1 read-write
 argument float
 functions
-/* "thirds" on several lines, \ and ??/ */
+/* "thirds" on several lines, \ and ??(  */
 float third(float x)
 {
     return x / 3;
