@@ -12,7 +12,7 @@ cp "$root/ipt_kernels.h" "$root/gen/package/ipt.c" "$folder/later"
 # The later version: one more field at the end of each struct. Those whose `added` is not zero are refused by its value.
 refusal='if (taken.added)\n        return ipt__fail(IPT_ERROR_UNSUPPORTED, "added is %lu", (unsigned long)taken.added);'
 sed -e 's/^} \(ipt_context_desc\|ipt_plan_desc\|ipt_host_options\|ipt_storage\);/    size_t added;\n&/' \
-    -e "s/^    return taken.rank ? ipt__axes_plan_make(&context/    $refusal\\n&/" \
+    -e "s/^    return ipt__plan_make_or_advise(&context/    $refusal\\n&/" \
     -e "s/^    return result ? result : ipt__host_execute_passes(plan, data, &taken);/    $refusal\\n&/" \
     -e "s/^    result = ipt__storage_execute_all(plan, &taken);/    $refusal\\n&/" \
     "$root/ipt.h" >"$folder/later/ipt.h"
