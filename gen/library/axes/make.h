@@ -213,13 +213,16 @@ static ipt_result ipt__matrix_plan_make(ipt_context *context, const ipt_plan_des
 #endif
 }
 
-/* Gives a plan of longer units than `unit` bytes its narrow one, in units of so many. */
+/* Gives a plan of longer units than `unit` bytes its narrow one, in units of so many, or of more if an element that a
+ * pass moves would have 2^32 units or more. */
 static ipt_result ipt__plan_add_narrow(ipt_plan *plan, const ipt_plan_desc *desc, size_t unit)
 {
     ipt__workspace *const workspace = plan->workspace;
     const size_t most = workspace->unit_most;
     ipt_plan_desc its = *desc;
     ipt_result result;
+    while (desc->elem_size / unit > (cl_uint)-1)
+        unit *= 2;
     if (plan->problem.unit_bytes <= unit || desc->max_host_memory || (plan->host && plan->host->cut.chunk_bytes))
         return IPT_SUCCESS;
     its.flags &= ~IPT_MEASURE;
