@@ -635,7 +635,6 @@ static void axes_refused_buffer(void **state)
 const struct CMUnitTest test_axes[] = {
     TEST_CASE(axes_all_of_few), TEST_CASE(axes_random), TEST_CASE(axes_large),      TEST_CASE(axes_cut),
     TEST_CASE(axes_doubles),    TEST_CASE(axes_split),  TEST_CASE(axes_bad_values), TEST_CASE(axes_refused_buffer),
-    TEST_CASE(axes_alignment),  TEST_CASE(axes_narrow), TEST_CASE(axes_advice),
-    TEST_CASE(axes_narrow_long_runs),
+    TEST_CASE(axes_alignment),  TEST_CASE(axes_narrow), TEST_CASE(axes_advice),     TEST_CASE(axes_narrow_long_runs),
 };
 const size_t test_axes_count = TEST_COUNT(test_axes);
