@@ -259,7 +259,7 @@ static void expect_plan(ipt_plan *plan, const ipt_plan_desc *desc)
     expect_texts(plan);
 }
 
-/* Checks that the workspace which a refusal recommends is enough. */
+/* Checks that the workspace which a refusal recommends is enough, or that none is enough if it says so. */
 static void follow_advice(ipt_context *context, const ipt_plan_desc *desc)
 {
     const char *sentence = ipt_context_error(NULL), *advice = strrchr(sentence, ':');
@@ -267,6 +267,11 @@ static void follow_advice(ipt_context *context, const ipt_plan_desc *desc)
     ipt_plan *plan;
     if (strncmp(sentence, "max_workspace allows ", 21) != 0)
         return;
+    if (strstr(sentence, "; more does not help: ") != NULL) {
+        other.max_workspace = SIZE_MAX;
+        FUZZ_EXPECT_WITH(ipt_plan_create(context, &other, &plan) != IPT_SUCCESS, ipt_plan_describe(plan));
+        return;
+    }
     FUZZ_EXPECT_WITH(advice != NULL, sentence);
     FUZZ_EXPECT_WITH(sscanf(advice, ": max_workspace = %zu would do", &other.max_workspace) == 1, sentence);
     FUZZ_EXPECT_WITH(other.max_workspace > desc->max_workspace, sentence);

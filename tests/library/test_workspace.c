@@ -306,6 +306,36 @@ static void workspace_random(void **state)
     assert_true(refused[WHOLE] && refused[PARTS] && refused[STORED] && refused[ARRAY]);
 }
 
+#ifndef IPT_NO_WISDOM
+/* A measured array keeps the workspace of the fastest candidates alone: that of the same plan by wisdom. */
+static void workspace_measured(void **state)
+{
+    const ipt_context_desc context_desc = {
+        .context = test_cl_context, .device = test_device, .max_local_memory = 1024};
+    ipt_context *context;
+    size_t several = 0;
+    (void)state;
+    test_need_buffers((size_t)32 << 20);
+    assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
+    for (int i = 0; i < 40; ++i) {
+        ipt_plan_desc desc = random_shape(1);
+        desc.elem_size = 4;
+        desc.flags = IPT_MEASURE;
+        ipt_plan *plan = test_make_plan(context, &desc);
+        const size_t measured = ipt_plan_workspace(plan);
+        several += strstr(ipt_plan_describe(plan), "\n2. ") != NULL;
+        ipt_plan_destroy(plan);
+        desc.flags = 0;
+        plan = test_make_plan(context, &desc);
+        if (ipt_plan_workspace(plan) != measured)
+            fail_msg("%zu bytes measured: %s", measured, ipt_plan_describe(plan));
+        ipt_plan_destroy(plan);
+    }
+    assert_true(several > 3);
+    ipt_context_destroy(context);
+}
+#endif
+
 /* Parts that were not requested are not made where they would exceed the limit. */
 static void workspace_unasked_parts(void **state)
 {
@@ -449,6 +479,9 @@ static void workspace_of_batches(void **state)
 
 const struct CMUnitTest test_workspace[] = {
     TEST_CASE(workspace_random),
+#ifndef IPT_NO_WISDOM
+    TEST_CASE(workspace_measured),
+#endif
     TEST_CASE(workspace_unasked_parts),
     TEST_CASE(workspace_split),
     TEST_CASE(workspace_of_batches),

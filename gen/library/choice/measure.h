@@ -44,6 +44,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
                                 desc->measure_buffer,     0,
                                 plan->problem.span_bytes, IPT__BUFFER_READ_AND_WRITTEN,
                                 plan->problem.unit_bytes, ipt__host_alignment(plan)};
+    ipt__workspace *const chosen = plan->workspace;
     cl_mem buffer = measure ? desc->measure_buffer : NULL;
     size_t unused;
     int candidate;
@@ -65,6 +66,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
                                   &unused, &buffer);
     if (result)
         return result;
+    plan->workspace = &plan->own; /* so that a lent one does not stay as large as the slower candidates need it */
     for (candidate = 0; candidate < IPT__CANDIDATES && !result; ++candidate) {
         cl_ulong time = 0, once = 0;
         int repeat;
@@ -85,6 +87,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     }
     if (!desc->measure_buffer)
         ipt__cl.clReleaseMemObject(buffer);
+    plan->workspace = chosen;
     plan->layout = best;
 #ifndef IPT_NO_WISDOM
     if (best_time) {
