@@ -310,8 +310,7 @@ static void workspace_random(void **state)
 /* A measured array keeps the workspace of the fastest candidates alone: that of the same plan by wisdom. */
 static void workspace_measured(void **state)
 {
-    const ipt_context_desc context_desc = {
-        .context = test_cl_context, .device = test_device, .max_local_memory = 1024};
+    const ipt_context_desc context_desc = {.context = test_cl_context, .device = test_device, .max_local_memory = 1024};
     ipt_context *context;
     size_t several = 0;
     (void)state;
@@ -482,8 +481,6 @@ const struct CMUnitTest test_workspace[] = {
 #ifndef IPT_NO_WISDOM
     TEST_CASE(workspace_measured),
 #endif
-    TEST_CASE(workspace_unasked_parts),
-    TEST_CASE(workspace_split),
-    TEST_CASE(workspace_of_batches),
+    TEST_CASE(workspace_unasked_parts), TEST_CASE(workspace_split), TEST_CASE(workspace_of_batches),
 };
 const size_t test_workspace_count = TEST_COUNT(test_workspace);
