@@ -78,6 +78,8 @@ static ipt_context *take_context(fuzz_input *input, unsigned mode)
 #define TAKE_FINDING(type, field, minimum, maximum) device.found.field = (type)take_between(input, minimum, maximum);
     IPT__LIMIT_LIST(TAKE_LIMIT)
     IPT__FINDING_LIST(TAKE_FINDING)
+    while (device.limits.group_size & (device.limits.group_size - 1)) /* a power of two, as profiles have it */
+        device.limits.group_size &= device.limits.group_size - 1;
     return fuzz_context(&device);
 }
 

@@ -469,33 +469,6 @@ static void axes_narrow(void **state)
     ipt_plan_destroy(plan);
 }
 
-/* Runs of 2^32 bytes and more move in units that are as short as their number allows. */
-static void axes_narrow_long_runs(void **state)
-{
-    static const struct {
-        size_t run, elem_size;
-        const char *text;
-    } runs[] = {
-        {(size_t)1 << 31, 1, "no multiples of 16: in units of 1 bytes"},
-        {(size_t)1 << 32, 1, "no multiples of 16: in units of 2 bytes"},
-        {(size_t)1 << 32, 4, "no multiples of 16: in units of 8 bytes"},
-        {(size_t)1 << 35, 1, NULL}, /* in units of 16 bytes only */
-    };
-    (void)state;
-    if (sizeof(size_t) < 8)
-        test_skip("runs of 2^32 bytes");
-    for (size_t i = 0; i < TEST_COUNT(runs); ++i) {
-        const ipt_plan_desc desc = {
-            .elem_size = runs[i].elem_size, .rank = 3, .shape = {2, 3, runs[i].run}, .axes = {1, 0, 2}};
-        ipt_plan *const plan = test_make_plan(test_context, &desc);
-        if (runs[i].text)
-            assert_true(test_mentions(ipt_plan_describe(plan), runs[i].text));
-        else
-            assert_false(test_mentions(ipt_plan_describe(plan), "no multiples of"));
-        ipt_plan_destroy(plan);
-    }
-}
-
 /* The number that ends a refusal would do, however many passes need it: in buffers, host memory, storages, over several
  * contexts. */
 static void axes_advice(void **state)
@@ -635,6 +608,6 @@ static void axes_refused_buffer(void **state)
 const struct CMUnitTest test_axes[] = {
     TEST_CASE(axes_all_of_few), TEST_CASE(axes_random), TEST_CASE(axes_large),      TEST_CASE(axes_cut),
     TEST_CASE(axes_doubles),    TEST_CASE(axes_split),  TEST_CASE(axes_bad_values), TEST_CASE(axes_refused_buffer),
-    TEST_CASE(axes_alignment),  TEST_CASE(axes_narrow), TEST_CASE(axes_advice),     TEST_CASE(axes_narrow_long_runs),
+    TEST_CASE(axes_alignment),  TEST_CASE(axes_narrow), TEST_CASE(axes_advice),
 };
 const size_t test_axes_count = TEST_COUNT(test_axes);

@@ -147,6 +147,38 @@ static void launches_on_the_device(void **state)
     ipt_context_destroy(context);
 }
 
+/* Runs of 2^32 bytes and more, which an array moves whole, move in units that are as short as their number allows. */
+static void launches_of_long_runs(void **state)
+{
+    static const struct {
+        unsigned long long run;
+        size_t elem_size;
+        const char *text;
+    } runs[] = {
+        {(unsigned long long)1 << 31, 1, "no multiples of 16: in units of 1 bytes"},
+        {(unsigned long long)1 << 32, 1, "no multiples of 16: in units of 2 bytes"},
+        {(unsigned long long)1 << 32, 4, "no multiples of 16: in units of 8 bytes"},
+        {(unsigned long long)1 << 35, 1, NULL}, /* in units of 16 bytes only */
+    };
+    (void)state;
+    if (sizeof(size_t) < 8)
+        test_skip("runs of 2^32 bytes");
+    char profile[sizeof gpu + 8];
+    snprintf(profile, sizeof profile, gpu, (int)sizeof(void *) * 8);
+    ipt_context *const context = make_context(profile);
+    for (size_t i = 0; i < TEST_COUNT(runs); ++i) {
+        const ipt_plan_desc desc = {
+            .elem_size = runs[i].elem_size, .rank = 3, .shape = {2, 3, (size_t)runs[i].run}, .axes = {1, 0, 2}};
+        ipt_plan *const plan = test_make_plan(context, &desc);
+        if (runs[i].text)
+            assert_true(test_mentions(ipt_plan_describe(plan), runs[i].text));
+        else
+            assert_false(test_mentions(ipt_plan_describe(plan), "no multiples of"));
+        ipt_plan_destroy(plan);
+    }
+    ipt_context_destroy(context);
+}
+
 /* A flip of a matrix beyond 2^63 units, which no device holds: its pairs are right modulo 2^64, and no sum overflows.
  */
 static void launches_of_huge_flips(void **state)
@@ -276,6 +308,7 @@ static void axes_lists(void **state)
 const struct CMUnitTest test_launches[] = {
     TEST_CASE(launches_cover_every_turn),
     TEST_CASE(launches_on_the_device),
+    TEST_CASE(launches_of_long_runs),
     TEST_CASE(launches_of_huge_flips),
     TEST_CASE(axes_lists),
 };

@@ -153,6 +153,12 @@ static void refusals_without_device(void **state)
     from.profile = longer;
     test_expect_error(ipt_context_create(&from, &context), IPT_ERROR_INVALID_ARGUMENT, "sub_group 9",
                       "sub_group and a number from 0 to 3");
+    strcpy(longer, text); /* a size that kernels cannot halve */
+    char *const size = strstr(longer, "\ngroup_size ") + 12;
+    memmove(size + 2, size + strcspn(size, "\n"), strlen(size + strcspn(size, "\n")) + 1);
+    memcpy(size, "48", 2);
+    test_expect_error(ipt_context_create(&from, &context), IPT_ERROR_INVALID_ARGUMENT, "group_size 48",
+                      "group_size and a power of two from 1 to 256");
     for (i = 0; i < 4; ++i) { /* 480 letters more in each of four lines, which may be that long, but not all of them */
         static const char *const titles[] = {"device ", "vendor ", "driver ", "platform "};
         const char *const rest = strstr(text, titles[i]) + strlen(titles[i]);

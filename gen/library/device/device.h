@@ -38,14 +38,14 @@ enum {
 /* The facts about a device that the planner needs, in the order of a profile's lines. X(type, field, minimum,
  * maximum) */
 #define IPT__LIMIT_LIST(X)                                                                                             \
-    X(int, cpu, 0, 1)                      /* the device type has the CPU bit: one work-item per chain */              \
-    X(int, cooperative, 0, 1)              /* work-groups may wait for one another: GPU bit without CPU bit */         \
-    X(int, nvidia, 0, 2)                   /* inline PTX works; 2: of compute capability 8.0; 0: it does not */        \
-    X(int, memory_model, 0, 3)             /* values of these kernel parameters: the best that the device has */       \
-    X(int, sub_group, 0, 3)                /* their kind: 1 NVIDIA's, 2 cl_khr_subgroups, 3 Intel's; 0: none */        \
-    X(size_t, lanes, 0, 1024)              /* expected work-items in a sub-group, before a program has run */          \
-    X(int, standard, 12, 30)               /* OpenCL C for programs that need 2.0: 20, 30; 12: none */                 \
-    X(size_t, group_size, 1, 256)          /* work-items in a work-group: 256 if the device accepts 256 */             \
+    X(int, cpu, 0, 1)             /* the device type has the CPU bit: one work-item per chain */                       \
+    X(int, cooperative, 0, 1)     /* work-groups may wait for one another: GPU bit without CPU bit */                  \
+    X(int, nvidia, 0, 2)          /* inline PTX works; 2: of compute capability 8.0; 0: it does not */                 \
+    X(int, memory_model, 0, 3)    /* values of these kernel parameters: the best that the device has */                \
+    X(int, sub_group, 0, 3)       /* their kind: 1 NVIDIA's, 2 cl_khr_subgroups, 3 Intel's; 0: none */                 \
+    X(size_t, lanes, 0, 1024)     /* expected work-items in a sub-group, before a program has run */                   \
+    X(int, standard, 12, 30)      /* OpenCL C for programs that need 2.0: 20, 30; 12: none */                          \
+    X(size_t, group_size, 1, 256) /* a power of two, of work-items in a work-group: 256 if the device takes it */      \
     X(size_t, largest_group, 1, 1 << 20)   /* largest work-group that the device accepts */                            \
     X(size_t, local_memory, 1024, 1 << 30) /* bytes that a work-group may use, reported or limited by the desc */      \
     X(size_t, compute_units, 1, 1 << 20)                                                                               \

@@ -107,12 +107,13 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
     context->has_half = context->has_double = 1; /* the profile does not record them */
     for (i = 0; i < IPT__FACT_COUNT; ++i) {
         const ipt__fact *const fact = &ipt__facts[i];
-        ipt__print(expected, sizeof expected, "%.19s and a number from %u to %u", fact->name, (unsigned)fact->minimum,
-                   (unsigned)fact->maximum);
+        const int power = !strcmp(fact->name, "group_size"); /* halves of it are whole, as kernels need them */
+        ipt__print(expected, sizeof expected, "%.19s and a %s from %u to %u", fact->name,
+                   power ? "power of two" : "number", (unsigned)fact->minimum, (unsigned)fact->maximum);
         *line = 0;
         ++number;
         if (!ipt__line_next(&profile, line, sizeof line) || !ipt__line_number(line, fact->name, &values[i]) ||
-            values[i] < fact->minimum || values[i] > fact->maximum)
+            values[i] < fact->minimum || values[i] > fact->maximum || (power && values[i] & (values[i] - 1)))
             return ipt__fail_line("profile", number, line, expected);
     }
     i = 0;
