@@ -1,6 +1,6 @@
 /* Prints what the planner chooses for random problems on simulated devices: a line for each case with the sums of the
- * plan's description and of its kernels' texts, or of the refusal. Two trees choose alike if they print the same lines:
- * tests/random/choices.sh compares them. No device is needed.
+ * plan's description, of its kernels' texts and of its launches, or of the refusal. Two trees choose alike if they
+ * print the same lines: tests/random/choices.sh compares them. No device is needed.
  *
  * Usage: choices [--cases COUNT] [--seed SEED]
  *        choices --case NUMBER [--seed SEED]     that case alone, described in words */
@@ -53,6 +53,29 @@ static void draw_array(ipt_plan_desc *desc)
     }
 }
 
+#ifndef IPT_NO_PAPERS
+/* A sequence, formats or kernels of the papers, with blocks that divide the sides. */
+static void draw_paper(ipt_plan_desc *desc)
+{
+    desc->tile_m = 1 + below(40);
+    desc->tile_n = 1 + below(40);
+    desc->rows = desc->tile_m * (1 + below(60));
+    desc->cols = desc->tile_n * (1 + below(60));
+    desc->sequence = (ipt_sequence)below(IPT__SEQUENCE_COUNT);
+    if (below(3) == 0) {
+        desc->from = (ipt_format)below(IPT__FORMAT_COUNT);
+        desc->to = (ipt_format)below(IPT__FORMAT_COUNT);
+    }
+    if (below(2) == 0)
+        desc->variant_010 = (ipt_variant)below(IPT__VARIANT_COUNT);
+    if (below(2) == 0)
+        desc->variant_100 = (ipt_variant)below(IPT__VARIANT_COUNT);
+    if (below(4) == 0)
+        desc->flags |= IPT_PAD;
+    desc->flag_spread = below(3) ? 0 : (size_t)1 << below(6);
+}
+#endif
+
 static void draw(ipt_plan_desc *desc)
 {
     memset(desc, 0, sizeof *desc);
@@ -66,6 +89,12 @@ static void draw(ipt_plan_desc *desc)
         draw_array(desc);
         return;
     }
+#ifndef IPT_NO_PAPERS
+    if (below(8) == 0) {
+        draw_paper(desc);
+        return;
+    }
+#endif
     desc->rows = side();
     desc->cols = below(5) ? side() : desc->rows;
     if (below(5) == 0)
@@ -83,11 +112,31 @@ static void draw(ipt_plan_desc *desc)
 }
 
 /* FNV-1a (Fowler, Noll, Vo). */
+static const uint64_t nothing = 0xcbf29ce484222325u;
+
+static uint64_t sum_bytes(uint64_t of, const void *memory, size_t bytes)
+{
+    const unsigned char *at = memory;
+    for (; bytes; ++at, --bytes)
+        of = (of ^ *at) * 0x100000001b3u;
+    return of;
+}
+
 static uint64_t sum(uint64_t of, const char *text)
 {
-    for (; *text; ++text)
-        of = (of ^ (unsigned char)*text) * 0x100000001b3u;
-    return of;
+    return sum_bytes(of, text, strlen(text));
+}
+
+/* Launches have no pointers, and their padding is zero. */
+static uint64_t sum_launches(uint64_t of, const ipt_plan *plan)
+{
+    if (plan == NULL)
+        return of;
+    of = sum_bytes(of, plan->launches.stages, sizeof plan->launches.stages);
+    of = sum_bytes(of, plan->launches.items, (size_t)plan->launches.count * sizeof *plan->launches.items);
+    for (int i = 0; i < plan->pass_count; ++i)
+        of = sum_launches(of, plan->passes[i].plan);
+    return sum_launches(of, plan->narrow);
 }
 
 static void print_words(const ipt_plan_desc *desc, const char *device, const char *text)
@@ -107,7 +156,7 @@ static void run_case(uint64_t seed, size_t number, bool in_words)
     static ipt_context *contexts[FUZZ_DEVICE_COUNT];
     ipt_plan_desc desc;
     ipt_plan *plan;
-    uint64_t texts = 0xcbf29ce484222325u;
+    uint64_t texts = nothing;
     const char *source, *text;
     state = seed * 0x2545f4914f6cdd1du + number;
     const size_t device = below(FUZZ_DEVICE_COUNT);
@@ -118,8 +167,8 @@ static void run_case(uint64_t seed, size_t number, bool in_words)
     text = plan != NULL ? ipt_plan_describe(plan) : ipt_context_error(NULL);
     for (size_t i = 0; plan != NULL && (source = ipt_plan_source(plan, i)) != NULL; ++i)
         texts = sum(texts, source);
-    printf("%zu %d %016llx %016llx\n", number, (int)result, (unsigned long long)sum(0xcbf29ce484222325u, text),
-           (unsigned long long)texts);
+    printf("%zu %d %016llx %016llx %016llx\n", number, (int)result, (unsigned long long)sum(nothing, text),
+           (unsigned long long)texts, (unsigned long long)sum_launches(nothing, plan));
     if (in_words)
         print_words(&desc, fuzz_devices[device].lines, text);
     ipt_plan_destroy(plan);

@@ -1,6 +1,6 @@
 # Compares the planner's choices for random problems with those of another revision: `choices.sh REVISION [CASES] [SEED]`. It
-# counts the plans that differ, and the kernels' texts, and shows the first three plans of both. Exit code: 0 if no plan
-# differs. To be run from the root of the repository, whose working tree is the other side.
+# counts the plans that differ, the kernels' texts and the launches, and shows the first three plans of both. Exit code: 0 if
+# no plan and no launch differs. To be run from the root of the repository, whose working tree is the other side.
 set -eu
 revision=${1:?usage: choices.sh REVISION [CASES] [SEED]}
 cases=${2:-10000}
@@ -16,9 +16,12 @@ for side in base tree; do
     $out/$side.program --cases "$cases" --seed "$seed" > $out/$side.lines
 done
 paste -d ' ' $out/base.lines $out/tree.lines | awk -v revision="$revision" -v seed="$seed" -v list=$out/differing '
-    $2 != $6 || $3 != $7 { ++choices; print $1 > list }
-    $4 != $8 { ++texts }
-    END { printf "choices: %d of %d differ from %s, and %d kernel texts, seed %s\n", choices, NR, revision, texts, seed }'
+    $2 != $7 || $3 != $8 || $5 != $10 { print $1 > list }
+    $2 != $7 || $3 != $8 { ++choices }
+    $4 != $9 { ++texts }
+    $5 != $10 { ++launches }
+    END { printf "choices: %d of %d differ from %s, %d kernel texts and %d lists of launches, seed %s\n", choices, NR, revision,
+        texts, launches, seed }'
 [ -f $out/differing ] || exit 0
 for case in $(head -n 3 $out/differing); do
     for side in base tree; do
