@@ -6431,10 +6431,10 @@ static int ipt__plan_borrows(const ipt_plan *plan)
     return plan->workspace != &plan->own && plan->workspace != plan->divided;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>plan/layout                                                                                                      */
+/* >>stages/common                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Needs of stages and assembly of a layout. */
+/* What kinds of stages share: sizes, tiles in local memory, kernels, launches and words. */
 
 /* Local memory that a group of these kernels may use. */
 static size_t ipt__local_budget(const ipt__limits *limits)
@@ -6480,12 +6480,6 @@ static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *sta
     return spread ? 32 / spread : 32;
 }
 
-/* Flag bytes of one instance of a shuffle. */
-static size_t ipt__flag_bytes(const ipt__problem *problem, const ipt__stage *stage)
-{
-    return ipt__ceil_divide(stage->rows * stage->cols, ipt__word_flags(problem, stage)) * 4 * stage->shuffle.pieces;
-}
-
 /* Workspace bytes of a stage that other stages may use after it. */
 typedef struct ipt__need {
     size_t instance; /* of each running instance */
@@ -6499,86 +6493,6 @@ static ipt__need ipt__need_nothing(const ipt__problem *problem, const ipt__layou
     (void)layout;
     (void)stage;
     return need;
-}
-
-static ipt__need ipt__need_wave(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
-{
-    ipt__need need = ipt__need_nothing(problem, layout, stage);
-    need.instance = ipt__instance_units(problem, stage) * problem->unit_bytes;
-    return need;
-}
-
-/* A SPREAD stage's slab has the rows of an instance as columns. */
-static ipt__need ipt__need_spread(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
-{
-    return ipt__need_wave(problem, layout, stage);
-}
-
-static ipt__need ipt__need_exchange(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
-{
-    ipt__need need = ipt__need_nothing(problem, layout, stage);
-    if (!stage->bands.together)
-        *(stage->bands.workers ? &need.stage : &need.instance) =
-            stage->bands.height * stage->bands.cols * problem->desc.elem_size;
-    return need;
-}
-
-static IPT__RARE ipt__need ipt__need_shuffle(const ipt__problem *problem, const ipt__layout *layout,
-                                             const ipt__stage *stage)
-{
-    ipt__need need = ipt__need_nothing(problem, layout, stage);
-    if (!stage->shuffle.pairs && !(stage->shuffle.chains && layout->cooperative))
-        need.instance = ipt__flag_bytes(problem, stage);
-    return need;
-}
-
-/* Cuts super-elements into pieces that one sub-group holds. An unaligned piece touches one vector more. */
-static void ipt__chains_pieces(const ipt__problem *problem, ipt__stage *stage)
-{
-    const size_t units = ipt__stage_units(problem, stage), most = 16 * (IPT__PIECE_VECTORS - 2) / problem->unit_bytes;
-    stage->shuffle.chains = 1;
-    stage->shuffle.pieces = ipt__ceil_divide(units, most);
-    stage->shuffle.piece_units = ipt__min(units, most);
-    /* A run of b bytes in units of u touches at most (b + 31 - u) / 16 vectors. */
-    stage->shuffle.piece_vectors =
-        ipt__round_up((stage->shuffle.piece_units * problem->unit_bytes + 31 - problem->unit_bytes) / 16, 32);
-}
-
-/* Chains that a sub-group follows at once. Short pieces allow more; too many leave sub-groups idle. */
-static size_t ipt__chains_at_once(const ipt__problem *problem, const ipt__stage *stage)
-{
-    return stage->shuffle.piece_units * problem->unit_bytes <= 640 ? 4 : 2;
-}
-
-/* The units of local memory that a super-element takes which is transposed on its way: see ipt_held_at in
- * parts/inner.cl. */
-static size_t ipt__held_units(size_t units, size_t lanes)
-{
-    return lanes > 1 ? units + units / 32 + units / 1024 : units;
-}
-
-/* Bytes of local memory with which workers transpose super-elements: two each, and the word that they share. */
-static size_t ipt__inner_bytes(const ipt__problem *problem, const ipt__stage *stage)
-{
-    const size_t held = ipt__held_units(ipt__stage_units(problem, stage), stage->lanes);
-    return stage->workers * (2 * held * problem->unit_bytes + 16);
-}
-
-/* Cuts super-elements into pieces; a work-group can hold two. */
-static void ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
-{
-    const ipt__limits *const limits = &problem->limits;
-    const size_t units = ipt__stage_units(problem, stage);
-    const size_t wanted = ipt__tunings[limits->cpu].piece_bytes;
-    const size_t holds = (limits->local_memory - 16) / 2; /* 16: the work-group's shared word */
-    const size_t piece = ipt__min(wanted, holds) / 16 * 16 / problem->unit_bytes;
-    if (!limits->cpu && limits->group_size >= 32 &&
-        (limits->nvidia ? 4 : 1) * 2 * 4 * 16 * (size_t)IPT__PIECE_VECTORS / 2 + 256 <= limits->local_memory) {
-        ipt__chains_pieces(problem, stage);
-        return;
-    }
-    stage->shuffle.piece_units = ipt__min(units, piece);
-    stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
 }
 
 /* An empty layout. Stages are cleared when they are added: the planner begins thousands of layouts. */
@@ -6599,6 +6513,312 @@ static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, siz
     stage->length = length;
     return stage;
 }
+
+/* Columns of a block that moves by words, as in parts/words.cl, if the rows of source and result are whole words; else
+ * 1: columns move alone. */
+static size_t ipt__problem_block(const ipt__problem *problem)
+{
+    const size_t columns = IPT__WORD_BYTES / problem->unit_bytes;
+    return columns > 1 && (problem->element_units == 1 || problem->element_units == 3) &&
+                   (problem->desc.rows | problem->desc.cols | ipt__source_row(problem) | ipt__result_row(problem)) %
+                           columns ==
+                       0
+               ? columns
+               : 1;
+}
+
+/* Chooses pitch and skew of a tile with rows of `run` bytes, `stride` bytes apart in memory. Transposed reads should
+ * hit different banks. Rows that a work-item fetches in sequence must begin at the same byte of a vector. group:
+ * work-items of the group. block: columns of a block that moves by words, or 1. */
+static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t group, size_t run, size_t stride,
+                                          size_t block)
+{
+    ipt__tile_layout layout;
+    layout.pitch = (run + 31 - problem->unit_bytes) / 16;
+    layout.skew = 31;
+    if (16 % problem->desc.elem_size == 0 && stride % 16 != 0) { /* rows begin at every offset in a vector in turn */
+        layout.skew = 0;
+        while ((stride << layout.skew) % 16 != 0)
+            ++layout.skew;
+    } else if (layout.pitch % 2 == 0)
+        layout.skew = 0;
+    /* Work-items read words of different rows, as many apart as a block has columns. */
+    if (block > 1 && (problem->element_units > 1 || stride % (8 * problem->unit_bytes) == 0))
+        layout.skew = block == 4 ? 2 : 1;
+    layout.run_lanes = 32;
+    while (layout.run_lanes > 4 &&
+           (layout.run_lanes >= 2 * layout.pitch || group / layout.run_lanes * stride % 16 != 0 ||
+            (layout.skew < 31 && group / layout.run_lanes % ((size_t)1 << layout.skew))))
+        layout.run_lanes /= 2;
+    return layout;
+}
+
+/* Vectors of local memory for `rows` rows. */
+static size_t ipt__tile_vectors(const ipt__tile_layout *layout, size_t rows)
+{
+    return rows * layout->pitch + (layout->skew > 30 ? 0 : rows >> layout->skew) + 1;
+}
+
+/* The side of a tiled transposition's tile. Local memory holds `tiles` of them. */
+static void ipt__transpose_tile(const ipt__problem *problem, size_t element_units, size_t tiles, size_t *side,
+                                size_t *chunk)
+{
+    const size_t limit = ipt__min(problem->limits.local_memory, IPT__TRANSPOSE_BYTES);
+    *side = 32;
+    *chunk = ipt__min(element_units, 16);
+    while (tiles * *side * (*side * *chunk + 1) * problem->unit_bytes > limit) {
+        if (*side > 4 || *chunk == 1)
+            *side /= 2;
+        else
+            *chunk /= 2;
+    }
+}
+
+static double ipt__batch_bytes(const ipt__problem *problem)
+{
+    return (double)problem->matrix_bytes * (double)problem->desc.batch;
+}
+
+/* Stages that are forced, or added after the choice, are never compared. */
+static double ipt__cost_nothing(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)problem;
+    (void)layout;
+    (void)stage;
+    return 0;
+}
+
+/* A factor for units that cannot move by words, and for slots that cut memory sectors. */
+static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *stage, double factor)
+{
+    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
+    const size_t size = problem->desc.elem_size;
+    if (problem->unit_bytes < IPT__WORD_BYTES && !stage->by_words)
+        factor *= 1 + model->narrow * (double)(IPT__WORD_BYTES / problem->unit_bytes - 1);
+    if (!stage->shuffle.chains && (stage->kind == IPT__STAGE_SHUFFLE || stage->row_slots) &&
+        (ipt__slot_length(stage) * size % 32 || stage->row_stride * size % 32))
+        factor *= model->gapped;
+    return factor;
+}
+
+/* Finds the plan's kernel for these parameters, or builds it. */
+static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__params params, int *index)
+{
+    ipt__plan_kernel *const kernel = &plan->kernels[plan->kernel_count];
+    cl_int error;
+    ipt_result result;
+    if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "a parameter of %s is out of range", ipt__kernels[id].name);
+    for (*index = 0; *index < plan->kernel_count; ++*index)
+        if (plan->kernels[*index].program->id == id &&
+            ipt__params_equal(&plan->kernels[*index].program->params, &params))
+            return IPT_SUCCESS;
+    if (plan->kernel_count == IPT__MAX_KERNELS)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan would need more than %d kernels", IPT__MAX_KERNELS);
+    result = ipt__program_get(plan->context, id, &params, (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0,
+                              &kernel->program);
+    if (result)
+        return result;
+    kernel->kernel = NULL;
+    kernel->is_set = 0;
+    if (plan->context->context) {
+        kernel->kernel = ipt__cl.clCreateKernel(kernel->program->program, ipt__kernels[id].name, &error);
+        if (error) {
+            ipt__program_drop(plan->context, kernel->program);
+            return ipt__fail_opencl("clCreateKernel", error);
+        }
+    }
+    *index = plan->kernel_count++;
+    return IPT_SUCCESS;
+}
+
+/* Kernel parameters for elements of element_units units, with `tiles` tiles in local memory. */
+static ipt__params ipt__plan_params(const ipt__problem *problem, size_t element_units, size_t tiles)
+{
+    size_t side, chunk;
+    ipt__params params;
+    memset(&params, 0, sizeof params);
+    ipt__transpose_tile(problem, element_units, tiles, &side, &chunk);
+    params.unit_bytes = (cl_uint)problem->unit_bytes;
+    params.element_units = element_units == 1;
+    /* PoCL vectorizes loops of a work-item: one work-item per work-group moves tiles up to 1.6 times as fast. */
+    params.group_size = problem->limits.cpu ? 1 : (cl_uint)problem->limits.group_size;
+    params.tile = (cl_uint)side;
+    params.lanes = (cl_uint)(problem->limits.cpu ? 1 : ipt__min(32, problem->limits.group_size));
+    params.memory_model = (cl_uint)problem->limits.memory_model;
+    return params;
+}
+
+/* The same for a kernel that takes as much local memory as may build: a refused size is recorded, and the planner then
+ * chooses again. */
+static ipt_result ipt__plan_kernel_within(ipt_plan *plan, ipt__kernel_id id, ipt__params params, int *index)
+{
+    const ipt_result result = ipt__plan_kernel_get(plan, id, params, index);
+    if (result == IPT_ERROR_BUILD)
+        ipt__refuse_local(plan->context, params.local_bytes);
+    return result;
+}
+
+/* The stage's last kernel, and its variant for words. */
+static ipt_result ipt__stage_kernel_get(ipt_plan *plan, ipt__stage *stage, ipt__kernel_id id, ipt__params params,
+                                        int *index)
+{
+    ipt_result result = ipt__plan_kernel_get(plan, id, params, index);
+    if (result || !stage->by_words)
+        return result;
+    params.unit_bytes = IPT__WORD_BYTES;
+    return ipt__plan_kernel_get(plan, id, params, &stage->word_kernel);
+}
+
+/* Adds the launches of a plan's stage to a list, for one kind of turn and of offsets. */
+typedef struct ipt__launcher {
+    const ipt_plan *plan;
+    ipt__launches *launches;
+    size_t matrices, instances; /* of a turn */
+    cl_ulong skipped;           /* units of a matrix before the stage's first instance */
+    int by_units, by_words;     /* see ipt__launch */
+} ipt__launcher;
+
+/* A launch of a kernel whose first buffer is the execution's. */
+static ipt__launch ipt__launch_of(const ipt__launcher *to, int kernel)
+{
+    ipt__launch launch;
+    memset(&launch, 0, sizeof launch);
+    launch.kernel = kernel;
+    launch.by_units = to->by_units;
+    launch.by_words = to->by_words;
+    launch.matrices = to->matrices;
+    launch.instances = to->instances;
+    launch.given = 1;
+    launch.plan_units = 1;
+    return launch;
+}
+
+static const ipt__params *ipt__launch_params(const ipt__launcher *to, const ipt__launch *launch)
+{
+    return &to->plan->kernels[launch->kernel].program->params;
+}
+
+static cl_ulong ipt__matrix_stride(const ipt__problem *problem)
+{
+    return problem->desc.batch_stride / problem->unit_bytes;
+}
+
+/* Completes a launch and adds it. */
+static IPT__RARE ipt_result ipt__launch_add(ipt__launcher *to, ipt__launch *launch)
+{
+    cl_ulong *const bases = (cl_ulong *)(void *)&launch->arguments;
+    int i;
+    if (launch->kernel >= 0) {
+        const ipt__program *const program = to->plan->kernels[launch->kernel].program;
+        const ipt__kernel_info *const info = &ipt__kernels[program->id];
+        for (i = 0; i < 2; ++i)
+            if (launch->given >> i & 1)
+                bases[i] += to->skipped / launch->plan_units;
+        ipt__complete_divisors(info, &program->params, &launch->arguments);
+    }
+    return ipt__launches_add(&to->plan->context->allocator, to->launches, launch);
+}
+
+/* Adds a command that sets bytes of the workspace to 0. */
+static IPT__RARE ipt_result ipt__launch_clear(ipt__launcher *to, size_t offset, size_t bytes)
+{
+    ipt__launch launch = ipt__launch_of(to, -1);
+    launch.offset = offset;
+    launch.bytes = bytes;
+    return ipt__launch_add(to, &launch);
+}
+
+/* Completes and adds a tiled transposition. */
+static IPT__RARE ipt_result ipt__launch_transpose(ipt__launcher *to, ipt__launch *launch)
+{
+    ipt__transpose_arguments *const a = &launch->arguments.transpose;
+    size_t side, chunk;
+    ipt__transpose_tile(&to->plan->problem, a->element_units, 1, &side, &chunk);
+    launch->groups = (cl_ulong)ipt__ceil_divide((size_t)a->rows, side) * ipt__ceil_divide((size_t)a->cols, side) *
+                     ipt__ceil_divide(a->element_units, chunk) * a->instances_per_matrix * to->matrices;
+    launch->bytes = side * (side * chunk + 1) * to->plan->problem.unit_bytes;
+    a->tiles_down = (cl_uint)ipt__ceil_divide((size_t)a->rows, side); /* fits if the number of groups does */
+    a->tiles_across = (cl_uint)ipt__ceil_divide((size_t)a->cols, side);
+    a->chunk_units = (cl_uint)chunk;
+    a->chunks = (cl_uint)ipt__ceil_divide(a->element_units, chunk);
+    return ipt__launch_add(to, launch);
+}
+
+/* Completes and adds a copy of rows, by words if the offsets are aligned. The caller sets row counts, slots and
+ * strides; 1 slot a row is a plain copy. */
+static IPT__RARE ipt_result ipt__launch_copy(ipt__launcher *to, const ipt__stage *stage, ipt__launch *launch)
+{
+    ipt__copy_arguments *const a = &launch->arguments.copy;
+    const ipt__params *params;
+    if (!to->by_units) {
+        const cl_ulong units = launch->plan_units = IPT__WORD_BYTES / to->plan->problem.unit_bytes;
+        launch->kernel = stage->word_kernel;
+        a->source_base /= units;
+        a->target_base /= units;
+        a->source_matrix_stride /= units;
+        a->target_matrix_stride /= units;
+        a->source_row_stride /= units;
+        a->target_row_stride /= units;
+        a->row_units /= units;
+    }
+    params = ipt__launch_params(to, launch);
+    a->chunk_units = (cl_uint)ipt__min((size_t)a->row_units, params->lanes == 1 ? 4096 : 512);
+    a->chunks = ipt__ceil_divide((size_t)a->row_units, a->chunk_units);
+    a->lines = a->chunks * a->rows * to->matrices;
+    launch->groups = ipt__ceil_divide((size_t)a->lines, params->group_size / params->lanes);
+    return ipt__launch_add(to, launch);
+}
+
+/* Elements, or pairs of elements, per work-group in kernels that hold no elements. */
+static size_t ipt__group_run(const ipt__limits *limits)
+{
+    return ipt__tunings[limits->cpu].run * (limits->cpu ? 1 : limits->group_size);
+}
+
+/* Enough persistent work-groups to keep the device busy. */
+static IPT__RARE size_t ipt__persistent_groups(const ipt__problem *problem, size_t group_size, size_t wanted)
+{
+    return ipt__max(1, ipt__min(wanted, problem->limits.compute_units * ipt__max(1, 2048 / group_size)));
+}
+
+static size_t ipt__super_bytes(const ipt_plan *plan, const ipt__stage *stage)
+{
+    return stage->length * plan->problem.desc.elem_size;
+}
+
+/* "NAME: INSTANCES x (ROWS x COLS of N bytes)" */
+static IPT__RARE void ipt__describe_grid(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage,
+                                         const char *name)
+{
+    ipt__text_add(out, "%s: %zu x (%zu x %zu of %zu bytes)", name, stage->instances, stage->rows, stage->cols,
+                  ipt__super_bytes(plan, stage));
+}
+
+/* Ends the line of a stage with what every kind may have. */
+static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
+{
+    if (stage->variant)
+        ipt__text_add(out, ", by %s", stage->variant->name);
+    if (stage->apply)
+        ipt__text_add(out, ", each element as the expression says");
+    if (stage->row_slots && stage->row_stride != stage->row_slots * ipt__slot_length(stage))
+        ipt__text_add(out, ", slots on rows of %zu elements with a gap of %zu", stage->row_stride,
+                      stage->row_stride - stage->row_slots * ipt__slot_length(stage));
+    ipt__text_add(out, "\n");
+}
+
+/* The move, if the stage makes it. */
+static void ipt__describe_move(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    if (stage->reversed_rows || stage->reversed_cols)
+        ipt__text_add(out, ", %s", ipt_move_string(plan->problem.desc.move));
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>stages/tile                                                                                                      */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* TILE stages: whole instances in local memory, by kernel tile, or many to a work-group by kernel pack. */
 
 /* The units of kernel pack's table of an instance; 0 without one. */
 static size_t ipt__pack_table_units(const ipt__problem *problem, size_t instance)
@@ -6663,128 +6883,145 @@ static int ipt__tile_serves_many(const ipt__problem *problem, const ipt__stage *
                ipt__min(limits->local_memory, (size_t)IPT__TILE_BYTES_MANY);
 }
 
-/* Whether the super-elements of a square change places in pairs. An H200 moved 224 x 224 of 768 bytes at 0.93 of the
- * copy so and at 0.57 by bands, 2000 x 2000 of 128 bytes at 0.71 and 0.62, 3000 x 3000 of 96 bytes at 0.56 and 0.59.
- * Units below a word gain nothing there. */
-static int ipt__takes_pairs(const ipt__problem *problem, const ipt__grids *grids)
+static double ipt__cost_tile(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
-    const int cpu = problem->limits.cpu;
-    return grids->rows == grids->cols && (cpu || problem->unit_bytes >= IPT__WORD_BYTES) &&
-           grids->length * problem->desc.elem_size >= (cpu ? IPT__PAIRS_BYTES_CPU : IPT__PAIRS_BYTES_GPU);
+    (void)layout;
+    (void)stage;
+    return ipt__tunings[problem->limits.cpu].tile * ipt__batch_bytes(problem);
 }
 
-/* Plans a shuffle in pairs. */
-static void ipt__shuffle_pairs(const ipt__problem *problem, ipt__stage *stage)
+static IPT__RARE ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
+    if (stage->tile.pack_bytes)
+        return ipt__plan_kernel_within(plan, IPT__KERNEL_pack, ipt__pack_params(&plan->problem, stage, stage->apply),
+                                       &stage->kernels[0]);
+    if (stage->variant) {
+        params.group_size = (cl_uint)(stage->lanes * stage->workers);
+        params.bank_padding = stage->variant->bank_padding;
+    }
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_tile, params, &stage->kernels[0]);
+}
+
+/* Source steps of a TILE stage's elements, see pack.cl. Lengths in units. */
+typedef struct ipt__tile_steps {
+    size_t rows, run; /* of the result: elements */
+    cl_int origin, along, next;
+} ipt__tile_steps;
+
+static ipt__tile_steps ipt__tile_steps_of(const ipt__problem *problem, const ipt__stage *stage)
+{
+    const cl_int units = (cl_int)ipt__stage_units(problem, stage), row = (cl_int)stage->cols * units;
+    ipt__tile_steps steps;
+    steps.rows = stage->tile.straight ? stage->rows : stage->cols;
+    steps.run = stage->tile.straight ? stage->cols : stage->rows;
+    steps.along = stage->tile.straight ? units : row;
+    steps.next = stage->tile.straight ? row : units;
+    steps.origin = 0;
+    if (stage->reversed_cols) {
+        steps.origin += (cl_int)(steps.run - 1) * steps.along;
+        steps.along = -steps.along;
+    }
+    if (stage->reversed_rows) {
+        steps.origin += (cl_int)(steps.rows - 1) * steps.next;
+        steps.next = -steps.next;
+    }
+    return steps;
+}
+
+/* The instances that a work-group of kernel pack handles: a few work-groups per compute unit, and whole memory lines
+ * per work-group if possible. */
+static IPT__RARE size_t ipt__pack_instances(const ipt__problem *problem, const ipt__stage *stage, size_t instances)
+{
+    const size_t instance = ipt__instance_units(problem, stage);
+    const size_t enough = ipt__max(1, ipt__ceil_divide(instances, 8 * ipt__max(1, problem->limits.compute_units)));
+    size_t pack = 1, whole = 1;
+    while (whole < 128 && whole * instance * problem->unit_bytes % 128 != 0)
+        whole *= 2;
+    while (pack < enough && ipt__pack_fits(problem, 2 * pack, instance, stage->tile.pack_bytes))
+        pack *= 2;
+    while (pack > whole && pack < enough && ipt__pack_fits(problem, pack + whole, instance, stage->tile.pack_bytes))
+        pack += whole;
+    return pack;
+}
+
+static IPT__RARE ipt_result ipt__launch_pack(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
+    const int back_to_back =
+        to->matrices == 1 || problem->desc.batch_stride == stage->instances * instance * problem->unit_bytes;
+    const size_t instances = stage->instances * (back_to_back ? to->matrices : 1);
+    const size_t matrices = back_to_back ? 1 : to->matrices;
+    const size_t pack = ipt__pack_instances(problem, stage, instances * matrices);
+    const ipt__tile_steps steps = ipt__tile_steps_of(problem, stage);
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__pack_arguments *const a = &launch.arguments.pack;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->instances = instances;
+    a->pack = (cl_uint)pack;
+    a->packs = (cl_uint)ipt__ceil_divide(instances, pack);
+    a->rows = (cl_uint)steps.rows;
+    a->run_elements = (cl_uint)steps.run;
+    a->origin = steps.origin;
+    a->along = steps.along;
+    a->next = steps.next;
+    a->table_units = (cl_uint)ipt__pack_table_units(problem, instance);
+    a->instance_units = (cl_uint)instance;
+    a->row_units = (cl_uint)(steps.run * units);
+    a->element_units = (cl_uint)units;
+    launch.groups = (cl_ulong)a->packs * matrices;
+    return ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE ipt_result ipt__launch_tile(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
     const ipt__limits *const limits = &problem->limits;
-    const size_t units = ipt__stage_units(problem, stage), group = ipt__min(128, limits->group_size);
-    stage->kind = IPT__STAGE_SHUFFLE;
-    stage->shuffle.pairs = 1;
-    stage->lanes = stage->workers = 1;
-    if (!limits->cpu) {
-        while (stage->lanes < group && stage->lanes * 4 < units)
-            stage->lanes *= 2;
-        stage->workers = group / stage->lanes;
-    }
-    stage->shuffle.piece_units = ipt__min(units, IPT__PAIRS_PIECE / problem->unit_bytes);
-    stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
+    const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
+    const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* one unit for every 32 */
+    const size_t local_units =
+        (stage->variant ? limits->local_memory : ipt__local_budget(limits)) / problem->unit_bytes;
+    const size_t holds = (padding ? local_units * 32 / 33 : local_units) / instance;
+    /* Give each work-item a few units, but keep enough work-groups for small matrices. */
+    const size_t wanted = ipt__max(1, 8 * limits->group_size / instance);
+    const ipt__tile_steps steps = ipt__tile_steps_of(problem, stage);
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__tile_arguments *const a = &launch.arguments.tile;
+    if (stage->tile.pack_bytes)
+        return ipt__launch_pack(to, stage);
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->instances = (cl_ulong)stage->instances * to->matrices;
+    a->instances_per_matrix = stage->instances;
+    a->pack = (cl_uint)ipt__max(1, ipt__min(holds, stage->variant ? stage->workers : wanted));
+    a->instance_units = (cl_uint)instance;
+    a->lanes = stage->variant ? (cl_uint)stage->lanes : 1;
+    a->interleaved = stage->variant ? stage->variant->interleaved : 0;
+    while (!stage->variant && a->lanes < a->instance_units && a->lanes < ipt__launch_params(to, &launch)->group_size)
+        a->lanes *= 2;
+    a->origin = steps.origin;
+    a->along = steps.along;
+    a->next = steps.next;
+    a->column_units = (cl_uint)(steps.run * units);
+    a->element_units = (cl_uint)units;
+    launch.bytes = (a->pack * instance + (padding ? a->pack * instance / 32 : 0)) * problem->unit_bytes;
+    launch.groups = ipt__ceil_divide((size_t)a->instances, a->pack);
+    return ipt__launch_add(to, &launch);
 }
 
-/* Appends a stage on a dense grid with the best kernel for `budget` bytes of workspace. If none fits, the kernel with
- * the least workspace serves. A grid with one row or one column needs no stage. */
-static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layout, size_t budget, ipt__grids grids)
+static IPT__RARE void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
-    ipt__stage *stage;
-    size_t wave, shuffle;
-    if (grids.rows == 1 || grids.cols == 1)
-        return;
-    stage = ipt__stage_add(layout, IPT__STAGE_TILE, grids.instances, grids.rows, grids.cols, grids.length);
-    ipt__pack_choose(problem, stage);
-    if (stage->tile.pack_bytes ||
-        ipt__instance_units(problem, stage) * problem->unit_bytes <= ipt__local_budget(&problem->limits))
-        return;
-    if (ipt__tile_serves_many(problem, stage))
-        return;
-    if (ipt__takes_pairs(problem, &grids)) {
-        ipt__shuffle_pairs(problem, stage);
-        return;
-    }
-    if (grids.rows == grids.cols) {
-        stage->kind = IPT__STAGE_SWAP;
-        return;
-    }
-    stage->kind = IPT__STAGE_WAVE;
-    wave = ipt__need_wave(problem, layout, stage).instance;
-    stage->kind = IPT__STAGE_SHUFFLE;
-    ipt__shuffle_pieces(problem, stage);
-    shuffle = ipt__need_shuffle(problem, layout, stage).instance;
-    /* Short super-elements make shuffles slow. */
-    if (grids.length * problem->desc.elem_size < 64 ? wave <= budget || wave <= shuffle
-                                                    : shuffle > budget && wave < shuffle)
-        stage->kind = IPT__STAGE_WAVE;
-    if (stage->kind == IPT__STAGE_WAVE)
-        memset(&stage->shuffle, 0, sizeof stage->shuffle);
+    ipt__describe_grid(out, plan, stage, "tile");
+    ipt__text_add(out, ", whole in local memory");
+    if (stage->tile.pack_bytes)
+        ipt__text_add(out, ", as many to a work-group as fit %zu bytes", stage->tile.pack_bytes);
+    ipt__describe_move(out, plan, stage);
+    ipt__describe_end(out, stage);
 }
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>stages/swap                                                                                                      */
+/* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Columns of a block that moves by words, as in parts/words.cl, if the rows of source and result are whole words; else
- * 1: columns move alone. */
-static size_t ipt__problem_block(const ipt__problem *problem)
-{
-    const size_t columns = IPT__WORD_BYTES / problem->unit_bytes;
-    return columns > 1 && (problem->element_units == 1 || problem->element_units == 3) &&
-                   (problem->desc.rows | problem->desc.cols | ipt__source_row(problem) | ipt__result_row(problem)) %
-                           columns ==
-                       0
-               ? columns
-               : 1;
-}
-
-/* Chooses pitch and skew of a tile with rows of `run` bytes, `stride` bytes apart in memory. Transposed reads should
- * hit different banks. Rows that a work-item fetches in sequence must begin at the same byte of a vector. group:
- * work-items of the group. block: columns of a block that moves by words, or 1. */
-static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t group, size_t run, size_t stride,
-                                          size_t block)
-{
-    ipt__tile_layout layout;
-    layout.pitch = (run + 31 - problem->unit_bytes) / 16;
-    layout.skew = 31;
-    if (16 % problem->desc.elem_size == 0 && stride % 16 != 0) { /* rows begin at every offset in a vector in turn */
-        layout.skew = 0;
-        while ((stride << layout.skew) % 16 != 0)
-            ++layout.skew;
-    } else if (layout.pitch % 2 == 0)
-        layout.skew = 0;
-    /* Work-items read words of different rows, as many apart as a block has columns. */
-    if (block > 1 && (problem->element_units > 1 || stride % (8 * problem->unit_bytes) == 0))
-        layout.skew = block == 4 ? 2 : 1;
-    layout.run_lanes = 32;
-    while (layout.run_lanes > 4 &&
-           (layout.run_lanes >= 2 * layout.pitch || group / layout.run_lanes * stride % 16 != 0 ||
-            (layout.skew < 31 && group / layout.run_lanes % ((size_t)1 << layout.skew))))
-        layout.run_lanes /= 2;
-    return layout;
-}
-
-/* Vectors of local memory for `rows` rows. */
-static size_t ipt__tile_vectors(const ipt__tile_layout *layout, size_t rows)
-{
-    return rows * layout->pitch + (layout->skew > 30 ? 0 : rows >> layout->skew) + 1;
-}
-
-/* The side of a tiled transposition's tile. Local memory holds `tiles` of them. */
-static void ipt__transpose_tile(const ipt__problem *problem, size_t element_units, size_t tiles, size_t *side,
-                                size_t *chunk)
-{
-    const size_t limit = ipt__min(problem->limits.local_memory, IPT__TRANSPOSE_BYTES);
-    *side = 32;
-    *chunk = ipt__min(element_units, 16);
-    while (tiles * *side * (*side * *chunk + 1) * problem->unit_bytes > limit) {
-        if (*side > 4 || *chunk == 1)
-            *side /= 2;
-        else
-            *chunk /= 2;
-    }
-}
+/* SWAP stages: square instances, by pairs of tiles, or by fours that also turn them. */
 
 /* Lays out such tiles, and returns the bytes of local memory for all of them and for the starts of their rows. */
 static size_t ipt__swap_local_bytes(const ipt__problem *problem, ipt__swap_stage *swap, size_t stride)
@@ -6870,145 +7107,6 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage, int a
         ipt__round_up(2 * stage->swap.side * (stage->swap.side * chunk + 1) * problem->unit_bytes, 1024);
 }
 
-/* The same for cooperative bands: 1 if their runs are no whole words. */
-static size_t ipt__bands_block(const ipt__problem *problem, int tall, size_t height)
-{
-    const size_t columns = ipt__problem_block(problem);
-    return tall && height % columns == 0 ? columns : 1;
-}
-
-/* Words of a control block for cooperative bands. */
-static size_t ipt__bands_control_words(const ipt__problem *problem, const ipt__bands *bands)
-{
-    return IPT__CONTROL_WORDS + problem->desc.batch * bands->positions * (1 + bands->chunks);
-}
-
-/* The same for bands in one launch of waves: counters, each in a cache line. */
-static size_t ipt__waves_control_words(const ipt__bands *bands)
-{
-    return 16 * (1 + bands->workers);
-}
-
-/* Words of the flags with which a single work-group moves a band: one bit for each unit of a band or of a range. */
-static size_t ipt__bands_alone_words(const ipt__bands *bands)
-{
-    return ipt__ceil_divide(bands->tall ? bands->height * bands->row_units : bands->width * bands->column_units, 32);
-}
-
-/* Sets the offsets of the workspace's parts. */
-static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
-{
-    size_t offset = layout->saved_bytes, flags = 0, alone = 0;
-    int i;
-    for (i = 0; i < layout->stage_count; ++i) {
-        const ipt__stage *const stage = &layout->stages[i];
-        if (stage->kind == IPT__STAGE_PANEL) {
-            layout->cooperative = 1;
-            layout->control_words =
-                IPT__CONTROL_WORDS + stage->panel.ticket_groups * stage->panel.blocks * problem->desc.batch;
-            const size_t units = ipt__max(ipt__instance_units(problem, stage),
-                                          problem->pitched ? stage->rows * ipt__source_row(problem) : 0);
-            alone = ipt__max(units / IPT__WINDOWS, (size_t)IPT__WINDOW_UNITS) / 32 + 1;
-        } else if (stage->kind == IPT__STAGE_EXCHANGE && stage->bands.together) {
-            layout->cooperative = 1;
-            layout->control_words = ipt__bands_control_words(problem, &stage->bands);
-            alone = ipt__bands_alone_words(&stage->bands);
-        } else if (stage->kind == IPT__STAGE_EXCHANGE && stage->bands.workers) {
-            layout->cooperative = 1;
-            layout->control_words = ipt__waves_control_words(&stage->bands);
-        } else if (stage->shuffle.chains) {
-            flags = ipt__flag_bytes(problem, stage) / 4 * problem->desc.batch;
-        }
-    }
-    if (layout->cooperative) {
-        layout->flags_offset = offset += 2 * ipt__round_up(layout->control_words * 4, 256);
-        layout->alone_offset = offset += ipt__round_up(flags * 4, 256);
-        offset += ipt__round_up(alone * 4, 256);
-    }
-    layout->scratch_offset = offset;
-}
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* >>plan/cost                                                                                                        */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
-/* Needs and costs of stages. */
-
-/* The cost model's factor for GPU kernels: constants from IPT__TUNING_LIST, lengths in bytes. */
-static double ipt__panel_factor(const ipt__problem *problem, const ipt__stage *stage)
-{
-    const ipt__tuning *const model = &ipt__tunings[0];
-    const ipt__chunks *const chunks = &stage->panel;
-    const double size = (double)problem->desc.elem_size, length = (double)ipt__slot_length(stage);
-    const double panel = (double)ipt__instance_units(problem, stage) * (double)problem->unit_bytes;
-    const double unread = 1 - 0.8 * (double)stage->tail_length / length;
-    if (!chunks->waits || chunks->narrow)
-        return model->panel + model->narrow_step / (length * size) - (chunks->waits ? 0 : model->no_wait);
-    return model->panel +
-           (chunks->tall ? model->tall_cut : model->wide_cut) * (1 / (double)chunks->x + 1 / (double)chunks->y) / size +
-           model->panel_wait * panel * unread;
-}
-
-static double ipt__chains_factor(const ipt__problem *problem, const ipt__stage *stage)
-{
-    const ipt__tuning *const model = &ipt__tunings[0];
-    const size_t size = problem->desc.elem_size, slot = stage->length * size,
-                 stride = stage->row_slots ? stage->row_stride * size : slot;
-    const double bytes = (double)stage->shuffle.piece_units * (double)problem->unit_bytes;
-    const double idle = 1 - bytes / (16.0 * (double)stage->shuffle.piece_vectors);
-    const double cut = slot % 128 || stride % 128 ? model->cut + model->cut_step / bytes : 0;
-    return model->chains + model->chains_step / bytes + cut + model->idle * idle;
-}
-
-#ifndef IPT_NO_PAPERS
-/* Chunks that the pad kernel moves per matrix, and its workspace for all matrices. */
-static size_t ipt__pad_chunks(const ipt__problem *problem, const ipt__stage *stage)
-{
-    return ipt__ceil_divide(stage->rows * ipt__stage_units(problem, stage), IPT__PAD_HELD * problem->limits.group_size);
-}
-static size_t ipt__pad_bytes(const ipt__problem *problem, const ipt__stage *stage)
-{
-    return 4 * (1 + ipt__pad_chunks(problem, stage) * problem->desc.batch);
-}
-
-static ipt__need ipt__need_pad(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
-{
-    ipt__need need = ipt__need_nothing(problem, layout, stage);
-    need.stage = ipt__pad_bytes(problem, stage);
-    return need;
-}
-#endif
-
-/* The costs of stages: bytes that a copy would move in the same time, without launches. */
-
-static double ipt__batch_bytes(const ipt__problem *problem)
-{
-    return (double)problem->matrix_bytes * (double)problem->desc.batch;
-}
-
-/* Stages that are forced, or added after the choice, are never compared. */
-static double ipt__cost_nothing(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
-{
-    (void)problem;
-    (void)layout;
-    (void)stage;
-    return 0;
-}
-
-/* Short rows far apart: twice the traffic of a copy. */
-static double ipt__cost_save(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
-{
-    (void)problem;
-    (void)stage;
-    return 2.0 * (double)layout->saved_bytes;
-}
-
-static double ipt__cost_tile(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
-{
-    (void)layout;
-    (void)stage;
-    return ipt__tunings[problem->limits.cpu].tile * ipt__batch_bytes(problem);
-}
-
 static IPT__RARE double ipt__cost_swap(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     const int alone = layout->stage_count == 1 && stage->instances == 1;
@@ -7018,17 +7116,214 @@ static IPT__RARE double ipt__cost_swap(const ipt__problem *problem, const ipt__l
            ipt__batch_bytes(problem);
 }
 
-/* A factor for units that cannot move by words, and for slots that cut memory sectors. */
-static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *stage, double factor)
+static IPT__RARE ipt_result ipt__kernels_swap(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
-    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
-    const size_t size = problem->desc.elem_size;
-    if (problem->unit_bytes < IPT__WORD_BYTES && !stage->by_words)
-        factor *= 1 + model->narrow * (double)(IPT__WORD_BYTES / problem->unit_bytes - 1);
-    if (!stage->shuffle.chains && (stage->kind == IPT__STAGE_SHUFFLE || stage->row_slots) &&
-        (ipt__slot_length(stage) * size % 32 || stage->row_stride * size % 32))
-        factor *= model->gapped;
-    return factor;
+    params.tile = (cl_uint)stage->swap.side;
+    params.local_bytes = (cl_uint)stage->swap.local_bytes;
+    if (stage->swap.side <= IPT__SMALL_TILE)
+        return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_swap, params, &stage->kernels[0]);
+    params.group_size = (cl_uint)stage->swap.group_size;
+    params.reversed = ipt__reversed_param(stage->reversed_cols, stage->reversed_rows);
+    return ipt__plan_kernel_within(plan, IPT__KERNEL_swap, params, &stage->kernels[0]);
+}
+
+static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const size_t units = ipt__stage_units(problem, stage), side = stage->swap.side;
+    size_t side_of_two, chunk = 1;
+    cl_ulong parts, groups; /* per matrix; in total */
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__swap_arguments *const a = &launch.arguments.swap;
+    if (side <= IPT__SMALL_TILE)
+        ipt__transpose_tile(problem, units, 2, &side_of_two, &chunk);
+    a->tile_vectors = (cl_uint)ipt__tile_vectors(&stage->swap.tile, side);
+    a->pitch = (cl_uint)stage->swap.tile.pitch;
+    a->skew = (cl_uint)stage->swap.tile.skew;
+    a->run_lanes = (cl_uint)stage->swap.tile.run_lanes;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->instance_stride = problem->pitched ? ipt__extent_units(problem) : ipt__instance_units(problem, stage);
+    a->instances_per_matrix = (cl_uint)stage->instances;
+    a->side = stage->rows;
+    a->row_stride = problem->pitched ? ipt__source_row(problem) : stage->cols * units;
+    a->tiles = (cl_uint)ipt__ceil_divide(stage->rows, side);
+    a->element_units = (cl_uint)units;
+    a->chunk_units = (cl_uint)chunk;
+    a->chunks = (cl_uint)ipt__ceil_divide(units, chunk);
+    parts = (cl_ulong)a->tiles * (a->tiles + 1) / 2 * a->chunks;
+    if (stage->swap.places == 4) { /* the tiles of a quarter */
+        a->tiles = (cl_uint)ipt__ceil_divide(stage->rows - stage->rows / 2, side);
+        parts = (cl_ulong)a->tiles * ipt__ceil_divide(stage->rows / 2, side);
+    }
+    groups = parts * stage->instances * to->matrices;
+    a->turns = a->group_step = a->turn_step = 1;
+    if (stage->variant) {
+        const int by_block = (int)stage->variant->interleaved;
+        if (groups >> 32)
+            return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s serves fewer than 2^32 pairs of tiles in all",
+                             stage->variant->name);
+        a->turns = (cl_uint)(by_block ? groups / parts : parts);
+        groups /= a->turns;
+        a->group_step = by_block ? 1 : a->turns;
+        a->turn_step = by_block ? (cl_uint)groups : 1;
+    }
+    launch.groups = groups;
+    return ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE void ipt__describe_swap(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    ipt__describe_grid(out, plan, stage, "swap");
+    ipt__text_add(out, ", %s of tiles through local memory", stage->swap.places == 4 ? "fours" : "pairs");
+    ipt__describe_move(out, plan, stage);
+    ipt__describe_end(out, stage);
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>stages/flip                                                                                                      */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* FLIP stages: reverse the sequence of rows, or each row, or both. */
+
+/* Pairs of elements that a FLIP stage exchanges per matrix. */
+static size_t ipt__flip_pairs(const ipt__stage *stage)
+{
+    if (!stage->reversed_cols)
+        return stage->rows / 2 * stage->cols;
+    return stage->reversed_rows ? stage->rows * stage->cols / 2 : stage->rows * (stage->cols / 2);
+}
+
+static IPT__RARE ipt_result ipt__kernels_flip(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    const size_t vectors = 2 * (IPT__FLIP_LANES + 3) * IPT__VECTOR_BYTES; /* of local memory, for IPT__FLIP_LANES */
+    params.group_size = ipt__min(params.group_size, IPT__FLIP_GROUP);
+    while (params.group_size > IPT__FLIP_LANES &&
+           params.group_size / IPT__FLIP_LANES * vectors > plan->problem.limits.local_memory)
+        params.group_size /= 2;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_flip, params, &stage->kernels[0]);
+}
+
+/* Cuts the lines of a flip into pieces, and returns the number of work-groups of a matrix. A piece is what run_lanes
+ * work-items hold, 16 bytes each, less what lies before it in its first word. Single work-items, as on CPUs, hold
+ * none. */
+static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, size_t unit, size_t group_size)
+{
+    const size_t vector_units = IPT__VECTOR_BYTES / unit, before = ipt__max(1, IPT__WORD_BYTES / unit) - 1,
+                 most = group_size * vector_units - before, element = a->element_units, pairs = (size_t)a->line_pairs,
+                 lines = ipt__ceil_divide((size_t)a->pairs, pairs);
+    size_t lanes = ipt__min(IPT__FLIP_LANES, group_size), each = ipt__max(1, most / element), pieces;
+    a->run_lanes = a->parts = 1;
+    if (group_size == 1) {
+        a->group_pairs = ipt__group_run(limits);
+        return ipt__ceil_divide((size_t)a->pairs, (size_t)a->group_pairs);
+    }
+    each = each < 16 ? each : each / 16 * 16; /* pieces begin as lines do */
+    each = ipt__min(each, ipt__round_up(ipt__ceil_divide(pairs, ipt__ceil_divide(pairs, each)), 16)); /* alike */
+    pieces = ipt__ceil_divide(pairs, each);
+    a->part_units = (cl_uint)ipt__min(most, each * element);
+    a->parts = (cl_uint)ipt__ceil_divide(element, most);
+    while (lanes < group_size && lanes * vector_units < ipt__min(a->part_units, pairs * element) + before)
+        lanes *= 2;
+    a->run_lanes = (cl_uint)lanes;
+    a->group_pairs = each;
+    return (cl_ulong)pieces * a->parts * ipt__ceil_divide(lines, group_size / lanes);
+}
+
+static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    /* Unsigned: a matrix may have more than 2^63 units. Kernels add what is below 0 modulo 2^64. */
+    const cl_ulong units = problem->element_units, row = ipt__result_row(problem), rows = stage->rows,
+                   last = (stage->cols - 1) * units;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__flip_arguments *const a = &launch.arguments.flip;
+    cl_ulong groups;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->pairs = ipt__flip_pairs(stage);
+    a->element_units = (cl_uint)units;
+    a->line_units = row;
+    if (stage->reversed_rows && stage->reversed_cols && !problem->pitched) { /* the whole matrix is one long row */
+        a->line_pairs = a->pairs;
+        a->partner = (cl_long)(rows * row - units);
+        a->partner_step = (cl_long)(0 - units);
+    } else if (stage->reversed_rows && stage->reversed_cols) { /* the middle row's line ends in the middle */
+        a->line_pairs = stage->cols;
+        a->partner = (cl_long)((rows - 1) * row + last);
+        a->partner_line = (cl_long)(0 - row);
+        a->partner_step = (cl_long)(0 - units);
+    } else if (stage->reversed_cols) {
+        a->line_pairs = stage->cols / 2;
+        a->partner = (cl_long)last;
+        a->partner_line = (cl_long)row;
+        a->partner_step = (cl_long)(0 - units);
+    } else {
+        a->line_pairs = stage->cols;
+        a->partner = (cl_long)((rows - 1) * row);
+        a->partner_line = (cl_long)(0 - row);
+        a->partner_step = (cl_long)units;
+    }
+    groups = ipt__flip_cut(&problem->limits, a, problem->unit_bytes, ipt__launch_params(to, &launch)->group_size);
+    a->groups = (cl_uint)groups; /* fits if the number of all does */
+    launch.groups = groups * to->matrices;
+    return ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE void ipt__describe_flip(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    (void)plan;
+    ipt__text_add(out, "flip: %zu x %zu elements, %s reversed", stage->rows, stage->cols,
+                  !stage->reversed_cols   ? "the sequence of rows"
+                  : !stage->reversed_rows ? "each row"
+                                          : "all");
+    ipt__describe_end(out, stage);
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>stages/map                                                                                                       */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* MAP stages: apply the expression to every element where it lies. */
+
+static IPT__RARE ipt_result ipt__kernels_map(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_map, params, &stage->kernels[0]);
+}
+
+static IPT__RARE ipt_result ipt__launch_map(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const size_t units = ipt__instance_units(problem, stage);
+    const int back_to_back = !problem->pitched && problem->desc.batch_stride == units * problem->unit_bytes;
+    const size_t lines = !problem->pitched                           ? 1
+                         : ipt__moves[problem->desc.move].transposed ? problem->desc.cols
+                                                                     : problem->desc.rows;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__map_arguments *const a = &launch.arguments.map;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->line_stride = ipt__result_row(problem);
+    a->lines = lines; /* of a matrix; one line if the batch or the matrix is one sequence */
+    a->units = units / lines * (back_to_back ? to->matrices : 1);
+    a->group_units = ipt__group_run(&problem->limits);
+    a->groups = (cl_uint)ipt__ceil_divide((size_t)a->units, (size_t)a->group_units);
+    launch.groups = (cl_ulong)a->groups * lines * (back_to_back ? 1 : to->matrices);
+    return ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE void ipt__describe_map(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    (void)plan;
+    ipt__text_add(out, "map: every element where it lies");
+    ipt__describe_end(out, stage);
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>stages/wave                                                                                                      */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* WAVE stages: instances through slabs of global memory, some at once. */
+
+static ipt__need ipt__need_wave(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
+{
+    ipt__need need = ipt__need_nothing(problem, layout, stage);
+    need.instance = ipt__instance_units(problem, stage) * problem->unit_bytes;
+    return need;
 }
 
 static IPT__RARE double ipt__cost_wave(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
@@ -7037,228 +7332,230 @@ static IPT__RARE double ipt__cost_wave(const ipt__problem *problem, const ipt__l
     return ipt__slot_factor(problem, stage, ipt__tunings[problem->limits.cpu].wave) * ipt__batch_bytes(problem);
 }
 
-static IPT__RARE double ipt__cost_panel(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+static IPT__RARE ipt_result ipt__kernels_wave(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
-    (void)layout;
-    return ipt__panel_factor(problem, stage) * ipt__batch_bytes(problem);
+    const ipt_result result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
+    return result ? result : ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[1]);
 }
 
-static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+/* Transposes instances through slabs of the workspace. The first launch transposes if the target lies on the grid, else
+ * the second does. The end of the first launch is the barrier. */
+static IPT__RARE ipt_result ipt__launch_wave(ipt__launcher *to, const ipt__stage *stage)
 {
-    const double length = (double)stage->length * (double)problem->desc.elem_size;
-    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
-    double factor = stage->shuffle.pairs        ? stage->shuffle.inner_rows ? model->pairs_inner : model->pairs
-                    : stage->shuffle.inner_rows ? model->shuffle_inner
-                                                : 1 + model->shuffle_overhead / length;
-    if (stage->shuffle.chains) {
-        factor = ipt__chains_factor(problem, stage);
-        if (layout->cooperative)
-            return factor * ipt__batch_bytes(problem);
+    const ipt__problem *const problem = &to->plan->problem;
+    const cl_ulong units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
+    const cl_ulong slabs = to->plan->layout.scratch_offset / problem->unit_bytes;
+    const size_t rows = stage->gapped_source ? stage->rows : stage->cols;
+    const size_t length = stage->gapped_source ? stage->cols : stage->rows;
+    ipt__launch transpose = ipt__launch_of(to, stage->kernels[0]), copy = ipt__launch_of(to, stage->kernels[1]);
+    ipt__transpose_arguments *const t = &transpose.arguments.transpose;
+    ipt__copy_arguments *const c = &copy.arguments.copy;
+    ipt_result result;
+    transpose.instance_units = instance;
+    t->source_instance_stride = t->target_instance_stride = instance;
+    t->instances_per_matrix = (cl_uint)to->instances;
+    t->rows = stage->rows;
+    t->cols = stage->cols;
+    t->source_row_stride = stage->cols * units;
+    t->target_row_stride = stage->rows * units;
+    t->element_units = (cl_uint)units;
+    copy.instance_slots = rows;
+    c->rows = (cl_ulong)rows * to->instances;
+    c->row_units = length * units;
+    if (stage->gapped_source) {
+        transpose.given = 2;
+        c->source_matrix_stride = t->target_matrix_stride = ipt__matrix_stride(problem);
+        c->target_matrix_stride = t->source_matrix_stride = instance * to->instances;
+        c->target_base = t->source_base = slabs;
+        c->source_row_slots = stage->row_slots;
+        c->source_row_stride = stage->row_stride * units;
+        c->target_row_slots = 1;
+        c->target_row_stride = c->row_units;
+        result = ipt__launch_copy(to, stage, &copy);
+        return result ? result : ipt__launch_transpose(to, &transpose);
     }
-    return ipt__slot_factor(problem, stage, factor) * ipt__batch_bytes(problem);
+    copy.given = 2;
+    t->source_matrix_stride = c->target_matrix_stride = ipt__matrix_stride(problem);
+    t->target_matrix_stride = c->source_matrix_stride = instance * to->instances;
+    t->target_base = c->source_base = slabs;
+    c->source_row_slots = 1;
+    c->source_row_stride = c->row_units;
+    c->target_row_slots = stage->row_slots ? stage->row_slots : 1;
+    c->target_row_stride = stage->row_slots ? stage->row_stride * units : c->row_units;
+    result = ipt__launch_transpose(to, &transpose);
+    return result ? result : ipt__launch_copy(to, stage, &copy);
 }
 
-/* The part of cooperative bands' factor that depends on how columns move, one by one. */
-static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands *bands)
+static IPT__RARE void ipt__describe_wave(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
-    const ipt__tuning *const model = &ipt__tunings[0];
-    const size_t size = problem->desc.elem_size, unit = problem->unit_bytes;
-    /* A line of 32 work-items moves so many units of a run in one turn, from lines of memory on: IPT_STEPS and
-     * IPT_MEMORY_UNITS in parts/runs_held.cl. Runs begin at multiples of the lowest bit of `begins`. */
-    const size_t turn = 32 * (unit <= 4 ? 6 : 32 / unit), line = ipt__min(128, 32 * unit),
-                 begins = bands->height * size | bands->column_units * unit,
-                 before = (line - ipt__min(line, begins & (~begins + 1))) / unit;
-    const size_t turns = ipt__ceil_divide(bands->height * problem->element_units + before, turn);
-    const int gapped = bands->height * size % 32 || bands->column_units * unit % 32;
-    return model->together_piece / (double)(bands->chunk_width * size) +
-           model->together_run / (double)(bands->height * size) * (0.5 + 0.5 * (double)turns) +
-           (gapped ? model->together_gapped : 0);
-}
-
-/* The same for blocks of columns that move by words. Runs begin at words, whatever sectors they cut: the more, the
- * smaller the power of two is that divides their begins. In the last turn of a run some work-items have no word: see
- * ipt_move_block in parts/words.cl. */
-static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *bands)
-{
-    const ipt__tuning *const model = &ipt__tunings[0];
-    const size_t run = bands->height * problem->desc.elem_size, units = problem->element_units,
-                 begins = run | bands->column_units * problem->unit_bytes, turn = units == 1 ? 256 : 384;
-    const double aligned = (double)ipt__min(32, begins & (~begins + 1));
-    return model->blocks_piece * (double)units / (double)(bands->chunk_width * problem->desc.elem_size) +
-           model->blocks_run / (double)run + model->together_gapped * (1 - aligned / 32) +
-           model->blocks_turn * ((double)ipt__round_up(run, turn) / (double)run - 1);
-}
-
-/* Bands, without their launches. Short runs cost more, as in shuffles. */
-static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *bands)
-{
-    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
-    if (bands->together) {
-        const size_t columns = ipt__bands_block(problem, bands->tall, bands->height);
-        const double fill = (double)bands->chunks / (double)problem->exchange.resident;
-        const double ranges = (double)bands->chunk_width / (double)bands->width;
-        double factor = model->together +
-                        (columns > 1 ? ipt__words_factor(problem, bands) : ipt__columns_factor(problem, bands)) +
-                        (fill > 0.35 ? model->together_fill * (fill - 0.35) : 0) +
-                        (ranges > 1 ? model->together_ranges * (ranges - 1) : 0);
-        if (columns == 1 && ipt__problem_block(problem) > 1)
-            factor *= model->blocks_refused;
-        return factor * ipt__batch_bytes(problem);
-    }
-    return ((bands->workers                ? model->shared
-             : problem->element_units == 1 ? model->bands
-                                           : model->bands + model->bands_units) +
-            (bands->workers ? model->shared_step : model->bands_step) /
-                ((double)bands->height * (double)problem->desc.elem_size)) *
-           ipt__batch_bytes(problem);
-}
-
-static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
-{
-    (void)layout;
-    return ipt__bands_cost(problem, &stage->bands);
-}
-
-/* The stage of a layout that reverses rows, or their sequence, while it transposes; -1: that takes a pass of its own.
- */
-static int ipt__layout_reverses(const ipt__layout *layout)
-{
-    int i;
-    for (i = 0; i < layout->stage_count; ++i) {
-        const ipt__stage *const stage = &layout->stages[i];
-        const int alone = layout->stage_count == 1 && stage->instances == 1;
-        if (stage->kind == IPT__STAGE_EXCHANGE ||
-            (alone && (stage->kind == IPT__STAGE_TILE || stage->kind == IPT__STAGE_PANEL ||
-                       (stage->kind == IPT__STAGE_SWAP && stage->swap.turns))))
-            return i;
-    }
-    return -1;
-}
-
-/* The FLIP stage that rotations may need. */
-static double ipt__flip_cost(const ipt__problem *problem, const ipt__layout *layout)
-{
-    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
-    return ipt__problem_rotates(problem) && ipt__layout_reverses(layout) < 0
-               ? model->flip * ipt__batch_bytes(problem) + model->launch
-               : 0;
-}
-
-static const struct {
-    ipt__need (*need)(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage);
-    double (*cost)(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage);
-} ipt__stage_planners[] = {
-#define IPT__STAGE_PLANNER(kind, need, cost, kernels, describe, launch) {ipt__need_##need, ipt__cost_##cost},
-    IPT__STAGE_LIST(IPT__STAGE_PLANNER, IPT__IF_PAPERS(IPT__STAGE_PLANNER, IPT__NO_STAGE_PLANNER))};
-
-/* Chooses how many instances of a stage run at once. Returns the number of launches. */
-static double ipt__stage_share(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage, size_t budget,
-                               size_t need)
-{
-    const size_t batch = problem->desc.batch, slabs = ipt__tunings[problem->limits.cpu].slab_bytes;
-    size_t at_once = 1;
-    if (!need) {
-        stage->matrices_at_once = batch;
-        stage->instances_at_once = stage->instances;
-        return 1;
-    }
-    if (budget > layout->scratch_offset)
-        at_once = ipt__max(1, (budget - layout->scratch_offset) / need);
-    if (stage->kind == IPT__STAGE_WAVE || stage->kind == IPT__STAGE_SPREAD)
-        at_once = ipt__min(at_once, ipt__max(1, slabs / need));
-    stage->matrices_at_once = ipt__min(batch, at_once);
-    stage->instances_at_once = stage->kind == IPT__STAGE_EXCHANGE || stage->kind == IPT__STAGE_SPREAD
-                                   ? 1
-                                   : ipt__min(stage->instances, at_once / stage->matrices_at_once);
-    return 2.0 * (double)ipt__ceil_divide(batch, stage->matrices_at_once) *
-           (double)ipt__ceil_divide(stage->instances, stage->instances_at_once);
-}
-
-/* Chooses the number of concurrent instances of each stage within `budget` bytes of workspace (0: the minimum). Sets
- * workspace and cost. */
-static IPT__RARE void ipt__layout_finish(const ipt__problem *problem, ipt__layout *layout, size_t budget)
-{
-    size_t largest = 0, smallest = 0;
-    int i;
-    if (!layout->saved_units)
-        layout->saved_units = layout->saved_elements * problem->element_units;
-    layout->saved_bytes = ipt__round_up(problem->desc.batch * layout->saved_units * problem->unit_bytes, 256);
-    ipt__layout_place(problem, layout);
-    layout->cost = 0;
-    for (i = 0; i < layout->stage_count; ++i) {
-        ipt__stage *const stage = &layout->stages[i];
-        const ipt__need need = ipt__stage_planners[stage->kind].need(problem, layout, stage);
-        const double launches = ipt__stage_share(problem, layout, stage, budget, need.instance);
-        largest =
-            ipt__max(largest, ipt__max(need.stage, stage->matrices_at_once * stage->instances_at_once * need.instance));
-        smallest = ipt__max(smallest, ipt__max(need.stage, need.instance));
-        stage->by_words = ipt__stage_by_words(problem, stage);
-        layout->cost += ipt__stage_planners[stage->kind].cost(problem, layout, stage) +
-                        launches * ipt__tunings[problem->limits.cpu].launch;
-    }
-    layout->cost += ipt__flip_cost(problem, layout); /* the stages are chosen whole */
-    layout->workspace = layout->scratch_offset + largest;
-    layout->minimum_workspace = layout->scratch_offset + smallest;
+    ipt__describe_grid(out, plan, stage, "panels in waves");
+    ipt__text_add(out, ", %zu panels of %zu matrices at once", stage->instances_at_once, stage->matrices_at_once);
+    ipt__describe_end(out, stage);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>plan/two_pass                                                                                                    */
+/* >>stages/rows                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Layouts: two passes, cooperative, on chip. */
+/* Stages that keep rows: SAVE and RESTORE copy some to the workspace and back, SPREAD changes their distance. */
 
-/* The two-pass method with super-elements of `length` elements. Tall: transpose panels of `length` rows, then shuffle
- * super-elements. Wide: the mirror of it. The remainder of the long side is saved first and restored last. Meanwhile
- * the slots lie from the start on the grid of the result's (wide: the source's) rows. */
-static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layout, size_t length, size_t budget)
+/* Short rows far apart: twice the traffic of a copy. */
+static double ipt__cost_save(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
-    const size_t rows = problem->desc.rows, cols = problem->desc.cols;
-    const int tall = rows >= cols;
-    const size_t long_side = tall ? rows : cols, short_side = tall ? cols : rows;
-    const size_t panels = long_side / length, left = long_side % length, first_left = panels * length;
-    ipt__stage *stage;
-    ipt__layout_begin(layout);
-    if (left) {
-        layout->saved_elements = left * short_side;
-        stage = ipt__stage_add(layout, IPT__STAGE_SAVE, 1, tall ? left : rows, tall ? cols : left, 1);
-        stage->origin = tall ? first_left * cols : first_left;
-        stage->row_stride = cols;
-    }
-    if (tall) {
-        if (!left)
-            ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(panels, length, cols, 1));
-        else {
-            stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, length, cols, 1);
-            stage->row_slots = panels;
-            stage->row_stride = rows;
-        }
-    }
-    if (panels > 1 && short_side > 1) {
-        stage = tall ? ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, panels, cols, length)
-                     : ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, rows, panels, length);
-        ipt__shuffle_pieces(problem, stage);
-        if (left) {
-            stage->row_slots = panels;
-            stage->row_stride = long_side;
-        }
-    }
-    if (!tall) {
-        if (!left)
-            ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(panels, rows, length, 1));
-        else {
-            stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, rows, length, 1);
-            stage->row_slots = panels;
-            stage->row_stride = cols;
-            stage->gapped_source = 1;
-        }
-    }
-    if (left) {
-        stage = tall ? ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, cols, 1, left)
-                     : ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, left, 1, rows);
-        stage->origin = tall ? first_left : first_left * rows;
-        stage->row_stride = rows;
-    }
-    ipt__layout_finish(problem, layout, budget);
+    (void)problem;
+    (void)stage;
+    return 2.0 * (double)layout->saved_bytes;
 }
+
+static IPT__RARE ipt_result ipt__kernels_save(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    return ipt__stage_kernel_get(plan, stage, stage->straight ? IPT__KERNEL_copy : IPT__KERNEL_transpose, params,
+                                 &stage->kernels[0]);
+}
+
+static IPT__RARE ipt_result ipt__kernels_restore(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[0]);
+}
+
+/* Places the rows of a SAVE or RESTORE stage in the matrix, if they have gaps: from its buffer's base on. */
+static void ipt__launch_apart(const ipt__stage *stage, ipt__copy_arguments *a, size_t length, int restore)
+{
+    if (!stage->units_apart)
+        return;
+    a->rows = stage->rows;
+    a->source_row_stride = a->target_row_stride = a->row_units = length;
+    *(restore ? &a->target_row_stride : &a->source_row_stride) = stage->units_apart;
+    *(restore ? &a->target_base : &a->source_base) = stage->units_before;
+}
+
+/* Copies `elements` contiguous elements of each matrix, from `origin` on, to the save area or back. */
+static IPT__RARE ipt_result ipt__launch_keep(ipt__launcher *to, const ipt__stage *stage, size_t elements, int restore)
+{
+    const ipt_plan *const plan = to->plan;
+    const cl_ulong units = plan->problem.element_units, saved = plan->layout.saved_units;
+    const cl_ulong matrix = ipt__matrix_stride(&plan->problem);
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__copy_arguments *const a = &launch.arguments.copy;
+    launch.given = restore ? 2 : 1;
+    *(restore ? &a->target_base : &a->source_base) = stage->origin * units;
+    a->source_matrix_stride = restore ? saved : matrix;
+    a->target_matrix_stride = restore ? matrix : saved;
+    a->source_row_slots = a->target_row_slots = 1;
+    a->source_row_stride = a->target_row_stride = a->row_units = elements * units;
+    a->rows = 1;
+    ipt__launch_apart(stage, a, elements * units, restore);
+    return ipt__launch_copy(to, stage, &launch);
+}
+
+static IPT__RARE ipt_result ipt__launch_save(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt_plan *const plan = to->plan;
+    const cl_ulong units = plan->problem.element_units;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__transpose_arguments *const a = &launch.arguments.transpose;
+    if (stage->straight)
+        return ipt__launch_keep(to, stage, stage->cols, 0);
+    a->source_base = stage->origin * units;
+    a->source_matrix_stride = ipt__matrix_stride(&plan->problem);
+    a->target_matrix_stride = plan->layout.saved_units;
+    a->instances_per_matrix = 1;
+    a->rows = stage->rows;
+    a->cols = stage->cols;
+    a->source_row_stride = stage->row_stride * units;
+    a->target_row_stride = stage->rows * units;
+    a->element_units = (cl_uint)units;
+    return ipt__launch_transpose(to, &launch);
+}
+
+static IPT__RARE ipt_result ipt__launch_restore(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt_plan *const plan = to->plan;
+    const cl_ulong units = plan->problem.element_units;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__copy_arguments *const a = &launch.arguments.copy;
+    launch.given = 2;
+    a->target_base = stage->origin * units;
+    a->source_matrix_stride = plan->layout.saved_units;
+    a->target_matrix_stride = ipt__matrix_stride(&plan->problem);
+    a->source_row_slots = a->target_row_slots = 1;
+    a->source_row_stride = a->row_units = stage->length * units;
+    a->target_row_stride = stage->row_stride * units;
+    a->rows = stage->rows;
+    ipt__launch_apart(stage, a, stage->length * units, 1);
+    return ipt__launch_copy(to, stage, &launch);
+}
+
+static IPT__RARE void ipt__describe_save(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    (void)plan;
+    ipt__text_add(out, "save: %zu x %zu elements that no %s to the workspace%s\n", stage->rows, stage->cols,
+                  stage->straight ? "exchange moves" : "super-element holds", stage->straight ? "" : ", transposed");
+}
+
+static IPT__RARE void ipt__describe_restore(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    (void)plan;
+    ipt__text_add(out, "restore: them as %zu rows of %zu elements from the workspace\n", stage->rows, stage->length);
+}
+
+/* A SPREAD stage's slab has the rows of an instance as columns. */
+static ipt__need ipt__need_spread(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
+{
+    return ipt__need_wave(problem, layout, stage);
+}
+
+/* The expression belongs to one of both transpositions. */
+static IPT__RARE ipt_result ipt__kernels_spread(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    const ipt_result result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
+    ipt__params_apply(&params, &plan->problem.desc, 0);
+    return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[1]);
+}
+
+/* Changes the distance of an instance's rows. They lie in the slab as columns, so that single elements move as fast as
+ * long rows. */
+static IPT__RARE ipt_result ipt__launch_spread(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const cl_ulong units = problem->element_units, instance = ipt__instance_units(problem, stage);
+    int second;
+    for (second = 0; second < 2; ++second) {
+        ipt__launch launch = ipt__launch_of(to, stage->kernels[second]);
+        ipt__transpose_arguments *const a = &launch.arguments.transpose;
+        ipt_result result;
+        launch.given = second ? 2 : 1;
+        launch.instance_units = stage->rows * stage->spread[second];
+        a->source_base = stage->spread_before[0];
+        a->target_base = stage->spread_before[1];
+        *(second ? &a->source_base : &a->target_base) = to->plan->layout.scratch_offset / problem->unit_bytes;
+        a->source_matrix_stride = second ? instance : ipt__matrix_stride(problem);
+        a->target_matrix_stride = second ? ipt__matrix_stride(problem) : instance;
+        a->instances_per_matrix = 1;
+        a->rows = second ? stage->cols : stage->rows;
+        a->cols = second ? stage->rows : stage->cols;
+        a->source_row_stride = second ? a->cols * units : stage->spread[0];
+        a->target_row_stride = second ? stage->spread[1] : a->rows * units;
+        a->element_units = (cl_uint)units;
+        result = ipt__launch_transpose(to, &launch);
+        if (result)
+            return result;
+    }
+    return IPT_SUCCESS;
+}
+
+static IPT__RARE void ipt__describe_spread(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    const size_t unit = plan->problem.unit_bytes;
+    ipt__text_add(out, "spread: %zu x (%zu rows of %zu bytes) from %zu to %zu bytes apart", stage->instances,
+                  stage->rows, stage->cols * plan->problem.desc.elem_size, stage->spread[0] * unit,
+                  stage->spread[1] * unit);
+    ipt__describe_end(out, stage);
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>stages/panel                                                                                                     */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* PANEL stages: instances by cooperative work-groups that hold a chunk each. */
 
 /* The largest short-side length in elements of a chunk with `y` along the long side; 0: none fits. */
 static size_t ipt__chunk_breadth(const ipt__problem *problem, int tall, size_t y)
@@ -7343,6 +7640,1183 @@ static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, siz
            chunks->across * chunks->down * chunks->ticket_groups < 0x7fffffff / problem->desc.batch;
 }
 
+/* Bytes that a work-group of the kernel holds. */
+static size_t ipt__held_bytes(const ipt__cooperative_kernel *kernel)
+{
+    return kernel->local_bytes + kernel->registers * kernel->group_size * 16;
+}
+
+/* Cuts a chunk's `x` columns of `y` rows for local memory and registers. Returns 0 if both do not hold it. */
+static int ipt__chunk_holds(const ipt__problem *problem, ipt__chunks *chunks, size_t step)
+{
+    const ipt__cooperative_kernel *const kernel = &problem->panel;
+    const size_t size = problem->desc.elem_size, vectors = kernel->local_bytes / 16;
+    const size_t fits = vectors / chunks->y > 2 ? (vectors / chunks->y - 2) * 16 / size / step * step : 0;
+    size_t x = ipt__min(chunks->x, fits + step);
+    for (; x; x -= ipt__min(x, step)) {
+        chunks->tile = ipt__lay_out_tile(problem, kernel->group_size, x * size,
+                                         ipt__source_row(problem) * problem->unit_bytes, ipt__problem_block(problem));
+        if (ipt__tile_vectors(&chunks->tile, chunks->y) <= vectors)
+            break;
+    }
+    chunks->local_x = x;
+    chunks->held_row = x < chunks->x ? ((chunks->x - x) * size + 31 - problem->unit_bytes) / 16 : 0;
+    return x && chunks->held_row <= chunks->tile.pitch &&
+           chunks->held_row * chunks->y <= kernel->registers * kernel->group_size;
+}
+
+/* The cost model's factor for GPU kernels: constants from IPT__TUNING_LIST, lengths in bytes. */
+static double ipt__panel_factor(const ipt__problem *problem, const ipt__stage *stage)
+{
+    const ipt__tuning *const model = &ipt__tunings[0];
+    const ipt__chunks *const chunks = &stage->panel;
+    const double size = (double)problem->desc.elem_size, length = (double)ipt__slot_length(stage);
+    const double panel = (double)ipt__instance_units(problem, stage) * (double)problem->unit_bytes;
+    const double unread = 1 - 0.8 * (double)stage->tail_length / length;
+    if (!chunks->waits || chunks->narrow)
+        return model->panel + model->narrow_step / (length * size) - (chunks->waits ? 0 : model->no_wait);
+    return model->panel +
+           (chunks->tall ? model->tall_cut : model->wide_cut) * (1 / (double)chunks->x + 1 / (double)chunks->y) / size +
+           model->panel_wait * panel * unread;
+}
+
+static IPT__RARE double ipt__cost_panel(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)layout;
+    return ipt__panel_factor(problem, stage) * ipt__batch_bytes(problem);
+}
+
+static IPT__RARE ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.index_bits = 32;
+    params.tall = (cl_uint)stage->panel.tall;
+    params.narrow = (cl_uint)stage->panel.narrow;
+    params.reversed = ipt__reversed_param(stage->reversed_cols, stage->reversed_rows);
+    params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
+    params.group_size = (cl_uint)plan->problem.panel.group_size;
+    params.by_words = (cl_uint)plan->problem.panel.by_words;
+    params.registers = (cl_uint)plan->problem.panel.registers;
+    params.pitched = plan->problem.pitched != 0;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_panel, params, &stage->kernels[0]);
+}
+
+static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__layout *const layout = &to->plan->layout;
+    const ipt__chunks *const chunks = &stage->panel;
+    const cl_ulong units = problem->element_units;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__panel_arguments *const a = &launch.arguments.panel;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->matrix_units = (problem->desc.rows - 1) * ipt__source_row(problem) + problem->desc.cols * units;
+    a->saved_stride = layout->saved_units;
+    a->row_slots = stage->row_slots;
+    a->row_stride = problem->pitched ? ipt__result_row(problem) : stage->row_stride * units;
+    a->row_distance = problem->pitched ? (cl_uint)ipt__source_row(problem)
+                                       : (cl_uint)((chunks->tall ? stage->cols : stage->rows) * units);
+    a->control_base = layout->saved_bytes / 4;
+    a->clear_base = a->control_base + ipt__round_up(layout->control_words * 4, 256) / 4;
+    a->clear_words = (cl_uint)layout->control_words;
+    a->flags_base = layout->flags_offset / 4;
+    a->alone_base = layout->alone_offset / 4;
+    a->waits = chunks->waits;
+    a->neighbours = chunks->neighbours;
+    a->tickets = (cl_uint)(chunks->across * chunks->down * chunks->ticket_groups * to->matrices);
+    a->flag_words = (cl_uint)((layout->alone_offset - layout->flags_offset) / 4);
+    a->flag_words_each = (cl_uint)ipt__ceil_divide(a->flag_words, a->tickets);
+    a->ticket_groups = (cl_uint)chunks->ticket_groups;
+    a->packs = (cl_uint)chunks->packs;
+    a->pack = (cl_uint)chunks->pack;
+    a->panels = (cl_uint)stage->instances;
+    a->length = (cl_uint)(chunks->tall ? stage->rows : stage->cols);
+    a->tail_length = (cl_uint)stage->tail_length;
+    a->short_side = (cl_uint)(chunks->tall ? stage->cols : stage->rows);
+    a->chunk_x = (cl_uint)chunks->x;
+    a->chunk_y = (cl_uint)chunks->y;
+    a->local_x = (cl_uint)(chunks->held_row ? chunks->local_x : chunks->x);
+    a->held_row = (cl_uint)ipt__max(1, chunks->held_row);
+    a->across = (cl_uint)chunks->across;
+    a->chunks = (cl_uint)(chunks->across * chunks->down);
+    a->blocks = (cl_uint)chunks->blocks;
+    a->block_rows = (cl_uint)chunks->block_rows;
+    a->pitch = (cl_uint)chunks->tile.pitch;
+    a->skew = (cl_uint)chunks->tile.skew;
+    a->run_lanes = (cl_uint)chunks->tile.run_lanes;
+    a->polls = problem->limits.wait_polls;
+    a->element_units = (cl_uint)units;
+    if (chunks->waits)
+        IPT__LAUNCH_WAITS(launch, panel);
+    launch.groups = a->tickets;
+    return ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    const ipt__chunks *const chunks = &stage->panel;
+    ipt__describe_grid(out, plan, stage, "panels together");
+    if (chunks->across * chunks->down > 1)
+        ipt__text_add(out, ", each held by %zu work-groups", chunks->across * chunks->down);
+    else
+        ipt__text_add(out, ", %zu held by each work-group", chunks->pack);
+    ipt__text_add(out, " (chunks of %zu x %zu)", chunks->tall ? chunks->y : chunks->x,
+                  chunks->tall ? chunks->x : chunks->y);
+    if (chunks->held_row)
+        ipt__text_add(out, ", %zu columns of a chunk in registers", chunks->x - chunks->local_x);
+    if (stage->tail_length)
+        ipt__text_add(out, ", %zu %s %s", stage->tail_length, chunks->tall ? "rows" : "columns",
+                      chunks->tall ? "to the workspace first" : "from the workspace last");
+    ipt__describe_move(out, plan, stage);
+    ipt__describe_end(out, stage);
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>stages/shuffle                                                                                                   */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* SHUFFLE stages: instances by cycle following with one flag bit per slot, by chains of sub-groups, or in pairs. */
+
+/* Flag bytes of one instance of a shuffle. */
+static size_t ipt__flag_bytes(const ipt__problem *problem, const ipt__stage *stage)
+{
+    return ipt__ceil_divide(stage->rows * stage->cols, ipt__word_flags(problem, stage)) * 4 * stage->shuffle.pieces;
+}
+
+static IPT__RARE ipt__need ipt__need_shuffle(const ipt__problem *problem, const ipt__layout *layout,
+                                             const ipt__stage *stage)
+{
+    ipt__need need = ipt__need_nothing(problem, layout, stage);
+    if (!stage->shuffle.pairs && !(stage->shuffle.chains && layout->cooperative))
+        need.instance = ipt__flag_bytes(problem, stage);
+    return need;
+}
+
+/* Cuts super-elements into pieces that one sub-group holds. An unaligned piece touches one vector more. */
+static void ipt__chains_pieces(const ipt__problem *problem, ipt__stage *stage)
+{
+    const size_t units = ipt__stage_units(problem, stage), most = 16 * (IPT__PIECE_VECTORS - 2) / problem->unit_bytes;
+    stage->shuffle.chains = 1;
+    stage->shuffle.pieces = ipt__ceil_divide(units, most);
+    stage->shuffle.piece_units = ipt__min(units, most);
+    /* A run of b bytes in units of u touches at most (b + 31 - u) / 16 vectors. */
+    stage->shuffle.piece_vectors =
+        ipt__round_up((stage->shuffle.piece_units * problem->unit_bytes + 31 - problem->unit_bytes) / 16, 32);
+}
+
+/* Chains that a sub-group follows at once. Short pieces allow more; too many leave sub-groups idle. */
+static size_t ipt__chains_at_once(const ipt__problem *problem, const ipt__stage *stage)
+{
+    return stage->shuffle.piece_units * problem->unit_bytes <= 640 ? 4 : 2;
+}
+
+/* The units of local memory that a super-element takes which is transposed on its way: see ipt_held_at in
+ * parts/inner.cl. */
+static size_t ipt__held_units(size_t units, size_t lanes)
+{
+    return lanes > 1 ? units + units / 32 + units / 1024 : units;
+}
+
+/* Bytes of local memory with which workers transpose super-elements: two each, and the word that they share. */
+static size_t ipt__inner_bytes(const ipt__problem *problem, const ipt__stage *stage)
+{
+    const size_t held = ipt__held_units(ipt__stage_units(problem, stage), stage->lanes);
+    return stage->workers * (2 * held * problem->unit_bytes + 16);
+}
+
+/* Cuts super-elements into pieces; a work-group can hold two. */
+static void ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
+{
+    const ipt__limits *const limits = &problem->limits;
+    const size_t units = ipt__stage_units(problem, stage);
+    const size_t wanted = ipt__tunings[limits->cpu].piece_bytes;
+    const size_t holds = (limits->local_memory - 16) / 2; /* 16: the work-group's shared word */
+    const size_t piece = ipt__min(wanted, holds) / 16 * 16 / problem->unit_bytes;
+    if (!limits->cpu && limits->group_size >= 32 &&
+        (limits->nvidia ? 4 : 1) * 2 * 4 * 16 * (size_t)IPT__PIECE_VECTORS / 2 + 256 <= limits->local_memory) {
+        ipt__chains_pieces(problem, stage);
+        return;
+    }
+    stage->shuffle.piece_units = ipt__min(units, piece);
+    stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
+}
+
+/* Whether the super-elements of a square change places in pairs. An H200 moved 224 x 224 of 768 bytes at 0.93 of the
+ * copy so and at 0.57 by bands, 2000 x 2000 of 128 bytes at 0.71 and 0.62, 3000 x 3000 of 96 bytes at 0.56 and 0.59.
+ * Units below a word gain nothing there. */
+static int ipt__takes_pairs(const ipt__problem *problem, const ipt__grids *grids)
+{
+    const int cpu = problem->limits.cpu;
+    return grids->rows == grids->cols && (cpu || problem->unit_bytes >= IPT__WORD_BYTES) &&
+           grids->length * problem->desc.elem_size >= (cpu ? IPT__PAIRS_BYTES_CPU : IPT__PAIRS_BYTES_GPU);
+}
+
+/* Plans a shuffle in pairs. */
+static void ipt__shuffle_pairs(const ipt__problem *problem, ipt__stage *stage)
+{
+    const ipt__limits *const limits = &problem->limits;
+    const size_t units = ipt__stage_units(problem, stage), group = ipt__min(128, limits->group_size);
+    stage->kind = IPT__STAGE_SHUFFLE;
+    stage->shuffle.pairs = 1;
+    stage->lanes = stage->workers = 1;
+    if (!limits->cpu) {
+        while (stage->lanes < group && stage->lanes * 4 < units)
+            stage->lanes *= 2;
+        stage->workers = group / stage->lanes;
+    }
+    stage->shuffle.piece_units = ipt__min(units, IPT__PAIRS_PIECE / problem->unit_bytes);
+    stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
+}
+
+static double ipt__chains_factor(const ipt__problem *problem, const ipt__stage *stage)
+{
+    const ipt__tuning *const model = &ipt__tunings[0];
+    const size_t size = problem->desc.elem_size, slot = stage->length * size,
+                 stride = stage->row_slots ? stage->row_stride * size : slot;
+    const double bytes = (double)stage->shuffle.piece_units * (double)problem->unit_bytes;
+    const double idle = 1 - bytes / (16.0 * (double)stage->shuffle.piece_vectors);
+    const double cut = slot % 128 || stride % 128 ? model->cut + model->cut_step / bytes : 0;
+    return model->chains + model->chains_step / bytes + cut + model->idle * idle;
+}
+
+static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    const double length = (double)stage->length * (double)problem->desc.elem_size;
+    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
+    double factor = stage->shuffle.pairs        ? stage->shuffle.inner_rows ? model->pairs_inner : model->pairs
+                    : stage->shuffle.inner_rows ? model->shuffle_inner
+                                                : 1 + model->shuffle_overhead / length;
+    if (stage->shuffle.chains) {
+        factor = ipt__chains_factor(problem, stage);
+        if (layout->cooperative)
+            return factor * ipt__batch_bytes(problem);
+    }
+    return ipt__slot_factor(problem, stage, factor) * ipt__batch_bytes(problem);
+}
+
+/* Kernel chains, of sub-groups if the device's can be trusted. */
+static IPT__RARE ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
+    ipt_result result;
+    params.piece_vectors = (cl_uint)stage->shuffle.piece_vectors;
+    params.chains = (cl_uint)ipt__chains_at_once(&plan->problem, stage);
+    result = ipt__sub_groups_get(plan->context, &params, cache_only);
+    if (!result)
+        result = ipt__plan_kernel_get(plan, IPT__KERNEL_chains, params, &stage->kernels[0]);
+    if (result || !stage->by_words)
+        return result;
+    params.unit_bytes = IPT__WORD_BYTES;
+    result = ipt__sub_groups_get(plan->context, &params, cache_only);
+    return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_chains, params, &stage->word_kernel);
+}
+
+static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.flag_spread = (cl_uint)(32 / ipt__word_flags(&plan->problem, stage));
+    params.group_size = params.lanes; /* one work-group per chain */
+    if (stage->lanes) {
+        params.lanes = (cl_uint)stage->lanes;
+        params.group_size = (cl_uint)(stage->lanes * stage->workers);
+    }
+    if (stage->variant)
+        params.registers = stage->variant->registers;
+    params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
+    params.inner = stage->shuffle.inner_rows != 0;
+    if (stage->shuffle.pairs)
+        return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pairs, params, &stage->kernels[0]);
+    if (stage->shuffle.chains)
+        return ipt__kernels_chains(plan, stage, params);
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_shuffle, params, &stage->kernels[0]);
+}
+
+/* A launch of a kernel that moves units, or of its variant for words. */
+static IPT__RARE ipt__launch ipt__launch_by_words(const ipt__launcher *to, const ipt__stage *stage)
+{
+    ipt__launch launch = ipt__launch_of(to, to->by_units ? stage->kernels[0] : stage->word_kernel);
+    if (!to->by_units)
+        launch.plan_units = IPT__WORD_BYTES / to->plan->problem.unit_bytes;
+    return launch;
+}
+
+static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__layout *const layout = &to->plan->layout;
+    ipt__launch launch = ipt__launch_by_words(to, stage);
+    const size_t scale = launch.plan_units;
+    const ipt__params *const params = ipt__launch_params(to, &launch);
+    const size_t element_units = problem->element_units, units = stage->length * element_units;
+    const size_t sub_groups = params->group_size / params->lanes;
+    size_t most, runs;
+    ipt_result result = IPT_SUCCESS;
+    ipt__chains_arguments *const a = &launch.arguments.chains;
+    a->instance_stride = stage->rows * stage->cols * units / scale;
+    a->matrix_stride = ipt__matrix_stride(problem) / scale;
+    a->matrix_units = (problem->matrix_bytes / problem->unit_bytes - to->skipped) / scale;
+    a->instances_per_matrix = to->instances;
+    a->flags_base = (layout->cooperative ? layout->flags_offset : layout->scratch_offset) / 4;
+    a->grid_slots = (cl_ulong)stage->rows * stage->cols;
+    a->words = ipt__ceil_divide((size_t)a->grid_slots, 32);
+    a->pieces = stage->shuffle.pieces;
+    a->piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
+    a->total_words = a->words * a->pieces * to->instances * to->matrices;
+    a->rows = stage->rows;
+    a->cols = stage->cols;
+    a->row_slots = stage->row_slots ? stage->row_slots : 1;
+    a->row_stride = (stage->row_slots ? stage->row_stride * element_units : units) / scale;
+    a->super_units = units / scale;
+    if (stage->tail_length) {
+        a->gap_rows_each = ipt__min(problem->desc.rows, problem->desc.cols);
+        a->gap_rows = a->gap_rows_each * to->matrices;
+        a->gap_begin = stage->row_slots * units / scale;
+        a->gap_units = (cl_uint)(stage->tail_length * element_units / scale);
+        a->gap_restore = (cl_uint)stage->shuffle.gap_restore;
+        a->saved_stride = layout->saved_units / scale;
+    }
+    /* One sub-group for each that the device runs at once, limited by the number of start slots. */
+    most = problem->limits.compute_units *
+           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->shuffle.piece_vectors * params->chains)));
+    a->words_each = ipt__ceil_divide((size_t)a->total_words, most);
+    runs = ipt__ceil_divide((size_t)a->total_words, (size_t)a->words_each);
+    for (a->parts = 1; a->parts < 8 && 2 * a->parts * runs <= most;)
+        a->parts *= 2;
+    launch.instance_units = a->instance_stride;
+    launch.groups = ipt__ceil_divide(runs * a->parts, sub_groups);
+    if (!layout->cooperative) /* else the panels clear the flags */
+        result = ipt__launch_clear(to, layout->scratch_offset, (size_t)a->total_words * 4);
+    return result ? result : ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE ipt_result ipt__launch_pairs(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const size_t most = problem->limits.cpu ? problem->limits.compute_units * 16 : (size_t)1 << 24;
+    ipt__launch launch = ipt__launch_by_words(to, stage);
+    const size_t scale = launch.plan_units;
+    ipt__pairs_arguments *const a = &launch.arguments.pairs;
+    a->instance_stride = ipt__instance_units(problem, stage) / scale;
+    a->matrix_stride = ipt__matrix_stride(problem) / scale;
+    a->instances_per_matrix = to->instances;
+    a->side = stage->rows;
+    a->width = stage->rows | 1;
+    a->pairs = a->side * (a->side + 1) / 2;
+    a->total_pairs = a->pairs * to->instances * to->matrices;
+    a->pieces = stage->shuffle.pieces;
+    a->super_units = ipt__stage_units(problem, stage) / scale;
+    a->piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
+    a->inner_rows = (cl_uint)stage->shuffle.inner_rows;
+    a->inner_cols = (cl_uint)stage->shuffle.inner_cols;
+    a->element_units = (cl_uint)problem->element_units;
+    launch.groups = ipt__ceil_divide((size_t)(a->total_pairs * a->pieces), stage->workers);
+    a->turns = (cl_uint)ipt__ceil_divide(launch.groups, most);
+    launch.groups = ipt__ceil_divide(launch.groups, a->turns);
+    launch.bytes = stage->shuffle.inner_rows ? ipt__inner_bytes(problem, stage) : 16;
+    return ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__limits *const limits = &problem->limits;
+    const size_t units = ipt__stage_units(problem, stage), grid_slots = stage->rows * stage->cols;
+    const size_t scratch = to->plan->layout.scratch_offset;
+    ipt__launch launch = ipt__launch_by_words(to, stage);
+    const size_t scale = launch.plan_units;
+    ipt__shuffle_arguments *const a = &launch.arguments.shuffle;
+    ipt_result result;
+    if (stage->shuffle.chains)
+        return ipt__launch_chains(to, stage);
+    if (stage->shuffle.pairs)
+        return ipt__launch_pairs(to, stage);
+    a->instance_stride = launch.instance_units = ipt__instance_units(problem, stage) / scale;
+    a->matrix_stride = ipt__matrix_stride(problem) / scale;
+    a->instances_per_matrix = to->instances;
+    a->flags_base = scratch / 4;
+    a->words = ipt__ceil_divide(grid_slots, ipt__word_flags(problem, stage));
+    a->total_words = a->words * stage->shuffle.pieces * to->instances * to->matrices;
+    a->grid_slots = grid_slots;
+    a->rows = stage->rows;
+    a->cols = stage->cols;
+    a->row_slots = stage->row_slots ? stage->row_slots : 1;
+    a->row_stride = (stage->row_slots ? stage->row_stride * problem->element_units : units) / scale;
+    a->super_units = units / scale;
+    a->pieces = stage->shuffle.pieces;
+    a->piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
+    a->inner_rows = (cl_uint)stage->shuffle.inner_rows;
+    a->inner_cols = (cl_uint)stage->shuffle.inner_cols;
+    a->element_units = (cl_uint)problem->element_units;
+    /* Each work-group strides over the flag words and starts a chain at each clear bit. A few groups per compute unit
+     * saturate its memory. */
+    launch.groups = ipt__min((size_t)a->total_words, limits->compute_units * (limits->cpu ? 4 : 32));
+    launch.bytes = 2 * stage->shuffle.piece_units * problem->unit_bytes;
+    if (stage->shuffle.inner_rows) {
+        launch.groups = ipt__min(ipt__ceil_divide((size_t)a->total_words, stage->workers),
+                                 limits->compute_units * (limits->cpu ? 4 : 64));
+        launch.bytes = ipt__inner_bytes(problem, stage);
+    }
+    if (stage->variant) {
+        launch.groups = ipt__persistent_groups(problem, stage->lanes * stage->workers,
+                                               ipt__ceil_divide((size_t)a->total_words, stage->workers));
+        launch.bytes = stage->variant->registers   ? 16
+                       : stage->shuffle.inner_rows ? launch.bytes
+                                                   : stage->workers * launch.bytes;
+    }
+    result = ipt__launch_clear(to, scratch, (size_t)a->total_words * 4);
+    return result ? result : ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    ipt__text_add(out, "shuffle: %zu x (%zu x %zu super-elements of %zu elements, %zu bytes)", stage->instances,
+                  stage->rows, stage->cols, stage->length, ipt__super_bytes(plan, stage));
+    if (stage->shuffle.inner_rows)
+        ipt__text_add(out, ", each transposed as %zu x %zu", stage->shuffle.inner_rows, stage->shuffle.inner_cols);
+    if (stage->shuffle.pairs)
+        ipt__text_add(out, ", in pairs");
+    if (stage->shuffle.pieces > 1)
+        ipt__text_add(out, ", in %zu pieces", stage->shuffle.pieces);
+    if (stage->shuffle.chains) {
+        const ipt__params *const params = &plan->kernels[stage->kernels[0]].program->params;
+        ipt__text_add(out, ", %u chains to each of %s of %u work-items", (unsigned)params->chains,
+                      params->sub_group ? "sub-groups" : "work-groups", (unsigned)params->lanes);
+    }
+    if (stage->instances_at_once < stage->instances)
+        ipt__text_add(out, ", %zu at once", stage->instances_at_once);
+    ipt__describe_end(out, stage);
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>stages/exchange                                                                                                  */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* EXCHANGE stages: the matrix by bands, in waves or by cooperative work-groups. */
+
+static ipt__need ipt__need_exchange(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
+{
+    ipt__need need = ipt__need_nothing(problem, layout, stage);
+    if (!stage->bands.together)
+        *(stage->bands.workers ? &need.stage : &need.instance) =
+            stage->bands.height * stage->bands.cols * problem->desc.elem_size;
+    return need;
+}
+
+/* The same for cooperative bands: 1 if their runs are no whole words. */
+static size_t ipt__bands_block(const ipt__problem *problem, int tall, size_t height)
+{
+    const size_t columns = ipt__problem_block(problem);
+    return tall && height % columns == 0 ? columns : 1;
+}
+
+/* Words of a control block for cooperative bands. */
+static size_t ipt__bands_control_words(const ipt__problem *problem, const ipt__bands *bands)
+{
+    return IPT__CONTROL_WORDS + problem->desc.batch * bands->positions * (1 + bands->chunks);
+}
+
+/* The same for bands in one launch of waves: counters, each in a cache line. */
+static size_t ipt__waves_control_words(const ipt__bands *bands)
+{
+    return 16 * (1 + bands->workers);
+}
+
+/* Words of the flags with which a single work-group moves a band: one bit for each unit of a band or of a range. */
+static size_t ipt__bands_alone_words(const ipt__bands *bands)
+{
+    return ipt__ceil_divide(bands->tall ? bands->height * bands->row_units : bands->width * bands->column_units, 32);
+}
+
+/* The part of cooperative bands' factor that depends on how columns move, one by one. */
+static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands *bands)
+{
+    const ipt__tuning *const model = &ipt__tunings[0];
+    const size_t size = problem->desc.elem_size, unit = problem->unit_bytes;
+    /* A line of 32 work-items moves so many units of a run in one turn, from lines of memory on: IPT_STEPS and
+     * IPT_MEMORY_UNITS in parts/runs_held.cl. Runs begin at multiples of the lowest bit of `begins`. */
+    const size_t turn = 32 * (unit <= 4 ? 6 : 32 / unit), line = ipt__min(128, 32 * unit),
+                 begins = bands->height * size | bands->column_units * unit,
+                 before = (line - ipt__min(line, begins & (~begins + 1))) / unit;
+    const size_t turns = ipt__ceil_divide(bands->height * problem->element_units + before, turn);
+    const int gapped = bands->height * size % 32 || bands->column_units * unit % 32;
+    return model->together_piece / (double)(bands->chunk_width * size) +
+           model->together_run / (double)(bands->height * size) * (0.5 + 0.5 * (double)turns) +
+           (gapped ? model->together_gapped : 0);
+}
+
+/* The same for blocks of columns that move by words. Runs begin at words, whatever sectors they cut: the more, the
+ * smaller the power of two is that divides their begins. In the last turn of a run some work-items have no word: see
+ * ipt_move_block in parts/words.cl. */
+static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *bands)
+{
+    const ipt__tuning *const model = &ipt__tunings[0];
+    const size_t run = bands->height * problem->desc.elem_size, units = problem->element_units,
+                 begins = run | bands->column_units * problem->unit_bytes, turn = units == 1 ? 256 : 384;
+    const double aligned = (double)ipt__min(32, begins & (~begins + 1));
+    return model->blocks_piece * (double)units / (double)(bands->chunk_width * problem->desc.elem_size) +
+           model->blocks_run / (double)run + model->together_gapped * (1 - aligned / 32) +
+           model->blocks_turn * ((double)ipt__round_up(run, turn) / (double)run - 1);
+}
+
+/* Bands, without their launches. Short runs cost more, as in shuffles. */
+static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *bands)
+{
+    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
+    if (bands->together) {
+        const size_t columns = ipt__bands_block(problem, bands->tall, bands->height);
+        const double fill = (double)bands->chunks / (double)problem->exchange.resident;
+        const double ranges = (double)bands->chunk_width / (double)bands->width;
+        double factor = model->together +
+                        (columns > 1 ? ipt__words_factor(problem, bands) : ipt__columns_factor(problem, bands)) +
+                        (fill > 0.35 ? model->together_fill * (fill - 0.35) : 0) +
+                        (ranges > 1 ? model->together_ranges * (ranges - 1) : 0);
+        if (columns == 1 && ipt__problem_block(problem) > 1)
+            factor *= model->blocks_refused;
+        return factor * ipt__batch_bytes(problem);
+    }
+    return ((bands->workers                ? model->shared
+             : problem->element_units == 1 ? model->bands
+                                           : model->bands + model->bands_units) +
+            (bands->workers ? model->shared_step : model->bands_step) /
+                ((double)bands->height * (double)problem->desc.elem_size)) *
+           ipt__batch_bytes(problem);
+}
+
+static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)layout;
+    return ipt__bands_cost(problem, &stage->bands);
+}
+
+static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    ipt_result result;
+    params.tall = (cl_uint)stage->bands.tall;
+    if (stage->bands.together) {
+        params.reversed = ipt__reversed_param(ipt__reversed_runs(stage), ipt__reversed_columns(stage));
+        params.local_bytes = (cl_uint)plan->problem.exchange.local_bytes;
+        params.group_size = (cl_uint)plan->problem.exchange.group_size;
+        params.by_words = (cl_uint)plan->problem.exchange.by_words;
+        params.pitched = plan->problem.pitched != 0;
+        params.groups_at_once = ipt__exchange_groups(&params);
+        return ipt__plan_kernel_get(plan, IPT__KERNEL_exchange, params, &stage->kernels[0]);
+    }
+    if (stage->bands.workers)
+        return ipt__plan_kernel_get(plan, IPT__KERNEL_waves, params, &stage->kernels[0]);
+    result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
+    return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_runs, params, &stage->kernels[1]);
+}
+
+/* The parked runs that stay in the cache: those that are taken after so many bands at most. The runs of lag l are
+ * parked for l steps, so with IPT__KEPT_BYTES of cache the longest lag is a share of sqrt(2 * IPT__KEPT_BYTES / bytes)
+ * of all bands. */
+static cl_uint ipt__bands_kept(const ipt__problem *problem, const ipt__bands *bands)
+{
+    const double most = 2.0 * (double)IPT__KEPT_BYTES * (double)bands->number * (double)bands->number;
+    cl_uint kept = 0;
+    while (kept < bands->number && ((double)kept + 1) * ((double)kept + 1) * (double)problem->matrix_bytes <= most)
+        ++kept;
+    return kept;
+}
+
+/* One launch for all bands, by work-groups that wait for one another. */
+static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__layout *const layout = &to->plan->layout;
+    const ipt__bands *const bands = &stage->bands;
+    const cl_ulong units = problem->element_units;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__exchange_arguments *const a = &launch.arguments.exchange;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->matrix_units = ipt__extent_units(problem);
+    a->saved_stride = layout->saved_units;
+    a->row_stride = (cl_uint)bands->row_units;
+    a->column_stride = bands->column_units;
+    a->column_units = bands->rows * units;
+    a->control_base = layout->saved_bytes / 4;
+    a->clear_base = a->control_base + ipt__round_up(layout->control_words * 4, 256) / 4;
+    a->alone_base = layout->alone_offset / 4;
+    a->clear_words = (cl_uint)layout->control_words;
+    a->saved_units = layout->saved_units;
+    a->saved_row = problem->pitched ? bands->saved_row : layout->saved_units;
+    a->saved_distance = problem->pitched ? bands->saved_distance : layout->saved_units;
+    a->saved_origin = bands->saved_origin;
+    a->saves_first = (cl_uint)(layout->saved_units && bands->saves_first);
+    a->first_band = (cl_uint)(a->saves_first + (!bands->tall && bands->rest_rows));
+    a->done_begin = (cl_uint)(IPT__CONTROL_WORDS + bands->positions * to->matrices);
+    a->waits = 1;
+    a->tickets = (cl_uint)(bands->positions * bands->chunks * to->matrices);
+    a->clear_words_each = (cl_uint)ipt__ceil_divide(a->clear_words, a->tickets);
+    a->positions = (cl_uint)bands->positions;
+    a->chunks = (cl_uint)bands->chunks;
+    a->rest_chunks = (cl_uint)bands->rest_chunks;
+    a->rest_width = (cl_uint)bands->rest_width;
+    a->bands = (cl_uint)bands->number;
+    a->from_last = (cl_uint)bands->from_last;
+    a->saves_rows = (cl_uint)bands->saves_rows;
+    a->height = (cl_uint)bands->height;
+    a->run_units = (cl_uint)(bands->height * units);
+    a->width = (cl_uint)bands->width;
+    a->chunk_width = (cl_uint)bands->chunk_width;
+    a->rest_rows = (cl_uint)bands->rest_rows;
+    a->short_side = (cl_uint)bands->cols;
+    a->kept = ipt__bands_kept(problem, bands);
+    a->pitch = (cl_uint)bands->tile.pitch;
+    a->skew = (cl_uint)bands->tile.skew;
+    a->run_lanes = (cl_uint)bands->tile.run_lanes;
+    a->polls = problem->limits.wait_polls;
+    a->element_units = (cl_uint)units;
+    IPT__LAUNCH_WAITS(launch, exchange);
+    launch.groups = a->tickets;
+    return ipt__launch_add(to, &launch);
+}
+
+/* The arguments of a band's steps that do not depend on how launches share them. */
+static IPT__RARE ipt__runs_arguments ipt__bands_arguments(const ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__bands *const bands = &stage->bands;
+    const cl_ulong units = problem->element_units;
+    ipt__runs_arguments arguments, *const a = &arguments;
+    memset(a, 0, sizeof *a);
+    a->slab_base = to->plan->layout.scratch_offset / problem->unit_bytes;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->saved_stride = to->plan->layout.saved_units;
+    a->column_stride = bands->column_units;
+    a->column_units = bands->rows * units;
+    a->saved_column_stride = bands->rows * units;
+    a->rest_begin = bands->number * bands->height * bands->row_units;
+    a->rest_row_stride = bands->saves_rows ? bands->cols * units : bands->row_units;
+    a->run_units = bands->height * units;
+    a->bands = (cl_uint)bands->number;
+    a->from_last = (cl_uint)bands->from_last;
+    a->saves_rows = (cl_uint)bands->saves_rows;
+    a->width = (cl_uint)bands->width;
+    a->height = (cl_uint)bands->height;
+    a->rest_rows = (cl_uint)bands->rest_rows;
+    a->short_side = (cl_uint)bands->cols;
+    a->reversed_runs = (cl_uint)ipt__reversed_runs(stage);
+    a->reversed_columns = (cl_uint)ipt__reversed_columns(stage);
+    a->element_units = (cl_uint)units;
+    return arguments;
+}
+
+/* One launch for all bands of all matrices, by work-groups that share each step. Stripes are whole tiles. */
+static IPT__RARE ipt_result ipt__launch_waves(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__layout *const layout = &to->plan->layout;
+    const ipt__bands *const bands = &stage->bands;
+    const size_t tile = IPT__WAVES_COLUMNS, run = bands->height * problem->desc.elem_size;
+    const ipt__runs_arguments shared = ipt__bands_arguments(to, stage);
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__waves_arguments *const a = &launch.arguments.waves;
+#define IPT__COPY_FIELD(type, name) a->name = shared.name;
+#define IPT__COPY_DIVISOR(bits, name) a->name = shared.name;
+    IPT_BANDS_ARGUMENTS(IPT__COPY_FIELD, IPT__COPY_DIVISOR)
+    a->row_units = bands->row_units;
+    a->control_base = layout->saved_bytes / 4;
+    a->clear_base = a->control_base + ipt__round_up(layout->control_words * 4, 256) / 4;
+    a->clear_words = (cl_uint)layout->control_words;
+    a->batch = (cl_uint)to->matrices;
+    a->stripes = (cl_uint)bands->workers;
+    a->stripe_columns = (cl_uint)ipt__round_up(ipt__ceil_divide(bands->cols, bands->workers), tile);
+    a->piece_columns =
+        (cl_uint)ipt__min(a->stripe_columns, ipt__max(tile, ipt__tunings[1].waves_piece / run / tile * tile));
+    a->pieces = (cl_uint)ipt__ceil_divide(a->stripe_columns, a->piece_columns);
+    a->polls = problem->limits.wait_polls;
+    IPT__LAUNCH_WAITS(launch, waves);
+    launch.groups = bands->workers;
+    return ipt__launch_add(to, &launch);
+}
+
+/* Reads a band into a slab and moves its runs (tall), or gathers them in the slab and writes the band (wide). */
+static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__limits *const limits = &problem->limits;
+    const ipt__bands *const bands = &stage->bands;
+    const cl_ulong units = problem->element_units, band = (cl_ulong)bands->height * bands->cols * units;
+    const cl_ulong slabs = to->plan->layout.scratch_offset / problem->unit_bytes;
+    const size_t group_bytes = limits->cpu ? 32768 : 16384;
+    ipt__launch transpose = ipt__launch_of(to, stage->kernels[0]), move = ipt__launch_of(to, stage->kernels[1]);
+    ipt__transpose_arguments *const t = &transpose.arguments.transpose;
+    ipt__runs_arguments *const a = &move.arguments.runs;
+    ipt_result result;
+    if (bands->together)
+        return ipt__launch_together(to, stage);
+    if (bands->workers)
+        return ipt__launch_waves(to, stage);
+    transpose.given = bands->tall ? 1 : 2;
+    transpose.instance_units = (cl_ulong)bands->height * bands->row_units;
+    *(bands->tall ? &t->target_base : &t->source_base) = slabs;
+    t->source_matrix_stride = bands->tall ? ipt__matrix_stride(problem) : band;
+    t->target_matrix_stride = bands->tall ? band : ipt__matrix_stride(problem);
+    t->instances_per_matrix = 1;
+    t->rows = bands->tall ? bands->height : bands->cols;
+    t->cols = bands->tall ? bands->cols : bands->height;
+    t->source_row_stride = t->cols * units;
+    t->target_row_stride = t->rows * units;
+    *(bands->tall ? &t->source_row_stride : &t->target_row_stride) = bands->row_units;
+    t->element_units = (cl_uint)units;
+    if (ipt__reversed_runs(stage)) { /* from the band's last row on */
+        cl_ulong *const begin = bands->tall ? &t->source_base : &t->target_base, *const stride =
+                                                                                     bands->tall
+                                                                                         ? &t->source_row_stride
+                                                                                         : &t->target_row_stride;
+        *begin += (cl_ulong)(bands->height - 1) * *stride;
+        *stride = 0 - *stride;
+    }
+    *a = ipt__bands_arguments(to, stage);
+    a->slab_stride = band;
+    a->chunk_units = ipt__min((size_t)a->run_units, group_bytes / problem->unit_bytes);
+    a->chunks = (cl_uint)ipt__ceil_divide((size_t)a->run_units, (size_t)a->chunk_units);
+    a->block_runs = (cl_uint)ipt__max(1, group_bytes / ((size_t)a->chunk_units * problem->unit_bytes));
+    a->blocks = (cl_uint)ipt__ceil_divide(bands->cols, a->block_runs);
+    move.groups = (cl_ulong)a->chunks * a->blocks * to->matrices;
+    if (!bands->tall) {
+        result = ipt__launch_add(to, &move);
+        return result ? result : ipt__launch_transpose(to, &transpose);
+    }
+    result = ipt__launch_transpose(to, &transpose);
+    return result ? result : ipt__launch_add(to, &move);
+}
+
+static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    const ipt__bands *const bands = &stage->bands;
+    ipt__text_add(out, "exchange: %zu bands of %zu %s, ranges of %zu %s, runs of %zu bytes, %zu and %zu left over",
+                  bands->number, bands->height, bands->tall ? "rows" : "columns", bands->width,
+                  bands->tall ? "columns" : "rows", bands->height * plan->problem.desc.elem_size, bands->rest_rows,
+                  bands->rest_cols);
+    if (bands->together)
+        ipt__text_add(out, ", each by %zu work-groups together", bands->chunks);
+    if (bands->workers)
+        ipt__text_add(out, ", all by %zu work-groups in one launch", bands->workers);
+    ipt__describe_move(out, plan, stage);
+    ipt__describe_end(out, stage);
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>stages/papers                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Kinds of stages that only the papers have. */
+
+#ifndef IPT_NO_PAPERS
+
+static IPT__RARE ipt_result ipt__kernels_pttwac_010(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.group_size = (cl_uint)stage->lanes;
+    params.flag_spread = plan->problem.desc.flag_spread ? (cl_uint)plan->problem.desc.flag_spread : 1;
+    params.flag_layout = stage->variant->flag_layout;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pttwac_010, params, &stage->kernels[0]);
+}
+
+static IPT__RARE ipt_result ipt__launch_pttwac_010(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__pttwac_010_arguments *const a = &launch.arguments.pttwac_010;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->instances = (cl_ulong)stage->instances * to->matrices;
+    a->instances_per_matrix = stage->instances;
+    a->instance_units = (cl_uint)ipt__instance_units(problem, stage);
+    a->rows = (cl_uint)stage->rows;
+    a->cols = (cl_uint)stage->cols;
+    a->element_units = (cl_uint)problem->element_units;
+    a->flag_words = (cl_uint)ipt__ceil_divide(a->instance_units, ipt__word_flags(problem, stage));
+    launch.bytes = 4 * (size_t)(a->flag_words + (stage->variant->flag_layout == 1 ? a->flag_words / 32 : 0));
+    launch.groups = ipt__persistent_groups(problem, problem->limits.group_size, (size_t)a->instances);
+    return ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE ipt_result ipt__kernels_p_ipt(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.group_size = (cl_uint)(stage->lanes * stage->workers);
+    params.lanes = (cl_uint)stage->lanes;
+    params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_p_ipt, params, &stage->kernels[0]);
+}
+
+static IPT__RARE ipt_result ipt__launch_p_ipt(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    const ipt__params *const params = ipt__launch_params(to, &launch);
+    ipt__p_ipt_arguments *const a = &launch.arguments.p_ipt;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->instance_stride = ipt__instance_units(problem, stage);
+    a->instances_per_matrix = stage->instances;
+    a->grid_slots = (cl_ulong)stage->rows * stage->cols;
+    a->total_slots = a->grid_slots * stage->instances * to->matrices;
+    a->rows = stage->rows;
+    a->cols = stage->cols;
+    a->super_units = ipt__stage_units(problem, stage);
+    launch.groups = ipt__persistent_groups(
+        problem, params->group_size, ipt__ceil_divide((size_t)a->total_slots, params->group_size / params->lanes));
+    return ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE void ipt__describe_cycles(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    ipt__describe_grid(out, plan, stage, "cycles");
+    ipt__text_add(out, ", where they lie");
+    ipt__describe_end(out, stage);
+}
+
+/* Chunks that the pad kernel moves per matrix, and its workspace for all matrices. */
+static size_t ipt__pad_chunks(const ipt__problem *problem, const ipt__stage *stage)
+{
+    return ipt__ceil_divide(stage->rows * ipt__stage_units(problem, stage), IPT__PAD_HELD * problem->limits.group_size);
+}
+static size_t ipt__pad_bytes(const ipt__problem *problem, const ipt__stage *stage)
+{
+    return 4 * (1 + ipt__pad_chunks(problem, stage) * problem->desc.batch);
+}
+
+static ipt__need ipt__need_pad(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
+{
+    ipt__need need = ipt__need_nothing(problem, layout, stage);
+    need.stage = ipt__pad_bytes(problem, stage);
+    return need;
+}
+
+static IPT__RARE ipt_result ipt__kernels_pad(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.group_size = (cl_uint)plan->problem.limits.group_size;
+    params.chained = plan->problem.desc.variant_pad == IPT_VARIANT_PAD_CHAINED;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pad, params, &stage->kernels[0]);
+}
+
+static IPT__RARE ipt_result ipt__launch_pad(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const size_t scratch = to->plan->layout.scratch_offset;
+    const ipt_result result = ipt__launch_clear(to, scratch, ipt__pad_bytes(problem, stage));
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__pad_arguments *const a = &launch.arguments.pad;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->rows = stage->rows;
+    a->row_units = ipt__stage_units(problem, stage);
+    a->source_stride = stage->origin * problem->element_units;
+    a->target_stride = stage->row_stride * problem->element_units;
+    a->chunks = ipt__pad_chunks(problem, stage);
+    a->control_base = scratch / 4;
+    launch.groups = a->chunks * to->matrices;
+    return result ? result : ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    (void)plan;
+    ipt__text_add(out, "pad: %zu rows of %zu elements from %zu to %zu elements apart\n", stage->rows, stage->length,
+                  stage->origin, stage->row_stride);
+}
+
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>stages/list                                                                                                      */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The functions of every kind of stage. */
+
+static const struct {
+    ipt__need (*need)(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage);
+    double (*cost)(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage);
+} ipt__stage_planners[] = {
+#define IPT__STAGE_PLANNER(kind, need, cost, kernels, describe, launch) {ipt__need_##need, ipt__cost_##cost},
+    IPT__STAGE_LIST(IPT__STAGE_PLANNER, IPT__IF_PAPERS(IPT__STAGE_PLANNER, IPT__NO_STAGE_PLANNER))};
+
+static ipt_result (*const ipt__stage_kernels[])(ipt_plan *plan, ipt__stage *stage, ipt__params params) = {
+#define IPT__STAGE_KERNELS(kind, need, cost, kernels, describe, launch) ipt__kernels_##kernels,
+    IPT__STAGE_LIST(IPT__STAGE_KERNELS, IPT__IF_PAPERS(IPT__STAGE_KERNELS, IPT__NO_FUNCTION))};
+
+/* Gets all kernels of a stage. */
+static ipt_result ipt__stage_get_kernels(ipt_plan *plan, ipt__stage *stage)
+{
+    const size_t tiles = stage->kind == IPT__STAGE_SWAP ? 2 : 1;
+    ipt__params params = ipt__plan_params(&plan->problem, ipt__stage_units(&plan->problem, stage), tiles);
+    ipt__params_apply(&params, &plan->problem.desc, stage->apply);
+    return ipt__stage_kernels[stage->kind](plan, stage, params);
+}
+
+static ipt_result (*const ipt__stage_launchers[])(ipt__launcher *to, const ipt__stage *stage) = {
+#define IPT__STAGE_LAUNCHER(kind, need, cost, kernels, describe, launch) ipt__launch_##launch,
+    IPT__STAGE_LIST(IPT__STAGE_LAUNCHER, IPT__IF_PAPERS(IPT__STAGE_LAUNCHER, IPT__NO_FUNCTION))};
+
+/* Adds the launches of one kind of turn, for all offsets. */
+static IPT__RARE ipt_result ipt__turn_launch(ipt__launcher *to, const ipt__stage *stage)
+{
+    const int words = stage->by_words && to->skipped % (IPT__WORD_BYTES / to->plan->problem.unit_bytes) == 0;
+    ipt_result result;
+    to->by_units = 1;
+    to->by_words = !words;
+    result = ipt__stage_launchers[stage->kind](to, stage);
+    if (result || !words)
+        return result;
+    to->by_units = 0;
+    to->by_words = 1;
+    return ipt__stage_launchers[stage->kind](to, stage);
+}
+
+/* Adds a stage and its launches. The instances share workspace, so that they may move some at a time. Gapped targets
+ * run from the last instance to the first, gapped sources from the first to the last. Either order reads a panel before
+ * overwriting it. skipped: units of a matrix before the stage's first instance. */
+static IPT__RARE ipt_result ipt__stage_launch(const ipt_plan *plan, const ipt__stage *stage, cl_ulong skipped,
+                                              ipt__launches *launches)
+{
+    ipt__turns *const turns = &launches->stages[launches->stage_count++];
+    const size_t batch = plan->problem.desc.batch;
+    size_t matrices[2], instances[2];
+    int i, j;
+    ipt_result result = IPT_SUCCESS;
+    turns->first = launches->count;
+    turns->matrices = batch;
+    turns->matrices_at_once = stage->matrices_at_once ? stage->matrices_at_once : batch;
+    turns->instances = stage->instances;
+    turns->instances_at_once =
+        ipt__min(stage->instances, stage->instances_at_once ? stage->instances_at_once : stage->instances);
+    turns->matrix_stride = ipt__matrix_stride(&plan->problem);
+    turns->backwards = stage->kind == IPT__STAGE_EXCHANGE ? stage->bands.from_last
+                       : stage->kind == IPT__STAGE_SPREAD ? stage->spread[1] > stage->spread[0]
+                                                          : !stage->gapped_source;
+    matrices[0] = turns->matrices_at_once;
+    matrices[1] = batch % turns->matrices_at_once;
+    instances[0] = turns->instances_at_once;
+    instances[1] = stage->instances % turns->instances_at_once;
+    for (i = 0; i < 2 && matrices[i]; ++i)
+        for (j = 0; j < 2 && instances[j] && !result; ++j) {
+            ipt__launcher to;
+            memset(&to, 0, sizeof to);
+            to.plan = plan;
+            to.launches = launches;
+            to.matrices = matrices[i];
+            to.instances = instances[j];
+            to.skipped = skipped;
+            result = ipt__turn_launch(&to, stage);
+        }
+    turns->end = launches->count;
+    return result;
+}
+
+static void (*const ipt__stage_describers[])(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage) = {
+#define IPT__STAGE_DESCRIBER(kind, need, cost, kernels, describe, launch) ipt__describe_##describe,
+    IPT__STAGE_LIST(IPT__STAGE_DESCRIBER, IPT__IF_PAPERS(IPT__STAGE_DESCRIBER, IPT__NO_FUNCTION))};
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan/layout                                                                                                      */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Assembly of a layout. */
+
+/* Appends a stage on a dense grid with the best kernel for `budget` bytes of workspace. If none fits, the kernel with
+ * the least workspace serves. A grid with one row or one column needs no stage. */
+static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layout, size_t budget, ipt__grids grids)
+{
+    ipt__stage *stage;
+    size_t wave, shuffle;
+    if (grids.rows == 1 || grids.cols == 1)
+        return;
+    stage = ipt__stage_add(layout, IPT__STAGE_TILE, grids.instances, grids.rows, grids.cols, grids.length);
+    ipt__pack_choose(problem, stage);
+    if (stage->tile.pack_bytes ||
+        ipt__instance_units(problem, stage) * problem->unit_bytes <= ipt__local_budget(&problem->limits))
+        return;
+    if (ipt__tile_serves_many(problem, stage))
+        return;
+    if (ipt__takes_pairs(problem, &grids)) {
+        ipt__shuffle_pairs(problem, stage);
+        return;
+    }
+    if (grids.rows == grids.cols) {
+        stage->kind = IPT__STAGE_SWAP;
+        return;
+    }
+    stage->kind = IPT__STAGE_WAVE;
+    wave = ipt__need_wave(problem, layout, stage).instance;
+    stage->kind = IPT__STAGE_SHUFFLE;
+    ipt__shuffle_pieces(problem, stage);
+    shuffle = ipt__need_shuffle(problem, layout, stage).instance;
+    /* Short super-elements make shuffles slow. */
+    if (grids.length * problem->desc.elem_size < 64 ? wave <= budget || wave <= shuffle
+                                                    : shuffle > budget && wave < shuffle)
+        stage->kind = IPT__STAGE_WAVE;
+    if (stage->kind == IPT__STAGE_WAVE)
+        memset(&stage->shuffle, 0, sizeof stage->shuffle);
+}
+
+/* Sets the offsets of the workspace's parts. */
+static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
+{
+    size_t offset = layout->saved_bytes, flags = 0, alone = 0;
+    int i;
+    for (i = 0; i < layout->stage_count; ++i) {
+        const ipt__stage *const stage = &layout->stages[i];
+        if (stage->kind == IPT__STAGE_PANEL) {
+            layout->cooperative = 1;
+            layout->control_words =
+                IPT__CONTROL_WORDS + stage->panel.ticket_groups * stage->panel.blocks * problem->desc.batch;
+            const size_t units = ipt__max(ipt__instance_units(problem, stage),
+                                          problem->pitched ? stage->rows * ipt__source_row(problem) : 0);
+            alone = ipt__max(units / IPT__WINDOWS, (size_t)IPT__WINDOW_UNITS) / 32 + 1;
+        } else if (stage->kind == IPT__STAGE_EXCHANGE && stage->bands.together) {
+            layout->cooperative = 1;
+            layout->control_words = ipt__bands_control_words(problem, &stage->bands);
+            alone = ipt__bands_alone_words(&stage->bands);
+        } else if (stage->kind == IPT__STAGE_EXCHANGE && stage->bands.workers) {
+            layout->cooperative = 1;
+            layout->control_words = ipt__waves_control_words(&stage->bands);
+        } else if (stage->shuffle.chains) {
+            flags = ipt__flag_bytes(problem, stage) / 4 * problem->desc.batch;
+        }
+    }
+    if (layout->cooperative) {
+        layout->flags_offset = offset += 2 * ipt__round_up(layout->control_words * 4, 256);
+        layout->alone_offset = offset += ipt__round_up(flags * 4, 256);
+        offset += ipt__round_up(alone * 4, 256);
+    }
+    layout->scratch_offset = offset;
+}
+
+/* The stage of a layout that reverses rows, or their sequence, while it transposes; -1: that takes a pass of its own.
+ */
+static int ipt__layout_reverses(const ipt__layout *layout)
+{
+    int i;
+    for (i = 0; i < layout->stage_count; ++i) {
+        const ipt__stage *const stage = &layout->stages[i];
+        const int alone = layout->stage_count == 1 && stage->instances == 1;
+        if (stage->kind == IPT__STAGE_EXCHANGE ||
+            (alone && (stage->kind == IPT__STAGE_TILE || stage->kind == IPT__STAGE_PANEL ||
+                       (stage->kind == IPT__STAGE_SWAP && stage->swap.turns))))
+            return i;
+    }
+    return -1;
+}
+
+/* The FLIP stage that rotations may need. */
+static double ipt__flip_cost(const ipt__problem *problem, const ipt__layout *layout)
+{
+    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
+    return ipt__problem_rotates(problem) && ipt__layout_reverses(layout) < 0
+               ? model->flip * ipt__batch_bytes(problem) + model->launch
+               : 0;
+}
+
+/* Chooses how many instances of a stage run at once. Returns the number of launches. */
+static double ipt__stage_share(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage, size_t budget,
+                               size_t need)
+{
+    const size_t batch = problem->desc.batch, slabs = ipt__tunings[problem->limits.cpu].slab_bytes;
+    size_t at_once = 1;
+    if (!need) {
+        stage->matrices_at_once = batch;
+        stage->instances_at_once = stage->instances;
+        return 1;
+    }
+    if (budget > layout->scratch_offset)
+        at_once = ipt__max(1, (budget - layout->scratch_offset) / need);
+    if (stage->kind == IPT__STAGE_WAVE || stage->kind == IPT__STAGE_SPREAD)
+        at_once = ipt__min(at_once, ipt__max(1, slabs / need));
+    stage->matrices_at_once = ipt__min(batch, at_once);
+    stage->instances_at_once = stage->kind == IPT__STAGE_EXCHANGE || stage->kind == IPT__STAGE_SPREAD
+                                   ? 1
+                                   : ipt__min(stage->instances, at_once / stage->matrices_at_once);
+    return 2.0 * (double)ipt__ceil_divide(batch, stage->matrices_at_once) *
+           (double)ipt__ceil_divide(stage->instances, stage->instances_at_once);
+}
+
+/* Chooses the number of concurrent instances of each stage within `budget` bytes of workspace (0: the minimum). Sets
+ * workspace and cost. */
+static IPT__RARE void ipt__layout_finish(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+{
+    size_t largest = 0, smallest = 0;
+    int i;
+    if (!layout->saved_units)
+        layout->saved_units = layout->saved_elements * problem->element_units;
+    layout->saved_bytes = ipt__round_up(problem->desc.batch * layout->saved_units * problem->unit_bytes, 256);
+    ipt__layout_place(problem, layout);
+    layout->cost = 0;
+    for (i = 0; i < layout->stage_count; ++i) {
+        ipt__stage *const stage = &layout->stages[i];
+        const ipt__need need = ipt__stage_planners[stage->kind].need(problem, layout, stage);
+        const double launches = ipt__stage_share(problem, layout, stage, budget, need.instance);
+        largest =
+            ipt__max(largest, ipt__max(need.stage, stage->matrices_at_once * stage->instances_at_once * need.instance));
+        smallest = ipt__max(smallest, ipt__max(need.stage, need.instance));
+        stage->by_words = ipt__stage_by_words(problem, stage);
+        layout->cost += ipt__stage_planners[stage->kind].cost(problem, layout, stage) +
+                        launches * ipt__tunings[problem->limits.cpu].launch;
+    }
+    layout->cost += ipt__flip_cost(problem, layout); /* the stages are chosen whole */
+    layout->workspace = layout->scratch_offset + largest;
+    layout->minimum_workspace = layout->scratch_offset + smallest;
+}
+
+/* True if layout a is better: first by the budget (0: by the least workspace), then by cost. */
+static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t budget)
+{
+    const int a_fits = a->workspace <= budget, b_fits = b->workspace <= budget;
+    if (!a_fits && !b_fits && a->minimum_workspace != b->minimum_workspace)
+        return a->minimum_workspace < b->minimum_workspace;
+    return a_fits != b_fits ? a_fits : a->cost < b->cost;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan/two_pass                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Layouts: two passes, cooperative, on chip. */
+
+/* The two-pass method with super-elements of `length` elements. Tall: transpose panels of `length` rows, then shuffle
+ * super-elements. Wide: the mirror of it. The remainder of the long side is saved first and restored last. Meanwhile
+ * the slots lie from the start on the grid of the result's (wide: the source's) rows. */
+static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layout, size_t length, size_t budget)
+{
+    const size_t rows = problem->desc.rows, cols = problem->desc.cols;
+    const int tall = rows >= cols;
+    const size_t long_side = tall ? rows : cols, short_side = tall ? cols : rows;
+    const size_t panels = long_side / length, left = long_side % length, first_left = panels * length;
+    ipt__stage *stage;
+    ipt__layout_begin(layout);
+    if (left) {
+        layout->saved_elements = left * short_side;
+        stage = ipt__stage_add(layout, IPT__STAGE_SAVE, 1, tall ? left : rows, tall ? cols : left, 1);
+        stage->origin = tall ? first_left * cols : first_left;
+        stage->row_stride = cols;
+    }
+    if (tall) {
+        if (!left)
+            ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(panels, length, cols, 1));
+        else {
+            stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, length, cols, 1);
+            stage->row_slots = panels;
+            stage->row_stride = rows;
+        }
+    }
+    if (panels > 1 && short_side > 1) {
+        stage = tall ? ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, panels, cols, length)
+                     : ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, rows, panels, length);
+        ipt__shuffle_pieces(problem, stage);
+        if (left) {
+            stage->row_slots = panels;
+            stage->row_stride = long_side;
+        }
+    }
+    if (!tall) {
+        if (!left)
+            ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(panels, rows, length, 1));
+        else {
+            stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, rows, length, 1);
+            stage->row_slots = panels;
+            stage->row_stride = cols;
+            stage->gapped_source = 1;
+        }
+    }
+    if (left) {
+        stage = tall ? ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, cols, 1, left)
+                     : ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, left, 1, rows);
+        stage->origin = tall ? first_left : first_left * rows;
+        stage->row_stride = rows;
+    }
+    ipt__layout_finish(problem, layout, budget);
+}
+
 /* The two-pass method with a PANEL stage and a shuffle. The PANEL stage saves (tall) or restores (wide) the remainder,
  * the shuffle does the opposite. Returns 0 if local memory cannot hold the panels. */
 static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *layout, size_t length)
@@ -7383,31 +8857,6 @@ static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *lay
 static size_t ipt__super_length(const ipt_plan_desc *desc)
 {
     return desc->rows >= desc->cols ? desc->tile_m : desc->tile_n;
-}
-
-/* Bytes that a work-group of the kernel holds. */
-static size_t ipt__held_bytes(const ipt__cooperative_kernel *kernel)
-{
-    return kernel->local_bytes + kernel->registers * kernel->group_size * 16;
-}
-
-/* Cuts a chunk's `x` columns of `y` rows for local memory and registers. Returns 0 if both do not hold it. */
-static int ipt__chunk_holds(const ipt__problem *problem, ipt__chunks *chunks, size_t step)
-{
-    const ipt__cooperative_kernel *const kernel = &problem->panel;
-    const size_t size = problem->desc.elem_size, vectors = kernel->local_bytes / 16;
-    const size_t fits = vectors / chunks->y > 2 ? (vectors / chunks->y - 2) * 16 / size / step * step : 0;
-    size_t x = ipt__min(chunks->x, fits + step);
-    for (; x; x -= ipt__min(x, step)) {
-        chunks->tile = ipt__lay_out_tile(problem, kernel->group_size, x * size,
-                                         ipt__source_row(problem) * problem->unit_bytes, ipt__problem_block(problem));
-        if (ipt__tile_vectors(&chunks->tile, chunks->y) <= vectors)
-            break;
-    }
-    chunks->local_x = x;
-    chunks->held_row = x < chunks->x ? ((chunks->x - x) * size + 31 - problem->unit_bytes) / 16 : 0;
-    return x && chunks->held_row <= chunks->tile.pitch &&
-           chunks->held_row * chunks->y <= kernel->registers * kernel->group_size;
 }
 
 /* One PANEL stage with whole matrices in the local memory, and the registers, of all resident work-groups. Each matrix
@@ -7474,15 +8923,6 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Layouts: forced sequences and formats. */
-
-/* True if layout a is better: first by the budget (0: by the least workspace), then by cost. */
-static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t budget)
-{
-    const int a_fits = a->workspace <= budget, b_fits = b->workspace <= budget;
-    if (!a_fits && !b_fits && a->minimum_workspace != b->minimum_workspace)
-        return a->minimum_workspace < b->minimum_workspace;
-    return a_fits != b_fits ? a_fits : a->cost < b->cost;
-}
 
 #ifdef IPT_NO_PAPERS
 
@@ -8436,14 +9876,6 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
 
 #endif
 
-/* Pairs of elements that a FLIP stage exchanges per matrix. */
-static size_t ipt__flip_pairs(const ipt__stage *stage)
-{
-    if (!stage->reversed_cols)
-        return stage->rows / 2 * stage->cols;
-    return stage->reversed_rows ? stage->rows * stage->cols / 2 : stage->rows * (stage->cols / 2);
-}
-
 /* Adds epilogue stages for the plan's move and expression. The first stage that handles every element exactly once
  * applies the expression. If there is none, a MAP stage is added. The SAVE stage applies it to the elements that WAVE
  * skips. */
@@ -8481,1238 +9913,6 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
         if ((layout->stages[i].kind == IPT__STAGE_SAVE && !layout->stages[i].straight) ||
             layout->stages[i].kind == IPT__STAGE_SPREAD) /* some rows each */
             layout->stages[i].apply = 1;
-}
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* >>plan/kernels                                                                                                     */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
-/* The kernels of a plan. */
-
-/* Finds the plan's kernel for these parameters, or builds it. */
-static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__params params, int *index)
-{
-    ipt__plan_kernel *const kernel = &plan->kernels[plan->kernel_count];
-    cl_int error;
-    ipt_result result;
-    if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "a parameter of %s is out of range", ipt__kernels[id].name);
-    for (*index = 0; *index < plan->kernel_count; ++*index)
-        if (plan->kernels[*index].program->id == id &&
-            ipt__params_equal(&plan->kernels[*index].program->params, &params))
-            return IPT_SUCCESS;
-    if (plan->kernel_count == IPT__MAX_KERNELS)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan would need more than %d kernels", IPT__MAX_KERNELS);
-    result = ipt__program_get(plan->context, id, &params, (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0,
-                              &kernel->program);
-    if (result)
-        return result;
-    kernel->kernel = NULL;
-    kernel->is_set = 0;
-    if (plan->context->context) {
-        kernel->kernel = ipt__cl.clCreateKernel(kernel->program->program, ipt__kernels[id].name, &error);
-        if (error) {
-            ipt__program_drop(plan->context, kernel->program);
-            return ipt__fail_opencl("clCreateKernel", error);
-        }
-    }
-    *index = plan->kernel_count++;
-    return IPT_SUCCESS;
-}
-
-/* Kernel parameters for elements of element_units units, with `tiles` tiles in local memory. */
-static ipt__params ipt__plan_params(const ipt__problem *problem, size_t element_units, size_t tiles)
-{
-    size_t side, chunk;
-    ipt__params params;
-    memset(&params, 0, sizeof params);
-    ipt__transpose_tile(problem, element_units, tiles, &side, &chunk);
-    params.unit_bytes = (cl_uint)problem->unit_bytes;
-    params.element_units = element_units == 1;
-    /* PoCL vectorizes loops of a work-item: one work-item per work-group moves tiles up to 1.6 times as fast. */
-    params.group_size = problem->limits.cpu ? 1 : (cl_uint)problem->limits.group_size;
-    params.tile = (cl_uint)side;
-    params.lanes = (cl_uint)(problem->limits.cpu ? 1 : ipt__min(32, problem->limits.group_size));
-    params.memory_model = (cl_uint)problem->limits.memory_model;
-    return params;
-}
-
-/* The same for a kernel that takes as much local memory as may build: a refused size is recorded, and the planner then
- * chooses again. */
-static ipt_result ipt__plan_kernel_within(ipt_plan *plan, ipt__kernel_id id, ipt__params params, int *index)
-{
-    const ipt_result result = ipt__plan_kernel_get(plan, id, params, index);
-    if (result == IPT_ERROR_BUILD)
-        ipt__refuse_local(plan->context, params.local_bytes);
-    return result;
-}
-
-/* The stage's last kernel, and its variant for words. */
-static ipt_result ipt__stage_kernel_get(ipt_plan *plan, ipt__stage *stage, ipt__kernel_id id, ipt__params params,
-                                        int *index)
-{
-    ipt_result result = ipt__plan_kernel_get(plan, id, params, index);
-    if (result || !stage->by_words)
-        return result;
-    params.unit_bytes = IPT__WORD_BYTES;
-    return ipt__plan_kernel_get(plan, id, params, &stage->word_kernel);
-}
-
-static IPT__RARE ipt_result ipt__kernels_save(ipt_plan *plan, ipt__stage *stage, ipt__params params)
-{
-    return ipt__stage_kernel_get(plan, stage, stage->straight ? IPT__KERNEL_copy : IPT__KERNEL_transpose, params,
-                                 &stage->kernels[0]);
-}
-
-static IPT__RARE ipt_result ipt__kernels_restore(ipt_plan *plan, ipt__stage *stage, ipt__params params)
-{
-    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[0]);
-}
-
-static IPT__RARE ipt_result ipt__kernels_wave(ipt_plan *plan, ipt__stage *stage, ipt__params params)
-{
-    const ipt_result result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
-    return result ? result : ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[1]);
-}
-
-static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *stage, ipt__params params)
-{
-    ipt_result result;
-    params.tall = (cl_uint)stage->bands.tall;
-    if (stage->bands.together) {
-        params.reversed = ipt__reversed_param(ipt__reversed_runs(stage), ipt__reversed_columns(stage));
-        params.local_bytes = (cl_uint)plan->problem.exchange.local_bytes;
-        params.group_size = (cl_uint)plan->problem.exchange.group_size;
-        params.by_words = (cl_uint)plan->problem.exchange.by_words;
-        params.pitched = plan->problem.pitched != 0;
-        params.groups_at_once = ipt__exchange_groups(&params);
-        return ipt__plan_kernel_get(plan, IPT__KERNEL_exchange, params, &stage->kernels[0]);
-    }
-    if (stage->bands.workers)
-        return ipt__plan_kernel_get(plan, IPT__KERNEL_waves, params, &stage->kernels[0]);
-    result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
-    return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_runs, params, &stage->kernels[1]);
-}
-
-static IPT__RARE ipt_result ipt__kernels_flip(ipt_plan *plan, ipt__stage *stage, ipt__params params)
-{
-    const size_t vectors = 2 * (IPT__FLIP_LANES + 3) * IPT__VECTOR_BYTES; /* of local memory, for IPT__FLIP_LANES */
-    params.group_size = ipt__min(params.group_size, IPT__FLIP_GROUP);
-    while (params.group_size > IPT__FLIP_LANES &&
-           params.group_size / IPT__FLIP_LANES * vectors > plan->problem.limits.local_memory)
-        params.group_size /= 2;
-    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_flip, params, &stage->kernels[0]);
-}
-
-static IPT__RARE ipt_result ipt__kernels_map(ipt_plan *plan, ipt__stage *stage, ipt__params params)
-{
-    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_map, params, &stage->kernels[0]);
-}
-
-static IPT__RARE ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage, ipt__params params)
-{
-    if (stage->tile.pack_bytes)
-        return ipt__plan_kernel_within(plan, IPT__KERNEL_pack, ipt__pack_params(&plan->problem, stage, stage->apply),
-                                       &stage->kernels[0]);
-    if (stage->variant) {
-        params.group_size = (cl_uint)(stage->lanes * stage->workers);
-        params.bank_padding = stage->variant->bank_padding;
-    }
-    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_tile, params, &stage->kernels[0]);
-}
-
-static IPT__RARE ipt_result ipt__kernels_swap(ipt_plan *plan, ipt__stage *stage, ipt__params params)
-{
-    params.tile = (cl_uint)stage->swap.side;
-    params.local_bytes = (cl_uint)stage->swap.local_bytes;
-    if (stage->swap.side <= IPT__SMALL_TILE)
-        return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_swap, params, &stage->kernels[0]);
-    params.group_size = (cl_uint)stage->swap.group_size;
-    params.reversed = ipt__reversed_param(stage->reversed_cols, stage->reversed_rows);
-    return ipt__plan_kernel_within(plan, IPT__KERNEL_swap, params, &stage->kernels[0]);
-}
-
-static IPT__RARE ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage, ipt__params params)
-{
-    params.index_bits = 32;
-    params.tall = (cl_uint)stage->panel.tall;
-    params.narrow = (cl_uint)stage->panel.narrow;
-    params.reversed = ipt__reversed_param(stage->reversed_cols, stage->reversed_rows);
-    params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
-    params.group_size = (cl_uint)plan->problem.panel.group_size;
-    params.by_words = (cl_uint)plan->problem.panel.by_words;
-    params.registers = (cl_uint)plan->problem.panel.registers;
-    params.pitched = plan->problem.pitched != 0;
-    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_panel, params, &stage->kernels[0]);
-}
-
-/* Kernel chains, of sub-groups if the device's can be trusted. */
-static IPT__RARE ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stage, ipt__params params)
-{
-    const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
-    ipt_result result;
-    params.piece_vectors = (cl_uint)stage->shuffle.piece_vectors;
-    params.chains = (cl_uint)ipt__chains_at_once(&plan->problem, stage);
-    result = ipt__sub_groups_get(plan->context, &params, cache_only);
-    if (!result)
-        result = ipt__plan_kernel_get(plan, IPT__KERNEL_chains, params, &stage->kernels[0]);
-    if (result || !stage->by_words)
-        return result;
-    params.unit_bytes = IPT__WORD_BYTES;
-    result = ipt__sub_groups_get(plan->context, &params, cache_only);
-    return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_chains, params, &stage->word_kernel);
-}
-
-static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *stage, ipt__params params)
-{
-    params.flag_spread = (cl_uint)(32 / ipt__word_flags(&plan->problem, stage));
-    params.group_size = params.lanes; /* one work-group per chain */
-    if (stage->lanes) {
-        params.lanes = (cl_uint)stage->lanes;
-        params.group_size = (cl_uint)(stage->lanes * stage->workers);
-    }
-    if (stage->variant)
-        params.registers = stage->variant->registers;
-    params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
-    params.inner = stage->shuffle.inner_rows != 0;
-    if (stage->shuffle.pairs)
-        return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pairs, params, &stage->kernels[0]);
-    if (stage->shuffle.chains)
-        return ipt__kernels_chains(plan, stage, params);
-    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_shuffle, params, &stage->kernels[0]);
-}
-
-/* The expression belongs to one of both transpositions. */
-static IPT__RARE ipt_result ipt__kernels_spread(ipt_plan *plan, ipt__stage *stage, ipt__params params)
-{
-    const ipt_result result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
-    ipt__params_apply(&params, &plan->problem.desc, 0);
-    return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[1]);
-}
-
-#ifndef IPT_NO_PAPERS
-static IPT__RARE ipt_result ipt__kernels_pttwac_010(ipt_plan *plan, ipt__stage *stage, ipt__params params)
-{
-    params.group_size = (cl_uint)stage->lanes;
-    params.flag_spread = plan->problem.desc.flag_spread ? (cl_uint)plan->problem.desc.flag_spread : 1;
-    params.flag_layout = stage->variant->flag_layout;
-    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pttwac_010, params, &stage->kernels[0]);
-}
-
-static IPT__RARE ipt_result ipt__kernels_p_ipt(ipt_plan *plan, ipt__stage *stage, ipt__params params)
-{
-    params.group_size = (cl_uint)(stage->lanes * stage->workers);
-    params.lanes = (cl_uint)stage->lanes;
-    params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
-    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_p_ipt, params, &stage->kernels[0]);
-}
-
-static IPT__RARE ipt_result ipt__kernels_pad(ipt_plan *plan, ipt__stage *stage, ipt__params params)
-{
-    params.group_size = (cl_uint)plan->problem.limits.group_size;
-    params.chained = plan->problem.desc.variant_pad == IPT_VARIANT_PAD_CHAINED;
-    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pad, params, &stage->kernels[0]);
-}
-#endif
-
-static ipt_result (*const ipt__stage_kernels[])(ipt_plan *plan, ipt__stage *stage, ipt__params params) = {
-#define IPT__STAGE_KERNELS(kind, need, cost, kernels, describe, launch) ipt__kernels_##kernels,
-    IPT__STAGE_LIST(IPT__STAGE_KERNELS, IPT__IF_PAPERS(IPT__STAGE_KERNELS, IPT__NO_FUNCTION))};
-
-/* Gets all kernels of a stage. */
-static ipt_result ipt__stage_get_kernels(ipt_plan *plan, ipt__stage *stage)
-{
-    const size_t tiles = stage->kind == IPT__STAGE_SWAP ? 2 : 1;
-    ipt__params params = ipt__plan_params(&plan->problem, ipt__stage_units(&plan->problem, stage), tiles);
-    ipt__params_apply(&params, &plan->problem.desc, stage->apply);
-    return ipt__stage_kernels[stage->kind](plan, stage, params);
-}
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* >>plan/launches                                                                                                    */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
-/* The launches of stages that move elements through local memory, slabs or registers. */
-
-/* Adds the launches of a plan's stage to a list, for one kind of turn and of offsets. */
-typedef struct ipt__launcher {
-    const ipt_plan *plan;
-    ipt__launches *launches;
-    size_t matrices, instances; /* of a turn */
-    cl_ulong skipped;           /* units of a matrix before the stage's first instance */
-    int by_units, by_words;     /* see ipt__launch */
-} ipt__launcher;
-
-/* A launch of a kernel whose first buffer is the execution's. */
-static ipt__launch ipt__launch_of(const ipt__launcher *to, int kernel)
-{
-    ipt__launch launch;
-    memset(&launch, 0, sizeof launch);
-    launch.kernel = kernel;
-    launch.by_units = to->by_units;
-    launch.by_words = to->by_words;
-    launch.matrices = to->matrices;
-    launch.instances = to->instances;
-    launch.given = 1;
-    launch.plan_units = 1;
-    return launch;
-}
-
-static const ipt__params *ipt__launch_params(const ipt__launcher *to, const ipt__launch *launch)
-{
-    return &to->plan->kernels[launch->kernel].program->params;
-}
-
-static cl_ulong ipt__matrix_stride(const ipt__problem *problem)
-{
-    return problem->desc.batch_stride / problem->unit_bytes;
-}
-
-/* Completes a launch and adds it. */
-static IPT__RARE ipt_result ipt__launch_add(ipt__launcher *to, ipt__launch *launch)
-{
-    cl_ulong *const bases = (cl_ulong *)(void *)&launch->arguments;
-    int i;
-    if (launch->kernel >= 0) {
-        const ipt__program *const program = to->plan->kernels[launch->kernel].program;
-        const ipt__kernel_info *const info = &ipt__kernels[program->id];
-        for (i = 0; i < 2; ++i)
-            if (launch->given >> i & 1)
-                bases[i] += to->skipped / launch->plan_units;
-        ipt__complete_divisors(info, &program->params, &launch->arguments);
-    }
-    return ipt__launches_add(&to->plan->context->allocator, to->launches, launch);
-}
-
-/* Adds a command that sets bytes of the workspace to 0. */
-static IPT__RARE ipt_result ipt__launch_clear(ipt__launcher *to, size_t offset, size_t bytes)
-{
-    ipt__launch launch = ipt__launch_of(to, -1);
-    launch.offset = offset;
-    launch.bytes = bytes;
-    return ipt__launch_add(to, &launch);
-}
-
-/* Completes and adds a tiled transposition. */
-static IPT__RARE ipt_result ipt__launch_transpose(ipt__launcher *to, ipt__launch *launch)
-{
-    ipt__transpose_arguments *const a = &launch->arguments.transpose;
-    size_t side, chunk;
-    ipt__transpose_tile(&to->plan->problem, a->element_units, 1, &side, &chunk);
-    launch->groups = (cl_ulong)ipt__ceil_divide((size_t)a->rows, side) * ipt__ceil_divide((size_t)a->cols, side) *
-                     ipt__ceil_divide(a->element_units, chunk) * a->instances_per_matrix * to->matrices;
-    launch->bytes = side * (side * chunk + 1) * to->plan->problem.unit_bytes;
-    a->tiles_down = (cl_uint)ipt__ceil_divide((size_t)a->rows, side); /* fits if the number of groups does */
-    a->tiles_across = (cl_uint)ipt__ceil_divide((size_t)a->cols, side);
-    a->chunk_units = (cl_uint)chunk;
-    a->chunks = (cl_uint)ipt__ceil_divide(a->element_units, chunk);
-    return ipt__launch_add(to, launch);
-}
-
-/* Completes and adds a copy of rows, by words if the offsets are aligned. The caller sets row counts, slots and
- * strides; 1 slot a row is a plain copy. */
-static IPT__RARE ipt_result ipt__launch_copy(ipt__launcher *to, const ipt__stage *stage, ipt__launch *launch)
-{
-    ipt__copy_arguments *const a = &launch->arguments.copy;
-    const ipt__params *params;
-    if (!to->by_units) {
-        const cl_ulong units = launch->plan_units = IPT__WORD_BYTES / to->plan->problem.unit_bytes;
-        launch->kernel = stage->word_kernel;
-        a->source_base /= units;
-        a->target_base /= units;
-        a->source_matrix_stride /= units;
-        a->target_matrix_stride /= units;
-        a->source_row_stride /= units;
-        a->target_row_stride /= units;
-        a->row_units /= units;
-    }
-    params = ipt__launch_params(to, launch);
-    a->chunk_units = (cl_uint)ipt__min((size_t)a->row_units, params->lanes == 1 ? 4096 : 512);
-    a->chunks = ipt__ceil_divide((size_t)a->row_units, a->chunk_units);
-    a->lines = a->chunks * a->rows * to->matrices;
-    launch->groups = ipt__ceil_divide((size_t)a->lines, params->group_size / params->lanes);
-    return ipt__launch_add(to, launch);
-}
-
-/* Places the rows of a SAVE or RESTORE stage in the matrix, if they have gaps: from its buffer's base on. */
-static void ipt__launch_apart(const ipt__stage *stage, ipt__copy_arguments *a, size_t length, int restore)
-{
-    if (!stage->units_apart)
-        return;
-    a->rows = stage->rows;
-    a->source_row_stride = a->target_row_stride = a->row_units = length;
-    *(restore ? &a->target_row_stride : &a->source_row_stride) = stage->units_apart;
-    *(restore ? &a->target_base : &a->source_base) = stage->units_before;
-}
-
-/* Copies `elements` contiguous elements of each matrix, from `origin` on, to the save area or back. */
-static IPT__RARE ipt_result ipt__launch_keep(ipt__launcher *to, const ipt__stage *stage, size_t elements, int restore)
-{
-    const ipt_plan *const plan = to->plan;
-    const cl_ulong units = plan->problem.element_units, saved = plan->layout.saved_units;
-    const cl_ulong matrix = ipt__matrix_stride(&plan->problem);
-    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
-    ipt__copy_arguments *const a = &launch.arguments.copy;
-    launch.given = restore ? 2 : 1;
-    *(restore ? &a->target_base : &a->source_base) = stage->origin * units;
-    a->source_matrix_stride = restore ? saved : matrix;
-    a->target_matrix_stride = restore ? matrix : saved;
-    a->source_row_slots = a->target_row_slots = 1;
-    a->source_row_stride = a->target_row_stride = a->row_units = elements * units;
-    a->rows = 1;
-    ipt__launch_apart(stage, a, elements * units, restore);
-    return ipt__launch_copy(to, stage, &launch);
-}
-
-static IPT__RARE ipt_result ipt__launch_save(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt_plan *const plan = to->plan;
-    const cl_ulong units = plan->problem.element_units;
-    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
-    ipt__transpose_arguments *const a = &launch.arguments.transpose;
-    if (stage->straight)
-        return ipt__launch_keep(to, stage, stage->cols, 0);
-    a->source_base = stage->origin * units;
-    a->source_matrix_stride = ipt__matrix_stride(&plan->problem);
-    a->target_matrix_stride = plan->layout.saved_units;
-    a->instances_per_matrix = 1;
-    a->rows = stage->rows;
-    a->cols = stage->cols;
-    a->source_row_stride = stage->row_stride * units;
-    a->target_row_stride = stage->rows * units;
-    a->element_units = (cl_uint)units;
-    return ipt__launch_transpose(to, &launch);
-}
-
-static IPT__RARE ipt_result ipt__launch_restore(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt_plan *const plan = to->plan;
-    const cl_ulong units = plan->problem.element_units;
-    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
-    ipt__copy_arguments *const a = &launch.arguments.copy;
-    launch.given = 2;
-    a->target_base = stage->origin * units;
-    a->source_matrix_stride = plan->layout.saved_units;
-    a->target_matrix_stride = ipt__matrix_stride(&plan->problem);
-    a->source_row_slots = a->target_row_slots = 1;
-    a->source_row_stride = a->row_units = stage->length * units;
-    a->target_row_stride = stage->row_stride * units;
-    a->rows = stage->rows;
-    ipt__launch_apart(stage, a, stage->length * units, 1);
-    return ipt__launch_copy(to, stage, &launch);
-}
-
-/* Source steps of a TILE stage's elements, see pack.cl. Lengths in units. */
-typedef struct ipt__tile_steps {
-    size_t rows, run; /* of the result: elements */
-    cl_int origin, along, next;
-} ipt__tile_steps;
-
-static ipt__tile_steps ipt__tile_steps_of(const ipt__problem *problem, const ipt__stage *stage)
-{
-    const cl_int units = (cl_int)ipt__stage_units(problem, stage), row = (cl_int)stage->cols * units;
-    ipt__tile_steps steps;
-    steps.rows = stage->tile.straight ? stage->rows : stage->cols;
-    steps.run = stage->tile.straight ? stage->cols : stage->rows;
-    steps.along = stage->tile.straight ? units : row;
-    steps.next = stage->tile.straight ? row : units;
-    steps.origin = 0;
-    if (stage->reversed_cols) {
-        steps.origin += (cl_int)(steps.run - 1) * steps.along;
-        steps.along = -steps.along;
-    }
-    if (stage->reversed_rows) {
-        steps.origin += (cl_int)(steps.rows - 1) * steps.next;
-        steps.next = -steps.next;
-    }
-    return steps;
-}
-
-/* The instances that a work-group of kernel pack handles: a few work-groups per compute unit, and whole memory lines
- * per work-group if possible. */
-static IPT__RARE size_t ipt__pack_instances(const ipt__problem *problem, const ipt__stage *stage, size_t instances)
-{
-    const size_t instance = ipt__instance_units(problem, stage);
-    const size_t enough = ipt__max(1, ipt__ceil_divide(instances, 8 * ipt__max(1, problem->limits.compute_units)));
-    size_t pack = 1, whole = 1;
-    while (whole < 128 && whole * instance * problem->unit_bytes % 128 != 0)
-        whole *= 2;
-    while (pack < enough && ipt__pack_fits(problem, 2 * pack, instance, stage->tile.pack_bytes))
-        pack *= 2;
-    while (pack > whole && pack < enough && ipt__pack_fits(problem, pack + whole, instance, stage->tile.pack_bytes))
-        pack += whole;
-    return pack;
-}
-
-static IPT__RARE ipt_result ipt__launch_pack(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
-    const int back_to_back =
-        to->matrices == 1 || problem->desc.batch_stride == stage->instances * instance * problem->unit_bytes;
-    const size_t instances = stage->instances * (back_to_back ? to->matrices : 1);
-    const size_t matrices = back_to_back ? 1 : to->matrices;
-    const size_t pack = ipt__pack_instances(problem, stage, instances * matrices);
-    const ipt__tile_steps steps = ipt__tile_steps_of(problem, stage);
-    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
-    ipt__pack_arguments *const a = &launch.arguments.pack;
-    a->matrix_stride = ipt__matrix_stride(problem);
-    a->instances = instances;
-    a->pack = (cl_uint)pack;
-    a->packs = (cl_uint)ipt__ceil_divide(instances, pack);
-    a->rows = (cl_uint)steps.rows;
-    a->run_elements = (cl_uint)steps.run;
-    a->origin = steps.origin;
-    a->along = steps.along;
-    a->next = steps.next;
-    a->table_units = (cl_uint)ipt__pack_table_units(problem, instance);
-    a->instance_units = (cl_uint)instance;
-    a->row_units = (cl_uint)(steps.run * units);
-    a->element_units = (cl_uint)units;
-    launch.groups = (cl_ulong)a->packs * matrices;
-    return ipt__launch_add(to, &launch);
-}
-
-static IPT__RARE ipt_result ipt__launch_tile(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    const ipt__limits *const limits = &problem->limits;
-    const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
-    const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* one unit for every 32 */
-    const size_t local_units =
-        (stage->variant ? limits->local_memory : ipt__local_budget(limits)) / problem->unit_bytes;
-    const size_t holds = (padding ? local_units * 32 / 33 : local_units) / instance;
-    /* Give each work-item a few units, but keep enough work-groups for small matrices. */
-    const size_t wanted = ipt__max(1, 8 * limits->group_size / instance);
-    const ipt__tile_steps steps = ipt__tile_steps_of(problem, stage);
-    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
-    ipt__tile_arguments *const a = &launch.arguments.tile;
-    if (stage->tile.pack_bytes)
-        return ipt__launch_pack(to, stage);
-    a->matrix_stride = ipt__matrix_stride(problem);
-    a->instances = (cl_ulong)stage->instances * to->matrices;
-    a->instances_per_matrix = stage->instances;
-    a->pack = (cl_uint)ipt__max(1, ipt__min(holds, stage->variant ? stage->workers : wanted));
-    a->instance_units = (cl_uint)instance;
-    a->lanes = stage->variant ? (cl_uint)stage->lanes : 1;
-    a->interleaved = stage->variant ? stage->variant->interleaved : 0;
-    while (!stage->variant && a->lanes < a->instance_units && a->lanes < ipt__launch_params(to, &launch)->group_size)
-        a->lanes *= 2;
-    a->origin = steps.origin;
-    a->along = steps.along;
-    a->next = steps.next;
-    a->column_units = (cl_uint)(steps.run * units);
-    a->element_units = (cl_uint)units;
-    launch.bytes = (a->pack * instance + (padding ? a->pack * instance / 32 : 0)) * problem->unit_bytes;
-    launch.groups = ipt__ceil_divide((size_t)a->instances, a->pack);
-    return ipt__launch_add(to, &launch);
-}
-
-static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    const size_t units = ipt__stage_units(problem, stage), side = stage->swap.side;
-    size_t side_of_two, chunk = 1;
-    cl_ulong parts, groups; /* per matrix; in total */
-    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
-    ipt__swap_arguments *const a = &launch.arguments.swap;
-    if (side <= IPT__SMALL_TILE)
-        ipt__transpose_tile(problem, units, 2, &side_of_two, &chunk);
-    a->tile_vectors = (cl_uint)ipt__tile_vectors(&stage->swap.tile, side);
-    a->pitch = (cl_uint)stage->swap.tile.pitch;
-    a->skew = (cl_uint)stage->swap.tile.skew;
-    a->run_lanes = (cl_uint)stage->swap.tile.run_lanes;
-    a->matrix_stride = ipt__matrix_stride(problem);
-    a->instance_stride = problem->pitched ? ipt__extent_units(problem) : ipt__instance_units(problem, stage);
-    a->instances_per_matrix = (cl_uint)stage->instances;
-    a->side = stage->rows;
-    a->row_stride = problem->pitched ? ipt__source_row(problem) : stage->cols * units;
-    a->tiles = (cl_uint)ipt__ceil_divide(stage->rows, side);
-    a->element_units = (cl_uint)units;
-    a->chunk_units = (cl_uint)chunk;
-    a->chunks = (cl_uint)ipt__ceil_divide(units, chunk);
-    parts = (cl_ulong)a->tiles * (a->tiles + 1) / 2 * a->chunks;
-    if (stage->swap.places == 4) { /* the tiles of a quarter */
-        a->tiles = (cl_uint)ipt__ceil_divide(stage->rows - stage->rows / 2, side);
-        parts = (cl_ulong)a->tiles * ipt__ceil_divide(stage->rows / 2, side);
-    }
-    groups = parts * stage->instances * to->matrices;
-    a->turns = a->group_step = a->turn_step = 1;
-    if (stage->variant) {
-        const int by_block = (int)stage->variant->interleaved;
-        if (groups >> 32)
-            return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s serves fewer than 2^32 pairs of tiles in all",
-                             stage->variant->name);
-        a->turns = (cl_uint)(by_block ? groups / parts : parts);
-        groups /= a->turns;
-        a->group_step = by_block ? 1 : a->turns;
-        a->turn_step = by_block ? (cl_uint)groups : 1;
-    }
-    launch.groups = groups;
-    return ipt__launch_add(to, &launch);
-}
-
-/* Elements, or pairs of elements, per work-group in kernels that hold no elements. */
-static size_t ipt__group_run(const ipt__limits *limits)
-{
-    return ipt__tunings[limits->cpu].run * (limits->cpu ? 1 : limits->group_size);
-}
-
-/* Cuts the lines of a flip into pieces, and returns the number of work-groups of a matrix. A piece is what run_lanes
- * work-items hold, 16 bytes each, less what lies before it in its first word. Single work-items, as on CPUs, hold
- * none. */
-static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, size_t unit, size_t group_size)
-{
-    const size_t vector_units = IPT__VECTOR_BYTES / unit, before = ipt__max(1, IPT__WORD_BYTES / unit) - 1,
-                 most = group_size * vector_units - before, element = a->element_units, pairs = (size_t)a->line_pairs,
-                 lines = ipt__ceil_divide((size_t)a->pairs, pairs);
-    size_t lanes = ipt__min(IPT__FLIP_LANES, group_size), each = ipt__max(1, most / element), pieces;
-    a->run_lanes = a->parts = 1;
-    if (group_size == 1) {
-        a->group_pairs = ipt__group_run(limits);
-        return ipt__ceil_divide((size_t)a->pairs, (size_t)a->group_pairs);
-    }
-    each = each < 16 ? each : each / 16 * 16; /* pieces begin as lines do */
-    each = ipt__min(each, ipt__round_up(ipt__ceil_divide(pairs, ipt__ceil_divide(pairs, each)), 16)); /* alike */
-    pieces = ipt__ceil_divide(pairs, each);
-    a->part_units = (cl_uint)ipt__min(most, each * element);
-    a->parts = (cl_uint)ipt__ceil_divide(element, most);
-    while (lanes < group_size && lanes * vector_units < ipt__min(a->part_units, pairs * element) + before)
-        lanes *= 2;
-    a->run_lanes = (cl_uint)lanes;
-    a->group_pairs = each;
-    return (cl_ulong)pieces * a->parts * ipt__ceil_divide(lines, group_size / lanes);
-}
-
-static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    /* Unsigned: a matrix may have more than 2^63 units. Kernels add what is below 0 modulo 2^64. */
-    const cl_ulong units = problem->element_units, row = ipt__result_row(problem), rows = stage->rows,
-                   last = (stage->cols - 1) * units;
-    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
-    ipt__flip_arguments *const a = &launch.arguments.flip;
-    cl_ulong groups;
-    a->matrix_stride = ipt__matrix_stride(problem);
-    a->pairs = ipt__flip_pairs(stage);
-    a->element_units = (cl_uint)units;
-    a->line_units = row;
-    if (stage->reversed_rows && stage->reversed_cols && !problem->pitched) { /* the whole matrix is one long row */
-        a->line_pairs = a->pairs;
-        a->partner = (cl_long)(rows * row - units);
-        a->partner_step = (cl_long)(0 - units);
-    } else if (stage->reversed_rows && stage->reversed_cols) { /* the middle row's line ends in the middle */
-        a->line_pairs = stage->cols;
-        a->partner = (cl_long)((rows - 1) * row + last);
-        a->partner_line = (cl_long)(0 - row);
-        a->partner_step = (cl_long)(0 - units);
-    } else if (stage->reversed_cols) {
-        a->line_pairs = stage->cols / 2;
-        a->partner = (cl_long)last;
-        a->partner_line = (cl_long)row;
-        a->partner_step = (cl_long)(0 - units);
-    } else {
-        a->line_pairs = stage->cols;
-        a->partner = (cl_long)((rows - 1) * row);
-        a->partner_line = (cl_long)(0 - row);
-        a->partner_step = (cl_long)units;
-    }
-    groups = ipt__flip_cut(&problem->limits, a, problem->unit_bytes, ipt__launch_params(to, &launch)->group_size);
-    a->groups = (cl_uint)groups; /* fits if the number of all does */
-    launch.groups = groups * to->matrices;
-    return ipt__launch_add(to, &launch);
-}
-
-static IPT__RARE ipt_result ipt__launch_map(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    const size_t units = ipt__instance_units(problem, stage);
-    const int back_to_back = !problem->pitched && problem->desc.batch_stride == units * problem->unit_bytes;
-    const size_t lines = !problem->pitched                           ? 1
-                         : ipt__moves[problem->desc.move].transposed ? problem->desc.cols
-                                                                     : problem->desc.rows;
-    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
-    ipt__map_arguments *const a = &launch.arguments.map;
-    a->matrix_stride = ipt__matrix_stride(problem);
-    a->line_stride = ipt__result_row(problem);
-    a->lines = lines; /* of a matrix; one line if the batch or the matrix is one sequence */
-    a->units = units / lines * (back_to_back ? to->matrices : 1);
-    a->group_units = ipt__group_run(&problem->limits);
-    a->groups = (cl_uint)ipt__ceil_divide((size_t)a->units, (size_t)a->group_units);
-    launch.groups = (cl_ulong)a->groups * lines * (back_to_back ? 1 : to->matrices);
-    return ipt__launch_add(to, &launch);
-}
-
-/* Transposes instances through slabs of the workspace. The first launch transposes if the target lies on the grid, else
- * the second does. The end of the first launch is the barrier. */
-static IPT__RARE ipt_result ipt__launch_wave(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    const cl_ulong units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
-    const cl_ulong slabs = to->plan->layout.scratch_offset / problem->unit_bytes;
-    const size_t rows = stage->gapped_source ? stage->rows : stage->cols;
-    const size_t length = stage->gapped_source ? stage->cols : stage->rows;
-    ipt__launch transpose = ipt__launch_of(to, stage->kernels[0]), copy = ipt__launch_of(to, stage->kernels[1]);
-    ipt__transpose_arguments *const t = &transpose.arguments.transpose;
-    ipt__copy_arguments *const c = &copy.arguments.copy;
-    ipt_result result;
-    transpose.instance_units = instance;
-    t->source_instance_stride = t->target_instance_stride = instance;
-    t->instances_per_matrix = (cl_uint)to->instances;
-    t->rows = stage->rows;
-    t->cols = stage->cols;
-    t->source_row_stride = stage->cols * units;
-    t->target_row_stride = stage->rows * units;
-    t->element_units = (cl_uint)units;
-    copy.instance_slots = rows;
-    c->rows = (cl_ulong)rows * to->instances;
-    c->row_units = length * units;
-    if (stage->gapped_source) {
-        transpose.given = 2;
-        c->source_matrix_stride = t->target_matrix_stride = ipt__matrix_stride(problem);
-        c->target_matrix_stride = t->source_matrix_stride = instance * to->instances;
-        c->target_base = t->source_base = slabs;
-        c->source_row_slots = stage->row_slots;
-        c->source_row_stride = stage->row_stride * units;
-        c->target_row_slots = 1;
-        c->target_row_stride = c->row_units;
-        result = ipt__launch_copy(to, stage, &copy);
-        return result ? result : ipt__launch_transpose(to, &transpose);
-    }
-    copy.given = 2;
-    t->source_matrix_stride = c->target_matrix_stride = ipt__matrix_stride(problem);
-    t->target_matrix_stride = c->source_matrix_stride = instance * to->instances;
-    t->target_base = c->source_base = slabs;
-    c->source_row_slots = 1;
-    c->source_row_stride = c->row_units;
-    c->target_row_slots = stage->row_slots ? stage->row_slots : 1;
-    c->target_row_stride = stage->row_slots ? stage->row_stride * units : c->row_units;
-    result = ipt__launch_transpose(to, &transpose);
-    return result ? result : ipt__launch_copy(to, stage, &copy);
-}
-
-static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    const ipt__layout *const layout = &to->plan->layout;
-    const ipt__chunks *const chunks = &stage->panel;
-    const cl_ulong units = problem->element_units;
-    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
-    ipt__panel_arguments *const a = &launch.arguments.panel;
-    a->matrix_stride = ipt__matrix_stride(problem);
-    a->matrix_units = (problem->desc.rows - 1) * ipt__source_row(problem) + problem->desc.cols * units;
-    a->saved_stride = layout->saved_units;
-    a->row_slots = stage->row_slots;
-    a->row_stride = problem->pitched ? ipt__result_row(problem) : stage->row_stride * units;
-    a->row_distance = problem->pitched ? (cl_uint)ipt__source_row(problem)
-                                       : (cl_uint)((chunks->tall ? stage->cols : stage->rows) * units);
-    a->control_base = layout->saved_bytes / 4;
-    a->clear_base = a->control_base + ipt__round_up(layout->control_words * 4, 256) / 4;
-    a->clear_words = (cl_uint)layout->control_words;
-    a->flags_base = layout->flags_offset / 4;
-    a->alone_base = layout->alone_offset / 4;
-    a->waits = chunks->waits;
-    a->neighbours = chunks->neighbours;
-    a->tickets = (cl_uint)(chunks->across * chunks->down * chunks->ticket_groups * to->matrices);
-    a->flag_words = (cl_uint)((layout->alone_offset - layout->flags_offset) / 4);
-    a->flag_words_each = (cl_uint)ipt__ceil_divide(a->flag_words, a->tickets);
-    a->ticket_groups = (cl_uint)chunks->ticket_groups;
-    a->packs = (cl_uint)chunks->packs;
-    a->pack = (cl_uint)chunks->pack;
-    a->panels = (cl_uint)stage->instances;
-    a->length = (cl_uint)(chunks->tall ? stage->rows : stage->cols);
-    a->tail_length = (cl_uint)stage->tail_length;
-    a->short_side = (cl_uint)(chunks->tall ? stage->cols : stage->rows);
-    a->chunk_x = (cl_uint)chunks->x;
-    a->chunk_y = (cl_uint)chunks->y;
-    a->local_x = (cl_uint)(chunks->held_row ? chunks->local_x : chunks->x);
-    a->held_row = (cl_uint)ipt__max(1, chunks->held_row);
-    a->across = (cl_uint)chunks->across;
-    a->chunks = (cl_uint)(chunks->across * chunks->down);
-    a->blocks = (cl_uint)chunks->blocks;
-    a->block_rows = (cl_uint)chunks->block_rows;
-    a->pitch = (cl_uint)chunks->tile.pitch;
-    a->skew = (cl_uint)chunks->tile.skew;
-    a->run_lanes = (cl_uint)chunks->tile.run_lanes;
-    a->polls = problem->limits.wait_polls;
-    a->element_units = (cl_uint)units;
-    if (chunks->waits)
-        IPT__LAUNCH_WAITS(launch, panel);
-    launch.groups = a->tickets;
-    return ipt__launch_add(to, &launch);
-}
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* >>plan/launches_bands                                                                                              */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
-/* The launches of band exchanges and of stages that change the distance of rows. */
-
-/* Changes the distance of an instance's rows. They lie in the slab as columns, so that single elements move as fast as
- * long rows. */
-static IPT__RARE ipt_result ipt__launch_spread(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    const cl_ulong units = problem->element_units, instance = ipt__instance_units(problem, stage);
-    int second;
-    for (second = 0; second < 2; ++second) {
-        ipt__launch launch = ipt__launch_of(to, stage->kernels[second]);
-        ipt__transpose_arguments *const a = &launch.arguments.transpose;
-        ipt_result result;
-        launch.given = second ? 2 : 1;
-        launch.instance_units = stage->rows * stage->spread[second];
-        a->source_base = stage->spread_before[0];
-        a->target_base = stage->spread_before[1];
-        *(second ? &a->source_base : &a->target_base) = to->plan->layout.scratch_offset / problem->unit_bytes;
-        a->source_matrix_stride = second ? instance : ipt__matrix_stride(problem);
-        a->target_matrix_stride = second ? ipt__matrix_stride(problem) : instance;
-        a->instances_per_matrix = 1;
-        a->rows = second ? stage->cols : stage->rows;
-        a->cols = second ? stage->rows : stage->cols;
-        a->source_row_stride = second ? a->cols * units : stage->spread[0];
-        a->target_row_stride = second ? stage->spread[1] : a->rows * units;
-        a->element_units = (cl_uint)units;
-        result = ipt__launch_transpose(to, &launch);
-        if (result)
-            return result;
-    }
-    return IPT_SUCCESS;
-}
-
-/* The parked runs that stay in the cache: those that are taken after so many bands at most. The runs of lag l are
- * parked for l steps, so with IPT__KEPT_BYTES of cache the longest lag is a share of sqrt(2 * IPT__KEPT_BYTES / bytes)
- * of all bands. */
-static cl_uint ipt__bands_kept(const ipt__problem *problem, const ipt__bands *bands)
-{
-    const double most = 2.0 * (double)IPT__KEPT_BYTES * (double)bands->number * (double)bands->number;
-    cl_uint kept = 0;
-    while (kept < bands->number && ((double)kept + 1) * ((double)kept + 1) * (double)problem->matrix_bytes <= most)
-        ++kept;
-    return kept;
-}
-
-/* One launch for all bands, by work-groups that wait for one another. */
-static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    const ipt__layout *const layout = &to->plan->layout;
-    const ipt__bands *const bands = &stage->bands;
-    const cl_ulong units = problem->element_units;
-    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
-    ipt__exchange_arguments *const a = &launch.arguments.exchange;
-    a->matrix_stride = ipt__matrix_stride(problem);
-    a->matrix_units = ipt__extent_units(problem);
-    a->saved_stride = layout->saved_units;
-    a->row_stride = (cl_uint)bands->row_units;
-    a->column_stride = bands->column_units;
-    a->column_units = bands->rows * units;
-    a->control_base = layout->saved_bytes / 4;
-    a->clear_base = a->control_base + ipt__round_up(layout->control_words * 4, 256) / 4;
-    a->alone_base = layout->alone_offset / 4;
-    a->clear_words = (cl_uint)layout->control_words;
-    a->saved_units = layout->saved_units;
-    a->saved_row = problem->pitched ? bands->saved_row : layout->saved_units;
-    a->saved_distance = problem->pitched ? bands->saved_distance : layout->saved_units;
-    a->saved_origin = bands->saved_origin;
-    a->saves_first = (cl_uint)(layout->saved_units && bands->saves_first);
-    a->first_band = (cl_uint)(a->saves_first + (!bands->tall && bands->rest_rows));
-    a->done_begin = (cl_uint)(IPT__CONTROL_WORDS + bands->positions * to->matrices);
-    a->waits = 1;
-    a->tickets = (cl_uint)(bands->positions * bands->chunks * to->matrices);
-    a->clear_words_each = (cl_uint)ipt__ceil_divide(a->clear_words, a->tickets);
-    a->positions = (cl_uint)bands->positions;
-    a->chunks = (cl_uint)bands->chunks;
-    a->rest_chunks = (cl_uint)bands->rest_chunks;
-    a->rest_width = (cl_uint)bands->rest_width;
-    a->bands = (cl_uint)bands->number;
-    a->from_last = (cl_uint)bands->from_last;
-    a->saves_rows = (cl_uint)bands->saves_rows;
-    a->height = (cl_uint)bands->height;
-    a->run_units = (cl_uint)(bands->height * units);
-    a->width = (cl_uint)bands->width;
-    a->chunk_width = (cl_uint)bands->chunk_width;
-    a->rest_rows = (cl_uint)bands->rest_rows;
-    a->short_side = (cl_uint)bands->cols;
-    a->kept = ipt__bands_kept(problem, bands);
-    a->pitch = (cl_uint)bands->tile.pitch;
-    a->skew = (cl_uint)bands->tile.skew;
-    a->run_lanes = (cl_uint)bands->tile.run_lanes;
-    a->polls = problem->limits.wait_polls;
-    a->element_units = (cl_uint)units;
-    IPT__LAUNCH_WAITS(launch, exchange);
-    launch.groups = a->tickets;
-    return ipt__launch_add(to, &launch);
-}
-
-/* The arguments of a band's steps that do not depend on how launches share them. */
-static IPT__RARE ipt__runs_arguments ipt__bands_arguments(const ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    const ipt__bands *const bands = &stage->bands;
-    const cl_ulong units = problem->element_units;
-    ipt__runs_arguments arguments, *const a = &arguments;
-    memset(a, 0, sizeof *a);
-    a->slab_base = to->plan->layout.scratch_offset / problem->unit_bytes;
-    a->matrix_stride = ipt__matrix_stride(problem);
-    a->saved_stride = to->plan->layout.saved_units;
-    a->column_stride = bands->column_units;
-    a->column_units = bands->rows * units;
-    a->saved_column_stride = bands->rows * units;
-    a->rest_begin = bands->number * bands->height * bands->row_units;
-    a->rest_row_stride = bands->saves_rows ? bands->cols * units : bands->row_units;
-    a->run_units = bands->height * units;
-    a->bands = (cl_uint)bands->number;
-    a->from_last = (cl_uint)bands->from_last;
-    a->saves_rows = (cl_uint)bands->saves_rows;
-    a->width = (cl_uint)bands->width;
-    a->height = (cl_uint)bands->height;
-    a->rest_rows = (cl_uint)bands->rest_rows;
-    a->short_side = (cl_uint)bands->cols;
-    a->reversed_runs = (cl_uint)ipt__reversed_runs(stage);
-    a->reversed_columns = (cl_uint)ipt__reversed_columns(stage);
-    a->element_units = (cl_uint)units;
-    return arguments;
-}
-
-/* One launch for all bands of all matrices, by work-groups that share each step. Stripes are whole tiles. */
-static IPT__RARE ipt_result ipt__launch_waves(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    const ipt__layout *const layout = &to->plan->layout;
-    const ipt__bands *const bands = &stage->bands;
-    const size_t tile = IPT__WAVES_COLUMNS, run = bands->height * problem->desc.elem_size;
-    const ipt__runs_arguments shared = ipt__bands_arguments(to, stage);
-    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
-    ipt__waves_arguments *const a = &launch.arguments.waves;
-#define IPT__COPY_FIELD(type, name) a->name = shared.name;
-#define IPT__COPY_DIVISOR(bits, name) a->name = shared.name;
-    IPT_BANDS_ARGUMENTS(IPT__COPY_FIELD, IPT__COPY_DIVISOR)
-    a->row_units = bands->row_units;
-    a->control_base = layout->saved_bytes / 4;
-    a->clear_base = a->control_base + ipt__round_up(layout->control_words * 4, 256) / 4;
-    a->clear_words = (cl_uint)layout->control_words;
-    a->batch = (cl_uint)to->matrices;
-    a->stripes = (cl_uint)bands->workers;
-    a->stripe_columns = (cl_uint)ipt__round_up(ipt__ceil_divide(bands->cols, bands->workers), tile);
-    a->piece_columns =
-        (cl_uint)ipt__min(a->stripe_columns, ipt__max(tile, ipt__tunings[1].waves_piece / run / tile * tile));
-    a->pieces = (cl_uint)ipt__ceil_divide(a->stripe_columns, a->piece_columns);
-    a->polls = problem->limits.wait_polls;
-    IPT__LAUNCH_WAITS(launch, waves);
-    launch.groups = bands->workers;
-    return ipt__launch_add(to, &launch);
-}
-
-/* Reads a band into a slab and moves its runs (tall), or gathers them in the slab and writes the band (wide). */
-static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    const ipt__limits *const limits = &problem->limits;
-    const ipt__bands *const bands = &stage->bands;
-    const cl_ulong units = problem->element_units, band = (cl_ulong)bands->height * bands->cols * units;
-    const cl_ulong slabs = to->plan->layout.scratch_offset / problem->unit_bytes;
-    const size_t group_bytes = limits->cpu ? 32768 : 16384;
-    ipt__launch transpose = ipt__launch_of(to, stage->kernels[0]), move = ipt__launch_of(to, stage->kernels[1]);
-    ipt__transpose_arguments *const t = &transpose.arguments.transpose;
-    ipt__runs_arguments *const a = &move.arguments.runs;
-    ipt_result result;
-    if (bands->together)
-        return ipt__launch_together(to, stage);
-    if (bands->workers)
-        return ipt__launch_waves(to, stage);
-    transpose.given = bands->tall ? 1 : 2;
-    transpose.instance_units = (cl_ulong)bands->height * bands->row_units;
-    *(bands->tall ? &t->target_base : &t->source_base) = slabs;
-    t->source_matrix_stride = bands->tall ? ipt__matrix_stride(problem) : band;
-    t->target_matrix_stride = bands->tall ? band : ipt__matrix_stride(problem);
-    t->instances_per_matrix = 1;
-    t->rows = bands->tall ? bands->height : bands->cols;
-    t->cols = bands->tall ? bands->cols : bands->height;
-    t->source_row_stride = t->cols * units;
-    t->target_row_stride = t->rows * units;
-    *(bands->tall ? &t->source_row_stride : &t->target_row_stride) = bands->row_units;
-    t->element_units = (cl_uint)units;
-    if (ipt__reversed_runs(stage)) { /* from the band's last row on */
-        cl_ulong *const begin = bands->tall ? &t->source_base : &t->target_base, *const stride =
-                                                                                     bands->tall
-                                                                                         ? &t->source_row_stride
-                                                                                         : &t->target_row_stride;
-        *begin += (cl_ulong)(bands->height - 1) * *stride;
-        *stride = 0 - *stride;
-    }
-    *a = ipt__bands_arguments(to, stage);
-    a->slab_stride = band;
-    a->chunk_units = ipt__min((size_t)a->run_units, group_bytes / problem->unit_bytes);
-    a->chunks = (cl_uint)ipt__ceil_divide((size_t)a->run_units, (size_t)a->chunk_units);
-    a->block_runs = (cl_uint)ipt__max(1, group_bytes / ((size_t)a->chunk_units * problem->unit_bytes));
-    a->blocks = (cl_uint)ipt__ceil_divide(bands->cols, a->block_runs);
-    move.groups = (cl_ulong)a->chunks * a->blocks * to->matrices;
-    if (!bands->tall) {
-        result = ipt__launch_add(to, &move);
-        return result ? result : ipt__launch_transpose(to, &transpose);
-    }
-    result = ipt__launch_transpose(to, &transpose);
-    return result ? result : ipt__launch_add(to, &move);
-}
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* >>plan/launches_cycles                                                                                             */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
-/* The launches of stages that follow cycles, and of lists of stages. */
-
-/* Enough persistent work-groups to keep the device busy. */
-static IPT__RARE size_t ipt__persistent_groups(const ipt__problem *problem, size_t group_size, size_t wanted)
-{
-    return ipt__max(1, ipt__min(wanted, problem->limits.compute_units * ipt__max(1, 2048 / group_size)));
-}
-
-/* A launch of a kernel that moves units, or of its variant for words. */
-static IPT__RARE ipt__launch ipt__launch_by_words(const ipt__launcher *to, const ipt__stage *stage)
-{
-    ipt__launch launch = ipt__launch_of(to, to->by_units ? stage->kernels[0] : stage->word_kernel);
-    if (!to->by_units)
-        launch.plan_units = IPT__WORD_BYTES / to->plan->problem.unit_bytes;
-    return launch;
-}
-
-static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    const ipt__layout *const layout = &to->plan->layout;
-    ipt__launch launch = ipt__launch_by_words(to, stage);
-    const size_t scale = launch.plan_units;
-    const ipt__params *const params = ipt__launch_params(to, &launch);
-    const size_t element_units = problem->element_units, units = stage->length * element_units;
-    const size_t sub_groups = params->group_size / params->lanes;
-    size_t most, runs;
-    ipt_result result = IPT_SUCCESS;
-    ipt__chains_arguments *const a = &launch.arguments.chains;
-    a->instance_stride = stage->rows * stage->cols * units / scale;
-    a->matrix_stride = ipt__matrix_stride(problem) / scale;
-    a->matrix_units = (problem->matrix_bytes / problem->unit_bytes - to->skipped) / scale;
-    a->instances_per_matrix = to->instances;
-    a->flags_base = (layout->cooperative ? layout->flags_offset : layout->scratch_offset) / 4;
-    a->grid_slots = (cl_ulong)stage->rows * stage->cols;
-    a->words = ipt__ceil_divide((size_t)a->grid_slots, 32);
-    a->pieces = stage->shuffle.pieces;
-    a->piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
-    a->total_words = a->words * a->pieces * to->instances * to->matrices;
-    a->rows = stage->rows;
-    a->cols = stage->cols;
-    a->row_slots = stage->row_slots ? stage->row_slots : 1;
-    a->row_stride = (stage->row_slots ? stage->row_stride * element_units : units) / scale;
-    a->super_units = units / scale;
-    if (stage->tail_length) {
-        a->gap_rows_each = ipt__min(problem->desc.rows, problem->desc.cols);
-        a->gap_rows = a->gap_rows_each * to->matrices;
-        a->gap_begin = stage->row_slots * units / scale;
-        a->gap_units = (cl_uint)(stage->tail_length * element_units / scale);
-        a->gap_restore = (cl_uint)stage->shuffle.gap_restore;
-        a->saved_stride = layout->saved_units / scale;
-    }
-    /* One sub-group for each that the device runs at once, limited by the number of start slots. */
-    most = problem->limits.compute_units *
-           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->shuffle.piece_vectors * params->chains)));
-    a->words_each = ipt__ceil_divide((size_t)a->total_words, most);
-    runs = ipt__ceil_divide((size_t)a->total_words, (size_t)a->words_each);
-    for (a->parts = 1; a->parts < 8 && 2 * a->parts * runs <= most;)
-        a->parts *= 2;
-    launch.instance_units = a->instance_stride;
-    launch.groups = ipt__ceil_divide(runs * a->parts, sub_groups);
-    if (!layout->cooperative) /* else the panels clear the flags */
-        result = ipt__launch_clear(to, layout->scratch_offset, (size_t)a->total_words * 4);
-    return result ? result : ipt__launch_add(to, &launch);
-}
-
-static IPT__RARE ipt_result ipt__launch_pairs(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    const size_t most = problem->limits.cpu ? problem->limits.compute_units * 16 : (size_t)1 << 24;
-    ipt__launch launch = ipt__launch_by_words(to, stage);
-    const size_t scale = launch.plan_units;
-    ipt__pairs_arguments *const a = &launch.arguments.pairs;
-    a->instance_stride = ipt__instance_units(problem, stage) / scale;
-    a->matrix_stride = ipt__matrix_stride(problem) / scale;
-    a->instances_per_matrix = to->instances;
-    a->side = stage->rows;
-    a->width = stage->rows | 1;
-    a->pairs = a->side * (a->side + 1) / 2;
-    a->total_pairs = a->pairs * to->instances * to->matrices;
-    a->pieces = stage->shuffle.pieces;
-    a->super_units = ipt__stage_units(problem, stage) / scale;
-    a->piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
-    a->inner_rows = (cl_uint)stage->shuffle.inner_rows;
-    a->inner_cols = (cl_uint)stage->shuffle.inner_cols;
-    a->element_units = (cl_uint)problem->element_units;
-    launch.groups = ipt__ceil_divide((size_t)(a->total_pairs * a->pieces), stage->workers);
-    a->turns = (cl_uint)ipt__ceil_divide(launch.groups, most);
-    launch.groups = ipt__ceil_divide(launch.groups, a->turns);
-    launch.bytes = stage->shuffle.inner_rows ? ipt__inner_bytes(problem, stage) : 16;
-    return ipt__launch_add(to, &launch);
-}
-
-static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    const ipt__limits *const limits = &problem->limits;
-    const size_t units = ipt__stage_units(problem, stage), grid_slots = stage->rows * stage->cols;
-    const size_t scratch = to->plan->layout.scratch_offset;
-    ipt__launch launch = ipt__launch_by_words(to, stage);
-    const size_t scale = launch.plan_units;
-    ipt__shuffle_arguments *const a = &launch.arguments.shuffle;
-    ipt_result result;
-    if (stage->shuffle.chains)
-        return ipt__launch_chains(to, stage);
-    if (stage->shuffle.pairs)
-        return ipt__launch_pairs(to, stage);
-    a->instance_stride = launch.instance_units = ipt__instance_units(problem, stage) / scale;
-    a->matrix_stride = ipt__matrix_stride(problem) / scale;
-    a->instances_per_matrix = to->instances;
-    a->flags_base = scratch / 4;
-    a->words = ipt__ceil_divide(grid_slots, ipt__word_flags(problem, stage));
-    a->total_words = a->words * stage->shuffle.pieces * to->instances * to->matrices;
-    a->grid_slots = grid_slots;
-    a->rows = stage->rows;
-    a->cols = stage->cols;
-    a->row_slots = stage->row_slots ? stage->row_slots : 1;
-    a->row_stride = (stage->row_slots ? stage->row_stride * problem->element_units : units) / scale;
-    a->super_units = units / scale;
-    a->pieces = stage->shuffle.pieces;
-    a->piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
-    a->inner_rows = (cl_uint)stage->shuffle.inner_rows;
-    a->inner_cols = (cl_uint)stage->shuffle.inner_cols;
-    a->element_units = (cl_uint)problem->element_units;
-    /* Each work-group strides over the flag words and starts a chain at each clear bit. A few groups per compute unit
-     * saturate its memory. */
-    launch.groups = ipt__min((size_t)a->total_words, limits->compute_units * (limits->cpu ? 4 : 32));
-    launch.bytes = 2 * stage->shuffle.piece_units * problem->unit_bytes;
-    if (stage->shuffle.inner_rows) {
-        launch.groups = ipt__min(ipt__ceil_divide((size_t)a->total_words, stage->workers),
-                                 limits->compute_units * (limits->cpu ? 4 : 64));
-        launch.bytes = ipt__inner_bytes(problem, stage);
-    }
-    if (stage->variant) {
-        launch.groups = ipt__persistent_groups(problem, stage->lanes * stage->workers,
-                                               ipt__ceil_divide((size_t)a->total_words, stage->workers));
-        launch.bytes = stage->variant->registers   ? 16
-                       : stage->shuffle.inner_rows ? launch.bytes
-                                                   : stage->workers * launch.bytes;
-    }
-    result = ipt__launch_clear(to, scratch, (size_t)a->total_words * 4);
-    return result ? result : ipt__launch_add(to, &launch);
-}
-
-#ifndef IPT_NO_PAPERS
-static IPT__RARE ipt_result ipt__launch_pttwac_010(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
-    ipt__pttwac_010_arguments *const a = &launch.arguments.pttwac_010;
-    a->matrix_stride = ipt__matrix_stride(problem);
-    a->instances = (cl_ulong)stage->instances * to->matrices;
-    a->instances_per_matrix = stage->instances;
-    a->instance_units = (cl_uint)ipt__instance_units(problem, stage);
-    a->rows = (cl_uint)stage->rows;
-    a->cols = (cl_uint)stage->cols;
-    a->element_units = (cl_uint)problem->element_units;
-    a->flag_words = (cl_uint)ipt__ceil_divide(a->instance_units, ipt__word_flags(problem, stage));
-    launch.bytes = 4 * (size_t)(a->flag_words + (stage->variant->flag_layout == 1 ? a->flag_words / 32 : 0));
-    launch.groups = ipt__persistent_groups(problem, problem->limits.group_size, (size_t)a->instances);
-    return ipt__launch_add(to, &launch);
-}
-
-static IPT__RARE ipt_result ipt__launch_p_ipt(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
-    const ipt__params *const params = ipt__launch_params(to, &launch);
-    ipt__p_ipt_arguments *const a = &launch.arguments.p_ipt;
-    a->matrix_stride = ipt__matrix_stride(problem);
-    a->instance_stride = ipt__instance_units(problem, stage);
-    a->instances_per_matrix = stage->instances;
-    a->grid_slots = (cl_ulong)stage->rows * stage->cols;
-    a->total_slots = a->grid_slots * stage->instances * to->matrices;
-    a->rows = stage->rows;
-    a->cols = stage->cols;
-    a->super_units = ipt__stage_units(problem, stage);
-    launch.groups = ipt__persistent_groups(
-        problem, params->group_size, ipt__ceil_divide((size_t)a->total_slots, params->group_size / params->lanes));
-    return ipt__launch_add(to, &launch);
-}
-
-static IPT__RARE ipt_result ipt__launch_pad(ipt__launcher *to, const ipt__stage *stage)
-{
-    const ipt__problem *const problem = &to->plan->problem;
-    const size_t scratch = to->plan->layout.scratch_offset;
-    const ipt_result result = ipt__launch_clear(to, scratch, ipt__pad_bytes(problem, stage));
-    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
-    ipt__pad_arguments *const a = &launch.arguments.pad;
-    a->matrix_stride = ipt__matrix_stride(problem);
-    a->rows = stage->rows;
-    a->row_units = ipt__stage_units(problem, stage);
-    a->source_stride = stage->origin * problem->element_units;
-    a->target_stride = stage->row_stride * problem->element_units;
-    a->chunks = ipt__pad_chunks(problem, stage);
-    a->control_base = scratch / 4;
-    launch.groups = a->chunks * to->matrices;
-    return result ? result : ipt__launch_add(to, &launch);
-}
-#endif
-
-static ipt_result (*const ipt__stage_launchers[])(ipt__launcher *to, const ipt__stage *stage) = {
-#define IPT__STAGE_LAUNCHER(kind, need, cost, kernels, describe, launch) ipt__launch_##launch,
-    IPT__STAGE_LIST(IPT__STAGE_LAUNCHER, IPT__IF_PAPERS(IPT__STAGE_LAUNCHER, IPT__NO_FUNCTION))};
-
-/* Adds the launches of one kind of turn, for all offsets. */
-static IPT__RARE ipt_result ipt__turn_launch(ipt__launcher *to, const ipt__stage *stage)
-{
-    const int words = stage->by_words && to->skipped % (IPT__WORD_BYTES / to->plan->problem.unit_bytes) == 0;
-    ipt_result result;
-    to->by_units = 1;
-    to->by_words = !words;
-    result = ipt__stage_launchers[stage->kind](to, stage);
-    if (result || !words)
-        return result;
-    to->by_units = 0;
-    to->by_words = 1;
-    return ipt__stage_launchers[stage->kind](to, stage);
-}
-
-/* Adds a stage and its launches. The instances share workspace, so that they may move some at a time. Gapped targets
- * run from the last instance to the first, gapped sources from the first to the last. Either order reads a panel before
- * overwriting it. skipped: units of a matrix before the stage's first instance. */
-static IPT__RARE ipt_result ipt__stage_launch(const ipt_plan *plan, const ipt__stage *stage, cl_ulong skipped,
-                                              ipt__launches *launches)
-{
-    ipt__turns *const turns = &launches->stages[launches->stage_count++];
-    const size_t batch = plan->problem.desc.batch;
-    size_t matrices[2], instances[2];
-    int i, j;
-    ipt_result result = IPT_SUCCESS;
-    turns->first = launches->count;
-    turns->matrices = batch;
-    turns->matrices_at_once = stage->matrices_at_once ? stage->matrices_at_once : batch;
-    turns->instances = stage->instances;
-    turns->instances_at_once =
-        ipt__min(stage->instances, stage->instances_at_once ? stage->instances_at_once : stage->instances);
-    turns->matrix_stride = ipt__matrix_stride(&plan->problem);
-    turns->backwards = stage->kind == IPT__STAGE_EXCHANGE ? stage->bands.from_last
-                       : stage->kind == IPT__STAGE_SPREAD ? stage->spread[1] > stage->spread[0]
-                                                          : !stage->gapped_source;
-    matrices[0] = turns->matrices_at_once;
-    matrices[1] = batch % turns->matrices_at_once;
-    instances[0] = turns->instances_at_once;
-    instances[1] = stage->instances % turns->instances_at_once;
-    for (i = 0; i < 2 && matrices[i]; ++i)
-        for (j = 0; j < 2 && instances[j] && !result; ++j) {
-            ipt__launcher to;
-            memset(&to, 0, sizeof to);
-            to.plan = plan;
-            to.launches = launches;
-            to.matrices = matrices[i];
-            to.instances = instances[j];
-            to.skipped = skipped;
-            result = ipt__turn_launch(&to, stage);
-        }
-    turns->end = launches->count;
-    return result;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/out_of_place                                                                                                */
@@ -9972,177 +10172,6 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
 /* Describing plans. */
 
 enum { IPT__DESCRIPTION_BYTES = 2048 };
-
-static size_t ipt__super_bytes(const ipt_plan *plan, const ipt__stage *stage)
-{
-    return stage->length * plan->problem.desc.elem_size;
-}
-
-/* "NAME: INSTANCES x (ROWS x COLS of N bytes)" */
-static IPT__RARE void ipt__describe_grid(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage,
-                                         const char *name)
-{
-    ipt__text_add(out, "%s: %zu x (%zu x %zu of %zu bytes)", name, stage->instances, stage->rows, stage->cols,
-                  ipt__super_bytes(plan, stage));
-}
-
-/* Ends the line of a stage with what every kind may have. */
-static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
-{
-    if (stage->variant)
-        ipt__text_add(out, ", by %s", stage->variant->name);
-    if (stage->apply)
-        ipt__text_add(out, ", each element as the expression says");
-    if (stage->row_slots && stage->row_stride != stage->row_slots * ipt__slot_length(stage))
-        ipt__text_add(out, ", slots on rows of %zu elements with a gap of %zu", stage->row_stride,
-                      stage->row_stride - stage->row_slots * ipt__slot_length(stage));
-    ipt__text_add(out, "\n");
-}
-
-static IPT__RARE void ipt__describe_save(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
-{
-    (void)plan;
-    ipt__text_add(out, "save: %zu x %zu elements that no %s to the workspace%s\n", stage->rows, stage->cols,
-                  stage->straight ? "exchange moves" : "super-element holds", stage->straight ? "" : ", transposed");
-}
-
-static IPT__RARE void ipt__describe_restore(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
-{
-    (void)plan;
-    ipt__text_add(out, "restore: them as %zu rows of %zu elements from the workspace\n", stage->rows, stage->length);
-}
-
-/* The move, if the stage makes it. */
-static void ipt__describe_move(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
-{
-    if (stage->reversed_rows || stage->reversed_cols)
-        ipt__text_add(out, ", %s", ipt_move_string(plan->problem.desc.move));
-}
-
-static IPT__RARE void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
-{
-    ipt__describe_grid(out, plan, stage, "tile");
-    ipt__text_add(out, ", whole in local memory");
-    if (stage->tile.pack_bytes)
-        ipt__text_add(out, ", as many to a work-group as fit %zu bytes", stage->tile.pack_bytes);
-    ipt__describe_move(out, plan, stage);
-    ipt__describe_end(out, stage);
-}
-
-static IPT__RARE void ipt__describe_swap(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
-{
-    ipt__describe_grid(out, plan, stage, "swap");
-    ipt__text_add(out, ", %s of tiles through local memory", stage->swap.places == 4 ? "fours" : "pairs");
-    ipt__describe_move(out, plan, stage);
-    ipt__describe_end(out, stage);
-}
-
-static IPT__RARE void ipt__describe_spread(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
-{
-    const size_t unit = plan->problem.unit_bytes;
-    ipt__text_add(out, "spread: %zu x (%zu rows of %zu bytes) from %zu to %zu bytes apart", stage->instances,
-                  stage->rows, stage->cols * plan->problem.desc.elem_size, stage->spread[0] * unit,
-                  stage->spread[1] * unit);
-    ipt__describe_end(out, stage);
-}
-
-static IPT__RARE void ipt__describe_wave(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
-{
-    ipt__describe_grid(out, plan, stage, "panels in waves");
-    ipt__text_add(out, ", %zu panels of %zu matrices at once", stage->instances_at_once, stage->matrices_at_once);
-    ipt__describe_end(out, stage);
-}
-
-static IPT__RARE void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
-{
-    const ipt__chunks *const chunks = &stage->panel;
-    ipt__describe_grid(out, plan, stage, "panels together");
-    if (chunks->across * chunks->down > 1)
-        ipt__text_add(out, ", each held by %zu work-groups", chunks->across * chunks->down);
-    else
-        ipt__text_add(out, ", %zu held by each work-group", chunks->pack);
-    ipt__text_add(out, " (chunks of %zu x %zu)", chunks->tall ? chunks->y : chunks->x,
-                  chunks->tall ? chunks->x : chunks->y);
-    if (chunks->held_row)
-        ipt__text_add(out, ", %zu columns of a chunk in registers", chunks->x - chunks->local_x);
-    if (stage->tail_length)
-        ipt__text_add(out, ", %zu %s %s", stage->tail_length, chunks->tall ? "rows" : "columns",
-                      chunks->tall ? "to the workspace first" : "from the workspace last");
-    ipt__describe_move(out, plan, stage);
-    ipt__describe_end(out, stage);
-}
-
-static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
-{
-    ipt__text_add(out, "shuffle: %zu x (%zu x %zu super-elements of %zu elements, %zu bytes)", stage->instances,
-                  stage->rows, stage->cols, stage->length, ipt__super_bytes(plan, stage));
-    if (stage->shuffle.inner_rows)
-        ipt__text_add(out, ", each transposed as %zu x %zu", stage->shuffle.inner_rows, stage->shuffle.inner_cols);
-    if (stage->shuffle.pairs)
-        ipt__text_add(out, ", in pairs");
-    if (stage->shuffle.pieces > 1)
-        ipt__text_add(out, ", in %zu pieces", stage->shuffle.pieces);
-    if (stage->shuffle.chains) {
-        const ipt__params *const params = &plan->kernels[stage->kernels[0]].program->params;
-        ipt__text_add(out, ", %u chains to each of %s of %u work-items", (unsigned)params->chains,
-                      params->sub_group ? "sub-groups" : "work-groups", (unsigned)params->lanes);
-    }
-    if (stage->instances_at_once < stage->instances)
-        ipt__text_add(out, ", %zu at once", stage->instances_at_once);
-    ipt__describe_end(out, stage);
-}
-
-static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
-{
-    const ipt__bands *const bands = &stage->bands;
-    ipt__text_add(out, "exchange: %zu bands of %zu %s, ranges of %zu %s, runs of %zu bytes, %zu and %zu left over",
-                  bands->number, bands->height, bands->tall ? "rows" : "columns", bands->width,
-                  bands->tall ? "columns" : "rows", bands->height * plan->problem.desc.elem_size, bands->rest_rows,
-                  bands->rest_cols);
-    if (bands->together)
-        ipt__text_add(out, ", each by %zu work-groups together", bands->chunks);
-    if (bands->workers)
-        ipt__text_add(out, ", all by %zu work-groups in one launch", bands->workers);
-    ipt__describe_move(out, plan, stage);
-    ipt__describe_end(out, stage);
-}
-
-static IPT__RARE void ipt__describe_flip(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
-{
-    (void)plan;
-    ipt__text_add(out, "flip: %zu x %zu elements, %s reversed", stage->rows, stage->cols,
-                  !stage->reversed_cols   ? "the sequence of rows"
-                  : !stage->reversed_rows ? "each row"
-                                          : "all");
-    ipt__describe_end(out, stage);
-}
-
-static IPT__RARE void ipt__describe_map(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
-{
-    (void)plan;
-    ipt__text_add(out, "map: every element where it lies");
-    ipt__describe_end(out, stage);
-}
-
-#ifndef IPT_NO_PAPERS
-static IPT__RARE void ipt__describe_cycles(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
-{
-    ipt__describe_grid(out, plan, stage, "cycles");
-    ipt__text_add(out, ", where they lie");
-    ipt__describe_end(out, stage);
-}
-
-static IPT__RARE void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
-{
-    (void)plan;
-    ipt__text_add(out, "pad: %zu rows of %zu elements from %zu to %zu elements apart\n", stage->rows, stage->length,
-                  stage->origin, stage->row_stride);
-}
-#endif
-
-static void (*const ipt__stage_describers[])(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage) = {
-#define IPT__STAGE_DESCRIBER(kind, need, cost, kernels, describe, launch) ipt__describe_##describe,
-    IPT__STAGE_LIST(IPT__STAGE_DESCRIBER, IPT__IF_PAPERS(IPT__STAGE_DESCRIBER, IPT__NO_FUNCTION))};
 
 /* True if a matrix has the same bytes before and after. */
 static int ipt__nothing_moves(const ipt_plan *plan)

@@ -261,7 +261,7 @@ static void expect_plan(ipt_plan *plan, const ipt_plan_desc *desc)
     expect_texts(plan);
 }
 
-/* Checks that the workspace which a refusal recommends is enough, or that none is enough if it says so. */
+/* Checks that the workspace which a refusal recommends is enough, or that none is if more does not help. */
 static void follow_advice(ipt_context *context, const ipt_plan_desc *desc)
 {
     const char *sentence = ipt_context_error(NULL), *advice = strrchr(sentence, ':');

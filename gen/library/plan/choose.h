@@ -298,14 +298,6 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
 
 #endif
 
-/* Pairs of elements that a FLIP stage exchanges per matrix. */
-static size_t ipt__flip_pairs(const ipt__stage *stage)
-{
-    if (!stage->reversed_cols)
-        return stage->rows / 2 * stage->cols;
-    return stage->reversed_rows ? stage->rows * stage->cols / 2 : stage->rows * (stage->cols / 2);
-}
-
 /* Adds epilogue stages for the plan's move and expression. The first stage that handles every element exactly once
  * applies the expression. If there is none, a MAP stage is added. The SAVE stage applies it to the elements that WAVE
  * skips. */

@@ -1,14 +1,5 @@
 /* Layouts: forced sequences and formats. */
 
-/* True if layout a is better: first by the budget (0: by the least workspace), then by cost. */
-static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t budget)
-{
-    const int a_fits = a->workspace <= budget, b_fits = b->workspace <= budget;
-    if (!a_fits && !b_fits && a->minimum_workspace != b->minimum_workspace)
-        return a->minimum_workspace < b->minimum_workspace;
-    return a_fits != b_fits ? a_fits : a->cost < b->cost;
-}
-
 #ifdef IPT_NO_PAPERS
 
 static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stage)

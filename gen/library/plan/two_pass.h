@@ -54,89 +54,6 @@ static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layou
     ipt__layout_finish(problem, layout, budget);
 }
 
-/* The largest short-side length in elements of a chunk with `y` along the long side; 0: none fits. */
-static size_t ipt__chunk_breadth(const ipt__problem *problem, int tall, size_t y)
-{
-    const size_t size = problem->desc.elem_size, vectors = problem->panel.local_bytes / 16;
-    const size_t slack = 16 - problem->unit_bytes; /* bytes of the first vector that a run may not use */
-    size_t x = vectors / ((y * size + slack + 15) / 16 + 1);
-    if (tall) {
-        if (y > IPT__CHUNK_RUNS || vectors / y < 3 || (vectors / y - 1) * 16 < slack + size)
-            return 0;
-        x = ((vectors / y - 1) * 16 - slack) / size; /* one vector for the skew */
-    }
-    return ipt__min(x, IPT__CHUNK_RUNS);
-}
-
-/* Cuts a PANEL stage's panels of `length` along the long side into chunks within local memory. Returns 0 if that is
- * impossible. */
-static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, size_t length, size_t short_side,
-                             size_t panels)
-{
-    ipt__chunks *const chunks = &stage->panel;
-    const size_t size = problem->desc.elem_size, vectors = problem->panel.local_bytes / 16;
-    const size_t slack = 16 - problem->unit_bytes; /* bytes of the first vector that a run may not use */
-    const size_t row = short_side * size, tail = stage->tail_length ? 1 : 0, half = problem->panel.resident / 2;
-    chunks->y = length;
-    chunks->down = 1;
-    chunks->pack = 1;
-    chunks->neighbours = stage->tail_length != 0;
-    chunks->narrow = (int)problem->panel.narrow;
-    /* Whole panels. A ticket group has several small ones, but every work-group should get some. */
-    if (chunks->narrow) {
-        const size_t panel = length * row;
-        const size_t fits = chunks->tall
-                                ? (vectors - vectors / 9 - 2) * 16 / panel
-                                : ipt__min(IPT__CHUNK_RUNS / short_side,
-                                           vectors / ((length * size + slack + 15) / 16 * short_side + short_side));
-        chunks->pack = ipt__min(ipt__min(fits, panels),
-                                ipt__ceil_divide(panels * problem->desc.batch, 2 * problem->panel.resident));
-        chunks->x = short_side;
-        chunks->across = 1;
-    } else {
-        /* Short edges cut many sectors: choose a tall chunk close to a square. A split along the long side must gain a
-         * fifth, because its chunks share slots. */
-        double best = 0;
-        size_t down;
-        for (down = 1; down <= (chunks->tall ? IPT__MOST_DOWN : 1) && down <= length; ++down) {
-            const size_t y = chunks->tall ? ipt__round_up(ipt__ceil_divide(length, down), 8) : length;
-            const size_t x = ipt__chunk_breadth(problem, chunks->tall, y);
-            const double cut = x ? (1 / (double)x + 1 / (double)y) * (down > 1 ? 1.2 : 1) : 0;
-            if (x && (best == 0 || cut < best)) {
-                best = cut;
-                chunks->y = ipt__min(y, length);
-                chunks->across = ipt__ceil_divide(short_side, x);
-                chunks->x = ipt__min(x, ipt__round_up(ipt__ceil_divide(short_side, chunks->across), 8));
-            }
-        }
-        if (best == 0)
-            return 0;
-        chunks->across = ipt__ceil_divide(short_side, chunks->x);
-        chunks->down = ipt__ceil_divide(length, chunks->y);
-    }
-    /* The last work-group may have to move a panel alone: then it moves whole slots. */
-    if (!chunks->pack || (chunks->neighbours && length * size > problem->panel.local_bytes))
-        return 0;
-    chunks->packs = ipt__ceil_divide(panels, chunks->pack);
-    chunks->ticket_groups = chunks->packs + tail;
-    chunks->waits = chunks->across * chunks->down > 1 || chunks->neighbours;
-    chunks->tile = ipt__lay_out_tile(problem, problem->panel.group_size, (chunks->tall ? chunks->x : length) * size,
-                                     chunks->tall ? row : (chunks->neighbours ? stage->row_stride : length) * size, 1);
-    chunks->blocks = 1;
-    chunks->block_rows = length;
-    if (!chunks->narrow && chunks->tall && chunks->waits && chunks->down == 1) {
-        const size_t step = problem->panel.group_size / chunks->tile.run_lanes;
-        chunks->block_rows = ipt__round_up(
-            ipt__ceil_divide(length, length < IPT__BLOCKS_TALL * IPT__BLOCK_ROWS ? 1 : IPT__BLOCKS_TALL), step);
-        chunks->blocks = ipt__ceil_divide(length, chunks->block_rows);
-    } else if (!chunks->narrow && !chunks->tall && chunks->waits) {
-        chunks->blocks = ipt__min(ipt__min(IPT__BLOCKS_WIDE, chunks->across), ipt__max(1, length / IPT__BLOCK_ROWS));
-        chunks->block_rows = length / chunks->blocks;
-    }
-    return (chunks->across * chunks->down <= half || !chunks->waits) &&
-           chunks->across * chunks->down * chunks->ticket_groups < 0x7fffffff / problem->desc.batch;
-}
-
 /* The two-pass method with a PANEL stage and a shuffle. The PANEL stage saves (tall) or restores (wide) the remainder,
  * the shuffle does the opposite. Returns 0 if local memory cannot hold the panels. */
 static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *layout, size_t length)
@@ -177,31 +94,6 @@ static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *lay
 static size_t ipt__super_length(const ipt_plan_desc *desc)
 {
     return desc->rows >= desc->cols ? desc->tile_m : desc->tile_n;
-}
-
-/* Bytes that a work-group of the kernel holds. */
-static size_t ipt__held_bytes(const ipt__cooperative_kernel *kernel)
-{
-    return kernel->local_bytes + kernel->registers * kernel->group_size * 16;
-}
-
-/* Cuts a chunk's `x` columns of `y` rows for local memory and registers. Returns 0 if both do not hold it. */
-static int ipt__chunk_holds(const ipt__problem *problem, ipt__chunks *chunks, size_t step)
-{
-    const ipt__cooperative_kernel *const kernel = &problem->panel;
-    const size_t size = problem->desc.elem_size, vectors = kernel->local_bytes / 16;
-    const size_t fits = vectors / chunks->y > 2 ? (vectors / chunks->y - 2) * 16 / size / step * step : 0;
-    size_t x = ipt__min(chunks->x, fits + step);
-    for (; x; x -= ipt__min(x, step)) {
-        chunks->tile = ipt__lay_out_tile(problem, kernel->group_size, x * size,
-                                         ipt__source_row(problem) * problem->unit_bytes, ipt__problem_block(problem));
-        if (ipt__tile_vectors(&chunks->tile, chunks->y) <= vectors)
-            break;
-    }
-    chunks->local_x = x;
-    chunks->held_row = x < chunks->x ? ((chunks->x - x) * size + 31 - problem->unit_bytes) / 16 : 0;
-    return x && chunks->held_row <= chunks->tile.pitch &&
-           chunks->held_row * chunks->y <= kernel->registers * kernel->group_size;
 }
 
 /* One PANEL stage with whole matrices in the local memory, and the registers, of all resident work-groups. Each matrix

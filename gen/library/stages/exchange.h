@@ -1,34 +1,117 @@
-/* The launches of band exchanges and of stages that change the distance of rows. */
+/* EXCHANGE stages: the matrix by bands, in waves or by cooperative work-groups. */
 
-/* Changes the distance of an instance's rows. They lie in the slab as columns, so that single elements move as fast as
- * long rows. */
-static IPT__RARE ipt_result ipt__launch_spread(ipt__launcher *to, const ipt__stage *stage)
+static ipt__need ipt__need_exchange(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
 {
-    const ipt__problem *const problem = &to->plan->problem;
-    const cl_ulong units = problem->element_units, instance = ipt__instance_units(problem, stage);
-    int second;
-    for (second = 0; second < 2; ++second) {
-        ipt__launch launch = ipt__launch_of(to, stage->kernels[second]);
-        ipt__transpose_arguments *const a = &launch.arguments.transpose;
-        ipt_result result;
-        launch.given = second ? 2 : 1;
-        launch.instance_units = stage->rows * stage->spread[second];
-        a->source_base = stage->spread_before[0];
-        a->target_base = stage->spread_before[1];
-        *(second ? &a->source_base : &a->target_base) = to->plan->layout.scratch_offset / problem->unit_bytes;
-        a->source_matrix_stride = second ? instance : ipt__matrix_stride(problem);
-        a->target_matrix_stride = second ? ipt__matrix_stride(problem) : instance;
-        a->instances_per_matrix = 1;
-        a->rows = second ? stage->cols : stage->rows;
-        a->cols = second ? stage->rows : stage->cols;
-        a->source_row_stride = second ? a->cols * units : stage->spread[0];
-        a->target_row_stride = second ? stage->spread[1] : a->rows * units;
-        a->element_units = (cl_uint)units;
-        result = ipt__launch_transpose(to, &launch);
-        if (result)
-            return result;
+    ipt__need need = ipt__need_nothing(problem, layout, stage);
+    if (!stage->bands.together)
+        *(stage->bands.workers ? &need.stage : &need.instance) =
+            stage->bands.height * stage->bands.cols * problem->desc.elem_size;
+    return need;
+}
+
+/* The same for cooperative bands: 1 if their runs are no whole words. */
+static size_t ipt__bands_block(const ipt__problem *problem, int tall, size_t height)
+{
+    const size_t columns = ipt__problem_block(problem);
+    return tall && height % columns == 0 ? columns : 1;
+}
+
+/* Words of a control block for cooperative bands. */
+static size_t ipt__bands_control_words(const ipt__problem *problem, const ipt__bands *bands)
+{
+    return IPT__CONTROL_WORDS + problem->desc.batch * bands->positions * (1 + bands->chunks);
+}
+
+/* The same for bands in one launch of waves: counters, each in a cache line. */
+static size_t ipt__waves_control_words(const ipt__bands *bands)
+{
+    return 16 * (1 + bands->workers);
+}
+
+/* Words of the flags with which a single work-group moves a band: one bit for each unit of a band or of a range. */
+static size_t ipt__bands_alone_words(const ipt__bands *bands)
+{
+    return ipt__ceil_divide(bands->tall ? bands->height * bands->row_units : bands->width * bands->column_units, 32);
+}
+
+/* The part of cooperative bands' factor that depends on how columns move, one by one. */
+static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands *bands)
+{
+    const ipt__tuning *const model = &ipt__tunings[0];
+    const size_t size = problem->desc.elem_size, unit = problem->unit_bytes;
+    /* A line of 32 work-items moves so many units of a run in one turn, from lines of memory on: IPT_STEPS and
+     * IPT_MEMORY_UNITS in parts/runs_held.cl. Runs begin at multiples of the lowest bit of `begins`. */
+    const size_t turn = 32 * (unit <= 4 ? 6 : 32 / unit), line = ipt__min(128, 32 * unit),
+                 begins = bands->height * size | bands->column_units * unit,
+                 before = (line - ipt__min(line, begins & (~begins + 1))) / unit;
+    const size_t turns = ipt__ceil_divide(bands->height * problem->element_units + before, turn);
+    const int gapped = bands->height * size % 32 || bands->column_units * unit % 32;
+    return model->together_piece / (double)(bands->chunk_width * size) +
+           model->together_run / (double)(bands->height * size) * (0.5 + 0.5 * (double)turns) +
+           (gapped ? model->together_gapped : 0);
+}
+
+/* The same for blocks of columns that move by words. Runs begin at words, whatever sectors they cut: the more, the
+ * smaller the power of two is that divides their begins. In the last turn of a run some work-items have no word: see
+ * ipt_move_block in parts/words.cl. */
+static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *bands)
+{
+    const ipt__tuning *const model = &ipt__tunings[0];
+    const size_t run = bands->height * problem->desc.elem_size, units = problem->element_units,
+                 begins = run | bands->column_units * problem->unit_bytes, turn = units == 1 ? 256 : 384;
+    const double aligned = (double)ipt__min(32, begins & (~begins + 1));
+    return model->blocks_piece * (double)units / (double)(bands->chunk_width * problem->desc.elem_size) +
+           model->blocks_run / (double)run + model->together_gapped * (1 - aligned / 32) +
+           model->blocks_turn * ((double)ipt__round_up(run, turn) / (double)run - 1);
+}
+
+/* Bands, without their launches. Short runs cost more, as in shuffles. */
+static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *bands)
+{
+    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
+    if (bands->together) {
+        const size_t columns = ipt__bands_block(problem, bands->tall, bands->height);
+        const double fill = (double)bands->chunks / (double)problem->exchange.resident;
+        const double ranges = (double)bands->chunk_width / (double)bands->width;
+        double factor = model->together +
+                        (columns > 1 ? ipt__words_factor(problem, bands) : ipt__columns_factor(problem, bands)) +
+                        (fill > 0.35 ? model->together_fill * (fill - 0.35) : 0) +
+                        (ranges > 1 ? model->together_ranges * (ranges - 1) : 0);
+        if (columns == 1 && ipt__problem_block(problem) > 1)
+            factor *= model->blocks_refused;
+        return factor * ipt__batch_bytes(problem);
     }
-    return IPT_SUCCESS;
+    return ((bands->workers                ? model->shared
+             : problem->element_units == 1 ? model->bands
+                                           : model->bands + model->bands_units) +
+            (bands->workers ? model->shared_step : model->bands_step) /
+                ((double)bands->height * (double)problem->desc.elem_size)) *
+           ipt__batch_bytes(problem);
+}
+
+static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)layout;
+    return ipt__bands_cost(problem, &stage->bands);
+}
+
+static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    ipt_result result;
+    params.tall = (cl_uint)stage->bands.tall;
+    if (stage->bands.together) {
+        params.reversed = ipt__reversed_param(ipt__reversed_runs(stage), ipt__reversed_columns(stage));
+        params.local_bytes = (cl_uint)plan->problem.exchange.local_bytes;
+        params.group_size = (cl_uint)plan->problem.exchange.group_size;
+        params.by_words = (cl_uint)plan->problem.exchange.by_words;
+        params.pitched = plan->problem.pitched != 0;
+        params.groups_at_once = ipt__exchange_groups(&params);
+        return ipt__plan_kernel_get(plan, IPT__KERNEL_exchange, params, &stage->kernels[0]);
+    }
+    if (stage->bands.workers)
+        return ipt__plan_kernel_get(plan, IPT__KERNEL_waves, params, &stage->kernels[0]);
+    result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
+    return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_runs, params, &stage->kernels[1]);
 }
 
 /* The parked runs that stay in the cache: those that are taken after so many bands at most. The runs of lag l are
@@ -205,4 +288,19 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
     }
     result = ipt__launch_transpose(to, &transpose);
     return result ? result : ipt__launch_add(to, &move);
+}
+
+static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    const ipt__bands *const bands = &stage->bands;
+    ipt__text_add(out, "exchange: %zu bands of %zu %s, ranges of %zu %s, runs of %zu bytes, %zu and %zu left over",
+                  bands->number, bands->height, bands->tall ? "rows" : "columns", bands->width,
+                  bands->tall ? "columns" : "rows", bands->height * plan->problem.desc.elem_size, bands->rest_rows,
+                  bands->rest_cols);
+    if (bands->together)
+        ipt__text_add(out, ", each by %zu work-groups together", bands->chunks);
+    if (bands->workers)
+        ipt__text_add(out, ", all by %zu work-groups in one launch", bands->workers);
+    ipt__describe_move(out, plan, stage);
+    ipt__describe_end(out, stage);
 }

@@ -1,0 +1,380 @@
+/* What kinds of stages share: sizes, tiles in local memory, kernels, launches and words. */
+
+/* Local memory that a group of these kernels may use. */
+static size_t ipt__local_budget(const ipt__limits *limits)
+{
+    return ipt__min(limits->local_memory, ipt__tunings[limits->cpu].tile_bytes);
+}
+
+static size_t ipt__stage_units(const ipt__problem *problem, const ipt__stage *stage)
+{
+    return stage->length * problem->element_units;
+}
+
+static size_t ipt__instance_units(const ipt__problem *problem, const ipt__stage *stage)
+{
+    return stage->rows * stage->cols * ipt__stage_units(problem, stage);
+}
+
+/* Elements of a slot on the grid of a stage. */
+static size_t ipt__slot_length(const ipt__stage *stage)
+{
+    if (stage->kind != IPT__STAGE_WAVE && stage->kind != IPT__STAGE_PANEL)
+        return stage->length;
+    return stage->gapped_source ? stage->cols : stage->rows;
+}
+
+/* True if all runs of a stage begin and end at words whenever the batch begins at a word. */
+static int ipt__stage_by_words(const ipt__problem *problem, const ipt__stage *stage)
+{
+    const size_t size = problem->desc.elem_size;
+    const size_t run = ipt__slot_length(stage) * (stage->kind == IPT__STAGE_WAVE ? stage->length : 1) * size;
+    if (problem->pitched || problem->unit_bytes >= IPT__WORD_BYTES || stage->shuffle.inner_rows ||
+        (stage->kind != IPT__STAGE_SHUFFLE && stage->kind != IPT__STAGE_WAVE && stage->kind != IPT__STAGE_RESTORE))
+        return 0;
+    return run % IPT__WORD_BYTES == 0 && stage->row_stride * size % IPT__WORD_BYTES == 0 &&
+           stage->origin * size % IPT__WORD_BYTES == 0 &&
+           (problem->desc.batch == 1 || problem->desc.batch_stride % IPT__WORD_BYTES == 0);
+}
+
+static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *stage)
+{
+    const size_t forced = stage->variant ? problem->desc.flag_spread : 0,
+                 spread = forced ? forced : stage->shuffle.spread;
+    return spread ? 32 / spread : 32;
+}
+
+/* Workspace bytes of a stage that other stages may use after it. */
+typedef struct ipt__need {
+    size_t instance; /* of each running instance */
+    size_t stage;    /* in total, whatever runs at once */
+} ipt__need;
+
+static ipt__need ipt__need_nothing(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
+{
+    const ipt__need need = {0, 0};
+    (void)problem;
+    (void)layout;
+    (void)stage;
+    return need;
+}
+
+/* An empty layout. Stages are cleared when they are added: the planner begins thousands of layouts. */
+static void ipt__layout_begin(ipt__layout *layout)
+{
+    memset(layout, 0, offsetof(ipt__layout, stages));
+}
+
+static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, size_t instances, size_t rows, size_t cols,
+                                  size_t length)
+{
+    ipt__stage *const stage = &layout->stages[layout->stage_count++];
+    memset(stage, 0, sizeof *stage);
+    stage->kind = kind;
+    stage->instances = instances;
+    stage->rows = rows;
+    stage->cols = cols;
+    stage->length = length;
+    return stage;
+}
+
+/* Columns of a block that moves by words, as in parts/words.cl, if the rows of source and result are whole words; else
+ * 1: columns move alone. */
+static size_t ipt__problem_block(const ipt__problem *problem)
+{
+    const size_t columns = IPT__WORD_BYTES / problem->unit_bytes;
+    return columns > 1 && (problem->element_units == 1 || problem->element_units == 3) &&
+                   (problem->desc.rows | problem->desc.cols | ipt__source_row(problem) | ipt__result_row(problem)) %
+                           columns ==
+                       0
+               ? columns
+               : 1;
+}
+
+/* Chooses pitch and skew of a tile with rows of `run` bytes, `stride` bytes apart in memory. Transposed reads should
+ * hit different banks. Rows that a work-item fetches in sequence must begin at the same byte of a vector. group:
+ * work-items of the group. block: columns of a block that moves by words, or 1. */
+static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t group, size_t run, size_t stride,
+                                          size_t block)
+{
+    ipt__tile_layout layout;
+    layout.pitch = (run + 31 - problem->unit_bytes) / 16;
+    layout.skew = 31;
+    if (16 % problem->desc.elem_size == 0 && stride % 16 != 0) { /* rows begin at every offset in a vector in turn */
+        layout.skew = 0;
+        while ((stride << layout.skew) % 16 != 0)
+            ++layout.skew;
+    } else if (layout.pitch % 2 == 0)
+        layout.skew = 0;
+    /* Work-items read words of different rows, as many apart as a block has columns. */
+    if (block > 1 && (problem->element_units > 1 || stride % (8 * problem->unit_bytes) == 0))
+        layout.skew = block == 4 ? 2 : 1;
+    layout.run_lanes = 32;
+    while (layout.run_lanes > 4 &&
+           (layout.run_lanes >= 2 * layout.pitch || group / layout.run_lanes * stride % 16 != 0 ||
+            (layout.skew < 31 && group / layout.run_lanes % ((size_t)1 << layout.skew))))
+        layout.run_lanes /= 2;
+    return layout;
+}
+
+/* Vectors of local memory for `rows` rows. */
+static size_t ipt__tile_vectors(const ipt__tile_layout *layout, size_t rows)
+{
+    return rows * layout->pitch + (layout->skew > 30 ? 0 : rows >> layout->skew) + 1;
+}
+
+/* The side of a tiled transposition's tile. Local memory holds `tiles` of them. */
+static void ipt__transpose_tile(const ipt__problem *problem, size_t element_units, size_t tiles, size_t *side,
+                                size_t *chunk)
+{
+    const size_t limit = ipt__min(problem->limits.local_memory, IPT__TRANSPOSE_BYTES);
+    *side = 32;
+    *chunk = ipt__min(element_units, 16);
+    while (tiles * *side * (*side * *chunk + 1) * problem->unit_bytes > limit) {
+        if (*side > 4 || *chunk == 1)
+            *side /= 2;
+        else
+            *chunk /= 2;
+    }
+}
+
+static double ipt__batch_bytes(const ipt__problem *problem)
+{
+    return (double)problem->matrix_bytes * (double)problem->desc.batch;
+}
+
+/* Stages that are forced, or added after the choice, are never compared. */
+static double ipt__cost_nothing(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)problem;
+    (void)layout;
+    (void)stage;
+    return 0;
+}
+
+/* A factor for units that cannot move by words, and for slots that cut memory sectors. */
+static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *stage, double factor)
+{
+    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
+    const size_t size = problem->desc.elem_size;
+    if (problem->unit_bytes < IPT__WORD_BYTES && !stage->by_words)
+        factor *= 1 + model->narrow * (double)(IPT__WORD_BYTES / problem->unit_bytes - 1);
+    if (!stage->shuffle.chains && (stage->kind == IPT__STAGE_SHUFFLE || stage->row_slots) &&
+        (ipt__slot_length(stage) * size % 32 || stage->row_stride * size % 32))
+        factor *= model->gapped;
+    return factor;
+}
+
+/* Finds the plan's kernel for these parameters, or builds it. */
+static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__params params, int *index)
+{
+    ipt__plan_kernel *const kernel = &plan->kernels[plan->kernel_count];
+    cl_int error;
+    ipt_result result;
+    if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "a parameter of %s is out of range", ipt__kernels[id].name);
+    for (*index = 0; *index < plan->kernel_count; ++*index)
+        if (plan->kernels[*index].program->id == id &&
+            ipt__params_equal(&plan->kernels[*index].program->params, &params))
+            return IPT_SUCCESS;
+    if (plan->kernel_count == IPT__MAX_KERNELS)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan would need more than %d kernels", IPT__MAX_KERNELS);
+    result = ipt__program_get(plan->context, id, &params, (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0,
+                              &kernel->program);
+    if (result)
+        return result;
+    kernel->kernel = NULL;
+    kernel->is_set = 0;
+    if (plan->context->context) {
+        kernel->kernel = ipt__cl.clCreateKernel(kernel->program->program, ipt__kernels[id].name, &error);
+        if (error) {
+            ipt__program_drop(plan->context, kernel->program);
+            return ipt__fail_opencl("clCreateKernel", error);
+        }
+    }
+    *index = plan->kernel_count++;
+    return IPT_SUCCESS;
+}
+
+/* Kernel parameters for elements of element_units units, with `tiles` tiles in local memory. */
+static ipt__params ipt__plan_params(const ipt__problem *problem, size_t element_units, size_t tiles)
+{
+    size_t side, chunk;
+    ipt__params params;
+    memset(&params, 0, sizeof params);
+    ipt__transpose_tile(problem, element_units, tiles, &side, &chunk);
+    params.unit_bytes = (cl_uint)problem->unit_bytes;
+    params.element_units = element_units == 1;
+    /* PoCL vectorizes loops of a work-item: one work-item per work-group moves tiles up to 1.6 times as fast. */
+    params.group_size = problem->limits.cpu ? 1 : (cl_uint)problem->limits.group_size;
+    params.tile = (cl_uint)side;
+    params.lanes = (cl_uint)(problem->limits.cpu ? 1 : ipt__min(32, problem->limits.group_size));
+    params.memory_model = (cl_uint)problem->limits.memory_model;
+    return params;
+}
+
+/* The same for a kernel that takes as much local memory as may build: a refused size is recorded, and the planner then
+ * chooses again. */
+static ipt_result ipt__plan_kernel_within(ipt_plan *plan, ipt__kernel_id id, ipt__params params, int *index)
+{
+    const ipt_result result = ipt__plan_kernel_get(plan, id, params, index);
+    if (result == IPT_ERROR_BUILD)
+        ipt__refuse_local(plan->context, params.local_bytes);
+    return result;
+}
+
+/* The stage's last kernel, and its variant for words. */
+static ipt_result ipt__stage_kernel_get(ipt_plan *plan, ipt__stage *stage, ipt__kernel_id id, ipt__params params,
+                                        int *index)
+{
+    ipt_result result = ipt__plan_kernel_get(plan, id, params, index);
+    if (result || !stage->by_words)
+        return result;
+    params.unit_bytes = IPT__WORD_BYTES;
+    return ipt__plan_kernel_get(plan, id, params, &stage->word_kernel);
+}
+
+/* Adds the launches of a plan's stage to a list, for one kind of turn and of offsets. */
+typedef struct ipt__launcher {
+    const ipt_plan *plan;
+    ipt__launches *launches;
+    size_t matrices, instances; /* of a turn */
+    cl_ulong skipped;           /* units of a matrix before the stage's first instance */
+    int by_units, by_words;     /* see ipt__launch */
+} ipt__launcher;
+
+/* A launch of a kernel whose first buffer is the execution's. */
+static ipt__launch ipt__launch_of(const ipt__launcher *to, int kernel)
+{
+    ipt__launch launch;
+    memset(&launch, 0, sizeof launch);
+    launch.kernel = kernel;
+    launch.by_units = to->by_units;
+    launch.by_words = to->by_words;
+    launch.matrices = to->matrices;
+    launch.instances = to->instances;
+    launch.given = 1;
+    launch.plan_units = 1;
+    return launch;
+}
+
+static const ipt__params *ipt__launch_params(const ipt__launcher *to, const ipt__launch *launch)
+{
+    return &to->plan->kernels[launch->kernel].program->params;
+}
+
+static cl_ulong ipt__matrix_stride(const ipt__problem *problem)
+{
+    return problem->desc.batch_stride / problem->unit_bytes;
+}
+
+/* Completes a launch and adds it. */
+static IPT__RARE ipt_result ipt__launch_add(ipt__launcher *to, ipt__launch *launch)
+{
+    cl_ulong *const bases = (cl_ulong *)(void *)&launch->arguments;
+    int i;
+    if (launch->kernel >= 0) {
+        const ipt__program *const program = to->plan->kernels[launch->kernel].program;
+        const ipt__kernel_info *const info = &ipt__kernels[program->id];
+        for (i = 0; i < 2; ++i)
+            if (launch->given >> i & 1)
+                bases[i] += to->skipped / launch->plan_units;
+        ipt__complete_divisors(info, &program->params, &launch->arguments);
+    }
+    return ipt__launches_add(&to->plan->context->allocator, to->launches, launch);
+}
+
+/* Adds a command that sets bytes of the workspace to 0. */
+static IPT__RARE ipt_result ipt__launch_clear(ipt__launcher *to, size_t offset, size_t bytes)
+{
+    ipt__launch launch = ipt__launch_of(to, -1);
+    launch.offset = offset;
+    launch.bytes = bytes;
+    return ipt__launch_add(to, &launch);
+}
+
+/* Completes and adds a tiled transposition. */
+static IPT__RARE ipt_result ipt__launch_transpose(ipt__launcher *to, ipt__launch *launch)
+{
+    ipt__transpose_arguments *const a = &launch->arguments.transpose;
+    size_t side, chunk;
+    ipt__transpose_tile(&to->plan->problem, a->element_units, 1, &side, &chunk);
+    launch->groups = (cl_ulong)ipt__ceil_divide((size_t)a->rows, side) * ipt__ceil_divide((size_t)a->cols, side) *
+                     ipt__ceil_divide(a->element_units, chunk) * a->instances_per_matrix * to->matrices;
+    launch->bytes = side * (side * chunk + 1) * to->plan->problem.unit_bytes;
+    a->tiles_down = (cl_uint)ipt__ceil_divide((size_t)a->rows, side); /* fits if the number of groups does */
+    a->tiles_across = (cl_uint)ipt__ceil_divide((size_t)a->cols, side);
+    a->chunk_units = (cl_uint)chunk;
+    a->chunks = (cl_uint)ipt__ceil_divide(a->element_units, chunk);
+    return ipt__launch_add(to, launch);
+}
+
+/* Completes and adds a copy of rows, by words if the offsets are aligned. The caller sets row counts, slots and
+ * strides; 1 slot a row is a plain copy. */
+static IPT__RARE ipt_result ipt__launch_copy(ipt__launcher *to, const ipt__stage *stage, ipt__launch *launch)
+{
+    ipt__copy_arguments *const a = &launch->arguments.copy;
+    const ipt__params *params;
+    if (!to->by_units) {
+        const cl_ulong units = launch->plan_units = IPT__WORD_BYTES / to->plan->problem.unit_bytes;
+        launch->kernel = stage->word_kernel;
+        a->source_base /= units;
+        a->target_base /= units;
+        a->source_matrix_stride /= units;
+        a->target_matrix_stride /= units;
+        a->source_row_stride /= units;
+        a->target_row_stride /= units;
+        a->row_units /= units;
+    }
+    params = ipt__launch_params(to, launch);
+    a->chunk_units = (cl_uint)ipt__min((size_t)a->row_units, params->lanes == 1 ? 4096 : 512);
+    a->chunks = ipt__ceil_divide((size_t)a->row_units, a->chunk_units);
+    a->lines = a->chunks * a->rows * to->matrices;
+    launch->groups = ipt__ceil_divide((size_t)a->lines, params->group_size / params->lanes);
+    return ipt__launch_add(to, launch);
+}
+
+/* Elements, or pairs of elements, per work-group in kernels that hold no elements. */
+static size_t ipt__group_run(const ipt__limits *limits)
+{
+    return ipt__tunings[limits->cpu].run * (limits->cpu ? 1 : limits->group_size);
+}
+
+/* Enough persistent work-groups to keep the device busy. */
+static IPT__RARE size_t ipt__persistent_groups(const ipt__problem *problem, size_t group_size, size_t wanted)
+{
+    return ipt__max(1, ipt__min(wanted, problem->limits.compute_units * ipt__max(1, 2048 / group_size)));
+}
+
+static size_t ipt__super_bytes(const ipt_plan *plan, const ipt__stage *stage)
+{
+    return stage->length * plan->problem.desc.elem_size;
+}
+
+/* "NAME: INSTANCES x (ROWS x COLS of N bytes)" */
+static IPT__RARE void ipt__describe_grid(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage,
+                                         const char *name)
+{
+    ipt__text_add(out, "%s: %zu x (%zu x %zu of %zu bytes)", name, stage->instances, stage->rows, stage->cols,
+                  ipt__super_bytes(plan, stage));
+}
+
+/* Ends the line of a stage with what every kind may have. */
+static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
+{
+    if (stage->variant)
+        ipt__text_add(out, ", by %s", stage->variant->name);
+    if (stage->apply)
+        ipt__text_add(out, ", each element as the expression says");
+    if (stage->row_slots && stage->row_stride != stage->row_slots * ipt__slot_length(stage))
+        ipt__text_add(out, ", slots on rows of %zu elements with a gap of %zu", stage->row_stride,
+                      stage->row_stride - stage->row_slots * ipt__slot_length(stage));
+    ipt__text_add(out, "\n");
+}
+
+/* The move, if the stage makes it. */
+static void ipt__describe_move(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    if (stage->reversed_rows || stage->reversed_cols)
+        ipt__text_add(out, ", %s", ipt_move_string(plan->problem.desc.move));
+}
