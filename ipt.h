@@ -5861,8 +5861,9 @@ enum {
 
 /* Stages, layouts and the plan. */
 
-/* The kinds of stages, and the functions that serve each. X(kind, need, cost, kernels, describe, launch);
- * P: the same for kinds that only the papers have.
+/* The kinds of stages: what each can do, and the functions of stages/ that serve it. X(kind, traits, functions); P: the
+ * same for kinds that only the papers have. traits are the members of ipt__traits, functions those of
+ * ipt__stage_functions.
  * SAVE: copies rows x cols elements at origin to the save area, transposed unless it is `straight`.
  * RESTORE: copies the save area to rows of `length` elements at origin, row_stride apart.
  * The next kinds transpose the instances of their grid.
@@ -5881,34 +5882,40 @@ enum {
  * P_IPT: instances by cycle following without flags.
  * PAD: changes the stride of rows of `length` elements from origin to row_stride. */
 #define IPT__STAGE_LIST(X, P)                                                                                          \
-    X(SAVE, nothing, save, save, save, save)                                                                           \
-    X(RESTORE, nothing, save, restore, restore, restore)                                                               \
-    X(TILE, nothing, tile, tile, tile, tile)                                                                           \
-    X(SWAP, nothing, swap, swap, swap, swap)                                                                           \
-    X(SPREAD, spread, nothing, spread, spread, spread)                                                                 \
-    X(WAVE, wave, wave, wave, wave, wave)                                                                              \
-    X(PANEL, nothing, panel, panel, panel, panel)                                                                      \
-    X(SHUFFLE, shuffle, shuffle, shuffle, shuffle, shuffle)                                                            \
-    X(EXCHANGE, exchange, exchange, exchange, exchange, exchange)                                                      \
-    X(FLIP, nothing, nothing, flip, flip, flip)                                                                        \
-    X(MAP, nothing, nothing, map, map, map)                                                                            \
-    P(PTTWAC_010, nothing, nothing, pttwac_010, cycles, pttwac_010)                                                    \
-    P(P_IPT, nothing, nothing, p_ipt, cycles, p_ipt)                                                                   \
-    P(PAD, pad, nothing, pad, pad, pad)
+    X(SAVE, (0, 0, 0, 0, 0, 2), (nothing, nothing, save, never, never, save, save, save))                              \
+    X(RESTORE, (0, 0, 0, 0, 0, 0), (nothing, nothing, save, never, slot, restore, restore, restore))                   \
+    X(TILE, (0, 1, 0, 0, 1, 1), (nothing, nothing, tile, alone, never, tile, tile, tile))                              \
+    X(SWAP, (0, 1, 0, 0, 1, 1), (nothing, nothing, swap, swap, never, swap, swap, swap))                               \
+    X(SPREAD, (0, 0, 1, 1, 1, 3), (spread, nothing, nothing, never, never, spread, spread, spread))                    \
+    X(WAVE, (1, 0, 1, 0, 1, 1), (wave, nothing, wave, never, wave, wave, wave, wave))                                  \
+    X(PANEL, (1, 0, 0, 0, 0, 1), (nothing, panel, panel, alone, never, panel, panel, panel))                           \
+    X(SHUFFLE, (0, 0, 0, 0, 1, 0), (shuffle, shuffle, shuffle, never, shuffle, shuffle, shuffle, shuffle))             \
+    X(EXCHANGE, (0, 0, 0, 1, 0, 1), (exchange, exchange, exchange, always, never, exchange, exchange, exchange))       \
+    X(FLIP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, flip, flip, flip))                           \
+    X(MAP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, map, map, map))                               \
+    P(PTTWAC_010, (0, 0, 0, 0, 1, 0), (nothing, nothing, nothing, never, never, pttwac_010, cycles, pttwac_010))       \
+    P(P_IPT, (0, 0, 0, 0, 1, 0), (nothing, nothing, nothing, never, never, p_ipt, cycles, p_ipt))                      \
+    P(PAD, (0, 0, 0, 0, 0, 0), (pad, nothing, nothing, never, never, pad, pad, pad))
 
 typedef enum ipt__stage_kind {
-#define IPT__STAGE_ENUMERATOR(kind, need, cost, kernels, describe, launch) IPT__STAGE_##kind,
+#define IPT__STAGE_ENUMERATOR(kind, traits, functions) IPT__STAGE_##kind,
     IPT__STAGE_LIST(IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR) IPT__STAGE_COUNT
 } ipt__stage_kind;
 
-/* The rows of kinds that only the papers have, in tables of functions. */
-#ifndef IPT_NO_PAPERS
-#define IPT__IF_PAPERS(row, empty) row
-#else
-#define IPT__IF_PAPERS(row, empty) empty
-#endif
-#define IPT__NO_FUNCTION(kind, need, cost, kernels, describe, launch) NULL,
-#define IPT__NO_STAGE_PLANNER(kind, need, cost, kernels, describe, launch) {NULL, NULL},
+/* What a kind of stage can do, or does otherwise than others. */
+typedef struct ipt__traits {
+    unsigned char lines;    /* slots are lines of the instances, not super-elements */
+    unsigned char local;    /* instances move through local memory once, without workspace */
+    unsigned char slabs;    /* needs slabs of the workspace, as many as a cache holds */
+    unsigned char in_turn;  /* one instance at a time */
+    unsigned char in_parts; /* also moves some of the instances, wherever they lie */
+    unsigned char applies;  /* bits: 1: can apply the expression to every element; 2: to those of this stage, and other
+                               stages apply it to the rest */
+} ipt__traits;
+static const ipt__traits ipt__stage_traits[] = {
+#define IPT__STAGE_TRAITS(...) {__VA_ARGS__},
+#define IPT__STAGE_TRAITS_ROW(kind, traits, functions) IPT__STAGE_TRAITS traits
+    IPT__STAGE_LIST(IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW)};
 
 /* `instances` independent rows x cols grids of super-elements of `length` elements. */
 typedef struct ipt__grids {
@@ -5983,13 +5990,12 @@ typedef struct ipt__swap_stage {
 } ipt__swap_stage;
 
 typedef struct ipt__shuffle_stage {
-    size_t inner_rows, inner_cols; /* also transposes each super-element, such a matrix; 0: does not */
-    size_t piece_units, pieces;    /* parts of a super-element, moved independently */
-    int chains;                    /* by sub-groups */
-    int pairs;                     /* inner, of a square: in pairs */
-    size_t spread;                 /* words over which the flags of one word are spread; 0: 1 */
-    size_t piece_vectors;          /* chains: vectors that a piece touches, rounded up to classes */
-    int gap_restore;               /* moves gaps: fills them from the save area, else saves them there */
+    size_t piece_units, pieces; /* parts of a super-element, moved independently */
+    int chains;                 /* by sub-groups */
+    int pairs;                  /* inner, of a square: in pairs */
+    size_t spread;              /* words over which the flags of one word are spread; 0: 1 */
+    size_t piece_vectors;       /* chains: vectors that a piece touches, rounded up to classes */
+    int gap_restore;            /* moves gaps: fills them from the save area, else saves them there */
 } ipt__shuffle_stage;
 
 /* The bands of an EXCHANGE stage. Lengths in elements.
@@ -6026,18 +6032,24 @@ typedef struct ipt__bands {
     ipt__tile_layout tile;
 } ipt__bands;
 
+/* The distances of rows before and after a SPREAD stage, in units, and the units before the first row. */
+typedef struct ipt__spread_stage {
+    size_t distance[2], before[2];
+} ipt__spread_stage;
+
 /* One stage: `instances` independent rows x cols grids of super-elements of `length` elements become cols x rows. */
 typedef struct ipt__stage {
     ipt__stage_kind kind;
     size_t instances; /* per matrix */
     size_t rows, cols, length;
+    size_t inner_rows, inner_cols;    /* SHUFFLE: also transposes each super-element, such a matrix; 0: does not */
     size_t origin;                    /* SAVE, RESTORE: elements before the first instance; PAD: old stride */
     size_t row_slots, row_stride;     /* slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
     size_t units_apart, units_before; /* SAVE, RESTORE: units from row to row if rows have gaps, else 0; before them */
-    size_t spread[2], spread_before[2];         /* SPREAD: the same in the source and in the result */
-    int straight;                               /* SAVE: does not transpose */
-    int gapped_source;                          /* WAVE, PANEL on such a grid: the source lies on it, else the target */
-    size_t tail_length;                         /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
+    int straight;                     /* SAVE: does not transpose */
+    int last_first;                   /* the last instance comes first */
+    int gapped_source;                /* WAVE, PANEL on such a grid: the source lies on it, else the target */
+    size_t tail_length;               /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
     size_t matrices_at_once, instances_at_once; /* per launch, limited by the workspace */
     int reversed_rows, reversed_cols;           /* FLIP; TILE, EXCHANGE, a single PANEL or SWAP: of the result */
     int apply;                                  /* applies the plan's expression */
@@ -6046,22 +6058,25 @@ typedef struct ipt__stage {
     int word_kernel;                            /* copy or shuffle kernel for words */
     const ipt__variant *variant;                /* forced kernel of a paper; NULL: none */
     size_t lanes, workers; /* variant, inner shuffle: cooperating work-items; such workers per work-group */
-    ipt__tile_stage tile;
-    ipt__swap_stage swap;
-    ipt__chunks panel;
-    ipt__shuffle_stage shuffle;
-    ipt__bands bands;
+    union {                /* of the kind */
+        ipt__tile_stage tile;
+        ipt__swap_stage swap;
+        ipt__spread_stage spread;
+        ipt__chunks panel;
+        ipt__shuffle_stage shuffle;
+        ipt__bands bands;
+    } as;
 } ipt__stage;
 
 /* EXCHANGE: whether the columns of the slot layout are backwards, and the rows of the band layout. The slot layout is
  * that of the result (tall) or of the source (wide). */
 static int ipt__reversed_runs(const ipt__stage *stage)
 {
-    return stage->bands.tall ? stage->reversed_cols : stage->reversed_rows;
+    return stage->as.bands.tall ? stage->reversed_cols : stage->reversed_rows;
 }
 static int ipt__reversed_columns(const ipt__stage *stage)
 {
-    return stage->bands.tall ? stage->reversed_rows : stage->reversed_cols;
+    return stage->as.bands.tall ? stage->reversed_rows : stage->reversed_cols;
 }
 
 /* A plan's choice without OpenCL objects: the planner compares layouts. */
@@ -6455,28 +6470,17 @@ static size_t ipt__instance_units(const ipt__problem *problem, const ipt__stage 
 /* Elements of a slot on the grid of a stage. */
 static size_t ipt__slot_length(const ipt__stage *stage)
 {
-    if (stage->kind != IPT__STAGE_WAVE && stage->kind != IPT__STAGE_PANEL)
+    if (!ipt__stage_traits[stage->kind].lines)
         return stage->length;
     return stage->gapped_source ? stage->cols : stage->rows;
 }
 
-/* True if all runs of a stage begin and end at words whenever the batch begins at a word. */
-static int ipt__stage_by_words(const ipt__problem *problem, const ipt__stage *stage)
+/* Flags that a word has which spreads them over `spread` words; 0: over none. The desc may force that for kernels of
+ * the papers. */
+static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *stage, size_t spread)
 {
-    const size_t size = problem->desc.elem_size;
-    const size_t run = ipt__slot_length(stage) * (stage->kind == IPT__STAGE_WAVE ? stage->length : 1) * size;
-    if (problem->pitched || problem->unit_bytes >= IPT__WORD_BYTES || stage->shuffle.inner_rows ||
-        (stage->kind != IPT__STAGE_SHUFFLE && stage->kind != IPT__STAGE_WAVE && stage->kind != IPT__STAGE_RESTORE))
-        return 0;
-    return run % IPT__WORD_BYTES == 0 && stage->row_stride * size % IPT__WORD_BYTES == 0 &&
-           stage->origin * size % IPT__WORD_BYTES == 0 &&
-           (problem->desc.batch == 1 || problem->desc.batch_stride % IPT__WORD_BYTES == 0);
-}
-
-static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *stage)
-{
-    const size_t forced = stage->variant ? problem->desc.flag_spread : 0,
-                 spread = forced ? forced : stage->shuffle.spread;
+    if (stage->variant && problem->desc.flag_spread)
+        spread = problem->desc.flag_spread;
     return spread ? 32 / spread : 32;
 }
 
@@ -6495,6 +6499,53 @@ static ipt__need ipt__need_nothing(const ipt__problem *problem, const ipt__layou
     return need;
 }
 
+/* Workspace of work-groups that wait for one another, or of shuffles that share it with such a stage. */
+typedef struct ipt__control {
+    size_t words; /* of a control block; 0: no work-group waits */
+    size_t alone; /* flag words for a single work-group that does the others' work */
+    size_t flags; /* flag words of chains */
+} ipt__control;
+
+static ipt__control ipt__control_nothing(const ipt__problem *problem, const ipt__stage *stage)
+{
+    const ipt__control control = {0, 0, 0};
+    (void)problem;
+    (void)stage;
+    return control;
+}
+
+/* Whether a stage of a layout reverses rows, or their sequence, while it transposes. */
+static int ipt__reverses_never(const ipt__layout *layout, const ipt__stage *stage)
+{
+    (void)layout;
+    (void)stage;
+    return 0;
+}
+
+static int ipt__reverses_always(const ipt__layout *layout, const ipt__stage *stage)
+{
+    (void)layout;
+    (void)stage;
+    return 1;
+}
+
+static int ipt__reverses_alone(const ipt__layout *layout, const ipt__stage *stage)
+{
+    return layout->stage_count == 1 && stage->instances == 1;
+}
+
+/* Elements of a stage's runs that may move by words; 0: they do not. */
+static size_t ipt__words_never(const ipt__stage *stage)
+{
+    (void)stage;
+    return 0;
+}
+
+static size_t ipt__words_slot(const ipt__stage *stage)
+{
+    return stage->length;
+}
+
 /* An empty layout. Stages are cleared when they are added: the planner begins thousands of layouts. */
 static void ipt__layout_begin(ipt__layout *layout)
 {
@@ -6507,11 +6558,19 @@ static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, siz
     ipt__stage *const stage = &layout->stages[layout->stage_count++];
     memset(stage, 0, sizeof *stage);
     stage->kind = kind;
+    stage->last_first = 1;
     stage->instances = instances;
     stage->rows = rows;
     stage->cols = cols;
     stage->length = length;
     return stage;
+}
+
+/* Makes a stage one of another kind. */
+static void ipt__stage_become(ipt__stage *stage, ipt__stage_kind kind)
+{
+    stage->kind = kind;
+    memset(&stage->as, 0, sizeof stage->as);
 }
 
 /* Columns of a block that moves by words, as in parts/words.cl, if the rows of source and result are whole words; else
@@ -6588,15 +6647,14 @@ static double ipt__cost_nothing(const ipt__problem *problem, const ipt__layout *
     return 0;
 }
 
-/* A factor for units that cannot move by words, and for slots that cut memory sectors. */
-static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *stage, double factor)
+/* A factor for units that cannot move by words, and for slots that may cut memory sectors if they are `gapped`. */
+static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *stage, double factor, int gapped)
 {
     const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
     const size_t size = problem->desc.elem_size;
     if (problem->unit_bytes < IPT__WORD_BYTES && !stage->by_words)
         factor *= 1 + model->narrow * (double)(IPT__WORD_BYTES / problem->unit_bytes - 1);
-    if (!stage->shuffle.chains && (stage->kind == IPT__STAGE_SHUFFLE || stage->row_slots) &&
-        (ipt__slot_length(stage) * size % 32 || stage->row_stride * size % 32))
+    if (gapped && (ipt__slot_length(stage) * size % 32 || stage->row_stride * size % 32))
         factor *= model->gapped;
     return factor;
 }
@@ -6632,13 +6690,13 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
     return IPT_SUCCESS;
 }
 
-/* Kernel parameters for elements of element_units units, with `tiles` tiles in local memory. */
-static ipt__params ipt__plan_params(const ipt__problem *problem, size_t element_units, size_t tiles)
+/* Kernel parameters for elements of element_units units. */
+static ipt__params ipt__plan_params(const ipt__problem *problem, size_t element_units)
 {
     size_t side, chunk;
     ipt__params params;
     memset(&params, 0, sizeof params);
-    ipt__transpose_tile(problem, element_units, tiles, &side, &chunk);
+    ipt__transpose_tile(problem, element_units, 1, &side, &chunk);
     params.unit_bytes = (cl_uint)problem->unit_bytes;
     params.element_units = element_units == 1;
     /* PoCL vectorizes loops of a work-item: one work-item per work-group moves tiles up to 1.6 times as fast. */
@@ -6846,16 +6904,16 @@ static IPT__RARE void ipt__pack_choose(const ipt__problem *problem, ipt__stage *
                  bytes = stage->instances * instance * problem->unit_bytes;
     const int large = limits->nvidia && !limits->local_is_limited;
     int i;
-    stage->tile.pack_bytes = 0;
+    stage->as.tile.pack_bytes = 0;
     if (limits->cpu || limits->group_size < 64 ||
         (problem->desc.batch > 1 && problem->desc.batch_stride != bytes && bytes < IPT__PACK_RUN))
         return;
-    for (i = 0; i < (large ? 4 : 1) && !stage->tile.pack_bytes; ++i) {
+    for (i = 0; i < (large ? 4 : 1) && !stage->as.tile.pack_bytes; ++i) {
         const size_t most =
             large ? classes[i][0] : ipt__min(limits->local_memory - 256, (size_t)IPT__PACK_BYTES) / 1024 * 1024;
-        stage->tile.pack_group = large ? ipt__min(classes[i][1], limits->largest_group) : limits->group_size;
+        stage->as.tile.pack_group = large ? ipt__min(classes[i][1], limits->largest_group) : limits->group_size;
         if (most >= 2048 && ipt__pack_fits(problem, 1, instance, most) && !ipt__problem_refuses(problem, most))
-            stage->tile.pack_bytes = most;
+            stage->as.tile.pack_bytes = most;
     }
 }
 
@@ -6865,9 +6923,9 @@ static ipt__params ipt__pack_params(const ipt__problem *problem, const ipt__stag
     memset(&params, 0, sizeof params);
     params.unit_bytes = (cl_uint)problem->unit_bytes;
     params.element_units = ipt__stage_units(problem, stage) == 1;
-    params.group_size = (cl_uint)stage->tile.pack_group;
+    params.group_size = (cl_uint)stage->as.tile.pack_group;
     params.memory_model = (cl_uint)problem->limits.memory_model;
-    params.local_bytes = (cl_uint)stage->tile.pack_bytes;
+    params.local_bytes = (cl_uint)stage->as.tile.pack_bytes;
     ipt__params_apply(&params, &problem->desc, apply);
     return params;
 }
@@ -6892,7 +6950,7 @@ static double ipt__cost_tile(const ipt__problem *problem, const ipt__layout *lay
 
 static IPT__RARE ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
-    if (stage->tile.pack_bytes)
+    if (stage->as.tile.pack_bytes)
         return ipt__plan_kernel_within(plan, IPT__KERNEL_pack, ipt__pack_params(&plan->problem, stage, stage->apply),
                                        &stage->kernels[0]);
     if (stage->variant) {
@@ -6912,10 +6970,10 @@ static ipt__tile_steps ipt__tile_steps_of(const ipt__problem *problem, const ipt
 {
     const cl_int units = (cl_int)ipt__stage_units(problem, stage), row = (cl_int)stage->cols * units;
     ipt__tile_steps steps;
-    steps.rows = stage->tile.straight ? stage->rows : stage->cols;
-    steps.run = stage->tile.straight ? stage->cols : stage->rows;
-    steps.along = stage->tile.straight ? units : row;
-    steps.next = stage->tile.straight ? row : units;
+    steps.rows = stage->as.tile.straight ? stage->rows : stage->cols;
+    steps.run = stage->as.tile.straight ? stage->cols : stage->rows;
+    steps.along = stage->as.tile.straight ? units : row;
+    steps.next = stage->as.tile.straight ? row : units;
     steps.origin = 0;
     if (stage->reversed_cols) {
         steps.origin += (cl_int)(steps.run - 1) * steps.along;
@@ -6937,9 +6995,9 @@ static IPT__RARE size_t ipt__pack_instances(const ipt__problem *problem, const i
     size_t pack = 1, whole = 1;
     while (whole < 128 && whole * instance * problem->unit_bytes % 128 != 0)
         whole *= 2;
-    while (pack < enough && ipt__pack_fits(problem, 2 * pack, instance, stage->tile.pack_bytes))
+    while (pack < enough && ipt__pack_fits(problem, 2 * pack, instance, stage->as.tile.pack_bytes))
         pack *= 2;
-    while (pack > whole && pack < enough && ipt__pack_fits(problem, pack + whole, instance, stage->tile.pack_bytes))
+    while (pack > whole && pack < enough && ipt__pack_fits(problem, pack + whole, instance, stage->as.tile.pack_bytes))
         pack += whole;
     return pack;
 }
@@ -6987,7 +7045,7 @@ static IPT__RARE ipt_result ipt__launch_tile(ipt__launcher *to, const ipt__stage
     const ipt__tile_steps steps = ipt__tile_steps_of(problem, stage);
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__tile_arguments *const a = &launch.arguments.tile;
-    if (stage->tile.pack_bytes)
+    if (stage->as.tile.pack_bytes)
         return ipt__launch_pack(to, stage);
     a->matrix_stride = ipt__matrix_stride(problem);
     a->instances = (cl_ulong)stage->instances * to->matrices;
@@ -7012,8 +7070,8 @@ static IPT__RARE void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, c
 {
     ipt__describe_grid(out, plan, stage, "tile");
     ipt__text_add(out, ", whole in local memory");
-    if (stage->tile.pack_bytes)
-        ipt__text_add(out, ", as many to a work-group as fit %zu bytes", stage->tile.pack_bytes);
+    if (stage->as.tile.pack_bytes)
+        ipt__text_add(out, ", as many to a work-group as fit %zu bytes", stage->as.tile.pack_bytes);
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }
@@ -7097,32 +7155,38 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage, int a
 {
     const size_t units = ipt__stage_units(problem, stage), places = alone ? ipt__swap_places(problem) : 0;
     size_t chunk;
-    stage->swap.turns = places && !stage->variant;
-    if (!stage->variant && units == 1 && ipt__swap_tile_large(problem, stage->cols, places ? places : 2, &stage->swap))
+    stage->as.swap.turns = places && !stage->variant;
+    if (!stage->variant && units == 1 &&
+        ipt__swap_tile_large(problem, stage->cols, places ? places : 2, &stage->as.swap))
         return;
-    stage->swap.places = 2;
-    stage->swap.group_size = problem->limits.group_size;
-    ipt__transpose_tile(problem, units, 2, &stage->swap.side, &chunk);
-    stage->swap.local_bytes =
-        ipt__round_up(2 * stage->swap.side * (stage->swap.side * chunk + 1) * problem->unit_bytes, 1024);
+    stage->as.swap.places = 2;
+    stage->as.swap.group_size = problem->limits.group_size;
+    ipt__transpose_tile(problem, units, 2, &stage->as.swap.side, &chunk);
+    stage->as.swap.local_bytes =
+        ipt__round_up(2 * stage->as.swap.side * (stage->as.swap.side * chunk + 1) * problem->unit_bytes, 1024);
+}
+
+static int ipt__reverses_swap(const ipt__layout *layout, const ipt__stage *stage)
+{
+    return ipt__reverses_alone(layout, stage) && stage->as.swap.turns;
 }
 
 static IPT__RARE double ipt__cost_swap(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     const int alone = layout->stage_count == 1 && stage->instances == 1;
     ipt__swap_tile(problem, stage, alone);
-    return (ipt__problem_swaps(problem) || stage->swap.turns ? ipt__tunings[problem->limits.cpu].swap
-                                                             : ipt__tunings[problem->limits.cpu].swap_units) *
+    return (ipt__problem_swaps(problem) || stage->as.swap.turns ? ipt__tunings[problem->limits.cpu].swap
+                                                                : ipt__tunings[problem->limits.cpu].swap_units) *
            ipt__batch_bytes(problem);
 }
 
 static IPT__RARE ipt_result ipt__kernels_swap(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
-    params.tile = (cl_uint)stage->swap.side;
-    params.local_bytes = (cl_uint)stage->swap.local_bytes;
-    if (stage->swap.side <= IPT__SMALL_TILE)
+    params.tile = (cl_uint)stage->as.swap.side;
+    params.local_bytes = (cl_uint)stage->as.swap.local_bytes;
+    if (stage->as.swap.side <= IPT__SMALL_TILE)
         return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_swap, params, &stage->kernels[0]);
-    params.group_size = (cl_uint)stage->swap.group_size;
+    params.group_size = (cl_uint)stage->as.swap.group_size;
     params.reversed = ipt__reversed_param(stage->reversed_cols, stage->reversed_rows);
     return ipt__plan_kernel_within(plan, IPT__KERNEL_swap, params, &stage->kernels[0]);
 }
@@ -7130,17 +7194,17 @@ static IPT__RARE ipt_result ipt__kernels_swap(ipt_plan *plan, ipt__stage *stage,
 static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const size_t units = ipt__stage_units(problem, stage), side = stage->swap.side;
+    const size_t units = ipt__stage_units(problem, stage), side = stage->as.swap.side;
     size_t side_of_two, chunk = 1;
     cl_ulong parts, groups; /* per matrix; in total */
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__swap_arguments *const a = &launch.arguments.swap;
     if (side <= IPT__SMALL_TILE)
         ipt__transpose_tile(problem, units, 2, &side_of_two, &chunk);
-    a->tile_vectors = (cl_uint)ipt__tile_vectors(&stage->swap.tile, side);
-    a->pitch = (cl_uint)stage->swap.tile.pitch;
-    a->skew = (cl_uint)stage->swap.tile.skew;
-    a->run_lanes = (cl_uint)stage->swap.tile.run_lanes;
+    a->tile_vectors = (cl_uint)ipt__tile_vectors(&stage->as.swap.tile, side);
+    a->pitch = (cl_uint)stage->as.swap.tile.pitch;
+    a->skew = (cl_uint)stage->as.swap.tile.skew;
+    a->run_lanes = (cl_uint)stage->as.swap.tile.run_lanes;
     a->matrix_stride = ipt__matrix_stride(problem);
     a->instance_stride = problem->pitched ? ipt__extent_units(problem) : ipt__instance_units(problem, stage);
     a->instances_per_matrix = (cl_uint)stage->instances;
@@ -7151,7 +7215,7 @@ static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage
     a->chunk_units = (cl_uint)chunk;
     a->chunks = (cl_uint)ipt__ceil_divide(units, chunk);
     parts = (cl_ulong)a->tiles * (a->tiles + 1) / 2 * a->chunks;
-    if (stage->swap.places == 4) { /* the tiles of a quarter */
+    if (stage->as.swap.places == 4) { /* the tiles of a quarter */
         a->tiles = (cl_uint)ipt__ceil_divide(stage->rows - stage->rows / 2, side);
         parts = (cl_ulong)a->tiles * ipt__ceil_divide(stage->rows / 2, side);
     }
@@ -7174,7 +7238,7 @@ static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage
 static IPT__RARE void ipt__describe_swap(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__describe_grid(out, plan, stage, "swap");
-    ipt__text_add(out, ", %s of tiles through local memory", stage->swap.places == 4 ? "fours" : "pairs");
+    ipt__text_add(out, ", %s of tiles through local memory", stage->as.swap.places == 4 ? "fours" : "pairs");
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }
@@ -7326,10 +7390,16 @@ static ipt__need ipt__need_wave(const ipt__problem *problem, const ipt__layout *
     return need;
 }
 
+static size_t ipt__words_wave(const ipt__stage *stage)
+{
+    return ipt__slot_length(stage) * stage->length;
+}
+
 static IPT__RARE double ipt__cost_wave(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout;
-    return ipt__slot_factor(problem, stage, ipt__tunings[problem->limits.cpu].wave) * ipt__batch_bytes(problem);
+    return ipt__slot_factor(problem, stage, ipt__tunings[problem->limits.cpu].wave, stage->row_slots != 0) *
+           ipt__batch_bytes(problem);
 }
 
 static IPT__RARE ipt_result ipt__kernels_wave(ipt_plan *plan, ipt__stage *stage, ipt__params params)
@@ -7524,17 +7594,17 @@ static IPT__RARE ipt_result ipt__launch_spread(ipt__launcher *to, const ipt__sta
         ipt__transpose_arguments *const a = &launch.arguments.transpose;
         ipt_result result;
         launch.given = second ? 2 : 1;
-        launch.instance_units = stage->rows * stage->spread[second];
-        a->source_base = stage->spread_before[0];
-        a->target_base = stage->spread_before[1];
+        launch.instance_units = stage->rows * stage->as.spread.distance[second];
+        a->source_base = stage->as.spread.before[0];
+        a->target_base = stage->as.spread.before[1];
         *(second ? &a->source_base : &a->target_base) = to->plan->layout.scratch_offset / problem->unit_bytes;
         a->source_matrix_stride = second ? instance : ipt__matrix_stride(problem);
         a->target_matrix_stride = second ? ipt__matrix_stride(problem) : instance;
         a->instances_per_matrix = 1;
         a->rows = second ? stage->cols : stage->rows;
         a->cols = second ? stage->rows : stage->cols;
-        a->source_row_stride = second ? a->cols * units : stage->spread[0];
-        a->target_row_stride = second ? stage->spread[1] : a->rows * units;
+        a->source_row_stride = second ? a->cols * units : stage->as.spread.distance[0];
+        a->target_row_stride = second ? stage->as.spread.distance[1] : a->rows * units;
         a->element_units = (cl_uint)units;
         result = ipt__launch_transpose(to, &launch);
         if (result)
@@ -7547,8 +7617,8 @@ static IPT__RARE void ipt__describe_spread(ipt__text *out, const ipt_plan *plan,
 {
     const size_t unit = plan->problem.unit_bytes;
     ipt__text_add(out, "spread: %zu x (%zu rows of %zu bytes) from %zu to %zu bytes apart", stage->instances,
-                  stage->rows, stage->cols * plan->problem.desc.elem_size, stage->spread[0] * unit,
-                  stage->spread[1] * unit);
+                  stage->rows, stage->cols * plan->problem.desc.elem_size, stage->as.spread.distance[0] * unit,
+                  stage->as.spread.distance[1] * unit);
     ipt__describe_end(out, stage);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -7576,7 +7646,7 @@ static size_t ipt__chunk_breadth(const ipt__problem *problem, int tall, size_t y
 static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, size_t length, size_t short_side,
                              size_t panels)
 {
-    ipt__chunks *const chunks = &stage->panel;
+    ipt__chunks *const chunks = &stage->as.panel;
     const size_t size = problem->desc.elem_size, vectors = problem->panel.local_bytes / 16;
     const size_t slack = 16 - problem->unit_bytes; /* bytes of the first vector that a run may not use */
     const size_t row = short_side * size, tail = stage->tail_length ? 1 : 0, half = problem->panel.resident / 2;
@@ -7665,11 +7735,22 @@ static int ipt__chunk_holds(const ipt__problem *problem, ipt__chunks *chunks, si
            chunks->held_row * chunks->y <= kernel->registers * kernel->group_size;
 }
 
+static ipt__control ipt__control_panel(const ipt__problem *problem, const ipt__stage *stage)
+{
+    const ipt__chunks *const chunks = &stage->as.panel;
+    const size_t units =
+        ipt__max(ipt__instance_units(problem, stage), problem->pitched ? stage->rows * ipt__source_row(problem) : 0);
+    ipt__control control = ipt__control_nothing(problem, stage);
+    control.words = IPT__CONTROL_WORDS + chunks->ticket_groups * chunks->blocks * problem->desc.batch;
+    control.alone = ipt__max(units / IPT__WINDOWS, (size_t)IPT__WINDOW_UNITS) / 32 + 1;
+    return control;
+}
+
 /* The cost model's factor for GPU kernels: constants from IPT__TUNING_LIST, lengths in bytes. */
 static double ipt__panel_factor(const ipt__problem *problem, const ipt__stage *stage)
 {
     const ipt__tuning *const model = &ipt__tunings[0];
-    const ipt__chunks *const chunks = &stage->panel;
+    const ipt__chunks *const chunks = &stage->as.panel;
     const double size = (double)problem->desc.elem_size, length = (double)ipt__slot_length(stage);
     const double panel = (double)ipt__instance_units(problem, stage) * (double)problem->unit_bytes;
     const double unread = 1 - 0.8 * (double)stage->tail_length / length;
@@ -7689,8 +7770,8 @@ static IPT__RARE double ipt__cost_panel(const ipt__problem *problem, const ipt__
 static IPT__RARE ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     params.index_bits = 32;
-    params.tall = (cl_uint)stage->panel.tall;
-    params.narrow = (cl_uint)stage->panel.narrow;
+    params.tall = (cl_uint)stage->as.panel.tall;
+    params.narrow = (cl_uint)stage->as.panel.narrow;
     params.reversed = ipt__reversed_param(stage->reversed_cols, stage->reversed_rows);
     params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
     params.group_size = (cl_uint)plan->problem.panel.group_size;
@@ -7704,7 +7785,7 @@ static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stag
 {
     const ipt__problem *const problem = &to->plan->problem;
     const ipt__layout *const layout = &to->plan->layout;
-    const ipt__chunks *const chunks = &stage->panel;
+    const ipt__chunks *const chunks = &stage->as.panel;
     const cl_ulong units = problem->element_units;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__panel_arguments *const a = &launch.arguments.panel;
@@ -7753,7 +7834,7 @@ static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stag
 
 static IPT__RARE void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
-    const ipt__chunks *const chunks = &stage->panel;
+    const ipt__chunks *const chunks = &stage->as.panel;
     ipt__describe_grid(out, plan, stage, "panels together");
     if (chunks->across * chunks->down > 1)
         ipt__text_add(out, ", each held by %zu work-groups", chunks->across * chunks->down);
@@ -7778,34 +7859,48 @@ static IPT__RARE void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, 
 /* Flag bytes of one instance of a shuffle. */
 static size_t ipt__flag_bytes(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return ipt__ceil_divide(stage->rows * stage->cols, ipt__word_flags(problem, stage)) * 4 * stage->shuffle.pieces;
+    return ipt__ceil_divide(stage->rows * stage->cols, ipt__word_flags(problem, stage, stage->as.shuffle.spread)) * 4 *
+           stage->as.shuffle.pieces;
 }
 
 static IPT__RARE ipt__need ipt__need_shuffle(const ipt__problem *problem, const ipt__layout *layout,
                                              const ipt__stage *stage)
 {
     ipt__need need = ipt__need_nothing(problem, layout, stage);
-    if (!stage->shuffle.pairs && !(stage->shuffle.chains && layout->cooperative))
+    if (!stage->as.shuffle.pairs && !(stage->as.shuffle.chains && layout->cooperative))
         need.instance = ipt__flag_bytes(problem, stage);
     return need;
+}
+
+static ipt__control ipt__control_shuffle(const ipt__problem *problem, const ipt__stage *stage)
+{
+    ipt__control control = ipt__control_nothing(problem, stage);
+    if (stage->as.shuffle.chains)
+        control.flags = ipt__flag_bytes(problem, stage) / 4 * problem->desc.batch;
+    return control;
+}
+
+static size_t ipt__words_shuffle(const ipt__stage *stage)
+{
+    return stage->inner_rows ? 0 : stage->length;
 }
 
 /* Cuts super-elements into pieces that one sub-group holds. An unaligned piece touches one vector more. */
 static void ipt__chains_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
     const size_t units = ipt__stage_units(problem, stage), most = 16 * (IPT__PIECE_VECTORS - 2) / problem->unit_bytes;
-    stage->shuffle.chains = 1;
-    stage->shuffle.pieces = ipt__ceil_divide(units, most);
-    stage->shuffle.piece_units = ipt__min(units, most);
+    stage->as.shuffle.chains = 1;
+    stage->as.shuffle.pieces = ipt__ceil_divide(units, most);
+    stage->as.shuffle.piece_units = ipt__min(units, most);
     /* A run of b bytes in units of u touches at most (b + 31 - u) / 16 vectors. */
-    stage->shuffle.piece_vectors =
-        ipt__round_up((stage->shuffle.piece_units * problem->unit_bytes + 31 - problem->unit_bytes) / 16, 32);
+    stage->as.shuffle.piece_vectors =
+        ipt__round_up((stage->as.shuffle.piece_units * problem->unit_bytes + 31 - problem->unit_bytes) / 16, 32);
 }
 
 /* Chains that a sub-group follows at once. Short pieces allow more; too many leave sub-groups idle. */
 static size_t ipt__chains_at_once(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return stage->shuffle.piece_units * problem->unit_bytes <= 640 ? 4 : 2;
+    return stage->as.shuffle.piece_units * problem->unit_bytes <= 640 ? 4 : 2;
 }
 
 /* The units of local memory that a super-element takes which is transposed on its way: see ipt_held_at in
@@ -7835,8 +7930,8 @@ static void ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
         ipt__chains_pieces(problem, stage);
         return;
     }
-    stage->shuffle.piece_units = ipt__min(units, piece);
-    stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
+    stage->as.shuffle.piece_units = ipt__min(units, piece);
+    stage->as.shuffle.pieces = ipt__ceil_divide(units, stage->as.shuffle.piece_units);
 }
 
 /* Whether the super-elements of a square change places in pairs. An H200 moved 224 x 224 of 768 bytes at 0.93 of the
@@ -7854,16 +7949,16 @@ static void ipt__shuffle_pairs(const ipt__problem *problem, ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
     const size_t units = ipt__stage_units(problem, stage), group = ipt__min(128, limits->group_size);
-    stage->kind = IPT__STAGE_SHUFFLE;
-    stage->shuffle.pairs = 1;
+    ipt__stage_become(stage, IPT__STAGE_SHUFFLE);
+    stage->as.shuffle.pairs = 1;
     stage->lanes = stage->workers = 1;
     if (!limits->cpu) {
         while (stage->lanes < group && stage->lanes * 4 < units)
             stage->lanes *= 2;
         stage->workers = group / stage->lanes;
     }
-    stage->shuffle.piece_units = ipt__min(units, IPT__PAIRS_PIECE / problem->unit_bytes);
-    stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
+    stage->as.shuffle.piece_units = ipt__min(units, IPT__PAIRS_PIECE / problem->unit_bytes);
+    stage->as.shuffle.pieces = ipt__ceil_divide(units, stage->as.shuffle.piece_units);
 }
 
 static double ipt__chains_factor(const ipt__problem *problem, const ipt__stage *stage)
@@ -7871,8 +7966,8 @@ static double ipt__chains_factor(const ipt__problem *problem, const ipt__stage *
     const ipt__tuning *const model = &ipt__tunings[0];
     const size_t size = problem->desc.elem_size, slot = stage->length * size,
                  stride = stage->row_slots ? stage->row_stride * size : slot;
-    const double bytes = (double)stage->shuffle.piece_units * (double)problem->unit_bytes;
-    const double idle = 1 - bytes / (16.0 * (double)stage->shuffle.piece_vectors);
+    const double bytes = (double)stage->as.shuffle.piece_units * (double)problem->unit_bytes;
+    const double idle = 1 - bytes / (16.0 * (double)stage->as.shuffle.piece_vectors);
     const double cut = slot % 128 || stride % 128 ? model->cut + model->cut_step / bytes : 0;
     return model->chains + model->chains_step / bytes + cut + model->idle * idle;
 }
@@ -7881,15 +7976,15 @@ static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt
 {
     const double length = (double)stage->length * (double)problem->desc.elem_size;
     const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
-    double factor = stage->shuffle.pairs        ? stage->shuffle.inner_rows ? model->pairs_inner : model->pairs
-                    : stage->shuffle.inner_rows ? model->shuffle_inner
-                                                : 1 + model->shuffle_overhead / length;
-    if (stage->shuffle.chains) {
+    double factor = stage->as.shuffle.pairs ? stage->inner_rows ? model->pairs_inner : model->pairs
+                    : stage->inner_rows     ? model->shuffle_inner
+                                            : 1 + model->shuffle_overhead / length;
+    if (stage->as.shuffle.chains) {
         factor = ipt__chains_factor(problem, stage);
         if (layout->cooperative)
             return factor * ipt__batch_bytes(problem);
     }
-    return ipt__slot_factor(problem, stage, factor) * ipt__batch_bytes(problem);
+    return ipt__slot_factor(problem, stage, factor, !stage->as.shuffle.chains) * ipt__batch_bytes(problem);
 }
 
 /* Kernel chains, of sub-groups if the device's can be trusted. */
@@ -7897,7 +7992,7 @@ static IPT__RARE ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stag
 {
     const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
     ipt_result result;
-    params.piece_vectors = (cl_uint)stage->shuffle.piece_vectors;
+    params.piece_vectors = (cl_uint)stage->as.shuffle.piece_vectors;
     params.chains = (cl_uint)ipt__chains_at_once(&plan->problem, stage);
     result = ipt__sub_groups_get(plan->context, &params, cache_only);
     if (!result)
@@ -7911,7 +8006,7 @@ static IPT__RARE ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stag
 
 static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
-    params.flag_spread = (cl_uint)(32 / ipt__word_flags(&plan->problem, stage));
+    params.flag_spread = (cl_uint)(32 / ipt__word_flags(&plan->problem, stage, stage->as.shuffle.spread));
     params.group_size = params.lanes; /* one work-group per chain */
     if (stage->lanes) {
         params.lanes = (cl_uint)stage->lanes;
@@ -7920,10 +8015,10 @@ static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *sta
     if (stage->variant)
         params.registers = stage->variant->registers;
     params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
-    params.inner = stage->shuffle.inner_rows != 0;
-    if (stage->shuffle.pairs)
+    params.inner = stage->inner_rows != 0;
+    if (stage->as.shuffle.pairs)
         return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pairs, params, &stage->kernels[0]);
-    if (stage->shuffle.chains)
+    if (stage->as.shuffle.chains)
         return ipt__kernels_chains(plan, stage, params);
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_shuffle, params, &stage->kernels[0]);
 }
@@ -7956,8 +8051,8 @@ static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__sta
     a->flags_base = (layout->cooperative ? layout->flags_offset : layout->scratch_offset) / 4;
     a->grid_slots = (cl_ulong)stage->rows * stage->cols;
     a->words = ipt__ceil_divide((size_t)a->grid_slots, 32);
-    a->pieces = stage->shuffle.pieces;
-    a->piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
+    a->pieces = stage->as.shuffle.pieces;
+    a->piece_units = (cl_uint)(stage->as.shuffle.piece_units / scale);
     a->total_words = a->words * a->pieces * to->instances * to->matrices;
     a->rows = stage->rows;
     a->cols = stage->cols;
@@ -7969,12 +8064,12 @@ static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__sta
         a->gap_rows = a->gap_rows_each * to->matrices;
         a->gap_begin = stage->row_slots * units / scale;
         a->gap_units = (cl_uint)(stage->tail_length * element_units / scale);
-        a->gap_restore = (cl_uint)stage->shuffle.gap_restore;
+        a->gap_restore = (cl_uint)stage->as.shuffle.gap_restore;
         a->saved_stride = layout->saved_units / scale;
     }
     /* One sub-group for each that the device runs at once, limited by the number of start slots. */
     most = problem->limits.compute_units *
-           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->shuffle.piece_vectors * params->chains)));
+           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->as.shuffle.piece_vectors * params->chains)));
     a->words_each = ipt__ceil_divide((size_t)a->total_words, most);
     runs = ipt__ceil_divide((size_t)a->total_words, (size_t)a->words_each);
     for (a->parts = 1; a->parts < 8 && 2 * a->parts * runs <= most;)
@@ -8000,16 +8095,16 @@ static IPT__RARE ipt_result ipt__launch_pairs(ipt__launcher *to, const ipt__stag
     a->width = stage->rows | 1;
     a->pairs = a->side * (a->side + 1) / 2;
     a->total_pairs = a->pairs * to->instances * to->matrices;
-    a->pieces = stage->shuffle.pieces;
+    a->pieces = stage->as.shuffle.pieces;
     a->super_units = ipt__stage_units(problem, stage) / scale;
-    a->piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
-    a->inner_rows = (cl_uint)stage->shuffle.inner_rows;
-    a->inner_cols = (cl_uint)stage->shuffle.inner_cols;
+    a->piece_units = (cl_uint)(stage->as.shuffle.piece_units / scale);
+    a->inner_rows = (cl_uint)stage->inner_rows;
+    a->inner_cols = (cl_uint)stage->inner_cols;
     a->element_units = (cl_uint)problem->element_units;
     launch.groups = ipt__ceil_divide((size_t)(a->total_pairs * a->pieces), stage->workers);
     a->turns = (cl_uint)ipt__ceil_divide(launch.groups, most);
     launch.groups = ipt__ceil_divide(launch.groups, a->turns);
-    launch.bytes = stage->shuffle.inner_rows ? ipt__inner_bytes(problem, stage) : 16;
+    launch.bytes = stage->inner_rows ? ipt__inner_bytes(problem, stage) : 16;
     return ipt__launch_add(to, &launch);
 }
 
@@ -8023,32 +8118,32 @@ static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__st
     const size_t scale = launch.plan_units;
     ipt__shuffle_arguments *const a = &launch.arguments.shuffle;
     ipt_result result;
-    if (stage->shuffle.chains)
+    if (stage->as.shuffle.chains)
         return ipt__launch_chains(to, stage);
-    if (stage->shuffle.pairs)
+    if (stage->as.shuffle.pairs)
         return ipt__launch_pairs(to, stage);
     a->instance_stride = launch.instance_units = ipt__instance_units(problem, stage) / scale;
     a->matrix_stride = ipt__matrix_stride(problem) / scale;
     a->instances_per_matrix = to->instances;
     a->flags_base = scratch / 4;
-    a->words = ipt__ceil_divide(grid_slots, ipt__word_flags(problem, stage));
-    a->total_words = a->words * stage->shuffle.pieces * to->instances * to->matrices;
+    a->words = ipt__ceil_divide(grid_slots, ipt__word_flags(problem, stage, stage->as.shuffle.spread));
+    a->total_words = a->words * stage->as.shuffle.pieces * to->instances * to->matrices;
     a->grid_slots = grid_slots;
     a->rows = stage->rows;
     a->cols = stage->cols;
     a->row_slots = stage->row_slots ? stage->row_slots : 1;
     a->row_stride = (stage->row_slots ? stage->row_stride * problem->element_units : units) / scale;
     a->super_units = units / scale;
-    a->pieces = stage->shuffle.pieces;
-    a->piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
-    a->inner_rows = (cl_uint)stage->shuffle.inner_rows;
-    a->inner_cols = (cl_uint)stage->shuffle.inner_cols;
+    a->pieces = stage->as.shuffle.pieces;
+    a->piece_units = (cl_uint)(stage->as.shuffle.piece_units / scale);
+    a->inner_rows = (cl_uint)stage->inner_rows;
+    a->inner_cols = (cl_uint)stage->inner_cols;
     a->element_units = (cl_uint)problem->element_units;
     /* Each work-group strides over the flag words and starts a chain at each clear bit. A few groups per compute unit
      * saturate its memory. */
     launch.groups = ipt__min((size_t)a->total_words, limits->compute_units * (limits->cpu ? 4 : 32));
-    launch.bytes = 2 * stage->shuffle.piece_units * problem->unit_bytes;
-    if (stage->shuffle.inner_rows) {
+    launch.bytes = 2 * stage->as.shuffle.piece_units * problem->unit_bytes;
+    if (stage->inner_rows) {
         launch.groups = ipt__min(ipt__ceil_divide((size_t)a->total_words, stage->workers),
                                  limits->compute_units * (limits->cpu ? 4 : 64));
         launch.bytes = ipt__inner_bytes(problem, stage);
@@ -8056,9 +8151,9 @@ static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__st
     if (stage->variant) {
         launch.groups = ipt__persistent_groups(problem, stage->lanes * stage->workers,
                                                ipt__ceil_divide((size_t)a->total_words, stage->workers));
-        launch.bytes = stage->variant->registers   ? 16
-                       : stage->shuffle.inner_rows ? launch.bytes
-                                                   : stage->workers * launch.bytes;
+        launch.bytes = stage->variant->registers ? 16
+                       : stage->inner_rows       ? launch.bytes
+                                                 : stage->workers * launch.bytes;
     }
     result = ipt__launch_clear(to, scratch, (size_t)a->total_words * 4);
     return result ? result : ipt__launch_add(to, &launch);
@@ -8068,13 +8163,13 @@ static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan
 {
     ipt__text_add(out, "shuffle: %zu x (%zu x %zu super-elements of %zu elements, %zu bytes)", stage->instances,
                   stage->rows, stage->cols, stage->length, ipt__super_bytes(plan, stage));
-    if (stage->shuffle.inner_rows)
-        ipt__text_add(out, ", each transposed as %zu x %zu", stage->shuffle.inner_rows, stage->shuffle.inner_cols);
-    if (stage->shuffle.pairs)
+    if (stage->inner_rows)
+        ipt__text_add(out, ", each transposed as %zu x %zu", stage->inner_rows, stage->inner_cols);
+    if (stage->as.shuffle.pairs)
         ipt__text_add(out, ", in pairs");
-    if (stage->shuffle.pieces > 1)
-        ipt__text_add(out, ", in %zu pieces", stage->shuffle.pieces);
-    if (stage->shuffle.chains) {
+    if (stage->as.shuffle.pieces > 1)
+        ipt__text_add(out, ", in %zu pieces", stage->as.shuffle.pieces);
+    if (stage->as.shuffle.chains) {
         const ipt__params *const params = &plan->kernels[stage->kernels[0]].program->params;
         ipt__text_add(out, ", %u chains to each of %s of %u work-items", (unsigned)params->chains,
                       params->sub_group ? "sub-groups" : "work-groups", (unsigned)params->lanes);
@@ -8092,10 +8187,29 @@ static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan
 static ipt__need ipt__need_exchange(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
 {
     ipt__need need = ipt__need_nothing(problem, layout, stage);
-    if (!stage->bands.together)
-        *(stage->bands.workers ? &need.stage : &need.instance) =
-            stage->bands.height * stage->bands.cols * problem->desc.elem_size;
+    if (!stage->as.bands.together)
+        *(stage->as.bands.workers ? &need.stage : &need.instance) =
+            stage->as.bands.height * stage->as.bands.cols * problem->desc.elem_size;
     return need;
+}
+
+/* Cooperative bands: one word for each position and chunk, and the flags of a single work-group that moves a band, one
+ * bit for each unit of a band or of a range. One launch of waves: counters, each in a cache line. */
+static ipt__control ipt__bands_control(const ipt__problem *problem, const ipt__bands *bands)
+{
+    ipt__control control = {0, 0, 0};
+    if (bands->together) {
+        control.words = IPT__CONTROL_WORDS + problem->desc.batch * bands->positions * (1 + bands->chunks);
+        control.alone =
+            ipt__ceil_divide(bands->tall ? bands->height * bands->row_units : bands->width * bands->column_units, 32);
+    } else if (bands->workers)
+        control.words = 16 * (1 + bands->workers);
+    return control;
+}
+
+static ipt__control ipt__control_exchange(const ipt__problem *problem, const ipt__stage *stage)
+{
+    return ipt__bands_control(problem, &stage->as.bands);
 }
 
 /* The same for cooperative bands: 1 if their runs are no whole words. */
@@ -8103,24 +8217,6 @@ static size_t ipt__bands_block(const ipt__problem *problem, int tall, size_t hei
 {
     const size_t columns = ipt__problem_block(problem);
     return tall && height % columns == 0 ? columns : 1;
-}
-
-/* Words of a control block for cooperative bands. */
-static size_t ipt__bands_control_words(const ipt__problem *problem, const ipt__bands *bands)
-{
-    return IPT__CONTROL_WORDS + problem->desc.batch * bands->positions * (1 + bands->chunks);
-}
-
-/* The same for bands in one launch of waves: counters, each in a cache line. */
-static size_t ipt__waves_control_words(const ipt__bands *bands)
-{
-    return 16 * (1 + bands->workers);
-}
-
-/* Words of the flags with which a single work-group moves a band: one bit for each unit of a band or of a range. */
-static size_t ipt__bands_alone_words(const ipt__bands *bands)
-{
-    return ipt__ceil_divide(bands->tall ? bands->height * bands->row_units : bands->width * bands->column_units, 32);
 }
 
 /* The part of cooperative bands' factor that depends on how columns move, one by one. */
@@ -8181,14 +8277,14 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
 static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout;
-    return ipt__bands_cost(problem, &stage->bands);
+    return ipt__bands_cost(problem, &stage->as.bands);
 }
 
 static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     ipt_result result;
-    params.tall = (cl_uint)stage->bands.tall;
-    if (stage->bands.together) {
+    params.tall = (cl_uint)stage->as.bands.tall;
+    if (stage->as.bands.together) {
         params.reversed = ipt__reversed_param(ipt__reversed_runs(stage), ipt__reversed_columns(stage));
         params.local_bytes = (cl_uint)plan->problem.exchange.local_bytes;
         params.group_size = (cl_uint)plan->problem.exchange.group_size;
@@ -8197,7 +8293,7 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
         params.groups_at_once = ipt__exchange_groups(&params);
         return ipt__plan_kernel_get(plan, IPT__KERNEL_exchange, params, &stage->kernels[0]);
     }
-    if (stage->bands.workers)
+    if (stage->as.bands.workers)
         return ipt__plan_kernel_get(plan, IPT__KERNEL_waves, params, &stage->kernels[0]);
     result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
     return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_runs, params, &stage->kernels[1]);
@@ -8220,7 +8316,7 @@ static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__s
 {
     const ipt__problem *const problem = &to->plan->problem;
     const ipt__layout *const layout = &to->plan->layout;
-    const ipt__bands *const bands = &stage->bands;
+    const ipt__bands *const bands = &stage->as.bands;
     const cl_ulong units = problem->element_units;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__exchange_arguments *const a = &launch.arguments.exchange;
@@ -8272,7 +8368,7 @@ static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__s
 static IPT__RARE ipt__runs_arguments ipt__bands_arguments(const ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const ipt__bands *const bands = &stage->bands;
+    const ipt__bands *const bands = &stage->as.bands;
     const cl_ulong units = problem->element_units;
     ipt__runs_arguments arguments, *const a = &arguments;
     memset(a, 0, sizeof *a);
@@ -8303,7 +8399,7 @@ static IPT__RARE ipt_result ipt__launch_waves(ipt__launcher *to, const ipt__stag
 {
     const ipt__problem *const problem = &to->plan->problem;
     const ipt__layout *const layout = &to->plan->layout;
-    const ipt__bands *const bands = &stage->bands;
+    const ipt__bands *const bands = &stage->as.bands;
     const size_t tile = IPT__WAVES_COLUMNS, run = bands->height * problem->desc.elem_size;
     const ipt__runs_arguments shared = ipt__bands_arguments(to, stage);
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
@@ -8332,7 +8428,7 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
 {
     const ipt__problem *const problem = &to->plan->problem;
     const ipt__limits *const limits = &problem->limits;
-    const ipt__bands *const bands = &stage->bands;
+    const ipt__bands *const bands = &stage->as.bands;
     const cl_ulong units = problem->element_units, band = (cl_ulong)bands->height * bands->cols * units;
     const cl_ulong slabs = to->plan->layout.scratch_offset / problem->unit_bytes;
     const size_t group_bytes = limits->cpu ? 32768 : 16384;
@@ -8381,7 +8477,7 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
 
 static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
-    const ipt__bands *const bands = &stage->bands;
+    const ipt__bands *const bands = &stage->as.bands;
     ipt__text_add(out, "exchange: %zu bands of %zu %s, ranges of %zu %s, runs of %zu bytes, %zu and %zu left over",
                   bands->number, bands->height, bands->tall ? "rows" : "columns", bands->width,
                   bands->tall ? "columns" : "rows", bands->height * plan->problem.desc.elem_size, bands->rest_rows,
@@ -8421,7 +8517,7 @@ static IPT__RARE ipt_result ipt__launch_pttwac_010(ipt__launcher *to, const ipt_
     a->rows = (cl_uint)stage->rows;
     a->cols = (cl_uint)stage->cols;
     a->element_units = (cl_uint)problem->element_units;
-    a->flag_words = (cl_uint)ipt__ceil_divide(a->instance_units, ipt__word_flags(problem, stage));
+    a->flag_words = (cl_uint)ipt__ceil_divide(a->instance_units, ipt__word_flags(problem, stage, 0));
     launch.bytes = 4 * (size_t)(a->flag_words + (stage->variant->flag_layout == 1 ? a->flag_words / 32 : 0));
     launch.groups = ipt__persistent_groups(problem, problem->limits.group_size, (size_t)a->instances);
     return ipt__launch_add(to, &launch);
@@ -8517,29 +8613,38 @@ static IPT__RARE void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, co
 
 /* The functions of every kind of stage. */
 
-static const struct {
+typedef struct ipt__stage_functions {
+    /* Workspace, besides the control blocks of waiting work-groups; those. */
     ipt__need (*need)(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage);
+    ipt__control (*control)(const ipt__problem *problem, const ipt__stage *stage);
+    /* Bytes that a copy would move in the same time, without launches. */
     double (*cost)(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage);
-} ipt__stage_planners[] = {
-#define IPT__STAGE_PLANNER(kind, need, cost, kernels, describe, launch) {ipt__need_##need, ipt__cost_##cost},
-    IPT__STAGE_LIST(IPT__STAGE_PLANNER, IPT__IF_PAPERS(IPT__STAGE_PLANNER, IPT__NO_STAGE_PLANNER))};
+    int (*reverses)(const ipt__layout *layout, const ipt__stage *stage);
+    size_t (*words)(const ipt__stage *stage);
+    ipt_result (*kernels)(ipt_plan *plan, ipt__stage *stage, ipt__params params);
+    void (*describe)(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage);
+    ipt_result (*launch)(ipt__launcher *to, const ipt__stage *stage);
+} ipt__stage_functions;
 
-static ipt_result (*const ipt__stage_kernels[])(ipt_plan *plan, ipt__stage *stage, ipt__params params) = {
-#define IPT__STAGE_KERNELS(kind, need, cost, kernels, describe, launch) ipt__kernels_##kernels,
-    IPT__STAGE_LIST(IPT__STAGE_KERNELS, IPT__IF_PAPERS(IPT__STAGE_KERNELS, IPT__NO_FUNCTION))};
+static const ipt__stage_functions ipt__stage_kinds[] = {
+#define IPT__STAGE_FUNCTIONS(need, control, cost, reverses, words, kernels, describe, launch)                          \
+    {ipt__need_##need,   ipt__control_##control, ipt__cost_##cost,         ipt__reverses_##reverses,                   \
+     ipt__words_##words, ipt__kernels_##kernels, ipt__describe_##describe, ipt__launch_##launch},
+#define IPT__STAGE_ROW(kind, traits, functions) IPT__STAGE_FUNCTIONS functions
+#ifndef IPT_NO_PAPERS
+#define IPT__STAGE_ROW_OF_PAPERS(kind, traits, functions) IPT__STAGE_FUNCTIONS functions
+#else
+#define IPT__STAGE_ROW_OF_PAPERS(kind, traits, functions) {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+#endif
+    IPT__STAGE_LIST(IPT__STAGE_ROW, IPT__STAGE_ROW_OF_PAPERS)};
 
 /* Gets all kernels of a stage. */
 static ipt_result ipt__stage_get_kernels(ipt_plan *plan, ipt__stage *stage)
 {
-    const size_t tiles = stage->kind == IPT__STAGE_SWAP ? 2 : 1;
-    ipt__params params = ipt__plan_params(&plan->problem, ipt__stage_units(&plan->problem, stage), tiles);
+    ipt__params params = ipt__plan_params(&plan->problem, ipt__stage_units(&plan->problem, stage));
     ipt__params_apply(&params, &plan->problem.desc, stage->apply);
-    return ipt__stage_kernels[stage->kind](plan, stage, params);
+    return ipt__stage_kinds[stage->kind].kernels(plan, stage, params);
 }
-
-static ipt_result (*const ipt__stage_launchers[])(ipt__launcher *to, const ipt__stage *stage) = {
-#define IPT__STAGE_LAUNCHER(kind, need, cost, kernels, describe, launch) ipt__launch_##launch,
-    IPT__STAGE_LIST(IPT__STAGE_LAUNCHER, IPT__IF_PAPERS(IPT__STAGE_LAUNCHER, IPT__NO_FUNCTION))};
 
 /* Adds the launches of one kind of turn, for all offsets. */
 static IPT__RARE ipt_result ipt__turn_launch(ipt__launcher *to, const ipt__stage *stage)
@@ -8548,12 +8653,12 @@ static IPT__RARE ipt_result ipt__turn_launch(ipt__launcher *to, const ipt__stage
     ipt_result result;
     to->by_units = 1;
     to->by_words = !words;
-    result = ipt__stage_launchers[stage->kind](to, stage);
+    result = ipt__stage_kinds[stage->kind].launch(to, stage);
     if (result || !words)
         return result;
     to->by_units = 0;
     to->by_words = 1;
-    return ipt__stage_launchers[stage->kind](to, stage);
+    return ipt__stage_kinds[stage->kind].launch(to, stage);
 }
 
 /* Adds a stage and its launches. The instances share workspace, so that they may move some at a time. Gapped targets
@@ -8574,9 +8679,7 @@ static IPT__RARE ipt_result ipt__stage_launch(const ipt_plan *plan, const ipt__s
     turns->instances_at_once =
         ipt__min(stage->instances, stage->instances_at_once ? stage->instances_at_once : stage->instances);
     turns->matrix_stride = ipt__matrix_stride(&plan->problem);
-    turns->backwards = stage->kind == IPT__STAGE_EXCHANGE ? stage->bands.from_last
-                       : stage->kind == IPT__STAGE_SPREAD ? stage->spread[1] > stage->spread[0]
-                                                          : !stage->gapped_source;
+    turns->backwards = stage->last_first;
     matrices[0] = turns->matrices_at_once;
     matrices[1] = batch % turns->matrices_at_once;
     instances[0] = turns->instances_at_once;
@@ -8595,10 +8698,6 @@ static IPT__RARE ipt_result ipt__stage_launch(const ipt_plan *plan, const ipt__s
     turns->end = launches->count;
     return result;
 }
-
-static void (*const ipt__stage_describers[])(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage) = {
-#define IPT__STAGE_DESCRIBER(kind, need, cost, kernels, describe, launch) ipt__describe_##describe,
-    IPT__STAGE_LIST(IPT__STAGE_DESCRIBER, IPT__IF_PAPERS(IPT__STAGE_DESCRIBER, IPT__NO_FUNCTION))};
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/layout                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -8615,7 +8714,7 @@ static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layou
         return;
     stage = ipt__stage_add(layout, IPT__STAGE_TILE, grids.instances, grids.rows, grids.cols, grids.length);
     ipt__pack_choose(problem, stage);
-    if (stage->tile.pack_bytes ||
+    if (stage->as.tile.pack_bytes ||
         ipt__instance_units(problem, stage) * problem->unit_bytes <= ipt__local_budget(&problem->limits))
         return;
     if (ipt__tile_serves_many(problem, stage))
@@ -8625,20 +8724,17 @@ static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layou
         return;
     }
     if (grids.rows == grids.cols) {
-        stage->kind = IPT__STAGE_SWAP;
+        ipt__stage_become(stage, IPT__STAGE_SWAP);
         return;
     }
-    stage->kind = IPT__STAGE_WAVE;
     wave = ipt__need_wave(problem, layout, stage).instance;
-    stage->kind = IPT__STAGE_SHUFFLE;
+    ipt__stage_become(stage, IPT__STAGE_SHUFFLE);
     ipt__shuffle_pieces(problem, stage);
     shuffle = ipt__need_shuffle(problem, layout, stage).instance;
     /* Short super-elements make shuffles slow. */
     if (grids.length * problem->desc.elem_size < 64 ? wave <= budget || wave <= shuffle
                                                     : shuffle > budget && wave < shuffle)
-        stage->kind = IPT__STAGE_WAVE;
-    if (stage->kind == IPT__STAGE_WAVE)
-        memset(&stage->shuffle, 0, sizeof stage->shuffle);
+        ipt__stage_become(stage, IPT__STAGE_WAVE);
 }
 
 /* Sets the offsets of the workspace's parts. */
@@ -8648,23 +8744,13 @@ static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
     int i;
     for (i = 0; i < layout->stage_count; ++i) {
         const ipt__stage *const stage = &layout->stages[i];
-        if (stage->kind == IPT__STAGE_PANEL) {
+        const ipt__control control = ipt__stage_kinds[stage->kind].control(problem, stage);
+        if (control.words) {
             layout->cooperative = 1;
-            layout->control_words =
-                IPT__CONTROL_WORDS + stage->panel.ticket_groups * stage->panel.blocks * problem->desc.batch;
-            const size_t units = ipt__max(ipt__instance_units(problem, stage),
-                                          problem->pitched ? stage->rows * ipt__source_row(problem) : 0);
-            alone = ipt__max(units / IPT__WINDOWS, (size_t)IPT__WINDOW_UNITS) / 32 + 1;
-        } else if (stage->kind == IPT__STAGE_EXCHANGE && stage->bands.together) {
-            layout->cooperative = 1;
-            layout->control_words = ipt__bands_control_words(problem, &stage->bands);
-            alone = ipt__bands_alone_words(&stage->bands);
-        } else if (stage->kind == IPT__STAGE_EXCHANGE && stage->bands.workers) {
-            layout->cooperative = 1;
-            layout->control_words = ipt__waves_control_words(&stage->bands);
-        } else if (stage->shuffle.chains) {
-            flags = ipt__flag_bytes(problem, stage) / 4 * problem->desc.batch;
+            layout->control_words = control.words;
         }
+        flags = ipt__max(flags, control.flags);
+        alone = ipt__max(alone, control.alone);
     }
     if (layout->cooperative) {
         layout->flags_offset = offset += 2 * ipt__round_up(layout->control_words * 4, 256);
@@ -8679,14 +8765,9 @@ static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
 static int ipt__layout_reverses(const ipt__layout *layout)
 {
     int i;
-    for (i = 0; i < layout->stage_count; ++i) {
-        const ipt__stage *const stage = &layout->stages[i];
-        const int alone = layout->stage_count == 1 && stage->instances == 1;
-        if (stage->kind == IPT__STAGE_EXCHANGE ||
-            (alone && (stage->kind == IPT__STAGE_TILE || stage->kind == IPT__STAGE_PANEL ||
-                       (stage->kind == IPT__STAGE_SWAP && stage->swap.turns))))
+    for (i = 0; i < layout->stage_count; ++i)
+        if (ipt__stage_kinds[layout->stages[i].kind].reverses(layout, &layout->stages[i]))
             return i;
-    }
     return -1;
 }
 
@@ -8712,14 +8793,22 @@ static double ipt__stage_share(const ipt__problem *problem, const ipt__layout *l
     }
     if (budget > layout->scratch_offset)
         at_once = ipt__max(1, (budget - layout->scratch_offset) / need);
-    if (stage->kind == IPT__STAGE_WAVE || stage->kind == IPT__STAGE_SPREAD)
+    if (ipt__stage_traits[stage->kind].slabs)
         at_once = ipt__min(at_once, ipt__max(1, slabs / need));
     stage->matrices_at_once = ipt__min(batch, at_once);
-    stage->instances_at_once = stage->kind == IPT__STAGE_EXCHANGE || stage->kind == IPT__STAGE_SPREAD
-                                   ? 1
-                                   : ipt__min(stage->instances, at_once / stage->matrices_at_once);
+    stage->instances_at_once =
+        ipt__stage_traits[stage->kind].in_turn ? 1 : ipt__min(stage->instances, at_once / stage->matrices_at_once);
     return 2.0 * (double)ipt__ceil_divide(batch, stage->matrices_at_once) *
            (double)ipt__ceil_divide(stage->instances, stage->instances_at_once);
+}
+
+/* True if all runs of a stage begin and end at words whenever the batch begins at a word. */
+static int ipt__stage_by_words(const ipt__problem *problem, const ipt__stage *stage)
+{
+    const size_t size = problem->desc.elem_size, run = ipt__stage_kinds[stage->kind].words(stage) * size;
+    return run && !problem->pitched && problem->unit_bytes < IPT__WORD_BYTES && run % IPT__WORD_BYTES == 0 &&
+           stage->row_stride * size % IPT__WORD_BYTES == 0 && stage->origin * size % IPT__WORD_BYTES == 0 &&
+           (problem->desc.batch == 1 || problem->desc.batch_stride % IPT__WORD_BYTES == 0);
 }
 
 /* Chooses the number of concurrent instances of each stage within `budget` bytes of workspace (0: the minimum). Sets
@@ -8735,13 +8824,13 @@ static IPT__RARE void ipt__layout_finish(const ipt__problem *problem, ipt__layou
     layout->cost = 0;
     for (i = 0; i < layout->stage_count; ++i) {
         ipt__stage *const stage = &layout->stages[i];
-        const ipt__need need = ipt__stage_planners[stage->kind].need(problem, layout, stage);
+        const ipt__need need = ipt__stage_kinds[stage->kind].need(problem, layout, stage);
         const double launches = ipt__stage_share(problem, layout, stage, budget, need.instance);
         largest =
             ipt__max(largest, ipt__max(need.stage, stage->matrices_at_once * stage->instances_at_once * need.instance));
         smallest = ipt__max(smallest, ipt__max(need.stage, need.instance));
         stage->by_words = ipt__stage_by_words(problem, stage);
-        layout->cost += ipt__stage_planners[stage->kind].cost(problem, layout, stage) +
+        layout->cost += ipt__stage_kinds[stage->kind].cost(problem, layout, stage) +
                         launches * ipt__tunings[problem->limits.cpu].launch;
     }
     layout->cost += ipt__flip_cost(problem, layout); /* the stages are chosen whole */
@@ -8806,6 +8895,7 @@ static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layou
             stage->row_slots = panels;
             stage->row_stride = cols;
             stage->gapped_source = 1;
+            stage->last_first = 0;
         }
     }
     if (left) {
@@ -8833,22 +8923,24 @@ static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *lay
         return 0;
     layout->saved_elements = left * short_side;
     for (turn = 0; turn < 2; ++turn) {
-        if (tall == (turn == 0)) {
-            stage = ipt__stage_add(layout, IPT__STAGE_PANEL, panels, tall ? length : rows, tall ? cols : length, 1);
-            stage->panel.tall = tall;
-            stage->gapped_source = !tall;
-        } else {
-            stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, tall ? panels : rows, tall ? cols : panels, length);
-            stage->shuffle.gap_restore = tall;
-            ipt__shuffle_pieces(problem, stage);
-        }
+        const int is_panel = tall == (turn == 0);
+        stage = is_panel
+                    ? ipt__stage_add(layout, IPT__STAGE_PANEL, panels, tall ? length : rows, tall ? cols : length, 1)
+                    : ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, tall ? panels : rows, tall ? cols : panels, length);
         stage->tail_length = left;
         stage->row_slots = panels;
         stage->row_stride = long_side;
-        /* shuffle.cl moves no gaps. */
-        if (stage->kind == IPT__STAGE_PANEL ? !ipt__panel_chunks(problem, stage, length, short_side, panels)
-                                            : !stage->shuffle.chains)
-            return 0;
+        if (is_panel) {
+            stage->as.panel.tall = stage->last_first = tall;
+            stage->gapped_source = !tall;
+            if (!ipt__panel_chunks(problem, stage, length, short_side, panels))
+                return 0;
+        } else {
+            stage->as.shuffle.gap_restore = tall;
+            ipt__shuffle_pieces(problem, stage);
+            if (!stage->as.shuffle.chains) /* shuffle.cl moves no gaps */
+                return 0;
+        }
     }
     return 1;
 }
@@ -8883,7 +8975,7 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     stage = ipt__stage_add(layout, IPT__STAGE_PANEL, 1, rows, cols, 1);
     stage->row_slots = 1;
     stage->row_stride = rows;
-    chunks = &stage->panel;
+    chunks = &stage->as.panel;
     chunks->tall = chunks->waits = 1;
     chunks->pack = chunks->packs = chunks->ticket_groups = 1;
     for (chunks->x = step; chunks->x < cols + step && chunks->x * size <= longest && chunks->x <= IPT__CHUNK_RUNS;
@@ -9004,7 +9096,7 @@ static void ipt__factors_exchange(ipt__factors *factors, const ipt__exchange *ex
 static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
-    const int single = stage->length == 1 && !stage->shuffle.inner_rows && problem->desc.sequence != IPT_SEQUENCE_1;
+    const int single = stage->length == 1 && !stage->inner_rows && problem->desc.sequence != IPT_SEQUENCE_1;
     const ipt_variant wanted = single ? problem->desc.variant_010 : problem->desc.variant_100;
     const ipt__variant *const variant = &ipt__variants[wanted];
     const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
@@ -9013,8 +9105,6 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
     if (wanted == IPT_VARIANT_AUTO)
         return IPT_SUCCESS;
     stage->variant = variant;
-    stage->shuffle.chains = stage->shuffle.pairs = 0;
-    stage->shuffle.spread = 1;
     stage->workers = 1;
     stage->lanes = variant->lanes ? variant->lanes : group;
     if (stage->lanes > group)
@@ -9026,8 +9116,7 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
     case IPT__FAMILY_SWAP:
         break;
     case IPT__FAMILY_BS:
-        stage->kind = IPT__STAGE_TILE;
-        stage->tile.pack_bytes = 0;
+        ipt__stage_become(stage, IPT__STAGE_TILE);
         stage->workers = group / stage->lanes;
         holds = limits->local_memory / problem->unit_bytes;
         if (instance + (variant->bank_padding ? instance / 32 : 0) > holds)
@@ -9037,8 +9126,8 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
                              variant->name, stage->rows, stage->cols, limits->local_memory);
         break;
     case IPT__FAMILY_PTTWAC_010:
-        stage->kind = IPT__STAGE_PTTWAC_010;
-        flags = ipt__ceil_divide(instance, ipt__word_flags(problem, stage));
+        ipt__stage_become(stage, IPT__STAGE_PTTWAC_010);
+        flags = ipt__ceil_divide(instance, ipt__word_flags(problem, stage, 0));
         flags += variant->flag_layout == 1 ? flags / 32 : 0;
         if (instance >= (size_t)1 << 31 || 4 * flags > limits->local_memory)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
@@ -9047,28 +9136,29 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
                              variant->name, flags, stage->rows, stage->cols, limits->local_memory);
         break;
     case IPT__FAMILY_PTTWAC_100:
-        stage->kind = IPT__STAGE_SHUFFLE;
+        ipt__stage_become(stage, IPT__STAGE_SHUFFLE);
+        stage->as.shuffle.spread = 1;
         if (limits->memory_model == 2 && variant->lanes && limits->largest_group >= 128)
             stage->workers = 128 / stage->lanes;
         for (;; stage->workers /= 2) { /* fewer workers if each must hold more */
             holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / problem->unit_bytes;
-            if (stage->shuffle.inner_rows && stage->lanes > 1)
+            if (stage->inner_rows && stage->lanes > 1)
                 holds = holds * 1024 / 1057; /* with gaps: see ipt__held_units */
-            if (!stage->shuffle.inner_rows || holds >= units || stage->workers == 1)
+            if (!stage->inner_rows || holds >= units || stage->workers == 1)
                 break;
         }
-        stage->shuffle.piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
-        if (stage->shuffle.inner_rows && (variant->registers || stage->shuffle.piece_units < units))
+        stage->as.shuffle.piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
+        if (stage->inner_rows && (variant->registers || stage->as.shuffle.piece_units < units))
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "%s cannot transpose super-elements of %zu bytes inside: sequence 4.3 needs them whole in "
                              "local memory, as pttwac-100-group has them if two fit; use 4.1 or 4.2",
                              variant->name, units * problem->unit_bytes);
-        stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
+        stage->as.shuffle.pieces = ipt__ceil_divide(units, stage->as.shuffle.piece_units);
         break;
     default: /* P-IPT */
-        stage->kind = IPT__STAGE_P_IPT;
+        ipt__stage_become(stage, IPT__STAGE_P_IPT);
         stage->workers = group / stage->lanes;
-        if (stage->shuffle.inner_rows)
+        if (stage->inner_rows)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "%s cannot transpose within super-elements, as sequence 4.3 requires: use 4.1 or 4.2",
                              variant->name);
@@ -9087,19 +9177,19 @@ static int ipt__shuffle_inner(const ipt__problem *problem, ipt__stage *stage, si
     const size_t units = ipt__stage_units(problem, stage), bytes = units * problem->unit_bytes;
     const int warps =
         limits->memory_model == 2 || stage->rows == stage->cols; /* workers need no barrier of their own */
-    stage->shuffle.inner_rows = rows;
-    stage->shuffle.inner_cols = cols;
-    stage->shuffle.pairs = stage->rows == stage->cols && !limits->cpu; /* CPUs: 0.16 of the copy, not 0.22 */
-    stage->shuffle.piece_units = units;
-    stage->shuffle.pieces = stage->workers = stage->lanes = 1;
+    stage->inner_rows = rows;
+    stage->inner_cols = cols;
+    stage->as.shuffle.pairs = stage->rows == stage->cols && !limits->cpu; /* CPUs: 0.16 of the copy, not 0.22 */
+    stage->as.shuffle.piece_units = units;
+    stage->as.shuffle.pieces = stage->workers = stage->lanes = 1;
     if (!limits->cpu) {
         stage->lanes = ipt__min(32, limits->group_size);
         while (stage->lanes < limits->group_size && stage->lanes * 16 <= units)
             stage->lanes *= 2;
         stage->workers =
             warps && stage->lanes <= 32 ? ipt__max(1, ipt__min(128, limits->group_size) / stage->lanes) : 1;
-        for (stage->shuffle.spread = 1; stage->shuffle.spread < 16 && stage->shuffle.spread * 50 <= bytes;)
-            stage->shuffle.spread *= 2;
+        for (stage->as.shuffle.spread = 1; stage->as.shuffle.spread < 16 && stage->as.shuffle.spread * 50 <= bytes;)
+            stage->as.shuffle.spread *= 2;
         while (stage->workers > 1 && ipt__inner_bytes(problem, stage) > limits->local_memory)
             stage->workers /= 2;
     }
@@ -9127,7 +9217,7 @@ static IPT__RARE ipt_result ipt__layout_exchange(const ipt__problem *problem, ip
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "tile_m = %zu and tile_n = %zu: sequence 4.3 needs two such tiles in %zu bytes of local "
                              "memory; use 4.1, 4.2 or smaller tiles",
-                             stage->shuffle.inner_rows, stage->shuffle.inner_cols, problem->limits.local_memory);
+                             stage->inner_rows, stage->inner_cols, problem->limits.local_memory);
     } else if (problem->desc.sequence == IPT_SEQUENCE_1) {
         if (grids.rows > 1 && grids.cols > 1)
             ipt__shuffle_pieces(problem, ipt__stage_add(layout, IPT__STAGE_SHUFFLE, grids.instances, grids.rows,
@@ -9395,7 +9485,8 @@ static void ipt__layout_bands(const ipt__problem *problem, ipt__layout *layout, 
         stage->straight = 1;
     }
     stage = ipt__stage_add(layout, IPT__STAGE_EXCHANGE, bands->number, problem->desc.rows, problem->desc.cols, 1);
-    stage->bands = *bands;
+    stage->as.bands = *bands;
+    stage->last_first = bands->from_last;
     if (alone && !bands->saves_first) {
         stage = ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, problem->pitched ? rows : 1, 1,
                                problem->pitched ? length : saved);
@@ -9426,17 +9517,14 @@ static double ipt__bands_price(const ipt__problem *problem, const ipt__bands *ba
     const double launch = ipt__tunings[problem->limits.cpu].launch;
     size_t fixed = ipt__round_up(ipt__bands_saved(bands) * problem->unit_bytes * problem->desc.batch, 256), slab = 1,
            launches = 1;
-    double cost = ipt__bands_cost(problem, bands) + 2.0 * (double)fixed;
-    if (bands->together) {
-        fixed += 2 * ipt__round_up(ipt__bands_control_words(problem, bands) * 4, 256) +
-                 ipt__round_up(ipt__bands_alone_words(bands) * 4, 256);
+    const double cost = ipt__bands_cost(problem, bands) + 2.0 * (double)fixed;
+    const ipt__control control = ipt__bands_control(problem, bands);
+    fixed += 2 * ipt__round_up(control.words * 4, 256) + ipt__round_up(control.alone * 4, 256);
+    if (bands->together)
         return fixed <= budget ? cost + launch : 0;
-    }
     slab = bands->height * bands->cols * size;
-    if (bands->workers) {
-        fixed += 2 * ipt__round_up(ipt__waves_control_words(bands) * 4, 256);
+    if (bands->workers)
         return fixed <= budget && slab <= budget - fixed ? cost + launch : 0;
-    }
     if (fixed > budget || slab > budget - fixed)
         return 0;
     launches = 2 * bands->number * ipt__ceil_divide(problem->desc.batch, (budget - fixed) / slab);
@@ -9643,7 +9731,7 @@ static void ipt__stage_add_small(const ipt__problem *problem, ipt__layout *layou
     if (problem->matrix_bytes > ipt__local_budget(&problem->limits))
         return; /* ipt__layout_add_epilogue adds the FLIP stage */
     stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, problem->desc.rows, problem->desc.cols, 1);
-    stage->tile.straight = straight;
+    stage->as.tile.straight = straight;
     ipt__pack_choose(problem, stage);
 }
 
@@ -9673,9 +9761,10 @@ static void ipt__layout_add_spread(const ipt__problem *problem, ipt__layout *lay
         if (is_rest && !rest)
             continue;
         stage = ipt__stage_add(layout, IPT__STAGE_SPREAD, is_rest ? 1 : number, is_rest ? rest : height, cols, 1);
+        stage->last_first = up;
         for (side = 0; side < 2; ++side) {
-            stage->spread[side] = distances[side];
-            stage->spread_before[side] = is_rest ? number * height * distances[side] : 0;
+            stage->as.spread.distance[side] = distances[side];
+            stage->as.spread.before[side] = is_rest ? number * height * distances[side] : 0;
         }
     }
 }
@@ -9789,8 +9878,7 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
         if (ipt__takes_pairs(problem, &grids) && desc->move == IPT_MOVE_TRANSPOSE && !desc->expression &&
             layout->workspace <= budget)
             return IPT_SUCCESS;
-        whole = layout->stage_count &&
-                (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP);
+        whole = layout->stage_count && ipt__stage_traits[layout->stages[0].kind].local;
         if (whole && (length || ipt__problem_swaps(problem) || ipt__layout_reverses(layout) >= 0))
             return IPT_SUCCESS;
         on_chip = !length && ipt__layout_on_chip(problem, &chip, budget);
@@ -9901,17 +9989,13 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
     }
     if (!desc->expression)
         return;
-    for (by = 0; by < layout->stage_count; ++by)
-        if (layout->stages[by].kind == IPT__STAGE_TILE || layout->stages[by].kind == IPT__STAGE_SWAP ||
-            layout->stages[by].kind == IPT__STAGE_PANEL || layout->stages[by].kind == IPT__STAGE_WAVE ||
-            layout->stages[by].kind == IPT__STAGE_EXCHANGE || layout->stages[by].kind == IPT__STAGE_SPREAD)
-            break;
+    for (by = 0; by < layout->stage_count && !(ipt__stage_traits[layout->stages[by].kind].applies & 1); ++by)
+        ;
     if (by == layout->stage_count)
         ipt__stage_add(layout, IPT__STAGE_MAP, 1, desc->rows, desc->cols, 1);
     layout->stages[by].apply = 1;
     for (i = 0; i < layout->stage_count; ++i)
-        if ((layout->stages[i].kind == IPT__STAGE_SAVE && !layout->stages[i].straight) ||
-            layout->stages[i].kind == IPT__STAGE_SPREAD) /* some rows each */
+        if (ipt__stage_traits[layout->stages[i].kind].applies & 2 && !layout->stages[i].straight)
             layout->stages[i].apply = 1;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -9959,7 +10043,7 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
         tries[1] = ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
     for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
         ipt_result result;
-        params = ipt__plan_params(&plan->problem, plan->problem.element_units, 1);
+        params = ipt__plan_params(&plan->problem, plan->problem.element_units);
         ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
         if (tries[i] < 2048 || ipt__local_refused(plan->context, tries[i]))
             continue;
@@ -9974,7 +10058,7 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
             return result;
         ipt__refuse_local(plan->context, tries[i]);
     }
-    params = ipt__plan_params(&plan->problem, plan->problem.element_units, 1);
+    params = ipt__plan_params(&plan->problem, plan->problem.element_units);
     ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
     return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, kernel);
 }
@@ -10203,7 +10287,7 @@ static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
                       plan->problem.result_row * plan->problem.unit_bytes);
     for (i = 0; i < plan->layout.stage_count; ++i) {
         ipt__text_add(out, "  %d. ", i + 1);
-        ipt__stage_describers[plan->layout.stages[i].kind](out, plan, &plan->layout.stages[i]);
+        ipt__stage_kinds[plan->layout.stages[i].kind].describe(out, plan, &plan->layout.stages[i]);
     }
 }
 
@@ -10763,7 +10847,7 @@ static ipt_result ipt__plan_take_panel(ipt_plan *plan, const ipt__params *params
 /* Parameters of the cooperative kernels for a plan. */
 static ipt__params ipt__cooperative_params(const ipt__problem *problem)
 {
-    ipt__params params = ipt__plan_params(problem, problem->element_units, 1);
+    ipt__params params = ipt__plan_params(problem, problem->element_units);
     ipt__params_apply(&params, &problem->desc, problem->desc.expression != NULL);
     params.index_bits = 32;
     params.tall = problem->desc.rows >= problem->desc.cols;
@@ -12130,7 +12214,7 @@ static IPT__RARE ipt_result ipt__plan_take_expression(ipt_plan *plan)
         result = ipt__plan_copy_expression(plan);
     if (result)
         return result;
-    params = ipt__plan_params(&plan->problem, 1, 1);
+    params = ipt__plan_params(&plan->problem, 1);
     ipt__params_apply(&params, desc, 1);
     ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses);
     result = ipt__program_get(plan->context, IPT__KERNEL_map, &params, (desc->flags & IPT_CACHE_ONLY) != 0, &program);
@@ -13100,9 +13184,7 @@ static size_t ipt__host_grain(const ipt_plan *plan, int first, int end)
     int i;
     for (i = first; i < end; ++i) {
         const ipt__stage *const stage = &plan->layout.stages[i];
-        if (stage->kind < IPT__STAGE_TILE || stage->kind == IPT__STAGE_PANEL || stage->kind == IPT__STAGE_FLIP ||
-            stage->kind == IPT__STAGE_EXCHANGE || stage->kind == IPT__STAGE_MAP || stage->kind == IPT__STAGE_PAD ||
-            stage->row_slots)
+        if (!ipt__stage_traits[stage->kind].in_parts || stage->row_slots)
             return 0;
         if (!grain || stage->instances < grain)
             grain = stage->instances;

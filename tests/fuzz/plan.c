@@ -142,7 +142,7 @@ static bool at_most(long double a, long double b)
 /* Bands and ranges lie in the matrix, the saved rest and slabs in the workspace: one if work-groups share the waves. */
 static void expect_bands(const ipt_plan *plan, const ipt__stage *stage)
 {
-    const ipt__bands *const bands = &stage->bands;
+    const ipt__bands *const bands = &stage->as.bands;
     const long double size = (long double)plan->problem.desc.elem_size;
     FUZZ_EXPECT(bands->number > 0 && bands->number == stage->instances && bands->height > 0 && bands->width > 0);
     FUZZ_EXPECT(bands->rows == bands->number * bands->height + bands->rest_rows);
@@ -184,19 +184,19 @@ static void expect_stage(const ipt_plan *plan, const ipt__stage *stage)
                             (long double)(plan->layout.workspace - plan->layout.scratch_offset)));
         break;
     case IPT__STAGE_SHUFFLE:
-        FUZZ_EXPECT(stage->shuffle.piece_units > 0 && stage->shuffle.pieces > 0);
+        FUZZ_EXPECT(stage->as.shuffle.piece_units > 0 && stage->as.shuffle.pieces > 0);
         FUZZ_EXPECT(at_most((long double)stage->length * (long double)plan->problem.element_units,
-                            (long double)stage->shuffle.piece_units * (long double)stage->shuffle.pieces));
+                            (long double)stage->as.shuffle.piece_units * (long double)stage->as.shuffle.pieces));
         FUZZ_EXPECT(stage->matrices_at_once > 0 && stage->instances_at_once > 0);
-        if (!stage->shuffle.pairs &&
-            !(stage->shuffle.chains && plan->layout.cooperative)) /* a bit to a slot at least */
+        if (!stage->as.shuffle.pairs &&
+            !(stage->as.shuffle.chains && plan->layout.cooperative)) /* a bit to a slot at least */
             FUZZ_EXPECT(at_most((long double)stage->rows * (long double)stage->cols / 8 *
-                                    (long double)stage->shuffle.pieces * (long double)stage->matrices_at_once *
+                                    (long double)stage->as.shuffle.pieces * (long double)stage->matrices_at_once *
                                     (long double)stage->instances_at_once,
                                 (long double)(plan->layout.workspace - plan->layout.scratch_offset)));
         break;
     case IPT__STAGE_TILE:
-        if (!stage->tile.pack_bytes)
+        if (!stage->as.tile.pack_bytes)
             FUZZ_EXPECT(at_most(slab, (long double)plan->context->limits.local_memory));
         break;
     case IPT__STAGE_SWAP:
@@ -206,8 +206,9 @@ static void expect_stage(const ipt_plan *plan, const ipt__stage *stage)
         expect_bands(plan, stage);
         break;
     case IPT__STAGE_PANEL:
-        FUZZ_EXPECT(plan->panel != NULL && stage->panel.x > 0 && stage->panel.y > 0 && stage->panel.blocks <= 4);
-        FUZZ_EXPECT(stage->panel.x * stage->panel.across >= (stage->panel.tall ? stage->cols : stage->rows));
+        FUZZ_EXPECT(plan->panel != NULL && stage->as.panel.x > 0 && stage->as.panel.y > 0 &&
+                    stage->as.panel.blocks <= 4);
+        FUZZ_EXPECT(stage->as.panel.x * stage->as.panel.across >= (stage->as.panel.tall ? stage->cols : stage->rows));
         break;
     default:
         break;

@@ -70,8 +70,9 @@ static void check_stage(const ipt_plan *plan, int index, char *used, seen *all)
             all->rests += matrices < turns->matrices_at_once || instances < turns->instances_at_once;
             for (int words = 0; words < 2; ++words)
                 assert_int_equal(count_kernels(plan, turns, matrices, instances, words, used),
-                                 stage->kind == IPT__STAGE_WAVE || (stage->kind == IPT__STAGE_EXCHANGE &&
-                                                                    !stage->bands.together && !stage->bands.workers)
+                                 stage->kind == IPT__STAGE_WAVE ||
+                                         (stage->kind == IPT__STAGE_EXCHANGE && !stage->as.bands.together &&
+                                          !stage->as.bands.workers)
                                      ? 2
                                      : 1);
         }

@@ -300,7 +300,7 @@ static void make_problem(ipt__problem *problem, int device, size_t local_memory,
  * for a work-item, a ticket group's work-groups run together, and all counts fit 32 bits. */
 static void check_chunks(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
 {
-    const ipt__chunks *const chunks = &stage->panel;
+    const ipt__chunks *const chunks = &stage->as.panel;
     const size_t size = problem->desc.elem_size, vectors = problem->panel.local_bytes / 16;
     const size_t length = chunks->tall ? stage->rows : stage->cols, side = chunks->tall ? stage->cols : stage->rows;
     const size_t panels = stage->instances, groups = chunks->across * chunks->down;
@@ -354,9 +354,8 @@ static void check_layout(const ipt__problem *problem, const ipt__layout *layout)
         assert_true(stage->instances * stage->rows * stage->cols * stage->length + layout->saved_elements == elements);
         assert_true(stage->matrices_at_once >= 1 && stage->matrices_at_once <= problem->desc.batch);
         assert_true(stage->instances_at_once >= 1 && stage->instances_at_once <= stage->instances);
-        assert_true(layout->scratch_offset +
-                        stage->matrices_at_once * stage->instances_at_once *
-                            ipt__stage_planners[stage->kind].need(problem, layout, stage).instance <=
+        assert_true(layout->scratch_offset + stage->matrices_at_once * stage->instances_at_once *
+                                                 ipt__stage_kinds[stage->kind].need(problem, layout, stage).instance <=
                     layout->workspace);
         if (stage->kind == IPT__STAGE_PANEL)
             check_chunks(problem, layout, stage);

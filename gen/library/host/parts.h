@@ -121,9 +121,7 @@ static size_t ipt__host_grain(const ipt_plan *plan, int first, int end)
     int i;
     for (i = first; i < end; ++i) {
         const ipt__stage *const stage = &plan->layout.stages[i];
-        if (stage->kind < IPT__STAGE_TILE || stage->kind == IPT__STAGE_PANEL || stage->kind == IPT__STAGE_FLIP ||
-            stage->kind == IPT__STAGE_EXCHANGE || stage->kind == IPT__STAGE_MAP || stage->kind == IPT__STAGE_PAD ||
-            stage->row_slots)
+        if (!ipt__stage_traits[stage->kind].in_parts || stage->row_slots)
             return 0;
         if (!grain || stage->instances < grain)
             grain = stage->instances;

@@ -142,7 +142,8 @@ static void ipt__layout_bands(const ipt__problem *problem, ipt__layout *layout, 
         stage->straight = 1;
     }
     stage = ipt__stage_add(layout, IPT__STAGE_EXCHANGE, bands->number, problem->desc.rows, problem->desc.cols, 1);
-    stage->bands = *bands;
+    stage->as.bands = *bands;
+    stage->last_first = bands->from_last;
     if (alone && !bands->saves_first) {
         stage = ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, problem->pitched ? rows : 1, 1,
                                problem->pitched ? length : saved);
@@ -173,17 +174,14 @@ static double ipt__bands_price(const ipt__problem *problem, const ipt__bands *ba
     const double launch = ipt__tunings[problem->limits.cpu].launch;
     size_t fixed = ipt__round_up(ipt__bands_saved(bands) * problem->unit_bytes * problem->desc.batch, 256), slab = 1,
            launches = 1;
-    double cost = ipt__bands_cost(problem, bands) + 2.0 * (double)fixed;
-    if (bands->together) {
-        fixed += 2 * ipt__round_up(ipt__bands_control_words(problem, bands) * 4, 256) +
-                 ipt__round_up(ipt__bands_alone_words(bands) * 4, 256);
+    const double cost = ipt__bands_cost(problem, bands) + 2.0 * (double)fixed;
+    const ipt__control control = ipt__bands_control(problem, bands);
+    fixed += 2 * ipt__round_up(control.words * 4, 256) + ipt__round_up(control.alone * 4, 256);
+    if (bands->together)
         return fixed <= budget ? cost + launch : 0;
-    }
     slab = bands->height * bands->cols * size;
-    if (bands->workers) {
-        fixed += 2 * ipt__round_up(ipt__waves_control_words(bands) * 4, 256);
+    if (bands->workers)
         return fixed <= budget && slab <= budget - fixed ? cost + launch : 0;
-    }
     if (fixed > budget || slab > budget - fixed)
         return 0;
     launches = 2 * bands->number * ipt__ceil_divide(problem->desc.batch, (budget - fixed) / slab);

@@ -49,7 +49,7 @@ static IPT__RARE ipt_result ipt__plan_take_expression(ipt_plan *plan)
         result = ipt__plan_copy_expression(plan);
     if (result)
         return result;
-    params = ipt__plan_params(&plan->problem, 1, 1);
+    params = ipt__plan_params(&plan->problem, 1);
     ipt__params_apply(&params, desc, 1);
     ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses);
     result = ipt__program_get(plan->context, IPT__KERNEL_map, &params, (desc->flags & IPT_CACHE_ONLY) != 0, &program);

@@ -65,7 +65,7 @@ static void ipt__stage_add_small(const ipt__problem *problem, ipt__layout *layou
     if (problem->matrix_bytes > ipt__local_budget(&problem->limits))
         return; /* ipt__layout_add_epilogue adds the FLIP stage */
     stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, problem->desc.rows, problem->desc.cols, 1);
-    stage->tile.straight = straight;
+    stage->as.tile.straight = straight;
     ipt__pack_choose(problem, stage);
 }
 
@@ -95,9 +95,10 @@ static void ipt__layout_add_spread(const ipt__problem *problem, ipt__layout *lay
         if (is_rest && !rest)
             continue;
         stage = ipt__stage_add(layout, IPT__STAGE_SPREAD, is_rest ? 1 : number, is_rest ? rest : height, cols, 1);
+        stage->last_first = up;
         for (side = 0; side < 2; ++side) {
-            stage->spread[side] = distances[side];
-            stage->spread_before[side] = is_rest ? number * height * distances[side] : 0;
+            stage->as.spread.distance[side] = distances[side];
+            stage->as.spread.before[side] = is_rest ? number * height * distances[side] : 0;
         }
     }
 }
@@ -211,8 +212,7 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
         if (ipt__takes_pairs(problem, &grids) && desc->move == IPT_MOVE_TRANSPOSE && !desc->expression &&
             layout->workspace <= budget)
             return IPT_SUCCESS;
-        whole = layout->stage_count &&
-                (layout->stages[0].kind == IPT__STAGE_TILE || layout->stages[0].kind == IPT__STAGE_SWAP);
+        whole = layout->stage_count && ipt__stage_traits[layout->stages[0].kind].local;
         if (whole && (length || ipt__problem_swaps(problem) || ipt__layout_reverses(layout) >= 0))
             return IPT_SUCCESS;
         on_chip = !length && ipt__layout_on_chip(problem, &chip, budget);
@@ -323,16 +323,12 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
     }
     if (!desc->expression)
         return;
-    for (by = 0; by < layout->stage_count; ++by)
-        if (layout->stages[by].kind == IPT__STAGE_TILE || layout->stages[by].kind == IPT__STAGE_SWAP ||
-            layout->stages[by].kind == IPT__STAGE_PANEL || layout->stages[by].kind == IPT__STAGE_WAVE ||
-            layout->stages[by].kind == IPT__STAGE_EXCHANGE || layout->stages[by].kind == IPT__STAGE_SPREAD)
-            break;
+    for (by = 0; by < layout->stage_count && !(ipt__stage_traits[layout->stages[by].kind].applies & 1); ++by)
+        ;
     if (by == layout->stage_count)
         ipt__stage_add(layout, IPT__STAGE_MAP, 1, desc->rows, desc->cols, 1);
     layout->stages[by].apply = 1;
     for (i = 0; i < layout->stage_count; ++i)
-        if ((layout->stages[i].kind == IPT__STAGE_SAVE && !layout->stages[i].straight) ||
-            layout->stages[i].kind == IPT__STAGE_SPREAD) /* some rows each */
+        if (ipt__stage_traits[layout->stages[i].kind].applies & 2 && !layout->stages[i].straight)
             layout->stages[i].apply = 1;
 }

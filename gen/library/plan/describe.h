@@ -32,7 +32,7 @@ static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
                       plan->problem.result_row * plan->problem.unit_bytes);
     for (i = 0; i < plan->layout.stage_count; ++i) {
         ipt__text_add(out, "  %d. ", i + 1);
-        ipt__stage_describers[plan->layout.stages[i].kind](out, plan, &plan->layout.stages[i]);
+        ipt__stage_kinds[plan->layout.stages[i].kind].describe(out, plan, &plan->layout.stages[i]);
     }
 }
 

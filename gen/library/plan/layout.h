@@ -10,7 +10,7 @@ static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layou
         return;
     stage = ipt__stage_add(layout, IPT__STAGE_TILE, grids.instances, grids.rows, grids.cols, grids.length);
     ipt__pack_choose(problem, stage);
-    if (stage->tile.pack_bytes ||
+    if (stage->as.tile.pack_bytes ||
         ipt__instance_units(problem, stage) * problem->unit_bytes <= ipt__local_budget(&problem->limits))
         return;
     if (ipt__tile_serves_many(problem, stage))
@@ -20,20 +20,17 @@ static void ipt__stage_add_dense(const ipt__problem *problem, ipt__layout *layou
         return;
     }
     if (grids.rows == grids.cols) {
-        stage->kind = IPT__STAGE_SWAP;
+        ipt__stage_become(stage, IPT__STAGE_SWAP);
         return;
     }
-    stage->kind = IPT__STAGE_WAVE;
     wave = ipt__need_wave(problem, layout, stage).instance;
-    stage->kind = IPT__STAGE_SHUFFLE;
+    ipt__stage_become(stage, IPT__STAGE_SHUFFLE);
     ipt__shuffle_pieces(problem, stage);
     shuffle = ipt__need_shuffle(problem, layout, stage).instance;
     /* Short super-elements make shuffles slow. */
     if (grids.length * problem->desc.elem_size < 64 ? wave <= budget || wave <= shuffle
                                                     : shuffle > budget && wave < shuffle)
-        stage->kind = IPT__STAGE_WAVE;
-    if (stage->kind == IPT__STAGE_WAVE)
-        memset(&stage->shuffle, 0, sizeof stage->shuffle);
+        ipt__stage_become(stage, IPT__STAGE_WAVE);
 }
 
 /* Sets the offsets of the workspace's parts. */
@@ -43,23 +40,13 @@ static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
     int i;
     for (i = 0; i < layout->stage_count; ++i) {
         const ipt__stage *const stage = &layout->stages[i];
-        if (stage->kind == IPT__STAGE_PANEL) {
+        const ipt__control control = ipt__stage_kinds[stage->kind].control(problem, stage);
+        if (control.words) {
             layout->cooperative = 1;
-            layout->control_words =
-                IPT__CONTROL_WORDS + stage->panel.ticket_groups * stage->panel.blocks * problem->desc.batch;
-            const size_t units = ipt__max(ipt__instance_units(problem, stage),
-                                          problem->pitched ? stage->rows * ipt__source_row(problem) : 0);
-            alone = ipt__max(units / IPT__WINDOWS, (size_t)IPT__WINDOW_UNITS) / 32 + 1;
-        } else if (stage->kind == IPT__STAGE_EXCHANGE && stage->bands.together) {
-            layout->cooperative = 1;
-            layout->control_words = ipt__bands_control_words(problem, &stage->bands);
-            alone = ipt__bands_alone_words(&stage->bands);
-        } else if (stage->kind == IPT__STAGE_EXCHANGE && stage->bands.workers) {
-            layout->cooperative = 1;
-            layout->control_words = ipt__waves_control_words(&stage->bands);
-        } else if (stage->shuffle.chains) {
-            flags = ipt__flag_bytes(problem, stage) / 4 * problem->desc.batch;
+            layout->control_words = control.words;
         }
+        flags = ipt__max(flags, control.flags);
+        alone = ipt__max(alone, control.alone);
     }
     if (layout->cooperative) {
         layout->flags_offset = offset += 2 * ipt__round_up(layout->control_words * 4, 256);
@@ -74,14 +61,9 @@ static void ipt__layout_place(const ipt__problem *problem, ipt__layout *layout)
 static int ipt__layout_reverses(const ipt__layout *layout)
 {
     int i;
-    for (i = 0; i < layout->stage_count; ++i) {
-        const ipt__stage *const stage = &layout->stages[i];
-        const int alone = layout->stage_count == 1 && stage->instances == 1;
-        if (stage->kind == IPT__STAGE_EXCHANGE ||
-            (alone && (stage->kind == IPT__STAGE_TILE || stage->kind == IPT__STAGE_PANEL ||
-                       (stage->kind == IPT__STAGE_SWAP && stage->swap.turns))))
+    for (i = 0; i < layout->stage_count; ++i)
+        if (ipt__stage_kinds[layout->stages[i].kind].reverses(layout, &layout->stages[i]))
             return i;
-    }
     return -1;
 }
 
@@ -107,14 +89,22 @@ static double ipt__stage_share(const ipt__problem *problem, const ipt__layout *l
     }
     if (budget > layout->scratch_offset)
         at_once = ipt__max(1, (budget - layout->scratch_offset) / need);
-    if (stage->kind == IPT__STAGE_WAVE || stage->kind == IPT__STAGE_SPREAD)
+    if (ipt__stage_traits[stage->kind].slabs)
         at_once = ipt__min(at_once, ipt__max(1, slabs / need));
     stage->matrices_at_once = ipt__min(batch, at_once);
-    stage->instances_at_once = stage->kind == IPT__STAGE_EXCHANGE || stage->kind == IPT__STAGE_SPREAD
-                                   ? 1
-                                   : ipt__min(stage->instances, at_once / stage->matrices_at_once);
+    stage->instances_at_once =
+        ipt__stage_traits[stage->kind].in_turn ? 1 : ipt__min(stage->instances, at_once / stage->matrices_at_once);
     return 2.0 * (double)ipt__ceil_divide(batch, stage->matrices_at_once) *
            (double)ipt__ceil_divide(stage->instances, stage->instances_at_once);
+}
+
+/* True if all runs of a stage begin and end at words whenever the batch begins at a word. */
+static int ipt__stage_by_words(const ipt__problem *problem, const ipt__stage *stage)
+{
+    const size_t size = problem->desc.elem_size, run = ipt__stage_kinds[stage->kind].words(stage) * size;
+    return run && !problem->pitched && problem->unit_bytes < IPT__WORD_BYTES && run % IPT__WORD_BYTES == 0 &&
+           stage->row_stride * size % IPT__WORD_BYTES == 0 && stage->origin * size % IPT__WORD_BYTES == 0 &&
+           (problem->desc.batch == 1 || problem->desc.batch_stride % IPT__WORD_BYTES == 0);
 }
 
 /* Chooses the number of concurrent instances of each stage within `budget` bytes of workspace (0: the minimum). Sets
@@ -130,13 +120,13 @@ static IPT__RARE void ipt__layout_finish(const ipt__problem *problem, ipt__layou
     layout->cost = 0;
     for (i = 0; i < layout->stage_count; ++i) {
         ipt__stage *const stage = &layout->stages[i];
-        const ipt__need need = ipt__stage_planners[stage->kind].need(problem, layout, stage);
+        const ipt__need need = ipt__stage_kinds[stage->kind].need(problem, layout, stage);
         const double launches = ipt__stage_share(problem, layout, stage, budget, need.instance);
         largest =
             ipt__max(largest, ipt__max(need.stage, stage->matrices_at_once * stage->instances_at_once * need.instance));
         smallest = ipt__max(smallest, ipt__max(need.stage, need.instance));
         stage->by_words = ipt__stage_by_words(problem, stage);
-        layout->cost += ipt__stage_planners[stage->kind].cost(problem, layout, stage) +
+        layout->cost += ipt__stage_kinds[stage->kind].cost(problem, layout, stage) +
                         launches * ipt__tunings[problem->limits.cpu].launch;
     }
     layout->cost += ipt__flip_cost(problem, layout); /* the stages are chosen whole */

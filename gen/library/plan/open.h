@@ -54,7 +54,7 @@ static ipt_result ipt__plan_take_panel(ipt_plan *plan, const ipt__params *params
 /* Parameters of the cooperative kernels for a plan. */
 static ipt__params ipt__cooperative_params(const ipt__problem *problem)
 {
-    ipt__params params = ipt__plan_params(problem, problem->element_units, 1);
+    ipt__params params = ipt__plan_params(problem, problem->element_units);
     ipt__params_apply(&params, &problem->desc, problem->desc.expression != NULL);
     params.index_bits = 32;
     params.tall = problem->desc.rows >= problem->desc.cols;

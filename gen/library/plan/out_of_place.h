@@ -39,7 +39,7 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
         tries[1] = ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
     for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
         ipt_result result;
-        params = ipt__plan_params(&plan->problem, plan->problem.element_units, 1);
+        params = ipt__plan_params(&plan->problem, plan->problem.element_units);
         ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
         if (tries[i] < 2048 || ipt__local_refused(plan->context, tries[i]))
             continue;
@@ -54,7 +54,7 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
             return result;
         ipt__refuse_local(plan->context, tries[i]);
     }
-    params = ipt__plan_params(&plan->problem, plan->problem.element_units, 1);
+    params = ipt__plan_params(&plan->problem, plan->problem.element_units);
     ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
     return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, kernel);
 }

@@ -80,7 +80,7 @@ static void ipt__factors_exchange(ipt__factors *factors, const ipt__exchange *ex
 static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
-    const int single = stage->length == 1 && !stage->shuffle.inner_rows && problem->desc.sequence != IPT_SEQUENCE_1;
+    const int single = stage->length == 1 && !stage->inner_rows && problem->desc.sequence != IPT_SEQUENCE_1;
     const ipt_variant wanted = single ? problem->desc.variant_010 : problem->desc.variant_100;
     const ipt__variant *const variant = &ipt__variants[wanted];
     const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
@@ -89,8 +89,6 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
     if (wanted == IPT_VARIANT_AUTO)
         return IPT_SUCCESS;
     stage->variant = variant;
-    stage->shuffle.chains = stage->shuffle.pairs = 0;
-    stage->shuffle.spread = 1;
     stage->workers = 1;
     stage->lanes = variant->lanes ? variant->lanes : group;
     if (stage->lanes > group)
@@ -102,8 +100,7 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
     case IPT__FAMILY_SWAP:
         break;
     case IPT__FAMILY_BS:
-        stage->kind = IPT__STAGE_TILE;
-        stage->tile.pack_bytes = 0;
+        ipt__stage_become(stage, IPT__STAGE_TILE);
         stage->workers = group / stage->lanes;
         holds = limits->local_memory / problem->unit_bytes;
         if (instance + (variant->bank_padding ? instance / 32 : 0) > holds)
@@ -113,8 +110,8 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
                              variant->name, stage->rows, stage->cols, limits->local_memory);
         break;
     case IPT__FAMILY_PTTWAC_010:
-        stage->kind = IPT__STAGE_PTTWAC_010;
-        flags = ipt__ceil_divide(instance, ipt__word_flags(problem, stage));
+        ipt__stage_become(stage, IPT__STAGE_PTTWAC_010);
+        flags = ipt__ceil_divide(instance, ipt__word_flags(problem, stage, 0));
         flags += variant->flag_layout == 1 ? flags / 32 : 0;
         if (instance >= (size_t)1 << 31 || 4 * flags > limits->local_memory)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
@@ -123,28 +120,29 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
                              variant->name, flags, stage->rows, stage->cols, limits->local_memory);
         break;
     case IPT__FAMILY_PTTWAC_100:
-        stage->kind = IPT__STAGE_SHUFFLE;
+        ipt__stage_become(stage, IPT__STAGE_SHUFFLE);
+        stage->as.shuffle.spread = 1;
         if (limits->memory_model == 2 && variant->lanes && limits->largest_group >= 128)
             stage->workers = 128 / stage->lanes;
         for (;; stage->workers /= 2) { /* fewer workers if each must hold more */
             holds = (limits->local_memory - 16 * stage->workers) / (2 * stage->workers) / 16 * 16 / problem->unit_bytes;
-            if (stage->shuffle.inner_rows && stage->lanes > 1)
+            if (stage->inner_rows && stage->lanes > 1)
                 holds = holds * 1024 / 1057; /* with gaps: see ipt__held_units */
-            if (!stage->shuffle.inner_rows || holds >= units || stage->workers == 1)
+            if (!stage->inner_rows || holds >= units || stage->workers == 1)
                 break;
         }
-        stage->shuffle.piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
-        if (stage->shuffle.inner_rows && (variant->registers || stage->shuffle.piece_units < units))
+        stage->as.shuffle.piece_units = ipt__min(units, variant->registers ? stage->lanes * variant->registers : holds);
+        if (stage->inner_rows && (variant->registers || stage->as.shuffle.piece_units < units))
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "%s cannot transpose super-elements of %zu bytes inside: sequence 4.3 needs them whole in "
                              "local memory, as pttwac-100-group has them if two fit; use 4.1 or 4.2",
                              variant->name, units * problem->unit_bytes);
-        stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
+        stage->as.shuffle.pieces = ipt__ceil_divide(units, stage->as.shuffle.piece_units);
         break;
     default: /* P-IPT */
-        stage->kind = IPT__STAGE_P_IPT;
+        ipt__stage_become(stage, IPT__STAGE_P_IPT);
         stage->workers = group / stage->lanes;
-        if (stage->shuffle.inner_rows)
+        if (stage->inner_rows)
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "%s cannot transpose within super-elements, as sequence 4.3 requires: use 4.1 or 4.2",
                              variant->name);
@@ -163,19 +161,19 @@ static int ipt__shuffle_inner(const ipt__problem *problem, ipt__stage *stage, si
     const size_t units = ipt__stage_units(problem, stage), bytes = units * problem->unit_bytes;
     const int warps =
         limits->memory_model == 2 || stage->rows == stage->cols; /* workers need no barrier of their own */
-    stage->shuffle.inner_rows = rows;
-    stage->shuffle.inner_cols = cols;
-    stage->shuffle.pairs = stage->rows == stage->cols && !limits->cpu; /* CPUs: 0.16 of the copy, not 0.22 */
-    stage->shuffle.piece_units = units;
-    stage->shuffle.pieces = stage->workers = stage->lanes = 1;
+    stage->inner_rows = rows;
+    stage->inner_cols = cols;
+    stage->as.shuffle.pairs = stage->rows == stage->cols && !limits->cpu; /* CPUs: 0.16 of the copy, not 0.22 */
+    stage->as.shuffle.piece_units = units;
+    stage->as.shuffle.pieces = stage->workers = stage->lanes = 1;
     if (!limits->cpu) {
         stage->lanes = ipt__min(32, limits->group_size);
         while (stage->lanes < limits->group_size && stage->lanes * 16 <= units)
             stage->lanes *= 2;
         stage->workers =
             warps && stage->lanes <= 32 ? ipt__max(1, ipt__min(128, limits->group_size) / stage->lanes) : 1;
-        for (stage->shuffle.spread = 1; stage->shuffle.spread < 16 && stage->shuffle.spread * 50 <= bytes;)
-            stage->shuffle.spread *= 2;
+        for (stage->as.shuffle.spread = 1; stage->as.shuffle.spread < 16 && stage->as.shuffle.spread * 50 <= bytes;)
+            stage->as.shuffle.spread *= 2;
         while (stage->workers > 1 && ipt__inner_bytes(problem, stage) > limits->local_memory)
             stage->workers /= 2;
     }
@@ -203,7 +201,7 @@ static IPT__RARE ipt_result ipt__layout_exchange(const ipt__problem *problem, ip
             return ipt__fail(IPT_ERROR_UNSUPPORTED,
                              "tile_m = %zu and tile_n = %zu: sequence 4.3 needs two such tiles in %zu bytes of local "
                              "memory; use 4.1, 4.2 or smaller tiles",
-                             stage->shuffle.inner_rows, stage->shuffle.inner_cols, problem->limits.local_memory);
+                             stage->inner_rows, stage->inner_cols, problem->limits.local_memory);
     } else if (problem->desc.sequence == IPT_SEQUENCE_1) {
         if (grids.rows > 1 && grids.cols > 1)
             ipt__shuffle_pieces(problem, ipt__stage_add(layout, IPT__STAGE_SHUFFLE, grids.instances, grids.rows,

@@ -1,7 +1,8 @@
 /* Stages, layouts and the plan. */
 
-/* The kinds of stages, and the functions that serve each. X(kind, need, cost, kernels, describe, launch);
- * P: the same for kinds that only the papers have.
+/* The kinds of stages: what each can do, and the functions of stages/ that serve it. X(kind, traits, functions); P: the
+ * same for kinds that only the papers have. traits are the members of ipt__traits, functions those of
+ * ipt__stage_functions.
  * SAVE: copies rows x cols elements at origin to the save area, transposed unless it is `straight`.
  * RESTORE: copies the save area to rows of `length` elements at origin, row_stride apart.
  * The next kinds transpose the instances of their grid.
@@ -20,34 +21,40 @@
  * P_IPT: instances by cycle following without flags.
  * PAD: changes the stride of rows of `length` elements from origin to row_stride. */
 #define IPT__STAGE_LIST(X, P)                                                                                          \
-    X(SAVE, nothing, save, save, save, save)                                                                           \
-    X(RESTORE, nothing, save, restore, restore, restore)                                                               \
-    X(TILE, nothing, tile, tile, tile, tile)                                                                           \
-    X(SWAP, nothing, swap, swap, swap, swap)                                                                           \
-    X(SPREAD, spread, nothing, spread, spread, spread)                                                                 \
-    X(WAVE, wave, wave, wave, wave, wave)                                                                              \
-    X(PANEL, nothing, panel, panel, panel, panel)                                                                      \
-    X(SHUFFLE, shuffle, shuffle, shuffle, shuffle, shuffle)                                                            \
-    X(EXCHANGE, exchange, exchange, exchange, exchange, exchange)                                                      \
-    X(FLIP, nothing, nothing, flip, flip, flip)                                                                        \
-    X(MAP, nothing, nothing, map, map, map)                                                                            \
-    P(PTTWAC_010, nothing, nothing, pttwac_010, cycles, pttwac_010)                                                    \
-    P(P_IPT, nothing, nothing, p_ipt, cycles, p_ipt)                                                                   \
-    P(PAD, pad, nothing, pad, pad, pad)
+    X(SAVE, (0, 0, 0, 0, 0, 2), (nothing, nothing, save, never, never, save, save, save))                              \
+    X(RESTORE, (0, 0, 0, 0, 0, 0), (nothing, nothing, save, never, slot, restore, restore, restore))                   \
+    X(TILE, (0, 1, 0, 0, 1, 1), (nothing, nothing, tile, alone, never, tile, tile, tile))                              \
+    X(SWAP, (0, 1, 0, 0, 1, 1), (nothing, nothing, swap, swap, never, swap, swap, swap))                               \
+    X(SPREAD, (0, 0, 1, 1, 1, 3), (spread, nothing, nothing, never, never, spread, spread, spread))                    \
+    X(WAVE, (1, 0, 1, 0, 1, 1), (wave, nothing, wave, never, wave, wave, wave, wave))                                  \
+    X(PANEL, (1, 0, 0, 0, 0, 1), (nothing, panel, panel, alone, never, panel, panel, panel))                           \
+    X(SHUFFLE, (0, 0, 0, 0, 1, 0), (shuffle, shuffle, shuffle, never, shuffle, shuffle, shuffle, shuffle))             \
+    X(EXCHANGE, (0, 0, 0, 1, 0, 1), (exchange, exchange, exchange, always, never, exchange, exchange, exchange))       \
+    X(FLIP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, flip, flip, flip))                           \
+    X(MAP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, map, map, map))                               \
+    P(PTTWAC_010, (0, 0, 0, 0, 1, 0), (nothing, nothing, nothing, never, never, pttwac_010, cycles, pttwac_010))       \
+    P(P_IPT, (0, 0, 0, 0, 1, 0), (nothing, nothing, nothing, never, never, p_ipt, cycles, p_ipt))                      \
+    P(PAD, (0, 0, 0, 0, 0, 0), (pad, nothing, nothing, never, never, pad, pad, pad))
 
 typedef enum ipt__stage_kind {
-#define IPT__STAGE_ENUMERATOR(kind, need, cost, kernels, describe, launch) IPT__STAGE_##kind,
+#define IPT__STAGE_ENUMERATOR(kind, traits, functions) IPT__STAGE_##kind,
     IPT__STAGE_LIST(IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR) IPT__STAGE_COUNT
 } ipt__stage_kind;
 
-/* The rows of kinds that only the papers have, in tables of functions. */
-#ifndef IPT_NO_PAPERS
-#define IPT__IF_PAPERS(row, empty) row
-#else
-#define IPT__IF_PAPERS(row, empty) empty
-#endif
-#define IPT__NO_FUNCTION(kind, need, cost, kernels, describe, launch) NULL,
-#define IPT__NO_STAGE_PLANNER(kind, need, cost, kernels, describe, launch) {NULL, NULL},
+/* What a kind of stage can do, or does otherwise than others. */
+typedef struct ipt__traits {
+    unsigned char lines;    /* slots are lines of the instances, not super-elements */
+    unsigned char local;    /* instances move through local memory once, without workspace */
+    unsigned char slabs;    /* needs slabs of the workspace, as many as a cache holds */
+    unsigned char in_turn;  /* one instance at a time */
+    unsigned char in_parts; /* also moves some of the instances, wherever they lie */
+    unsigned char applies;  /* bits: 1: can apply the expression to every element; 2: to those of this stage, and other
+                               stages apply it to the rest */
+} ipt__traits;
+static const ipt__traits ipt__stage_traits[] = {
+#define IPT__STAGE_TRAITS(...) {__VA_ARGS__},
+#define IPT__STAGE_TRAITS_ROW(kind, traits, functions) IPT__STAGE_TRAITS traits
+    IPT__STAGE_LIST(IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW)};
 
 /* `instances` independent rows x cols grids of super-elements of `length` elements. */
 typedef struct ipt__grids {
@@ -122,13 +129,12 @@ typedef struct ipt__swap_stage {
 } ipt__swap_stage;
 
 typedef struct ipt__shuffle_stage {
-    size_t inner_rows, inner_cols; /* also transposes each super-element, such a matrix; 0: does not */
-    size_t piece_units, pieces;    /* parts of a super-element, moved independently */
-    int chains;                    /* by sub-groups */
-    int pairs;                     /* inner, of a square: in pairs */
-    size_t spread;                 /* words over which the flags of one word are spread; 0: 1 */
-    size_t piece_vectors;          /* chains: vectors that a piece touches, rounded up to classes */
-    int gap_restore;               /* moves gaps: fills them from the save area, else saves them there */
+    size_t piece_units, pieces; /* parts of a super-element, moved independently */
+    int chains;                 /* by sub-groups */
+    int pairs;                  /* inner, of a square: in pairs */
+    size_t spread;              /* words over which the flags of one word are spread; 0: 1 */
+    size_t piece_vectors;       /* chains: vectors that a piece touches, rounded up to classes */
+    int gap_restore;            /* moves gaps: fills them from the save area, else saves them there */
 } ipt__shuffle_stage;
 
 /* The bands of an EXCHANGE stage. Lengths in elements.
@@ -165,18 +171,24 @@ typedef struct ipt__bands {
     ipt__tile_layout tile;
 } ipt__bands;
 
+/* The distances of rows before and after a SPREAD stage, in units, and the units before the first row. */
+typedef struct ipt__spread_stage {
+    size_t distance[2], before[2];
+} ipt__spread_stage;
+
 /* One stage: `instances` independent rows x cols grids of super-elements of `length` elements become cols x rows. */
 typedef struct ipt__stage {
     ipt__stage_kind kind;
     size_t instances; /* per matrix */
     size_t rows, cols, length;
+    size_t inner_rows, inner_cols;    /* SHUFFLE: also transposes each super-element, such a matrix; 0: does not */
     size_t origin;                    /* SAVE, RESTORE: elements before the first instance; PAD: old stride */
     size_t row_slots, row_stride;     /* slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
     size_t units_apart, units_before; /* SAVE, RESTORE: units from row to row if rows have gaps, else 0; before them */
-    size_t spread[2], spread_before[2];         /* SPREAD: the same in the source and in the result */
-    int straight;                               /* SAVE: does not transpose */
-    int gapped_source;                          /* WAVE, PANEL on such a grid: the source lies on it, else the target */
-    size_t tail_length;                         /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
+    int straight;                     /* SAVE: does not transpose */
+    int last_first;                   /* the last instance comes first */
+    int gapped_source;                /* WAVE, PANEL on such a grid: the source lies on it, else the target */
+    size_t tail_length;               /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
     size_t matrices_at_once, instances_at_once; /* per launch, limited by the workspace */
     int reversed_rows, reversed_cols;           /* FLIP; TILE, EXCHANGE, a single PANEL or SWAP: of the result */
     int apply;                                  /* applies the plan's expression */
@@ -185,22 +197,25 @@ typedef struct ipt__stage {
     int word_kernel;                            /* copy or shuffle kernel for words */
     const ipt__variant *variant;                /* forced kernel of a paper; NULL: none */
     size_t lanes, workers; /* variant, inner shuffle: cooperating work-items; such workers per work-group */
-    ipt__tile_stage tile;
-    ipt__swap_stage swap;
-    ipt__chunks panel;
-    ipt__shuffle_stage shuffle;
-    ipt__bands bands;
+    union {                /* of the kind */
+        ipt__tile_stage tile;
+        ipt__swap_stage swap;
+        ipt__spread_stage spread;
+        ipt__chunks panel;
+        ipt__shuffle_stage shuffle;
+        ipt__bands bands;
+    } as;
 } ipt__stage;
 
 /* EXCHANGE: whether the columns of the slot layout are backwards, and the rows of the band layout. The slot layout is
  * that of the result (tall) or of the source (wide). */
 static int ipt__reversed_runs(const ipt__stage *stage)
 {
-    return stage->bands.tall ? stage->reversed_cols : stage->reversed_rows;
+    return stage->as.bands.tall ? stage->reversed_cols : stage->reversed_rows;
 }
 static int ipt__reversed_columns(const ipt__stage *stage)
 {
-    return stage->bands.tall ? stage->reversed_rows : stage->reversed_cols;
+    return stage->as.bands.tall ? stage->reversed_rows : stage->reversed_cols;
 }
 
 /* A plan's choice without OpenCL objects: the planner compares layouts. */

@@ -43,6 +43,7 @@ static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layou
             stage->row_slots = panels;
             stage->row_stride = cols;
             stage->gapped_source = 1;
+            stage->last_first = 0;
         }
     }
     if (left) {
@@ -70,22 +71,24 @@ static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *lay
         return 0;
     layout->saved_elements = left * short_side;
     for (turn = 0; turn < 2; ++turn) {
-        if (tall == (turn == 0)) {
-            stage = ipt__stage_add(layout, IPT__STAGE_PANEL, panels, tall ? length : rows, tall ? cols : length, 1);
-            stage->panel.tall = tall;
-            stage->gapped_source = !tall;
-        } else {
-            stage = ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, tall ? panels : rows, tall ? cols : panels, length);
-            stage->shuffle.gap_restore = tall;
-            ipt__shuffle_pieces(problem, stage);
-        }
+        const int is_panel = tall == (turn == 0);
+        stage = is_panel
+                    ? ipt__stage_add(layout, IPT__STAGE_PANEL, panels, tall ? length : rows, tall ? cols : length, 1)
+                    : ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, tall ? panels : rows, tall ? cols : panels, length);
         stage->tail_length = left;
         stage->row_slots = panels;
         stage->row_stride = long_side;
-        /* shuffle.cl moves no gaps. */
-        if (stage->kind == IPT__STAGE_PANEL ? !ipt__panel_chunks(problem, stage, length, short_side, panels)
-                                            : !stage->shuffle.chains)
-            return 0;
+        if (is_panel) {
+            stage->as.panel.tall = stage->last_first = tall;
+            stage->gapped_source = !tall;
+            if (!ipt__panel_chunks(problem, stage, length, short_side, panels))
+                return 0;
+        } else {
+            stage->as.shuffle.gap_restore = tall;
+            ipt__shuffle_pieces(problem, stage);
+            if (!stage->as.shuffle.chains) /* shuffle.cl moves no gaps */
+                return 0;
+        }
     }
     return 1;
 }
@@ -120,7 +123,7 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     stage = ipt__stage_add(layout, IPT__STAGE_PANEL, 1, rows, cols, 1);
     stage->row_slots = 1;
     stage->row_stride = rows;
-    chunks = &stage->panel;
+    chunks = &stage->as.panel;
     chunks->tall = chunks->waits = 1;
     chunks->pack = chunks->packs = chunks->ticket_groups = 1;
     for (chunks->x = step; chunks->x < cols + step && chunks->x * size <= longest && chunks->x <= IPT__CHUNK_RUNS;

@@ -19,28 +19,17 @@ static size_t ipt__instance_units(const ipt__problem *problem, const ipt__stage 
 /* Elements of a slot on the grid of a stage. */
 static size_t ipt__slot_length(const ipt__stage *stage)
 {
-    if (stage->kind != IPT__STAGE_WAVE && stage->kind != IPT__STAGE_PANEL)
+    if (!ipt__stage_traits[stage->kind].lines)
         return stage->length;
     return stage->gapped_source ? stage->cols : stage->rows;
 }
 
-/* True if all runs of a stage begin and end at words whenever the batch begins at a word. */
-static int ipt__stage_by_words(const ipt__problem *problem, const ipt__stage *stage)
+/* Flags that a word has which spreads them over `spread` words; 0: over none. The desc may force that for kernels of
+ * the papers. */
+static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *stage, size_t spread)
 {
-    const size_t size = problem->desc.elem_size;
-    const size_t run = ipt__slot_length(stage) * (stage->kind == IPT__STAGE_WAVE ? stage->length : 1) * size;
-    if (problem->pitched || problem->unit_bytes >= IPT__WORD_BYTES || stage->shuffle.inner_rows ||
-        (stage->kind != IPT__STAGE_SHUFFLE && stage->kind != IPT__STAGE_WAVE && stage->kind != IPT__STAGE_RESTORE))
-        return 0;
-    return run % IPT__WORD_BYTES == 0 && stage->row_stride * size % IPT__WORD_BYTES == 0 &&
-           stage->origin * size % IPT__WORD_BYTES == 0 &&
-           (problem->desc.batch == 1 || problem->desc.batch_stride % IPT__WORD_BYTES == 0);
-}
-
-static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *stage)
-{
-    const size_t forced = stage->variant ? problem->desc.flag_spread : 0,
-                 spread = forced ? forced : stage->shuffle.spread;
+    if (stage->variant && problem->desc.flag_spread)
+        spread = problem->desc.flag_spread;
     return spread ? 32 / spread : 32;
 }
 
@@ -59,6 +48,53 @@ static ipt__need ipt__need_nothing(const ipt__problem *problem, const ipt__layou
     return need;
 }
 
+/* Workspace of work-groups that wait for one another, or of shuffles that share it with such a stage. */
+typedef struct ipt__control {
+    size_t words; /* of a control block; 0: no work-group waits */
+    size_t alone; /* flag words for a single work-group that does the others' work */
+    size_t flags; /* flag words of chains */
+} ipt__control;
+
+static ipt__control ipt__control_nothing(const ipt__problem *problem, const ipt__stage *stage)
+{
+    const ipt__control control = {0, 0, 0};
+    (void)problem;
+    (void)stage;
+    return control;
+}
+
+/* Whether a stage of a layout reverses rows, or their sequence, while it transposes. */
+static int ipt__reverses_never(const ipt__layout *layout, const ipt__stage *stage)
+{
+    (void)layout;
+    (void)stage;
+    return 0;
+}
+
+static int ipt__reverses_always(const ipt__layout *layout, const ipt__stage *stage)
+{
+    (void)layout;
+    (void)stage;
+    return 1;
+}
+
+static int ipt__reverses_alone(const ipt__layout *layout, const ipt__stage *stage)
+{
+    return layout->stage_count == 1 && stage->instances == 1;
+}
+
+/* Elements of a stage's runs that may move by words; 0: they do not. */
+static size_t ipt__words_never(const ipt__stage *stage)
+{
+    (void)stage;
+    return 0;
+}
+
+static size_t ipt__words_slot(const ipt__stage *stage)
+{
+    return stage->length;
+}
+
 /* An empty layout. Stages are cleared when they are added: the planner begins thousands of layouts. */
 static void ipt__layout_begin(ipt__layout *layout)
 {
@@ -71,11 +107,19 @@ static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, siz
     ipt__stage *const stage = &layout->stages[layout->stage_count++];
     memset(stage, 0, sizeof *stage);
     stage->kind = kind;
+    stage->last_first = 1;
     stage->instances = instances;
     stage->rows = rows;
     stage->cols = cols;
     stage->length = length;
     return stage;
+}
+
+/* Makes a stage one of another kind. */
+static void ipt__stage_become(ipt__stage *stage, ipt__stage_kind kind)
+{
+    stage->kind = kind;
+    memset(&stage->as, 0, sizeof stage->as);
 }
 
 /* Columns of a block that moves by words, as in parts/words.cl, if the rows of source and result are whole words; else
@@ -152,15 +196,14 @@ static double ipt__cost_nothing(const ipt__problem *problem, const ipt__layout *
     return 0;
 }
 
-/* A factor for units that cannot move by words, and for slots that cut memory sectors. */
-static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *stage, double factor)
+/* A factor for units that cannot move by words, and for slots that may cut memory sectors if they are `gapped`. */
+static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *stage, double factor, int gapped)
 {
     const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
     const size_t size = problem->desc.elem_size;
     if (problem->unit_bytes < IPT__WORD_BYTES && !stage->by_words)
         factor *= 1 + model->narrow * (double)(IPT__WORD_BYTES / problem->unit_bytes - 1);
-    if (!stage->shuffle.chains && (stage->kind == IPT__STAGE_SHUFFLE || stage->row_slots) &&
-        (ipt__slot_length(stage) * size % 32 || stage->row_stride * size % 32))
+    if (gapped && (ipt__slot_length(stage) * size % 32 || stage->row_stride * size % 32))
         factor *= model->gapped;
     return factor;
 }
@@ -196,13 +239,13 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
     return IPT_SUCCESS;
 }
 
-/* Kernel parameters for elements of element_units units, with `tiles` tiles in local memory. */
-static ipt__params ipt__plan_params(const ipt__problem *problem, size_t element_units, size_t tiles)
+/* Kernel parameters for elements of element_units units. */
+static ipt__params ipt__plan_params(const ipt__problem *problem, size_t element_units)
 {
     size_t side, chunk;
     ipt__params params;
     memset(&params, 0, sizeof params);
-    ipt__transpose_tile(problem, element_units, tiles, &side, &chunk);
+    ipt__transpose_tile(problem, element_units, 1, &side, &chunk);
     params.unit_bytes = (cl_uint)problem->unit_bytes;
     params.element_units = element_units == 1;
     /* PoCL vectorizes loops of a work-item: one work-item per work-group moves tiles up to 1.6 times as fast. */

@@ -3,10 +3,29 @@
 static ipt__need ipt__need_exchange(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
 {
     ipt__need need = ipt__need_nothing(problem, layout, stage);
-    if (!stage->bands.together)
-        *(stage->bands.workers ? &need.stage : &need.instance) =
-            stage->bands.height * stage->bands.cols * problem->desc.elem_size;
+    if (!stage->as.bands.together)
+        *(stage->as.bands.workers ? &need.stage : &need.instance) =
+            stage->as.bands.height * stage->as.bands.cols * problem->desc.elem_size;
     return need;
+}
+
+/* Cooperative bands: one word for each position and chunk, and the flags of a single work-group that moves a band, one
+ * bit for each unit of a band or of a range. One launch of waves: counters, each in a cache line. */
+static ipt__control ipt__bands_control(const ipt__problem *problem, const ipt__bands *bands)
+{
+    ipt__control control = {0, 0, 0};
+    if (bands->together) {
+        control.words = IPT__CONTROL_WORDS + problem->desc.batch * bands->positions * (1 + bands->chunks);
+        control.alone =
+            ipt__ceil_divide(bands->tall ? bands->height * bands->row_units : bands->width * bands->column_units, 32);
+    } else if (bands->workers)
+        control.words = 16 * (1 + bands->workers);
+    return control;
+}
+
+static ipt__control ipt__control_exchange(const ipt__problem *problem, const ipt__stage *stage)
+{
+    return ipt__bands_control(problem, &stage->as.bands);
 }
 
 /* The same for cooperative bands: 1 if their runs are no whole words. */
@@ -14,24 +33,6 @@ static size_t ipt__bands_block(const ipt__problem *problem, int tall, size_t hei
 {
     const size_t columns = ipt__problem_block(problem);
     return tall && height % columns == 0 ? columns : 1;
-}
-
-/* Words of a control block for cooperative bands. */
-static size_t ipt__bands_control_words(const ipt__problem *problem, const ipt__bands *bands)
-{
-    return IPT__CONTROL_WORDS + problem->desc.batch * bands->positions * (1 + bands->chunks);
-}
-
-/* The same for bands in one launch of waves: counters, each in a cache line. */
-static size_t ipt__waves_control_words(const ipt__bands *bands)
-{
-    return 16 * (1 + bands->workers);
-}
-
-/* Words of the flags with which a single work-group moves a band: one bit for each unit of a band or of a range. */
-static size_t ipt__bands_alone_words(const ipt__bands *bands)
-{
-    return ipt__ceil_divide(bands->tall ? bands->height * bands->row_units : bands->width * bands->column_units, 32);
 }
 
 /* The part of cooperative bands' factor that depends on how columns move, one by one. */
@@ -92,14 +93,14 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
 static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout;
-    return ipt__bands_cost(problem, &stage->bands);
+    return ipt__bands_cost(problem, &stage->as.bands);
 }
 
 static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     ipt_result result;
-    params.tall = (cl_uint)stage->bands.tall;
-    if (stage->bands.together) {
+    params.tall = (cl_uint)stage->as.bands.tall;
+    if (stage->as.bands.together) {
         params.reversed = ipt__reversed_param(ipt__reversed_runs(stage), ipt__reversed_columns(stage));
         params.local_bytes = (cl_uint)plan->problem.exchange.local_bytes;
         params.group_size = (cl_uint)plan->problem.exchange.group_size;
@@ -108,7 +109,7 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
         params.groups_at_once = ipt__exchange_groups(&params);
         return ipt__plan_kernel_get(plan, IPT__KERNEL_exchange, params, &stage->kernels[0]);
     }
-    if (stage->bands.workers)
+    if (stage->as.bands.workers)
         return ipt__plan_kernel_get(plan, IPT__KERNEL_waves, params, &stage->kernels[0]);
     result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
     return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_runs, params, &stage->kernels[1]);
@@ -131,7 +132,7 @@ static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__s
 {
     const ipt__problem *const problem = &to->plan->problem;
     const ipt__layout *const layout = &to->plan->layout;
-    const ipt__bands *const bands = &stage->bands;
+    const ipt__bands *const bands = &stage->as.bands;
     const cl_ulong units = problem->element_units;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__exchange_arguments *const a = &launch.arguments.exchange;
@@ -183,7 +184,7 @@ static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__s
 static IPT__RARE ipt__runs_arguments ipt__bands_arguments(const ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const ipt__bands *const bands = &stage->bands;
+    const ipt__bands *const bands = &stage->as.bands;
     const cl_ulong units = problem->element_units;
     ipt__runs_arguments arguments, *const a = &arguments;
     memset(a, 0, sizeof *a);
@@ -214,7 +215,7 @@ static IPT__RARE ipt_result ipt__launch_waves(ipt__launcher *to, const ipt__stag
 {
     const ipt__problem *const problem = &to->plan->problem;
     const ipt__layout *const layout = &to->plan->layout;
-    const ipt__bands *const bands = &stage->bands;
+    const ipt__bands *const bands = &stage->as.bands;
     const size_t tile = IPT__WAVES_COLUMNS, run = bands->height * problem->desc.elem_size;
     const ipt__runs_arguments shared = ipt__bands_arguments(to, stage);
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
@@ -243,7 +244,7 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
 {
     const ipt__problem *const problem = &to->plan->problem;
     const ipt__limits *const limits = &problem->limits;
-    const ipt__bands *const bands = &stage->bands;
+    const ipt__bands *const bands = &stage->as.bands;
     const cl_ulong units = problem->element_units, band = (cl_ulong)bands->height * bands->cols * units;
     const cl_ulong slabs = to->plan->layout.scratch_offset / problem->unit_bytes;
     const size_t group_bytes = limits->cpu ? 32768 : 16384;
@@ -292,7 +293,7 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
 
 static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
-    const ipt__bands *const bands = &stage->bands;
+    const ipt__bands *const bands = &stage->as.bands;
     ipt__text_add(out, "exchange: %zu bands of %zu %s, ranges of %zu %s, runs of %zu bytes, %zu and %zu left over",
                   bands->number, bands->height, bands->tall ? "rows" : "columns", bands->width,
                   bands->tall ? "columns" : "rows", bands->height * plan->problem.desc.elem_size, bands->rest_rows,

@@ -1,28 +1,37 @@
 /* The functions of every kind of stage. */
 
-static const struct {
+typedef struct ipt__stage_functions {
+    /* Workspace, besides the control blocks of waiting work-groups; those. */
     ipt__need (*need)(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage);
+    ipt__control (*control)(const ipt__problem *problem, const ipt__stage *stage);
+    /* Bytes that a copy would move in the same time, without launches. */
     double (*cost)(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage);
-} ipt__stage_planners[] = {
-#define IPT__STAGE_PLANNER(kind, need, cost, kernels, describe, launch) {ipt__need_##need, ipt__cost_##cost},
-    IPT__STAGE_LIST(IPT__STAGE_PLANNER, IPT__IF_PAPERS(IPT__STAGE_PLANNER, IPT__NO_STAGE_PLANNER))};
+    int (*reverses)(const ipt__layout *layout, const ipt__stage *stage);
+    size_t (*words)(const ipt__stage *stage);
+    ipt_result (*kernels)(ipt_plan *plan, ipt__stage *stage, ipt__params params);
+    void (*describe)(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage);
+    ipt_result (*launch)(ipt__launcher *to, const ipt__stage *stage);
+} ipt__stage_functions;
 
-static ipt_result (*const ipt__stage_kernels[])(ipt_plan *plan, ipt__stage *stage, ipt__params params) = {
-#define IPT__STAGE_KERNELS(kind, need, cost, kernels, describe, launch) ipt__kernels_##kernels,
-    IPT__STAGE_LIST(IPT__STAGE_KERNELS, IPT__IF_PAPERS(IPT__STAGE_KERNELS, IPT__NO_FUNCTION))};
+static const ipt__stage_functions ipt__stage_kinds[] = {
+#define IPT__STAGE_FUNCTIONS(need, control, cost, reverses, words, kernels, describe, launch)                          \
+    {ipt__need_##need,   ipt__control_##control, ipt__cost_##cost,         ipt__reverses_##reverses,                   \
+     ipt__words_##words, ipt__kernels_##kernels, ipt__describe_##describe, ipt__launch_##launch},
+#define IPT__STAGE_ROW(kind, traits, functions) IPT__STAGE_FUNCTIONS functions
+#ifndef IPT_NO_PAPERS
+#define IPT__STAGE_ROW_OF_PAPERS(kind, traits, functions) IPT__STAGE_FUNCTIONS functions
+#else
+#define IPT__STAGE_ROW_OF_PAPERS(kind, traits, functions) {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+#endif
+    IPT__STAGE_LIST(IPT__STAGE_ROW, IPT__STAGE_ROW_OF_PAPERS)};
 
 /* Gets all kernels of a stage. */
 static ipt_result ipt__stage_get_kernels(ipt_plan *plan, ipt__stage *stage)
 {
-    const size_t tiles = stage->kind == IPT__STAGE_SWAP ? 2 : 1;
-    ipt__params params = ipt__plan_params(&plan->problem, ipt__stage_units(&plan->problem, stage), tiles);
+    ipt__params params = ipt__plan_params(&plan->problem, ipt__stage_units(&plan->problem, stage));
     ipt__params_apply(&params, &plan->problem.desc, stage->apply);
-    return ipt__stage_kernels[stage->kind](plan, stage, params);
+    return ipt__stage_kinds[stage->kind].kernels(plan, stage, params);
 }
-
-static ipt_result (*const ipt__stage_launchers[])(ipt__launcher *to, const ipt__stage *stage) = {
-#define IPT__STAGE_LAUNCHER(kind, need, cost, kernels, describe, launch) ipt__launch_##launch,
-    IPT__STAGE_LIST(IPT__STAGE_LAUNCHER, IPT__IF_PAPERS(IPT__STAGE_LAUNCHER, IPT__NO_FUNCTION))};
 
 /* Adds the launches of one kind of turn, for all offsets. */
 static IPT__RARE ipt_result ipt__turn_launch(ipt__launcher *to, const ipt__stage *stage)
@@ -31,12 +40,12 @@ static IPT__RARE ipt_result ipt__turn_launch(ipt__launcher *to, const ipt__stage
     ipt_result result;
     to->by_units = 1;
     to->by_words = !words;
-    result = ipt__stage_launchers[stage->kind](to, stage);
+    result = ipt__stage_kinds[stage->kind].launch(to, stage);
     if (result || !words)
         return result;
     to->by_units = 0;
     to->by_words = 1;
-    return ipt__stage_launchers[stage->kind](to, stage);
+    return ipt__stage_kinds[stage->kind].launch(to, stage);
 }
 
 /* Adds a stage and its launches. The instances share workspace, so that they may move some at a time. Gapped targets
@@ -57,9 +66,7 @@ static IPT__RARE ipt_result ipt__stage_launch(const ipt_plan *plan, const ipt__s
     turns->instances_at_once =
         ipt__min(stage->instances, stage->instances_at_once ? stage->instances_at_once : stage->instances);
     turns->matrix_stride = ipt__matrix_stride(&plan->problem);
-    turns->backwards = stage->kind == IPT__STAGE_EXCHANGE ? stage->bands.from_last
-                       : stage->kind == IPT__STAGE_SPREAD ? stage->spread[1] > stage->spread[0]
-                                                          : !stage->gapped_source;
+    turns->backwards = stage->last_first;
     matrices[0] = turns->matrices_at_once;
     matrices[1] = batch % turns->matrices_at_once;
     instances[0] = turns->instances_at_once;
@@ -78,7 +85,3 @@ static IPT__RARE ipt_result ipt__stage_launch(const ipt_plan *plan, const ipt__s
     turns->end = launches->count;
     return result;
 }
-
-static void (*const ipt__stage_describers[])(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage) = {
-#define IPT__STAGE_DESCRIBER(kind, need, cost, kernels, describe, launch) ipt__describe_##describe,
-    IPT__STAGE_LIST(IPT__STAGE_DESCRIBER, IPT__IF_PAPERS(IPT__STAGE_DESCRIBER, IPT__NO_FUNCTION))};

@@ -19,7 +19,7 @@ static size_t ipt__chunk_breadth(const ipt__problem *problem, int tall, size_t y
 static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, size_t length, size_t short_side,
                              size_t panels)
 {
-    ipt__chunks *const chunks = &stage->panel;
+    ipt__chunks *const chunks = &stage->as.panel;
     const size_t size = problem->desc.elem_size, vectors = problem->panel.local_bytes / 16;
     const size_t slack = 16 - problem->unit_bytes; /* bytes of the first vector that a run may not use */
     const size_t row = short_side * size, tail = stage->tail_length ? 1 : 0, half = problem->panel.resident / 2;
@@ -108,11 +108,22 @@ static int ipt__chunk_holds(const ipt__problem *problem, ipt__chunks *chunks, si
            chunks->held_row * chunks->y <= kernel->registers * kernel->group_size;
 }
 
+static ipt__control ipt__control_panel(const ipt__problem *problem, const ipt__stage *stage)
+{
+    const ipt__chunks *const chunks = &stage->as.panel;
+    const size_t units =
+        ipt__max(ipt__instance_units(problem, stage), problem->pitched ? stage->rows * ipt__source_row(problem) : 0);
+    ipt__control control = ipt__control_nothing(problem, stage);
+    control.words = IPT__CONTROL_WORDS + chunks->ticket_groups * chunks->blocks * problem->desc.batch;
+    control.alone = ipt__max(units / IPT__WINDOWS, (size_t)IPT__WINDOW_UNITS) / 32 + 1;
+    return control;
+}
+
 /* The cost model's factor for GPU kernels: constants from IPT__TUNING_LIST, lengths in bytes. */
 static double ipt__panel_factor(const ipt__problem *problem, const ipt__stage *stage)
 {
     const ipt__tuning *const model = &ipt__tunings[0];
-    const ipt__chunks *const chunks = &stage->panel;
+    const ipt__chunks *const chunks = &stage->as.panel;
     const double size = (double)problem->desc.elem_size, length = (double)ipt__slot_length(stage);
     const double panel = (double)ipt__instance_units(problem, stage) * (double)problem->unit_bytes;
     const double unread = 1 - 0.8 * (double)stage->tail_length / length;
@@ -132,8 +143,8 @@ static IPT__RARE double ipt__cost_panel(const ipt__problem *problem, const ipt__
 static IPT__RARE ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     params.index_bits = 32;
-    params.tall = (cl_uint)stage->panel.tall;
-    params.narrow = (cl_uint)stage->panel.narrow;
+    params.tall = (cl_uint)stage->as.panel.tall;
+    params.narrow = (cl_uint)stage->as.panel.narrow;
     params.reversed = ipt__reversed_param(stage->reversed_cols, stage->reversed_rows);
     params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
     params.group_size = (cl_uint)plan->problem.panel.group_size;
@@ -147,7 +158,7 @@ static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stag
 {
     const ipt__problem *const problem = &to->plan->problem;
     const ipt__layout *const layout = &to->plan->layout;
-    const ipt__chunks *const chunks = &stage->panel;
+    const ipt__chunks *const chunks = &stage->as.panel;
     const cl_ulong units = problem->element_units;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__panel_arguments *const a = &launch.arguments.panel;
@@ -196,7 +207,7 @@ static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stag
 
 static IPT__RARE void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
-    const ipt__chunks *const chunks = &stage->panel;
+    const ipt__chunks *const chunks = &stage->as.panel;
     ipt__describe_grid(out, plan, stage, "panels together");
     if (chunks->across * chunks->down > 1)
         ipt__text_add(out, ", each held by %zu work-groups", chunks->across * chunks->down);

@@ -22,7 +22,7 @@ static IPT__RARE ipt_result ipt__launch_pttwac_010(ipt__launcher *to, const ipt_
     a->rows = (cl_uint)stage->rows;
     a->cols = (cl_uint)stage->cols;
     a->element_units = (cl_uint)problem->element_units;
-    a->flag_words = (cl_uint)ipt__ceil_divide(a->instance_units, ipt__word_flags(problem, stage));
+    a->flag_words = (cl_uint)ipt__ceil_divide(a->instance_units, ipt__word_flags(problem, stage, 0));
     launch.bytes = 4 * (size_t)(a->flag_words + (stage->variant->flag_layout == 1 ? a->flag_words / 32 : 0));
     launch.groups = ipt__persistent_groups(problem, problem->limits.group_size, (size_t)a->instances);
     return ipt__launch_add(to, &launch);

@@ -126,17 +126,17 @@ static IPT__RARE ipt_result ipt__launch_spread(ipt__launcher *to, const ipt__sta
         ipt__transpose_arguments *const a = &launch.arguments.transpose;
         ipt_result result;
         launch.given = second ? 2 : 1;
-        launch.instance_units = stage->rows * stage->spread[second];
-        a->source_base = stage->spread_before[0];
-        a->target_base = stage->spread_before[1];
+        launch.instance_units = stage->rows * stage->as.spread.distance[second];
+        a->source_base = stage->as.spread.before[0];
+        a->target_base = stage->as.spread.before[1];
         *(second ? &a->source_base : &a->target_base) = to->plan->layout.scratch_offset / problem->unit_bytes;
         a->source_matrix_stride = second ? instance : ipt__matrix_stride(problem);
         a->target_matrix_stride = second ? ipt__matrix_stride(problem) : instance;
         a->instances_per_matrix = 1;
         a->rows = second ? stage->cols : stage->rows;
         a->cols = second ? stage->rows : stage->cols;
-        a->source_row_stride = second ? a->cols * units : stage->spread[0];
-        a->target_row_stride = second ? stage->spread[1] : a->rows * units;
+        a->source_row_stride = second ? a->cols * units : stage->as.spread.distance[0];
+        a->target_row_stride = second ? stage->as.spread.distance[1] : a->rows * units;
         a->element_units = (cl_uint)units;
         result = ipt__launch_transpose(to, &launch);
         if (result)
@@ -149,7 +149,7 @@ static IPT__RARE void ipt__describe_spread(ipt__text *out, const ipt_plan *plan,
 {
     const size_t unit = plan->problem.unit_bytes;
     ipt__text_add(out, "spread: %zu x (%zu rows of %zu bytes) from %zu to %zu bytes apart", stage->instances,
-                  stage->rows, stage->cols * plan->problem.desc.elem_size, stage->spread[0] * unit,
-                  stage->spread[1] * unit);
+                  stage->rows, stage->cols * plan->problem.desc.elem_size, stage->as.spread.distance[0] * unit,
+                  stage->as.spread.distance[1] * unit);
     ipt__describe_end(out, stage);
 }

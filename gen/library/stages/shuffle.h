@@ -3,34 +3,48 @@
 /* Flag bytes of one instance of a shuffle. */
 static size_t ipt__flag_bytes(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return ipt__ceil_divide(stage->rows * stage->cols, ipt__word_flags(problem, stage)) * 4 * stage->shuffle.pieces;
+    return ipt__ceil_divide(stage->rows * stage->cols, ipt__word_flags(problem, stage, stage->as.shuffle.spread)) * 4 *
+           stage->as.shuffle.pieces;
 }
 
 static IPT__RARE ipt__need ipt__need_shuffle(const ipt__problem *problem, const ipt__layout *layout,
                                              const ipt__stage *stage)
 {
     ipt__need need = ipt__need_nothing(problem, layout, stage);
-    if (!stage->shuffle.pairs && !(stage->shuffle.chains && layout->cooperative))
+    if (!stage->as.shuffle.pairs && !(stage->as.shuffle.chains && layout->cooperative))
         need.instance = ipt__flag_bytes(problem, stage);
     return need;
+}
+
+static ipt__control ipt__control_shuffle(const ipt__problem *problem, const ipt__stage *stage)
+{
+    ipt__control control = ipt__control_nothing(problem, stage);
+    if (stage->as.shuffle.chains)
+        control.flags = ipt__flag_bytes(problem, stage) / 4 * problem->desc.batch;
+    return control;
+}
+
+static size_t ipt__words_shuffle(const ipt__stage *stage)
+{
+    return stage->inner_rows ? 0 : stage->length;
 }
 
 /* Cuts super-elements into pieces that one sub-group holds. An unaligned piece touches one vector more. */
 static void ipt__chains_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
     const size_t units = ipt__stage_units(problem, stage), most = 16 * (IPT__PIECE_VECTORS - 2) / problem->unit_bytes;
-    stage->shuffle.chains = 1;
-    stage->shuffle.pieces = ipt__ceil_divide(units, most);
-    stage->shuffle.piece_units = ipt__min(units, most);
+    stage->as.shuffle.chains = 1;
+    stage->as.shuffle.pieces = ipt__ceil_divide(units, most);
+    stage->as.shuffle.piece_units = ipt__min(units, most);
     /* A run of b bytes in units of u touches at most (b + 31 - u) / 16 vectors. */
-    stage->shuffle.piece_vectors =
-        ipt__round_up((stage->shuffle.piece_units * problem->unit_bytes + 31 - problem->unit_bytes) / 16, 32);
+    stage->as.shuffle.piece_vectors =
+        ipt__round_up((stage->as.shuffle.piece_units * problem->unit_bytes + 31 - problem->unit_bytes) / 16, 32);
 }
 
 /* Chains that a sub-group follows at once. Short pieces allow more; too many leave sub-groups idle. */
 static size_t ipt__chains_at_once(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return stage->shuffle.piece_units * problem->unit_bytes <= 640 ? 4 : 2;
+    return stage->as.shuffle.piece_units * problem->unit_bytes <= 640 ? 4 : 2;
 }
 
 /* The units of local memory that a super-element takes which is transposed on its way: see ipt_held_at in
@@ -60,8 +74,8 @@ static void ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
         ipt__chains_pieces(problem, stage);
         return;
     }
-    stage->shuffle.piece_units = ipt__min(units, piece);
-    stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
+    stage->as.shuffle.piece_units = ipt__min(units, piece);
+    stage->as.shuffle.pieces = ipt__ceil_divide(units, stage->as.shuffle.piece_units);
 }
 
 /* Whether the super-elements of a square change places in pairs. An H200 moved 224 x 224 of 768 bytes at 0.93 of the
@@ -79,16 +93,16 @@ static void ipt__shuffle_pairs(const ipt__problem *problem, ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
     const size_t units = ipt__stage_units(problem, stage), group = ipt__min(128, limits->group_size);
-    stage->kind = IPT__STAGE_SHUFFLE;
-    stage->shuffle.pairs = 1;
+    ipt__stage_become(stage, IPT__STAGE_SHUFFLE);
+    stage->as.shuffle.pairs = 1;
     stage->lanes = stage->workers = 1;
     if (!limits->cpu) {
         while (stage->lanes < group && stage->lanes * 4 < units)
             stage->lanes *= 2;
         stage->workers = group / stage->lanes;
     }
-    stage->shuffle.piece_units = ipt__min(units, IPT__PAIRS_PIECE / problem->unit_bytes);
-    stage->shuffle.pieces = ipt__ceil_divide(units, stage->shuffle.piece_units);
+    stage->as.shuffle.piece_units = ipt__min(units, IPT__PAIRS_PIECE / problem->unit_bytes);
+    stage->as.shuffle.pieces = ipt__ceil_divide(units, stage->as.shuffle.piece_units);
 }
 
 static double ipt__chains_factor(const ipt__problem *problem, const ipt__stage *stage)
@@ -96,8 +110,8 @@ static double ipt__chains_factor(const ipt__problem *problem, const ipt__stage *
     const ipt__tuning *const model = &ipt__tunings[0];
     const size_t size = problem->desc.elem_size, slot = stage->length * size,
                  stride = stage->row_slots ? stage->row_stride * size : slot;
-    const double bytes = (double)stage->shuffle.piece_units * (double)problem->unit_bytes;
-    const double idle = 1 - bytes / (16.0 * (double)stage->shuffle.piece_vectors);
+    const double bytes = (double)stage->as.shuffle.piece_units * (double)problem->unit_bytes;
+    const double idle = 1 - bytes / (16.0 * (double)stage->as.shuffle.piece_vectors);
     const double cut = slot % 128 || stride % 128 ? model->cut + model->cut_step / bytes : 0;
     return model->chains + model->chains_step / bytes + cut + model->idle * idle;
 }
@@ -106,15 +120,15 @@ static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt
 {
     const double length = (double)stage->length * (double)problem->desc.elem_size;
     const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
-    double factor = stage->shuffle.pairs        ? stage->shuffle.inner_rows ? model->pairs_inner : model->pairs
-                    : stage->shuffle.inner_rows ? model->shuffle_inner
-                                                : 1 + model->shuffle_overhead / length;
-    if (stage->shuffle.chains) {
+    double factor = stage->as.shuffle.pairs ? stage->inner_rows ? model->pairs_inner : model->pairs
+                    : stage->inner_rows     ? model->shuffle_inner
+                                            : 1 + model->shuffle_overhead / length;
+    if (stage->as.shuffle.chains) {
         factor = ipt__chains_factor(problem, stage);
         if (layout->cooperative)
             return factor * ipt__batch_bytes(problem);
     }
-    return ipt__slot_factor(problem, stage, factor) * ipt__batch_bytes(problem);
+    return ipt__slot_factor(problem, stage, factor, !stage->as.shuffle.chains) * ipt__batch_bytes(problem);
 }
 
 /* Kernel chains, of sub-groups if the device's can be trusted. */
@@ -122,7 +136,7 @@ static IPT__RARE ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stag
 {
     const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
     ipt_result result;
-    params.piece_vectors = (cl_uint)stage->shuffle.piece_vectors;
+    params.piece_vectors = (cl_uint)stage->as.shuffle.piece_vectors;
     params.chains = (cl_uint)ipt__chains_at_once(&plan->problem, stage);
     result = ipt__sub_groups_get(plan->context, &params, cache_only);
     if (!result)
@@ -136,7 +150,7 @@ static IPT__RARE ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stag
 
 static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
-    params.flag_spread = (cl_uint)(32 / ipt__word_flags(&plan->problem, stage));
+    params.flag_spread = (cl_uint)(32 / ipt__word_flags(&plan->problem, stage, stage->as.shuffle.spread));
     params.group_size = params.lanes; /* one work-group per chain */
     if (stage->lanes) {
         params.lanes = (cl_uint)stage->lanes;
@@ -145,10 +159,10 @@ static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *sta
     if (stage->variant)
         params.registers = stage->variant->registers;
     params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
-    params.inner = stage->shuffle.inner_rows != 0;
-    if (stage->shuffle.pairs)
+    params.inner = stage->inner_rows != 0;
+    if (stage->as.shuffle.pairs)
         return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pairs, params, &stage->kernels[0]);
-    if (stage->shuffle.chains)
+    if (stage->as.shuffle.chains)
         return ipt__kernels_chains(plan, stage, params);
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_shuffle, params, &stage->kernels[0]);
 }
@@ -181,8 +195,8 @@ static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__sta
     a->flags_base = (layout->cooperative ? layout->flags_offset : layout->scratch_offset) / 4;
     a->grid_slots = (cl_ulong)stage->rows * stage->cols;
     a->words = ipt__ceil_divide((size_t)a->grid_slots, 32);
-    a->pieces = stage->shuffle.pieces;
-    a->piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
+    a->pieces = stage->as.shuffle.pieces;
+    a->piece_units = (cl_uint)(stage->as.shuffle.piece_units / scale);
     a->total_words = a->words * a->pieces * to->instances * to->matrices;
     a->rows = stage->rows;
     a->cols = stage->cols;
@@ -194,12 +208,12 @@ static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__sta
         a->gap_rows = a->gap_rows_each * to->matrices;
         a->gap_begin = stage->row_slots * units / scale;
         a->gap_units = (cl_uint)(stage->tail_length * element_units / scale);
-        a->gap_restore = (cl_uint)stage->shuffle.gap_restore;
+        a->gap_restore = (cl_uint)stage->as.shuffle.gap_restore;
         a->saved_stride = layout->saved_units / scale;
     }
     /* One sub-group for each that the device runs at once, limited by the number of start slots. */
     most = problem->limits.compute_units *
-           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->shuffle.piece_vectors * params->chains)));
+           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->as.shuffle.piece_vectors * params->chains)));
     a->words_each = ipt__ceil_divide((size_t)a->total_words, most);
     runs = ipt__ceil_divide((size_t)a->total_words, (size_t)a->words_each);
     for (a->parts = 1; a->parts < 8 && 2 * a->parts * runs <= most;)
@@ -225,16 +239,16 @@ static IPT__RARE ipt_result ipt__launch_pairs(ipt__launcher *to, const ipt__stag
     a->width = stage->rows | 1;
     a->pairs = a->side * (a->side + 1) / 2;
     a->total_pairs = a->pairs * to->instances * to->matrices;
-    a->pieces = stage->shuffle.pieces;
+    a->pieces = stage->as.shuffle.pieces;
     a->super_units = ipt__stage_units(problem, stage) / scale;
-    a->piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
-    a->inner_rows = (cl_uint)stage->shuffle.inner_rows;
-    a->inner_cols = (cl_uint)stage->shuffle.inner_cols;
+    a->piece_units = (cl_uint)(stage->as.shuffle.piece_units / scale);
+    a->inner_rows = (cl_uint)stage->inner_rows;
+    a->inner_cols = (cl_uint)stage->inner_cols;
     a->element_units = (cl_uint)problem->element_units;
     launch.groups = ipt__ceil_divide((size_t)(a->total_pairs * a->pieces), stage->workers);
     a->turns = (cl_uint)ipt__ceil_divide(launch.groups, most);
     launch.groups = ipt__ceil_divide(launch.groups, a->turns);
-    launch.bytes = stage->shuffle.inner_rows ? ipt__inner_bytes(problem, stage) : 16;
+    launch.bytes = stage->inner_rows ? ipt__inner_bytes(problem, stage) : 16;
     return ipt__launch_add(to, &launch);
 }
 
@@ -248,32 +262,32 @@ static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__st
     const size_t scale = launch.plan_units;
     ipt__shuffle_arguments *const a = &launch.arguments.shuffle;
     ipt_result result;
-    if (stage->shuffle.chains)
+    if (stage->as.shuffle.chains)
         return ipt__launch_chains(to, stage);
-    if (stage->shuffle.pairs)
+    if (stage->as.shuffle.pairs)
         return ipt__launch_pairs(to, stage);
     a->instance_stride = launch.instance_units = ipt__instance_units(problem, stage) / scale;
     a->matrix_stride = ipt__matrix_stride(problem) / scale;
     a->instances_per_matrix = to->instances;
     a->flags_base = scratch / 4;
-    a->words = ipt__ceil_divide(grid_slots, ipt__word_flags(problem, stage));
-    a->total_words = a->words * stage->shuffle.pieces * to->instances * to->matrices;
+    a->words = ipt__ceil_divide(grid_slots, ipt__word_flags(problem, stage, stage->as.shuffle.spread));
+    a->total_words = a->words * stage->as.shuffle.pieces * to->instances * to->matrices;
     a->grid_slots = grid_slots;
     a->rows = stage->rows;
     a->cols = stage->cols;
     a->row_slots = stage->row_slots ? stage->row_slots : 1;
     a->row_stride = (stage->row_slots ? stage->row_stride * problem->element_units : units) / scale;
     a->super_units = units / scale;
-    a->pieces = stage->shuffle.pieces;
-    a->piece_units = (cl_uint)(stage->shuffle.piece_units / scale);
-    a->inner_rows = (cl_uint)stage->shuffle.inner_rows;
-    a->inner_cols = (cl_uint)stage->shuffle.inner_cols;
+    a->pieces = stage->as.shuffle.pieces;
+    a->piece_units = (cl_uint)(stage->as.shuffle.piece_units / scale);
+    a->inner_rows = (cl_uint)stage->inner_rows;
+    a->inner_cols = (cl_uint)stage->inner_cols;
     a->element_units = (cl_uint)problem->element_units;
     /* Each work-group strides over the flag words and starts a chain at each clear bit. A few groups per compute unit
      * saturate its memory. */
     launch.groups = ipt__min((size_t)a->total_words, limits->compute_units * (limits->cpu ? 4 : 32));
-    launch.bytes = 2 * stage->shuffle.piece_units * problem->unit_bytes;
-    if (stage->shuffle.inner_rows) {
+    launch.bytes = 2 * stage->as.shuffle.piece_units * problem->unit_bytes;
+    if (stage->inner_rows) {
         launch.groups = ipt__min(ipt__ceil_divide((size_t)a->total_words, stage->workers),
                                  limits->compute_units * (limits->cpu ? 4 : 64));
         launch.bytes = ipt__inner_bytes(problem, stage);
@@ -281,9 +295,9 @@ static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__st
     if (stage->variant) {
         launch.groups = ipt__persistent_groups(problem, stage->lanes * stage->workers,
                                                ipt__ceil_divide((size_t)a->total_words, stage->workers));
-        launch.bytes = stage->variant->registers   ? 16
-                       : stage->shuffle.inner_rows ? launch.bytes
-                                                   : stage->workers * launch.bytes;
+        launch.bytes = stage->variant->registers ? 16
+                       : stage->inner_rows       ? launch.bytes
+                                                 : stage->workers * launch.bytes;
     }
     result = ipt__launch_clear(to, scratch, (size_t)a->total_words * 4);
     return result ? result : ipt__launch_add(to, &launch);
@@ -293,13 +307,13 @@ static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan
 {
     ipt__text_add(out, "shuffle: %zu x (%zu x %zu super-elements of %zu elements, %zu bytes)", stage->instances,
                   stage->rows, stage->cols, stage->length, ipt__super_bytes(plan, stage));
-    if (stage->shuffle.inner_rows)
-        ipt__text_add(out, ", each transposed as %zu x %zu", stage->shuffle.inner_rows, stage->shuffle.inner_cols);
-    if (stage->shuffle.pairs)
+    if (stage->inner_rows)
+        ipt__text_add(out, ", each transposed as %zu x %zu", stage->inner_rows, stage->inner_cols);
+    if (stage->as.shuffle.pairs)
         ipt__text_add(out, ", in pairs");
-    if (stage->shuffle.pieces > 1)
-        ipt__text_add(out, ", in %zu pieces", stage->shuffle.pieces);
-    if (stage->shuffle.chains) {
+    if (stage->as.shuffle.pieces > 1)
+        ipt__text_add(out, ", in %zu pieces", stage->as.shuffle.pieces);
+    if (stage->as.shuffle.chains) {
         const ipt__params *const params = &plan->kernels[stage->kernels[0]].program->params;
         ipt__text_add(out, ", %u chains to each of %s of %u work-items", (unsigned)params->chains,
                       params->sub_group ? "sub-groups" : "work-groups", (unsigned)params->lanes);

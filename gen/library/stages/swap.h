@@ -74,32 +74,38 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage, int a
 {
     const size_t units = ipt__stage_units(problem, stage), places = alone ? ipt__swap_places(problem) : 0;
     size_t chunk;
-    stage->swap.turns = places && !stage->variant;
-    if (!stage->variant && units == 1 && ipt__swap_tile_large(problem, stage->cols, places ? places : 2, &stage->swap))
+    stage->as.swap.turns = places && !stage->variant;
+    if (!stage->variant && units == 1 &&
+        ipt__swap_tile_large(problem, stage->cols, places ? places : 2, &stage->as.swap))
         return;
-    stage->swap.places = 2;
-    stage->swap.group_size = problem->limits.group_size;
-    ipt__transpose_tile(problem, units, 2, &stage->swap.side, &chunk);
-    stage->swap.local_bytes =
-        ipt__round_up(2 * stage->swap.side * (stage->swap.side * chunk + 1) * problem->unit_bytes, 1024);
+    stage->as.swap.places = 2;
+    stage->as.swap.group_size = problem->limits.group_size;
+    ipt__transpose_tile(problem, units, 2, &stage->as.swap.side, &chunk);
+    stage->as.swap.local_bytes =
+        ipt__round_up(2 * stage->as.swap.side * (stage->as.swap.side * chunk + 1) * problem->unit_bytes, 1024);
+}
+
+static int ipt__reverses_swap(const ipt__layout *layout, const ipt__stage *stage)
+{
+    return ipt__reverses_alone(layout, stage) && stage->as.swap.turns;
 }
 
 static IPT__RARE double ipt__cost_swap(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     const int alone = layout->stage_count == 1 && stage->instances == 1;
     ipt__swap_tile(problem, stage, alone);
-    return (ipt__problem_swaps(problem) || stage->swap.turns ? ipt__tunings[problem->limits.cpu].swap
-                                                             : ipt__tunings[problem->limits.cpu].swap_units) *
+    return (ipt__problem_swaps(problem) || stage->as.swap.turns ? ipt__tunings[problem->limits.cpu].swap
+                                                                : ipt__tunings[problem->limits.cpu].swap_units) *
            ipt__batch_bytes(problem);
 }
 
 static IPT__RARE ipt_result ipt__kernels_swap(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
-    params.tile = (cl_uint)stage->swap.side;
-    params.local_bytes = (cl_uint)stage->swap.local_bytes;
-    if (stage->swap.side <= IPT__SMALL_TILE)
+    params.tile = (cl_uint)stage->as.swap.side;
+    params.local_bytes = (cl_uint)stage->as.swap.local_bytes;
+    if (stage->as.swap.side <= IPT__SMALL_TILE)
         return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_swap, params, &stage->kernels[0]);
-    params.group_size = (cl_uint)stage->swap.group_size;
+    params.group_size = (cl_uint)stage->as.swap.group_size;
     params.reversed = ipt__reversed_param(stage->reversed_cols, stage->reversed_rows);
     return ipt__plan_kernel_within(plan, IPT__KERNEL_swap, params, &stage->kernels[0]);
 }
@@ -107,17 +113,17 @@ static IPT__RARE ipt_result ipt__kernels_swap(ipt_plan *plan, ipt__stage *stage,
 static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const size_t units = ipt__stage_units(problem, stage), side = stage->swap.side;
+    const size_t units = ipt__stage_units(problem, stage), side = stage->as.swap.side;
     size_t side_of_two, chunk = 1;
     cl_ulong parts, groups; /* per matrix; in total */
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__swap_arguments *const a = &launch.arguments.swap;
     if (side <= IPT__SMALL_TILE)
         ipt__transpose_tile(problem, units, 2, &side_of_two, &chunk);
-    a->tile_vectors = (cl_uint)ipt__tile_vectors(&stage->swap.tile, side);
-    a->pitch = (cl_uint)stage->swap.tile.pitch;
-    a->skew = (cl_uint)stage->swap.tile.skew;
-    a->run_lanes = (cl_uint)stage->swap.tile.run_lanes;
+    a->tile_vectors = (cl_uint)ipt__tile_vectors(&stage->as.swap.tile, side);
+    a->pitch = (cl_uint)stage->as.swap.tile.pitch;
+    a->skew = (cl_uint)stage->as.swap.tile.skew;
+    a->run_lanes = (cl_uint)stage->as.swap.tile.run_lanes;
     a->matrix_stride = ipt__matrix_stride(problem);
     a->instance_stride = problem->pitched ? ipt__extent_units(problem) : ipt__instance_units(problem, stage);
     a->instances_per_matrix = (cl_uint)stage->instances;
@@ -128,7 +134,7 @@ static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage
     a->chunk_units = (cl_uint)chunk;
     a->chunks = (cl_uint)ipt__ceil_divide(units, chunk);
     parts = (cl_ulong)a->tiles * (a->tiles + 1) / 2 * a->chunks;
-    if (stage->swap.places == 4) { /* the tiles of a quarter */
+    if (stage->as.swap.places == 4) { /* the tiles of a quarter */
         a->tiles = (cl_uint)ipt__ceil_divide(stage->rows - stage->rows / 2, side);
         parts = (cl_ulong)a->tiles * ipt__ceil_divide(stage->rows / 2, side);
     }
@@ -151,7 +157,7 @@ static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage
 static IPT__RARE void ipt__describe_swap(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     ipt__describe_grid(out, plan, stage, "swap");
-    ipt__text_add(out, ", %s of tiles through local memory", stage->swap.places == 4 ? "fours" : "pairs");
+    ipt__text_add(out, ", %s of tiles through local memory", stage->as.swap.places == 4 ? "fours" : "pairs");
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }

@@ -26,16 +26,16 @@ static IPT__RARE void ipt__pack_choose(const ipt__problem *problem, ipt__stage *
                  bytes = stage->instances * instance * problem->unit_bytes;
     const int large = limits->nvidia && !limits->local_is_limited;
     int i;
-    stage->tile.pack_bytes = 0;
+    stage->as.tile.pack_bytes = 0;
     if (limits->cpu || limits->group_size < 64 ||
         (problem->desc.batch > 1 && problem->desc.batch_stride != bytes && bytes < IPT__PACK_RUN))
         return;
-    for (i = 0; i < (large ? 4 : 1) && !stage->tile.pack_bytes; ++i) {
+    for (i = 0; i < (large ? 4 : 1) && !stage->as.tile.pack_bytes; ++i) {
         const size_t most =
             large ? classes[i][0] : ipt__min(limits->local_memory - 256, (size_t)IPT__PACK_BYTES) / 1024 * 1024;
-        stage->tile.pack_group = large ? ipt__min(classes[i][1], limits->largest_group) : limits->group_size;
+        stage->as.tile.pack_group = large ? ipt__min(classes[i][1], limits->largest_group) : limits->group_size;
         if (most >= 2048 && ipt__pack_fits(problem, 1, instance, most) && !ipt__problem_refuses(problem, most))
-            stage->tile.pack_bytes = most;
+            stage->as.tile.pack_bytes = most;
     }
 }
 
@@ -45,9 +45,9 @@ static ipt__params ipt__pack_params(const ipt__problem *problem, const ipt__stag
     memset(&params, 0, sizeof params);
     params.unit_bytes = (cl_uint)problem->unit_bytes;
     params.element_units = ipt__stage_units(problem, stage) == 1;
-    params.group_size = (cl_uint)stage->tile.pack_group;
+    params.group_size = (cl_uint)stage->as.tile.pack_group;
     params.memory_model = (cl_uint)problem->limits.memory_model;
-    params.local_bytes = (cl_uint)stage->tile.pack_bytes;
+    params.local_bytes = (cl_uint)stage->as.tile.pack_bytes;
     ipt__params_apply(&params, &problem->desc, apply);
     return params;
 }
@@ -72,7 +72,7 @@ static double ipt__cost_tile(const ipt__problem *problem, const ipt__layout *lay
 
 static IPT__RARE ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
-    if (stage->tile.pack_bytes)
+    if (stage->as.tile.pack_bytes)
         return ipt__plan_kernel_within(plan, IPT__KERNEL_pack, ipt__pack_params(&plan->problem, stage, stage->apply),
                                        &stage->kernels[0]);
     if (stage->variant) {
@@ -92,10 +92,10 @@ static ipt__tile_steps ipt__tile_steps_of(const ipt__problem *problem, const ipt
 {
     const cl_int units = (cl_int)ipt__stage_units(problem, stage), row = (cl_int)stage->cols * units;
     ipt__tile_steps steps;
-    steps.rows = stage->tile.straight ? stage->rows : stage->cols;
-    steps.run = stage->tile.straight ? stage->cols : stage->rows;
-    steps.along = stage->tile.straight ? units : row;
-    steps.next = stage->tile.straight ? row : units;
+    steps.rows = stage->as.tile.straight ? stage->rows : stage->cols;
+    steps.run = stage->as.tile.straight ? stage->cols : stage->rows;
+    steps.along = stage->as.tile.straight ? units : row;
+    steps.next = stage->as.tile.straight ? row : units;
     steps.origin = 0;
     if (stage->reversed_cols) {
         steps.origin += (cl_int)(steps.run - 1) * steps.along;
@@ -117,9 +117,9 @@ static IPT__RARE size_t ipt__pack_instances(const ipt__problem *problem, const i
     size_t pack = 1, whole = 1;
     while (whole < 128 && whole * instance * problem->unit_bytes % 128 != 0)
         whole *= 2;
-    while (pack < enough && ipt__pack_fits(problem, 2 * pack, instance, stage->tile.pack_bytes))
+    while (pack < enough && ipt__pack_fits(problem, 2 * pack, instance, stage->as.tile.pack_bytes))
         pack *= 2;
-    while (pack > whole && pack < enough && ipt__pack_fits(problem, pack + whole, instance, stage->tile.pack_bytes))
+    while (pack > whole && pack < enough && ipt__pack_fits(problem, pack + whole, instance, stage->as.tile.pack_bytes))
         pack += whole;
     return pack;
 }
@@ -167,7 +167,7 @@ static IPT__RARE ipt_result ipt__launch_tile(ipt__launcher *to, const ipt__stage
     const ipt__tile_steps steps = ipt__tile_steps_of(problem, stage);
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__tile_arguments *const a = &launch.arguments.tile;
-    if (stage->tile.pack_bytes)
+    if (stage->as.tile.pack_bytes)
         return ipt__launch_pack(to, stage);
     a->matrix_stride = ipt__matrix_stride(problem);
     a->instances = (cl_ulong)stage->instances * to->matrices;
@@ -192,8 +192,8 @@ static IPT__RARE void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, c
 {
     ipt__describe_grid(out, plan, stage, "tile");
     ipt__text_add(out, ", whole in local memory");
-    if (stage->tile.pack_bytes)
-        ipt__text_add(out, ", as many to a work-group as fit %zu bytes", stage->tile.pack_bytes);
+    if (stage->as.tile.pack_bytes)
+        ipt__text_add(out, ", as many to a work-group as fit %zu bytes", stage->as.tile.pack_bytes);
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }

@@ -7,10 +7,16 @@ static ipt__need ipt__need_wave(const ipt__problem *problem, const ipt__layout *
     return need;
 }
 
+static size_t ipt__words_wave(const ipt__stage *stage)
+{
+    return ipt__slot_length(stage) * stage->length;
+}
+
 static IPT__RARE double ipt__cost_wave(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout;
-    return ipt__slot_factor(problem, stage, ipt__tunings[problem->limits.cpu].wave) * ipt__batch_bytes(problem);
+    return ipt__slot_factor(problem, stage, ipt__tunings[problem->limits.cpu].wave, stage->row_slots != 0) *
+           ipt__batch_bytes(problem);
 }
 
 static IPT__RARE ipt_result ipt__kernels_wave(ipt_plan *plan, ipt__stage *stage, ipt__params params)
