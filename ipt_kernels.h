@@ -5658,6 +5658,18 @@ static const char *const ipt__text_getrs[] = {
 static const char *const ipt__text_getri[] = {
     "\n\n{\n"
     "int failed = 0;\n"
+    "\n\nIPT_NUMBER first = A(0, 0);\n"
+    "IPT_UNROLL for (uint i = 1; i < A_ROWS; ++i)\n"
+    "{\n"
+    "const IPT_NUMBER other = A(i, 0);\n"
+    "first = IPT_SIZE_OF(other) > IPT_SIZE_OF(first) ? other : first;\n"
+    "}\n"
+    "const IPT_SCALAR far = ipt_scale(first), whole = IPT_IS_FAR(first) && IPT_SIZE_OF(first * far) > 0 ? far : 1;\n"
+    "IPT_BARRIER();\n"
+    "if (whole != 1) {\n"
+    "IPT_FOR_LANES(i, 0, A_ROWS) for (uint j = 0; j < A_COLS; ++j) A(i, j) *= whole;\n"
+    "}\n"
+    "IPT_BARRIER();\n"
     "IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)\n"
     "{\n"
     "uint row = k;\n"
@@ -5694,6 +5706,9 @@ static const char *const ipt__text_getri[] = {
     "}\n"
     "IPT_BARRIER();\n"
     "}\n"
+    "if (whole != 1) {\n"
+    "IPT_FOR_LANES(i, 0, A_ROWS) for (uint j = 0; j < A_COLS; ++j) A(i, j) *= whole;\n"
+    "}\n"
     "\nIPT_UNROLL for (uint back = 0; back < A_COLS; ++back)\n"
     "{\n"
     "const uint k = A_COLS - 1 - back;\n"
@@ -5713,7 +5728,7 @@ static const char *const ipt__text_getri[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_getri "e5650f2b7e5d618f"
+#define IPT__HASH_getri "7826dd4d36b41606"
 #define IPT_getri_PARTS(X)
 #endif
 

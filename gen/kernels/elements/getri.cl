@@ -2,6 +2,20 @@
  * number of the first pivot that is 0. Sides up to 32 are meant: work is n^3. */
 {
     int failed = 0;
+    /* Far from 1 the elements are scaled before and after: a step's numbers may exceed those of the inverse, which then
+     * would be finite where they are not. */
+    IPT_NUMBER first = A(0, 0);
+    IPT_UNROLL for (uint i = 1; i < A_ROWS; ++i)
+    {
+        const IPT_NUMBER other = A(i, 0);
+        first = IPT_SIZE_OF(other) > IPT_SIZE_OF(first) ? other : first;
+    }
+    const IPT_SCALAR far = ipt_scale(first), whole = IPT_IS_FAR(first) && IPT_SIZE_OF(first * far) > 0 ? far : 1;
+    IPT_BARRIER();
+    if (whole != 1) {
+        IPT_FOR_LANES(i, 0, A_ROWS) for (uint j = 0; j < A_COLS; ++j) A(i, j) *= whole;
+    }
+    IPT_BARRIER();
     IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)
     {
         uint row = k;
@@ -38,6 +52,9 @@
                 (j == k ? (IPT_NUMBER)0 : A(i, j)) - ipt_times(left, A(k, j));
         }
         IPT_BARRIER();
+    }
+    if (whole != 1) {
+        IPT_FOR_LANES(i, 0, A_ROWS) for (uint j = 0; j < A_COLS; ++j) A(i, j) *= whole;
     }
     /* The columns change back, in the opposite sequence. */
     IPT_UNROLL for (uint back = 0; back < A_COLS; ++back)
