@@ -994,6 +994,9 @@ static void tool_files_untrusted_journals(void **state)
 static void tool_files_unfinished_journals(void **state)
 {
     (void)state;
+#ifdef _WIN32 /* before a file is open, which could not be removed */
+    test_skip("Windows: no locks of POSIX");
+#endif
     matrix its = make_matrix(101, 203, 4, 1);
     for (int resumes = 0; resumes < 2; ++resumes) {
         write_file(file_path, its.before, its.bytes);
