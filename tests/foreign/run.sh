@@ -96,12 +96,17 @@ exec \"\$@\""
     script "$folder/ipt" "exec '$folder/run' '$(pwd)/$build/ipt' \"\$@\""
 }
 
+# The examples, without those of MPI.
+examples() {
+    grep -L IPT_MPI examples/*.c
+}
+
 # Builds the tests, the tool and the examples for the processor.
 make_programs() {
     target=$triple links="-lOpenCL -lpthread"
     [ -n "$emulator" ] || { target=i686-linux-gnu links="$links -Wl,--dynamic-linker=$root/lib/ld-linux.so.2"; }
     programs="$build/tests/ipt_tests $build/ipt"
-    [ -z "$device" ] || programs="$programs $(for source in examples/*.c; do echo "$build/$(basename "${source%.c}" | sed 's,^,examples/,')"; done)"
+    [ -z "$device" ] || programs="$programs $(for source in $(examples); do echo "$build/$(basename "${source%.c}" | sed 's,^,examples/,')"; done)"
     # shellcheck disable=SC2086
     ${MAKE:-make} --no-print-directory -j"$jobs" B="$build" CC="clang --target=$target --sysroot=$root" \
         CFLAGS="-std=c99 -O1 -Wall -Wextra -Wpedantic" LDLIBS="$links" $programs > "$folder/build.log" 2>&1 || {
@@ -225,7 +230,7 @@ try() {
         summary "$subject" "$folder/$subject.log" || failed=1
     done < "$folder/subjects"
     if [ -n "$device" ] && [ $quick -eq 0 ]; then
-        for source in examples/*.c; do
+        for source in $(examples); do
             example=$(basename "${source%.c}")
             script "$folder/examples/$example" "exec '$folder/run' '$(pwd)/$build/examples/$example' \"\$@\""
         done
