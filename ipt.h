@@ -5883,7 +5883,7 @@ enum {
  * PAD: changes the stride of rows of `length` elements from origin to row_stride. */
 #define IPT__STAGE_LIST(X, P)                                                                                          \
     X(SAVE, (0, 0, 0, 0, 0, 2), (nothing, nothing, save, never, never, save, save, save))                              \
-    X(RESTORE, (0, 0, 0, 0, 0, 0), (nothing, nothing, save, never, slot, restore, restore, restore))                   \
+    X(RESTORE, (0, 0, 0, 0, 0, 0), (nothing, nothing, save, never, restore, restore, restore, restore))                \
     X(TILE, (0, 1, 0, 0, 1, 1), (nothing, nothing, tile, alone, never, tile, tile, tile))                              \
     X(SWAP, (0, 1, 0, 0, 1, 1), (nothing, nothing, swap, swap, never, swap, swap, swap))                               \
     X(SPREAD, (0, 0, 1, 1, 1, 3), (spread, nothing, nothing, never, never, spread, spread, spread))                    \
@@ -5973,12 +5973,11 @@ typedef struct ipt__chunks {
     int tall, narrow, neighbours, waits;
 } ipt__chunks;
 
-enum { IPT__MAX_STAGES = 8, IPT__MAX_KERNELS = 16 };
+enum { IPT__MAX_STAGES = 8 };
 
 /* The parameters that only one kind of stage has. Kernels' local memory in bytes, group sizes in work-items. */
 typedef struct ipt__tile_stage {
     size_t pack_bytes, pack_group; /* local memory and group size of kernel pack; 0: kernel tile */
-    int straight;                  /* does not transpose */
 } ipt__tile_stage;
 
 typedef struct ipt__swap_stage {
@@ -6012,18 +6011,18 @@ typedef struct ipt__bands {
     size_t number, height, width;
     size_t rows, cols; /* of the band layout */
     size_t rest_rows, rest_cols;
-    int tall;
-    int saves_rows;      /* the rest rows are saved in the workspace; 0: the rest columns */
-    int from_last;       /* the last band comes first, so that a step writes only what has been read */
-    int saves_first;     /* the saved rest belongs to the source: it is saved first. Else it is restored last */
-    size_t saved_origin; /* its place in a matrix */
+    unsigned char tall;
+    unsigned char saves_rows;  /* the rest rows are saved in the workspace; 0: the rest columns */
+    unsigned char from_last;   /* the last band comes first, so that a step writes only what has been read */
+    unsigned char saves_first; /* the saved rest belongs to the source: it is saved first. Else it is restored last */
+    unsigned char together;    /* by cooperative work-groups (see exchange.cl), else in waves */
+    size_t saved_origin;       /* the saved rest's place in a matrix */
     size_t row_units, column_units; /* from row to row of the band layout and of the slot layout */
     /* The saved rest: rows of saved_row units, and their distance in the workspace. The matrix has them as far apart as
      * its layout's rows. Work-groups that move bands together keep that distance in the workspace, gaps included. */
     size_t saved_rows, saved_row, saved_distance;
     size_t workers; /* work-groups that share the waves in one launch (see waves.cl); 0: a launch for each step */
-    /* By cooperative work-groups (see exchange.cl), else in waves. The rest is valid if so. */
-    int together;
+    /* If the work-groups move bands together: */
     size_t positions;   /* the bands, the rest rows and the saved rest, as far as there are any */
     size_t chunks;      /* of a position */
     size_t chunk_width; /* columns of a chunk */
@@ -6031,6 +6030,12 @@ typedef struct ipt__bands {
     size_t rest_width;  /* columns of these */
     ipt__tile_layout tile;
 } ipt__bands;
+
+/* The place of a SAVE or RESTORE stage's elements. */
+typedef struct ipt__rows_stage {
+    size_t origin;        /* elements before them */
+    size_t apart, before; /* units from row to row if rows have gaps, else 0; before the first one */
+} ipt__rows_stage;
 
 /* The distances of rows before and after a SPREAD stage, in units, and the units before the first row. */
 typedef struct ipt__spread_stage {
@@ -6040,28 +6045,28 @@ typedef struct ipt__spread_stage {
 /* One stage: `instances` independent rows x cols grids of super-elements of `length` elements become cols x rows. */
 typedef struct ipt__stage {
     ipt__stage_kind kind;
+    int word_kernel;  /* copy or shuffle kernel for words */
+    int kernels[2];   /* indices in the plan; WAVE and EXCHANGE have two */
     size_t instances; /* per matrix */
     size_t rows, cols, length;
-    size_t inner_rows, inner_cols;    /* SHUFFLE: also transposes each super-element, such a matrix; 0: does not */
-    size_t origin;                    /* SAVE, RESTORE: elements before the first instance; PAD: old stride */
-    size_t row_slots, row_stride;     /* slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
-    size_t units_apart, units_before; /* SAVE, RESTORE: units from row to row if rows have gaps, else 0; before them */
-    int straight;                     /* SAVE: does not transpose */
-    int last_first;                   /* the last instance comes first */
-    int gapped_source;                /* WAVE, PANEL on such a grid: the source lies on it, else the target */
-    size_t tail_length;               /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
+    size_t inner_rows, inner_cols; /* SHUFFLE: also transposes each super-element, such a matrix; 0: does not */
+    size_t row_slots, row_stride;  /* slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
+    size_t tail_length;            /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
     size_t matrices_at_once, instances_at_once; /* per launch, limited by the workspace */
-    int reversed_rows, reversed_cols;           /* FLIP; TILE, EXCHANGE, a single PANEL or SWAP: of the result */
-    int apply;                                  /* applies the plan's expression */
-    int by_words;                               /* runs may move by IPT__WORD_BYTES, if byte_offset is aligned */
-    int kernels[2];                             /* indices in the plan; WAVE and EXCHANGE have two */
-    int word_kernel;                            /* copy or shuffle kernel for words */
+    unsigned char straight;                     /* SAVE, TILE: does not transpose */
+    unsigned char last_first;                   /* the last instance comes first */
+    unsigned char gapped_source;                /* WAVE, PANEL on such a grid: the source lies on it, else the target */
+    unsigned char reversed_rows, reversed_cols; /* FLIP; TILE, EXCHANGE, a single PANEL or SWAP: of the result */
+    unsigned char apply;                        /* applies the plan's expression */
+    unsigned char by_words;                     /* runs may move by IPT__WORD_BYTES, if byte_offset is aligned */
     const ipt__variant *variant;                /* forced kernel of a paper; NULL: none */
     size_t lanes, workers; /* variant, inner shuffle: cooperating work-items; such workers per work-group */
     union {                /* of the kind */
         ipt__tile_stage tile;
         ipt__swap_stage swap;
         ipt__spread_stage spread;
+        ipt__rows_stage rows;
+        size_t pad_stride; /* PAD: elements from row to row before */
         ipt__chunks panel;
         ipt__shuffle_stage shuffle;
         ipt__bands bands;
@@ -6422,8 +6427,8 @@ struct ipt_plan {
     ipt__workspace own, *divided; /* divided: one for each device of a plan for several; else NULL */
     ipt__workspace *workspace;    /* its own or the first divided one, or those of a plan that outlives it */
     size_t devices;
-    ipt__plan_kernel kernels[IPT__MAX_KERNELS];
-    int kernel_count;
+    ipt__plan_kernel *kernels;
+    int kernel_count, kernel_capacity;
     ipt__launches launches;
     int out_of_place;               /* its launch; -1: none yet */
     ipt__program *panel, *exchange; /* of problem.panel and problem.exchange; NULL: none */
@@ -6432,13 +6437,13 @@ struct ipt_plan {
     size_t enough;                  /* least limit of a workspace that is too small for the plan; 0: it is not */
     size_t refused;                 /* bytes of the last buffer that could not be allocated; 0: none */
     char *description;
-    ipt__pass_plan passes[IPT__MOST_PASSES + 1]; /* of arrays; the plan has no stages of its own then */
-    int pass_count;                              /* 0: a plan for matrices */
-    ipt_plan *narrow;     /* does the same in the units of an array's elements, at places that are no multiples of the
-                             longer units of this plan. It borrows the workspace. NULL: the units are the elements' */
-    ipt_plan *copies;     /* copies arrays whose first pass only works in place, for out of place; else NULL */
-    int passes_cut;       /* the array is too large for the device: each pass goes through host memory by itself */
-    ipt__host_plan *host; /* NULL: the plan serves matrices on the device only */
+    ipt__pass_plan *passes; /* of arrays; the plan has no stages of its own then */
+    int pass_count;         /* 0: a plan for matrices */
+    ipt_plan *narrow;       /* does the same in the units of an array's elements, at places that are no multiples of the
+                               longer units of this plan. It borrows the workspace. NULL: the units are the elements' */
+    ipt_plan *copies;       /* copies arrays whose first pass only works in place, for out of place; else NULL */
+    int passes_cut;         /* the array is too large for the device: each pass goes through host memory by itself */
+    ipt__host_plan *host;   /* NULL: the plan serves matrices on the device only */
 };
 
 static int ipt__plan_borrows(const ipt_plan *plan)
@@ -6534,16 +6539,11 @@ static int ipt__reverses_alone(const ipt__layout *layout, const ipt__stage *stag
     return layout->stage_count == 1 && stage->instances == 1;
 }
 
-/* Elements of a stage's runs that may move by words; 0: they do not. */
+/* Elements of a stage's runs that may move by words, by bitwise or with those before them; 0: they do not. */
 static size_t ipt__words_never(const ipt__stage *stage)
 {
     (void)stage;
     return 0;
-}
-
-static size_t ipt__words_slot(const ipt__stage *stage)
-{
-    return stage->length;
 }
 
 /* An empty layout. Stages are cleared when they are added: the planner begins thousands of layouts. */
@@ -6659,10 +6659,29 @@ static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *st
     return factor;
 }
 
+/* Makes room for one more kernel. */
+static ipt_result ipt__plan_kernel_room(ipt_plan *plan)
+{
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    const int capacity = plan->kernel_capacity ? 2 * plan->kernel_capacity : 2;
+    ipt__plan_kernel *kernels;
+    if (plan->kernel_count < plan->kernel_capacity)
+        return IPT_SUCCESS;
+    kernels = (ipt__plan_kernel *)ipt__allocate(allocator, (size_t)capacity * sizeof *kernels);
+    if (!kernels)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    if (plan->kernel_count)
+        memcpy(kernels, plan->kernels, (size_t)plan->kernel_count * sizeof *kernels);
+    ipt__release(allocator, plan->kernels);
+    plan->kernels = kernels;
+    plan->kernel_capacity = capacity;
+    return IPT_SUCCESS;
+}
+
 /* Finds the plan's kernel for these parameters, or builds it. */
 static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__params params, int *index)
 {
-    ipt__plan_kernel *const kernel = &plan->kernels[plan->kernel_count];
+    ipt__plan_kernel *kernel;
     cl_int error;
     ipt_result result;
     if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
@@ -6671,8 +6690,10 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
         if (plan->kernels[*index].program->id == id &&
             ipt__params_equal(&plan->kernels[*index].program->params, &params))
             return IPT_SUCCESS;
-    if (plan->kernel_count == IPT__MAX_KERNELS)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan would need more than %d kernels", IPT__MAX_KERNELS);
+    result = ipt__plan_kernel_room(plan);
+    if (result)
+        return result;
+    kernel = &plan->kernels[plan->kernel_count];
     result = ipt__program_get(plan->context, id, &params, (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0,
                               &kernel->program);
     if (result)
@@ -6970,10 +6991,10 @@ static ipt__tile_steps ipt__tile_steps_of(const ipt__problem *problem, const ipt
 {
     const cl_int units = (cl_int)ipt__stage_units(problem, stage), row = (cl_int)stage->cols * units;
     ipt__tile_steps steps;
-    steps.rows = stage->as.tile.straight ? stage->rows : stage->cols;
-    steps.run = stage->as.tile.straight ? stage->cols : stage->rows;
-    steps.along = stage->as.tile.straight ? units : row;
-    steps.next = stage->as.tile.straight ? row : units;
+    steps.rows = stage->straight ? stage->rows : stage->cols;
+    steps.run = stage->straight ? stage->cols : stage->rows;
+    steps.along = stage->straight ? units : row;
+    steps.next = stage->straight ? row : units;
     steps.origin = 0;
     if (stage->reversed_cols) {
         steps.origin += (cl_int)(steps.run - 1) * steps.along;
@@ -7468,6 +7489,11 @@ static IPT__RARE void ipt__describe_wave(ipt__text *out, const ipt_plan *plan, c
 
 /* Stages that keep rows: SAVE and RESTORE copy some to the workspace and back, SPREAD changes their distance. */
 
+static size_t ipt__words_restore(const ipt__stage *stage)
+{
+    return stage->length | stage->as.rows.origin;
+}
+
 /* Short rows far apart: twice the traffic of a copy. */
 static double ipt__cost_save(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
@@ -7490,12 +7516,12 @@ static IPT__RARE ipt_result ipt__kernels_restore(ipt_plan *plan, ipt__stage *sta
 /* Places the rows of a SAVE or RESTORE stage in the matrix, if they have gaps: from its buffer's base on. */
 static void ipt__launch_apart(const ipt__stage *stage, ipt__copy_arguments *a, size_t length, int restore)
 {
-    if (!stage->units_apart)
+    if (!stage->as.rows.apart)
         return;
     a->rows = stage->rows;
     a->source_row_stride = a->target_row_stride = a->row_units = length;
-    *(restore ? &a->target_row_stride : &a->source_row_stride) = stage->units_apart;
-    *(restore ? &a->target_base : &a->source_base) = stage->units_before;
+    *(restore ? &a->target_row_stride : &a->source_row_stride) = stage->as.rows.apart;
+    *(restore ? &a->target_base : &a->source_base) = stage->as.rows.before;
 }
 
 /* Copies `elements` contiguous elements of each matrix, from `origin` on, to the save area or back. */
@@ -7507,7 +7533,7 @@ static IPT__RARE ipt_result ipt__launch_keep(ipt__launcher *to, const ipt__stage
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__copy_arguments *const a = &launch.arguments.copy;
     launch.given = restore ? 2 : 1;
-    *(restore ? &a->target_base : &a->source_base) = stage->origin * units;
+    *(restore ? &a->target_base : &a->source_base) = stage->as.rows.origin * units;
     a->source_matrix_stride = restore ? saved : matrix;
     a->target_matrix_stride = restore ? matrix : saved;
     a->source_row_slots = a->target_row_slots = 1;
@@ -7525,7 +7551,7 @@ static IPT__RARE ipt_result ipt__launch_save(ipt__launcher *to, const ipt__stage
     ipt__transpose_arguments *const a = &launch.arguments.transpose;
     if (stage->straight)
         return ipt__launch_keep(to, stage, stage->cols, 0);
-    a->source_base = stage->origin * units;
+    a->source_base = stage->as.rows.origin * units;
     a->source_matrix_stride = ipt__matrix_stride(&plan->problem);
     a->target_matrix_stride = plan->layout.saved_units;
     a->instances_per_matrix = 1;
@@ -7544,7 +7570,7 @@ static IPT__RARE ipt_result ipt__launch_restore(ipt__launcher *to, const ipt__st
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__copy_arguments *const a = &launch.arguments.copy;
     launch.given = 2;
-    a->target_base = stage->origin * units;
+    a->target_base = stage->as.rows.origin * units;
     a->source_matrix_stride = plan->layout.saved_units;
     a->target_matrix_stride = ipt__matrix_stride(&plan->problem);
     a->source_row_slots = a->target_row_slots = 1;
@@ -8591,7 +8617,7 @@ static IPT__RARE ipt_result ipt__launch_pad(ipt__launcher *to, const ipt__stage 
     a->matrix_stride = ipt__matrix_stride(problem);
     a->rows = stage->rows;
     a->row_units = ipt__stage_units(problem, stage);
-    a->source_stride = stage->origin * problem->element_units;
+    a->source_stride = stage->as.pad_stride * problem->element_units;
     a->target_stride = stage->row_stride * problem->element_units;
     a->chunks = ipt__pad_chunks(problem, stage);
     a->control_base = scratch / 4;
@@ -8603,7 +8629,7 @@ static IPT__RARE void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, co
 {
     (void)plan;
     ipt__text_add(out, "pad: %zu rows of %zu elements from %zu to %zu elements apart\n", stage->rows, stage->length,
-                  stage->origin, stage->row_stride);
+                  stage->as.pad_stride, stage->row_stride);
 }
 
 #endif
@@ -8807,7 +8833,7 @@ static int ipt__stage_by_words(const ipt__problem *problem, const ipt__stage *st
 {
     const size_t size = problem->desc.elem_size, run = ipt__stage_kinds[stage->kind].words(stage) * size;
     return run && !problem->pitched && problem->unit_bytes < IPT__WORD_BYTES && run % IPT__WORD_BYTES == 0 &&
-           stage->row_stride * size % IPT__WORD_BYTES == 0 && stage->origin * size % IPT__WORD_BYTES == 0 &&
+           stage->row_stride * size % IPT__WORD_BYTES == 0 &&
            (problem->desc.batch == 1 || problem->desc.batch_stride % IPT__WORD_BYTES == 0);
 }
 
@@ -8866,7 +8892,7 @@ static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layou
     if (left) {
         layout->saved_elements = left * short_side;
         stage = ipt__stage_add(layout, IPT__STAGE_SAVE, 1, tall ? left : rows, tall ? cols : left, 1);
-        stage->origin = tall ? first_left * cols : first_left;
+        stage->as.rows.origin = tall ? first_left * cols : first_left;
         stage->row_stride = cols;
     }
     if (tall) {
@@ -8901,7 +8927,7 @@ static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layou
     if (left) {
         stage = tall ? ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, cols, 1, left)
                      : ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, left, 1, rows);
-        stage->origin = tall ? first_left : first_left * rows;
+        stage->as.rows.origin = tall ? first_left : first_left * rows;
         stage->row_stride = rows;
     }
     ipt__layout_finish(problem, layout, budget);
@@ -9459,11 +9485,11 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
 /* Places the rest that a stage saves or restores in the matrix. Without gaps it is one row. */
 static void ipt__stage_place_saved(const ipt__problem *problem, ipt__stage *stage, const ipt__bands *bands)
 {
-    stage->origin = bands->saved_origin / problem->element_units;
+    stage->as.rows.origin = bands->saved_origin / problem->element_units;
     if (!problem->pitched)
         return;
-    stage->units_before = bands->saved_origin;
-    stage->units_apart = bands->saves_rows ? bands->row_units : bands->column_units;
+    stage->as.rows.before = bands->saved_origin;
+    stage->as.rows.apart = bands->saves_rows ? bands->row_units : bands->column_units;
 }
 
 /* The stages of a band exchange. */
@@ -9731,7 +9757,7 @@ static void ipt__stage_add_small(const ipt__problem *problem, ipt__layout *layou
     if (problem->matrix_bytes > ipt__local_budget(&problem->limits))
         return; /* ipt__layout_add_epilogue adds the FLIP stage */
     stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, problem->desc.rows, problem->desc.cols, 1);
-    stage->as.tile.straight = straight;
+    stage->straight = straight;
     ipt__pack_choose(problem, stage);
 }
 
@@ -9933,7 +9959,7 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
 static void ipt__stage_add_pad(ipt__layout *layout, size_t rows, size_t length, size_t from, size_t to)
 {
     ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_PAD, 1, rows, 1, length);
-    stage->origin = from;
+    stage->as.pad_stride = from;
     stage->row_stride = to;
 }
 
@@ -10817,6 +10843,9 @@ static IPT__RARE void ipt__plan_close(ipt_plan *plan)
             ipt__cl.clReleaseKernel(kernel->kernel);
         ipt__program_drop(plan->context, kernel->program);
     }
+    ipt__release(&plan->context->allocator, plan->kernels);
+    plan->kernels = NULL;
+    plan->kernel_capacity = 0;
     plan->out_of_place = -1;
 }
 
@@ -12609,6 +12638,8 @@ static IPT__RARE void ipt__plan_empty(ipt_plan *plan)
     size_t i;
     while (plan->pass_count)
         ipt_plan_destroy(plan->passes[--plan->pass_count].plan);
+    ipt__release(&plan->context->allocator, plan->passes);
+    plan->passes = NULL;
     ipt_plan_destroy(plan->copies);
     ipt_plan_destroy(plan->narrow);
     plan->copies = plan->narrow = NULL;
@@ -17072,8 +17103,12 @@ static size_t ipt__pass_fit_gaps(const ipt_plan *plan, ipt_plan_desc *desc, size
 static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
 {
     const ipt__passes *const passes = (const ipt__passes *)what;
+    const size_t bytes = (size_t)passes->count * sizeof *plan->passes;
     ipt_result result = IPT_SUCCESS;
     int i;
+    plan->passes = (ipt__pass_plan *)ipt__allocate(&plan->context->allocator, bytes);
+    if (!plan->passes)
+        return IPT_ERROR_OUT_OF_MEMORY;
     for (i = 0; i < passes->count; ++i) {
         ipt__pass_plan *const made = &plan->passes[i];
         ipt_plan_desc its = ipt__passes_desc(plan, passes, i, &made->repeats);

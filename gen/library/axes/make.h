@@ -326,8 +326,12 @@ static size_t ipt__pass_fit_gaps(const ipt_plan *plan, ipt_plan_desc *desc, size
 static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
 {
     const ipt__passes *const passes = (const ipt__passes *)what;
+    const size_t bytes = (size_t)passes->count * sizeof *plan->passes;
     ipt_result result = IPT_SUCCESS;
     int i;
+    plan->passes = (ipt__pass_plan *)ipt__allocate(&plan->context->allocator, bytes);
+    if (!plan->passes)
+        return IPT_ERROR_OUT_OF_MEMORY;
     for (i = 0; i < passes->count; ++i) {
         ipt__pass_plan *const made = &plan->passes[i];
         ipt_plan_desc its = ipt__passes_desc(plan, passes, i, &made->repeats);

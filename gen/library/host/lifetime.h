@@ -173,6 +173,8 @@ static IPT__RARE void ipt__plan_empty(ipt_plan *plan)
     size_t i;
     while (plan->pass_count)
         ipt_plan_destroy(plan->passes[--plan->pass_count].plan);
+    ipt__release(&plan->context->allocator, plan->passes);
+    plan->passes = NULL;
     ipt_plan_destroy(plan->copies);
     ipt_plan_destroy(plan->narrow);
     plan->copies = plan->narrow = NULL;

@@ -116,11 +116,11 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
 /* Places the rest that a stage saves or restores in the matrix. Without gaps it is one row. */
 static void ipt__stage_place_saved(const ipt__problem *problem, ipt__stage *stage, const ipt__bands *bands)
 {
-    stage->origin = bands->saved_origin / problem->element_units;
+    stage->as.rows.origin = bands->saved_origin / problem->element_units;
     if (!problem->pitched)
         return;
-    stage->units_before = bands->saved_origin;
-    stage->units_apart = bands->saves_rows ? bands->row_units : bands->column_units;
+    stage->as.rows.before = bands->saved_origin;
+    stage->as.rows.apart = bands->saves_rows ? bands->row_units : bands->column_units;
 }
 
 /* The stages of a band exchange. */

@@ -65,7 +65,7 @@ static void ipt__stage_add_small(const ipt__problem *problem, ipt__layout *layou
     if (problem->matrix_bytes > ipt__local_budget(&problem->limits))
         return; /* ipt__layout_add_epilogue adds the FLIP stage */
     stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, problem->desc.rows, problem->desc.cols, 1);
-    stage->as.tile.straight = straight;
+    stage->straight = straight;
     ipt__pack_choose(problem, stage);
 }
 
@@ -267,7 +267,7 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
 static void ipt__stage_add_pad(ipt__layout *layout, size_t rows, size_t length, size_t from, size_t to)
 {
     ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_PAD, 1, rows, 1, length);
-    stage->origin = from;
+    stage->as.pad_stride = from;
     stage->row_stride = to;
 }
 

@@ -103,7 +103,7 @@ static int ipt__stage_by_words(const ipt__problem *problem, const ipt__stage *st
 {
     const size_t size = problem->desc.elem_size, run = ipt__stage_kinds[stage->kind].words(stage) * size;
     return run && !problem->pitched && problem->unit_bytes < IPT__WORD_BYTES && run % IPT__WORD_BYTES == 0 &&
-           stage->row_stride * size % IPT__WORD_BYTES == 0 && stage->origin * size % IPT__WORD_BYTES == 0 &&
+           stage->row_stride * size % IPT__WORD_BYTES == 0 &&
            (problem->desc.batch == 1 || problem->desc.batch_stride % IPT__WORD_BYTES == 0);
 }
 

@@ -24,6 +24,9 @@ static IPT__RARE void ipt__plan_close(ipt_plan *plan)
             ipt__cl.clReleaseKernel(kernel->kernel);
         ipt__program_drop(plan->context, kernel->program);
     }
+    ipt__release(&plan->context->allocator, plan->kernels);
+    plan->kernels = NULL;
+    plan->kernel_capacity = 0;
     plan->out_of_place = -1;
 }
 

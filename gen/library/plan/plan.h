@@ -35,8 +35,8 @@ struct ipt_plan {
     ipt__workspace own, *divided; /* divided: one for each device of a plan for several; else NULL */
     ipt__workspace *workspace;    /* its own or the first divided one, or those of a plan that outlives it */
     size_t devices;
-    ipt__plan_kernel kernels[IPT__MAX_KERNELS];
-    int kernel_count;
+    ipt__plan_kernel *kernels;
+    int kernel_count, kernel_capacity;
     ipt__launches launches;
     int out_of_place;               /* its launch; -1: none yet */
     ipt__program *panel, *exchange; /* of problem.panel and problem.exchange; NULL: none */
@@ -45,13 +45,13 @@ struct ipt_plan {
     size_t enough;                  /* least limit of a workspace that is too small for the plan; 0: it is not */
     size_t refused;                 /* bytes of the last buffer that could not be allocated; 0: none */
     char *description;
-    ipt__pass_plan passes[IPT__MOST_PASSES + 1]; /* of arrays; the plan has no stages of its own then */
-    int pass_count;                              /* 0: a plan for matrices */
-    ipt_plan *narrow;     /* does the same in the units of an array's elements, at places that are no multiples of the
-                             longer units of this plan. It borrows the workspace. NULL: the units are the elements' */
-    ipt_plan *copies;     /* copies arrays whose first pass only works in place, for out of place; else NULL */
-    int passes_cut;       /* the array is too large for the device: each pass goes through host memory by itself */
-    ipt__host_plan *host; /* NULL: the plan serves matrices on the device only */
+    ipt__pass_plan *passes; /* of arrays; the plan has no stages of its own then */
+    int pass_count;         /* 0: a plan for matrices */
+    ipt_plan *narrow;       /* does the same in the units of an array's elements, at places that are no multiples of the
+                               longer units of this plan. It borrows the workspace. NULL: the units are the elements' */
+    ipt_plan *copies;       /* copies arrays whose first pass only works in place, for out of place; else NULL */
+    int passes_cut;         /* the array is too large for the device: each pass goes through host memory by itself */
+    ipt__host_plan *host;   /* NULL: the plan serves matrices on the device only */
 };
 
 static int ipt__plan_borrows(const ipt_plan *plan)

@@ -22,7 +22,7 @@
  * PAD: changes the stride of rows of `length` elements from origin to row_stride. */
 #define IPT__STAGE_LIST(X, P)                                                                                          \
     X(SAVE, (0, 0, 0, 0, 0, 2), (nothing, nothing, save, never, never, save, save, save))                              \
-    X(RESTORE, (0, 0, 0, 0, 0, 0), (nothing, nothing, save, never, slot, restore, restore, restore))                   \
+    X(RESTORE, (0, 0, 0, 0, 0, 0), (nothing, nothing, save, never, restore, restore, restore, restore))                \
     X(TILE, (0, 1, 0, 0, 1, 1), (nothing, nothing, tile, alone, never, tile, tile, tile))                              \
     X(SWAP, (0, 1, 0, 0, 1, 1), (nothing, nothing, swap, swap, never, swap, swap, swap))                               \
     X(SPREAD, (0, 0, 1, 1, 1, 3), (spread, nothing, nothing, never, never, spread, spread, spread))                    \
@@ -112,12 +112,11 @@ typedef struct ipt__chunks {
     int tall, narrow, neighbours, waits;
 } ipt__chunks;
 
-enum { IPT__MAX_STAGES = 8, IPT__MAX_KERNELS = 16 };
+enum { IPT__MAX_STAGES = 8 };
 
 /* The parameters that only one kind of stage has. Kernels' local memory in bytes, group sizes in work-items. */
 typedef struct ipt__tile_stage {
     size_t pack_bytes, pack_group; /* local memory and group size of kernel pack; 0: kernel tile */
-    int straight;                  /* does not transpose */
 } ipt__tile_stage;
 
 typedef struct ipt__swap_stage {
@@ -151,18 +150,18 @@ typedef struct ipt__bands {
     size_t number, height, width;
     size_t rows, cols; /* of the band layout */
     size_t rest_rows, rest_cols;
-    int tall;
-    int saves_rows;      /* the rest rows are saved in the workspace; 0: the rest columns */
-    int from_last;       /* the last band comes first, so that a step writes only what has been read */
-    int saves_first;     /* the saved rest belongs to the source: it is saved first. Else it is restored last */
-    size_t saved_origin; /* its place in a matrix */
+    unsigned char tall;
+    unsigned char saves_rows;  /* the rest rows are saved in the workspace; 0: the rest columns */
+    unsigned char from_last;   /* the last band comes first, so that a step writes only what has been read */
+    unsigned char saves_first; /* the saved rest belongs to the source: it is saved first. Else it is restored last */
+    unsigned char together;    /* by cooperative work-groups (see exchange.cl), else in waves */
+    size_t saved_origin;       /* the saved rest's place in a matrix */
     size_t row_units, column_units; /* from row to row of the band layout and of the slot layout */
     /* The saved rest: rows of saved_row units, and their distance in the workspace. The matrix has them as far apart as
      * its layout's rows. Work-groups that move bands together keep that distance in the workspace, gaps included. */
     size_t saved_rows, saved_row, saved_distance;
     size_t workers; /* work-groups that share the waves in one launch (see waves.cl); 0: a launch for each step */
-    /* By cooperative work-groups (see exchange.cl), else in waves. The rest is valid if so. */
-    int together;
+    /* If the work-groups move bands together: */
     size_t positions;   /* the bands, the rest rows and the saved rest, as far as there are any */
     size_t chunks;      /* of a position */
     size_t chunk_width; /* columns of a chunk */
@@ -170,6 +169,12 @@ typedef struct ipt__bands {
     size_t rest_width;  /* columns of these */
     ipt__tile_layout tile;
 } ipt__bands;
+
+/* The place of a SAVE or RESTORE stage's elements. */
+typedef struct ipt__rows_stage {
+    size_t origin;        /* elements before them */
+    size_t apart, before; /* units from row to row if rows have gaps, else 0; before the first one */
+} ipt__rows_stage;
 
 /* The distances of rows before and after a SPREAD stage, in units, and the units before the first row. */
 typedef struct ipt__spread_stage {
@@ -179,28 +184,28 @@ typedef struct ipt__spread_stage {
 /* One stage: `instances` independent rows x cols grids of super-elements of `length` elements become cols x rows. */
 typedef struct ipt__stage {
     ipt__stage_kind kind;
+    int word_kernel;  /* copy or shuffle kernel for words */
+    int kernels[2];   /* indices in the plan; WAVE and EXCHANGE have two */
     size_t instances; /* per matrix */
     size_t rows, cols, length;
-    size_t inner_rows, inner_cols;    /* SHUFFLE: also transposes each super-element, such a matrix; 0: does not */
-    size_t origin;                    /* SAVE, RESTORE: elements before the first instance; PAD: old stride */
-    size_t row_slots, row_stride;     /* slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
-    size_t units_apart, units_before; /* SAVE, RESTORE: units from row to row if rows have gaps, else 0; before them */
-    int straight;                     /* SAVE: does not transpose */
-    int last_first;                   /* the last instance comes first */
-    int gapped_source;                /* WAVE, PANEL on such a grid: the source lies on it, else the target */
-    size_t tail_length;               /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
+    size_t inner_rows, inner_cols; /* SHUFFLE: also transposes each super-element, such a matrix; 0: does not */
+    size_t row_slots, row_stride;  /* slots lie on rows of row_slots slots, row_stride elements apart; 0: densely */
+    size_t tail_length;            /* PANEL, and SHUFFLE that moves gaps: remaining rows or columns */
     size_t matrices_at_once, instances_at_once; /* per launch, limited by the workspace */
-    int reversed_rows, reversed_cols;           /* FLIP; TILE, EXCHANGE, a single PANEL or SWAP: of the result */
-    int apply;                                  /* applies the plan's expression */
-    int by_words;                               /* runs may move by IPT__WORD_BYTES, if byte_offset is aligned */
-    int kernels[2];                             /* indices in the plan; WAVE and EXCHANGE have two */
-    int word_kernel;                            /* copy or shuffle kernel for words */
+    unsigned char straight;                     /* SAVE, TILE: does not transpose */
+    unsigned char last_first;                   /* the last instance comes first */
+    unsigned char gapped_source;                /* WAVE, PANEL on such a grid: the source lies on it, else the target */
+    unsigned char reversed_rows, reversed_cols; /* FLIP; TILE, EXCHANGE, a single PANEL or SWAP: of the result */
+    unsigned char apply;                        /* applies the plan's expression */
+    unsigned char by_words;                     /* runs may move by IPT__WORD_BYTES, if byte_offset is aligned */
     const ipt__variant *variant;                /* forced kernel of a paper; NULL: none */
     size_t lanes, workers; /* variant, inner shuffle: cooperating work-items; such workers per work-group */
     union {                /* of the kind */
         ipt__tile_stage tile;
         ipt__swap_stage swap;
         ipt__spread_stage spread;
+        ipt__rows_stage rows;
+        size_t pad_stride; /* PAD: elements from row to row before */
         ipt__chunks panel;
         ipt__shuffle_stage shuffle;
         ipt__bands bands;

@@ -14,7 +14,7 @@ static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layou
     if (left) {
         layout->saved_elements = left * short_side;
         stage = ipt__stage_add(layout, IPT__STAGE_SAVE, 1, tall ? left : rows, tall ? cols : left, 1);
-        stage->origin = tall ? first_left * cols : first_left;
+        stage->as.rows.origin = tall ? first_left * cols : first_left;
         stage->row_stride = cols;
     }
     if (tall) {
@@ -49,7 +49,7 @@ static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layou
     if (left) {
         stage = tall ? ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, cols, 1, left)
                      : ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, left, 1, rows);
-        stage->origin = tall ? first_left : first_left * rows;
+        stage->as.rows.origin = tall ? first_left : first_left * rows;
         stage->row_stride = rows;
     }
     ipt__layout_finish(problem, layout, budget);

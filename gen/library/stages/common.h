@@ -83,16 +83,11 @@ static int ipt__reverses_alone(const ipt__layout *layout, const ipt__stage *stag
     return layout->stage_count == 1 && stage->instances == 1;
 }
 
-/* Elements of a stage's runs that may move by words; 0: they do not. */
+/* Elements of a stage's runs that may move by words, by bitwise or with those before them; 0: they do not. */
 static size_t ipt__words_never(const ipt__stage *stage)
 {
     (void)stage;
     return 0;
-}
-
-static size_t ipt__words_slot(const ipt__stage *stage)
-{
-    return stage->length;
 }
 
 /* An empty layout. Stages are cleared when they are added: the planner begins thousands of layouts. */
@@ -208,10 +203,29 @@ static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *st
     return factor;
 }
 
+/* Makes room for one more kernel. */
+static ipt_result ipt__plan_kernel_room(ipt_plan *plan)
+{
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    const int capacity = plan->kernel_capacity ? 2 * plan->kernel_capacity : 2;
+    ipt__plan_kernel *kernels;
+    if (plan->kernel_count < plan->kernel_capacity)
+        return IPT_SUCCESS;
+    kernels = (ipt__plan_kernel *)ipt__allocate(allocator, (size_t)capacity * sizeof *kernels);
+    if (!kernels)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    if (plan->kernel_count)
+        memcpy(kernels, plan->kernels, (size_t)plan->kernel_count * sizeof *kernels);
+    ipt__release(allocator, plan->kernels);
+    plan->kernels = kernels;
+    plan->kernel_capacity = capacity;
+    return IPT_SUCCESS;
+}
+
 /* Finds the plan's kernel for these parameters, or builds it. */
 static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__params params, int *index)
 {
-    ipt__plan_kernel *const kernel = &plan->kernels[plan->kernel_count];
+    ipt__plan_kernel *kernel;
     cl_int error;
     ipt_result result;
     if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
@@ -220,8 +234,10 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
         if (plan->kernels[*index].program->id == id &&
             ipt__params_equal(&plan->kernels[*index].program->params, &params))
             return IPT_SUCCESS;
-    if (plan->kernel_count == IPT__MAX_KERNELS)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan would need more than %d kernels", IPT__MAX_KERNELS);
+    result = ipt__plan_kernel_room(plan);
+    if (result)
+        return result;
+    kernel = &plan->kernels[plan->kernel_count];
     result = ipt__program_get(plan->context, id, &params, (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0,
                               &kernel->program);
     if (result)

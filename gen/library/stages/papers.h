@@ -96,7 +96,7 @@ static IPT__RARE ipt_result ipt__launch_pad(ipt__launcher *to, const ipt__stage 
     a->matrix_stride = ipt__matrix_stride(problem);
     a->rows = stage->rows;
     a->row_units = ipt__stage_units(problem, stage);
-    a->source_stride = stage->origin * problem->element_units;
+    a->source_stride = stage->as.pad_stride * problem->element_units;
     a->target_stride = stage->row_stride * problem->element_units;
     a->chunks = ipt__pad_chunks(problem, stage);
     a->control_base = scratch / 4;
@@ -108,7 +108,7 @@ static IPT__RARE void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, co
 {
     (void)plan;
     ipt__text_add(out, "pad: %zu rows of %zu elements from %zu to %zu elements apart\n", stage->rows, stage->length,
-                  stage->origin, stage->row_stride);
+                  stage->as.pad_stride, stage->row_stride);
 }
 
 #endif

@@ -1,5 +1,10 @@
 /* Stages that keep rows: SAVE and RESTORE copy some to the workspace and back, SPREAD changes their distance. */
 
+static size_t ipt__words_restore(const ipt__stage *stage)
+{
+    return stage->length | stage->as.rows.origin;
+}
+
 /* Short rows far apart: twice the traffic of a copy. */
 static double ipt__cost_save(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
@@ -22,12 +27,12 @@ static IPT__RARE ipt_result ipt__kernels_restore(ipt_plan *plan, ipt__stage *sta
 /* Places the rows of a SAVE or RESTORE stage in the matrix, if they have gaps: from its buffer's base on. */
 static void ipt__launch_apart(const ipt__stage *stage, ipt__copy_arguments *a, size_t length, int restore)
 {
-    if (!stage->units_apart)
+    if (!stage->as.rows.apart)
         return;
     a->rows = stage->rows;
     a->source_row_stride = a->target_row_stride = a->row_units = length;
-    *(restore ? &a->target_row_stride : &a->source_row_stride) = stage->units_apart;
-    *(restore ? &a->target_base : &a->source_base) = stage->units_before;
+    *(restore ? &a->target_row_stride : &a->source_row_stride) = stage->as.rows.apart;
+    *(restore ? &a->target_base : &a->source_base) = stage->as.rows.before;
 }
 
 /* Copies `elements` contiguous elements of each matrix, from `origin` on, to the save area or back. */
@@ -39,7 +44,7 @@ static IPT__RARE ipt_result ipt__launch_keep(ipt__launcher *to, const ipt__stage
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__copy_arguments *const a = &launch.arguments.copy;
     launch.given = restore ? 2 : 1;
-    *(restore ? &a->target_base : &a->source_base) = stage->origin * units;
+    *(restore ? &a->target_base : &a->source_base) = stage->as.rows.origin * units;
     a->source_matrix_stride = restore ? saved : matrix;
     a->target_matrix_stride = restore ? matrix : saved;
     a->source_row_slots = a->target_row_slots = 1;
@@ -57,7 +62,7 @@ static IPT__RARE ipt_result ipt__launch_save(ipt__launcher *to, const ipt__stage
     ipt__transpose_arguments *const a = &launch.arguments.transpose;
     if (stage->straight)
         return ipt__launch_keep(to, stage, stage->cols, 0);
-    a->source_base = stage->origin * units;
+    a->source_base = stage->as.rows.origin * units;
     a->source_matrix_stride = ipt__matrix_stride(&plan->problem);
     a->target_matrix_stride = plan->layout.saved_units;
     a->instances_per_matrix = 1;
@@ -76,7 +81,7 @@ static IPT__RARE ipt_result ipt__launch_restore(ipt__launcher *to, const ipt__st
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__copy_arguments *const a = &launch.arguments.copy;
     launch.given = 2;
-    a->target_base = stage->origin * units;
+    a->target_base = stage->as.rows.origin * units;
     a->source_matrix_stride = plan->layout.saved_units;
     a->target_matrix_stride = ipt__matrix_stride(&plan->problem);
     a->source_row_slots = a->target_row_slots = 1;

@@ -92,10 +92,10 @@ static ipt__tile_steps ipt__tile_steps_of(const ipt__problem *problem, const ipt
 {
     const cl_int units = (cl_int)ipt__stage_units(problem, stage), row = (cl_int)stage->cols * units;
     ipt__tile_steps steps;
-    steps.rows = stage->as.tile.straight ? stage->rows : stage->cols;
-    steps.run = stage->as.tile.straight ? stage->cols : stage->rows;
-    steps.along = stage->as.tile.straight ? units : row;
-    steps.next = stage->as.tile.straight ? row : units;
+    steps.rows = stage->straight ? stage->rows : stage->cols;
+    steps.run = stage->straight ? stage->cols : stage->rows;
+    steps.along = stage->straight ? units : row;
+    steps.next = stage->straight ? row : units;
     steps.origin = 0;
     if (stage->reversed_cols) {
         steps.origin += (cl_int)(steps.run - 1) * steps.along;
