@@ -17221,6 +17221,66 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
 }
 #ifndef IPT_NO_BATCH
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>batch/ready                                                                                                      */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* What the library knows of each ready action, beside IPT_ACTION_LIST: one row for each. */
+
+enum {
+#define IPT__ACTION_TEXT_INDEX(name) IPT__ACTION_TEXT_##name,
+    IPT_ACTION_TEXT_LIST(IPT__ACTION_TEXT_INDEX) IPT__ACTION_TEXT_COUNT,
+    IPT__ACTION_TEXT_none = -1
+};
+static const ipt__part ipt__action_texts[] = {
+#define IPT__ACTION_TEXT_ROW(name) {#name ".cl", IPT__HASH_##name IPT__TEXT(ipt__text_##name)},
+    IPT_ACTION_TEXT_LIST(IPT__ACTION_TEXT_ROW)};
+
+/* Turns take longer where their indices come from pivots; an inverse is computed in place, with turns of its own. */
+typedef enum ipt__batch_kind {
+    IPT__TURNS_PLAIN,
+    IPT__TURNS_PIVOTED,
+    IPT__TURNS_INVERSE,
+    IPT__TURN_KINDS
+} ipt__batch_kind;
+
+/* X(action, first text, second text, options, scaled, solves, turns), in the sequence of IPT_ACTION_LIST; the members
+ * of ipt__ready. */
+#define IPT__READY_LIST(X)                                                                                             \
+    X(NONE, none, none, 0, 0, 0, PLAIN)                                                                                \
+    X(DOT, dot, none, IPT_CONJUGATE_A, 1, 0, PLAIN)                                                                    \
+    X(GEMV, gemv, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A, 1, 0, PLAIN)                                                \
+    X(GEMM, gemm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B, 1, 0, PLAIN)            \
+    X(POTRF, potrf, none, 0, 0, 0, PLAIN)                                                                              \
+    X(POTRS, potrs, none, 0, 0, 1, PLAIN)                                                                              \
+    X(POSV, potrf, potrs, 0, 0, 1, PLAIN)                                                                              \
+    X(TRSM, trsm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT, 0, 0, PLAIN)                         \
+    X(GETRF, getrf, none, 0, 0, 0, PIVOTED)                                                                            \
+    X(GETRS, getrs, none, 0, 0, 1, PIVOTED)                                                                            \
+    X(GESV, getrf, getrs, 0, 0, 1, PIVOTED)                                                                            \
+    X(GETRI, getri, none, 0, 0, 0, INVERSE)
+
+/* A missing row, or one at another place, does not compile. */
+enum {
+#define IPT__READY_INDEX(action, first, second, options, scaled, solves, turns) IPT__READY_##action,
+    IPT__READY_LIST(IPT__READY_INDEX) IPT__READY_COUNT
+};
+#define IPT__READY_HAS_ITS_PLACE(action, first, second, options, scaled, solves, turns)                                \
+    typedef char ipt__ready_##action##_has_its_place[(int)IPT__READY_##action == (int)IPT_ACTION_##action ? 1 : -1];
+IPT__READY_LIST(IPT__READY_HAS_ITS_PLACE)
+typedef char ipt__ready_has_all_actions[(int)IPT__READY_COUNT == (int)IPT__ACTION_COUNT ? 1 : -1];
+
+typedef struct ipt__ready {
+    int texts[2];     /* in ipt__action_texts */
+    unsigned options; /* that it takes */
+    int scaled;       /* takes alpha and beta as argument */
+    int solves;       /* substitutes with the result of a decomposition */
+    ipt__batch_kind turns;
+} ipt__ready;
+static const ipt__ready ipt__readies[] = {
+#define IPT__READY_ROW(action, first, second, options, scaled, solves, turns)                                          \
+    {{IPT__ACTION_TEXT_##first, IPT__ACTION_TEXT_##second}, options, scaled, solves, IPT__TURNS_##turns},
+    IPT__READY_LIST(IPT__READY_ROW)};
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>batch/model                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -17560,37 +17620,17 @@ static IPT__RARE ipt__batch_work ipt__batch_work_of(const ipt__batch_problem *pr
     case IPT_ACTION_GETRI:
         work = ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share(n, lanes) * (2 + (double)n), 1, 0);
         break;
-    default:
+    case IPT_ACTION_TRSM:
+        work.turns = ipt__batch_substitute(problem, lanes) / 2;
+        return work;
+    case IPT_ACTION_POTRS:
+    case IPT_ACTION_GETRS:
+    case IPT__ACTION_COUNT: /* no default, so that compilers name a forgotten action */
         break;
     }
-    if (problem->ready == IPT_ACTION_TRSM)
-        work.turns = ipt__batch_substitute(problem, lanes) / 2;
-    else if (problem->ready == IPT_ACTION_POTRS || problem->ready == IPT_ACTION_POSV ||
-             problem->ready == IPT_ACTION_GETRS || problem->ready == IPT_ACTION_GESV)
+    if (ipt__readies[problem->ready].solves)
         work.turns += ipt__batch_substitute(problem, lanes);
     return work;
-}
-
-/* Turns take longer where their indices come from pivots; an inverse is computed in place, with turns of its own. */
-typedef enum ipt__batch_kind {
-    IPT__TURNS_PLAIN,
-    IPT__TURNS_PIVOTED,
-    IPT__TURNS_INVERSE,
-    IPT__TURN_KINDS
-} ipt__batch_kind;
-
-static ipt__batch_kind ipt__batch_kind_of(const ipt__batch_problem *problem)
-{
-    switch (problem->ready) {
-    case IPT_ACTION_GETRF:
-    case IPT_ACTION_GETRS:
-    case IPT_ACTION_GESV:
-        return IPT__TURNS_PIVOTED;
-    case IPT_ACTION_GETRI:
-        return IPT__TURNS_INVERSE;
-    default:
-        return IPT__TURNS_PLAIN;
-    }
 }
 
 /* Nanoseconds of a lane that has a compute unit's usual company: for an element, a barrier, a turn of each kind, a byte
@@ -17656,7 +17696,7 @@ static IPT__RARE double ipt__batch_cost(const ipt__batch_problem *problem, const
     const ipt__batch_terms terms = ipt__batch_terms_of(problem, choice);
     const double lane = ipt__batch_costs[choice->model].element +
                         terms.barriers * ipt__batch_costs[choice->model].barrier +
-                        terms.turns * ipt__batch_costs[choice->model].turns[ipt__batch_kind_of(problem)] +
+                        terms.turns * ipt__batch_costs[choice->model].turns[ipt__readies[problem->ready].turns] +
                         terms.far_bytes * ipt__batch_costs[choice->model].far_byte +
                         terms.near_bytes * ipt__batch_costs[choice->model].near_byte;
     return lane * (terms.waves + terms.items / IPT__BATCH_UNIT_WIDTH);
@@ -17666,7 +17706,7 @@ static IPT__RARE double ipt__batch_cost(const ipt__batch_problem *problem, const
  * registers compile for seconds, and by way of local memory registers gain little. */
 static int ipt__batch_considers(const ipt__batch_problem *problem, ipt_model model)
 {
-    const size_t registers = problem->far_bytes || ipt__batch_kind_of(problem) != IPT__TURNS_PLAIN
+    const size_t registers = problem->far_bytes || ipt__readies[problem->ready].turns != IPT__TURNS_PLAIN
                                  ? IPT__BATCH_REGISTERS / 2
                                  : IPT__BATCH_REGISTERS;
     return problem->limits.cpu ? model == IPT_MODEL_MEMORY
@@ -17713,30 +17753,6 @@ static const char *ipt__action_operands(ipt_action action)
 #define IPT__ACTION_OPERANDS(enumerator, name, operands) operands,
     static const char *const lists[] = {IPT_ACTION_LIST(IPT__ACTION_OPERANDS)};
     return lists[action];
-}
-
-enum {
-#define IPT__ACTION_TEXT_INDEX(name) IPT__ACTION_TEXT_##name,
-    IPT_ACTION_TEXT_LIST(IPT__ACTION_TEXT_INDEX) IPT__ACTION_TEXT_COUNT
-};
-static const ipt__part ipt__action_texts[] = {
-#define IPT__ACTION_TEXT_ROW(name) {#name ".cl", IPT__HASH_##name IPT__TEXT(ipt__text_##name)},
-    IPT_ACTION_TEXT_LIST(IPT__ACTION_TEXT_ROW)};
-
-/* The texts of a ready action. Returns their number. */
-static int ipt__action_parts(ipt_action action, int parts[2])
-{
-    parts[0] = action == IPT_ACTION_DOT                                  ? IPT__ACTION_TEXT_dot
-               : action == IPT_ACTION_GEMV                               ? IPT__ACTION_TEXT_gemv
-               : action == IPT_ACTION_GEMM                               ? IPT__ACTION_TEXT_gemm
-               : action == IPT_ACTION_POTRF || action == IPT_ACTION_POSV ? IPT__ACTION_TEXT_potrf
-               : action == IPT_ACTION_POTRS                              ? IPT__ACTION_TEXT_potrs
-               : action == IPT_ACTION_TRSM                               ? IPT__ACTION_TEXT_trsm
-               : action == IPT_ACTION_GETRF || action == IPT_ACTION_GESV ? IPT__ACTION_TEXT_getrf
-               : action == IPT_ACTION_GETRS                              ? IPT__ACTION_TEXT_getrs
-                                                                         : IPT__ACTION_TEXT_getri;
-    parts[1] = action == IPT_ACTION_POSV ? IPT__ACTION_TEXT_potrs : IPT__ACTION_TEXT_getrs;
-    return action == IPT_ACTION_POSV || action == IPT_ACTION_GESV ? 2 : 1;
 }
 
 /* Adds the operands' definitions, and the hash of the action: they are part of the program's key. */
@@ -17798,16 +17814,15 @@ static IPT__RARE void ipt__batch_print_places(ipt__text *out, const ipt__batch_p
 /* Adds what a ready action consists of: the texts, or without them their hashes. */
 static IPT__RARE void ipt__batch_print_ready(ipt__text *out, ipt_action action, int body)
 {
-    int parts[2], count = ipt__action_parts(action, parts), i;
-    if (!body) {
-        parts[0] = IPT__ACTION_TEXT_algebra;
-        count = 1;
-    }
+    static const int algebra[2] = {IPT__ACTION_TEXT_algebra, IPT__ACTION_TEXT_none};
+    const int *const texts = body ? ipt__readies[action].texts : algebra;
+    const int count = texts[1] == IPT__ACTION_TEXT_none ? 1 : 2;
+    int i;
     for (i = 0; i < count; ++i) {
 #ifdef IPT_NO_KERNEL_SOURCE
-        ipt__text_add(out, "%s\n", ipt__action_texts[parts[i]].hash);
+        ipt__text_add(out, "%s\n", ipt__action_texts[texts[i]].hash);
 #else
-        ipt__part_print(out, &ipt__action_texts[parts[i]]);
+        ipt__part_print(out, &ipt__action_texts[texts[i]]);
         if (i + 1 < count)
             ipt__text_add(out, "IPT_BARRIER();\n");
 #endif
@@ -17843,14 +17858,14 @@ static IPT__RARE void ipt__batch_print_action(ipt__text *out, const ipt__batch_p
 static IPT__RARE void ipt__batch_hash(const char *action, size_t length, const ipt_batch_desc *desc, char hash[33])
 {
     char hashes[60];
-    int parts[2];
+    const int *const texts = ipt__readies[desc->ready].texts;
     if (!desc->ready) {
         ipt__hash_text(action, length, hash, 32);
         return;
     }
-    ipt__action_parts(desc->ready, parts);
     ipt__print(hashes, sizeof hashes, "%s %s %s", ipt__action_texts[IPT__ACTION_TEXT_algebra].hash,
-               ipt__action_texts[parts[0]].hash, ipt__action_texts[parts[1]].hash);
+               ipt__action_texts[texts[0]].hash,
+               texts[1] == IPT__ACTION_TEXT_none ? "" : ipt__action_texts[texts[1]].hash);
     ipt__hash_text(hashes, strlen(hashes), hash, 32);
 }
 
@@ -18046,22 +18061,6 @@ static IPT__RARE ipt_result ipt__batch_take_operand(const ipt_context *context, 
     return IPT_SUCCESS;
 }
 
-static unsigned ipt__action_options(ipt_action action)
-{
-    switch (action) {
-    case IPT_ACTION_DOT:
-        return IPT_CONJUGATE_A;
-    case IPT_ACTION_GEMV:
-        return IPT_TRANSPOSE_A | IPT_CONJUGATE_A;
-    case IPT_ACTION_GEMM:
-        return IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B;
-    case IPT_ACTION_TRSM:
-        return IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT;
-    default:
-        return 0;
-    }
-}
-
 /* Fails unless a ready action's operand is there as the action needs it. spec: its place in IPT_ACTION_LIST's notation.
  * lengths: of the letters so far. */
 static IPT__RARE ipt_result ipt__batch_match(const ipt__batch_problem *problem, const ipt_batch_desc *desc,
@@ -18133,10 +18132,10 @@ static IPT__RARE ipt_result ipt__batch_check_ready(ipt__batch_problem *problem, 
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "action %s begins with an operand of type %s: float, double, float2 or double2 is needed",
                          ipt_action_string(desc->ready), type);
-    if (desc->argument_type && (desc->ready > IPT_ACTION_GEMM || strcmp(desc->argument_type, types[which][1])))
+    if (desc->argument_type && (!ipt__readies[desc->ready].scaled || strcmp(desc->argument_type, types[which][1])))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "argument_type is %s: action %s of %s takes %s",
                          desc->argument_type, ipt_action_string(desc->ready), type,
-                         desc->ready > IPT_ACTION_GEMM ? "none" : types[which][1]);
+                         ipt__readies[desc->ready].scaled ? types[which][1] : "none");
     while (*spec && !result) {
         result = ipt__batch_match(problem, desc, spec, lengths);
         spec += strcspn(spec, " ");
@@ -18181,7 +18180,7 @@ static IPT__RARE ipt_result ipt__fail_options(const ipt_batch_desc *desc)
     size_t i;
     text.text = list;
     for (i = 0; i < sizeof names / sizeof *names; ++i)
-        if (ipt__action_options(desc->ready) >> i & 1)
+        if (ipt__readies[desc->ready].options >> i & 1)
             ipt__text_add(&text, " %s", names[i]);
     return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "options is %u: action %s takes%s", desc->options,
                      ipt_action_string(desc->ready), text.length ? list : " none");
@@ -18212,7 +18211,7 @@ static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const i
     if (desc->ready && (desc->action || desc->functions))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "ready is %s, and %s is given, too: one of them is possible",
                          ipt_action_string(desc->ready), desc->action ? "action" : "functions");
-    if (desc->options & ~ipt__action_options(desc->ready))
+    if (desc->options & ~ipt__readies[desc->ready].options)
         return ipt__fail_options(desc);
     if (!desc->operand_count || desc->operand_count > IPT_MAX_OPERANDS)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "operand_count is %zu: 1 to %d are possible", desc->operand_count,

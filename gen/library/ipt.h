@@ -95,6 +95,7 @@
 #include "axes/search.h"
 #include "axes/make.h"
 #ifndef IPT_NO_BATCH
+#include "batch/ready.h"
 #include "batch/model.h"
 #include "batch/cost.h"
 #include "batch/text.h"

@@ -85,37 +85,17 @@ static IPT__RARE ipt__batch_work ipt__batch_work_of(const ipt__batch_problem *pr
     case IPT_ACTION_GETRI:
         work = ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share(n, lanes) * (2 + (double)n), 1, 0);
         break;
-    default:
+    case IPT_ACTION_TRSM:
+        work.turns = ipt__batch_substitute(problem, lanes) / 2;
+        return work;
+    case IPT_ACTION_POTRS:
+    case IPT_ACTION_GETRS:
+    case IPT__ACTION_COUNT: /* no default, so that compilers name a forgotten action */
         break;
     }
-    if (problem->ready == IPT_ACTION_TRSM)
-        work.turns = ipt__batch_substitute(problem, lanes) / 2;
-    else if (problem->ready == IPT_ACTION_POTRS || problem->ready == IPT_ACTION_POSV ||
-             problem->ready == IPT_ACTION_GETRS || problem->ready == IPT_ACTION_GESV)
+    if (ipt__readies[problem->ready].solves)
         work.turns += ipt__batch_substitute(problem, lanes);
     return work;
-}
-
-/* Turns take longer where their indices come from pivots; an inverse is computed in place, with turns of its own. */
-typedef enum ipt__batch_kind {
-    IPT__TURNS_PLAIN,
-    IPT__TURNS_PIVOTED,
-    IPT__TURNS_INVERSE,
-    IPT__TURN_KINDS
-} ipt__batch_kind;
-
-static ipt__batch_kind ipt__batch_kind_of(const ipt__batch_problem *problem)
-{
-    switch (problem->ready) {
-    case IPT_ACTION_GETRF:
-    case IPT_ACTION_GETRS:
-    case IPT_ACTION_GESV:
-        return IPT__TURNS_PIVOTED;
-    case IPT_ACTION_GETRI:
-        return IPT__TURNS_INVERSE;
-    default:
-        return IPT__TURNS_PLAIN;
-    }
 }
 
 /* Nanoseconds of a lane that has a compute unit's usual company: for an element, a barrier, a turn of each kind, a byte
@@ -181,7 +161,7 @@ static IPT__RARE double ipt__batch_cost(const ipt__batch_problem *problem, const
     const ipt__batch_terms terms = ipt__batch_terms_of(problem, choice);
     const double lane = ipt__batch_costs[choice->model].element +
                         terms.barriers * ipt__batch_costs[choice->model].barrier +
-                        terms.turns * ipt__batch_costs[choice->model].turns[ipt__batch_kind_of(problem)] +
+                        terms.turns * ipt__batch_costs[choice->model].turns[ipt__readies[problem->ready].turns] +
                         terms.far_bytes * ipt__batch_costs[choice->model].far_byte +
                         terms.near_bytes * ipt__batch_costs[choice->model].near_byte;
     return lane * (terms.waves + terms.items / IPT__BATCH_UNIT_WIDTH);
@@ -191,7 +171,7 @@ static IPT__RARE double ipt__batch_cost(const ipt__batch_problem *problem, const
  * registers compile for seconds, and by way of local memory registers gain little. */
 static int ipt__batch_considers(const ipt__batch_problem *problem, ipt_model model)
 {
-    const size_t registers = problem->far_bytes || ipt__batch_kind_of(problem) != IPT__TURNS_PLAIN
+    const size_t registers = problem->far_bytes || ipt__readies[problem->ready].turns != IPT__TURNS_PLAIN
                                  ? IPT__BATCH_REGISTERS / 2
                                  : IPT__BATCH_REGISTERS;
     return problem->limits.cpu ? model == IPT_MODEL_MEMORY

@@ -109,22 +109,6 @@ static IPT__RARE ipt_result ipt__batch_take_operand(const ipt_context *context, 
     return IPT_SUCCESS;
 }
 
-static unsigned ipt__action_options(ipt_action action)
-{
-    switch (action) {
-    case IPT_ACTION_DOT:
-        return IPT_CONJUGATE_A;
-    case IPT_ACTION_GEMV:
-        return IPT_TRANSPOSE_A | IPT_CONJUGATE_A;
-    case IPT_ACTION_GEMM:
-        return IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B;
-    case IPT_ACTION_TRSM:
-        return IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT;
-    default:
-        return 0;
-    }
-}
-
 /* Fails unless a ready action's operand is there as the action needs it. spec: its place in IPT_ACTION_LIST's notation.
  * lengths: of the letters so far. */
 static IPT__RARE ipt_result ipt__batch_match(const ipt__batch_problem *problem, const ipt_batch_desc *desc,
@@ -196,10 +180,10 @@ static IPT__RARE ipt_result ipt__batch_check_ready(ipt__batch_problem *problem, 
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "action %s begins with an operand of type %s: float, double, float2 or double2 is needed",
                          ipt_action_string(desc->ready), type);
-    if (desc->argument_type && (desc->ready > IPT_ACTION_GEMM || strcmp(desc->argument_type, types[which][1])))
+    if (desc->argument_type && (!ipt__readies[desc->ready].scaled || strcmp(desc->argument_type, types[which][1])))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "argument_type is %s: action %s of %s takes %s",
                          desc->argument_type, ipt_action_string(desc->ready), type,
-                         desc->ready > IPT_ACTION_GEMM ? "none" : types[which][1]);
+                         ipt__readies[desc->ready].scaled ? types[which][1] : "none");
     while (*spec && !result) {
         result = ipt__batch_match(problem, desc, spec, lengths);
         spec += strcspn(spec, " ");
@@ -244,7 +228,7 @@ static IPT__RARE ipt_result ipt__fail_options(const ipt_batch_desc *desc)
     size_t i;
     text.text = list;
     for (i = 0; i < sizeof names / sizeof *names; ++i)
-        if (ipt__action_options(desc->ready) >> i & 1)
+        if (ipt__readies[desc->ready].options >> i & 1)
             ipt__text_add(&text, " %s", names[i]);
     return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "options is %u: action %s takes%s", desc->options,
                      ipt_action_string(desc->ready), text.length ? list : " none");
@@ -275,7 +259,7 @@ static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const i
     if (desc->ready && (desc->action || desc->functions))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "ready is %s, and %s is given, too: one of them is possible",
                          ipt_action_string(desc->ready), desc->action ? "action" : "functions");
-    if (desc->options & ~ipt__action_options(desc->ready))
+    if (desc->options & ~ipt__readies[desc->ready].options)
         return ipt__fail_options(desc);
     if (!desc->operand_count || desc->operand_count > IPT_MAX_OPERANDS)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "operand_count is %zu: 1 to %d are possible", desc->operand_count,

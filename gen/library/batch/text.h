@@ -15,30 +15,6 @@ static const char *ipt__action_operands(ipt_action action)
     return lists[action];
 }
 
-enum {
-#define IPT__ACTION_TEXT_INDEX(name) IPT__ACTION_TEXT_##name,
-    IPT_ACTION_TEXT_LIST(IPT__ACTION_TEXT_INDEX) IPT__ACTION_TEXT_COUNT
-};
-static const ipt__part ipt__action_texts[] = {
-#define IPT__ACTION_TEXT_ROW(name) {#name ".cl", IPT__HASH_##name IPT__TEXT(ipt__text_##name)},
-    IPT_ACTION_TEXT_LIST(IPT__ACTION_TEXT_ROW)};
-
-/* The texts of a ready action. Returns their number. */
-static int ipt__action_parts(ipt_action action, int parts[2])
-{
-    parts[0] = action == IPT_ACTION_DOT                                  ? IPT__ACTION_TEXT_dot
-               : action == IPT_ACTION_GEMV                               ? IPT__ACTION_TEXT_gemv
-               : action == IPT_ACTION_GEMM                               ? IPT__ACTION_TEXT_gemm
-               : action == IPT_ACTION_POTRF || action == IPT_ACTION_POSV ? IPT__ACTION_TEXT_potrf
-               : action == IPT_ACTION_POTRS                              ? IPT__ACTION_TEXT_potrs
-               : action == IPT_ACTION_TRSM                               ? IPT__ACTION_TEXT_trsm
-               : action == IPT_ACTION_GETRF || action == IPT_ACTION_GESV ? IPT__ACTION_TEXT_getrf
-               : action == IPT_ACTION_GETRS                              ? IPT__ACTION_TEXT_getrs
-                                                                         : IPT__ACTION_TEXT_getri;
-    parts[1] = action == IPT_ACTION_POSV ? IPT__ACTION_TEXT_potrs : IPT__ACTION_TEXT_getrs;
-    return action == IPT_ACTION_POSV || action == IPT_ACTION_GESV ? 2 : 1;
-}
-
 /* Adds the operands' definitions, and the hash of the action: they are part of the program's key. */
 static IPT__RARE void ipt__batch_print_operands(ipt__text *out, const ipt__batch_problem *problem,
                                                 const ipt_batch_desc *desc, const char *hash)
@@ -98,16 +74,15 @@ static IPT__RARE void ipt__batch_print_places(ipt__text *out, const ipt__batch_p
 /* Adds what a ready action consists of: the texts, or without them their hashes. */
 static IPT__RARE void ipt__batch_print_ready(ipt__text *out, ipt_action action, int body)
 {
-    int parts[2], count = ipt__action_parts(action, parts), i;
-    if (!body) {
-        parts[0] = IPT__ACTION_TEXT_algebra;
-        count = 1;
-    }
+    static const int algebra[2] = {IPT__ACTION_TEXT_algebra, IPT__ACTION_TEXT_none};
+    const int *const texts = body ? ipt__readies[action].texts : algebra;
+    const int count = texts[1] == IPT__ACTION_TEXT_none ? 1 : 2;
+    int i;
     for (i = 0; i < count; ++i) {
 #ifdef IPT_NO_KERNEL_SOURCE
-        ipt__text_add(out, "%s\n", ipt__action_texts[parts[i]].hash);
+        ipt__text_add(out, "%s\n", ipt__action_texts[texts[i]].hash);
 #else
-        ipt__part_print(out, &ipt__action_texts[parts[i]]);
+        ipt__part_print(out, &ipt__action_texts[texts[i]]);
         if (i + 1 < count)
             ipt__text_add(out, "IPT_BARRIER();\n");
 #endif
@@ -143,14 +118,14 @@ static IPT__RARE void ipt__batch_print_action(ipt__text *out, const ipt__batch_p
 static IPT__RARE void ipt__batch_hash(const char *action, size_t length, const ipt_batch_desc *desc, char hash[33])
 {
     char hashes[60];
-    int parts[2];
+    const int *const texts = ipt__readies[desc->ready].texts;
     if (!desc->ready) {
         ipt__hash_text(action, length, hash, 32);
         return;
     }
-    ipt__action_parts(desc->ready, parts);
     ipt__print(hashes, sizeof hashes, "%s %s %s", ipt__action_texts[IPT__ACTION_TEXT_algebra].hash,
-               ipt__action_texts[parts[0]].hash, ipt__action_texts[parts[1]].hash);
+               ipt__action_texts[texts[0]].hash,
+               texts[1] == IPT__ACTION_TEXT_none ? "" : ipt__action_texts[texts[1]].hash);
     ipt__hash_text(hashes, strlen(hashes), hash, 32);
 }
 
