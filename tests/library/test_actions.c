@@ -583,6 +583,48 @@ static void actions_denormal(void **state)
     }
 }
 
+/* The inverse of a matrix near the end of the range, whose elimination has numbers that are 2^17 times as large as the
+ * inverse's: 1 on the diagonal and in the last column, -1 below (Wilkinson 1961, "Error analysis of direct methods of
+ * matrix inversion", doi 10.1145/321075.321076). */
+static void actions_inverse_near_overflow(void **state)
+{
+    enum { SIDE = 20 };
+    (void)state;
+    for (size_t type = 0; type < TEST_COUNT(types); ++type) {
+        const bool is_float = types[type].eps == FLT_EPSILON;
+        const double scale = ldexp(1, is_float ? -115 : -1011);
+        ready_case tried = begin_case(IPT_ACTION_GETRI, type, 3);
+        number *in[OPERANDS];
+        if (!is_float && !has_doubles())
+            continue;
+        add_operand(&tried, "A", SIDE, SIDE, IPT_READ_WRITE);
+        add_operand(&tried, "pivots", SIDE, 1, IPT_WRITE);
+        add_operand(&tried, "info", 1, 1, IPT_WRITE);
+        for (size_t e = 0; e < tried.desc.count; ++e)
+            for (size_t i = 0; i < SIDE; ++i)
+                for (size_t j = 0; j < SIDE; ++j)
+                    element(&tried, 0, e)[i * SIDE + j] = i == j || j == SIDE - 1 ? scale : j < i ? -scale : 0;
+        assert_true(run_case(&tried, in));
+        for (size_t e = 0; e < tried.desc.count; ++e) {
+            assert_true(creal(*element(&tried, 2, e)) == 0);
+            for (size_t i = 0; i < SIDE; ++i)
+                for (size_t j = 0; j < SIDE; ++j) {
+                    number sum = 0;
+                    for (size_t k = 0; k < SIDE; ++k) /* A has the signs of its elements alone */
+                        sum += (i == k || k == SIDE - 1 ? 1
+                                : k < i                 ? -1
+                                                        : 0) *
+                               (scale * element(&tried, 0, e)[k * SIDE + j]);
+                    if (!(cabs(sum - (i == j)) < 100 * types[type].eps))
+                        fail_msg("%s: A times its inverse is %g in row %zu, column %zu", types[type].name, creal(sum),
+                                 i, j);
+                }
+        }
+        end_inputs(&tried, in);
+        end_case(&tried);
+    }
+}
+
 /* Products with alpha and beta, of all types. */
 static void actions_scaled_products(void **state)
 {
@@ -664,9 +706,17 @@ static void actions_bad_operands(void **state)
 }
 
 const struct CMUnitTest test_actions[] = {
-    TEST_CASE(actions_products), TEST_CASE(actions_larger_products), TEST_CASE(actions_cholesky),
-    TEST_CASE(actions_lu),       TEST_CASE(actions_inverses),        TEST_CASE(actions_triangles),
-    TEST_CASE(actions_any_size), TEST_CASE(actions_bad_operands),    TEST_CASE(actions_far_from_one),
-    TEST_CASE(actions_denormal), TEST_CASE(actions_scaled_products),
+    TEST_CASE(actions_products),
+    TEST_CASE(actions_larger_products),
+    TEST_CASE(actions_cholesky),
+    TEST_CASE(actions_lu),
+    TEST_CASE(actions_inverses),
+    TEST_CASE(actions_triangles),
+    TEST_CASE(actions_any_size),
+    TEST_CASE(actions_bad_operands),
+    TEST_CASE(actions_far_from_one),
+    TEST_CASE(actions_denormal),
+    TEST_CASE(actions_inverse_near_overflow),
+    TEST_CASE(actions_scaled_products),
 };
 const size_t test_actions_count = TEST_COUNT(test_actions);
