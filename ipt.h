@@ -4564,15 +4564,15 @@ static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__para
     }
 }
 
-/* Sets the arguments of a kernel; `second` and local_bytes if it has them. set: arguments that it has; NULL: none.
- * Equal ones are not set again. */
-static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, cl_mem first, cl_mem second,
+/* Sets the arguments of a kernel; the second memory and local_bytes if it has them. set: arguments that it has; NULL:
+ * none. Equal ones are not set again. */
+static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, const cl_mem memories[2],
                                  size_t local_bytes, const void *arguments, const void *set)
 {
     cl_uint position = 0;
-    cl_int error = ipt__cl.clSetKernelArg(kernel, position++, sizeof first, &first);
+    cl_int error = ipt__cl.clSetKernelArg(kernel, position++, sizeof memories[0], &memories[0]);
     while (!error && position < info->memories)
-        error = ipt__cl.clSetKernelArg(kernel, position++, sizeof second, &second);
+        error = ipt__cl.clSetKernelArg(kernel, position++, sizeof memories[1], &memories[1]);
     if (!error && info->local)
         error = ipt__cl.clSetKernelArg(kernel, position++, local_bytes, NULL);
     if (!error && (!set || memcmp(set, arguments, info->arguments_bytes)))
@@ -4637,6 +4637,7 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
  * for every kernel that means one element that stays in place. */
 static int ipt__program_finish(ipt_context *context, const ipt__program *program)
 {
+    cl_mem memories[2];
     const ipt__kernel_info *const info = &ipt__kernels[program->id];
     const size_t size = program->params.group_size;
     const cl_uint one = 1, zero = 0;
@@ -4656,12 +4657,13 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
         offset += bytes;
     }
     memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE, IPT__FINISH_BYTES, NULL, &error);
+    memories[0] = memories[1] = memory;
     IPT_LOCK_ACQUIRE(&context->queue_lock);
     if (!error)
         error = ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, IPT__FINISH_BYTES, 0, NULL,
                                             NULL);
     if (!error)
-        error = ipt__set_arguments(kernel, info, memory, memory, 4096, arguments, NULL);
+        error = ipt__set_arguments(kernel, info, memories, 4096, arguments, NULL);
     if (!error)
         error = ipt__set_expression_argument(kernel, program, NULL);
     if (!error)
@@ -5224,6 +5226,7 @@ IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t inde
 static int ipt__run_probe(ipt_context *context, const ipt__program *program, void *arguments, size_t global,
                           cl_uint *words, size_t bytes)
 {
+    cl_mem memories[2];
     const size_t local = program->params.group_size;
     cl_mem memory = NULL;
     cl_int error;
@@ -5232,8 +5235,9 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, voi
         return 0;
     ipt__complete_divisors(&ipt__kernels[program->id], &program->params, arguments);
     memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, words, &error);
+    memories[0] = memories[1] = memory;
     if (!error)
-        error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memory, memory, 0, arguments, NULL);
+        error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memories, 0, arguments, NULL);
     if (!error)
         error = ipt__set_expression_argument(kernel, program, NULL);
     IPT_LOCK_ACQUIRE(&context->queue_lock);
@@ -9557,10 +9561,10 @@ static double ipt__bands_price(const ipt__problem *problem, const ipt__bands *ba
     return cost + launch * (double)launches;
 }
 
-/* The best band exchange within `budget` bytes of workspace, with runs above `above` and up to `run` bytes. Returns 0
+/* The best band exchange within `budget` bytes of workspace, with runs above run[0] and up to run[1] bytes. Returns 0
  * if there is none. */
 static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *best, int together, size_t least,
-                                       size_t budget, size_t above, size_t run)
+                                       size_t budget, const size_t run[2])
 {
     const size_t size = problem->desc.elem_size;
     const size_t most = ipt__min(problem->desc.rows, problem->desc.cols);
@@ -9569,7 +9573,7 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
     const double most_saved = (double)budget / (double)(size * problem->desc.batch); /* elements */
     double best_cost = 0;
     size_t number, height, fitted = 0;
-    least = ipt__max(least, longest / ipt__max(1, ipt__min(longest, run / size)));
+    least = ipt__max(least, longest / ipt__max(1, ipt__min(longest, run[1] / size)));
     for (number = least; number <= most && number - least < IPT__BANDS_TRIES && fitted < 2 * least + 32; ++number) {
         int fits = 0;
         /* Most numbers leave too much over, at any height. */
@@ -9579,7 +9583,7 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
              height = ipt__bands_next_height(problem, tall, number, height)) {
             ipt__bands bands;
             double cost = 0;
-            if (height * size <= above || height * size > run)
+            if (height * size <= run[0] || height * size > run[1])
                 continue;
             bands =
                 ipt__bands_of(problem, tall, number, height, together ? ipt__bands_block(problem, tall, height) : 1);
@@ -9622,10 +9626,10 @@ static IPT__RARE int ipt__layout_best_bands(const ipt__problem *problem, ipt__la
     const ipt__cooperative_kernel *const kernel = &problem->exchange;
     const size_t slabs = ipt__ceil_divide(problem->matrix_bytes, ipt__max(1, budget));
     const size_t on_chip = problem->matrix_bytes / ipt__max(1, kernel->local_bytes * (kernel->resident / 2));
+    const size_t runs[2] = {above, run};
     ipt__layout layout;
     ipt__bands bands;
-    const int together =
-        kernel->resident && ipt__bands_choose(problem, &bands, 1, ipt__max(1, on_chip), budget, above, run);
+    const int together = kernel->resident && ipt__bands_choose(problem, &bands, 1, ipt__max(1, on_chip), budget, runs);
     if (together) {
         ipt__layout_bands(problem, best, &bands, budget);
         /* No waves cost less: their search would double the planner's time. */
@@ -9633,7 +9637,7 @@ static IPT__RARE int ipt__layout_best_bands(const ipt__problem *problem, ipt__la
             best->cost <= ipt__tunings[problem->limits.cpu].bands * ipt__batch_bytes(problem))
             return 1;
     }
-    if (!ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, above, run))
+    if (!ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, runs))
         return together;
     ipt__layout_bands(problem, &layout, &bands, budget);
     if (!together || ipt__layout_better(&layout, best, budget))
@@ -9856,6 +9860,49 @@ static IPT__RARE void ipt__layout_bands_or_two_pass(const ipt__problem *problem,
         *layout = bands;
 }
 
+/* One stage that moves whole matrices, by the desc's kernel. */
+static ipt_result ipt__layout_one_stage(const ipt__problem *problem, ipt__layout *layout, ipt__stage_kind kind,
+                                        size_t budget)
+{
+    const ipt_result result =
+        ipt__stage_force(problem, ipt__stage_add(layout, kind, 1, problem->desc.rows, problem->desc.cols, 1));
+    ipt__layout_finish(problem, layout, budget);
+    return result;
+}
+
+/* Chooses a stage that moves whole matrices, on the chip if it can. Returns 0 if two passes or bands are better.
+ * *on_chip: `chip` needs more workspace than `budget`. */
+static int ipt__layout_choose_whole(const ipt__problem *problem, ipt__layout *layout, size_t budget, ipt__layout *chip,
+                                    int *on_chip)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    const ipt__grids grids = ipt__grids_of(1, desc->rows, desc->cols, 1);
+    const size_t length = ipt__super_length(desc);
+    int whole;
+    if (desc->rows == 1 || desc->cols == 1) {
+        if (desc->batch > 1 && desc->move != IPT_MOVE_TRANSPOSE)
+            ipt__stage_add_small(problem, layout, 0);
+        ipt__layout_finish(problem, layout, budget);
+        return 1;
+    }
+    ipt__stage_add_dense(problem, layout, budget, grids);
+    ipt__layout_finish(problem, layout, budget);
+    if (ipt__takes_pairs(problem, &grids) && desc->move == IPT_MOVE_TRANSPOSE && !desc->expression &&
+        layout->workspace <= budget)
+        return 1;
+    whole = layout->stage_count && ipt__stage_traits[layout->stages[0].kind].local;
+    if (whole && (length || ipt__problem_swaps(problem) || ipt__layout_reverses(layout) >= 0))
+        return 1;
+    *on_chip = !length && ipt__layout_on_chip(problem, chip, budget);
+    if (*on_chip && chip->workspace <= budget)
+        *layout = *chip;
+    else if (whole)
+        ipt__layout_try_bands(problem, layout, budget);
+    else
+        return 0;
+    return 1;
+}
+
 /* Chooses the transposing stages. budget: bytes of workspace, 0 for the minimum. */
 static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
@@ -9863,8 +9910,7 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
     const int tall = desc->rows >= desc->cols;
     const size_t length = ipt__super_length(desc), long_side = tall ? desc->rows : desc->cols;
     ipt__layout chip;
-    ipt__grids grids;
-    int whole, on_chip = 0;
+    int on_chip = 0;
     ipt__layout_begin(layout);
     if (problem->pitched && (desc->sequence != IPT_SEQUENCE_SQUARE || desc->rows == desc->cols))
         return ipt__layout_choose_pitched(problem, layout, budget);
@@ -9884,46 +9930,18 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
                          length, tall ? "rows" : "cols", long_side);
     switch (desc->sequence) {
     case IPT_SEQUENCE_AUTO:
-        if (desc->rows == 1 || desc->cols == 1) {
-            if (desc->batch > 1 && desc->move != IPT_MOVE_TRANSPOSE)
-                ipt__stage_add_small(problem, layout, 0);
-            ipt__layout_finish(problem, layout, budget);
-            return IPT_SUCCESS;
-        }
 #ifndef IPT_NO_PAPERS
-        if (desc->variant_010) {
-            const ipt_result result =
-                ipt__stage_force(problem, ipt__stage_add(layout, IPT__STAGE_TILE, 1, desc->rows, desc->cols, 1));
-            ipt__layout_finish(problem, layout, budget);
-            return result;
-        }
+        if (desc->variant_010 && desc->rows > 1 && desc->cols > 1)
+            return ipt__layout_one_stage(problem, layout, IPT__STAGE_TILE, budget);
 #endif
-        grids = ipt__grids_of(1, desc->rows, desc->cols, 1);
-        ipt__stage_add_dense(problem, layout, budget, grids);
-        ipt__layout_finish(problem, layout, budget);
-        if (ipt__takes_pairs(problem, &grids) && desc->move == IPT_MOVE_TRANSPOSE && !desc->expression &&
-            layout->workspace <= budget)
+        if (ipt__layout_choose_whole(problem, layout, budget, &chip, &on_chip))
             return IPT_SUCCESS;
-        whole = layout->stage_count && ipt__stage_traits[layout->stages[0].kind].local;
-        if (whole && (length || ipt__problem_swaps(problem) || ipt__layout_reverses(layout) >= 0))
-            return IPT_SUCCESS;
-        on_chip = !length && ipt__layout_on_chip(problem, &chip, budget);
-        if (on_chip && chip.workspace <= budget) {
-            *layout = chip;
-            return IPT_SUCCESS;
-        }
-        if (whole) {
-            ipt__layout_try_bands(problem, layout, budget);
-            return IPT_SUCCESS;
-        }
         break;
-    case IPT_SEQUENCE_SQUARE: {
-        ipt_result result = IPT_SUCCESS;
+    case IPT_SEQUENCE_SQUARE:
         if (desc->rows > 1)
-            result = ipt__stage_force(problem, ipt__stage_add(layout, IPT__STAGE_SWAP, 1, desc->rows, desc->cols, 1));
+            return ipt__layout_one_stage(problem, layout, IPT__STAGE_SWAP, budget);
         ipt__layout_finish(problem, layout, budget);
-        return result;
-    }
+        return IPT_SUCCESS;
     case IPT_SEQUENCE_EXCHANGE:
         return ipt__layout_exchange_forced(problem, layout, budget);
     case IPT_SEQUENCE_TWO_PASS:
@@ -11073,6 +11091,8 @@ static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
 static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, const ipt__arguments *arguments)
 {
     const cl_mem workspace = run->plan->workspace->buffer;
+    const cl_mem memories[2] = {launch->given & 1 ? run->buffers[0] : workspace,
+                                launch->given & 2 ? run->buffers[1] : workspace};
     ipt__plan_kernel *const kernel = &run->plan->kernels[launch->kernel];
     const size_t local_size = kernel->program->params.group_size, global_size = (size_t)launch->groups * local_size;
     const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
@@ -11081,8 +11101,7 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
     if (launch->groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
                          (double)launch->groups);
-    error = ipt__set_arguments(kernel->kernel, info, launch->given & 1 ? run->buffers[0] : workspace,
-                               launch->given & 2 ? run->buffers[1] : workspace, launch->bytes, arguments,
+    error = ipt__set_arguments(kernel->kernel, info, memories, launch->bytes, arguments,
                                kernel->is_set ? &kernel->set : NULL);
     kernel->is_set = !error;
     kernel->set = *arguments;

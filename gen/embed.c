@@ -7,8 +7,9 @@
  *
  * The output depends on the content of its inputs and on nothing else. Parts that break the rules of the house are
  * refused: a part calls only the parts above it and declares no function ahead, each #if ends in the part that it
- * begins in, and a part has at most PART_LINES lines. Kernel files are refused as well: a function has at most
- * FUNCTION_LINES lines, and braces are balanced in each branch of an #if. */
+ * begins in, and a part has at most PART_LINES lines. Its functions have at most FUNCTION_LINES lines and PARAMETERS
+ * parameters. Kernel files are refused as well: a function has at most FUNCTION_LINES lines, and braces are balanced in
+ * each branch of an #if. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ enum {
     PATH_BYTES = 1000,
     PART_LINES = 600,
     FUNCTION_LINES = 80,
+    PARAMETERS = 6,
     NESTED = 20, /* #if */
     PARTS = 100
 };
@@ -152,6 +154,39 @@ static void check_order(void)
         }
 }
 
+/* Refuses a function whose body begins at `body`, the line of its brace, if it is longer than FUNCTION_LINES lines. A
+ * static one has at most PARAMETERS parameters. */
+static void check_function(const part *checked, const char *body)
+{
+    const char *at, *begin = body - 1;
+    int lines = 1, commas = 0;
+    for (at = body; *at && strncmp(at, "\n}", 2); ++at)
+        lines += *at == '\n';
+    if (lines > FUNCTION_LINES) {
+        fprintf(stderr, "%s: a function of %d lines\n", checked->path, lines);
+        refuse(checked->path, "has a function with more lines than one may have: cut it");
+    }
+    while (begin > checked->text && (begin[-1] != '\n' || *begin == ' '))
+        --begin;
+    for (at = begin; at < body; ++at)
+        commas += *at == ',';
+    if (!strncmp(begin, "static ", 7) && commas >= PARAMETERS)
+        refuse(checked->path, "has a function with more parameters than one may have: give it a struct");
+}
+
+/* Functions are short, and what a stage's kind means stands in the list of kinds alone. */
+static void check_functions(void)
+{
+    const part *checked;
+    const char *line;
+    for (checked = parts; checked < parts + part_count; ++checked) {
+        if (strstr(checked->text, "kind == IPT__STAGE_") || strstr(checked->text, "kind != IPT__STAGE_"))
+            refuse(checked->path, "compares a stage's kind: give IPT__STAGE_LIST a trait or a function");
+        for (line = strstr(checked->text, "\n{\n"); line; line = strstr(line + 1, "\n{\n"))
+            check_function(checked, line + 1);
+    }
+}
+
 /* FOLDER/ipt.h, in which an #include of a file in FOLDER stands for that part. */
 static void copy_library(const char *folder)
 {
@@ -178,6 +213,7 @@ static void copy_library(const char *folder)
     }
     fclose(file);
     check_order();
+    check_functions();
 }
 
 static void copy_file(const char *path, const char *instead_of, const char *insert_path)

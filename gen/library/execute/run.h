@@ -66,6 +66,8 @@ static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
 static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, const ipt__arguments *arguments)
 {
     const cl_mem workspace = run->plan->workspace->buffer;
+    const cl_mem memories[2] = {launch->given & 1 ? run->buffers[0] : workspace,
+                                launch->given & 2 ? run->buffers[1] : workspace};
     ipt__plan_kernel *const kernel = &run->plan->kernels[launch->kernel];
     const size_t local_size = kernel->program->params.group_size, global_size = (size_t)launch->groups * local_size;
     const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
@@ -74,8 +76,7 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
     if (launch->groups > 0x7fffffff) /* NVIDIA's limit for a launch; kernels count work-groups in 32 bits */
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s would take %.0f work-groups: 2147483647 are possible", info->name,
                          (double)launch->groups);
-    error = ipt__set_arguments(kernel->kernel, info, launch->given & 1 ? run->buffers[0] : workspace,
-                               launch->given & 2 ? run->buffers[1] : workspace, launch->bytes, arguments,
+    error = ipt__set_arguments(kernel->kernel, info, memories, launch->bytes, arguments,
                                kernel->is_set ? &kernel->set : NULL);
     kernel->is_set = !error;
     kernel->set = *arguments;

@@ -188,10 +188,10 @@ static double ipt__bands_price(const ipt__problem *problem, const ipt__bands *ba
     return cost + launch * (double)launches;
 }
 
-/* The best band exchange within `budget` bytes of workspace, with runs above `above` and up to `run` bytes. Returns 0
+/* The best band exchange within `budget` bytes of workspace, with runs above run[0] and up to run[1] bytes. Returns 0
  * if there is none. */
 static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *best, int together, size_t least,
-                                       size_t budget, size_t above, size_t run)
+                                       size_t budget, const size_t run[2])
 {
     const size_t size = problem->desc.elem_size;
     const size_t most = ipt__min(problem->desc.rows, problem->desc.cols);
@@ -200,7 +200,7 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
     const double most_saved = (double)budget / (double)(size * problem->desc.batch); /* elements */
     double best_cost = 0;
     size_t number, height, fitted = 0;
-    least = ipt__max(least, longest / ipt__max(1, ipt__min(longest, run / size)));
+    least = ipt__max(least, longest / ipt__max(1, ipt__min(longest, run[1] / size)));
     for (number = least; number <= most && number - least < IPT__BANDS_TRIES && fitted < 2 * least + 32; ++number) {
         int fits = 0;
         /* Most numbers leave too much over, at any height. */
@@ -210,7 +210,7 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
              height = ipt__bands_next_height(problem, tall, number, height)) {
             ipt__bands bands;
             double cost = 0;
-            if (height * size <= above || height * size > run)
+            if (height * size <= run[0] || height * size > run[1])
                 continue;
             bands =
                 ipt__bands_of(problem, tall, number, height, together ? ipt__bands_block(problem, tall, height) : 1);
@@ -253,10 +253,10 @@ static IPT__RARE int ipt__layout_best_bands(const ipt__problem *problem, ipt__la
     const ipt__cooperative_kernel *const kernel = &problem->exchange;
     const size_t slabs = ipt__ceil_divide(problem->matrix_bytes, ipt__max(1, budget));
     const size_t on_chip = problem->matrix_bytes / ipt__max(1, kernel->local_bytes * (kernel->resident / 2));
+    const size_t runs[2] = {above, run};
     ipt__layout layout;
     ipt__bands bands;
-    const int together =
-        kernel->resident && ipt__bands_choose(problem, &bands, 1, ipt__max(1, on_chip), budget, above, run);
+    const int together = kernel->resident && ipt__bands_choose(problem, &bands, 1, ipt__max(1, on_chip), budget, runs);
     if (together) {
         ipt__layout_bands(problem, best, &bands, budget);
         /* No waves cost less: their search would double the planner's time. */
@@ -264,7 +264,7 @@ static IPT__RARE int ipt__layout_best_bands(const ipt__problem *problem, ipt__la
             best->cost <= ipt__tunings[problem->limits.cpu].bands * ipt__batch_bytes(problem))
             return 1;
     }
-    if (!ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, above, run))
+    if (!ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, runs))
         return together;
     ipt__layout_bands(problem, &layout, &bands, budget);
     if (!together || ipt__layout_better(&layout, best, budget))

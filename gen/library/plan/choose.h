@@ -164,6 +164,49 @@ static IPT__RARE void ipt__layout_bands_or_two_pass(const ipt__problem *problem,
         *layout = bands;
 }
 
+/* One stage that moves whole matrices, by the desc's kernel. */
+static ipt_result ipt__layout_one_stage(const ipt__problem *problem, ipt__layout *layout, ipt__stage_kind kind,
+                                        size_t budget)
+{
+    const ipt_result result =
+        ipt__stage_force(problem, ipt__stage_add(layout, kind, 1, problem->desc.rows, problem->desc.cols, 1));
+    ipt__layout_finish(problem, layout, budget);
+    return result;
+}
+
+/* Chooses a stage that moves whole matrices, on the chip if it can. Returns 0 if two passes or bands are better.
+ * *on_chip: `chip` needs more workspace than `budget`. */
+static int ipt__layout_choose_whole(const ipt__problem *problem, ipt__layout *layout, size_t budget, ipt__layout *chip,
+                                    int *on_chip)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    const ipt__grids grids = ipt__grids_of(1, desc->rows, desc->cols, 1);
+    const size_t length = ipt__super_length(desc);
+    int whole;
+    if (desc->rows == 1 || desc->cols == 1) {
+        if (desc->batch > 1 && desc->move != IPT_MOVE_TRANSPOSE)
+            ipt__stage_add_small(problem, layout, 0);
+        ipt__layout_finish(problem, layout, budget);
+        return 1;
+    }
+    ipt__stage_add_dense(problem, layout, budget, grids);
+    ipt__layout_finish(problem, layout, budget);
+    if (ipt__takes_pairs(problem, &grids) && desc->move == IPT_MOVE_TRANSPOSE && !desc->expression &&
+        layout->workspace <= budget)
+        return 1;
+    whole = layout->stage_count && ipt__stage_traits[layout->stages[0].kind].local;
+    if (whole && (length || ipt__problem_swaps(problem) || ipt__layout_reverses(layout) >= 0))
+        return 1;
+    *on_chip = !length && ipt__layout_on_chip(problem, chip, budget);
+    if (*on_chip && chip->workspace <= budget)
+        *layout = *chip;
+    else if (whole)
+        ipt__layout_try_bands(problem, layout, budget);
+    else
+        return 0;
+    return 1;
+}
+
 /* Chooses the transposing stages. budget: bytes of workspace, 0 for the minimum. */
 static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
@@ -171,8 +214,7 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
     const int tall = desc->rows >= desc->cols;
     const size_t length = ipt__super_length(desc), long_side = tall ? desc->rows : desc->cols;
     ipt__layout chip;
-    ipt__grids grids;
-    int whole, on_chip = 0;
+    int on_chip = 0;
     ipt__layout_begin(layout);
     if (problem->pitched && (desc->sequence != IPT_SEQUENCE_SQUARE || desc->rows == desc->cols))
         return ipt__layout_choose_pitched(problem, layout, budget);
@@ -192,46 +234,18 @@ static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__lay
                          length, tall ? "rows" : "cols", long_side);
     switch (desc->sequence) {
     case IPT_SEQUENCE_AUTO:
-        if (desc->rows == 1 || desc->cols == 1) {
-            if (desc->batch > 1 && desc->move != IPT_MOVE_TRANSPOSE)
-                ipt__stage_add_small(problem, layout, 0);
-            ipt__layout_finish(problem, layout, budget);
-            return IPT_SUCCESS;
-        }
 #ifndef IPT_NO_PAPERS
-        if (desc->variant_010) {
-            const ipt_result result =
-                ipt__stage_force(problem, ipt__stage_add(layout, IPT__STAGE_TILE, 1, desc->rows, desc->cols, 1));
-            ipt__layout_finish(problem, layout, budget);
-            return result;
-        }
+        if (desc->variant_010 && desc->rows > 1 && desc->cols > 1)
+            return ipt__layout_one_stage(problem, layout, IPT__STAGE_TILE, budget);
 #endif
-        grids = ipt__grids_of(1, desc->rows, desc->cols, 1);
-        ipt__stage_add_dense(problem, layout, budget, grids);
-        ipt__layout_finish(problem, layout, budget);
-        if (ipt__takes_pairs(problem, &grids) && desc->move == IPT_MOVE_TRANSPOSE && !desc->expression &&
-            layout->workspace <= budget)
+        if (ipt__layout_choose_whole(problem, layout, budget, &chip, &on_chip))
             return IPT_SUCCESS;
-        whole = layout->stage_count && ipt__stage_traits[layout->stages[0].kind].local;
-        if (whole && (length || ipt__problem_swaps(problem) || ipt__layout_reverses(layout) >= 0))
-            return IPT_SUCCESS;
-        on_chip = !length && ipt__layout_on_chip(problem, &chip, budget);
-        if (on_chip && chip.workspace <= budget) {
-            *layout = chip;
-            return IPT_SUCCESS;
-        }
-        if (whole) {
-            ipt__layout_try_bands(problem, layout, budget);
-            return IPT_SUCCESS;
-        }
         break;
-    case IPT_SEQUENCE_SQUARE: {
-        ipt_result result = IPT_SUCCESS;
+    case IPT_SEQUENCE_SQUARE:
         if (desc->rows > 1)
-            result = ipt__stage_force(problem, ipt__stage_add(layout, IPT__STAGE_SWAP, 1, desc->rows, desc->cols, 1));
+            return ipt__layout_one_stage(problem, layout, IPT__STAGE_SWAP, budget);
         ipt__layout_finish(problem, layout, budget);
-        return result;
-    }
+        return IPT_SUCCESS;
     case IPT_SEQUENCE_EXCHANGE:
         return ipt__layout_exchange_forced(problem, layout, budget);
     case IPT_SEQUENCE_TWO_PASS:

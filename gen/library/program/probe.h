@@ -4,6 +4,7 @@
 static int ipt__run_probe(ipt_context *context, const ipt__program *program, void *arguments, size_t global,
                           cl_uint *words, size_t bytes)
 {
+    cl_mem memories[2];
     const size_t local = program->params.group_size;
     cl_mem memory = NULL;
     cl_int error;
@@ -12,8 +13,9 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, voi
         return 0;
     ipt__complete_divisors(&ipt__kernels[program->id], &program->params, arguments);
     memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, words, &error);
+    memories[0] = memories[1] = memory;
     if (!error)
-        error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memory, memory, 0, arguments, NULL);
+        error = ipt__set_arguments(kernel, &ipt__kernels[program->id], memories, 0, arguments, NULL);
     if (!error)
         error = ipt__set_expression_argument(kernel, program, NULL);
     IPT_LOCK_ACQUIRE(&context->queue_lock);

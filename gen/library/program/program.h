@@ -48,15 +48,15 @@ static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__para
     }
 }
 
-/* Sets the arguments of a kernel; `second` and local_bytes if it has them. set: arguments that it has; NULL: none.
- * Equal ones are not set again. */
-static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, cl_mem first, cl_mem second,
+/* Sets the arguments of a kernel; the second memory and local_bytes if it has them. set: arguments that it has; NULL:
+ * none. Equal ones are not set again. */
+static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, const cl_mem memories[2],
                                  size_t local_bytes, const void *arguments, const void *set)
 {
     cl_uint position = 0;
-    cl_int error = ipt__cl.clSetKernelArg(kernel, position++, sizeof first, &first);
+    cl_int error = ipt__cl.clSetKernelArg(kernel, position++, sizeof memories[0], &memories[0]);
     while (!error && position < info->memories)
-        error = ipt__cl.clSetKernelArg(kernel, position++, sizeof second, &second);
+        error = ipt__cl.clSetKernelArg(kernel, position++, sizeof memories[1], &memories[1]);
     if (!error && info->local)
         error = ipt__cl.clSetKernelArg(kernel, position++, local_bytes, NULL);
     if (!error && (!set || memcmp(set, arguments, info->arguments_bytes)))
@@ -121,6 +121,7 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
  * for every kernel that means one element that stays in place. */
 static int ipt__program_finish(ipt_context *context, const ipt__program *program)
 {
+    cl_mem memories[2];
     const ipt__kernel_info *const info = &ipt__kernels[program->id];
     const size_t size = program->params.group_size;
     const cl_uint one = 1, zero = 0;
@@ -140,12 +141,13 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
         offset += bytes;
     }
     memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE, IPT__FINISH_BYTES, NULL, &error);
+    memories[0] = memories[1] = memory;
     IPT_LOCK_ACQUIRE(&context->queue_lock);
     if (!error)
         error = ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, IPT__FINISH_BYTES, 0, NULL,
                                             NULL);
     if (!error)
-        error = ipt__set_arguments(kernel, info, memory, memory, 4096, arguments, NULL);
+        error = ipt__set_arguments(kernel, info, memories, 4096, arguments, NULL);
     if (!error)
         error = ipt__set_expression_argument(kernel, program, NULL);
     if (!error)
