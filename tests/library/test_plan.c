@@ -171,11 +171,14 @@ static void plan_with_nothing_to_do(void **state)
         }
 }
 
-/* One context has work-groups that wait for one another and hold small matrices together. */
+/* One context has work-groups that wait for one another and hold small matrices together. Counts of resident
+ * work-groups are given: on a busy machine each count differs, and the choice of the plan with it. */
 static void plan_workspace_within_limits(void **state)
 {
     (void)state;
-    ipt_context *const waiting = test_make_waiting_context(16384, 32, 200);
+    ipt_context *const waiting = test_make_waiting_context(16384, 32, 200),
+                       *const whole = test_make_waiting_context(0, 16, 0),
+                       *const little = test_make_waiting_context(1024, 16, 0);
     for (int i = 0; i < 64; ++i) {
         ipt_plan_desc desc = {.rows = test_random_between(1, 2000), .cols = test_random_between(1, 2000)};
         desc.elem_size = test_element_sizes[test_random_between(0, TEST_ELEMENT_SIZE_COUNT - 1)];
@@ -189,7 +192,7 @@ static void plan_workspace_within_limits(void **state)
             desc.row_pitch = 4 * desc.cols + 16;
             desc.row_pitch_out = 4 * desc.rows + 16;
         }
-        ipt_context *context = i >= 48 ? waiting : i % 3 ? test_context : test_small_context;
+        ipt_context *context = i >= 48 ? waiting : i % 3 ? whole : little;
         size_t held[3], limit = desc.batch * test_matrix_bytes(&desc) / 100;
         if (limit < (size_t)1 << 20)
             limit = (size_t)1 << 20;
@@ -210,6 +213,8 @@ static void plan_workspace_within_limits(void **state)
         }
     }
     ipt_context_destroy(waiting);
+    ipt_context_destroy(whole);
+    ipt_context_destroy(little);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
