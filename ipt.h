@@ -5749,6 +5749,20 @@ static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
 {
     return problem->refused_bytes && local_bytes >= problem->refused_bytes;
 }
+
+/* The workspace limit in bytes; 0: the minimum. */
+static size_t ipt__problem_budget(const ipt__problem *problem)
+{
+    if (problem->desc.max_workspace)
+        return problem->desc.max_workspace == 1 ? 0 : problem->desc.max_workspace;
+    return ipt__max((size_t)1 << 20, problem->matrix_bytes * problem->desc.batch / 100);
+}
+
+/* The desc's length of super-elements; 0: the planner chooses. */
+static size_t ipt__super_length(const ipt_plan_desc *desc)
+{
+    return desc->rows >= desc->cols ? desc->tile_m : desc->tile_n;
+}
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/tuning                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -8876,175 +8890,134 @@ static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t
         return a->minimum_workspace < b->minimum_workspace;
     return a_fits != b_fits ? a_fits : a->cost < b->cost;
 }
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* >>plan/two_pass                                                                                                    */
-/* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Layouts: two passes, cooperative, on chip. */
-
-/* The two-pass method with super-elements of `length` elements. Tall: transpose panels of `length` rows, then shuffle
- * super-elements. Wide: the mirror of it. The remainder of the long side is saved first and restored last. Meanwhile
- * the slots lie from the start on the grid of the result's (wide: the source's) rows. */
-static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layout, size_t length, size_t budget)
+/* Adds epilogue stages for the plan's move and expression. The first stage that handles every element exactly once
+ * applies the expression. If there is none, a MAP stage is added. The SAVE stage applies it to the elements that WAVE
+ * skips. */
+static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *layout)
 {
-    const size_t rows = problem->desc.rows, cols = problem->desc.cols;
-    const int tall = rows >= cols;
-    const size_t long_side = tall ? rows : cols, short_side = tall ? cols : rows;
-    const size_t panels = long_side / length, left = long_side % length, first_left = panels * length;
-    ipt__stage *stage;
-    ipt__layout_begin(layout);
-    if (left) {
-        layout->saved_elements = left * short_side;
-        stage = ipt__stage_add(layout, IPT__STAGE_SAVE, 1, tall ? left : rows, tall ? cols : left, 1);
-        stage->as.rows.origin = tall ? first_left * cols : first_left;
-        stage->row_stride = cols;
+    const ipt_plan_desc *const desc = &problem->desc;
+    const ipt__move *const move = &ipt__moves[desc->move];
+    const int reverses = ipt__layout_reverses(layout);
+    int i, by;
+    if (layout->has_epilogue)
+        return;
+    layout->has_epilogue = 1;
+    if (reverses >= 0) {
+        layout->stages[reverses].reversed_rows = move->reversed_rows;
+        layout->stages[reverses].reversed_cols = move->reversed_cols;
+    } else if (move->reversed_rows || move->reversed_cols) {
+        ipt__stage *const flip = ipt__stage_add(layout, IPT__STAGE_FLIP, 1, move->transposed ? desc->cols : desc->rows,
+                                                move->transposed ? desc->rows : desc->cols, 1);
+        flip->reversed_rows = move->reversed_rows;
+        flip->reversed_cols = move->reversed_cols;
+        if (!ipt__flip_pairs(flip))
+            --layout->stage_count;
     }
-    if (tall) {
-        if (!left)
-            ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(panels, length, cols, 1));
-        else {
-            stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, length, cols, 1);
-            stage->row_slots = panels;
-            stage->row_stride = rows;
-        }
-    }
-    if (panels > 1 && short_side > 1) {
-        stage = tall ? ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, panels, cols, length)
-                     : ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, rows, panels, length);
-        ipt__shuffle_pieces(problem, stage);
-        if (left) {
-            stage->row_slots = panels;
-            stage->row_stride = long_side;
-        }
-    }
-    if (!tall) {
-        if (!left)
-            ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(panels, rows, length, 1));
-        else {
-            stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, rows, length, 1);
-            stage->row_slots = panels;
-            stage->row_stride = cols;
-            stage->gapped_source = 1;
-            stage->last_first = 0;
-        }
-    }
-    if (left) {
-        stage = tall ? ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, cols, 1, left)
-                     : ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, left, 1, rows);
-        stage->as.rows.origin = tall ? first_left : first_left * rows;
-        stage->row_stride = rows;
-    }
-    ipt__layout_finish(problem, layout, budget);
+    if (!desc->expression)
+        return;
+    for (by = 0; by < layout->stage_count && !(ipt__stage_traits[layout->stages[by].kind].applies & 1); ++by)
+        ;
+    if (by == layout->stage_count)
+        ipt__stage_add(layout, IPT__STAGE_MAP, 1, desc->rows, desc->cols, 1);
+    layout->stages[by].apply = 1;
+    for (i = 0; i < layout->stage_count; ++i)
+        if (ipt__stage_traits[layout->stages[i].kind].applies & 2 && !layout->stages[i].straight)
+            layout->stages[i].apply = 1;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>methods/common                                                                                                   */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Methods: ways to a layout. Each proposes one; the list of them is in methods/list.h. */
+
+/* What a proposal keeps to. */
+typedef struct ipt__scope {
+    size_t budget;      /* bytes of workspace; 0: as few as possible */
+    size_t above, most; /* bytes of the super-elements of two passes, of the runs of an exchange: more than `above` */
+} ipt__scope;
+
+/* A method's answer. */
+typedef struct ipt__proposal {
+    ipt__layout layout;
+    int found;   /* the method has a layout */
+    int settled; /* no method after it in the list has a better one */
+} ipt__proposal;
+
+typedef struct ipt__method {
+    const char *name;
+    int classes; /* of lengths, up to 128, 256 ... bytes, that IPT_MEASURE compares; 0: the method has one layout */
+    int (*applies)(const ipt__problem *problem);
+    /* Gets the cooperative kernel that the method may use. *done: the methods after it need none. NULL: none. */
+    ipt_result (*seek)(ipt_plan *plan, int *done);
+    ipt_result (*propose)(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made);
+} ipt__method;
+
+static const ipt__scope ipt__any_length = {0, 0, ~(size_t)0};
+
+/* Whether a matrix has one row or one column: its transposition is itself. */
+static int ipt__is_vector(const ipt_plan_desc *desc)
+{
+    return desc->rows == 1 || desc->cols == 1;
 }
 
-/* The two-pass method with a PANEL stage and a shuffle. The PANEL stage saves (tall) or restores (wide) the remainder,
- * the shuffle does the opposite. Returns 0 if local memory cannot hold the panels. */
-static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *layout, size_t length)
+/* Whether the planner chooses the method and its lengths. */
+static int ipt__is_free(const ipt_plan_desc *desc)
 {
-    const size_t rows = problem->desc.rows, cols = problem->desc.cols;
-    const int tall = rows >= cols;
-    const size_t long_side = tall ? rows : cols, short_side = tall ? cols : rows;
-    const size_t panels = long_side / length, left = long_side % length;
-    ipt__stage *stage;
-    int turn;
-    ipt__layout_begin(layout);
-    if (!problem->panel.resident || (int)problem->panel.tall != tall || panels < 2 || short_side < 2 ||
-        (panels + 1) * short_side >= (size_t)1 << 31 || length * short_side * problem->element_units >= (size_t)1 << 31)
+    return desc->sequence == IPT_SEQUENCE_AUTO && !ipt__super_length(desc);
+}
+
+/* Parameters of the cooperative kernels for a plan. */
+static ipt__params ipt__cooperative_params(const ipt__problem *problem)
+{
+    ipt__params params = ipt__plan_params(problem, problem->element_units);
+    ipt__params_apply(&params, &problem->desc, problem->desc.expression != NULL);
+    params.index_bits = 32;
+    params.tall = problem->desc.rows >= problem->desc.cols;
+    return params;
+}
+
+/* Whether the device has cooperative kernels, and the desc a matrix for them. */
+static int ipt__plan_may_cooperate(const ipt__problem *problem)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    const ipt__limits *const limits = &problem->limits;
+    if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || ipt__is_vector(desc) ||
+        desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
         return 0;
-    layout->saved_elements = left * short_side;
-    for (turn = 0; turn < 2; ++turn) {
-        const int is_panel = tall == (turn == 0);
-        stage = is_panel
-                    ? ipt__stage_add(layout, IPT__STAGE_PANEL, panels, tall ? length : rows, tall ? cols : length, 1)
-                    : ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, tall ? panels : rows, tall ? cols : panels, length);
-        stage->tail_length = left;
-        stage->row_slots = panels;
-        stage->row_stride = long_side;
-        if (is_panel) {
-            stage->as.panel.tall = stage->last_first = tall;
-            stage->gapped_source = !tall;
-            if (!ipt__panel_chunks(problem, stage, length, short_side, panels))
-                return 0;
-        } else {
-            stage->as.shuffle.gap_restore = tall;
-            ipt__shuffle_pieces(problem, stage);
-            if (!stage->as.shuffle.chains) /* shuffle.cl moves no gaps */
-                return 0;
-        }
-    }
-    return 1;
+    return desc->sequence != IPT_SEQUENCE_AUTO ||
+           (!ipt__problem_swaps(problem) && !ipt__swap_places(problem) &&
+            (problem->pitched || problem->matrix_bytes > ipt__local_budget(limits))); /* tiles have no gaps */
 }
 
-/* The desc's length of super-elements; 0: the planner chooses. */
-static size_t ipt__super_length(const ipt_plan_desc *desc)
+/* Gets the cooperative kernel with these parameters for the plan, if the device has one. */
+static ipt_result ipt__plan_take_cooperative(ipt_plan *plan, ipt__kernel_id id, const ipt__params *params,
+                                             ipt__program **program, ipt__cooperative_kernel *kernel)
 {
-    return desc->rows >= desc->cols ? desc->tile_m : desc->tile_n;
+    const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
+    const ipt_result result = ipt__cooperative_get(plan->context, id, *params, cache_only, program, &kernel->resident);
+    if (result || !*program) {
+        kernel->resident = 0;
+        return result;
+    }
+    kernel->local_bytes = (*program)->params.local_bytes;
+    kernel->group_size = (*program)->params.group_size;
+    kernel->tall = (int)params->tall;
+    kernel->narrow = (int)params->narrow;
+    kernel->by_words = (int)params->by_words;
+    kernel->registers = params->registers;
+    return IPT_SUCCESS;
 }
 
-/* One PANEL stage with whole matrices in the local memory, and the registers, of all resident work-groups. Each matrix
- * is one tall panel with chunks along both sides. Those of a batch follow one another: 32 of 3136 x 128 elements of 2
- * bytes took 26.6 us on an H200, 51.2 by bands. Returns 0 if a matrix does not fit. */
-static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+static ipt_result ipt__plan_take_panel(ipt_plan *plan, const ipt__params *params)
 {
-    const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
-    const size_t step = ipt__round_up(ipt__max(1, 32 / size), ipt__problem_block(problem)),
-                 units = problem->limits.compute_units, held = ipt__held_bytes(&problem->panel);
-    const size_t batch = problem->desc.batch, longest = batch > 1 ? held : 2048; /* run */
-    const double fixed = batch > 1 ? (double)IPT__CHUNK_FIXED / (double)size : 0;
-    size_t most_down;
-    ipt__stage *stage;
-    ipt__chunks *chunks, best;
-    double best_cost = 0;
-    ipt__layout_begin(layout);
-    memset(&best, 0, sizeof best);
-    if (!problem->panel.resident || !problem->panel.tall || problem->panel.narrow ||
-        (rows - 1) * ipt__source_row(problem) + cols * problem->element_units >= (size_t)1 << 31 ||
-        ipt__result_row(problem) * cols >= (size_t)1 << 31 || problem->matrix_bytes / problem->panel.resident > held ||
-        (batch > 1 && ipt__min(rows, cols) * size < IPT__CHUNK_THIN))
-        return 0;
-    stage = ipt__stage_add(layout, IPT__STAGE_PANEL, 1, rows, cols, 1);
-    stage->row_slots = 1;
-    stage->row_stride = rows;
-    chunks = &stage->as.panel;
-    chunks->tall = chunks->waits = 1;
-    chunks->pack = chunks->packs = chunks->ticket_groups = 1;
-    for (chunks->x = step; chunks->x < cols + step && chunks->x * size <= longest && chunks->x <= IPT__CHUNK_RUNS;
-         chunks->x += step) {
-        chunks->across = ipt__ceil_divide(cols, chunks->x);
-        most_down = problem->panel.resident / chunks->across;
-        if (!most_down)
-            continue;
-        /* Shorter chunks are too many, and more bytes fit nowhere: few heights remain, which saves the planner's time.
-         */
-        for (chunks->y = ipt__round_up(ipt__ceil_divide(rows, most_down), step);
-             chunks->y < rows + step && chunks->y <= IPT__CHUNK_RUNS && chunks->x * chunks->y * size <= held;
-             chunks->y += step) {
-            double cost;
-            chunks->down = ipt__ceil_divide(rows, chunks->y);
-            /* The busiest compute unit's elements, the cut sectors of runs, and what a chunk costs by itself. */
-            cost = (double)ipt__ceil_divide(chunks->across * chunks->down * batch, units) *
-                   ((double)(chunks->x * chunks->y) *
-                        (1 + 32.0 / (double)(chunks->x * size) + 32.0 / (double)(chunks->y * size)) +
-                    fixed);
-            if ((best_cost == 0 || cost < best_cost) && ipt__chunk_holds(problem, chunks, step)) {
-                best_cost = cost;
-                best = *chunks;
-            }
-        }
-    }
-    if (best_cost == 0 || best.across * best.down >= 0x7fffffff / batch)
-        return 0;
-    *chunks = best;
-    chunks->blocks = 1;
-    chunks->block_rows = rows;
-    ipt__layout_finish(problem, layout, budget);
-    return 1;
+    return ipt__plan_take_cooperative(plan, IPT__KERNEL_panel, params, &plan->panel, &plan->problem.panel);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>plan/sequences                                                                                                   */
+/* >>papers/sequences                                                                                                 */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Layouts: forced sequences and formats. */
+/* Methods of the papers: forced sequences, block formats, padding. */
 
 #ifdef IPT_NO_PAPERS
 
@@ -9366,12 +9339,308 @@ static ipt_result ipt__layout_convert(const ipt__problem *problem, ipt__layout *
                         : IPT_ERROR_UNSUPPORTED; /* a forced kernel refused every sequence: the last error text stays */
 }
 
+static int ipt__sequence_applies(const ipt__problem *problem)
+{
+    const ipt_sequence sequence = problem->desc.sequence;
+    return sequence != IPT_SEQUENCE_AUTO && sequence != IPT_SEQUENCE_SQUARE && sequence != IPT_SEQUENCE_EXCHANGE &&
+           sequence != IPT_SEQUENCE_TWO_PASS;
+}
+
+static ipt_result ipt__sequence_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
+{
+    made->found = made->settled = 1;
+    return ipt__layout_sequence(problem, &made->layout, scope->budget);
+}
+
+static int ipt__formats_apply(const ipt__problem *problem)
+{
+    return problem->desc.from || problem->desc.to;
+}
+
+static ipt_result ipt__formats_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
+{
+    made->found = made->settled = 1;
+    return ipt__layout_convert(problem, &made->layout, scope->budget);
+}
+
+/* Appends a stage that changes the row stride of `rows` rows of `length` elements. */
+static void ipt__stage_add_pad(ipt__layout *layout, size_t rows, size_t length, size_t from, size_t to)
+{
+    ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_PAD, 1, rows, 1, length);
+    stage->as.pad_stride = from;
+    stage->row_stride = to;
+}
+
+/* Adds the padding stages of IPT_PAD before and after a layout's stages. */
+static void ipt__layout_add_padding(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+{
+    const size_t rows = problem->desc.rows - problem->pad_rows, cols = problem->desc.cols - problem->pad_cols;
+    const ipt__layout moves = *layout;
+    int i;
+    if (!problem->pad_rows && !problem->pad_cols)
+        return;
+    ipt__layout_begin(layout);
+    if (problem->pad_cols && rows > 1)
+        ipt__stage_add_pad(layout, rows, cols, cols, problem->desc.cols);
+    for (i = 0; i < moves.stage_count; ++i)
+        layout->stages[layout->stage_count++] = moves.stages[i];
+    if (problem->pad_rows && cols > 1)
+        ipt__stage_add_pad(layout, cols, rows, problem->desc.rows, rows);
+    ipt__layout_finish(problem, layout, budget);
+}
+
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>plan/bands                                                                                                       */
+/* >>methods/straight                                                                                                 */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Layouts: the band exchange. */
+/* Straight: nothing is transposed. Rows may change their distance. */
+
+static int ipt__straight_applies(const ipt__problem *problem)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    return !ipt__moves[desc->move].transposed ||
+           (ipt__is_vector(desc) &&
+            (desc->sequence == IPT_SEQUENCE_AUTO || desc->sequence == IPT_SEQUENCE_SQUARE ||
+             desc->sequence == IPT_SEQUENCE_EXCHANGE || desc->sequence == IPT_SEQUENCE_TWO_PASS));
+}
+
+/* Appends a stage that holds whole matrices in local memory, if they fit. straight: it does not transpose. */
+static void ipt__stage_add_small(const ipt__problem *problem, ipt__layout *layout, int straight)
+{
+    ipt__stage *stage;
+    if (problem->matrix_bytes > ipt__local_budget(&problem->limits))
+        return; /* ipt__layout_add_epilogue adds the FLIP stage */
+    stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, problem->desc.rows, problem->desc.cols, 1);
+    stage->straight = straight;
+    ipt__pack_choose(problem, stage);
+}
+
+/* Appends stages that change the distance of `rows` rows of `cols` elements from `from` to `to` units. Slabs of whole
+ * rows move in the sequence in which no slab overwrites another. */
+static void ipt__layout_add_spread(const ipt__problem *problem, ipt__layout *layout, const size_t shape[2],
+                                   const size_t distances[2], size_t budget)
+{
+    const size_t rows = shape[0], cols = shape[1], row = cols * problem->desc.elem_size;
+    const size_t most =
+        ipt__min(budget ? budget : (size_t)IPT__SPREAD_BYTES, ipt__tunings[problem->limits.cpu].slab_bytes);
+    const size_t slabs = ipt__ceil_divide(rows, ipt__max(1, most / row)), height = ipt__ceil_divide(rows, slabs);
+    const size_t number = rows / height, rest = rows % height;
+    const int up = distances[1] > distances[0]; /* the last rows first */
+    int i, side;
+    for (i = 0; i < 2; ++i) {
+        const int is_rest = i != up;
+        ipt__stage *stage;
+        if (is_rest && !rest)
+            continue;
+        stage = ipt__stage_add(layout, IPT__STAGE_SPREAD, is_rest ? 1 : number, is_rest ? rest : height, cols, 1);
+        stage->last_first = up;
+        for (side = 0; side < 2; ++side) {
+            stage->as.spread.distance[side] = distances[side];
+            stage->as.spread.before[side] = is_rest ? number * height * distances[side] : 0;
+        }
+    }
+}
+
+static ipt_result ipt__straight_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    const int transposed = ipt__moves[desc->move].transposed;
+    if (problem->pitched) {
+        /* A transposed vector is a row on one side, and on the other one single elements on rows of their own. */
+        const size_t shape[2] = {transposed ? desc->rows * desc->cols : desc->rows, transposed ? 1 : desc->cols};
+        const size_t distances[2] = {transposed && desc->rows == 1 ? problem->element_units : ipt__source_row(problem),
+                                     transposed && desc->cols == 1 ? problem->element_units : ipt__result_row(problem)};
+        if (distances[0] != distances[1])
+            ipt__layout_add_spread(problem, &made->layout, shape, distances, scope->budget);
+    } else if (desc->batch > 1 &&
+               (!transposed || (desc->sequence == IPT_SEQUENCE_AUTO && desc->move != IPT_MOVE_TRANSPOSE)))
+        ipt__stage_add_small(problem, &made->layout, !transposed);
+    ipt__layout_finish(problem, &made->layout, scope->budget);
+    made->found = made->settled = 1;
+    return IPT_SUCCESS;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>methods/whole                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Whole: one stage moves each matrix through the local memory of work-groups, or by pairs. */
+
+/* Whether tiles of a square matrix with gaps change places. */
+static int ipt__is_square_with_gaps(const ipt__problem *problem)
+{
+    return problem->pitched && problem->desc.rows == problem->desc.cols &&
+           ipt__source_row(problem) == ipt__result_row(problem);
+}
+
+static int ipt__whole_applies(const ipt__problem *problem)
+{
+    const ipt_sequence sequence = problem->desc.sequence;
+    return sequence == IPT_SEQUENCE_SQUARE ||
+           (sequence == IPT_SEQUENCE_AUTO && (!problem->pitched || ipt__is_square_with_gaps(problem)));
+}
+
+/* Appends the stage that the desc names, or the best one for whole matrices. */
+static ipt_result ipt__layout_add_whole(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    const int swap = problem->pitched || desc->sequence == IPT_SEQUENCE_SQUARE;
+    if (!swap && !desc->variant_010) {
+        ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(1, desc->rows, desc->cols, 1));
+        return IPT_SUCCESS;
+    }
+    return ipt__stage_force(
+        problem, ipt__stage_add(layout, swap ? IPT__STAGE_SWAP : IPT__STAGE_TILE, 1, desc->rows, desc->cols, 1));
+}
+
+/* Whether each matrix moves through local memory once. */
+static int ipt__layout_is_local(const ipt__layout *layout)
+{
+    return layout->stage_count && ipt__stage_traits[layout->stages[0].kind].local;
+}
+
+/* Whether the planner has such a stage, so that two passes are not tried. */
+static int ipt__whole_is_local(const ipt__problem *problem)
+{
+    ipt__layout layout;
+    ipt__layout_begin(&layout);
+    return ipt__is_free(&problem->desc) && !ipt__layout_add_whole(problem, &layout, 0) && ipt__layout_is_local(&layout);
+}
+
+static ipt_result ipt__whole_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    const ipt__grids grids = ipt__grids_of(1, desc->rows, desc->cols, 1);
+    const ipt_result result = ipt__layout_add_whole(problem, &made->layout, scope->budget);
+    const int forced = desc->sequence == IPT_SEQUENCE_SQUARE || desc->variant_010;
+    ipt__layout_finish(problem, &made->layout, scope->budget);
+    made->settled =
+        forced || (!problem->pitched && ipt__takes_pairs(problem, &grids) && desc->move == IPT_MOVE_TRANSPOSE &&
+                   !desc->expression && made->layout.workspace <= scope->budget);
+    made->found = made->settled || ipt__layout_is_local(&made->layout);
+    if (made->found &&
+        (ipt__super_length(desc) || ipt__problem_swaps(problem) || ipt__layout_reverses(&made->layout) >= 0))
+        made->settled = 1;
+    return result;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>methods/on_chip                                                                                                  */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* On chip: the local memory and the registers of all resident work-groups hold a matrix. */
+
+static int ipt__on_chip_applies(const ipt__problem *problem)
+{
+    return ipt__is_free(&problem->desc);
+}
+
+/* One PANEL stage with whole matrices in the local memory, and the registers, of all resident work-groups. Each matrix
+ * is one tall panel with chunks along both sides. Those of a batch follow one another: 32 of 3136 x 128 elements of 2
+ * bytes took 26.6 us on an H200, 51.2 by bands. Returns 0 if a matrix does not fit. */
+static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+{
+    const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
+    const size_t step = ipt__round_up(ipt__max(1, 32 / size), ipt__problem_block(problem)),
+                 units = problem->limits.compute_units, held = ipt__held_bytes(&problem->panel);
+    const size_t batch = problem->desc.batch, longest = batch > 1 ? held : 2048; /* run */
+    const double fixed = batch > 1 ? (double)IPT__CHUNK_FIXED / (double)size : 0;
+    size_t most_down;
+    ipt__stage *stage;
+    ipt__chunks *chunks, best;
+    double best_cost = 0;
+    ipt__layout_begin(layout);
+    memset(&best, 0, sizeof best);
+    if (!problem->panel.resident || !problem->panel.tall || problem->panel.narrow ||
+        (rows - 1) * ipt__source_row(problem) + cols * problem->element_units >= (size_t)1 << 31 ||
+        ipt__result_row(problem) * cols >= (size_t)1 << 31 || problem->matrix_bytes / problem->panel.resident > held ||
+        (batch > 1 && ipt__min(rows, cols) * size < IPT__CHUNK_THIN))
+        return 0;
+    stage = ipt__stage_add(layout, IPT__STAGE_PANEL, 1, rows, cols, 1);
+    stage->row_slots = 1;
+    stage->row_stride = rows;
+    chunks = &stage->as.panel;
+    chunks->tall = chunks->waits = 1;
+    chunks->pack = chunks->packs = chunks->ticket_groups = 1;
+    for (chunks->x = step; chunks->x < cols + step && chunks->x * size <= longest && chunks->x <= IPT__CHUNK_RUNS;
+         chunks->x += step) {
+        chunks->across = ipt__ceil_divide(cols, chunks->x);
+        most_down = problem->panel.resident / chunks->across;
+        if (!most_down)
+            continue;
+        /* Shorter chunks are too many, and more bytes fit nowhere: few heights remain, which saves the planner's time.
+         */
+        for (chunks->y = ipt__round_up(ipt__ceil_divide(rows, most_down), step);
+             chunks->y < rows + step && chunks->y <= IPT__CHUNK_RUNS && chunks->x * chunks->y * size <= held;
+             chunks->y += step) {
+            double cost;
+            chunks->down = ipt__ceil_divide(rows, chunks->y);
+            /* The busiest compute unit's elements, the cut sectors of runs, and what a chunk costs by itself. */
+            cost = (double)ipt__ceil_divide(chunks->across * chunks->down * batch, units) *
+                   ((double)(chunks->x * chunks->y) *
+                        (1 + 32.0 / (double)(chunks->x * size) + 32.0 / (double)(chunks->y * size)) +
+                    fixed);
+            if ((best_cost == 0 || cost < best_cost) && ipt__chunk_holds(problem, chunks, step)) {
+                best_cost = cost;
+                best = *chunks;
+            }
+        }
+    }
+    if (best_cost == 0 || best.across * best.down >= 0x7fffffff / batch)
+        return 0;
+    *chunks = best;
+    chunks->blocks = 1;
+    chunks->block_rows = rows;
+    ipt__layout_finish(problem, layout, budget);
+    return 1;
+}
+
+/* Finds the panel kernel for a matrix that fits on the chip: that takes one pass, with the tall kernel. First without
+ * registers, then with them if that can be enough. */
+static IPT__RARE ipt_result ipt__on_chip_seek(ipt_plan *plan, int *fits)
+{
+    const ipt__problem *const problem = &plan->problem;
+    const ipt__move *const move = &ipt__moves[problem->desc.move];
+    ipt__params params = ipt__cooperative_params(problem);
+    ipt__layout layout;
+    ipt_result result;
+    size_t most;
+    int held;
+    if (problem->matrix_bytes > IPT__ON_CHIP_BYTES)
+        return IPT_SUCCESS;
+    params.tall = 1;
+    params.by_words = ipt__problem_block(problem) > 1;
+    params.pitched = problem->pitched != 0;
+    params.reversed = ipt__reversed_param(move->reversed_cols, move->reversed_rows);
+    for (held = 0; held < 2; ++held) {
+        params.registers = held ? (cl_uint)problem->limits.held_vectors : 0;
+        result = ipt__plan_take_panel(plan, &params);
+        if (result || !plan->panel)
+            return result;
+        *fits = ipt__layout_on_chip(problem, &layout, ipt__problem_budget(problem));
+        if (*fits)
+            return IPT_SUCCESS;
+        most = problem->panel.resident *
+               (problem->panel.local_bytes + problem->limits.held_vectors * 16 * problem->limits.group_size);
+        ipt__program_drop(plan->context, plan->panel);
+        plan->panel = NULL;
+        plan->problem.panel.resident = 0;
+        if (!problem->limits.held_vectors || problem->matrix_bytes > most)
+            break;
+    }
+    return IPT_SUCCESS;
+}
+
+static ipt_result ipt__on_chip_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
+{
+    made->found = ipt__layout_on_chip(problem, &made->layout, scope->budget);
+    made->settled = made->found && made->layout.workspace <= scope->budget;
+    return IPT_SUCCESS;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>methods/bands                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The band exchange. */
 
 /* Whether tile_n forces bands of the shorter side. */
 static int ipt__bands_of_shorter(const ipt_plan_desc *desc)
@@ -9661,47 +9930,196 @@ static void ipt__layout_of_bands(const ipt__problem *problem, ipt__layout *layou
     ipt__layout_bands(problem, layout, &bands, budget);
 }
 
-/* The layout of sequence exchange: with bands of tile_m or tile_n if one is not 0. */
-static ipt_result ipt__layout_exchange_forced(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+static int ipt__exchange_applies(const ipt__problem *problem)
 {
-    const size_t rows = problem->desc.rows, cols = problem->desc.cols;
-    const size_t longer = ipt__max(rows, cols), shorter = ipt__min(rows, cols);
-    const int of_shorter = ipt__bands_of_shorter(&problem->desc);
-    const size_t height = of_shorter ? problem->desc.tile_n : problem->desc.tile_m;
-    const size_t side = of_shorter ? shorter : longer, other = of_shorter ? longer : shorter;
-    ipt__bands bands;
-    if (height > side || (height && side / height > other))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                         "%s = %zu: sequence exchange cuts the %s side of %zu x %zu elements into bands of %zu to %zu",
-                         of_shorter ? "tile_n" : "tile_m", height, of_shorter ? "shorter" : "longer", rows, cols,
-                         ipt__ceil_divide(side, other), side);
-    ipt__layout_begin(layout);
-    if (shorter == 1) {
-        ipt__layout_finish(problem, layout, budget);
+    return problem->desc.sequence == IPT_SEQUENCE_EXCHANGE || ipt__is_free(&problem->desc);
+}
+
+/* Whether cooperative bands are rows of the source. That is faster for wide matrices, too, if a band can have enough
+ * rows. An H200 took 0.344 ms instead of 0.437 for 4926 x 19883 floats, 5.46 instead of 5.71 for 20000 x 60000, but
+ * 5.21 instead of 4.75 for 16384 x 65536. tile_m and tile_n force a side. */
+static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    return ipt__is_tall(problem) || (!desc->tile_m && !desc->tile_n &&
+                                     desc->cols * desc->elem_size <= IPT__BANDS_ROW * problem->limits.compute_units);
+}
+
+/* True if the model is sure that no two passes are faster than these bands. */
+static int ipt__bands_are_best(const ipt__problem *problem, const ipt__layout *bands, size_t budget)
+{
+    return bands->workspace <= budget && bands->cost < IPT__TWO_PASSES * ipt__batch_bytes(problem);
+}
+
+/* Whether the model is sure that two passes cannot be faster, so that their programs need not be built. Measurements,
+ * earlier ones too, may choose otherwise. */
+static IPT__RARE int ipt__exchange_is_best(const ipt_plan *plan)
+{
+    const ipt__problem *const problem = &plan->problem;
+    const size_t budget = ipt__problem_budget(problem);
+    ipt__layout layout;
+    return problem->exchange.resident && !(problem->desc.flags & IPT_MEASURE) && !plan->context->wisdom &&
+           ipt__layout_best_bands(problem, &layout, budget, 0, ~(size_t)0) &&
+           ipt__bands_are_best(problem, &layout, budget);
+}
+
+/* Finds the kernel of cooperative bands. Parked data is read in the launch that wrote it: OpenCL C 1.2 does not promise
+ * that. */
+static IPT__RARE ipt_result ipt__exchange_seek(ipt_plan *plan, int *done)
+{
+    ipt__params params = ipt__cooperative_params(&plan->problem);
+    const ipt__move *const move = &ipt__moves[plan->problem.desc.move];
+    ipt_result result;
+    params.tall = ipt__exchange_is_tall(&plan->problem);
+    params.reversed = params.tall ? ipt__reversed_param(move->reversed_cols, move->reversed_rows)
+                                  : ipt__reversed_param(move->reversed_rows, move->reversed_cols);
+    params.by_words = params.tall && ipt__problem_block(&plan->problem) > 1;
+    params.pitched = plan->problem.pitched != 0;
+    params.groups_at_once = ipt__exchange_groups(&params);
+    if (!plan->problem.limits.memory_model)
+        return IPT_SUCCESS;
+    result = ipt__plan_take_cooperative(plan, IPT__KERNEL_exchange, &params, &plan->exchange, &plan->problem.exchange);
+    *done = !result && ipt__exchange_is_best(plan);
+    return result;
+}
+
+/* The bands of tile_m or tile_n, else the best ones. Rows with gaps have no other method: with too low a budget, they
+ * take the bands with the least workspace. */
+static ipt_result ipt__exchange_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    const int forced = desc->sequence == IPT_SEQUENCE_EXCHANGE, of_shorter = ipt__bands_of_shorter(desc);
+    const size_t height = of_shorter ? desc->tile_n : desc->tile_m;
+    const size_t side = of_shorter ? ipt__min(desc->rows, desc->cols) : ipt__max(desc->rows, desc->cols);
+    if (forced && height) {
+        ipt__layout_of_bands(problem, &made->layout, side / height, height, scope->budget);
+        made->found = 1;
         return IPT_SUCCESS;
     }
-    if (height) {
-        ipt__layout_of_bands(problem, layout, side / height, height, budget);
-        return IPT_SUCCESS;
+    made->found = ipt__layout_best_bands(problem, &made->layout, scope->budget, scope->above, scope->most);
+    made->settled = made->found && ipt__bands_are_best(problem, &made->layout, scope->budget);
+    if (!made->found && scope->most == ipt__any_length.most &&
+        (forced || (problem->pitched && !ipt__is_square_with_gaps(problem)))) {
+        const ipt__bands bands = ipt__bands_smallest(problem);
+        ipt__layout_bands(problem, &made->layout, &bands, scope->budget);
+        made->found = 1;
     }
-    if (budget && ipt__layout_best_bands(problem, layout, budget, 0, ~(size_t)0))
-        return IPT_SUCCESS;
-    bands = ipt__bands_smallest(problem);
-    ipt__layout_bands(problem, layout, &bands, budget);
     return IPT_SUCCESS;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>plan/choose                                                                                                      */
+/* >>methods/two_pass                                                                                                 */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Choosing a layout. */
+/* Two passes over super-elements. */
 
-/* The workspace limit in bytes; 0: the minimum. */
-static size_t ipt__problem_budget(const ipt__problem *problem)
+/* The two-pass method with super-elements of `length` elements. Tall: transpose panels of `length` rows, then shuffle
+ * super-elements. Wide: the mirror of it. The remainder of the long side is saved first and restored last. Meanwhile
+ * the slots lie from the start on the grid of the result's (wide: the source's) rows. */
+static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layout, size_t length, size_t budget)
 {
-    if (problem->desc.max_workspace)
-        return problem->desc.max_workspace == 1 ? 0 : problem->desc.max_workspace;
-    return ipt__max((size_t)1 << 20, problem->matrix_bytes * problem->desc.batch / 100);
+    const size_t rows = problem->desc.rows, cols = problem->desc.cols;
+    const int tall = rows >= cols;
+    const size_t long_side = tall ? rows : cols, short_side = tall ? cols : rows;
+    const size_t panels = long_side / length, left = long_side % length, first_left = panels * length;
+    ipt__stage *stage;
+    ipt__layout_begin(layout);
+    if (left) {
+        layout->saved_elements = left * short_side;
+        stage = ipt__stage_add(layout, IPT__STAGE_SAVE, 1, tall ? left : rows, tall ? cols : left, 1);
+        stage->as.rows.origin = tall ? first_left * cols : first_left;
+        stage->row_stride = cols;
+    }
+    if (tall) {
+        if (!left)
+            ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(panels, length, cols, 1));
+        else {
+            stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, length, cols, 1);
+            stage->row_slots = panels;
+            stage->row_stride = rows;
+        }
+    }
+    if (panels > 1 && short_side > 1) {
+        stage = tall ? ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, panels, cols, length)
+                     : ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, rows, panels, length);
+        ipt__shuffle_pieces(problem, stage);
+        if (left) {
+            stage->row_slots = panels;
+            stage->row_stride = long_side;
+        }
+    }
+    if (!tall) {
+        if (!left)
+            ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(panels, rows, length, 1));
+        else {
+            stage = ipt__stage_add(layout, IPT__STAGE_WAVE, panels, rows, length, 1);
+            stage->row_slots = panels;
+            stage->row_stride = cols;
+            stage->gapped_source = 1;
+            stage->last_first = 0;
+        }
+    }
+    if (left) {
+        stage = tall ? ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, cols, 1, left)
+                     : ipt__stage_add(layout, IPT__STAGE_RESTORE, 1, left, 1, rows);
+        stage->as.rows.origin = tall ? first_left : first_left * rows;
+        stage->row_stride = rows;
+    }
+    ipt__layout_finish(problem, layout, budget);
+}
+
+/* The two-pass method with a PANEL stage and a shuffle. The PANEL stage saves (tall) or restores (wide) the remainder,
+ * the shuffle does the opposite. Returns 0 if local memory cannot hold the panels. */
+static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *layout, size_t length)
+{
+    const size_t rows = problem->desc.rows, cols = problem->desc.cols;
+    const int tall = rows >= cols;
+    const size_t long_side = tall ? rows : cols, short_side = tall ? cols : rows;
+    const size_t panels = long_side / length, left = long_side % length;
+    ipt__stage *stage;
+    int turn;
+    ipt__layout_begin(layout);
+    if (!problem->panel.resident || (int)problem->panel.tall != tall || panels < 2 || short_side < 2 ||
+        (panels + 1) * short_side >= (size_t)1 << 31 || length * short_side * problem->element_units >= (size_t)1 << 31)
+        return 0;
+    layout->saved_elements = left * short_side;
+    for (turn = 0; turn < 2; ++turn) {
+        const int is_panel = tall == (turn == 0);
+        stage = is_panel
+                    ? ipt__stage_add(layout, IPT__STAGE_PANEL, panels, tall ? length : rows, tall ? cols : length, 1)
+                    : ipt__stage_add(layout, IPT__STAGE_SHUFFLE, 1, tall ? panels : rows, tall ? cols : panels, length);
+        stage->tail_length = left;
+        stage->row_slots = panels;
+        stage->row_stride = long_side;
+        if (is_panel) {
+            stage->as.panel.tall = stage->last_first = tall;
+            stage->gapped_source = !tall;
+            if (!ipt__panel_chunks(problem, stage, length, short_side, panels))
+                return 0;
+        } else {
+            stage->as.shuffle.gap_restore = tall;
+            ipt__shuffle_pieces(problem, stage);
+            if (!stage->as.shuffle.chains) /* shuffle.cl moves no gaps */
+                return 0;
+        }
+    }
+    return 1;
+}
+
+static int ipt__two_pass_applies(const ipt__problem *problem)
+{
+    const ipt_sequence sequence = problem->desc.sequence;
+    return !problem->pitched && (sequence == IPT_SEQUENCE_TWO_PASS || sequence == IPT_SEQUENCE_AUTO);
+}
+
+static IPT__RARE ipt_result ipt__two_pass_seek(ipt_plan *plan, int *done)
+{
+    const ipt__problem *const problem = &plan->problem;
+    const size_t shorter = ipt__min(problem->desc.rows, problem->desc.cols);
+    ipt__params params = ipt__cooperative_params(problem);
+    (void)done;
+    params.narrow = shorter * problem->desc.elem_size <= IPT__NARROW_BYTES &&
+                    shorter <= problem->limits.group_size; /* a turn handles whole rows */
+    return ipt__plan_take_panel(plan, &params);
 }
 
 /* The better of the two-pass layouts with super-elements of `length` elements. */
@@ -9735,312 +10153,116 @@ static IPT__RARE void ipt__layout_best_two_pass(const ipt__problem *problem, ipt
     }
 }
 
-/* The layouts that IPT_MEASURE compares: two passes by the length of their super-elements, up to 128, 256 ...
- * IPT__SUPER_BYTES bytes, then exchanges by that of their runs. */
-enum { IPT__CANDIDATE_CLASSES = 5, IPT__CANDIDATES = 2 * IPT__CANDIDATE_CLASSES };
-
-/* Returns 0 if there is no such layout. */
-static int ipt__layout_candidate(const ipt__problem *problem, ipt__layout *layout, size_t budget, int candidate)
+static ipt_result ipt__two_pass_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
 {
-    const int exchange = candidate >= IPT__CANDIDATE_CLASSES, class_ = candidate % IPT__CANDIDATE_CLASSES;
-    const size_t most = (size_t)128 << class_, above = class_ ? most / 2 : 0;
-    if (problem->desc.sequence == (exchange ? IPT_SEQUENCE_TWO_PASS : IPT_SEQUENCE_EXCHANGE))
-        return 0;
-    if (exchange)
-        return ipt__layout_best_bands(problem, layout, budget, above, most);
-    if (problem->pitched)
-        return 0;
-    ipt__layout_best_two_pass(problem, layout, budget, above, most);
-    return 1;
-}
-
-/* Appends a stage that holds whole matrices in local memory, if they fit. straight: it does not transpose. */
-static void ipt__stage_add_small(const ipt__problem *problem, ipt__layout *layout, int straight)
-{
-    ipt__stage *stage;
-    if (problem->matrix_bytes > ipt__local_budget(&problem->limits))
-        return; /* ipt__layout_add_epilogue adds the FLIP stage */
-    stage = ipt__stage_add(layout, IPT__STAGE_TILE, 1, problem->desc.rows, problem->desc.cols, 1);
-    stage->straight = straight;
-    ipt__pack_choose(problem, stage);
-}
-
-/* Replaces the layout by an exchange if that is better. */
-static IPT__RARE void ipt__layout_try_bands(const ipt__problem *problem, ipt__layout *layout, size_t budget)
-{
-    ipt__layout bands;
-    if (ipt__layout_best_bands(problem, &bands, budget, 0, ~(size_t)0) && ipt__layout_better(&bands, layout, budget))
-        *layout = bands;
-}
-
-/* Appends stages that change the distance of `rows` rows of `cols` elements from `from` to `to` units. Slabs of whole
- * rows move in the sequence in which no slab overwrites another. */
-static void ipt__layout_add_spread(const ipt__problem *problem, ipt__layout *layout, const size_t shape[2],
-                                   const size_t distances[2], size_t budget)
-{
-    const size_t rows = shape[0], cols = shape[1], row = cols * problem->desc.elem_size;
-    const size_t most =
-        ipt__min(budget ? budget : (size_t)IPT__SPREAD_BYTES, ipt__tunings[problem->limits.cpu].slab_bytes);
-    const size_t slabs = ipt__ceil_divide(rows, ipt__max(1, most / row)), height = ipt__ceil_divide(rows, slabs);
-    const size_t number = rows / height, rest = rows % height;
-    const int up = distances[1] > distances[0]; /* the last rows first */
-    int i, side;
-    for (i = 0; i < 2; ++i) {
-        const int is_rest = i != up;
-        ipt__stage *stage;
-        if (is_rest && !rest)
-            continue;
-        stage = ipt__stage_add(layout, IPT__STAGE_SPREAD, is_rest ? 1 : number, is_rest ? rest : height, cols, 1);
-        stage->last_first = up;
-        for (side = 0; side < 2; ++side) {
-            stage->as.spread.distance[side] = distances[side];
-            stage->as.spread.before[side] = is_rest ? number * height * distances[side] : 0;
-        }
-    }
-}
-
-/* Chooses the stages for rows with gaps. */
-static ipt_result ipt__layout_choose_pitched(const ipt__problem *problem, ipt__layout *layout, size_t budget)
-{
-    const ipt_plan_desc *const desc = &problem->desc;
-    const int transposed = ipt__moves[desc->move].transposed;
-    const size_t from = ipt__source_row(problem), to = ipt__result_row(problem);
-    ipt_result result;
-    ipt__layout chip;
-    int on_chip;
-    if (!transposed || desc->rows == 1 || desc->cols == 1) {
-        /* A transposed vector is a row on one side, and on the other one single elements on rows of their own. */
-        const size_t shape[2] = {transposed ? desc->rows * desc->cols : desc->rows, transposed ? 1 : desc->cols};
-        const size_t distances[2] = {transposed && desc->rows == 1 ? problem->element_units : from,
-                                     transposed && desc->cols == 1 ? problem->element_units : to};
-        if (distances[0] != distances[1])
-            ipt__layout_add_spread(problem, layout, shape, distances, budget);
-        ipt__layout_finish(problem, layout, budget);
+    const size_t length = ipt__super_length(&problem->desc);
+    made->found = scope->most != ipt__any_length.most || !ipt__whole_is_local(problem);
+    if (!made->found)
         return IPT_SUCCESS;
-    }
-    if (desc->rows == desc->cols && from == to && desc->sequence != IPT_SEQUENCE_EXCHANGE) {
-        ipt__stage_add(layout, IPT__STAGE_SWAP, 1, desc->rows, desc->cols, 1);
-        ipt__layout_finish(problem, layout, budget);
-        if (ipt__problem_swaps(problem) || ipt__layout_reverses(layout) >= 0 || desc->sequence != IPT_SEQUENCE_AUTO)
-            return IPT_SUCCESS;
-        if (ipt__layout_on_chip(problem, &chip, budget) && chip.workspace <= budget)
-            *layout = chip;
-        else
-            ipt__layout_try_bands(problem, layout, budget);
-        return IPT_SUCCESS;
-    }
-    on_chip = desc->sequence == IPT_SEQUENCE_AUTO && ipt__layout_on_chip(problem, &chip, budget);
-    if (on_chip && chip.workspace <= budget) {
-        *layout = chip;
-        return IPT_SUCCESS;
-    }
-    result = ipt__layout_exchange_forced(problem, layout, budget);
-    if (!result && on_chip && ipt__layout_better(&chip, layout, budget)) /* neither fits, and this one holds less */
-        *layout = chip;
-    return result;
-}
-
-/* True if the model is sure that no two passes are faster than these bands. */
-static int ipt__bands_are_best(const ipt__problem *problem, const ipt__layout *bands, size_t budget)
-{
-    return bands->workspace <= budget && bands->cost < IPT__TWO_PASSES * ipt__batch_bytes(problem);
-}
-
-/* Two passes are a search of up to 2048 lengths, so bands that are better than any of them come first. */
-static IPT__RARE void ipt__layout_bands_or_two_pass(const ipt__problem *problem, ipt__layout *layout, size_t budget)
-{
-    ipt__layout bands;
-    const int found = ipt__layout_best_bands(problem, &bands, budget, 0, ~(size_t)0);
-    if (found && ipt__bands_are_best(problem, &bands, budget)) {
-        *layout = bands;
-        return;
-    }
-    ipt__layout_best_two_pass(problem, layout, budget, 0, IPT__SUPER_BYTES);
-    if (found && ipt__layout_better(&bands, layout, budget))
-        *layout = bands;
-}
-
-/* One stage that moves whole matrices, by the desc's kernel. */
-static ipt_result ipt__layout_one_stage(const ipt__problem *problem, ipt__layout *layout, ipt__stage_kind kind,
-                                        size_t budget)
-{
-    const ipt_result result =
-        ipt__stage_force(problem, ipt__stage_add(layout, kind, 1, problem->desc.rows, problem->desc.cols, 1));
-    ipt__layout_finish(problem, layout, budget);
-    return result;
-}
-
-/* Chooses a stage that moves whole matrices, on the chip if it can. Returns 0 if two passes or bands are better.
- * *on_chip: `chip` needs more workspace than `budget`. */
-static int ipt__layout_choose_whole(const ipt__problem *problem, ipt__layout *layout, size_t budget, ipt__layout *chip,
-                                    int *on_chip)
-{
-    const ipt_plan_desc *const desc = &problem->desc;
-    const ipt__grids grids = ipt__grids_of(1, desc->rows, desc->cols, 1);
-    const size_t length = ipt__super_length(desc);
-    int whole;
-    if (desc->rows == 1 || desc->cols == 1) {
-        if (desc->batch > 1 && desc->move != IPT_MOVE_TRANSPOSE)
-            ipt__stage_add_small(problem, layout, 0);
-        ipt__layout_finish(problem, layout, budget);
-        return 1;
-    }
-    ipt__stage_add_dense(problem, layout, budget, grids);
-    ipt__layout_finish(problem, layout, budget);
-    if (ipt__takes_pairs(problem, &grids) && desc->move == IPT_MOVE_TRANSPOSE && !desc->expression &&
-        layout->workspace <= budget)
-        return 1;
-    whole = layout->stage_count && ipt__stage_traits[layout->stages[0].kind].local;
-    if (whole && (length || ipt__problem_swaps(problem) || ipt__layout_reverses(layout) >= 0))
-        return 1;
-    *on_chip = !length && ipt__layout_on_chip(problem, chip, budget);
-    if (*on_chip && chip->workspace <= budget)
-        *layout = *chip;
-    else if (whole)
-        ipt__layout_try_bands(problem, layout, budget);
+    if (length)
+        ipt__layout_of_length(problem, &made->layout, length, scope->budget);
     else
-        return 0;
-    return 1;
+        ipt__layout_best_two_pass(problem, &made->layout, scope->budget, scope->above,
+                                  ipt__min(scope->most, IPT__SUPER_BYTES));
+    return IPT_SUCCESS;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>methods/list                                                                                                     */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The methods. */
+
+/* The first that applies proposes first. A new method is a file in methods/ and a row here. */
+static const ipt__method ipt__methods[] = {
+#ifndef IPT_NO_PAPERS
+    {"formats", 0, ipt__formats_apply, NULL, ipt__formats_propose},
+#endif
+    {"straight", 0, ipt__straight_applies, NULL, ipt__straight_propose},
+#ifndef IPT_NO_PAPERS
+    {"sequence", 0, ipt__sequence_applies, NULL, ipt__sequence_propose},
+#endif
+    {"whole", 0, ipt__whole_applies, NULL, ipt__whole_propose},
+    {"on chip", 0, ipt__on_chip_applies, ipt__on_chip_seek, ipt__on_chip_propose},
+    {"exchange", 5, ipt__exchange_applies, ipt__exchange_seek, ipt__exchange_propose},
+    {"two passes", 5, ipt__two_pass_applies, ipt__two_pass_seek, ipt__two_pass_propose},
+};
+enum { IPT__METHODS = sizeof ipt__methods / sizeof *ipt__methods };
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plan/choose                                                                                                      */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Choosing a layout. */
+
+/* Gets the cooperative kernels that the methods may choose from, and their resident groups. */
+static IPT__RARE ipt_result ipt__plan_seek_kernels(ipt_plan *plan)
+{
+    ipt_result result = IPT_SUCCESS;
+    int i, done = 0;
+    plan->problem.refused_bytes = ipt__least_refused(plan->context); /* tiles that turn squares may be too large */
+    if (!ipt__plan_may_cooperate(&plan->problem))
+        return IPT_SUCCESS;
+    for (i = 0; i < IPT__METHODS && !result && !done; ++i)
+        if (ipt__methods[i].seek && ipt__methods[i].applies(&plan->problem))
+            result = ipt__methods[i].seek(plan, &done);
+    return result;
 }
 
-/* Chooses the transposing stages. budget: bytes of workspace, 0 for the minimum. */
-static ipt_result ipt__layout_choose_moves(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+/* Refuses a sequence, and sizes of its parts, that the matrix does not have. */
+static ipt_result ipt__check_sequence(const ipt_plan_desc *desc)
 {
-    const ipt_plan_desc *const desc = &problem->desc;
-    const int tall = desc->rows >= desc->cols;
-    const size_t length = ipt__super_length(desc), long_side = tall ? desc->rows : desc->cols;
-    ipt__layout chip;
-    int on_chip = 0;
-    ipt__layout_begin(layout);
-    if (problem->pitched && (desc->sequence != IPT_SEQUENCE_SQUARE || desc->rows == desc->cols))
-        return ipt__layout_choose_pitched(problem, layout, budget);
-    if (!ipt__moves[desc->move].transposed) {
-        if (desc->batch > 1)
-            ipt__stage_add_small(problem, layout, 1);
-        ipt__layout_finish(problem, layout, budget);
-        return IPT_SUCCESS;
-    }
+    const int tall = desc->rows >= desc->cols, of_shorter = ipt__bands_of_shorter(desc);
+    const size_t length = ipt__super_length(desc), longer = tall ? desc->rows : desc->cols,
+                 shorter = tall ? desc->cols : desc->rows;
+    const size_t height = of_shorter ? desc->tile_n : desc->tile_m, side = of_shorter ? shorter : longer,
+                 other = of_shorter ? longer : shorter;
     if (desc->sequence == IPT_SEQUENCE_SQUARE && desc->rows != desc->cols)
         return ipt__fail(
             IPT_ERROR_INVALID_ARGUMENT,
             "sequence is square, but rows = %zu and cols = %zu differ: IPT_SEQUENCE_TWO_PASS serves every shape",
             desc->rows, desc->cols);
-    if ((desc->sequence == IPT_SEQUENCE_TWO_PASS || desc->sequence == IPT_SEQUENCE_AUTO) && length > long_side)
+    if ((desc->sequence == IPT_SEQUENCE_TWO_PASS || desc->sequence == IPT_SEQUENCE_AUTO) && length > longer)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu is longer than %s = %zu", tall ? "tile_m" : "tile_n",
-                         length, tall ? "rows" : "cols", long_side);
-    switch (desc->sequence) {
-    case IPT_SEQUENCE_AUTO:
-#ifndef IPT_NO_PAPERS
-        if (desc->variant_010 && desc->rows > 1 && desc->cols > 1)
-            return ipt__layout_one_stage(problem, layout, IPT__STAGE_TILE, budget);
-#endif
-        if (ipt__layout_choose_whole(problem, layout, budget, &chip, &on_chip))
-            return IPT_SUCCESS;
-        break;
-    case IPT_SEQUENCE_SQUARE:
-        if (desc->rows > 1)
-            return ipt__layout_one_stage(problem, layout, IPT__STAGE_SWAP, budget);
-        ipt__layout_finish(problem, layout, budget);
-        return IPT_SUCCESS;
-    case IPT_SEQUENCE_EXCHANGE:
-        return ipt__layout_exchange_forced(problem, layout, budget);
-    case IPT_SEQUENCE_TWO_PASS:
-        break;
-    default:
-#ifndef IPT_NO_PAPERS
-        return ipt__layout_sequence(problem, layout, budget);
-#else
-        break;
-#endif
-    }
-    if (length)
-        ipt__layout_of_length(problem, layout, length, budget);
-    else if (desc->sequence == IPT_SEQUENCE_AUTO)
-        ipt__layout_bands_or_two_pass(problem, layout, budget);
-    else
-        ipt__layout_best_two_pass(problem, layout, budget, 0, IPT__SUPER_BYTES);
-    if (on_chip && ipt__layout_better(&chip, layout, budget)) /* neither fits, and this one holds less */
-        *layout = chip;
+                         length, tall ? "rows" : "cols", longer);
+    if (desc->sequence == IPT_SEQUENCE_EXCHANGE && (height > side || (height && side / height > other)))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "%s = %zu: sequence exchange cuts the %s side of %zu x %zu elements into bands of %zu to %zu",
+                         of_shorter ? "tile_n" : "tile_m", height, of_shorter ? "shorter" : "longer", desc->rows,
+                         desc->cols, ipt__ceil_divide(side, other), side);
     return IPT_SUCCESS;
 }
 
-#ifdef IPT_NO_PAPERS
-
-static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+/* What a method answers. */
+static ipt_result ipt__method_propose(const ipt__method *method, const ipt__problem *problem, const ipt__scope *scope,
+                                      ipt__proposal *made)
 {
-    return ipt__layout_choose_moves(problem, layout, budget);
+    made->found = made->settled = 0;
+    ipt__layout_begin(&made->layout);
+    return method->applies(problem) ? method->propose(problem, scope, made) : IPT_SUCCESS;
 }
 
-#else
-
-/* Appends a stage that changes the row stride of `rows` rows of `length` elements. */
-static void ipt__stage_add_pad(ipt__layout *layout, size_t rows, size_t length, size_t from, size_t to)
-{
-    ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_PAD, 1, rows, 1, length);
-    stage->as.pad_stride = from;
-    stage->row_stride = to;
-}
-
-/* Chooses all stages, including the padding stages of IPT_PAD. */
+/* Chooses the stages: the best that a method proposes. budget: bytes of workspace, 0 for the minimum. */
 static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const ipt_plan_desc *const desc = &problem->desc;
-    const size_t rows = desc->rows - problem->pad_rows, cols = desc->cols - problem->pad_cols;
-    ipt__layout moves;
-    ipt_result result;
-    int i;
-    if (desc->from || desc->to)
-        return ipt__layout_convert(problem, layout, budget);
-    result = ipt__layout_choose_moves(problem, layout, budget);
-    if (result || (!problem->pad_rows && !problem->pad_cols))
-        return result;
-    moves = *layout;
-    ipt__layout_begin(layout);
-    if (problem->pad_cols && rows > 1)
-        ipt__stage_add_pad(layout, rows, cols, cols, desc->cols);
-    for (i = 0; i < moves.stage_count; ++i)
-        layout->stages[layout->stage_count++] = moves.stages[i];
-    if (problem->pad_rows && cols > 1)
-        ipt__stage_add_pad(layout, cols, rows, desc->rows, rows);
-    ipt__layout_finish(problem, layout, budget);
-    return IPT_SUCCESS;
-}
-
-#endif
-
-/* Adds epilogue stages for the plan's move and expression. The first stage that handles every element exactly once
- * applies the expression. If there is none, a MAP stage is added. The SAVE stage applies it to the elements that WAVE
- * skips. */
-static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *layout)
-{
-    const ipt_plan_desc *const desc = &problem->desc;
-    const ipt__move *const move = &ipt__moves[desc->move];
-    const int reverses = ipt__layout_reverses(layout);
-    int i, by;
-    if (layout->has_epilogue)
-        return;
-    layout->has_epilogue = 1;
-    if (reverses >= 0) {
-        layout->stages[reverses].reversed_rows = move->reversed_rows;
-        layout->stages[reverses].reversed_cols = move->reversed_cols;
-    } else if (move->reversed_rows || move->reversed_cols) {
-        ipt__stage *const flip = ipt__stage_add(layout, IPT__STAGE_FLIP, 1, move->transposed ? desc->cols : desc->rows,
-                                                move->transposed ? desc->rows : desc->cols, 1);
-        flip->reversed_rows = move->reversed_rows;
-        flip->reversed_cols = move->reversed_cols;
-        if (!ipt__flip_pairs(flip))
-            --layout->stage_count;
+    ipt__scope scope = ipt__any_length;
+    ipt__proposal made;
+    ipt_result result = IPT_SUCCESS;
+    int i, found = 0;
+    scope.budget = budget;
+    made.settled = 0;
+    if (ipt__moves[desc->move].transposed && !desc->from && !desc->to)
+        result = ipt__check_sequence(desc);
+    for (i = 0; i < IPT__METHODS && !result && !made.settled; ++i) {
+        result = ipt__method_propose(&ipt__methods[i], problem, &scope, &made);
+        if (!result && made.found && (!found || ipt__layout_better(&made.layout, layout, budget)))
+            *layout = made.layout;
+        found |= made.found;
     }
-    if (!desc->expression)
-        return;
-    for (by = 0; by < layout->stage_count && !(ipt__stage_traits[layout->stages[by].kind].applies & 1); ++by)
-        ;
-    if (by == layout->stage_count)
-        ipt__stage_add(layout, IPT__STAGE_MAP, 1, desc->rows, desc->cols, 1);
-    layout->stages[by].apply = 1;
-    for (i = 0; i < layout->stage_count; ++i)
-        if (ipt__stage_traits[layout->stages[i].kind].applies & 2 && !layout->stages[i].straight)
-            layout->stages[i].apply = 1;
+#ifndef IPT_NO_PAPERS
+    if (!result)
+        ipt__layout_add_padding(problem, layout, budget);
+#endif
+    return result;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/out_of_place                                                                                                */
@@ -10865,159 +11087,6 @@ static IPT__RARE void ipt__plan_close(ipt_plan *plan)
     plan->kernels = NULL;
     plan->kernel_capacity = 0;
     plan->out_of_place = -1;
-}
-
-/* Gets the cooperative kernel with these parameters for the plan, if the device has one. */
-static ipt_result ipt__plan_take_cooperative(ipt_plan *plan, ipt__kernel_id id, const ipt__params *params,
-                                             ipt__program **program, ipt__cooperative_kernel *kernel)
-{
-    const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
-    const ipt_result result = ipt__cooperative_get(plan->context, id, *params, cache_only, program, &kernel->resident);
-    if (result || !*program) {
-        kernel->resident = 0;
-        return result;
-    }
-    kernel->local_bytes = (*program)->params.local_bytes;
-    kernel->group_size = (*program)->params.group_size;
-    kernel->tall = (int)params->tall;
-    kernel->narrow = (int)params->narrow;
-    kernel->by_words = (int)params->by_words;
-    kernel->registers = params->registers;
-    return IPT_SUCCESS;
-}
-
-static ipt_result ipt__plan_take_panel(ipt_plan *plan, const ipt__params *params)
-{
-    return ipt__plan_take_cooperative(plan, IPT__KERNEL_panel, params, &plan->panel, &plan->problem.panel);
-}
-
-/* Parameters of the cooperative kernels for a plan. */
-static ipt__params ipt__cooperative_params(const ipt__problem *problem)
-{
-    ipt__params params = ipt__plan_params(problem, problem->element_units);
-    ipt__params_apply(&params, &problem->desc, problem->desc.expression != NULL);
-    params.index_bits = 32;
-    params.tall = problem->desc.rows >= problem->desc.cols;
-    return params;
-}
-
-/* Whether cooperative bands are rows of the source. That is faster for wide matrices, too, if a band can have enough
- * rows. An H200 took 0.344 ms instead of 0.437 for 4926 x 19883 floats, 5.46 instead of 5.71 for 20000 x 60000, but
- * 5.21 instead of 4.75 for 16384 x 65536. tile_m and tile_n force a side. */
-static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
-{
-    const ipt_plan_desc *const desc = &problem->desc;
-    return ipt__is_tall(problem) || (!desc->tile_m && !desc->tile_n &&
-                                     desc->cols * desc->elem_size <= IPT__BANDS_ROW * problem->limits.compute_units);
-}
-
-/* Whether the device has cooperative kernels, and the desc a matrix for them. */
-static int ipt__plan_may_cooperate(const ipt__problem *problem)
-{
-    const ipt_plan_desc *const desc = &problem->desc;
-    const ipt__limits *const limits = &problem->limits;
-    if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || desc->rows == 1 ||
-        desc->cols == 1 || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
-        return 0;
-    return desc->sequence != IPT_SEQUENCE_AUTO ||
-           (!ipt__problem_swaps(problem) && !ipt__swap_places(problem) &&
-            (problem->pitched || problem->matrix_bytes > ipt__local_budget(limits))); /* tiles have no gaps */
-}
-
-/* Finds the panel kernel for a matrix that fits on the chip: that takes one pass, with the tall kernel. First without
- * registers, then with them if that can be enough. */
-static IPT__RARE ipt_result ipt__plan_find_on_chip(ipt_plan *plan, int *fits)
-{
-    const ipt__problem *const problem = &plan->problem;
-    const ipt__move *const move = &ipt__moves[problem->desc.move];
-    ipt__params params = ipt__cooperative_params(problem);
-    ipt__layout layout;
-    ipt_result result;
-    size_t most;
-    int held;
-    *fits = 0;
-    if (problem->desc.sequence != IPT_SEQUENCE_AUTO || ipt__super_length(&problem->desc) ||
-        problem->matrix_bytes > IPT__ON_CHIP_BYTES)
-        return IPT_SUCCESS;
-    params.tall = 1;
-    params.by_words = ipt__problem_block(problem) > 1;
-    params.pitched = problem->pitched != 0;
-    params.reversed = ipt__reversed_param(move->reversed_cols, move->reversed_rows);
-    for (held = 0; held < 2; ++held) {
-        params.registers = held ? (cl_uint)problem->limits.held_vectors : 0;
-        result = ipt__plan_take_panel(plan, &params);
-        if (result || !plan->panel)
-            return result;
-        *fits = ipt__layout_on_chip(problem, &layout, ipt__problem_budget(problem));
-        if (*fits)
-            return IPT_SUCCESS;
-        most = problem->panel.resident *
-               (problem->panel.local_bytes + problem->limits.held_vectors * 16 * problem->limits.group_size);
-        ipt__program_drop(plan->context, plan->panel);
-        plan->panel = NULL;
-        plan->problem.panel.resident = 0;
-        if (!problem->limits.held_vectors || problem->matrix_bytes > most)
-            break;
-    }
-    return IPT_SUCCESS;
-}
-
-/* Finds the kernel of cooperative bands. Parked data is read in the launch that wrote it: OpenCL C 1.2 does not promise
- * that. */
-static IPT__RARE ipt_result ipt__plan_find_exchange(ipt_plan *plan)
-{
-    ipt__params params = ipt__cooperative_params(&plan->problem);
-    const ipt_plan_desc *const desc = &plan->problem.desc;
-    const ipt__move *const move = &ipt__moves[desc->move];
-    params.tall = ipt__exchange_is_tall(&plan->problem);
-    params.reversed = params.tall ? ipt__reversed_param(move->reversed_cols, move->reversed_rows)
-                                  : ipt__reversed_param(move->reversed_rows, move->reversed_cols);
-    params.by_words = params.tall && ipt__problem_block(&plan->problem) > 1;
-    params.pitched = plan->problem.pitched != 0;
-    params.groups_at_once = ipt__exchange_groups(&params);
-    if (!plan->problem.limits.memory_model ||
-        (desc->sequence != IPT_SEQUENCE_EXCHANGE && (desc->sequence != IPT_SEQUENCE_AUTO || ipt__super_length(desc))))
-        return IPT_SUCCESS;
-    return ipt__plan_take_cooperative(plan, IPT__KERNEL_exchange, &params, &plan->exchange, &plan->problem.exchange);
-}
-
-/* Whether the model is sure that two passes cannot be faster, so that their programs need not be built. Measurements,
- * earlier ones too, may choose otherwise. */
-static IPT__RARE int ipt__exchange_is_best(const ipt_plan *plan)
-{
-    const ipt__problem *const problem = &plan->problem;
-    const size_t budget = ipt__problem_budget(problem);
-    ipt__layout layout;
-    return problem->exchange.resident && !(problem->desc.flags & IPT_MEASURE) && !plan->context->wisdom &&
-           ipt__layout_best_bands(problem, &layout, budget, 0, ~(size_t)0) &&
-           ipt__bands_are_best(problem, &layout, budget);
-}
-
-static IPT__RARE ipt_result ipt__plan_find_panel(ipt_plan *plan)
-{
-    const ipt__problem *const problem = &plan->problem;
-    const size_t shorter = ipt__min(problem->desc.rows, problem->desc.cols);
-    ipt__params params = ipt__cooperative_params(problem);
-    if (problem->desc.sequence != IPT_SEQUENCE_AUTO && problem->desc.sequence != IPT_SEQUENCE_TWO_PASS)
-        return IPT_SUCCESS;
-    params.narrow = shorter * problem->desc.elem_size <= IPT__NARROW_BYTES &&
-                    shorter <= problem->limits.group_size; /* a turn handles whole rows */
-    return ipt__plan_take_panel(plan, &params);
-}
-
-/* Finds the cooperative kernels that the plan may choose from, and their resident groups. */
-static IPT__RARE ipt_result ipt__plan_find_cooperative(ipt_plan *plan)
-{
-    int done;
-    ipt_result result;
-    plan->problem.refused_bytes = ipt__least_refused(plan->context); /* tiles that turn squares may be too large */
-    if (!ipt__plan_may_cooperate(&plan->problem))
-        return IPT_SUCCESS;
-    result = ipt__plan_find_on_chip(plan, &done);
-    if (result || done)
-        return result;
-    result = ipt__plan_find_exchange(plan);
-    return result || plan->problem.pitched || ipt__exchange_is_best(plan) ? result : ipt__plan_find_panel(plan);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>execute/run                                                                                                      */
@@ -12137,6 +12206,27 @@ static int ipt__plan_has_choice(const ipt_plan *plan)
             desc->sequence == IPT_SEQUENCE_EXCHANGE);
 }
 
+/* Measures a candidate for a plan's layout. *best and *best_time: the fastest so far. */
+static ipt_result ipt__measure_layout(ipt_plan *plan, const ipt__layout *candidate, cl_mem buffer, ipt__layout *best,
+                                      cl_ulong *best_time)
+{
+    cl_ulong time = 0, once = 0;
+    int repeat;
+    ipt_result result;
+    plan->layout = *candidate;
+    result = ipt__plan_open(plan);
+    for (repeat = 0; repeat < 3 && !result; ++repeat) { /* the first launch may include the kernel's compilation */
+        result = ipt__plan_time(plan, buffer, &once);
+        time = repeat == 0 || once < time ? once : time;
+    }
+    ipt__plan_close(plan);
+    if (!result && time && (!*best_time || time < *best_time)) {
+        *best_time = time;
+        *best = plan->layout;
+    }
+    return result;
+}
+
 /* Selects the layout of two passes or of an exchange. Wisdom has precedence over the cost model. With IPT_MEASURE and
  * without wisdom, the fastest candidate wins. Other layouts have no alternatives. */
 static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
@@ -12150,9 +12240,11 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
                                 plan->problem.span_bytes, IPT__BUFFER_READ_AND_WRITTEN,
                                 plan->problem.unit_bytes, ipt__host_alignment(plan)};
     ipt__workspace *const chosen = plan->workspace;
+    const size_t limit = budget ? budget : plan->layout.workspace;
+    ipt__proposal made;
     cl_mem buffer = measure ? desc->measure_buffer : NULL;
     size_t unused;
-    int candidate;
+    int i, class_;
     ipt_result result = IPT_SUCCESS;
     if (measure && !plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MEASURE, and the context has no device to measure on");
@@ -12172,24 +12264,14 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     if (result)
         return result;
     plan->workspace = &plan->own; /* so that a lent one does not stay as large as the slower candidates need it */
-    for (candidate = 0; candidate < IPT__CANDIDATES && !result; ++candidate) {
-        cl_ulong time = 0, once = 0;
-        int repeat;
-        if (!ipt__layout_candidate(&plan->problem, &plan->layout, budget, candidate))
-            continue;
-        if (budget ? plan->layout.workspace > budget : plan->layout.workspace > best.workspace)
-            continue;
-        result = ipt__plan_open(plan);
-        for (repeat = 0; repeat < 3 && !result; ++repeat) { /* the first launch may include the kernel's compilation */
-            result = ipt__plan_time(plan, buffer, &once);
-            time = repeat == 0 || once < time ? once : time;
+    for (i = 0; i < IPT__METHODS && !result; ++i)
+        for (class_ = 0; class_ < ipt__methods[i].classes && !result; ++class_) {
+            const size_t most = (size_t)128 << class_;
+            const ipt__scope scope = {budget, class_ ? most / 2 : 0, most};
+            result = ipt__method_propose(&ipt__methods[i], &plan->problem, &scope, &made);
+            if (!result && made.found && made.layout.workspace <= limit)
+                result = ipt__measure_layout(plan, &made.layout, buffer, &best, &best_time);
         }
-        ipt__plan_close(plan);
-        if (!result && time && (!best_time || time < best_time)) {
-            best_time = time;
-            best = plan->layout;
-        }
-    }
     if (!desc->measure_buffer)
         ipt__cl.clReleaseMemObject(buffer);
     plan->workspace = chosen;
@@ -12405,7 +12487,7 @@ static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_d
 /* Gives a new plan its stages. */
 static ipt_result ipt__plan_make_stages(ipt_plan *plan)
 {
-    ipt_result result = ipt__plan_find_cooperative(plan);
+    ipt_result result = ipt__plan_seek_kernels(plan);
     if (!result)
         result = ipt__plan_build(plan);
     if (!result && (plan->problem.desc.flags & IPT_OUT_OF_PLACE))

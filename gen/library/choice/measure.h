@@ -32,6 +32,27 @@ static int ipt__plan_has_choice(const ipt_plan *plan)
             desc->sequence == IPT_SEQUENCE_EXCHANGE);
 }
 
+/* Measures a candidate for a plan's layout. *best and *best_time: the fastest so far. */
+static ipt_result ipt__measure_layout(ipt_plan *plan, const ipt__layout *candidate, cl_mem buffer, ipt__layout *best,
+                                      cl_ulong *best_time)
+{
+    cl_ulong time = 0, once = 0;
+    int repeat;
+    ipt_result result;
+    plan->layout = *candidate;
+    result = ipt__plan_open(plan);
+    for (repeat = 0; repeat < 3 && !result; ++repeat) { /* the first launch may include the kernel's compilation */
+        result = ipt__plan_time(plan, buffer, &once);
+        time = repeat == 0 || once < time ? once : time;
+    }
+    ipt__plan_close(plan);
+    if (!result && time && (!*best_time || time < *best_time)) {
+        *best_time = time;
+        *best = plan->layout;
+    }
+    return result;
+}
+
 /* Selects the layout of two passes or of an exchange. Wisdom has precedence over the cost model. With IPT_MEASURE and
  * without wisdom, the fastest candidate wins. Other layouts have no alternatives. */
 static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
@@ -45,9 +66,11 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
                                 plan->problem.span_bytes, IPT__BUFFER_READ_AND_WRITTEN,
                                 plan->problem.unit_bytes, ipt__host_alignment(plan)};
     ipt__workspace *const chosen = plan->workspace;
+    const size_t limit = budget ? budget : plan->layout.workspace;
+    ipt__proposal made;
     cl_mem buffer = measure ? desc->measure_buffer : NULL;
     size_t unused;
-    int candidate;
+    int i, class_;
     ipt_result result = IPT_SUCCESS;
     if (measure && !plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "flags has IPT_MEASURE, and the context has no device to measure on");
@@ -67,24 +90,14 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     if (result)
         return result;
     plan->workspace = &plan->own; /* so that a lent one does not stay as large as the slower candidates need it */
-    for (candidate = 0; candidate < IPT__CANDIDATES && !result; ++candidate) {
-        cl_ulong time = 0, once = 0;
-        int repeat;
-        if (!ipt__layout_candidate(&plan->problem, &plan->layout, budget, candidate))
-            continue;
-        if (budget ? plan->layout.workspace > budget : plan->layout.workspace > best.workspace)
-            continue;
-        result = ipt__plan_open(plan);
-        for (repeat = 0; repeat < 3 && !result; ++repeat) { /* the first launch may include the kernel's compilation */
-            result = ipt__plan_time(plan, buffer, &once);
-            time = repeat == 0 || once < time ? once : time;
+    for (i = 0; i < IPT__METHODS && !result; ++i)
+        for (class_ = 0; class_ < ipt__methods[i].classes && !result; ++class_) {
+            const size_t most = (size_t)128 << class_;
+            const ipt__scope scope = {budget, class_ ? most / 2 : 0, most};
+            result = ipt__method_propose(&ipt__methods[i], &plan->problem, &scope, &made);
+            if (!result && made.found && made.layout.workspace <= limit)
+                result = ipt__measure_layout(plan, &made.layout, buffer, &best, &best_time);
         }
-        ipt__plan_close(plan);
-        if (!result && time && (!best_time || time < best_time)) {
-            best_time = time;
-            best = plan->layout;
-        }
-    }
     if (!desc->measure_buffer)
         ipt__cl.clReleaseMemObject(buffer);
     plan->workspace = chosen;

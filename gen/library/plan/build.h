@@ -192,7 +192,7 @@ static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_d
 /* Gives a new plan its stages. */
 static ipt_result ipt__plan_make_stages(ipt_plan *plan)
 {
-    ipt_result result = ipt__plan_find_cooperative(plan);
+    ipt_result result = ipt__plan_seek_kernels(plan);
     if (!result)
         result = ipt__plan_build(plan);
     if (!result && (plan->problem.desc.flags & IPT_OUT_OF_PLACE))

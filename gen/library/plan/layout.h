@@ -142,3 +142,38 @@ static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t
         return a->minimum_workspace < b->minimum_workspace;
     return a_fits != b_fits ? a_fits : a->cost < b->cost;
 }
+
+/* Adds epilogue stages for the plan's move and expression. The first stage that handles every element exactly once
+ * applies the expression. If there is none, a MAP stage is added. The SAVE stage applies it to the elements that WAVE
+ * skips. */
+static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *layout)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    const ipt__move *const move = &ipt__moves[desc->move];
+    const int reverses = ipt__layout_reverses(layout);
+    int i, by;
+    if (layout->has_epilogue)
+        return;
+    layout->has_epilogue = 1;
+    if (reverses >= 0) {
+        layout->stages[reverses].reversed_rows = move->reversed_rows;
+        layout->stages[reverses].reversed_cols = move->reversed_cols;
+    } else if (move->reversed_rows || move->reversed_cols) {
+        ipt__stage *const flip = ipt__stage_add(layout, IPT__STAGE_FLIP, 1, move->transposed ? desc->cols : desc->rows,
+                                                move->transposed ? desc->rows : desc->cols, 1);
+        flip->reversed_rows = move->reversed_rows;
+        flip->reversed_cols = move->reversed_cols;
+        if (!ipt__flip_pairs(flip))
+            --layout->stage_count;
+    }
+    if (!desc->expression)
+        return;
+    for (by = 0; by < layout->stage_count && !(ipt__stage_traits[layout->stages[by].kind].applies & 1); ++by)
+        ;
+    if (by == layout->stage_count)
+        ipt__stage_add(layout, IPT__STAGE_MAP, 1, desc->rows, desc->cols, 1);
+    layout->stages[by].apply = 1;
+    for (i = 0; i < layout->stage_count; ++i)
+        if (ipt__stage_traits[layout->stages[i].kind].applies & 2 && !layout->stages[i].straight)
+            layout->stages[i].apply = 1;
+}

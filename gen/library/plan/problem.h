@@ -82,3 +82,17 @@ static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
 {
     return problem->refused_bytes && local_bytes >= problem->refused_bytes;
 }
+
+/* The workspace limit in bytes; 0: the minimum. */
+static size_t ipt__problem_budget(const ipt__problem *problem)
+{
+    if (problem->desc.max_workspace)
+        return problem->desc.max_workspace == 1 ? 0 : problem->desc.max_workspace;
+    return ipt__max((size_t)1 << 20, problem->matrix_bytes * problem->desc.batch / 100);
+}
+
+/* The desc's length of super-elements; 0: the planner chooses. */
+static size_t ipt__super_length(const ipt_plan_desc *desc)
+{
+    return desc->rows >= desc->cols ? desc->tile_m : desc->tile_n;
+}

@@ -1,4 +1,4 @@
-/* Layouts: forced sequences and formats. */
+/* Methods of the papers: forced sequences, block formats, padding. */
 
 #ifdef IPT_NO_PAPERS
 
@@ -318,6 +318,56 @@ static ipt_result ipt__layout_convert(const ipt__problem *problem, ipt__layout *
     ipt__layout_search(&search, &empty, &factors, 3);
     return search.found ? IPT_SUCCESS
                         : IPT_ERROR_UNSUPPORTED; /* a forced kernel refused every sequence: the last error text stays */
+}
+
+static int ipt__sequence_applies(const ipt__problem *problem)
+{
+    const ipt_sequence sequence = problem->desc.sequence;
+    return sequence != IPT_SEQUENCE_AUTO && sequence != IPT_SEQUENCE_SQUARE && sequence != IPT_SEQUENCE_EXCHANGE &&
+           sequence != IPT_SEQUENCE_TWO_PASS;
+}
+
+static ipt_result ipt__sequence_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
+{
+    made->found = made->settled = 1;
+    return ipt__layout_sequence(problem, &made->layout, scope->budget);
+}
+
+static int ipt__formats_apply(const ipt__problem *problem)
+{
+    return problem->desc.from || problem->desc.to;
+}
+
+static ipt_result ipt__formats_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
+{
+    made->found = made->settled = 1;
+    return ipt__layout_convert(problem, &made->layout, scope->budget);
+}
+
+/* Appends a stage that changes the row stride of `rows` rows of `length` elements. */
+static void ipt__stage_add_pad(ipt__layout *layout, size_t rows, size_t length, size_t from, size_t to)
+{
+    ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_PAD, 1, rows, 1, length);
+    stage->as.pad_stride = from;
+    stage->row_stride = to;
+}
+
+/* Adds the padding stages of IPT_PAD before and after a layout's stages. */
+static void ipt__layout_add_padding(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+{
+    const size_t rows = problem->desc.rows - problem->pad_rows, cols = problem->desc.cols - problem->pad_cols;
+    const ipt__layout moves = *layout;
+    int i;
+    if (!problem->pad_rows && !problem->pad_cols)
+        return;
+    ipt__layout_begin(layout);
+    if (problem->pad_cols && rows > 1)
+        ipt__stage_add_pad(layout, rows, cols, cols, problem->desc.cols);
+    for (i = 0; i < moves.stage_count; ++i)
+        layout->stages[layout->stage_count++] = moves.stages[i];
+    if (problem->pad_rows && cols > 1)
+        ipt__stage_add_pad(layout, cols, rows, problem->desc.rows, rows);
+    ipt__layout_finish(problem, layout, budget);
 }
 
 #endif

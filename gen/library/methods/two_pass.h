@@ -1,4 +1,4 @@
-/* Layouts: two passes, cooperative, on chip. */
+/* Two passes over super-elements. */
 
 /* The two-pass method with super-elements of `length` elements. Tall: transpose panels of `length` rows, then shuffle
  * super-elements. Wide: the mirror of it. The remainder of the long side is saved first and restored last. Meanwhile
@@ -93,68 +93,64 @@ static int ipt__layout_cooperative(const ipt__problem *problem, ipt__layout *lay
     return 1;
 }
 
-/* The desc's length of super-elements; 0: the planner chooses. */
-static size_t ipt__super_length(const ipt_plan_desc *desc)
+static int ipt__two_pass_applies(const ipt__problem *problem)
 {
-    return desc->rows >= desc->cols ? desc->tile_m : desc->tile_n;
+    const ipt_sequence sequence = problem->desc.sequence;
+    return !problem->pitched && (sequence == IPT_SEQUENCE_TWO_PASS || sequence == IPT_SEQUENCE_AUTO);
 }
 
-/* One PANEL stage with whole matrices in the local memory, and the registers, of all resident work-groups. Each matrix
- * is one tall panel with chunks along both sides. Those of a batch follow one another: 32 of 3136 x 128 elements of 2
- * bytes took 26.6 us on an H200, 51.2 by bands. Returns 0 if a matrix does not fit. */
-static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
+static IPT__RARE ipt_result ipt__two_pass_seek(ipt_plan *plan, int *done)
 {
-    const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
-    const size_t step = ipt__round_up(ipt__max(1, 32 / size), ipt__problem_block(problem)),
-                 units = problem->limits.compute_units, held = ipt__held_bytes(&problem->panel);
-    const size_t batch = problem->desc.batch, longest = batch > 1 ? held : 2048; /* run */
-    const double fixed = batch > 1 ? (double)IPT__CHUNK_FIXED / (double)size : 0;
-    size_t most_down;
-    ipt__stage *stage;
-    ipt__chunks *chunks, best;
-    double best_cost = 0;
-    ipt__layout_begin(layout);
-    memset(&best, 0, sizeof best);
-    if (!problem->panel.resident || !problem->panel.tall || problem->panel.narrow ||
-        (rows - 1) * ipt__source_row(problem) + cols * problem->element_units >= (size_t)1 << 31 ||
-        ipt__result_row(problem) * cols >= (size_t)1 << 31 || problem->matrix_bytes / problem->panel.resident > held ||
-        (batch > 1 && ipt__min(rows, cols) * size < IPT__CHUNK_THIN))
-        return 0;
-    stage = ipt__stage_add(layout, IPT__STAGE_PANEL, 1, rows, cols, 1);
-    stage->row_slots = 1;
-    stage->row_stride = rows;
-    chunks = &stage->as.panel;
-    chunks->tall = chunks->waits = 1;
-    chunks->pack = chunks->packs = chunks->ticket_groups = 1;
-    for (chunks->x = step; chunks->x < cols + step && chunks->x * size <= longest && chunks->x <= IPT__CHUNK_RUNS;
-         chunks->x += step) {
-        chunks->across = ipt__ceil_divide(cols, chunks->x);
-        most_down = problem->panel.resident / chunks->across;
-        if (!most_down)
-            continue;
-        /* Shorter chunks are too many, and more bytes fit nowhere: few heights remain, which saves the planner's time.
-         */
-        for (chunks->y = ipt__round_up(ipt__ceil_divide(rows, most_down), step);
-             chunks->y < rows + step && chunks->y <= IPT__CHUNK_RUNS && chunks->x * chunks->y * size <= held;
-             chunks->y += step) {
-            double cost;
-            chunks->down = ipt__ceil_divide(rows, chunks->y);
-            /* The busiest compute unit's elements, the cut sectors of runs, and what a chunk costs by itself. */
-            cost = (double)ipt__ceil_divide(chunks->across * chunks->down * batch, units) *
-                   ((double)(chunks->x * chunks->y) *
-                        (1 + 32.0 / (double)(chunks->x * size) + 32.0 / (double)(chunks->y * size)) +
-                    fixed);
-            if ((best_cost == 0 || cost < best_cost) && ipt__chunk_holds(problem, chunks, step)) {
-                best_cost = cost;
-                best = *chunks;
-            }
-        }
+    const ipt__problem *const problem = &plan->problem;
+    const size_t shorter = ipt__min(problem->desc.rows, problem->desc.cols);
+    ipt__params params = ipt__cooperative_params(problem);
+    (void)done;
+    params.narrow = shorter * problem->desc.elem_size <= IPT__NARROW_BYTES &&
+                    shorter <= problem->limits.group_size; /* a turn handles whole rows */
+    return ipt__plan_take_panel(plan, &params);
+}
+
+/* The better of the two-pass layouts with super-elements of `length` elements. */
+static IPT__RARE void ipt__layout_of_length(const ipt__problem *problem, ipt__layout *layout, size_t length,
+                                            size_t budget)
+{
+    ipt__layout other;
+    ipt__layout_two_pass(problem, layout, length, budget);
+    if (ipt__layout_cooperative(problem, &other, length)) {
+        ipt__layout_finish(problem, &other, budget);
+        if (ipt__layout_better(&other, layout, budget))
+            *layout = other;
     }
-    if (best_cost == 0 || best.across * best.down >= 0x7fffffff / batch)
-        return 0;
-    *chunks = best;
-    chunks->blocks = 1;
-    chunks->block_rows = rows;
-    ipt__layout_finish(problem, layout, budget);
-    return 1;
+    layout->length = length;
+}
+
+/* The best two-pass layout with super-elements above `above` and up to `most` bytes. */
+static IPT__RARE void ipt__layout_best_two_pass(const ipt__problem *problem, ipt__layout *best, size_t budget,
+                                                size_t above, size_t most)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    const size_t long_side = ipt__max(desc->rows, desc->cols);
+    const size_t last = ipt__min(long_side, ipt__max(1, most / desc->elem_size));
+    ipt__layout candidate;
+    size_t length = ipt__min(last, above / desc->elem_size + 1);
+    ipt__layout_of_length(problem, best, length, budget);
+    while (++length <= last) {
+        ipt__layout_of_length(problem, &candidate, length, budget);
+        if (ipt__layout_better(&candidate, best, budget))
+            *best = candidate;
+    }
+}
+
+static ipt_result ipt__two_pass_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
+{
+    const size_t length = ipt__super_length(&problem->desc);
+    made->found = scope->most != ipt__any_length.most || !ipt__whole_is_local(problem);
+    if (!made->found)
+        return IPT_SUCCESS;
+    if (length)
+        ipt__layout_of_length(problem, &made->layout, length, scope->budget);
+    else
+        ipt__layout_best_two_pass(problem, &made->layout, scope->budget, scope->above,
+                                  ipt__min(scope->most, IPT__SUPER_BYTES));
+    return IPT_SUCCESS;
 }
