@@ -420,6 +420,52 @@ static void maths_choice_of_super_element(void **state)
     assert_true(cooperative > 1000);
 }
 
+/* No method that applies proposes a better layout than the chosen one, and each is the best of some problem. */
+static void maths_methods_propose_the_best(void **state)
+{
+    int won[IPT__METHODS] = {0};
+    int i, m;
+    (void)state;
+    for (i = 0; i < 6000; ++i) {
+        const size_t limit = i % 3 ? 40 : 3000, elem_size = test_element_sizes[i % TEST_ELEMENT_SIZE_COUNT];
+        static const ipt_sequence sequences[] = {IPT_SEQUENCE_AUTO, IPT_SEQUENCE_AUTO, IPT_SEQUENCE_EXCHANGE,
+                                                 IPT_SEQUENCE_TWO_PASS, IPT_SEQUENCE_1};
+        ipt__scope scope = ipt__any_length;
+        ipt__problem problem;
+        ipt__layout layout;
+        size_t rows = test_random_between(1, limit), cols = i % 4 ? test_random_between(1, limit) : rows;
+        int best = -1;
+        make_problem(&problem, i % DEVICE_COUNT, i % 2 ? 32768 : 2048, rows, cols, elem_size);
+        problem.desc.sequence = sequences[test_random_between(0, TEST_COUNT(sequences) - 1)];
+        problem.desc.move = i % 5 ? IPT_MOVE_TRANSPOSE : IPT_MOVE_ROTATE_180;
+        problem.desc.batch = 1 + (size_t)i % 2;
+        problem.desc.batch_stride = problem.matrix_bytes;
+        if (i % 11 == 0 && problem.desc.sequence == IPT_SEQUENCE_AUTO && problem.desc.move == IPT_MOVE_TRANSPOSE) {
+            problem.desc.from = IPT_FORMAT_RM; /* as ipt__problem_fill completes it */
+            problem.desc.to = IPT_FORMAT_CM;
+            problem.desc.tile_m = problem.desc.tile_n = 1;
+        }
+        scope.budget = i % 13 ? ipt__problem_budget(&problem) : 0;
+        assert_int_equal(ipt__layout_choose(&problem, &layout, scope.budget), IPT_SUCCESS);
+        for (m = 0; m < IPT__METHODS; ++m) {
+            ipt__proposal made;
+            assert_int_equal(ipt__method_propose(&ipt__methods[m], &problem, &scope, &made), IPT_SUCCESS);
+            if (!made.found)
+                continue;
+            assert_false(ipt__layout_better(&made.layout, &layout, scope.budget));
+            if (best < 0 && !ipt__layout_better(&layout, &made.layout, scope.budget))
+                best = m;
+            if (made.settled)
+                break;
+        }
+        assert_true(best >= 0);
+        ++won[best];
+    }
+    for (m = 0; m < IPT__METHODS; ++m)
+        if (!won[m])
+            fail_msg("no problem takes the method '%s'", ipt__methods[m].name);
+}
+
 /* Every remainder: panel p of a gapped pass lies, where it is read, in the panels that were read before it is written.
  */
 static void maths_gapped_panels_overlap_only_neighbours(void **state)
@@ -447,6 +493,7 @@ const struct CMUnitTest test_maths[] = {
     TEST_CASE(maths_sizes),
     TEST_CASE(maths_divisors),
     TEST_CASE(maths_choice_of_super_element),
+    TEST_CASE(maths_methods_propose_the_best),
     TEST_CASE(maths_gapped_panels_overlap_only_neighbours),
 };
 const size_t test_maths_count = TEST_COUNT(test_maths);
