@@ -8,7 +8,8 @@ typedef struct ipt__cooperative_kernel {
     int tall, narrow, by_words;
 } ipt__cooperative_kernel;
 
-/* What the planner decides from: all of it is known before the first decision, and no decision changes it. */
+/* What the planner decides from. ipt__problem_fill, then ipt__plan_seek_kernels fill it before the first decision. No
+ * decision changes it. After a compiler refused local memory, another attempt begins with the new refused_bytes. */
 typedef struct ipt__problem {
     ipt_plan_desc desc;              /* checked; batch, batch_stride and padding completed */
     ipt__limits limits;              /* of the device */
