@@ -8535,7 +8535,7 @@ static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *pla
     ipt__describe_end(out, stage);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>stages/papers                                                                                                    */
+/* >>stages/cycles                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Kinds of stages that only the papers have. */
@@ -8927,10 +8927,10 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
             layout->stages[i].apply = 1;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>methods/common                                                                                                   */
+/* >>methods/method                                                                                                   */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Methods: ways to a layout. Each proposes one; the list of them is in methods/list.h. */
+/* Methods: ways to a layout. Each proposes one; the list of them is in methods/method_list.h. */
 
 /* What a proposal keeps to. */
 typedef struct ipt__scope {
@@ -10168,7 +10168,7 @@ static ipt_result ipt__two_pass_propose(const ipt__problem *problem, const ipt__
     return IPT_SUCCESS;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>methods/list                                                                                                     */
+/* >>methods/method_list                                                                                              */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* The methods. */
@@ -16874,7 +16874,7 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t hos
     return search.best_count;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>axes/make                                                                                                        */
+/* >>axes/passes                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Plans for arrays of several axes. One pass is a plan for matrices; several are a plan whose passes are such plans. */
@@ -18049,7 +18049,7 @@ static IPT__RARE size_t ipt__batch_action_line(const ipt_allocator *allocator, c
     return end ? line : 0;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>batch/make                                                                                                       */
+/* >>batch/batch_make                                                                                                 */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Parts of batch plans: checking the desc, choosing a model, building its program, describing, destroying. */
@@ -18529,7 +18529,7 @@ IPT_API const char *ipt_batch_source(const ipt_batch *batch)
 #endif
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>batch/wisdom                                                                                                     */
+/* >>batch/batch_wisdom                                                                                               */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Wisdom about batches: the model that IPT_MEASURE found, for an action, its operands and their number. */
@@ -18580,7 +18580,7 @@ static IPT__RARE void ipt__batch_keep_wisdom(ipt_batch *batch, const ipt__wisdom
 
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>batch/execute                                                                                                    */
+/* >>batch/batch_execute                                                                                              */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Executions of batch plans. */
@@ -18719,7 +18719,7 @@ IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, c
     return ipt__batch_enqueue(batch, queue, &launch, num_wait_events, wait_events, event);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>batch/create                                                                                                     */
+/* >>batch/batch_create                                                                                               */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Creating batch plans, by measurement if wanted. */
@@ -18911,7 +18911,7 @@ IPT_API ipt_result(ipt_batch_create)(ipt_context *context, const ipt_batch_desc 
     return ipt_batch_create_sized(sizeof *desc, context, desc, batch);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>batch/host                                                                                                       */
+/* >>batch/batch_host                                                                                                 */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Batches in host memory. */
@@ -19764,7 +19764,7 @@ static ipt_result ipt__mpi_agree_on(MPI_Comm communicator, const cl_ulong *numbe
     return IPT_SUCCESS;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>mpi/plan                                                                                                         */
+/* >>mpi/mpi_plan                                                                                                     */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Plans over ranks: making, describing and destroying them. */
@@ -20137,7 +20137,7 @@ IPT_API size_t ipt_mpi_plan_workspace(const ipt_mpi_plan *plan)
     return bytes + ipt__mpi_locals_workspace(plan);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>mpi/exchange                                                                                                     */
+/* >>mpi/mpi_exchange                                                                                                 */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* The exchange of blocks between ranks. */
@@ -20566,7 +20566,7 @@ static void ipt__mpi_exchange_square(ipt__mpi_run *run)
     }
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>mpi/execute                                                                                                      */
+/* >>mpi/mpi_execute                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Creating and executing plans over ranks. */

@@ -1,4 +1,4 @@
-/* Methods: ways to a layout. Each proposes one; the list of them is in methods/list.h. */
+/* Methods: ways to a layout. Each proposes one; the list of them is in methods/method_list.h. */
 
 /* What a proposal keeps to. */
 typedef struct ipt__scope {
