@@ -5097,74 +5097,6 @@ static const char *const ipt__text_waves[] = {
 
 #ifndef IPT_NO_PAPERS
 #ifndef IPT_NO_KERNEL_SOURCE
-static const char *const ipt__text_pttwac_010[] = {
-    "\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_FLAG_SPREAD) || !defined(IPT_FLAG_LAYOUT) || !defined(IPT_ELEMENT_UNITS)\n"
-    "#error \"IPT_FLAG_SPREAD, IPT_FLAG_LAYOUT and IPT_ELEMENT_UNITS must be defined\"\n"
-    "#endif\n"
-    "\n#define IPT_WORD_FLAGS (32u / IPT_FLAG_SPREAD)\n"
-    "\n#if IPT_FLAG_LAYOUT == 2\n"
-    "#define IPT_FLAG_WORD(k) ((k) % flag_words)\n"
-    "#define IPT_FLAG_BIT(k) ((k) / flag_words)\n"
-    "#elif IPT_FLAG_LAYOUT == 1\n"
-    "#define IPT_FLAG_WORD(k) ((k) / IPT_WORD_FLAGS + (k) / IPT_WORD_FLAGS / 32)\n"
-    "#define IPT_FLAG_BIT(k) ((k) % IPT_WORD_FLAGS)\n"
-    "#else\n"
-    "#define IPT_FLAG_WORD(k) ((k) / IPT_WORD_FLAGS)\n"
-    "#define IPT_FLAG_BIT(k) ((k) % IPT_WORD_FLAGS)\n"
-    "#endif\n"
-    "\n\n#define IPT_FENCE() mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n"
-    "\n\nbool ipt_claim(volatile __local uint *flags, uint k, uint flag_words)\n"
-    "{\n"
-    "const uint bit = IPT_FLAG_BIT(k);\n"
-    "IPT_FENCE();\n"
-    "const bool first = (atomic_or(&flags[IPT_FLAG_WORD(k)], 1u << bit) >> bit & 1u) == 0;\n"
-    "IPT_FENCE();\n"
-    "return first;\n"
-    "}\n"
-    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
-    "ipt_k_pttwac_010(__global ipt_unit *matrix, volatile __local uint *flags IPT_GIVEN_ARGUMENTS)\n"
-    "{\n"
-    "IPT_NAME_ARGUMENTS;\n"
-    "const uint all_words = flag_words + (IPT_FLAG_LAYOUT == 1 ? flag_words / 32 : 0);\n"
-    "for (ulong instance = get_group_id(0); instance < instances; instance += get_num_groups(0)) {\n"
-    "const ulong m = instance / instances_per_matrix;\n"
-    "volatile __global ipt_unit *grid =\n"
-    "matrix + base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;\n"
-    "for (uint w = get_local_id(0); w < all_words; w += IPT_GROUP_SIZE)\n"
-    "flags[w] = 0;\n"
-    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
-    "for (uint start = get_local_id(0); start < instance_units; start += IPT_GROUP_SIZE) {\n"
-    "uint at = start;\n"
-    "ipt_unit held = grid[at];\n"
-    "bool going = ipt_claim(flags, at, flag_words);\n"
-    "while (going) {\n"
-    "#if IPT_ELEMENT_UNITS == 1\n"
-    "const uint row = ipt_divide32(at, cols_magic, cols_shift);\n"
-    "at = (at - row * cols) * rows + row;\n"
-    "#else\n"
-    "const uint element = ipt_divide32(at, element_units_magic, element_units_shift);\n"
-    "const uint part = at - element * element_units;\n"
-    "const uint row = ipt_divide32(element, cols_magic, cols_shift);\n"
-    "at = ((element - row * cols) * rows + row) * element_units + part;\n"
-    "#endif\n"
-    "const ipt_unit next = grid[at];\n"
-    "going = ipt_claim(flags, at, flag_words);\n"
-    "grid[at] = held;\n"
-    "held = next;\n"
-    "}\n"
-    "}\n"
-    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
-    "}\n"
-    "}\n"
-    "",
-    NULL};
-#endif
-#define IPT__HASH_pttwac_010 "6f005dbb695b6f05"
-#define IPT_pttwac_010_PARTS(X) X(unit) X(divide)
-#endif
-
-#ifndef IPT_NO_PAPERS
-#ifndef IPT_NO_KERNEL_SOURCE
 static const char *const ipt__text_p_ipt[] = {
     "\n\n\n\n\n\n\n#if !defined(IPT_INDEX_BITS) || !defined(IPT_LANES)\n"
     "#error \"IPT_INDEX_BITS and IPT_LANES must be defined\"\n"
@@ -5276,6 +5208,74 @@ static const char *const ipt__text_pad[] = {
 #endif
 #define IPT__HASH_pad "04dd3adb076642c9"
 #define IPT_pad_PARTS(X) X(unit) X(divide) X(sync)
+#endif
+
+#ifndef IPT_NO_PAPERS
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_pttwac_010[] = {
+    "\n\n\n\n\n\n\n\n\n\n\n#if !defined(IPT_FLAG_SPREAD) || !defined(IPT_FLAG_LAYOUT) || !defined(IPT_ELEMENT_UNITS)\n"
+    "#error \"IPT_FLAG_SPREAD, IPT_FLAG_LAYOUT and IPT_ELEMENT_UNITS must be defined\"\n"
+    "#endif\n"
+    "\n#define IPT_WORD_FLAGS (32u / IPT_FLAG_SPREAD)\n"
+    "\n#if IPT_FLAG_LAYOUT == 2\n"
+    "#define IPT_FLAG_WORD(k) ((k) % flag_words)\n"
+    "#define IPT_FLAG_BIT(k) ((k) / flag_words)\n"
+    "#elif IPT_FLAG_LAYOUT == 1\n"
+    "#define IPT_FLAG_WORD(k) ((k) / IPT_WORD_FLAGS + (k) / IPT_WORD_FLAGS / 32)\n"
+    "#define IPT_FLAG_BIT(k) ((k) % IPT_WORD_FLAGS)\n"
+    "#else\n"
+    "#define IPT_FLAG_WORD(k) ((k) / IPT_WORD_FLAGS)\n"
+    "#define IPT_FLAG_BIT(k) ((k) % IPT_WORD_FLAGS)\n"
+    "#endif\n"
+    "\n\n#define IPT_FENCE() mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n"
+    "\n\nbool ipt_claim(volatile __local uint *flags, uint k, uint flag_words)\n"
+    "{\n"
+    "const uint bit = IPT_FLAG_BIT(k);\n"
+    "IPT_FENCE();\n"
+    "const bool first = (atomic_or(&flags[IPT_FLAG_WORD(k)], 1u << bit) >> bit & 1u) == 0;\n"
+    "IPT_FENCE();\n"
+    "return first;\n"
+    "}\n"
+    "\n__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void\n"
+    "ipt_k_pttwac_010(__global ipt_unit *matrix, volatile __local uint *flags IPT_GIVEN_ARGUMENTS)\n"
+    "{\n"
+    "IPT_NAME_ARGUMENTS;\n"
+    "const uint all_words = flag_words + (IPT_FLAG_LAYOUT == 1 ? flag_words / 32 : 0);\n"
+    "for (ulong instance = get_group_id(0); instance < instances; instance += get_num_groups(0)) {\n"
+    "const ulong m = instance / instances_per_matrix;\n"
+    "volatile __global ipt_unit *grid =\n"
+    "matrix + base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;\n"
+    "for (uint w = get_local_id(0); w < all_words; w += IPT_GROUP_SIZE)\n"
+    "flags[w] = 0;\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "for (uint start = get_local_id(0); start < instance_units; start += IPT_GROUP_SIZE) {\n"
+    "uint at = start;\n"
+    "ipt_unit held = grid[at];\n"
+    "bool going = ipt_claim(flags, at, flag_words);\n"
+    "while (going) {\n"
+    "#if IPT_ELEMENT_UNITS == 1\n"
+    "const uint row = ipt_divide32(at, cols_magic, cols_shift);\n"
+    "at = (at - row * cols) * rows + row;\n"
+    "#else\n"
+    "const uint element = ipt_divide32(at, element_units_magic, element_units_shift);\n"
+    "const uint part = at - element * element_units;\n"
+    "const uint row = ipt_divide32(element, cols_magic, cols_shift);\n"
+    "at = ((element - row * cols) * rows + row) * element_units + part;\n"
+    "#endif\n"
+    "const ipt_unit next = grid[at];\n"
+    "going = ipt_claim(flags, at, flag_words);\n"
+    "grid[at] = held;\n"
+    "held = next;\n"
+    "}\n"
+    "}\n"
+    "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "}\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_pttwac_010 "6f005dbb695b6f05"
+#define IPT_pttwac_010_PARTS(X) X(unit) X(divide)
 #endif
 
 #ifndef IPT_NO_BATCH
@@ -5401,335 +5401,6 @@ static const char *const ipt__text_dot[] = {
 #endif
 #define IPT__HASH_dot "efc4193bb94fad4f"
 #define IPT_dot_PARTS(X)
-#endif
-
-#ifndef IPT_NO_BATCH
-#ifndef IPT_NO_KERNEL_SOURCE
-static const char *const ipt__text_gemv[] = {
-    "\n{\n"
-    "IPT_FOR_LANES(i, 0, y_ROWS)\n"
-    "{\n"
-    "IPT_NUMBER sum = 0;\n"
-    "IPT_UNROLL for (uint k = 0; k < IPT_A_INNER; ++k) sum += ipt_times(IPT_A(i, k), x(k, 0));\n"
-    "y(i, 0) = IPT_SCALED(y, sum, y(i, 0));\n"
-    "}\n"
-    "}\n"
-    "",
-    NULL};
-#endif
-#define IPT__HASH_gemv "d4916b39f341a409"
-#define IPT_gemv_PARTS(X)
-#endif
-
-#ifndef IPT_NO_BATCH
-#ifndef IPT_NO_KERNEL_SOURCE
-static const char *const ipt__text_gemm[] = {
-    "\n\n{\n"
-    "#if IPT_HOLD == IPT_HOLD_STAGED || IPT_HOLD == IPT_HOLD_REGISTERS || (IPT_LANES == 1 && (C_ROWS < 4 || C_COLS < 4))\n"
-    "IPT_UNROLL for (uint i = 0; i < C_ROWS; ++i)\n"
-    "{\n"
-    "IPT_UNROLL for (uint j = 0; j < C_COLS; ++j)\n"
-    "{\n"
-    "IPT_NUMBER sum = 0;\n"
-    "IPT_UNROLL for (uint k = 0; k < IPT_A_INNER; ++k) sum += ipt_times(IPT_A(i, k), IPT_B(k, j));\n"
-    "C(i, j) = IPT_SCALED(C, sum, C(i, j));\n"
-    "}\n"
-    "}\n"
-    "#else\n"
-    "\nconst uint across = (C_COLS + 3) / 4, down = (C_ROWS + 3) / 4;\n"
-    "for (uint first = 0; first < down * across; first += IPT_LANES) {\n"
-    "const uint block = first + IPT_LANE, i = block / across, j = block % across;\n"
-    "if (i >= down)\n"
-    "continue;\n"
-    "IPT_NUMBER sums[4][4];\n"
-    "IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u) sums[u / 4][u % 4] = 0;\n"
-    "for (uint k = 0; k < IPT_A_INNER; ++k) {\n"
-    "IPT_NUMBER left[4], right[4];\n"
-    "IPT_UNROLL_SHORT for (uint u = 0; u < 4; ++u)\n"
-    "{\n"
-    "left[u] = IPT_A(min(i + u * down, C_ROWS - 1u), k);\n"
-    "right[u] = IPT_B(k, min(j + u * across, C_COLS - 1u));\n"
-    "}\n"
-    "IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u) sums[u / 4][u % 4] += ipt_times(left[u / 4], right[u % 4]);\n"
-    "}\n"
-    "IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u)\n"
-    "{\n"
-    "const uint row = i + u / 4 * down, col = j + u % 4 * across;\n"
-    "if (row < C_ROWS && col < C_COLS)\n"
-    "C(row, col) = IPT_SCALED(C, sums[u / 4][u % 4], C(row, col));\n"
-    "}\n"
-    "}\n"
-    "#endif\n"
-    "}\n"
-    "",
-    NULL};
-#endif
-#define IPT__HASH_gemm "588d9e7559053ad2"
-#define IPT_gemm_PARTS(X)
-#endif
-
-#ifndef IPT_NO_BATCH
-#ifndef IPT_NO_KERNEL_SOURCE
-static const char *const ipt__text_potrf[] = {
-    "\n\n{\n"
-    "int failed = 0;\n"
-    "IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)\n"
-    "{\n"
-    "const IPT_SCALAR root = sqrt(IPT_REAL(A(k, k))), factor = 1 / root;\n"
-    "failed = failed ? failed : root > 0 ? 0 : (int)k + 1;\n"
-    "IPT_BARRIER();\n"
-    "if (!failed) {\n"
-    "IPT_FOR_LANES(i, k, A_ROWS) A(i, k) = i == k ? IPT_FROM_REAL(root) : A(i, k) * factor;\n"
-    "}\n"
-    "IPT_BARRIER();\n"
-    "if (!failed) {\n"
-    "IPT_FOR_LANES(i, k + 1, A_ROWS)\n"
-    "{\n"
-    "const IPT_NUMBER left = A(i, k);\n"
-    "IPT_UNROLL for (uint j = k + 1; j <= i; ++j) A(i, j) -= ipt_times(left, ipt_conjugate(A(j, k)));\n"
-    "}\n"
-    "}\n"
-    "IPT_BARRIER();\n"
-    "}\n"
-    "if (IPT_LANE == 0)\n"
-    "info(0, 0) = failed;\n"
-    "}\n"
-    "",
-    NULL};
-#endif
-#define IPT__HASH_potrf "b97afb6d48312ad1"
-#define IPT_potrf_PARTS(X)
-#endif
-
-#ifndef IPT_NO_BATCH
-#ifndef IPT_NO_KERNEL_SOURCE
-static const char *const ipt__text_potrs[] = {
-    "\n{\n"
-    "IPT_UNROLL for (uint k = 0; k < B_ROWS; ++k)\n"
-    "{\n"
-    "IPT_FOR_LANES(c, 0, B_COLS)\n"
-    "{\n"
-    "IPT_NUMBER sum = B(k, c);\n"
-    "IPT_UNROLL for (uint i = 0; i < k; ++i) sum -= ipt_times(A(k, i), B(i, c));\n"
-    "B(k, c) = ipt_quotient(sum, A(k, k));\n"
-    "}\n"
-    "}\n"
-    "IPT_UNROLL for (uint back = 0; back < B_ROWS; ++back)\n"
-    "{\n"
-    "const uint k = B_ROWS - 1 - back;\n"
-    "IPT_FOR_LANES(c, 0, B_COLS)\n"
-    "{\n"
-    "IPT_NUMBER sum = B(k, c);\n"
-    "IPT_UNROLL for (uint i = k + 1; i < B_ROWS; ++i) sum -= ipt_times(ipt_conjugate(A(i, k)), B(i, c));\n"
-    "B(k, c) = ipt_quotient(sum, ipt_conjugate(A(k, k)));\n"
-    "}\n"
-    "}\n"
-    "}\n"
-    "",
-    NULL};
-#endif
-#define IPT__HASH_potrs "8e2024273313665b"
-#define IPT_potrs_PARTS(X)
-#endif
-
-#ifndef IPT_NO_BATCH
-#ifndef IPT_NO_KERNEL_SOURCE
-static const char *const ipt__text_trsm[] = {
-    "\n\n{\n"
-    "IPT_UNROLL for (uint step = 0; step < B_ROWS; ++step)\n"
-    "{\n"
-    "#if !(IPT_OPTIONS & 16) == !(IPT_OPTIONS & 1)\n"
-    "const uint k = step, first = 0, end = k;\n"
-    "#else\n"
-    "const uint k = B_ROWS - 1 - step, first = k + 1, end = B_ROWS;\n"
-    "#endif\n"
-    "IPT_FOR_LANES(c, 0, B_COLS)\n"
-    "{\n"
-    "IPT_NUMBER sum = B(k, c);\n"
-    "IPT_UNROLL for (uint i = first; i < end; ++i) sum -= ipt_times(IPT_A(k, i), B(i, c));\n"
-    "#if IPT_OPTIONS & 32\n"
-    "B(k, c) = sum;\n"
-    "#else\n"
-    "B(k, c) = ipt_quotient(sum, IPT_A(k, k));\n"
-    "#endif\n"
-    "}\n"
-    "}\n"
-    "}\n"
-    "",
-    NULL};
-#endif
-#define IPT__HASH_trsm "09831f850e6c49af"
-#define IPT_trsm_PARTS(X)
-#endif
-
-#ifndef IPT_NO_BATCH
-#ifndef IPT_NO_KERNEL_SOURCE
-static const char *const ipt__text_getrf[] = {
-    "\n\n{\n"
-    "int failed = 0;\n"
-    "IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)\n"
-    "{\n"
-    "uint row = k;\n"
-    "IPT_NUMBER pivot = A(k, k);\n"
-    "IPT_UNROLL for (uint i = k + 1; i < A_ROWS; ++i)\n"
-    "{\n"
-    "const IPT_NUMBER other = A(i, k);\n"
-    "const bool is_larger = IPT_SIZE_OF(other) > IPT_SIZE_OF(pivot);\n"
-    "row = is_larger ? i : row;\n"
-    "pivot = is_larger ? other : pivot;\n"
-    "}\n"
-    "const IPT_SCALAR scale = IPT_IS_FAR(pivot) ? ipt_scale(pivot) : 1;\n"
-    "pivot *= scale;\n"
-    "const IPT_NUMBER inverse = ipt_inverse(pivot);\n"
-    "const int is_zero = !(IPT_SIZE_OF(pivot) > 0);\n"
-    "failed = failed ? failed : is_zero ? (int)k + 1 : 0;\n"
-    "IPT_BARRIER();\n"
-    "if (IPT_LANE == 0)\n"
-    "pivots(k, 0) = (int)row + 1;\n"
-    "if (row != k) {\n"
-    "IPT_WHERE(i, row, k + 1, A_ROWS)\n"
-    "{\n"
-    "IPT_FOR_LANES(j, 0, A_COLS)\n"
-    "{\n"
-    "const IPT_NUMBER other = A(k, j);\n"
-    "A(k, j) = A(i, j);\n"
-    "A(i, j) = other;\n"
-    "}\n"
-    "}\n"
-    "}\n"
-    "IPT_BARRIER();\n"
-    "IPT_FOR_LANES(i, k + 1, A_ROWS)\n"
-    "{\n"
-    "const IPT_NUMBER factor = is_zero ? A(i, k) : ipt_times(A(i, k) * scale, inverse);\n"
-    "A(i, k) = factor;\n"
-    "IPT_UNROLL for (uint j = k + 1; j < A_COLS; ++j) A(i, j) -= ipt_times(factor, A(k, j));\n"
-    "}\n"
-    "IPT_BARRIER();\n"
-    "}\n"
-    "if (IPT_LANE == 0)\n"
-    "info(0, 0) = failed;\n"
-    "}\n"
-    "",
-    NULL};
-#endif
-#define IPT__HASH_getrf "b02308e7109a346f"
-#define IPT_getrf_PARTS(X)
-#endif
-
-#ifndef IPT_NO_BATCH
-#ifndef IPT_NO_KERNEL_SOURCE
-static const char *const ipt__text_getrs[] = {
-    "\n{\n"
-    "IPT_FOR_LANES(c, 0, B_COLS)\n"
-    "{\n"
-    "IPT_UNROLL for (uint k = 0; k < B_ROWS; ++k)\n"
-    "{\n"
-    "IPT_WHERE(row, (uint)pivots(k, 0) - 1, k, B_ROWS)\n"
-    "{\n"
-    "const IPT_NUMBER other = B(k, c);\n"
-    "B(k, c) = B(row, c);\n"
-    "B(row, c) = other;\n"
-    "}\n"
-    "}\n"
-    "IPT_UNROLL for (uint k = 0; k < B_ROWS; ++k)\n"
-    "{\n"
-    "IPT_NUMBER sum = B(k, c);\n"
-    "IPT_UNROLL for (uint i = 0; i < k; ++i) sum -= ipt_times(A(k, i), B(i, c));\n"
-    "B(k, c) = sum;\n"
-    "}\n"
-    "IPT_UNROLL for (uint back = 0; back < B_ROWS; ++back)\n"
-    "{\n"
-    "const uint k = B_ROWS - 1 - back;\n"
-    "IPT_NUMBER sum = B(k, c);\n"
-    "IPT_UNROLL for (uint i = k + 1; i < B_ROWS; ++i) sum -= ipt_times(A(k, i), B(i, c));\n"
-    "B(k, c) = ipt_quotient(sum, A(k, k));\n"
-    "}\n"
-    "}\n"
-    "}\n"
-    "",
-    NULL};
-#endif
-#define IPT__HASH_getrs "34e318c9066ee419"
-#define IPT_getrs_PARTS(X)
-#endif
-
-#ifndef IPT_NO_BATCH
-#ifndef IPT_NO_KERNEL_SOURCE
-static const char *const ipt__text_getri[] = {
-    "\n\n{\n"
-    "int failed = 0;\n"
-    "\n\nIPT_NUMBER first = A(0, 0);\n"
-    "IPT_UNROLL for (uint i = 1; i < A_ROWS; ++i)\n"
-    "{\n"
-    "const IPT_NUMBER other = A(i, 0);\n"
-    "first = IPT_SIZE_OF(other) > IPT_SIZE_OF(first) ? other : first;\n"
-    "}\n"
-    "const IPT_SCALAR far = ipt_scale(first), whole = IPT_IS_FAR(first) && IPT_SIZE_OF(first * far) > 0 ? far : 1;\n"
-    "IPT_BARRIER();\n"
-    "if (whole != 1) {\n"
-    "IPT_FOR_LANES(i, 0, A_ROWS) for (uint j = 0; j < A_COLS; ++j) A(i, j) *= whole;\n"
-    "}\n"
-    "IPT_BARRIER();\n"
-    "IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)\n"
-    "{\n"
-    "uint row = k;\n"
-    "IPT_NUMBER pivot = A(k, k);\n"
-    "IPT_UNROLL for (uint i = k + 1; i < A_ROWS; ++i)\n"
-    "{\n"
-    "const IPT_NUMBER other = A(i, k);\n"
-    "const bool is_larger = IPT_SIZE_OF(other) > IPT_SIZE_OF(pivot);\n"
-    "row = is_larger ? i : row;\n"
-    "pivot = is_larger ? other : pivot;\n"
-    "}\n"
-    "const IPT_SCALAR scale = IPT_IS_FAR(pivot) ? ipt_scale(pivot) : 1;\n"
-    "pivot *= scale;\n"
-    "const IPT_NUMBER inverse = ipt_inverse(pivot);\n"
-    "failed = failed ? failed : IPT_SIZE_OF(pivot) > 0 ? 0 : (int)k + 1;\n"
-    "IPT_BARRIER();\n"
-    "if (IPT_LANE == 0)\n"
-    "pivots(k, 0) = (int)row + 1;\n"
-    "\nIPT_WHERE(i, row, k, A_ROWS)\n"
-    "{\n"
-    "IPT_FOR_LANES(j, 0, A_COLS)\n"
-    "{\n"
-    "const IPT_NUMBER upper = A(k, j), lower = A(i, j);\n"
-    "A(i, j) = upper;\n"
-    "A(k, j) = ipt_times((j == k ? IPT_ONE : lower) * scale, inverse);\n"
-    "}\n"
-    "}\n"
-    "IPT_BARRIER();\n"
-    "IPT_FOR_LANES(i, 0, A_ROWS) if (i != k)\n"
-    "{\n"
-    "const IPT_NUMBER left = A(i, k);\n"
-    "IPT_UNROLL for (uint j = 0; j < A_COLS; ++j) A(i, j) =\n"
-    "(j == k ? (IPT_NUMBER)0 : A(i, j)) - ipt_times(left, A(k, j));\n"
-    "}\n"
-    "IPT_BARRIER();\n"
-    "}\n"
-    "if (whole != 1) {\n"
-    "IPT_FOR_LANES(i, 0, A_ROWS) for (uint j = 0; j < A_COLS; ++j) A(i, j) *= whole;\n"
-    "}\n"
-    "\nIPT_UNROLL for (uint back = 0; back < A_COLS; ++back)\n"
-    "{\n"
-    "const uint k = A_COLS - 1 - back;\n"
-    "IPT_WHERE(col, (uint)pivots(k, 0) - 1, k, A_COLS)\n"
-    "{\n"
-    "IPT_FOR_LANES(i, 0, A_ROWS)\n"
-    "{\n"
-    "const IPT_NUMBER other = A(i, k);\n"
-    "A(i, k) = A(i, col);\n"
-    "A(i, col) = other;\n"
-    "}\n"
-    "}\n"
-    "}\n"
-    "if (IPT_LANE == 0)\n"
-    "info(0, 0) = failed;\n"
-    "}\n"
-    "",
-    NULL};
-#endif
-#define IPT__HASH_getri "7826dd4d36b41606"
-#define IPT_getri_PARTS(X)
 #endif
 
 #ifndef IPT_NO_BATCH
@@ -5924,6 +5595,335 @@ static const char *const ipt__text_elements[] = {
 #endif
 #define IPT__HASH_elements "0e082f4caacb0e44"
 #define IPT_elements_PARTS(X) X(unit) X(actions)
+#endif
+
+#ifndef IPT_NO_BATCH
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_gemm[] = {
+    "\n\n{\n"
+    "#if IPT_HOLD == IPT_HOLD_STAGED || IPT_HOLD == IPT_HOLD_REGISTERS || (IPT_LANES == 1 && (C_ROWS < 4 || C_COLS < 4))\n"
+    "IPT_UNROLL for (uint i = 0; i < C_ROWS; ++i)\n"
+    "{\n"
+    "IPT_UNROLL for (uint j = 0; j < C_COLS; ++j)\n"
+    "{\n"
+    "IPT_NUMBER sum = 0;\n"
+    "IPT_UNROLL for (uint k = 0; k < IPT_A_INNER; ++k) sum += ipt_times(IPT_A(i, k), IPT_B(k, j));\n"
+    "C(i, j) = IPT_SCALED(C, sum, C(i, j));\n"
+    "}\n"
+    "}\n"
+    "#else\n"
+    "\nconst uint across = (C_COLS + 3) / 4, down = (C_ROWS + 3) / 4;\n"
+    "for (uint first = 0; first < down * across; first += IPT_LANES) {\n"
+    "const uint block = first + IPT_LANE, i = block / across, j = block % across;\n"
+    "if (i >= down)\n"
+    "continue;\n"
+    "IPT_NUMBER sums[4][4];\n"
+    "IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u) sums[u / 4][u % 4] = 0;\n"
+    "for (uint k = 0; k < IPT_A_INNER; ++k) {\n"
+    "IPT_NUMBER left[4], right[4];\n"
+    "IPT_UNROLL_SHORT for (uint u = 0; u < 4; ++u)\n"
+    "{\n"
+    "left[u] = IPT_A(min(i + u * down, C_ROWS - 1u), k);\n"
+    "right[u] = IPT_B(k, min(j + u * across, C_COLS - 1u));\n"
+    "}\n"
+    "IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u) sums[u / 4][u % 4] += ipt_times(left[u / 4], right[u % 4]);\n"
+    "}\n"
+    "IPT_UNROLL_SHORT for (uint u = 0; u < 16; ++u)\n"
+    "{\n"
+    "const uint row = i + u / 4 * down, col = j + u % 4 * across;\n"
+    "if (row < C_ROWS && col < C_COLS)\n"
+    "C(row, col) = IPT_SCALED(C, sums[u / 4][u % 4], C(row, col));\n"
+    "}\n"
+    "}\n"
+    "#endif\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_gemm "588d9e7559053ad2"
+#define IPT_gemm_PARTS(X)
+#endif
+
+#ifndef IPT_NO_BATCH
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_gemv[] = {
+    "\n{\n"
+    "IPT_FOR_LANES(i, 0, y_ROWS)\n"
+    "{\n"
+    "IPT_NUMBER sum = 0;\n"
+    "IPT_UNROLL for (uint k = 0; k < IPT_A_INNER; ++k) sum += ipt_times(IPT_A(i, k), x(k, 0));\n"
+    "y(i, 0) = IPT_SCALED(y, sum, y(i, 0));\n"
+    "}\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_gemv "d4916b39f341a409"
+#define IPT_gemv_PARTS(X)
+#endif
+
+#ifndef IPT_NO_BATCH
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_getrf[] = {
+    "\n\n{\n"
+    "int failed = 0;\n"
+    "IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)\n"
+    "{\n"
+    "uint row = k;\n"
+    "IPT_NUMBER pivot = A(k, k);\n"
+    "IPT_UNROLL for (uint i = k + 1; i < A_ROWS; ++i)\n"
+    "{\n"
+    "const IPT_NUMBER other = A(i, k);\n"
+    "const bool is_larger = IPT_SIZE_OF(other) > IPT_SIZE_OF(pivot);\n"
+    "row = is_larger ? i : row;\n"
+    "pivot = is_larger ? other : pivot;\n"
+    "}\n"
+    "const IPT_SCALAR scale = IPT_IS_FAR(pivot) ? ipt_scale(pivot) : 1;\n"
+    "pivot *= scale;\n"
+    "const IPT_NUMBER inverse = ipt_inverse(pivot);\n"
+    "const int is_zero = !(IPT_SIZE_OF(pivot) > 0);\n"
+    "failed = failed ? failed : is_zero ? (int)k + 1 : 0;\n"
+    "IPT_BARRIER();\n"
+    "if (IPT_LANE == 0)\n"
+    "pivots(k, 0) = (int)row + 1;\n"
+    "if (row != k) {\n"
+    "IPT_WHERE(i, row, k + 1, A_ROWS)\n"
+    "{\n"
+    "IPT_FOR_LANES(j, 0, A_COLS)\n"
+    "{\n"
+    "const IPT_NUMBER other = A(k, j);\n"
+    "A(k, j) = A(i, j);\n"
+    "A(i, j) = other;\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "IPT_BARRIER();\n"
+    "IPT_FOR_LANES(i, k + 1, A_ROWS)\n"
+    "{\n"
+    "const IPT_NUMBER factor = is_zero ? A(i, k) : ipt_times(A(i, k) * scale, inverse);\n"
+    "A(i, k) = factor;\n"
+    "IPT_UNROLL for (uint j = k + 1; j < A_COLS; ++j) A(i, j) -= ipt_times(factor, A(k, j));\n"
+    "}\n"
+    "IPT_BARRIER();\n"
+    "}\n"
+    "if (IPT_LANE == 0)\n"
+    "info(0, 0) = failed;\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_getrf "b02308e7109a346f"
+#define IPT_getrf_PARTS(X)
+#endif
+
+#ifndef IPT_NO_BATCH
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_getri[] = {
+    "\n\n{\n"
+    "int failed = 0;\n"
+    "\n\nIPT_NUMBER first = A(0, 0);\n"
+    "IPT_UNROLL for (uint i = 1; i < A_ROWS; ++i)\n"
+    "{\n"
+    "const IPT_NUMBER other = A(i, 0);\n"
+    "first = IPT_SIZE_OF(other) > IPT_SIZE_OF(first) ? other : first;\n"
+    "}\n"
+    "const IPT_SCALAR far = ipt_scale(first), whole = IPT_IS_FAR(first) && IPT_SIZE_OF(first * far) > 0 ? far : 1;\n"
+    "IPT_BARRIER();\n"
+    "if (whole != 1) {\n"
+    "IPT_FOR_LANES(i, 0, A_ROWS) for (uint j = 0; j < A_COLS; ++j) A(i, j) *= whole;\n"
+    "}\n"
+    "IPT_BARRIER();\n"
+    "IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)\n"
+    "{\n"
+    "uint row = k;\n"
+    "IPT_NUMBER pivot = A(k, k);\n"
+    "IPT_UNROLL for (uint i = k + 1; i < A_ROWS; ++i)\n"
+    "{\n"
+    "const IPT_NUMBER other = A(i, k);\n"
+    "const bool is_larger = IPT_SIZE_OF(other) > IPT_SIZE_OF(pivot);\n"
+    "row = is_larger ? i : row;\n"
+    "pivot = is_larger ? other : pivot;\n"
+    "}\n"
+    "const IPT_SCALAR scale = IPT_IS_FAR(pivot) ? ipt_scale(pivot) : 1;\n"
+    "pivot *= scale;\n"
+    "const IPT_NUMBER inverse = ipt_inverse(pivot);\n"
+    "failed = failed ? failed : IPT_SIZE_OF(pivot) > 0 ? 0 : (int)k + 1;\n"
+    "IPT_BARRIER();\n"
+    "if (IPT_LANE == 0)\n"
+    "pivots(k, 0) = (int)row + 1;\n"
+    "\nIPT_WHERE(i, row, k, A_ROWS)\n"
+    "{\n"
+    "IPT_FOR_LANES(j, 0, A_COLS)\n"
+    "{\n"
+    "const IPT_NUMBER upper = A(k, j), lower = A(i, j);\n"
+    "A(i, j) = upper;\n"
+    "A(k, j) = ipt_times((j == k ? IPT_ONE : lower) * scale, inverse);\n"
+    "}\n"
+    "}\n"
+    "IPT_BARRIER();\n"
+    "IPT_FOR_LANES(i, 0, A_ROWS) if (i != k)\n"
+    "{\n"
+    "const IPT_NUMBER left = A(i, k);\n"
+    "IPT_UNROLL for (uint j = 0; j < A_COLS; ++j) A(i, j) =\n"
+    "(j == k ? (IPT_NUMBER)0 : A(i, j)) - ipt_times(left, A(k, j));\n"
+    "}\n"
+    "IPT_BARRIER();\n"
+    "}\n"
+    "if (whole != 1) {\n"
+    "IPT_FOR_LANES(i, 0, A_ROWS) for (uint j = 0; j < A_COLS; ++j) A(i, j) *= whole;\n"
+    "}\n"
+    "\nIPT_UNROLL for (uint back = 0; back < A_COLS; ++back)\n"
+    "{\n"
+    "const uint k = A_COLS - 1 - back;\n"
+    "IPT_WHERE(col, (uint)pivots(k, 0) - 1, k, A_COLS)\n"
+    "{\n"
+    "IPT_FOR_LANES(i, 0, A_ROWS)\n"
+    "{\n"
+    "const IPT_NUMBER other = A(i, k);\n"
+    "A(i, k) = A(i, col);\n"
+    "A(i, col) = other;\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "if (IPT_LANE == 0)\n"
+    "info(0, 0) = failed;\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_getri "7826dd4d36b41606"
+#define IPT_getri_PARTS(X)
+#endif
+
+#ifndef IPT_NO_BATCH
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_getrs[] = {
+    "\n{\n"
+    "IPT_FOR_LANES(c, 0, B_COLS)\n"
+    "{\n"
+    "IPT_UNROLL for (uint k = 0; k < B_ROWS; ++k)\n"
+    "{\n"
+    "IPT_WHERE(row, (uint)pivots(k, 0) - 1, k, B_ROWS)\n"
+    "{\n"
+    "const IPT_NUMBER other = B(k, c);\n"
+    "B(k, c) = B(row, c);\n"
+    "B(row, c) = other;\n"
+    "}\n"
+    "}\n"
+    "IPT_UNROLL for (uint k = 0; k < B_ROWS; ++k)\n"
+    "{\n"
+    "IPT_NUMBER sum = B(k, c);\n"
+    "IPT_UNROLL for (uint i = 0; i < k; ++i) sum -= ipt_times(A(k, i), B(i, c));\n"
+    "B(k, c) = sum;\n"
+    "}\n"
+    "IPT_UNROLL for (uint back = 0; back < B_ROWS; ++back)\n"
+    "{\n"
+    "const uint k = B_ROWS - 1 - back;\n"
+    "IPT_NUMBER sum = B(k, c);\n"
+    "IPT_UNROLL for (uint i = k + 1; i < B_ROWS; ++i) sum -= ipt_times(A(k, i), B(i, c));\n"
+    "B(k, c) = ipt_quotient(sum, A(k, k));\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_getrs "34e318c9066ee419"
+#define IPT_getrs_PARTS(X)
+#endif
+
+#ifndef IPT_NO_BATCH
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_potrf[] = {
+    "\n\n{\n"
+    "int failed = 0;\n"
+    "IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)\n"
+    "{\n"
+    "const IPT_SCALAR root = sqrt(IPT_REAL(A(k, k))), factor = 1 / root;\n"
+    "failed = failed ? failed : root > 0 ? 0 : (int)k + 1;\n"
+    "IPT_BARRIER();\n"
+    "if (!failed) {\n"
+    "IPT_FOR_LANES(i, k, A_ROWS) A(i, k) = i == k ? IPT_FROM_REAL(root) : A(i, k) * factor;\n"
+    "}\n"
+    "IPT_BARRIER();\n"
+    "if (!failed) {\n"
+    "IPT_FOR_LANES(i, k + 1, A_ROWS)\n"
+    "{\n"
+    "const IPT_NUMBER left = A(i, k);\n"
+    "IPT_UNROLL for (uint j = k + 1; j <= i; ++j) A(i, j) -= ipt_times(left, ipt_conjugate(A(j, k)));\n"
+    "}\n"
+    "}\n"
+    "IPT_BARRIER();\n"
+    "}\n"
+    "if (IPT_LANE == 0)\n"
+    "info(0, 0) = failed;\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_potrf "b97afb6d48312ad1"
+#define IPT_potrf_PARTS(X)
+#endif
+
+#ifndef IPT_NO_BATCH
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_potrs[] = {
+    "\n{\n"
+    "IPT_UNROLL for (uint k = 0; k < B_ROWS; ++k)\n"
+    "{\n"
+    "IPT_FOR_LANES(c, 0, B_COLS)\n"
+    "{\n"
+    "IPT_NUMBER sum = B(k, c);\n"
+    "IPT_UNROLL for (uint i = 0; i < k; ++i) sum -= ipt_times(A(k, i), B(i, c));\n"
+    "B(k, c) = ipt_quotient(sum, A(k, k));\n"
+    "}\n"
+    "}\n"
+    "IPT_UNROLL for (uint back = 0; back < B_ROWS; ++back)\n"
+    "{\n"
+    "const uint k = B_ROWS - 1 - back;\n"
+    "IPT_FOR_LANES(c, 0, B_COLS)\n"
+    "{\n"
+    "IPT_NUMBER sum = B(k, c);\n"
+    "IPT_UNROLL for (uint i = k + 1; i < B_ROWS; ++i) sum -= ipt_times(ipt_conjugate(A(i, k)), B(i, c));\n"
+    "B(k, c) = ipt_quotient(sum, ipt_conjugate(A(k, k)));\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_potrs "8e2024273313665b"
+#define IPT_potrs_PARTS(X)
+#endif
+
+#ifndef IPT_NO_BATCH
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *const ipt__text_trsm[] = {
+    "\n\n{\n"
+    "IPT_UNROLL for (uint step = 0; step < B_ROWS; ++step)\n"
+    "{\n"
+    "#if !(IPT_OPTIONS & 16) == !(IPT_OPTIONS & 1)\n"
+    "const uint k = step, first = 0, end = k;\n"
+    "#else\n"
+    "const uint k = B_ROWS - 1 - step, first = k + 1, end = B_ROWS;\n"
+    "#endif\n"
+    "IPT_FOR_LANES(c, 0, B_COLS)\n"
+    "{\n"
+    "IPT_NUMBER sum = B(k, c);\n"
+    "IPT_UNROLL for (uint i = first; i < end; ++i) sum -= ipt_times(IPT_A(k, i), B(i, c));\n"
+    "#if IPT_OPTIONS & 32\n"
+    "B(k, c) = sum;\n"
+    "#else\n"
+    "B(k, c) = ipt_quotient(sum, IPT_A(k, k));\n"
+    "#endif\n"
+    "}\n"
+    "}\n"
+    "}\n"
+    "",
+    NULL};
+#endif
+#define IPT__HASH_trsm "09831f850e6c49af"
+#define IPT_trsm_PARTS(X)
 #endif
 
 #define IPT_PART_LIST(X) X(unit) X(divide) X(single) X(slots) X(sync) X(vectors) X(inner) X(rows) X(registers) X(small_tiles) X(run_moves) X(tickets) X(columns) X(grid_alone) X(runs_held) X(words) X(panel_chunks) X(band_chunks) X(band_waits) X(bands_left) X(actions)

@@ -181,7 +181,7 @@ static void print_line(const work *of, const ipt__batch_problem *problem, const 
            of->lengths['m' - 'a'], of->lengths['n' - 'a'], of->lengths['k' - 'a'], of->desc.count, of->element_bytes,
            of->moved_bytes);
     printf("%d,%s,%zu,%zu,%zu,%s,%d,", (int)of->operands[0].layout, ipt_model_string(choice->model), choice->lanes,
-           choice->group_size, choice->local_bytes, kinds[ipt__batch_kind_of(problem)], chosen);
+           choice->group_size, choice->local_bytes, kinds[ipt__readies[of->desc.ready].turns], chosen);
     printf("%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.1f\n", terms.barriers, terms.turns, terms.far_bytes, terms.near_bytes,
            terms.waves, terms.items, seconds * 1e6);
     fflush(stdout);

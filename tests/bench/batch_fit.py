@@ -1,6 +1,6 @@
 """Fits ipt__batch_costs of gen/library/batch/cost.h to what batch_choice measured.
 
-batch_fit.py [--check FILE] [--steps 12000] FILE ...; FILE: the lines of `make bench-batch-choice`. Prints the table, and how
+batch_fit.py [--check FILE] [--steps 12000] FILE ...; FILE: the lines of `make bench NAME=batch-choice`. Prints the table, and how
 much slower than the fastest candidate the choice is. Lines of --check are not fitted. Needs the package numpy.
 """
 import argparse

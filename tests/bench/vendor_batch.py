@@ -1,6 +1,6 @@
 """PyTorch's batches of small products and decompositions, as lines for figures 8 to 11 of Ha et al. 2013.
 
-vendor_batch.py [--device cuda|cpu] [--megabytes 256] [FIGURE ...] > FILE.csv; then VENDOR=FILE.csv make bench-s004-fig10.
+vendor_batch.py [--device cuda|cpu] [--megabytes 256] [FIGURE ...] > FILE.csv; then VENDOR=FILE.csv make figure NAME=s004-fig10.
 FIGURE: s004-fig8, s004-fig9, s004-fig10, s004-fig11-posv, s004-fig11-potrf, s004-fig11-getrf; all by default. The values
 are GB/s of bytes read and written (figures 8 and 9) and GFLOP/s, counted as tests/bench/batch.c counts them. A result that is
 wrong ends the program. Needs the package torch.

@@ -1,0 +1,118 @@
+# What is built, and from what. A new kernel, tool file, test file or example is found by itself.
+
+HEADERS = ipt.h ipt_kernels.h
+# A part includes only parts before it.
+KERNEL_PARTS = unit divide single slots sync vectors inner rows registers small_tiles run_moves tickets columns \
+    grid_alone runs_held words panel_chunks band_chunks band_waits bands_left actions
+KERNEL_FILES = $(KERNEL_PARTS:%=gen/kernels/parts/%.cl) $(sort $(wildcard gen/kernels/*.cl)) \
+    $(sort $(wildcard gen/kernels/seeds/*.cl)) $(sort $(wildcard gen/kernels/elements/*.cl))
+# Examples of ranks need MPI.
+EXAMPLES = $(filter-out %_ranks,$(basename $(notdir $(wildcard examples/*.c))))
+# Files above 2 GiB and inodes of 64 bits for the tool and the tests on hosts of 32 bits.
+LARGE_FILES = -D_FILE_OFFSET_BITS=64
+TOOL_HEADERS = $(wildcard gen/tool/*.h gen/tool/*/*.h)
+TOOL_SOURCES = $(filter-out %_windows.c,$(wildcard gen/tool/*.c gen/tool/*/*.c))
+TOOL_OBJECTS = $(TOOL_SOURCES:gen/%.c=$(B)/%.o)
+# The tool's files without main and without the library: tests and benchmarks take from it what they call.
+TOOL_ARCHIVE = $(B)/tool/tool.a
+# The tests mirror the library: one file for each subject, in the folder of its part. tests/support has what they share.
+TEST_SUPPORT = main test expect folders process meter fake_cl
+TEST_SOURCES = $(sort $(wildcard tests/*/test_*.c)) $(TEST_SUPPORT:%=tests/support/%.c)
+TEST_HEADERS = $(wildcard tests/support/*.h)
+# The single header has the same text, so only a sample of tests is repeated with it; together they use every part.
+SINGLE = host shapes seeds cut cache
+SINGLE_SOURCES = $(wildcard $(SINGLE:%=tests/*/test_%.c)) $(TEST_SUPPORT:%=tests/support/%.c)
+# The sample is not optimised: its programs run shorter than an optimising compiler needs for them.
+SAMPLE_FLAGS = $(filter-out -O%,$(CFLAGS)) -O0
+
+$(B):
+	mkdir -p $@
+
+$(B)/embed: gen/embed.c | $(B)
+	$(CC) $(CFLAGS) -o $@ $<
+
+$(B)/single/ipt.h: $(HEADERS) $(B)/embed
+	@mkdir -p $(@D)
+	$(B)/embed single $(HEADERS) > $@.new
+	mv $@.new $@
+
+$(B)/tool/%.o: gen/tool/%.c $(TOOL_HEADERS) $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LARGE_FILES) -I. -c -o $@ $<
+
+# Compiled anew when libstb-dev is installed or removed.
+STB = $(B)/tool/$(if $(wildcard /usr/include/stb/stb_image.h),with,without)_stb
+$(filter %/stb.o,$(TOOL_OBJECTS)): $(STB)
+$(STB):
+	@mkdir -p $(@D)
+	@rm -f $(B)/tool/with_stb $(B)/tool/without_stb
+	@touch $@
+
+$(TOOL_ARCHIVE): $(filter-out %/main.o %/library.o,$(TOOL_OBJECTS))
+	rm -f $@
+	$(AR) rc $@ $^
+
+$(B)/ipt: $(TOOL_OBJECTS)
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS) -ldl
+
+# The tool with matrices over MPI ranks: the same files, compiled by MPICC.
+MPICC = mpicc
+$(B)/mpi/tool/%.o: gen/tool/%.c $(TOOL_HEADERS) $(HEADERS)
+	@mkdir -p $(@D)
+	$(MPICC) $(CFLAGS) $(LARGE_FILES) -DIPT_MPI -I. -c -o $@ $<
+
+$(B)/mpi/ipt: $(TOOL_OBJECTS:$(B)/%=$(B)/mpi/%)
+	$(MPICC) $(CFLAGS) -o $@ $^ $(LDLIBS) -ldl
+
+.PHONY: mpi
+mpi: $(B)/mpi/ipt ## build the tool with MPI, for `mpirun -n 4 build/mpi/ipt transpose --mpi FILE`; MPICC=mpicc
+
+$(B)/examples/%: examples/%.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -lm
+
+# Programs of one file, by the folder of their source.
+ONE_FILE = $(CC) $(CFLAGS) -I. -Itests/support -o $@ $< $(LDLIBS) -ldl -lm
+$(B)/stress $(B)/soak $(B)/differential $(B)/imatcopy $(B)/lapack: \
+    $(B)/%: tests/random/%.c examples/05_imatcopy.c $(TEST_HEADERS) $(HEADERS) | $(B)
+	$(ONE_FILE)
+
+$(B)/large: tests/library/large.c $(TEST_HEADERS) $(HEADERS) | $(B)
+	$(ONE_FILE)
+
+$(B)/walk: tests/oclgrind/walk.c $(HEADERS) | $(B)
+	$(ONE_FILE)
+
+$(B)/lint_sources: tests/analysis/lint_sources.c $(HEADERS) | $(B)
+	$(ONE_FILE)
+
+BENCH_PROGRAMS = $(filter-out mpi,$(basename $(notdir $(wildcard tests/bench/*.c))))
+$(BENCH_PROGRAMS:%=$(B)/%): $(B)/%: tests/bench/%.c $(wildcard tests/bench/*.h) $(TOOL_ARCHIVE) $(HEADERS) | $(B)
+	$(CC) $(CFLAGS) -I. -o $@ $< $(TOOL_ARCHIVE) $(LDLIBS) -ldl -lm
+
+TEST_FLAGS = $(LARGE_FILES) -I. -Itests/support
+$(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(TEST_FLAGS) -c -o $@ $<
+
+$(B)/sample/tests/%.o: tests/%.c $(TEST_HEADERS) $(HEADERS) $(KERNEL_FILES)
+	@mkdir -p $(@D)
+	$(CC) $(SAMPLE_FLAGS) $(TEST_FLAGS) -c -o $@ $<
+
+$(foreach tier,$(B) $(B)/sample,$(patsubst %.c,$(tier)/%.o,$(wildcard tests/tool/*.c))): $(TOOL_HEADERS)
+
+$(B)/tests/single/%.o: tests/%.c $(TEST_HEADERS) $(B)/single/ipt.h
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -DTEST_SINGLE_FORM -I$(B)/single -Itests/support -c -o $@ $<
+
+$(B)/sample/tests/ipt_tests: $(TEST_SOURCES:%.c=$(B)/sample/%.o) $(TOOL_ARCHIVE)
+	$(CC) -o $@ $^ -lcmocka $(LDLIBS) -lm
+
+$(B)/tests/ipt_tests: $(TEST_SOURCES:%.c=$(B)/%.o) $(TOOL_ARCHIVE)
+	$(CC) -o $@ $^ -lcmocka $(LDLIBS) -lm
+
+$(B)/tests/single/ipt_tests: $(SINGLE_SOURCES:tests/%.c=$(B)/tests/single/%.o)
+	$(CC) -o $@ $^ -lcmocka $(LDLIBS) -lm
+
+$(B)/libtold.so: tests/support/told.c | $(B)
+	$(CC) $(CFLAGS) -shared -fPIC -o $@ $< -ldl -lpthread
