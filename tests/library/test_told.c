@@ -71,7 +71,7 @@ static void told_local_memory(void **state)
              "barrier(CLK_LOCAL_MEM_FENCE); out[0] = words[out[1]]; }",
              bytes / 4 + 1);
     kernel = make_kernel(text);
-    if (kernel && !reported_local_memory(kernel)) /* which the stand-in goes by */
+    if (kernel && !reported_local_memory(kernel)) /* the capability that the stand-in reports */
         test_skip("this OpenCL does not report the local memory of kernels");
     if (is_told("refuses=launch")) {
         cl_mem out = clCreateBuffer(test_cl_context, CL_MEM_READ_WRITE, 8, NULL, NULL);
@@ -84,7 +84,7 @@ static void told_local_memory(void **state)
         assert_null(kernel);
 }
 
-/* Buffers of the largest size, until the memory is full, and again once it is free. */
+/* Allocates buffers of the largest size until the memory is full, and again after their release. */
 static void told_memory(void **state)
 {
     (void)state;
