@@ -367,6 +367,17 @@ bench-batch-choice: $(B)/batch_choice ## the model that batch plans choose again
 plan-time: $(B)/plan_time ## time to create a plan for a new shape, with cached programs, and the host's time of an execution
 	@$(B)/plan_time
 
+# What the documents state: the README's programs, sizes and speeds. `make check` runs it with check-version.
+.PHONY: check-documents sizes
+check-version: check-documents
+check-documents: ## check the README's programs and sizes, and its speeds against gen/doc/speed.csv
+	@sh tests/documents.sh speeds
+	@CC="$(CC)" sh tests/documents.sh programs
+	@CC="$(CC)" sh tests/documents.sh sizes readme
+
+sizes: ## check all sizes in README.md and gen/doc/options.md; UPDATE=1 writes them anew
+	@CC="$(CC)" sh tests/documents.sh sizes $(if $(UPDATE),update)
+
 doc-plot: | $(B) ## draw the README's plot, gen/doc/plot.svg, from gen/doc/speed.csv
 	@sh gen/deps.sh gnuplot-nox
 	@gnuplot gen/doc/plot.gp
