@@ -299,7 +299,7 @@ IPT_API const char *ipt_host_string(ipt_host host);
  * - lanes: work-items that share an instance or super-element; 0: a work-group. A SIMD unit is 32 work-items here, a
  *   virtual one 16 or 8 (Gomez-Luna et al. 2016, section 5.2).
  * - padding: bank padding in local memory.
- * - registers: units that a work-item holds in registers; 0: local memory holds them.
+ * - registers: units that a work-item holds in registers; 0: they are in local memory.
  * - layout: the layout of the flags.
  * - interleaved: neighbouring work-items process different instances (Ha et al. 2013, sections III.C and III.E). For
  *   SWAP a work-group then swaps one pair of tiles in every matrix, instead of every pair in one. */
@@ -5493,7 +5493,7 @@ static IPT__RARE ipt_result ipt__sub_groups_get(ipt_context *context, ipt__param
                 result = ipt__find_lanes(context, program, &program->lanes);
             ipt__program_store(context, program);
             if (program->lanes == 1)
-                ipt__log(context, "%s moves data wrongly by this device's sub-groups: work-groups take their place",
+                ipt__log(context, "%s moves data wrongly by this device's sub-groups: work-groups replace them",
                          ipt__kernels[program->id].name);
             else
                 ipt__log(context, "sub-groups of %zu work-items, %zu were expected, in %s", program->lanes, lanes,

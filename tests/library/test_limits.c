@@ -563,7 +563,7 @@ static void limits_any_buffer(void **state)
     cl_bool unified = CL_FALSE;
     clGetDeviceInfo(test_device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL);
     if (!unified && getenv("IPT_TOLD")) /* the device reports so, and its kernels get the host's addresses */
-        test_skip("the device is told not to work in the host's memory");
+        test_skip("the device is reported not to work in the host's memory");
     for (size_t d = 0; d < TEST_COUNT(devices); ++d) {
         ipt_context *const context = open_context(&devices[d]);
         for (size_t i = 0; i < TEST_COUNT(anywhere); ++i) {

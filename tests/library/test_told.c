@@ -38,7 +38,7 @@ static void told_groups(void **state)
 {
     (void)state;
     if (!is_told("groups="))
-        test_skip("no work-group size is told");
+        test_skip("no work-group size is set");
     cl_kernel kernel = make_kernel("__kernel void k(void) {}");
     assert_non_null(kernel);
     assert_int_equal(launch(kernel, test_group_limit()), CL_SUCCESS);
@@ -57,7 +57,7 @@ static void told_local_memory(void **state)
 {
     (void)state;
     if (!is_told("local=") || is_told("static="))
-        test_skip("no local memory is told");
+        test_skip("no local memory is set");
     const size_t bytes = test_local_memory();
     char text[200];
     cl_kernel kernel = make_kernel("__kernel void k(__local uint *words) { words[0] = 1; }");
@@ -89,7 +89,7 @@ static void told_memory(void **state)
 {
     (void)state;
     if (!is_told("alloc="))
-        test_skip("no size of buffers is told");
+        test_skip("no size of buffers is set");
     cl_ulong most = 0, all = 0;
     cl_int error = CL_SUCCESS;
     cl_mem buffers[64];

@@ -105,7 +105,7 @@ IPT_API const char *ipt_host_string(ipt_host host);
  * - lanes: work-items that share an instance or super-element; 0: a work-group. A SIMD unit is 32 work-items here, a
  *   virtual one 16 or 8 (Gomez-Luna et al. 2016, section 5.2).
  * - padding: bank padding in local memory.
- * - registers: units that a work-item holds in registers; 0: local memory holds them.
+ * - registers: units that a work-item holds in registers; 0: they are in local memory.
  * - layout: the layout of the flags.
  * - interleaved: neighbouring work-items process different instances (Ha et al. 2013, sections III.C and III.E). For
  *   SWAP a work-group then swaps one pair of tiles in every matrix, instead of every pair in one. */

@@ -274,7 +274,7 @@ static IPT__RARE ipt_result ipt__sub_groups_get(ipt_context *context, ipt__param
                 result = ipt__find_lanes(context, program, &program->lanes);
             ipt__program_store(context, program);
             if (program->lanes == 1)
-                ipt__log(context, "%s moves data wrongly by this device's sub-groups: work-groups take their place",
+                ipt__log(context, "%s moves data wrongly by this device's sub-groups: work-groups replace them",
                          ipt__kernels[program->id].name);
             else
                 ipt__log(context, "sub-groups of %zu work-items, %zu were expected, in %s", program->lanes, lanes,
