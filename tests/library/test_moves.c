@@ -121,8 +121,8 @@ static void moves_passes(void **state)
     ipt_context_destroy(context);
 }
 
-/* Moves matrices of about `bytes` bytes, alone or in batches, in a context whose chip holds each. Returns how many took
- * one pass there. batches: of them. */
+/* Moves matrices of about `bytes` bytes, alone or in batches. Each fits the context's chip. Returns how many moves took
+ * one pass; *batches: how many of these were batches. */
 static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int count, size_t *batches)
 {
     static const size_t sizes[] = {1, 2, 3, 4, 8, 12, 16};

@@ -432,8 +432,8 @@ static void pitch_gives_up(void **state)
         try_together(resident, 50 * resident, 60);
 }
 
-/* Moves matrices of about `bytes` bytes, alone or in batches, in a context whose chip holds each. Returns how many took
- * one pass there. batches: of them. */
+/* Moves matrices of about `bytes` bytes, alone or in batches. Each fits the context's chip. Returns how many moves took
+ * one pass; *batches: how many of these were batches. */
 static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int count, size_t *batches)
 {
     static const ipt_move moves[] = {IPT_MOVE_TRANSPOSE, IPT_MOVE_ROTATE_90, IPT_MOVE_ROTATE_270,

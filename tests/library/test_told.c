@@ -115,7 +115,7 @@ static void told_extensions(void **state)
 {
     (void)state;
     if (!is_told("extensions="))
-        test_skip("no extensions are told");
+        test_skip("no extensions are set");
     cl_kernel kernel = make_kernel("__kernel void k(__global float *x) { x[0] += 1; }");
     assert_non_null(kernel);
     clReleaseKernel(kernel);
