@@ -208,7 +208,7 @@
 #error "ipt.h needs OpenCL 1.2 or later: CL_TARGET_OPENCL_VERSION is set below 120"
 #endif
 
-/* IPT_NO_PAPERS under its first name. Storages are read and written by the code for host matrices in parts. */
+/* Older name of IPT_NO_PAPERS. Storages need the code of host matrices in parts. */
 #if defined(IPT_NO_SEED_KERNELS) && !defined(IPT_NO_PAPERS)
 #define IPT_NO_PAPERS
 #endif
@@ -260,7 +260,7 @@ typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__SEQUENCE_ENUMERATOR) IPT__SEQ
 /* The name in IPT_SEQUENCE_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
 
-/* The moves of ipt_plan_desc.move. X(enumerator, name, transposed, the result's rows in reverse sequence, each row of
+/* The moves of ipt_plan_desc.move. X(enumerator, name, transposed, rows of the result in reverse sequence, each row of
  * the result reversed). Rotations are clockwise. Rotations by 90 and 270 degrees, like transpositions, make cols x rows
  * matrices. */
 #define IPT_MOVE_LIST(X)                                                                                               \
@@ -299,7 +299,7 @@ IPT_API const char *ipt_host_string(ipt_host host);
  * - lanes: work-items that share an instance or super-element; 0: a work-group. A SIMD unit is 32 work-items here, a
  *   virtual one 16 or 8 (Gomez-Luna et al. 2016, section 5.2).
  * - padding: bank padding in local memory.
- * - registers: units that a work-item holds in registers; 0: local memory holds them.
+ * - registers: units that a work-item holds in registers; 0: they are in local memory.
  * - layout: the layout of the flags.
  * - interleaved: neighbouring work-items process different instances (Ha et al. 2013, sections III.C and III.E). For
  *   SWAP a work-group then swaps one pair of tiles in every matrix, instead of every pair in one. */
@@ -350,9 +350,9 @@ IPT_API const char *ipt_variant_string(ipt_variant variant);
     X(IPT_FORMAT_CRRB, "CRRB", "NMmn")   /* column-major blocks, row-major inside */                                   \
     X(IPT_FORMAT_CCRB, "CCRB", "NMnm")   /* column-major blocks, column-major inside */                                \
     X(IPT_FORMAT_CM, "CM", "NnMm")       /* column-major: the transposed matrix in row-major order */                  \
-    X(IPT_FORMAT_AOS, "AoS", "MmNn")     /* RM: rows structures of cols fields */                                      \
-    X(IPT_FORMAT_SOA, "SoA", "NnMm")     /* CM: a structure of cols arrays */                                          \
-    X(IPT_FORMAT_ASTA, "ASTA", "MNnm")   /* RCRB: structures of tiled arrays, tile_m elements each */
+    X(IPT_FORMAT_AOS, "AoS", "MmNn")     /* RM: an array of `rows` structures of `cols` fields */                      \
+    X(IPT_FORMAT_SOA, "SoA", "NnMm")     /* CM: a structure of `cols` arrays */                                        \
+    X(IPT_FORMAT_ASTA, "ASTA", "MNnm")   /* RCRB: an array of structures whose fields are arrays of tile_m elements */
 
 #define IPT__FORMAT_ENUMERATOR(name, text, factors) name,
 typedef enum ipt_format { IPT_FORMAT_LIST(IPT__FORMAT_ENUMERATOR) IPT__FORMAT_COUNT } ipt_format;
@@ -436,10 +436,10 @@ typedef struct ipt_context_desc {
  * results), OPENCL. */
 IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context);
 
-/* The same for a desc of desc_bytes bytes, as the program's ipt.h declares it. A later library takes the fields that an
- * earlier one lacks as zero. An earlier library refuses a desc whose further fields are not zero. A call of
- * ipt_context_create is one of this, so that programs and a shared library may differ in version. Its name without
- * arguments is the function itself, whose desc is that of the library's own ipt.h. Errors: also UNSUPPORTED (fields
+/* Creates a context from a desc of desc_bytes bytes, as the program's ipt.h declares it. A later library takes the
+ * fields that an earlier one lacks as zero. An earlier library refuses a desc whose further fields are not zero. The
+ * macro ipt_context_create calls this function, so that programs and a shared library may differ in version. Without
+ * arguments the name is a function that takes the desc of the library's own ipt.h. Errors: also UNSUPPORTED (fields
  * that the library does not know). */
 IPT_API ipt_result ipt_context_create_sized(size_t desc_bytes, const ipt_context_desc *desc, ipt_context **context);
 #define ipt_context_create(...) ipt_context_create_sized(sizeof(ipt_context_desc), __VA_ARGS__)
@@ -471,7 +471,7 @@ IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t c
 
 /* Flags of a plan, combined by |. */
 #define IPT_ESTIMATE 0u       /* choose by the planner's model (the default) */
-#define IPT_MEASURE 1u        /* time the best few on the device and keep the fastest: needs one temporary matrix */
+#define IPT_MEASURE 1u        /* time the best few on the device and take the fastest: needs one temporary matrix */
 #define IPT_CACHE_ONLY 2u     /* never compile OpenCL C: a missing program is IPT_ERROR_CACHE_MISS */
 #define IPT_NO_COOPERATIVE 4u /* no kernel may wait for another work-group */
 #define IPT_OUT_OF_PLACE 16u  /* build the program of ipt_plan_execute_out_of_place now, not at its first call */
@@ -521,7 +521,7 @@ typedef struct ipt_plan_desc {
     size_t max_host_memory; /* bytes of host memory that ipt_plan_execute_storage may take. Not 0: the plan serves that
                                function only */
     size_t row_pitch;       /* bytes from one row of the source to the next; 0: no gaps. See below */
-    size_t row_pitch_out;   /* the same for the result */
+    size_t row_pitch_out;   /* bytes from one row of the result to the next; 0: no gaps */
     unsigned rank;          /* axes of an array; 0: the desc is of matrices. See below */
     size_t shape[IPT_MAX_RANK];  /* elements along each axis before. The last axis is contiguous */
     unsigned axes[IPT_MAX_RANK]; /* axis i of the result is axis axes[i] of the source */
@@ -555,7 +555,7 @@ typedef struct ipt_plan_desc {
  * failure *plan is NULL. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, BUILD, UNSUPPORTED, CACHE_MISS, OPENCL. */
 IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan);
 
-/* The same for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+/* Creates the plan from a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context, const ipt_plan_desc *desc,
                                          ipt_plan **plan);
 #define ipt_plan_create(...) ipt_plan_create_sized(sizeof(ipt_plan_desc), __VA_ARGS__)
@@ -573,10 +573,10 @@ IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
                                     cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
 
-/* The same from source to destination, which must not overlap. ipt only reads source. Both hold the batch with the
- * plan's batch_stride. The first call for an element size builds its program (except with IPT_CACHE_ONLY) and may
- * block. Later calls only enqueue. Errors: as ipt_plan_execute, and BUILD, CACHE_MISS, and UNSUPPORTED for plans with
- * IPT_PAD, formats, or moves other than transpose. */
+/* Enqueues the transposition from source to destination, which must not overlap. ipt only reads source. Both hold the
+ * batch with the plan's batch_stride. The first call for an element size builds its program (except with
+ * IPT_CACHE_ONLY) and may block. Later calls only enqueue. Errors: as ipt_plan_execute, and BUILD, CACHE_MISS, and
+ * UNSUPPORTED for plans with IPT_PAD, formats, or moves other than transpose. */
 IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queue queue, cl_mem source,
                                                  size_t source_offset, cl_mem destination, size_t destination_offset,
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
@@ -631,21 +631,21 @@ typedef struct ipt_host_options {
  * from its first downloaded byte on. */
 IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options);
 
-/* The same for options of options_bytes bytes: see ipt_context_create_sized. */
+/* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_plan *plan, void *data,
                                                     const ipt_host_options *options);
 #define ipt_plan_execute_host_with(...) ipt_plan_execute_host_with_sized(sizeof(ipt_host_options), __VA_ARGS__)
 
-/* The same in a thread of its own: returns at once. *event (may be NULL) is a user event that completes with the
- * execution. The caller releases it. On failure its status is minus an ipt_result. (Check the status: NVIDIA's
- * clWaitForEvents returns success even then.) Keep plan and data until the execution ends. Until then enqueue no
- * execution that waits for the event: none of this plan, and none with cooperative kernels on its context. Each would
- * wait for the other for ever. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED (IPT_NO_THREADS).
- * options->finished and the event report all others. */
+/* Executes on host memory in a thread of its own, and returns at once. *event (may be NULL) is a user event that
+ * completes with the execution. The caller releases it. On failure its status is minus an ipt_result. (Check the
+ * status: NVIDIA's clWaitForEvents returns success even then.) Keep plan and data until the execution ends. Until then
+ * enqueue no execution that waits for the event: none of this plan, and none with cooperative kernels on its context.
+ * Each would wait for the other for ever. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED
+ * (IPT_NO_THREADS). options->finished and the event report all others. */
 IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
                                                cl_event *event);
 
-/* The same for options of options_bytes bytes: see ipt_context_create_sized. */
+/* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
                                                      const ipt_host_options *options, cl_event *event);
 #define ipt_plan_execute_host_async(...) ipt_plan_execute_host_async_sized(sizeof(ipt_host_options), __VA_ARGS__)
@@ -657,7 +657,7 @@ IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_p
 IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
                                          ipt_plan **plan);
 
-/* The same for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+/* Creates the plan from a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_context *const *contexts, size_t count,
                                                const ipt_plan_desc *desc, ipt_plan **plan);
 #define ipt_plan_create_split(...) ipt_plan_create_split_sized(sizeof(ipt_plan_desc), __VA_ARGS__)
@@ -687,7 +687,7 @@ typedef struct ipt_storage {
  * and STORAGE (nothing has been written), INCOMPLETE (something has), OPENCL. */
 IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *storage);
 
-/* The same for a storage of storage_bytes bytes: see ipt_context_create_sized. */
+/* Executes on a storage of storage_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_plan_execute_storage_sized(size_t storage_bytes, ipt_plan *plan, const ipt_storage *storage);
 #define ipt_plan_execute_storage(...) ipt_plan_execute_storage_sized(sizeof(ipt_storage), __VA_ARGS__)
 
@@ -714,8 +714,8 @@ struct ipt_binary {
     size_t bytes;
 };
 
-/* Releases the programs that no plan of the context uses now. Otherwise the context keeps them for later plans. NULL is
- * fine. */
+/* Releases the programs that no plan of the context uses. Without this call the context retains them for later plans.
+ * NULL is fine. */
 IPT_API void ipt_context_trim(ipt_context *context);
 
 /* Writes the facts on which plans for this device depend, as lines of text for ipt_context_desc.profile. capacity is
@@ -754,12 +754,13 @@ IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t
  * included. Errors: INVALID_ARGUMENT (also if capacity is too small). */
 IPT_API ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes);
 
-/* Adds such a text to the context's wisdom. Plans of its shapes then follow the text, with IPT_MEASURE or without, and
- * measure nothing. Takes all of the text or nothing. Errors: INVALID_ARGUMENT (with the line's number and the fault;
- * also another version's text), UNSUPPORTED (another device's text), OUT_OF_MEMORY. */
+/* Adds the text of ipt_wisdom_export to the context's wisdom. Plans of its shapes then follow the text, with
+ * IPT_MEASURE or without, and measure nothing. Takes all of the text or nothing. Errors: INVALID_ARGUMENT (with the
+ * line's number and the fault; also another version's text), UNSUPPORTED (another device's text), OUT_OF_MEMORY. */
 IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text);
 
-/* The same to and from a file. Further error: INVALID_ARGUMENT if the file cannot be written or read. */
+/* Write the wisdom to a file, and add a file's wisdom. Further error: INVALID_ARGUMENT if the file cannot be written or
+ * read. */
 IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path);
 IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path);
 #endif
@@ -804,8 +805,8 @@ typedef struct ipt_heuristic_device {
     size_t local_bytes; /* local memory of a compute unit, all of which one work-group may take */
     size_t max_group;   /* largest number of work-items in a work-group */
     size_t simd_width;  /* work-items in a SIMD unit: 32 on NVIDIA devices, 64 on AMD's, 1 on CPUs */
-    size_t unit_items;  /* largest number of work-items in a compute unit; 0: 2048, as the papers' Tesla K20 */
-    size_t unit_groups; /* largest number of work-groups in a compute unit; 0: 16, as the K20 */
+    size_t unit_items;  /* largest number of work-items in a compute unit; 0: 2048, that of the papers' Tesla K20 */
+    size_t unit_groups; /* largest number of work-groups in a compute unit; 0: 16, that of the K20 */
 } ipt_heuristic_device;
 
 /* Chooses tile_m x tile_n elements for rows x cols elements of elem_size bytes. tile_m divides rows + pad_rows and
@@ -929,12 +930,12 @@ IPT_API const char *ipt_action_string(ipt_action action);
 #define IPT_CONJUGATE_A 4u /* dot (of x), gemv, gemm, trsm */
 #define IPT_CONJUGATE_B 8u /* gemm */
 #define IPT_UPPER 16u      /* trsm: A is upper, not lower */
-#define IPT_UNIT 32u       /* trsm: the diagonal of A is 1, whatever A holds there */
+#define IPT_UNIT 32u       /* trsm: the diagonal of A counts as 1, whatever its values */
 
 /* What an action does with an operand. */
 typedef enum ipt_access { IPT_READ = 1, IPT_WRITE = 2, IPT_READ_WRITE = 3 } ipt_access;
 
-/* Where the components of elements lie in an operand's buffer. A component is one value of the operand's type, q its
+/* The places of elements' components in an operand's buffer. A component is one value of the operand's type, q its
  * number i * cols + j. X(enumerator, name) */
 #define IPT_LAYOUT_LIST(X)                                                                                             \
     X(IPT_LAYOUT_ELEMENTS, "elements") /* one element after the other: e * stride + q. stride 0: rows * cols */        \
@@ -956,7 +957,7 @@ IPT_API const char *ipt_layout_string(ipt_layout layout);
     X(IPT_MODEL_ITEM, "item")               /* a work-item to an element, in local memory */                           \
     X(IPT_MODEL_MEMORY, "memory")           /* a work-item to an element, in the buffers themselves */                 \
     X(IPT_MODEL_GROUP, "group")             /* `lanes` neighbouring work-items to an element, in local memory */       \
-    X(IPT_MODEL_INTERLEAVED, "interleaved") /* the same, and neighbouring work-items have different elements */        \
+    X(IPT_MODEL_INTERLEAVED, "interleaved") /* as GROUP, but neighbouring work-items have different elements */        \
     X(IPT_MODEL_WORK_GROUP, "work-group")   /* a work-group to an element, in local memory */                          \
     X(IPT_MODEL_LARGE, "large")             /* a work-group to an element, in the buffers themselves */
 
@@ -993,7 +994,7 @@ typedef struct ipt_batch_desc {
                                   there */
     const char *functions;     /* OpenCL C before it, such as functions that it calls; NULL: none */
     const char *argument_type; /* the OpenCL C type of a: a number or vector of 32 bytes at most; NULL: no a. dot, gemv
-                                  and gemm take alpha and beta: they compute a.x * result + a.y * what was there. a is
+                                  and gemm take alpha and beta: they compute a.x * result + a.y * former value. a is
                                   float2 or double2; with complex a.xy and a.zw it is float4 or double4 */
     ipt_model model;
     size_t lanes;      /* for GROUP and INTERLEAVED: 2, 4, 8 ... work-items to an element; 0: chosen */
@@ -1013,7 +1014,7 @@ typedef struct ipt_batch ipt_batch;
  * CACHE_MISS, OPENCL. */
 IPT_API ipt_result ipt_batch_create(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch);
 
-/* The same for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+/* Creates the plan from a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *context, const ipt_batch_desc *desc,
                                           ipt_batch **batch);
 #define ipt_batch_create(...) ipt_batch_create_sized(sizeof(ipt_batch_desc), __VA_ARGS__)
@@ -1034,7 +1035,7 @@ IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, c
 IPT_API ipt_result ipt_batch_execute_host(ipt_batch *batch, void *const *memory, const void *argument,
                                           const ipt_host_options *options);
 
-/* The same for options of options_bytes bytes: see ipt_context_create_sized. */
+/* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_batch_execute_host_sized(size_t options_bytes, ipt_batch *batch, void *const *memory,
                                                 const void *argument, const ipt_host_options *options);
 #define ipt_batch_execute_host(...) ipt_batch_execute_host_sized(sizeof(ipt_host_options), __VA_ARGS__)
@@ -1064,15 +1065,16 @@ IPT_API void ipt_batch_destroy(ipt_batch *batch);
 #define IPT_MPI_DEVICE_AWARE 2u /* MPI reads and writes device memory: desc.address is set */
 
 /* A matrix of rows x cols elements. Rank p of P ranks holds some of its rows before, and some rows of the cols x rows
- * result after. All ranks pass the same numbers. */
+ * result after. All ranks pass equal numbers. */
 typedef struct ipt_mpi_desc {
     size_t rows, cols; /* elements, of the whole matrix */
     size_t elem_size;  /* bytes */
     size_t block;      /* rows of each rank: rank p holds rows p * block up to (p + 1) * block or the end. The last rank
                           with rows may hold fewer, later ranks hold none. 0: rows / P, rounded up. FFTW's distribution */
-    size_t block_out;  /* the same for the rows of the result. 0: cols / P, rounded up */
+    size_t block_out;  /* rows of the result of each rank, as block. 0: cols / P, rounded up */
     const size_t *row_counts; /* rows of each rank, P numbers of sum rows, instead of block. NULL: by block. Copied */
-    const size_t *col_counts; /* the same for the rows of the result, instead of block_out */
+    const size_t *col_counts; /* rows of the result of each rank, P numbers of sum cols, instead of block_out. NULL: by
+                                 block_out. Copied */
     unsigned flags;           /* IPT_MPI_BUFFERED ... */
     size_t max_workspace;     /* bytes beside the block for a rank's plans and messages. 0: 1 % of the largest block, at
                                  least 1 MiB. 1: as little as possible. IPT_MPI_BUFFERED adds a block */
@@ -1095,12 +1097,12 @@ typedef struct ipt_mpi_share {
 /* Computes what rank `rank` of `ranks` holds. Calls no MPI. Errors: INVALID_ARGUMENT. */
 IPT_API ipt_result ipt_mpi_share_of(const ipt_mpi_desc *desc, int ranks, int rank, ipt_mpi_share *share);
 
-/* The same for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+/* Computes the share from a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_mpi_share_of_sized(size_t desc_bytes, const ipt_mpi_desc *desc, int ranks, int rank,
                                           ipt_mpi_share *share);
 #define ipt_mpi_share_of(...) ipt_mpi_share_of_sized(sizeof(ipt_mpi_desc), __VA_ARGS__)
 
-/* A plan over ranks. It holds a duplicate of the communicator, whose errors return. */
+/* A plan over ranks. It owns a duplicate of the communicator, whose errors are returned. */
 typedef struct ipt_mpi_plan ipt_mpi_plan;
 
 /* Creates a plan: all ranks of the communicator call it, each with a context of its own device. Duplicates the
@@ -1111,7 +1113,7 @@ typedef struct ipt_mpi_plan ipt_mpi_plan;
 IPT_API ipt_result ipt_mpi_plan_create(ipt_context *context, MPI_Comm communicator, const ipt_mpi_desc *desc,
                                        ipt_mpi_plan **plan);
 
-/* The same for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+/* Creates the plan from a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *context, MPI_Comm communicator,
                                              const ipt_mpi_desc *desc, ipt_mpi_plan **plan);
 #define ipt_mpi_plan_create(context, communicator, ...)                                                                \
@@ -1128,20 +1130,20 @@ IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *con
  * INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, CANCELLED, UNSUPPORTED, MPI (unchanged); INCOMPLETE. */
 IPT_API ipt_result ipt_mpi_plan_execute_host(ipt_mpi_plan *plan, void *data, const ipt_host_options *options);
 
-/* The same for options of options_bytes bytes: see ipt_context_create_sized. */
+/* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_mpi_plan_execute_host_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
                                                    const ipt_host_options *options);
 #define ipt_mpi_plan_execute_host(plan, ...)                                                                           \
     ipt_mpi_plan_execute_host_sized(sizeof(ipt_host_options), plan, __VA_ARGS__)
 
-/* The same in a thread of its own: see ipt_plan_execute_host_async. MPI was initialised with MPI_THREAD_SERIALIZED, and
- * the program calls no MPI function until the execution ends, or with MPI_THREAD_MULTIPLE. A rank that cannot start
- * waits for the others, which then return its failure: UNSUPPORTED (a lower level; IPT_NO_THREADS on all ranks), or
- * OUT_OF_MEMORY. */
+/* Executes on host memory in a thread of its own: see ipt_plan_execute_host_async. MPI was initialised with
+ * MPI_THREAD_SERIALIZED, and the program calls no MPI function until the execution ends, or with MPI_THREAD_MULTIPLE. A
+ * rank that cannot start waits for the others, which then return its failure: UNSUPPORTED (a lower level;
+ * IPT_NO_THREADS on all ranks), or OUT_OF_MEMORY. */
 IPT_API ipt_result ipt_mpi_plan_execute_host_async(ipt_mpi_plan *plan, void *data, const ipt_host_options *options,
                                                    cl_event *event);
 
-/* The same for options of options_bytes bytes: see ipt_context_create_sized. */
+/* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
                                                          const ipt_host_options *options, cl_event *event);
 #define ipt_mpi_plan_execute_host_async(plan, data, ...)                                                               \
@@ -1156,7 +1158,7 @@ typedef struct ipt_mpi_buffer {
     const cl_event *wait_events;
 } ipt_mpi_buffer;
 
-/* The same for a block in device memory. Blocks until the result is there. Messages pass through pinned host memory, or
+/* Transposes a block in device memory. Blocks until the result is there. Messages pass through pinned host memory, or
  * with IPT_MPI_DEVICE_AWARE through device memory. UNSUPPORTED if desc.split is set: its devices share host memory. */
 IPT_API ipt_result ipt_mpi_plan_execute(ipt_mpi_plan *plan, const ipt_mpi_buffer *buffer,
                                         const ipt_host_options *options);
@@ -1192,7 +1194,7 @@ IPT_API void ipt_mpi_plan_destroy(ipt_mpi_plan *plan);
 #include "ipt_kernels.h"
 
 #if defined(_WIN32)
-/* As little of windows.h as may be, and no macros min and max. The program's own settings stay. */
+/* The least of windows.h, without macros min and max. The program's own settings stay. */
 #ifndef WIN32_LEAN_AND_MEAN
 #define WIN32_LEAN_AND_MEAN
 #define IPT__UNDEFINE_LEAN
@@ -1229,7 +1231,7 @@ int fsync(int file); /* hidden by strict C */
 #endif
 #endif
 
-/* Whether a process has the rights of the user whose environment it has: not if its file is setuid. */
+/* False in a setuid program: its environment belongs to a user with other rights. */
 #if defined(_WIN32)
 #define IPT__ENVIRONMENT_IS_OWN 1
 #else
@@ -1256,7 +1258,7 @@ int fsync(int file); /* hidden by strict C */
 #endif
 #endif
 
-/* Threads, for host matrices. */
+/* Threads for host matrices. */
 #ifndef IPT_NO_THREADS
 #if defined(_WIN32)
 typedef HANDLE ipt__thread;
@@ -1286,7 +1288,7 @@ typedef pthread_t ipt__thread;
 #define IPT__THREAD_LOCAL __thread
 #endif
 
-/* Sizes are printed with C99's %zu. mingw-w64's vsnprintf may be msvcrt's own, which does not know it. */
+/* Messages use C99's %zu. mingw-w64's vsnprintf may be msvcrt's, which lacks it. */
 #if defined(__MINGW32__)
 #define IPT__VSNPRINTF __mingw_vsnprintf
 #else
@@ -1302,8 +1304,8 @@ typedef pthread_t ipt__thread;
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
-/* For functions of failures, and those that run once for a context, a program, a plan or a host matrix: compilers keep
- * them small. */
+/* For functions that run rarely: on failures, or once for a context, program, plan or host matrix. Compilers make them
+ * small. */
 #define IPT__RARE __attribute__((cold))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: OpenCL 1.2 has no other */
@@ -1406,7 +1408,7 @@ static IPT__THREAD_LOCAL char ipt__error_text[4096];
 
 /* The proposal of the last failure. */
 typedef struct ipt__advice {
-    size_t enough; /* a value that would do; 0: none */
+    size_t enough; /* a value that suffices; 0: none */
     size_t limit;  /* the field of ipt_plan_desc, by its offset */
     size_t begin;  /* of the proposal in the text */
 } ipt__advice;
@@ -1439,8 +1441,8 @@ static IPT__RARE ipt_result ipt__advise(size_t limit, size_t enough)
     return IPT_ERROR_UNSUPPORTED;
 }
 
-/* The errors of OpenCL up to 3.0 and of extensions that ipt may meet. Numbers, because older headers lack some
- * names. */
+/* The errors of OpenCL up to 3.0, and of extensions that drivers have. Numbers, because older headers lack some names.
+ */
 #define IPT__CL_ERROR_LIST(X)                                                                                          \
     X(CL_DEVICE_NOT_FOUND, -1)                                                                                         \
     X(CL_DEVICE_NOT_AVAILABLE, -2)                                                                                     \
@@ -1576,8 +1578,9 @@ static IPT__RARE ipt_result ipt__fail_null(const char *name)
     return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is NULL", name);
 }
 
-/* Copies a desc of given_bytes bytes, as the program's header declares it, to one of this library's size. What the
- * program's lacks is zero; what this library's lacks has to be zero. name: of the parameter. */
+/* Copies a desc of given_bytes bytes, as the program's header declares it, to a desc of this library's size. Fields
+ * that the program's header lacks become zero. Fields that this library lacks must be zero. name: the parameter's name.
+ */
 static ipt_result ipt__take_desc(void *taken, size_t taken_bytes, const void *given, size_t given_bytes,
                                  const char *name)
 {
@@ -1596,7 +1599,7 @@ static ipt_result ipt__take_desc(void *taken, size_t taken_bytes, const void *gi
 /* >>base/paths                                                                                                       */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Names of files and variables of the environment: UTF-8 on every system. */
+/* File names and environment variables: UTF-8 on every system. */
 
 #if defined(_WIN32)
 enum { IPT__WIDE_PATH = 4096 };
@@ -1613,7 +1616,7 @@ static int ipt__path_narrow(const wchar_t *wide, char *path, size_t capacity)
 }
 #endif
 
-/* Returns a variable of the environment, which may be in `value`, or NULL. A value that is too long is "". */
+/* Returns an environment variable, or NULL. `value` has room for it. A value that is too long becomes "". */
 static const char *ipt__environment(const char *name, char *value, size_t capacity)
 {
 #if defined(_WIN32)
@@ -1740,8 +1743,7 @@ static ipt__entry_points ipt__cl;
 static IPT_LOCK_TYPE ipt__load_lock = IPT_LOCK_STATIC;
 static int ipt__loaded;
 
-/* Where systems have OpenCL, most usual first. Vendors of Android's devices put it in folders of their own, under names
- * of their own. */
+/* The names of OpenCL's library, the most usual first. Android's vendors have folders and names of their own. */
 static const char *const ipt__libraries[] = {
 #if defined(_WIN32)
     "OpenCL.dll"
@@ -1797,7 +1799,7 @@ static int ipt__library_find(void *library, const char *name, void *pointer, siz
 #else
     void *const found = dlsym(library, name);
 #endif
-    memcpy(pointer, &found, pointer_bytes); /* C has no cast from a pointer to an object to one to a function */
+    memcpy(pointer, &found, pointer_bytes); /* C cannot cast an object's pointer to a function's pointer */
     return found != NULL;
 }
 
@@ -1850,7 +1852,7 @@ static ipt_result ipt__load(void)
 
 /* Arithmetic. */
 
-/* OpenCL counts bytes in 64 bits even on hosts of 32 bits. */
+/* A device counts bytes in 64 bits, even on a host with 32 bits. */
 static size_t ipt__size_of(cl_ulong bytes)
 {
     return bytes < (size_t)-1 ? (size_t)bytes : (size_t)-1;
@@ -1892,8 +1894,7 @@ static size_t ipt__unit_bytes(size_t bytes)
 }
 
 /* Multiply-and-shift constants for floor(n / d), exact for n < 2^(bits - 1), with bits 32 or 64. With l = ceil(log2 d),
- * the constants are ceil(2^(bits - 1 + l) / d) and l - 1. d = 1 has none: magic 0 stands for it, and for d = 0, an
- * unused divisor. */
+ * they are ceil(2^(bits - 1 + l) / d) and l - 1. Magic 0 stands for d = 1, and for an unused divisor 0. */
 static void ipt__divider(cl_ulong d, unsigned bits, cl_ulong *magic, cl_uint *shift)
 {
     cl_ulong remainder = 0, quotient = 0;
@@ -2032,7 +2033,7 @@ static ipt_result ipt__tiles_by_range(size_t rows, size_t cols, size_t local, si
                      first_m, first_n, local);
 }
 
-/* Lists the divisors of n in [first, end), ascending. A list of 1 if there are none. Returns their number. */
+/* Lists the divisors of n in [first, end), ascending; 1 alone if there are none. Returns their number. */
 static IPT__RARE size_t ipt__divisors_within(size_t n, size_t first, size_t end, cl_ushort *found)
 {
     size_t count = 0, d;
@@ -2168,7 +2169,7 @@ IPT_API ipt_sequence ipt_heuristic_sequence(const ipt_heuristic_device *device, 
 
 IPT_API double ipt_heuristic_throughput(const double *stage_throughputs, size_t count)
 {
-    double time = 0; /* of a unit of data */
+    double time = 0; /* time of a unit of data */
     size_t i;
     if (!stage_throughputs)
         return 0;
@@ -2240,7 +2241,8 @@ IPT_API void ipt_heuristic_group_shape(size_t group_size, size_t elem_size, size
     *y = *x != 0;
     if (!*x)
         return;
-    /* The least number of elements whose bytes are a multiple of so many: elem_size's power of two decides. */
+    /* The smallest number of elements whose bytes are a multiple of IPT__COALESCED_BYTES. The power of two in elem_size
+     * decides. */
     step = IPT__COALESCED_BYTES / ipt__min(IPT__COALESCED_BYTES, elem_size & (~elem_size + 1));
     for (d = 1; d <= group_size / d; ++d)
         if (group_size % d == 0) {
@@ -2314,8 +2316,8 @@ static const char *ipt__text_next(const char *at)
     return at;
 }
 
-/* The end of the comment or literal that begins at `at`, which is its last character's successor. Returns `at` if none
- * begins there, NULL if the text ends first, or a literal's line. */
+/* Returns the end of the comment or literal that begins at `at`: the character after it. Returns `at` if none begins
+ * there. Returns NULL if the text, or a literal's line, ends first. */
 static const char *ipt__text_skip(const char *at)
 {
     const char quote = *at == '"' || *at == '\'' ? *at : 0, *next = ipt__text_next(at);
@@ -2342,7 +2344,7 @@ static const char *ipt__text_skip(const char *at)
     return NULL;
 }
 
-/* What in a text would change the program's text around it. NULL: nothing. expression: it is on one line and within
+/* Returns what in a text would change the program around it; NULL: nothing. expression: the text is one line within
  * parentheses, else statements within braces. The compiler reports other mistakes. */
 static IPT__RARE const char *ipt__text_escapes(const char *text, int expression)
 {
@@ -2374,15 +2376,15 @@ static IPT__RARE const char *ipt__text_escapes(const char *text, int expression)
     return expression ? "')' before its '('" : "'}' before its '{'";
 }
 
-/* The length of a prefix that a word has, or 0. */
+/* The length of a word's prefix, or 0 if the word does not have it. */
 static size_t ipt__word_begins(const char *word, size_t length, const char *prefix)
 {
     const size_t bytes = strlen(prefix);
     return length >= bytes && !strncmp(word, prefix, bytes) ? bytes : 0;
 }
 
-/* What a word of OpenCL C needs, as a bit: a type, a conversion to it, a constant of it. A pointer to `half` and its
- * size need nothing, so `half` alone is left to ipt__text_needs. */
+/* The extension that a word of OpenCL C needs, as a bit: the word is a type, a conversion to it or a constant of it. A
+ * pointer to `half` and its size need nothing, so ipt__text_needs handles `half`. */
 static unsigned ipt__word_needs(const char *word, size_t length)
 {
     const char last = word[length - 1];
@@ -2420,8 +2422,8 @@ static int ipt__half_is_unused(const char *text, const char *word)
     return *after == '*' || (word - text >= 6 && !strncmp(word - 6, "sizeof", 6));
 }
 
-/* What an expression or a type needs, as bits. *first (may be NULL): the first word among missing types; *length: its
- * length. */
+/* The extensions that an expression or a type needs, as bits. *first (may be NULL): the first word among missing types;
+ * *length: its length. */
 static unsigned ipt__text_needs(const char *text, unsigned missing, const char **first, size_t *length)
 {
     const char *at = text;
@@ -2462,8 +2464,9 @@ typedef struct ipt__params {
 #define IPT__PARAM_FIELD(field, macro, minimum, maximum, meaning) cl_uint field;
     IPT_PARAM_LIST(IPT__PARAM_FIELD)
     const char *expression, *expression_type; /* valid if apply is not 0 */
-    const char *argument_type;                /* of the expression's argument; valid if apply is 2, else NULL */
-    const char *operands, *action; /* of a batch plan: definitions, which have the action's hash, and text; else NULL */
+    const char *argument_type;                /* type of the expression's argument; valid if apply is 2, else NULL */
+    const char *operands,
+        *action; /* batch plans: definitions with the action's hash, and the action's text; else NULL */
 } ipt__params;
 
 typedef enum ipt__kernel_id {
@@ -2487,7 +2490,7 @@ typedef char ipt__arguments_are_aligned[offsetof(ipt__alignment, value) == sizeo
 enum {
     IPT__BYTES = 63,
     IPT__DIVISOR = 64,
-    IPT__BY_INDEX = 128, /* of dividends with index_bits bits */
+    IPT__BY_INDEX = 128, /* constants for dividends of index_bits bits */
     IPT__DIVISOR_32 = IPT__DIVISOR,
     IPT__DIVISOR_64 = IPT__DIVISOR,
     IPT__DIVISOR_index = IPT__DIVISOR | IPT__BY_INDEX
@@ -2521,7 +2524,7 @@ IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 #define IPT__TEXT(text) , text
 #endif
 
-/* A part of programs' texts: its file, for build logs, and the hash of its text. */
+/* A part of a program's text: its file's name, for build logs, and the hash of its text. */
 typedef struct ipt__part {
     const char *file, *hash;
     IPT__TEXT_FIELD
@@ -2537,16 +2540,16 @@ static const ipt__part ipt__parts[] = {
 #define IPT__PART_BIT(part) | 1u << IPT__PART_##part
 
 typedef struct ipt__kernel_info {
-    const char *name;      /* of the OpenCL kernel */
-    ipt__part own;         /* its own file */
-    unsigned parts;        /* bits of those that the file includes */
-    const char *arguments; /* their list as OpenCL C */
+    const char *name;      /* name of the OpenCL kernel */
+    ipt__part own;         /* the file that defines the kernel */
+    unsigned parts;        /* bits of the parts that the file includes */
+    const char *arguments; /* the parameter list in OpenCL C */
     const unsigned char *argument_bytes;
     cl_uint argument_count;
-    size_t arguments_bytes; /* of their struct */
+    size_t arguments_bytes; /* bytes of the arguments' struct */
     cl_uint memories;       /* number of buffers before the arguments */
     int local;              /* a local-memory argument precedes the arguments */
-    unsigned uses;          /* parameters on which its text depends */
+    unsigned uses;          /* bits of the parameters on which its text depends */
 } ipt__kernel_info;
 
 static const ipt__kernel_info ipt__kernels[] = {
@@ -2594,7 +2597,7 @@ static IPT__RARE int ipt__params_reduce(ipt__params *params, unsigned uses)
     return good;
 }
 
-/* Lets a program apply the plan's expression to each element, if `applies`. */
+/* Sets the parameters of a program that applies the plan's expression to each element, if `applies`. */
 static void ipt__params_apply(ipt__params *params, const ipt_plan_desc *desc, int applies)
 {
     params->apply = !applies ? 0 : desc->expression_argument ? 2 : 1;
@@ -2641,7 +2644,8 @@ static IPT__RARE void ipt__params_print(ipt__text *out, const ipt__params *param
         }
 }
 
-/* Adds the same and the expression, for people and for keys: a comment could end within an expression. */
+/* Adds the numbers and the expression, for messages and keys. (Program texts have only the numbers in a comment, which
+ * an expression could end.) */
 static IPT__RARE void ipt__params_describe(ipt__text *out, const ipt__params *params, unsigned uses)
 {
     ipt__params_print(out, params, uses);
@@ -2664,8 +2668,8 @@ static IPT__RARE void ipt__expression_print(ipt__text *out, const ipt__params *p
         ipt__text_add(out, "#define IPT_EXPRESSION_ARGUMENT_TYPE %s\n", params->argument_type);
 }
 
-/* Adds the head of a program's text. It determines the text: it has the hash of the kernel's file and of the parts that
- * it includes. So an edit of another part leaves the program's key as it is. */
+/* Adds the head of a program's text. The head determines the text: it has the hashes of the kernel's file and of the
+ * included parts. So an edit of another part does not change the program's key. */
 static IPT__RARE void ipt__source_print_head(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
 {
     const ipt__kernel_info *const kernel = &ipt__kernels[id];
@@ -2719,23 +2723,18 @@ static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const
 
 /* Cache entries: keys, checksums, bytes. */
 
-/* An entry holds one program, or the facts measured about a device. It is a file or lies in memory. Numbers are
- * little-endian. Offset, size and content:
- * - 0, 8 bytes: IPT__ENTRY_MAGIC
- * - 8, 4 bytes: IPT__ENTRY_FORMAT
- * - 12, 4 bytes: length of the key, K
- * - 16, 8 bytes: length of the payload, P
- * - 24, 32 bytes: SHA-256 of the 24 bytes before and of all bytes after
- * - 56, K bytes: the key, which names everything on which the payload depends
- * - 56 + K, P bytes: the payload
- * A program's payload holds its residency, the size of its sub-groups and its code. The first two take 4 bytes each; 0
- * means not measured. The device's compiler or another one made the code. */
+/* An entry has one program, or the facts measured about a device. It is a file or a block of memory. Numbers are
+ * little-endian. Offset, size and content: - 0, 8 bytes: IPT__ENTRY_MAGIC - 8, 4 bytes: IPT__ENTRY_FORMAT - 12, 4
+ * bytes: length of the key, K - 16, 8 bytes: length of the payload, P - 24, 32 bytes: SHA-256 of the 24 bytes before
+ * and of all bytes after - 56, K bytes: the key, which names everything on which the payload depends - 56 + K, P bytes:
+ * the payload A program's payload has its residency, the size of its sub-groups and its code. The first two take 4
+ * bytes each; 0 means not measured. The code comes from the device's compiler or from another one. */
 #define IPT__ENTRY_MAGIC "iptcache"
 enum {
     IPT__ENTRY_FORMAT = 1,
     IPT__ENTRY_SUM = 24,
     IPT__ENTRY_HEAD = 56,
-    IPT__ENTRY_FACTS = 8,     /* residency and sub-groups, before a program's code */
+    IPT__ENTRY_FACTS = 8,     /* bytes of residency and sub-groups, before a program's code */
     IPT__NAME_DIGITS = 32,    /* hexadecimal digits of the key's hash in a file's name */
     IPT__ENTRY_NAME = 37,     /* bytes of a file's name, with the terminating zero */
     IPT__ENTRY_MOST = 1 << 26 /* bytes of the longest entry; ipt reads no longer file */
@@ -2862,7 +2861,7 @@ static void ipt__entry_sum(const unsigned char *entry, size_t bytes, unsigned ch
     ipt__hash_end(&hash, sum);
 }
 
-/* Writes head and key of an entry whose payload is in its place. */
+/* Writes the head and the key before an entry's payload. */
 static void ipt__entry_seal(unsigned char *entry, const char *key, size_t payload_bytes)
 {
     const size_t key_bytes = strlen(key);
@@ -2899,30 +2898,29 @@ enum {
     IPT__CACHE_LIMIT = 1 << 28, /* bytes */
     IPT__WAIT_POLLS = 1 << 20,  /* about a second */
     IPT__PROBE_POLLS = 1 << 12, /* some milliseconds */
-    IPT__COUNTS = 4,            /* counts of resident work-groups, while the result looks too low */
-    IPT__FINISH_BYTES = 65536,  /* of the buffer of launches without work */
+    IPT__COUNTS = 4,            /* attempts to count resident work-groups, while the result looks too low */
+    IPT__FINISH_BYTES = 65536,  /* buffer of launches without work */
     IPT__NO_CHUNKS = 1,         /* value of chunk_bytes: no chunk works */
-    IPT__CONTROL_WORDS = 4,     /* before the counters; as in panel.cl */
+    IPT__CONTROL_WORDS = 4,     /* words before the counters, as in panel.cl */
     /* Local memory of a panel's chunk. On a large GPU two large chunks and the kernel's other needs fit a compute unit,
-     * in work-groups of 512. (Three of 73728 bytes with 256 were 2 % slower.) Other devices use at most the smaller
-     * size. */
+     * in work-groups of 512. Other devices use at most the smaller size. See "Chunks" in notebook.md. */
     IPT__CHUNK_BYTES_LARGE = 110592,
     IPT__CHUNK_GROUP_LARGE = 512,
     IPT__CHUNK_BYTES = 32768,
     /* NVIDIA's compute units have as many bytes of registers as of local memory. With two work-groups of 256, a
-     * work-item has 128 registers, and holds vectors of 4. */
+     * work-item has 128 registers. So it can store vectors of a panel in registers. */
     IPT__HELD_VECTORS = 18,
     IPT__HELD_GROUPS = 2,
-    /* The same for the band exchange on NVIDIA's GPUs: five small chunks, of which some move while others wait. (Two of
-     * 110592 bytes took 2 to 6 % longer on an H200.) */
+    /* Local memory of a chunk of the band exchange on NVIDIA's GPUs. Five small chunks fit a compute unit: some move
+     * while others wait. See "Chunks" in notebook.md. */
     IPT__BAND_CHUNK_BYTES = 44032,
     IPT__BAND_CHUNK_BYTES_LARGE = 73728, /* where a compute unit has fewer than IPT__BAND_GROUPS work-groups */
-    IPT__WAVES_COLUMNS = 32,             /* a tile's, of which stripes and pieces are made */
+    IPT__WAVES_COLUMNS = 32,             /* columns of a tile, of which stripes and pieces are made */
     IPT__BAND_GROUPS = 4,                /* work-groups of a compute unit, as of resident_others */
-    IPT__SWAP_SHORT_BYTES = 3 << 20,     /* largest square of units below a word that swaps tiles */
-    IPT__SWAP_BYTES = 163840,            /* the same for two tiles */
-    IPT__SWAP_SIDE_LEAST = 40,           /* of tiles that turn, where larger ones do not fit */
-    IPT__SWAP_SIDE_TURNED = 48,          /* the same where larger ones are too few */
+    IPT__SWAP_SHORT_BYTES = 3 << 20,     /* largest square with units below a word whose tiles are swapped */
+    IPT__SWAP_BYTES = 163840,            /* local memory of tiles on NVIDIA's GPUs */
+    IPT__SWAP_SIDE_LEAST = 40,           /* side of tiles that rotate, where larger ones do not fit */
+    IPT__SWAP_SIDE_TURNED = 48,          /* side of tiles that rotate, where larger ones are too few */
     IPT__SWAP_SIDE_LARGE = 120, /* a row and the sectors at its ends are a whole number of lines of work-items */
     IPT__SWAP_GROUP_LARGE = 512,
     IPT__PACK_BYTES = 32768, /* for small instances; ipt__pack_choose has more for NVIDIA's GPUs */
@@ -2936,8 +2934,8 @@ enum {
     X(int, cpu, 0, 1)             /* the device type has the CPU bit: one work-item per chain */                       \
     X(int, cooperative, 0, 1)     /* work-groups may wait for one another: GPU bit without CPU bit */                  \
     X(int, nvidia, 0, 2)          /* inline PTX works; 2: of compute capability 8.0; 0: it does not */                 \
-    X(int, memory_model, 0, 3)    /* values of these kernel parameters: the best that the device has */                \
-    X(int, sub_group, 0, 3)       /* their kind: 1 NVIDIA's, 2 cl_khr_subgroups, 3 Intel's; 0: none */                 \
+    X(int, memory_model, 0, 3)    /* value of the kernel parameter: the best that the device supports */               \
+    X(int, sub_group, 0, 3)       /* kind of sub-groups: 1 NVIDIA's, 2 cl_khr_subgroups, 3 Intel's; 0: none */         \
     X(size_t, lanes, 0, 1024)     /* expected work-items in a sub-group, before a program has run */                   \
     X(int, standard, 12, 30)      /* OpenCL C for programs that need 2.0: 20, 30; 12: none */                          \
     X(size_t, group_size, 1, 256) /* a power of two, of work-items in a work-group: 256 if the device takes it */      \
@@ -2954,7 +2952,7 @@ enum {
 typedef struct ipt__limits {
 #define IPT__LIMIT_FIELD(type, field, minimum, maximum) type field;
     IPT__LIMIT_LIST(IPT__LIMIT_FIELD)
-    size_t held_vectors; /* of a panel, that a work-item has registers for, beside local memory: follows from nvidia */
+    size_t held_vectors; /* vectors of a panel that a work-item stores in registers: follows from nvidia */
 } ipt__limits;
 
 /* Measured on NVIDIA's GPUs only: others may have fewer registers. */
@@ -3171,7 +3169,7 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
 /* A program, built unless the context has no device. Its context owns it. */
 typedef struct ipt__program {
     struct ipt__program *next;
-    size_t references; /* held by plans; ipt_context_trim releases programs without any */
+    size_t references; /* number of plans that use it; ipt_context_trim releases programs without any */
     ipt__kernel_id id;
     ipt__params params;
     cl_program program;
@@ -3217,16 +3215,16 @@ enum {
 };
 
 struct ipt_context {
-    IPT_LOCK_TYPE build_lock; /* held while a program is made, so that no two plans build the same; taken before lock */
+    IPT_LOCK_TYPE build_lock; /* locked while a program is built, so that no two plans build it; before lock */
     IPT_LOCK_TYPE lock;       /* guards references, programs, wisdom and pinned memory */
-    size_t references;        /* the caller's, and one per plan */
+    size_t references;        /* of the caller, and one per plan */
     ipt__program *programs;
     ipt__wisdom *wisdom;
     ipt__pinned *pinned;
     cl_context context; /* NULL: a context for planning only */
     cl_device_id device;
     cl_command_queue queue;   /* in-order; writes workspaces first, times plans, serves host matrices */
-    IPT_LOCK_TYPE queue_lock; /* held while a plan in the making waits for its commands in queue; taken last */
+    IPT_LOCK_TYPE queue_lock; /* locked while a new plan waits for its commands in queue; after all other locks */
     ipt__limits limits;
     ipt_allocator allocator;
     ipt_logger logger;
@@ -3235,7 +3233,7 @@ struct ipt_context {
     size_t allocation;   /* largest buffer in bytes that the device promises to accept; 0: unknown. Some accept more */
     int finishes_late;   /* the device finishes compiling a program at its first launch */
     int forgets_failure; /* commands start although a failed event has ended a command that they wait for */
-    int mixes_grids;     /* a kernel that runs twice at once with grids of different sizes ends the process */
+    int mixes_grids;     /* two executions of a kernel at once, with grids of different sizes, end the process */
     int takes_bitcode;   /* the device accepts LLVM bitcode for spir64 */
     int has_half;        /* the compiler supports half; 1 without a device */
     int has_double;
@@ -3246,9 +3244,10 @@ struct ipt_context {
     size_t binary_count;
     char *cache_dir; /* NULL: no disk cache */
     size_t cache_limit;
-    IPT_LOCK_TYPE probe_lock; /* held while a kernel class runs for measurement: two at once would count wrong */
+    IPT_LOCK_TYPE probe_lock; /* locked during a measurement: two at once would count wrong */
     ipt__findings found;      /* guarded by probe_lock */
-    int chunk_is_guess;       /* found.chunk_bytes comes from a failed launch: not for other contexts. probe_lock */
+    int chunk_is_guess; /* found.chunk_bytes comes from a failed launch, so the cache does not store it. Guarded by
+                           probe_lock */
     IPT_LOCK_TYPE cooperative_lock; /* guards cooperative_last */
     cl_event cooperative_last;      /* of the last cooperative launch, on which the next one waits */
 };
@@ -3268,7 +3267,7 @@ static void ipt__default_free(void *pointer, void *user)
 /* Returns zeroed memory, or NULL with the error text set. */
 static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
 {
-    /* The system's zero pages take memory only where they are written: calloc, not memset. */
+    /* calloc: the system's zero pages take memory only once they are written. */
     const int own = allocator->alloc == ipt__default_alloc;
     void *const memory = own ? calloc(1, bytes) : allocator->alloc(bytes, allocator->user);
     if (memory && !own)
@@ -3423,7 +3422,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     }
     limits->held_vectors = ipt__held_vectors(limits);
     ipt__read_model(device, extensions, major * 10 + minor, limits);
-    if (pocl && limits->sub_group >= 2) /* PoCL makes them of work-groups; 5.0 and 6.0 computed wrong results */
+    if (pocl && limits->sub_group >= 2) /* PoCL emulates sub-groups by work-groups, with wrong results (5.0, 6.0) */
         limits->sub_group = 0;
     limits->compute_units = ipt__max(units, 1);
     limits->largest_group = ipt__max(group, 1);
@@ -3437,7 +3436,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     if (limits->local_memory < 1024)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has %zu bytes of local memory: 1024 are needed",
                          (size_t)local);
-    /* The limits of a profile. More is of no use. */
+    /* The limits of a profile, which larger values do not change. */
     limits->local_memory = ipt__min(limits->local_memory, (size_t)1 << 30);
     limits->largest_group = ipt__min(limits->largest_group, (size_t)1 << 20);
     limits->compute_units = ipt__min(limits->compute_units, (size_t)1 << 20);
@@ -3453,7 +3452,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
 
 enum {
     IPT__PATH_BYTES = 1024,
-    IPT__PATH_REST = 80,      /* of these for the names in a folder */
+    IPT__PATH_REST = 80,      /* bytes of a path for the names in a folder */
     IPT__STALE_SECONDS = 3600 /* age at which a temporary file counts as abandoned */
 };
 
@@ -3498,7 +3497,7 @@ static const char *ipt__file_make_folder(const char *path)
     return CreateDirectoryW(wide, NULL) || GetLastError() == ERROR_ALREADY_EXISTS ? NULL : "it could not be created";
 }
 
-/* On Windows a user's folders keep others out by default. */
+/* On Windows a user's folders exclude other users by default. */
 static const char *ipt__file_check_folder(const char *path)
 {
     wchar_t wide[IPT__WIDE_PATH];
@@ -3868,7 +3867,7 @@ static void ipt__folder_clean(const ipt_context *context)
         qsort(found, count, sizeof *found, ipt__listed_before);
     for (i = 0; i < count && all > (double)context->cache_limit; ++i) {
         ipt__folder_remove(context->cache_dir, found[i].name, 0);
-        all -= found[i].bytes; /* even if removal fails: then it is not an entry, or another process removed it */
+        all -= found[i].bytes; /* also if removal fails: the file is no entry, or another process removed it */
     }
     ipt__release(&context->allocator, found);
 }
@@ -4082,7 +4081,7 @@ static IPT__RARE void ipt__findings_load(ipt_context *context)
     ipt__release(&context->allocator, entry.owned);
 }
 
-/* The caller holds probe_lock. */
+/* The caller has locked probe_lock. */
 static void ipt__findings_store(const ipt_context *context)
 {
     char key[IPT__KEY_BYTES];
@@ -4265,7 +4264,7 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
     context->has_half = context->has_double = 1; /* the profile does not record them */
     for (i = 0; i < IPT__FACT_COUNT; ++i) {
         const ipt__fact *const fact = &ipt__facts[i];
-        const int power = !strcmp(fact->name, "group_size"); /* halves of it are whole, as kernels need them */
+        const int power = !strcmp(fact->name, "group_size"); /* kernels halve it repeatedly */
         ipt__print(expected, sizeof expected, "%.19s and a %s from %u to %u", fact->name,
                    power ? "power of two" : "number", (unsigned)fact->minimum, (unsigned)fact->maximum);
         *line = 0;
@@ -4386,7 +4385,7 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
     if (!desc->cache_dir && wanted && !strcmp(wanted, "none"))
         wanted = ""; /* Windows has no empty variables */
     if (!desc->cache_dir && !IPT__ENVIRONMENT_IS_OWN)
-        wanted = ""; /* setuid: the environment belongs to another user than the files */
+        wanted = ""; /* setuid: the environment is another user's */
     if (!wanted) {
         ipt__folder_default(folder, sizeof folder);
         wanted = folder;
@@ -4564,8 +4563,8 @@ static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__para
     }
 }
 
-/* Sets the arguments of a kernel; the second memory and local_bytes if it has them. set: arguments that it has; NULL:
- * none. Equal ones are not set again. */
+/* Sets the arguments of a kernel, with the second memory and local_bytes if it takes them. set: the arguments of the
+ * last call, of which equal ones are not set again; NULL: none. */
 static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, const cl_mem memories[2],
                                  size_t local_bytes, const void *arguments, const void *set)
 {
@@ -4580,8 +4579,8 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     return error;
 }
 
-/* Sets the argument of a program's expression, if it has one. NULL: some value, so that the kernel can be launched. It
- * is not 0: the expression may divide by it. */
+/* Sets the argument of a program's expression, if it has one. NULL: a value other than 0, by which the expression may
+ * divide, so that the kernel can be launched. */
 static cl_int ipt__set_expression_argument(cl_kernel kernel, const ipt__program *program, const void *value)
 {
     static const cl_uint some[4] = {0x01010101, 0x01010101, 0x01010101, 0x01010101};
@@ -4684,8 +4683,7 @@ static unsigned char *ipt__program_code(ipt_context *context, const ipt__program
     cl_device_id devices[64];
     size_t sizes[64], count, i;
     unsigned char *pointers[64], *code;
-    /* An action of a batch, which may take indices or lengths of loops from its operands, runs on none that are made
-     * up. */
+    /* A batch's action may take indices or loop lengths from its operands: never run it on made-up operands. */
     if (context->finishes_late && !program->params.operands && !ipt__program_finish(context, program))
         return NULL;
     if (ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_DEVICES, sizeof devices, devices, &count))
@@ -4729,7 +4727,7 @@ static unsigned char *ipt__program_entry(ipt_context *context, const ipt__progra
             memcpy(entry + payload + IPT__ENTRY_FACTS, code, code_bytes);
     } else {
         entry = ipt__program_code(context, program, payload + IPT__ENTRY_FACTS, bytes);
-        /* A count taken while other work occupied the device would be wrong for ever. */
+        /* Do not store a low count: other work may have occupied the device. */
         if (!limits->resident_groups && program->resident % limits->compute_units == 0)
             resident = program->resident;
         lanes = program->lanes;
@@ -4774,7 +4772,7 @@ static int ipt__target_next(const ipt_context *context, int which, char target[6
     case 2: /* the device's name begins with the processor's: "gfx90a:sramecc+:xnack-" */
         strcpy(target, "amdgcn:");
         return sscanf(context->device_text, "device %40[a-z0-9]", target + 7) == 1 && !strncmp(target + 7, "gfx", 3);
-    default: /* code for older devices runs, too */
+    default: /* code for older devices also runs */
         sprintf(target, "ptx:sm_%d", ptx);
         return ptx < 30 ? -1 : 1;
     }
@@ -4854,7 +4852,7 @@ static int ipt__program_load(ipt_context *context, ipt__program *program)
     if (loaded) {
         ipt__log(context, "loaded %s%s%s", ipt__kernels[program->id].name, which > 0 ? " for " : "",
                  which > 0 ? target : "");
-        if (which > 0) /* the device's own code loads faster next time */
+        if (which > 0) /* store the device's own code, which loads faster next time */
             ipt__program_store(context, program);
     }
     return loaded;
@@ -4886,7 +4884,7 @@ static IPT__RARE ipt_result ipt__program_compile(ipt_context *context, ipt__prog
 
 #else
 
-/* Where the line behind a kernel's work-group size begins in PTX; 0: it is no such text. */
+/* The offset of the line after a kernel's work-group size in PTX; 0: the text has none. */
 static size_t ipt__ptx_directives(const unsigned char *ptx, size_t bytes)
 {
     static const char size[] = "\n.reqntid ";
@@ -4900,10 +4898,9 @@ static size_t ipt__ptx_directives(const unsigned char *ptx, size_t bytes)
     return end < bytes ? end + 1 : 0;
 }
 
-/* Limits the registers of work-items to what the program's groups_at_once leaves, or those of a panel in registers.
- * OpenCL C has no word for it, and NVIDIA's option -cl-nv-maxrregcount changed nothing (driver 580): the line goes into
- * the driver's PTX. An H200 then ran five work-groups of the band exchange where it had run three, and took a sixth
- * less time. */
+/* Limits the registers of a work-item, so that a compute unit runs groups_at_once work-groups, or IPT__HELD_GROUPS of a
+ * panel in registers. OpenCL C has no attribute for it, and NVIDIA's driver ignores -cl-nv-maxrregcount. So the limit
+ * becomes a line in the driver's PTX. See "Limited registers" in notebook.md. */
 static void ipt__program_limit_registers(ipt_context *context, ipt__program *program)
 {
     char line[32];
@@ -4995,7 +4992,7 @@ static char *ipt__copy_texts(const ipt_allocator *allocator, ipt__params *params
     return copy;
 }
 
-/* The program that the context has for a kernel and params, with a hold of it; NULL: it has none. */
+/* Returns the context's program for a kernel and params with a new reference; NULL: the context has none. */
 static ipt__program *ipt__program_find(ipt_context *context, ipt__kernel_id id, const ipt__params *params)
 {
     ipt__program *program;
@@ -5009,7 +5006,7 @@ static ipt__program *ipt__program_find(ipt_context *context, ipt__kernel_id id, 
     return program;
 }
 
-/* Makes a program that the context does not have, with a hold of it, and adds it to the context's. */
+/* Makes a program with one reference, and adds it to the context. */
 static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_id id, const ipt__params *params,
                                              int cache_only, ipt__program **added)
 {
@@ -5037,8 +5034,8 @@ static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_i
     return IPT_SUCCESS;
 }
 
-/* The program of a kernel for params, made unless the context has it. The caller holds it until ipt__program_drop.
- * While one thread builds, others find, drop and trim programs: a driver's compiler may take seconds. */
+/* Returns the program of a kernel for params with a new reference. Makes it unless the context has it. Other threads
+ * may find, drop and trim programs meanwhile: a driver's compiler may take seconds. */
 static IPT__RARE ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, const ipt__params *params,
                                              int cache_only, ipt__program **found)
 {
@@ -5047,7 +5044,7 @@ static IPT__RARE ipt_result ipt__program_get(ipt_context *context, ipt__kernel_i
     if (*found)
         return IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&context->build_lock);
-    *found = ipt__program_find(context, id, params); /* another thread may have built it meanwhile */
+    *found = ipt__program_find(context, id, params); /* another thread may have built it */
     if (!*found)
         result = ipt__program_add(context, id, params, cache_only, found);
     IPT_LOCK_RELEASE(&context->build_lock);
@@ -5285,12 +5282,9 @@ static cl_uint ipt__reversed_param(int runs, int columns)
     return (runs ? 1u : 0u) | (columns ? 2u : 0u);
 }
 
-/* The work-groups of the band exchange that a compute unit shall run at a time. On an H200, five of 256 work-items were
- * the fastest for elements of 4 bytes, three for blocks of words, and four for others. Runs that are stored backwards
- * need more registers. Blocks of single bytes: three took 7 to 13 % longer than two (turned and antitransposed, 1 and 3
- * bytes). Blocks of units of 2 bytes: two took up to 15 % longer than three. Elements of several units: four took 2 %
- * longer than three in the median for 12 bytes, up to 11 % for 20 and 24; but three took 14 % longer for antitransposed
- * ones of 24. */
+/* The work-groups of the band exchange that a compute unit shall run at a time: five for elements of 4 bytes, three for
+ * blocks of words, four for others. Runs that are stored backwards need more registers, so fewer work-groups. See
+ * "Work-groups of the band exchange" in notebook.md. */
 static cl_uint ipt__exchange_groups(const ipt__params *params)
 {
     const int runs = params->reversed == ipt__reversed_param(1, 0),
@@ -5302,7 +5296,7 @@ static cl_uint ipt__exchange_groups(const ipt__params *params)
     return ipt__are_words(params) ? 5 : params->by_words ? 3 : IPT__BAND_GROUPS;
 }
 
-/* The count that the desc or the profile gives; 0: none. */
+/* The count that the desc or the profile sets; 0: none. */
 static size_t ipt__given_resident(const ipt__limits *limits, const ipt__program *program)
 {
     if (program->id == IPT__KERNEL_panel)
@@ -5339,10 +5333,10 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
                                                  int cache_only, ipt__program **found, size_t *resident)
 {
     const ipt__limits *const limits = &context->limits;
-    /* NVIDIA reports 48 KiB: the limit of a kernel's argument. An array in the kernel may have all there is. */
+    /* NVIDIA reports 48 KiB: the limit of a kernel's argument. An array in the kernel may take all local memory. */
     size_t tries[2] = {0, 0};
     const int own = id == IPT__KERNEL_exchange && limits->nvidia && !limits->local_is_limited &&
-                    limits->local_memory >= IPT__BAND_CHUNK_BYTES + 4096; /* the exchange has its own size */
+                    limits->local_memory >= IPT__BAND_CHUNK_BYTES + 4096; /* the exchange has chunks of its own size */
     int i, missed = 0, failed = 0;
     ipt_result result = IPT_SUCCESS;
     *found = NULL;
@@ -5395,8 +5389,9 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
 }
 
 /* Transposes a rows x cols grid of super-elements of `units` units by a chains program, and compares every byte.
- * `groups` work-groups share the flags. Returns 1 if all bytes are right, -1 without memory. Sub-groups may work one by
- * one and fail together: PoCL 6.0 mixes up the results of two reductions without a barrier between them. */
+ * `groups` work-groups share the flags. Returns 1 if all bytes are right, -1 without memory. One sub-group at a time
+ * may compute right results, and several at once wrong ones: PoCL 6.0 mixes up two reductions without a barrier between
+ * them. */
 static int ipt__chains_are_right(ipt_context *context, const ipt__program *program, size_t rows, size_t cols,
                                  size_t units, size_t groups)
 {
@@ -5498,7 +5493,7 @@ static IPT__RARE ipt_result ipt__sub_groups_get(ipt_context *context, ipt__param
                 result = ipt__find_lanes(context, program, &program->lanes);
             ipt__program_store(context, program);
             if (program->lanes == 1)
-                ipt__log(context, "%s moves data wrongly by this device's sub-groups: work-groups take their place",
+                ipt__log(context, "%s moves data wrongly by this device's sub-groups: work-groups replace them",
                          ipt__kernels[program->id].name);
             else
                 ipt__log(context, "sub-groups of %zu work-items, %zu were expected, in %s", program->lanes, lanes,
@@ -11095,9 +11090,9 @@ static IPT__RARE void ipt__plan_close(ipt_plan *plan)
 
 /* Enqueueing launches. */
 
-/* One execution. Each command waits for the previous one, the first command for `wait`. Intel's runtime for CPUs (seen:
- * 2026.22.10) passes a failure only to direct dependents of the failed event. So on that runtime each command of an
- * in-order queue `holds`: it waits for all of the caller's events. Its out-of-order queues pass failures on, but crash
+/* One execution. Each command waits for the previous one, the first command for `wait`. Intel's runtime for CPUs
+ * (2026.22.10) passes a failure only to direct dependents of the failed event. So with `holds` each command of an
+ * in-order queue waits for all of the caller's events. Out-of-order queues of that runtime pass failures on, but crash
  * on a wait list of two with a failed event. */
 typedef struct ipt__run {
     ipt_plan *plan;
@@ -11108,7 +11103,7 @@ typedef struct ipt__run {
     int commands;      /* number of enqueued commands */
     int holds;         /* each command waits for `wait`: an in-order queue does not propagate failures */
     int unaligned;     /* a buffer's host memory is not aligned to words: kernels move units */
-    cl_mem buffers[2]; /* given by the caller: source and target, the same in place */
+    cl_mem buffers[2]; /* the caller's: source and target, equal in place */
     cl_ulong bases[2]; /* where their batches begin, in the plan's units */
 } ipt__run;
 
@@ -11237,7 +11232,7 @@ static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch,
         if (context->cooperative_last)
             ipt__cl.clReleaseEvent(context->cooperative_last);
         context->cooperative_last = run->previous;
-        if (ipt__cl.clRetainEvent(run->previous)) { /* later launches cannot wait for this event: wait here */
+        if (ipt__cl.clRetainEvent(run->previous)) { /* later launches cannot wait for the event: wait here */
             ipt__cl.clWaitForEvents(1, &run->previous);
             context->cooperative_last = NULL;
         }
@@ -11246,14 +11241,14 @@ static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch,
     return result;
 }
 
-/* Where a turn begins: matrices of the batch before it, their units, and instances of a matrix before its first. */
+/* The start of a turn: matrices of the batch before it, their units, and instances of a matrix before its first one. */
 typedef struct ipt__turn {
     size_t matrix;
     cl_ulong units;
     size_t instance;
 } ipt__turn;
 
-/* Adds to a launch's arguments what only an execution knows. */
+/* Adds an execution's own values to a launch's arguments: bases, offsets, turn. */
 static void ipt__launch_place(const ipt__run *run, const ipt__launch *launch, ipt__turn turn, ipt__arguments *arguments)
 {
     cl_ulong *const bases = (cl_ulong *)(void *)arguments;
@@ -11377,7 +11372,7 @@ static ipt_result ipt__check_one_device(const ipt_plan *plan)
     return result;
 }
 
-/* Bytes whose multiples the places of a plan's batch are. */
+/* The places of a plan's batch are multiples of this number of bytes. */
 static size_t ipt__plan_unit(const ipt_plan *plan)
 {
     return (plan->narrow ? plan->narrow : plan)->problem.unit_bytes;
@@ -11390,19 +11385,19 @@ static size_t ipt__host_alignment(const ipt_plan *plan)
     return plan->context->limits.cpu ? ipt__plan_unit(plan) : (size_t)IPT__VECTOR_BYTES;
 }
 
-/* A caller's buffer that holds the batch from byte `offset`, with the names of both for messages. refused: access flags
- * that it must not have. */
+/* A caller's buffer with the batch from byte `offset` on, and the names of both for messages. refused: access flags
+ * that the buffer must not have. */
 typedef struct ipt__operand {
     const char *name, *offset_name;
     cl_mem buffer;
-    size_t offset, bytes; /* before the batch; of it */
+    size_t offset, bytes; /* bytes before the batch; bytes of the batch */
     cl_mem_flags refused;
-    size_t unit, host_alignment; /* bytes whose multiples offset and a host address of the buffer are */
+    size_t unit, host_alignment; /* divides offset; divides the address of host memory under the buffer */
 } ipt__operand;
 
 enum { IPT__BUFFER_READ_AND_WRITTEN = CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY };
 
-/* Completes an operand of a plan, of `bytes` bytes. */
+/* Fills the fields of a plan's operand of `bytes` bytes. */
 static void ipt__operand_of(const ipt_plan *plan, ipt__operand *operand, size_t bytes)
 {
     operand->bytes = bytes;
@@ -11497,8 +11492,8 @@ static ipt_result ipt__check_queue(const ipt_context *plan_context, cl_command_q
     return IPT_SUCCESS;
 }
 
-/* Makes a run wait for the previous execution that used the workspace. Drops that execution's event
- * if it has completed or failed. Also sets run->holds. The workspace is locked. The run may wait for `events`; the
+/* Makes a run wait for the previous execution that used the workspace. Releases that execution's event if it has
+ * completed or failed. Also sets run->holds. The caller has locked the workspace. The run may wait for `events`; the
  * caller releases events[0]. */
 static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
 {
@@ -11529,7 +11524,8 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
         workspace->last = NULL;
         return IPT_SUCCESS;
     }
-    run->plan->dirty |= run->holds; /* it may still fail, and this run's commands would start all the same */
+    run->plan->dirty |=
+        run->holds; /* that execution may still fail, and this run's commands would start nevertheless */
     if (!run->wait_count) {
         run->wait_count = 1;
         run->wait = events + 1;
@@ -11577,23 +11573,24 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
     return result;
 }
 
-/* Where and after what an execution works: the places of the batch before and after, the same in place. */
+/* The data of an execution: the batch's place before and after, equal in place, and the events to wait for. */
 typedef struct ipt__call {
     cl_command_queue queue;
     cl_mem source, target;
     size_t source_offset, target_offset;
-    size_t address; /* of host memory under the buffers, both by bitwise or; 0: none */
+    size_t address; /* addresses of host memory under both buffers, by bitwise or; 0: none */
     cl_uint wait_count;
     const cl_event *wait;
 } ipt__call;
 
-/* The plan, or its narrow one where its own units do not fit. places: addresses and offsets, by bitwise or. */
+/* The plan, or its narrow plan if the places are no multiples of the plan's units. places: addresses and offsets, by
+ * bitwise or. */
 static ipt_plan *ipt__plan_for(ipt_plan *plan, size_t places)
 {
     return plan->narrow && places % plan->problem.unit_bytes ? plan->narrow : plan;
 }
 
-/* Enqueues a plan's launches in place. All has been checked. *event as in ipt_plan_execute. */
+/* Enqueues a plan's launches in place. The caller has checked all arguments. *event as in ipt_plan_execute. */
 static ipt_result ipt__plan_enqueue(ipt_plan *any, const ipt__call *call, cl_event *event)
 {
     ipt_plan *const plan = ipt__plan_for(any, call->address | call->target_offset);
@@ -11612,7 +11609,7 @@ static ipt_result ipt__plan_enqueue(ipt_plan *any, const ipt__call *call, cl_eve
     return result;
 }
 
-/* The same out of place. */
+/* Enqueues a plan's launches out of place. The caller has checked all arguments. */
 static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *any, const ipt__call *call, cl_event *event)
 {
     ipt_plan *const plan = ipt__plan_for(any, call->address | call->source_offset | call->target_offset);
@@ -11626,7 +11623,7 @@ static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *any, const ipt__call 
         result = ipt__out_of_place_get(plan);
     if (!result) {
         result = ipt__run_launch(&run, &plan->launches.items[plan->out_of_place], none);
-        /* This kernel uses no workspace: the plan's last event stays as it is. */
+        /* This kernel uses no workspace, so it does not replace the plan's last event. */
         if (!result)
             ipt__cl.clFlush(call->queue);
     }
@@ -11638,7 +11635,7 @@ static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *any, const ipt__call 
     return result;
 }
 
-/* Enqueues a pass after *last, which becomes its event. */
+/* Enqueues a pass after *last. *last becomes the pass' event. */
 static ipt_result ipt__pass_enqueue(ipt_plan *pass, ipt__call *call, int out_of_place, cl_event *last)
 {
     cl_event next = NULL;
@@ -11654,8 +11651,8 @@ static ipt_result ipt__pass_enqueue(ipt_plan *pass, ipt__call *call, int out_of_
     return result;
 }
 
-/* Enqueues a plan, or the passes of one for arrays, each after the last one. Out of place, the first pass or a copy
- * writes to the target, and the others work there. */
+/* Enqueues a plan, or the passes of an array's plan one after the other. Out of place, the first pass or a copy writes
+ * to the target, and later passes work there. */
 static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int out_of_place, cl_event *event)
 {
     ipt__call each = *call;
@@ -12860,7 +12857,7 @@ typedef struct ipt__host_run {
     char *data;
     const ipt_host_options *options;
     size_t done, total;     /* bytes over the bus */
-    int cancelled, written; /* written: data may already hold parts of the result */
+    int cancelled, written; /* data may already contain parts of the result */
     int pinned;
 } ipt__host_run;
 
@@ -12951,7 +12948,7 @@ static IPT__RARE ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_b
     return area;
 }
 
-/* Where rows go, between the device and memory that the device accesses directly. */
+/* The two ends of a transfer of rows: the device, and memory that the device accesses directly. */
 typedef struct ipt__way {
     cl_command_queue queue;
     cl_mem buffer;
@@ -13100,7 +13097,7 @@ static void ipt__host_lane_run(ipt__host_lane *lane)
                 ipt__cl.clFlush(queue);
             continue;
         }
-        /* Keep the piece after this one in flight during the copy. */
+        /* The next piece is on the bus during the copy. */
         for (; ahead * slot < all && ahead <= piece + (size_t)lane->count && !lane->result;
              ahead += (size_t)lane->count) {
             const int its = (int)((ahead - (size_t)lane->index) / (size_t)lane->count % 2);
@@ -13235,7 +13232,7 @@ static ipt_result ipt__host_begin(ipt__host_run *run, ipt__host_part *part)
     if (!result)
         result = ipt_plan_execute(part->plan, part->queue, part->share->buffer, part->device, 1, &part->uploaded,
                                   &part->transposed);
-    /* The host's matrix is intact. INVALID_ARGUMENT is about ipt's own call: report a failed upload. */
+    /* The host's matrix is intact. INVALID_ARGUMENT would blame the caller: report a failed upload. */
     return result == IPT_ERROR_INCOMPLETE || result == IPT_ERROR_INVALID_ARGUMENT ? IPT_ERROR_OPENCL : result;
 }
 
@@ -13287,7 +13284,7 @@ static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
         if (i < host->part_count)
             result = ipt__host_begin(run, &host->parts[i]);
         if (!result && i > 0 && i <= host->part_count) {
-            /* A part of a cut matrix goes to the place that the previous part was uploaded from. */
+            /* A part of a cut matrix is downloaded to the place from which the previous part was uploaded. */
             const cl_event wait[2] = {host->parts[i - 1].transposed, i > 1 ? host->parts[i - 2].uploaded : NULL};
             result = ipt__host_unfailed(host->parts[i - 1].transposed);
             if (result)
@@ -13441,7 +13438,7 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         result = ipt__wait_for(host->parts[awaited].transposed);
     if (!result && !run->cancelled)
         result = ipt__host_enqueue(plan, share->queues[0], share->buffer, &launches[ups], NULL, &middle);
-    if (!result && !run->cancelled) /* until here the host's matrix is unchanged */
+    if (!result && !run->cancelled) /* the host's matrix is unchanged until here */
         result = ipt__wait_for(middle);
     for (i = 0; i < downs && !result && !run->cancelled; ++i) {
         ipt__host_part *const part = &host->parts[i];
@@ -13733,8 +13730,7 @@ static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t by
  * form. Slot t lies at byte (t div panels) * line + (t mod panels) * block. So panels of a tall matrix are written
  * from the last to the first, of a wide one from the first. Each write follows the read of the panel before it. */
 
-/* Chooses the size of panels and chunks. wanted: bytes of a super-element that is long enough. Returns 0 if no size
- * fits. */
+/* Chooses the size of panels and chunks. wanted: sufficient bytes of a super-element. Returns 0 if no size fits. */
 static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, ipt__cut *cut)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
@@ -13775,7 +13771,7 @@ static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, i
     return 1;
 }
 
-/* Panels or matrices of chunk `index`. */
+/* The number of panels or matrices of chunk `index`. */
 static size_t ipt__cut_count(const ipt_plan *plan, size_t index)
 {
     const ipt__cut *const cut = &plan->host->cut;
@@ -14000,7 +13996,7 @@ static void ipt__shuffle_work(void *job)
         ipt__range_move(&its->range);
 }
 
-/* Scratch bytes of ipt__cut_shuffle, kept by the plan. */
+/* Scratch bytes of ipt__cut_shuffle, which the plan owns. */
 static size_t ipt__shuffle_bytes(const ipt__cut *cut)
 {
     const size_t blocks = 3 * IPT__CUT_THREADS + 4;
@@ -14073,12 +14069,12 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
 
 /* ---- matrices in memory: by blocks ---- */
 
-/* If the device accesses the host's memory and blocks have long rows for the bus, the host shuffles nothing. Each
- * block of a panel is uploaded to a unit of device memory and transposed there. A block is downloaded in strips of
- * columns. A strip may go once all panels that cover its final place are uploaded; until then the unit holds it.
- * After a share x of the panels, x (1 - x) of the matrix is held: a quarter at most. If units run out, a block is
- * spilled. It waits in the final place of a block that is uploaded later, and is uploaded again itself. All this
- * depends on sizes alone, so the plan lists the commands once. */
+/* If the device accesses the host's memory and blocks have long rows for the bus, the host shuffles nothing. Each block
+ * of a panel is uploaded to a unit of device memory and transposed there. A block is downloaded in strips of columns. A
+ * strip may go once all panels that cover its final place are uploaded; until then it waits in the unit. After a share
+ * x of the panels, units have x (1 - x) of the matrix: a quarter at most. If units run out, a block is spilled. It
+ * waits in the final place of a block that is uploaded later, and is uploaded again itself. All this depends on sizes
+ * alone, so the plan lists the commands once. */
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/blocks                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -14273,7 +14269,7 @@ static int ipt__block_spill(ipt__command_list *list)
     return 1;
 }
 
-/* Frees units until more than the kept ones are free. Returns 0 if that is impossible. */
+/* Frees units until more than the reserved ones are free. Returns 0 if that is impossible. */
 static int ipt__unit_make_room(ipt__command_list *list)
 {
     size_t unit;
@@ -14327,8 +14323,8 @@ static void ipt__blocks_download(ipt__command_list *list, size_t parts)
         ipt__block_finish(list, list->newest - 1);
 }
 
-/* Uploads one spilled block again: one whose place is ready. In the last third of the panels fewer blocks are held.
- * Then a block whose spill slot is needed later may return, if the current panel leaves enough free units. */
+/* Uploads one spilled block again: one whose place is ready. In the last third of the panels fewer blocks wait in
+ * units. Then a block whose spill slot is needed later may return, if the current panel leaves enough free units. */
 static void ipt__blocks_reload(ipt__command_list *list)
 {
     const size_t blocks = list->sizes->per_panel;
@@ -14441,13 +14437,13 @@ static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
 
 /* Cut matrices: transfers by bands. */
 
-/* The band exchange over the bus, see ipt__bands and "The exchange of bands" in method.md. Step s of a tall matrix
- * uploads band s and transposes it to runs, one for each column. The runs of bands that came before change places with
- * the runs that are parked there, piece by piece: parked runs are uploaded, own runs are downloaded to their places,
- * and the parked ones take their memory on the device. What the device then holds is range s, its super-elements in the
- * order of columns. They are sorted and downloaded. A wide matrix goes the other way: it uploads ranges, and downloads
- * bands. So contiguous bands and the long rows of ranges cross the bus once in each direction, half of all runs once
- * more. The remainders of both sides stay on the device from the beginning to the end.
+/* The band exchange over the bus: see ipt__bands and "The exchange of bands" in method.md. Step s of a tall matrix
+ * uploads band s and transposes it to runs, one for each column. Its runs change places with those that earlier bands
+ * have parked, piece by piece. Parked runs are uploaded to the memory of own runs, which are downloaded to their final
+ * places. The device then has range s, its super-elements in the order of columns. They are sorted and downloaded. A
+ * wide matrix goes the other way: it uploads ranges, and downloads bands. So contiguous bands and the long rows of
+ * ranges cross the bus once in each direction, half of all runs once more. The remainders of both sides stay on the
+ * device during all steps.
  *
  * Two bands are on the device: one is uploaded while the other is downloaded. Own runs are downloaded from places of
  * their own. So the kernel that sorts or transposes a band runs during the last of these downloads.
@@ -14467,7 +14463,7 @@ typedef struct ipt__bus_list {
     size_t emptied[IPT__BUS_PIECES]; /* the last copy from a place of parked runs */
     size_t sent[IPT__BUS_PIECES];    /* the last download from a place of own runs */
     size_t stored[2];                /* the last download from a band's place */
-    size_t parked;                   /* wide: the last download to what the next step uploads */
+    size_t parked;                   /* wide: the last download to the range that the next step uploads */
     size_t pieces;
 } ipt__bus_list;
 
@@ -14513,21 +14509,21 @@ static ipt__rect ipt__bus_rect(size_t offset, size_t rows, size_t row_bytes, siz
     return rect;
 }
 
-/* `count` whole bands of the band layout, or rows of them, from row `first` on. */
+/* The area of `count` whole bands of the band layout, or of rows of them, from row `first` on. */
 static ipt__rect ipt__bus_rows(const ipt__bus_bands *sizes, size_t first, size_t count)
 {
     const size_t row = sizes->bands.cols * sizes->size;
     return ipt__bus_rect(first * row, 1, count * row, count * row);
 }
 
-/* The columns [first, first + count) of the bands: rows of the slot layout without the rest rows' elements. */
+/* The area of columns [first, first + count) of the bands: rows of the slot layout without the rest rows' elements. */
 static ipt__rect ipt__bus_columns(const ipt__bus_bands *sizes, size_t first, size_t count)
 {
     const size_t pitch = sizes->bands.rows * sizes->size;
     return ipt__bus_rect(first * pitch, count, sizes->bands.number * sizes->run_bytes, pitch);
 }
 
-/* The rest rows; and the same elements at the ends of the slot layout's rows. */
+/* The areas of the rest rows: in the band layout, and at the ends of the slot layout's rows. */
 static ipt__rect ipt__bus_rest_rows(const ipt__bus_bands *sizes)
 {
     return ipt__bus_rows(sizes, sizes->bands.number * sizes->bands.height, sizes->bands.rest_rows);
@@ -14545,7 +14541,7 @@ static ipt__rect ipt__bus_rest_columns(const ipt__bus_bands *sizes)
     return ipt__bus_columns(sizes, sizes->bands.number * sizes->bands.width, sizes->bands.rest_cols);
 }
 
-/* What is done on the device without the bus has no place in host memory. */
+/* The area of a command without a transfer. */
 static size_t ipt__bus_transpose(ipt__bus_list *list, size_t device, int plan, size_t upload)
 {
     return ipt__bus_add(list, IPT__COMMAND_TRANSPOSE, device, ipt__bus_rect(0, 0, 0, 0), plan,
@@ -14557,8 +14553,8 @@ static size_t ipt__bus_copy(ipt__bus_list *list, size_t to, size_t from, size_t 
     return ipt__bus_add(list, IPT__COMMAND_COPY, to, ipt__bus_rect(from, 1, bytes, bytes), 0, waits);
 }
 
-/* Lets the runs of columns [first, end) of band s, on the device at `band`, and the runs at their places change places.
- * stored: the download that brought the latter there. Returns the last download. */
+/* Exchanges the runs of columns [first, end) of band s, on the device at `band`, with the runs parked at their places.
+ * stored: the download that parked those. Returns the last download. */
 static size_t ipt__bus_exchange(ipt__bus_list *list, size_t s, size_t first, size_t end, size_t band, size_t stored)
 {
     const ipt__bus_bands *const sizes = list->sizes;
@@ -14582,8 +14578,8 @@ static size_t ipt__bus_exchange(ipt__bus_list *list, size_t s, size_t first, siz
     return sent;
 }
 
-/* The exchange of band s with the bands that come before it (tall) or after it (wide). A tall matrix's step before has
- * stored to one of these ranges last, and a wide one's next step uploads it first: that of the neighbour. */
+/* The exchange of band s with the bands before it (tall) or after it (wide). The neighbour's range comes last (tall),
+ * because the previous step stored to it last, or first (wide), because the next step uploads it. */
 static void ipt__bus_exchange_all(ipt__bus_list *list, size_t s, size_t band, size_t stored_before)
 {
     const ipt__bands *const bands = &list->sizes->bands;
@@ -14690,7 +14686,7 @@ static ipt_result ipt__bus_list_make(ipt_plan *plan, ipt__bus_bands *sizes)
 
 /* ---- sizes ---- */
 
-/* Places of the bands and of the remainders in `number` bands' memory on the device. */
+/* Fills the places of the bands and of the remainders in device memory. */
 static ipt__bus_bands ipt__bus_bands_of(const ipt__problem *problem, size_t number)
 {
     const size_t longer = ipt__max(problem->desc.rows, problem->desc.cols);
@@ -16276,7 +16272,7 @@ static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase
         piece.bytes = cut->spare && cut->tall ? cut->spare_bytes : cut->rest_bytes;
     else {
         const size_t ends = late ? cut->groups * cut->group * (cut->rest_bytes / cut->shorter) : 0;
-        piece.begin += ends; /* late: the remainder's part of the spare lines */
+        piece.begin += ends; /* the remainder's part of the spare lines, written late */
         piece.bytes = cut->rest_bytes - ends + (cut->tall ? 0 : cut->spare_bytes);
     }
     return piece;
@@ -16318,7 +16314,7 @@ static ipt_result ipt__storage_failed(const ipt__storage_job *jobs, int count)
             return ipt__fail(IPT_ERROR_STORAGE, "the storage's %s failed for %zu bytes at byte %zu",
                              jobs[i].role == IPT__ROLE_WRITE ? "write" : "read", jobs[i].failed_bytes,
                              jobs[i].failed_at);
-        else if (jobs[i].result) /* this thread ran that job, so the error text is its own */
+        else if (jobs[i].result) /* this thread ran the job, so it has the error text */
             return jobs[i].result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : jobs[i].result;
     return IPT_SUCCESS;
 }
@@ -16458,12 +16454,12 @@ IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
         return ipt__storage_steps(plan);
     for (i = 0; i < plan->pass_count; ++i) {
         each = ipt__storage_steps(plan->passes[i].plan);
-        steps += plan->passes[i].repeats * (each ? each + 1 : 0); /* and the mark before it */
+        steps += plan->passes[i].repeats * (each ? each + 1 : 0); /* and the mark before them */
     }
     return steps;
 }
 
-/* The same as ipt_plan_storage_needs, for one plan for matrices: step < resume <= its steps. */
+/* ipt_plan_storage_needs for one plan for matrices: step < resume <= its steps. */
 static int ipt__storage_needs(const ipt_plan *plan, size_t step, size_t resume)
 {
     const size_t steps = ipt__storage_steps(plan);
@@ -16496,16 +16492,16 @@ IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t res
         for (r = 0; steps && r < plan->passes[i].repeats; ++r, before += steps + 1)
             if (resume == before + 1)
                 return step == before;
-            else if (resume <= before + 1 + steps) /* what earlier passes have reported is written */
+            else if (resume <= before + 1 + steps) /* the pieces of earlier passes are written */
                 return step > before &&
                        ipt__storage_needs(plan->passes[i].plan, step - before - 1, resume - before - 1);
     }
     return 0;
 }
 
-/* Executes a plan, or its passes one after the other. They use the same memory. So each of them begins with a step that
- * reports a mark behind their memory: without it, a resumption would write the last step of the pass before again, from
- * memory that this pass has already changed. */
+/* Executes a plan, or its passes one after the other. They use the same memory. So each pass begins with a step that
+ * reports a mark after their memory. Without the mark, a resumption would repeat the last write of the previous pass,
+ * from memory that this pass has already changed. */
 static ipt_result ipt__storage_execute_passes(ipt_plan *plan, ipt__storage_run *run)
 {
     const ipt_storage *const storage = run->storage;
@@ -16610,28 +16606,28 @@ static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_de
  * most 2 passes, if the elements fit local memory. */
 
 enum {
-    IPT__AXES_FREE = 5,          /* so few axes may be cut anywhere, and have one pass more than the fewest */
-    IPT__DOUBLE_ELEMENT = 16384, /* bytes of a double pass' elements, at most */
+    IPT__AXES_FREE = 5,          /* up to so many axes: cuts anywhere, and one pass more than the fewest */
+    IPT__DOUBLE_ELEMENT = 16384, /* largest element of a double pass in bytes */
     IPT__HUGE_BYTES = 1 << 27
 };
 
 /* A batch of matrices, without gaps. */
 typedef struct ipt__pass {
     size_t batch, rows, cols, elem_size; /* elem_size: bytes */
-    size_t inner_rows, inner_cols;       /* of a double pass: its elements are such matrices; else 0 */
+    size_t inner_rows, inner_cols;       /* sides of a double pass' elements, which are matrices; else 0 */
 } ipt__pass;
 
 /* The axes of more than one element, in their sequence in memory. */
 typedef struct ipt__array {
     int count;
     size_t lengths[IPT_MAX_RANK];
-    unsigned char goal[IPT_MAX_RANK]; /* of each axis: its place in the result */
+    unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
     size_t elem_size, elements;
 } ipt__array;
 
 typedef struct ipt__axes_search {
     const ipt__limits *limits;
-    size_t host_memory; /* of a storage; 0: not in one */
+    size_t host_memory; /* bytes for a storage's matrices; 0: the matrix is in memory */
     int doubles;        /* double passes are possible */
     const ipt__array *array;
     int most; /* passes */
@@ -16640,8 +16636,8 @@ typedef struct ipt__axes_search {
     double best_cost; /* bytes that a copy would move in the same time */
 } ipt__axes_search;
 
-/* What a pass is like, and the share of the copy's speed that such passes reached: X(name, gpu, cpu, meaning), on an
- * H200 and by PoCL on 2 cores, for arrays of 20 MB to 1.3 GB. */
+/* The kinds of passes, and their speed as a share of a copy's: X(name, gpu, cpu, meaning). See "Passes of arrays" in
+ * notebook.md. */
 #define IPT__PASS_LIST(X)                                                                                              \
     X(SMALL, 0.92, 0.70, "each instance fits local memory")                                                            \
     X(LONG, 0.75, 0.95, "elements of 256 bytes at least")                                                              \
@@ -16662,7 +16658,7 @@ static const double ipt__pass_shares[2][IPT__PASS_COUNT] = {
 #define IPT__PASS_CPU(name, gpu, cpu, meaning) cpu,
     {IPT__PASS_LIST(IPT__PASS_GPU)}, {IPT__PASS_LIST(IPT__PASS_CPU)}};
 
-/* Whether the local memory of all compute units may hold so many bytes. */
+/* Whether `bytes` may fit the local memory of all compute units together. */
 static int ipt__chip_may_hold(const ipt__limits *limits, size_t bytes)
 {
     const size_t unit =
@@ -16694,8 +16690,8 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     return bytes / ipt__pass_shares[limits->cpu][ipt__pass_kind_of(limits, pass)];
 }
 
-/* In a storage only its bytes count. Matrices of which some fit memory are read and written once, others twice. Panels
- * need memory for rows of elements: without it, no plan is made. */
+/* The cost of a pass over a storage: the bytes that are read and written. Matrices that fit memory are read and written
+ * once, others twice. Without memory for a panel's rows no plan can be made. */
 static double ipt__pass_cost_stored(size_t host_memory, const ipt__pass *pass)
 {
     const double instance = (double)pass->rows * (double)pass->cols * (double)pass->elem_size;
@@ -16706,14 +16702,14 @@ static double ipt__pass_cost_stored(size_t host_memory, const ipt__pass *pass)
                                                 : 1000);
 }
 
-/* Whether places `at` - 1 and `at` of a sequence do not follow each other in the result. Both ends count. */
+/* Whether the axes at places `at` - 1 and `at` do not follow each other in the result. Both ends count as axes. */
 static int ipt__axes_break(const unsigned char *order, int count, int at)
 {
     const int before = at ? order[at - 1] : -1, after = at < count ? order[at] : count;
     return before + 1 != after;
 }
 
-/* Breaks of a sequence. A pass joins at most three, a double pass five. */
+/* The number of breaks in a sequence. A pass removes at most three, a double pass five. */
 static int ipt__axes_breaks(const unsigned char *order, int count)
 {
     int at, breaks = 0;
@@ -16754,7 +16750,7 @@ typedef struct ipt__axes_cuts {
     int begin, middle, end, inner_middle, inner_end;
 } ipt__axes_cuts;
 
-/* The next cuts of an inner exchange. Returns 0 if no cuts are left. */
+/* Advances to the next cuts of an inner exchange. Returns 0 if no cuts are left. */
 static int ipt__axes_next_inner(ipt__axes_cuts *cuts, int count)
 {
     if (cuts->inner_end == count || cuts->inner_middle == cuts->end)
@@ -16776,7 +16772,7 @@ static ipt__pass ipt__axes_pass(const ipt__axes_search *search, const ipt__axes_
     return pass;
 }
 
-/* Whether a pass joins axes, if only those between breaks may be cut. */
+/* Whether a pass removes a break. Sequences of many axes are cut at breaks only. */
 static int ipt__axes_joins(const ipt__axes_order *order, const ipt__axes_order *next, const ipt__axes_cuts *cuts,
                            int count)
 {
@@ -16792,7 +16788,7 @@ static int ipt__axes_doubles(const ipt__axes_search *search, const ipt__pass *pa
            2 * ipt__held_units(pass->elem_size, 2) + 16 <= search->limits->local_memory;
 }
 
-/* Finds the cheapest list from a sequence on. */
+/* Searches for the cheapest list of passes that starts with this sequence. */
 static void ipt__axes_search_from(ipt__axes_search *search, const ipt__axes_order *order, int depth, double cost)
 {
     const int count = search->array->count, any = count <= IPT__AXES_FREE, joins = search->doubles ? 5 : 3;
@@ -16827,7 +16823,7 @@ static void ipt__axes_search_from(ipt__axes_search *search, const ipt__axes_orde
             }
 }
 
-/* Joins axes that stay together. */
+/* Joins axes that are neighbours before and after. */
 static void ipt__axes_join(ipt__array *array)
 {
     int at = 1, i;
@@ -16848,9 +16844,9 @@ static void ipt__axes_join(ipt__array *array)
     }
 }
 
-/* Returns the number of passes, in their sequence; 0: nothing moves. host_memory: that of a storage, or 0. doubles:
- * double passes are possible. Few axes are not joined first: two passes of axes that stay together can take less time
- * than one of both. */
+/* Writes the cheapest list of passes. Returns their number; 0: nothing moves. host_memory: bytes for a storage's
+ * matrices, or 0. doubles: double passes are possible. Up to IPT__AXES_FREE axes are not joined: two passes over
+ * neighbouring axes can take less time than one over both. */
 static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t host_memory, int doubles,
                                            ipt__array *array, ipt__pass passes[IPT__MOST_PASSES])
 {
@@ -16868,7 +16864,7 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t hos
     memcpy(order.lengths, array->lengths, sizeof order.lengths);
     for (search.most = 0; search.best_count < 0 && search.most < IPT__MOST_PASSES; ++search.most)
         ipt__axes_search_from(&search, &order, 0, 0);
-    if (search.best_count > 0 && array->count <= IPT__AXES_FREE) /* most is one more now */
+    if (search.best_count > 0 && array->count <= IPT__AXES_FREE) /* with one pass more than the fewest */
         ipt__axes_search_from(&search, &order, 0, 0);
     memcpy(passes, search.best, sizeof search.best);
     return search.best_count;
@@ -16877,7 +16873,8 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t hos
 /* >>axes/passes                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Plans for arrays of several axes. One pass is a plan for matrices; several are a plan whose passes are such plans. */
+/* Plans for arrays of several axes. An array of one pass has a plan for matrices. An array of several passes has a plan
+ * that owns one for each pass. */
 
 /* Refuses fields that belong to matrices. */
 static ipt_result ipt__axes_check_fields(const ipt_plan_desc *desc)
@@ -16905,7 +16902,7 @@ static ipt_result ipt__axes_check_fields(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Checks shape and axes of a desc, and takes the axes of more than one element. places: of all axes. */
+/* Checks shape and axes of a desc, and copies the axes of more than one element to *array. */
 static ipt_result ipt__axes_take(const ipt_plan_desc *desc, ipt__array *array)
 {
     unsigned places[IPT_MAX_RANK], i, j;
@@ -16952,7 +16949,7 @@ static ipt_result ipt__axes_take(const ipt_plan_desc *desc, ipt__array *array)
 }
 
 #ifndef IPT_NO_HOST_STREAMING
-/* Makes two passes of a double one. */
+/* Splits a double pass into two passes. */
 static void ipt__passes_split(ipt__pass *passes, int *count, int at)
 {
     ipt__pass *const first = &passes[at], *const second = first + 1;
@@ -16966,9 +16963,8 @@ static void ipt__passes_split(ipt__pass *passes, int *count, int at)
 }
 #endif
 
-/* The desc of one pass over the batch of arrays. A double one converts between formats of blocks. Fields of matrices
- * are those of the pass, without the expression. *repeats: how often a batch with gaps needs it, once for each array.
- */
+/* The desc of one pass over the batch of arrays, without the expression. A double pass converts between block formats.
+ * *repeats: executions of the pass. A batch with gaps needs one for each array. */
 static ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array *array, const ipt__pass *pass,
                                     size_t *repeats)
 {
@@ -16988,7 +16984,7 @@ static ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array 
         made.to = IPT_FORMAT_CCRB;
     }
     *repeats = 1;
-    if (pass->batch == 1 && made.batch > 1) /* gaps between arrays are gaps between matrices */
+    if (pass->batch == 1 && made.batch > 1) /* one matrix an array: batch_stride is the arrays' own */
         return made;
     made.batch_stride = 0;
     made.batch = pass->batch;
@@ -17034,9 +17030,9 @@ static void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int pa
     ipt__text_add(out, ", %d %s\n", passes, passes == 1 ? "pass" : "passes");
 }
 
-enum { IPT__PASS_LINE_BYTES = 160 }; /* of the number of a pass and the line of its narrow plan, at most */
+enum { IPT__PASS_LINE_BYTES = 160 }; /* at most, for the number of a pass and the line of its narrow plan */
 
-/* The description's line of a narrow plan. */
+/* Adds the line about a narrow plan to a description. */
 static void ipt__narrow_describe(ipt__text *out, const ipt_plan *plan)
 {
     if (plan->narrow)
@@ -17068,7 +17064,7 @@ static ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_des
         ipt__text_add(&out, "%d. %s", i + 1, plan->passes[i].plan->description);
         ipt__narrow_describe(&out, plan->passes[i].plan);
     }
-    if (plan->pass_count) /* which the passes share */
+    if (plan->pass_count) /* the passes share the workspace */
         ipt__describe_memory(&out, plan, ipt_plan_workspace(plan));
     result = ipt__plan_keep_description(plan, text);
     ipt__release(allocator, text);
@@ -17076,7 +17072,7 @@ static ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_des
     return result;
 }
 
-/* Makes a plan for matrices, on the device or in host memory. lent: see ipt__plan_new. */
+/* Makes a plan for matrices on the device or in host memory. lent: see ipt__plan_new. */
 static ipt_result ipt__matrix_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
                                         ipt_plan **plan)
 {
@@ -17092,8 +17088,8 @@ static ipt_result ipt__matrix_plan_make(ipt_context *context, const ipt_plan_des
 #endif
 }
 
-/* Gives a plan of longer units than `unit` bytes its narrow one, in units of so many, or of more if an element that a
- * pass moves would have 2^32 units or more. */
+/* Makes the narrow plan of a plan whose units exceed `unit` bytes. Its units have `unit` bytes, or more if an element
+ * that a pass moves would have 2^32 units. */
 static ipt_result ipt__plan_add_narrow(ipt_plan *plan, const ipt_plan_desc *desc, size_t unit)
 {
     ipt__workspace *const workspace = plan->workspace;
@@ -17129,7 +17125,7 @@ static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *
     return ipt__matrix_plan_make(context, desc, lent, plan);
 }
 
-/* Makes the plan of one pass, for several contexts or for the plan's. */
+/* Makes the plan of one pass, for several contexts (split > 0) or for the plan's context. */
 static ipt_result ipt__pass_plan_make(ipt_plan *plan, ipt_context *const *contexts, size_t split,
                                       const ipt_plan_desc *desc, ipt_plan **made)
 {
@@ -17152,7 +17148,7 @@ static ipt_result ipt__passes_make_copies(ipt_plan *plan, const ipt_plan_desc *d
     return ipt__any_plan_make(plan->context, &its, plan->workspace, &plan->copies);
 }
 
-/* What the plans of an array's passes are made of. split: of contexts; 0: one does it. */
+/* The input of the plans of an array's passes. split: number of contexts; 0: one context does all. */
 typedef struct ipt__passes {
     ipt_context *const *contexts;
     size_t split;
@@ -17167,16 +17163,16 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
 {
     const ipt_plan_desc *const desc = passes->desc;
     ipt_plan_desc its = ipt__pass_desc(desc, passes->array, &passes->list[at], repeats);
-    its.max_workspace = 0; /* the limit of the plan's workspace holds */
+    its.max_workspace = 0; /* the plan's workspace has a limit already */
     if (at != passes->applies)
         ipt__desc_drop_expression(&its);
     if (its.max_host_memory)
         its.max_host_memory -= ipt__min(IPT__CUT_MARK_BYTES, its.max_host_memory - 1);
-    if (at) /* the later ones work in place */
+    if (at) /* later passes work in place */
         its.flags &= ~IPT_OUT_OF_PLACE;
 #ifndef IPT_NO_HOST_STREAMING
     if (plan->passes_cut && !passes->split &&
-        (desc->max_device_memory || !desc->max_host_memory)) { /* each keeps its device memory */
+        (desc->max_device_memory || !desc->max_host_memory)) { /* the passes' plans divide the device memory */
         its.max_device_memory =
             (desc->max_device_memory ? desc->max_device_memory : ipt__cut_limit(plan) / 4 * 3) / (size_t)passes->count;
         ipt__cut_workspace(plan, its.max_device_memory);
@@ -17187,8 +17183,8 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
     return its;
 }
 
-/* Fits a pass to gaps between arrays that its units do not divide: by shorter units, or array by array where host
- * memory holds them at any address. Returns the bytes of its units, at most. */
+/* Fits a pass to gaps between arrays that its units do not divide. A pass over host memory runs array by array. Other
+ * passes take shorter units. Returns the limit of a unit in bytes. */
 static size_t ipt__pass_fit_gaps(const ipt_plan *plan, ipt_plan_desc *desc, size_t *repeats)
 {
     const size_t most = ipt__unit_bytes(desc->batch_stride);
@@ -17201,7 +17197,7 @@ static size_t ipt__pass_fit_gaps(const ipt_plan *plan, ipt_plan_desc *desc, size
     return most;
 }
 
-/* Makes the plans of the passes: what is an ipt__passes. They share the plan's workspace. */
+/* Makes the plans of the passes, which share the plan's workspace. what: an ipt__passes. */
 static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
 {
     const ipt__passes *const passes = (const ipt__passes *)what;
@@ -17243,7 +17239,7 @@ static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
     if (result)
         return result;
     plan->passes_cut = passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan);
-    for (i = 0; plan->passes_cut && i < passes->count; ++i) /* formats are not cut */
+    for (i = 0; plan->passes_cut && i < passes->count; ++i) /* double passes convert formats, which are not cut */
         if (passes->list[i].inner_rows) {
             ipt__passes_split(passes->list, &passes->count, i);
             passes->applies += passes->applies > i;
@@ -17261,7 +17257,7 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
 {
     const ipt__pass row = ipt__pass_of_row(passes->array);
     size_t once;
-    ipt_plan_desc whole = ipt__pass_desc(passes->desc, passes->array, &row, &once); /* has its bytes and gaps */
+    ipt_plan_desc whole = ipt__pass_desc(passes->desc, passes->array, &row, &once); /* bytes and gaps of the arrays */
     ipt_result result;
     ipt__desc_drop_expression(&whole);
     result = ipt__plan_new(passes->contexts[0], &whole, NULL, plan);
@@ -17279,8 +17275,8 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
     return result;
 }
 
-/* Makes a plan for arrays: desc->rank is not 0. split: the contexts that share the work, as ipt__split_check has
- * accepted them; 0: one context does it. */
+/* Makes a plan for arrays: desc->rank is not 0. split: number of contexts that share the work, which ipt__split_check
+ * has accepted; 0: one context does all. */
 static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
                                                 ipt_plan **plan)
 {
@@ -17326,7 +17322,7 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
 /* >>batch/ready                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* What the library knows of each ready action, beside IPT_ACTION_LIST: one row for each. */
+/* The ready actions: one row each, with what IPT_ACTION_LIST lacks. */
 
 enum {
 #define IPT__ACTION_TEXT_INDEX(name) IPT__ACTION_TEXT_##name,
@@ -17337,7 +17333,7 @@ static const ipt__part ipt__action_texts[] = {
 #define IPT__ACTION_TEXT_ROW(name) {#name ".cl", IPT__HASH_##name IPT__TEXT(ipt__text_##name)},
     IPT_ACTION_TEXT_LIST(IPT__ACTION_TEXT_ROW)};
 
-/* Turns take longer where their indices come from pivots; an inverse is computed in place, with turns of its own. */
+/* The cost of an action's turns. Indices from pivots make them slower. The inverse in place has turns of its own. */
 typedef enum ipt__batch_kind {
     IPT__TURNS_PLAIN,
     IPT__TURNS_PIVOTED,
@@ -17361,7 +17357,7 @@ typedef enum ipt__batch_kind {
     X(GESV, getrf, getrs, 0, 0, 1, PIVOTED)                                                                            \
     X(GETRI, getri, none, 0, 0, 0, INVERSE)
 
-/* A missing row, or one at another place, does not compile. */
+/* A missing or misplaced row does not compile. */
 enum {
 #define IPT__READY_INDEX(action, first, second, options, scaled, solves, turns) IPT__READY_##action,
     IPT__READY_LIST(IPT__READY_INDEX) IPT__READY_COUNT
@@ -17373,7 +17369,7 @@ typedef char ipt__ready_has_all_actions[(int)IPT__READY_COUNT == (int)IPT__ACTIO
 
 typedef struct ipt__ready {
     int texts[2];     /* in ipt__action_texts */
-    unsigned options; /* that it takes */
+    unsigned options; /* options that the action accepts */
     int scaled;       /* takes alpha and beta as argument */
     int solves;       /* substitutes with the result of a decomposition */
     ipt__batch_kind turns;
@@ -17857,7 +17853,7 @@ static const char *ipt__action_operands(ipt_action action)
     return lists[action];
 }
 
-/* Adds the operands' definitions, and the hash of the action: they are part of the program's key. */
+/* Adds the operands' definitions and the action's hash, which are part of the program's key. */
 static IPT__RARE void ipt__batch_print_operands(ipt__text *out, const ipt__batch_problem *problem,
                                                 const ipt_batch_desc *desc, const char *hash)
 {
@@ -17902,7 +17898,7 @@ static IPT__RARE void ipt__batch_print_operands(ipt__text *out, const ipt__batch
     ipt__text_add(out, "\n");
 }
 
-/* Adds where the choice has the operands in local memory. */
+/* Adds the operands' offsets and pitches in local memory. */
 static IPT__RARE void ipt__batch_print_places(ipt__text *out, const ipt__batch_problem *problem)
 {
     size_t i;
@@ -17913,7 +17909,7 @@ static IPT__RARE void ipt__batch_print_places(ipt__text *out, const ipt__batch_p
     }
 }
 
-/* Adds what a ready action consists of: the texts, or without them their hashes. */
+/* Adds the texts of a ready action. Builds without texts add their hashes. */
 static IPT__RARE void ipt__batch_print_ready(ipt__text *out, ipt_action action, int body)
 {
     static const int algebra[2] = {IPT__ACTION_TEXT_algebra, IPT__ACTION_TEXT_none};
@@ -17955,7 +17951,7 @@ static IPT__RARE void ipt__batch_print_action(ipt__text *out, const ipt__batch_p
         ipt__text_add(out, "#undef %s\n", problem->operands[i].given.name);
 }
 
-/* The hash of an action: of its text. A ready one has its texts' hashes instead, which builds without texts have, too.
+/* Hashes an action's text. For a ready action it hashes the hashes of its texts, which builds without texts have, too.
  */
 static IPT__RARE void ipt__batch_hash(const char *action, size_t length, const ipt_batch_desc *desc, char hash[33])
 {
@@ -17971,7 +17967,7 @@ static IPT__RARE void ipt__batch_hash(const char *action, size_t length, const i
     ipt__hash_text(hashes, strlen(hashes), hash, 32);
 }
 
-/* What the texts of a batch plan consist of: see ipt__batch_print. */
+/* The texts of a batch plan: see ipt__batch_print. */
 enum { IPT__BATCH_ACTION, IPT__BATCH_OPERANDS, IPT__BATCH_KEY };
 
 static IPT__RARE void ipt__batch_print(ipt__text *out, const ipt__batch_problem *problem, const ipt_batch_desc *desc,
@@ -18015,7 +18011,7 @@ static IPT__RARE ipt_result ipt__batch_texts(const ipt_allocator *allocator, con
 }
 
 #ifndef IPT_NO_WISDOM
-/* The text that the choice depends on beside the number of elements, which the caller releases. Returns NULL if out of
+/* Makes the text of all inputs of the choice but the number of elements. The caller releases it. Returns NULL if out of
  * memory. */
 static IPT__RARE char *ipt__batch_key_text(const ipt_allocator *allocator, const ipt__batch_problem *problem,
                                            const ipt_batch_desc *desc)
@@ -18052,9 +18048,9 @@ static IPT__RARE size_t ipt__batch_action_line(const ipt_allocator *allocator, c
 /* >>batch/batch_make                                                                                                 */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Parts of batch plans: checking the desc, choosing a model, building its program, describing, destroying. */
+/* Batch plans: checks of the desc, choice of a model, its program, description, destruction. */
 
-enum { IPT__BATCH_ARGUMENT_BYTES = 32 }; /* of the kernel's words for `a` */
+enum { IPT__BATCH_ARGUMENT_BYTES = 32 }; /* bytes of the kernel's words for `a` */
 
 struct ipt_batch {
     ipt_context *context;
@@ -18163,8 +18159,8 @@ static IPT__RARE ipt_result ipt__batch_take_operand(const ipt_context *context, 
     return IPT_SUCCESS;
 }
 
-/* Fails unless a ready action's operand is there as the action needs it. spec: its place in IPT_ACTION_LIST's notation.
- * lengths: of the letters so far. */
+/* Fails unless the desc has a ready action's operand with the shape and access that the action needs. spec: the operand
+ * in the notation of IPT_ACTION_LIST. lengths: the lengths of the letters so far. */
 static IPT__RARE ipt_result ipt__batch_match(const ipt__batch_problem *problem, const ipt_batch_desc *desc,
                                              const char *spec, size_t lengths[26])
 {
@@ -18215,7 +18211,7 @@ static int ipt__spec_has(const char *spec, const char *name)
     return *spec != 0;
 }
 
-/* Fails unless the operands and the argument are those of the ready action. */
+/* Fails unless the operands and the argument match the ready action. */
 static IPT__RARE ipt_result ipt__batch_check_ready(ipt__batch_problem *problem, const ipt_batch_desc *desc)
 {
     static const char *const types[][2] = {
@@ -18249,7 +18245,7 @@ static IPT__RARE ipt_result ipt__batch_check_ready(ipt__batch_problem *problem, 
     return result;
 }
 
-/* How often a word is in a text; NULL has none. */
+/* Counts a word in a text; NULL has none. */
 static int ipt__count_word(const char *text, const char *word)
 {
     int count = 0;
@@ -18258,7 +18254,7 @@ static int ipt__count_word(const char *text, const char *word)
     return count;
 }
 
-/* Notes what the cost model needs to know of an action of the caller's. */
+/* Counts what the cost model needs of the caller's action: loops, barriers, sums. */
 static IPT__RARE void ipt__batch_read_action(ipt__batch_problem *problem, const ipt_batch_desc *desc)
 {
     const char *const texts[2] = {desc->action, desc->functions};
@@ -18288,7 +18284,7 @@ static IPT__RARE ipt_result ipt__fail_options(const ipt_batch_desc *desc)
                      ipt_action_string(desc->ready), text.length ? list : " none");
 }
 
-/* Fails for a text that would change the program around it, or has types that the device lacks. */
+/* Fails for a text that would change the program around it, or that uses types that the device lacks. */
 static IPT__RARE ipt_result ipt__batch_check_text(const ipt_context *context, const char *name, const char *text)
 {
     const char *const escapes = text ? ipt__text_escapes(text, 0) : NULL;
@@ -18342,7 +18338,7 @@ static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const i
     return result ? result : ipt__batch_check_text(context, "action", desc->action);
 }
 
-/* Copies names and types, which the operands then point to. */
+/* Copies the operands' names and types. */
 static IPT__RARE ipt_result ipt__batch_copy_names(ipt_batch *batch)
 {
     size_t i, bytes = 0;
@@ -18402,14 +18398,14 @@ static IPT__RARE ipt_result ipt__batch_take(ipt_batch *batch, const ipt_batch_de
     return ipt__batch_copy_names(batch);
 }
 
-/* Sets a choice that the device can run, and where the operands then lie. */
+/* Sets a choice that the device can run, and the operands' places in local memory. */
 static void ipt__batch_set_choice(ipt_batch *batch, const ipt__batch_choice *choice)
 {
     batch->choice = *choice;
     ipt__batch_place(&batch->problem, &batch->choice);
 }
 
-/* Fails unless the device can run a model that the desc allows. */
+/* Chooses a model. Fails if the device can run none that the desc allows. */
 static IPT__RARE ipt_result ipt__batch_select(ipt_batch *batch, const ipt_batch_desc *desc)
 {
     char why[160] = "";
@@ -18536,7 +18532,7 @@ IPT_API const char *ipt_batch_source(const ipt_batch *batch)
 
 #ifndef IPT_NO_WISDOM
 
-/* The key of a batch's wisdom. The hash is of all that the program's text depends on, but for the choice. */
+/* The key of a batch's wisdom: a hash of all inputs of the program's text except the choice. */
 static IPT__RARE ipt_result ipt__batch_wisdom_of(const ipt_batch *batch, const ipt_batch_desc *desc,
                                                  ipt__wisdom *wisdom)
 {
@@ -18585,7 +18581,7 @@ static IPT__RARE void ipt__batch_keep_wisdom(ipt_batch *batch, const ipt__wisdom
 
 /* Executions of batch plans. */
 
-/* The buffer of an operand, as checks take it. */
+/* An operand's buffer in the form that ipt__check_buffers takes. */
 static ipt__operand ipt__batch_buffer_of(const ipt__batch_operand *operand, const ipt_batch_buffer *buffer)
 {
     ipt__operand checked;
@@ -18625,7 +18621,7 @@ static ipt_result ipt__batch_check_buffers(const ipt_batch *batch, const ipt_bat
     return IPT_SUCCESS;
 }
 
-/* One kernel: elements [first, first + count) of the batch, which begin where the buffers begin. */
+/* One kernel over elements [first, first + count) of the batch. Element `first` is the first in the buffers. */
 typedef struct ipt__batch_launch {
     size_t first, count;
     const ipt_batch_buffer *buffers;
@@ -18633,7 +18629,7 @@ typedef struct ipt__batch_launch {
     const void *argument;
 } ipt__batch_launch;
 
-/* Sets the kernel's arguments. The lock is held. */
+/* Sets the kernel's arguments. The caller has locked the batch. */
 static cl_int ipt__batch_set(ipt_batch *batch, const ipt__batch_launch *launch)
 {
     ipt__elements_arguments arguments;
@@ -18674,11 +18670,11 @@ static ipt_result ipt__batch_enqueue(ipt_batch *batch, cl_command_queue queue, c
     IPT_LOCK_RELEASE(&batch->lock);
     if (error)
         return ipt__fail_opencl("clEnqueueNDRangeKernel", error);
-    ipt__cl.clFlush(queue); /* a later failure is the event's */
+    ipt__cl.clFlush(queue); /* the event reports a later failure */
     return IPT_SUCCESS;
 }
 
-/* Fails unless the plan can run with the argument. */
+/* Fails unless the plan can execute with this argument. */
 static ipt_result ipt__batch_check_run(const ipt_batch *batch, const void *argument)
 {
     const size_t groups = ipt__ceil_divide(batch->problem.count, batch->choice.group_size / batch->choice.lanes);
@@ -18722,11 +18718,11 @@ IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, c
 /* >>batch/batch_create                                                                                               */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Creating batch plans, by measurement if wanted. */
+/* Creation of batch plans, with or without measurement. */
 
-enum { IPT__BATCH_RUNS = 3 }; /* of a model: the first one may include the kernel's compilation */
+enum { IPT__BATCH_RUNS = 3 }; /* executions of a model; the first may include the kernel's compilation */
 
-/* What measurements take: the caller's buffers, and copies of what the action changes. */
+/* The data of a measurement: the caller's buffers, and copies of the operands that the action changes. */
 typedef struct ipt__batch_trial {
     ipt_batch *batch;
     const ipt_batch_buffer *buffers;
@@ -18734,7 +18730,7 @@ typedef struct ipt__batch_trial {
     cl_ulong argument[IPT__BATCH_ARGUMENT_BYTES / 8]; /* zeros */
 } ipt__batch_trial;
 
-/* Copies the operands that are read and written, from the caller's buffers or back, and waits. */
+/* Copies the operands that the action reads and writes from the caller's buffers, or back, and waits. */
 static ipt_result ipt__batch_copy_originals(ipt__batch_trial *trial, int back)
 {
     const ipt_batch *const batch = trial->batch;
@@ -18765,7 +18761,7 @@ static ipt_result ipt__batch_copy_originals(ipt__batch_trial *trial, int back)
     return finished ? ipt__fail_opencl("clFinish", finished) : IPT_SUCCESS;
 }
 
-/* The time of the batch's choice on the original operands, in nanoseconds of the device's clock; 0: it has none. */
+/* Measures the batch's choice on the original operands. Nanoseconds of the device's clock; 0: unavailable. */
 static IPT__RARE ipt_result ipt__batch_time(ipt__batch_trial *trial, cl_ulong *nanoseconds)
 {
     ipt_batch *const batch = trial->batch;
@@ -18815,7 +18811,7 @@ static IPT__RARE ipt_result ipt__batch_measure_models(ipt__batch_trial *trial, c
         result = ipt__batch_build(batch, desc);
         result = result ? result : ipt__batch_time(trial, &time);
         ipt__batch_drop(batch);
-        if (result == IPT_ERROR_CACHE_MISS) /* with IPT_CACHE_ONLY the others decide */
+        if (result == IPT_ERROR_CACHE_MISS) /* with IPT_CACHE_ONLY only candidates with cached programs compete */
             result = IPT_SUCCESS;
         if (!result && time && (!least || time < least)) {
             least = time;
@@ -18826,7 +18822,7 @@ static IPT__RARE ipt_result ipt__batch_measure_models(ipt__batch_trial *trial, c
     return result ? result : ipt__batch_copy_originals(trial, 1);
 }
 
-/* The same, with the checks of IPT_MEASURE. */
+/* Checks the buffers of IPT_MEASURE, and selects the fastest candidate. */
 static IPT__RARE ipt_result ipt__batch_select_fastest(ipt_batch *batch, const ipt_batch_desc *desc)
 {
     ipt__batch_trial trial;
@@ -18848,7 +18844,7 @@ static IPT__RARE ipt_result ipt__batch_select_fastest(ipt_batch *batch, const ip
     return result;
 }
 
-/* Follows wisdom if there is any, and otherwise IPT_MEASURE. */
+/* Follows wisdom if the context has any, otherwise IPT_MEASURE. */
 static IPT__RARE ipt_result ipt__batch_select_known(ipt_batch *batch, const ipt_batch_desc *desc)
 {
     const int measures = (desc->flags & IPT_MEASURE) != 0;
@@ -18905,7 +18901,7 @@ IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *contex
     return IPT_SUCCESS;
 }
 
-/* The function itself, behind the macro of its name. */
+/* The function whose name is a macro in the interface. */
 IPT_API ipt_result(ipt_batch_create)(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch)
 {
     return ipt_batch_create_sized(sizeof *desc, context, desc, batch);
@@ -18924,8 +18920,8 @@ enum { IPT__BATCH_SLOTS = 3 };
 typedef struct ipt__batch_slot {
     cl_command_queue queue;
     ipt_batch_buffer buffers[IPT_MAX_OPERANDS];
-    cl_event done; /* of the chunk in flight, NULL: none */
-    size_t bytes;  /* that it transfers */
+    cl_event done; /* event of the chunk in flight; NULL: none */
+    size_t bytes;  /* bytes that the chunk transfers */
 } ipt__batch_slot;
 
 typedef struct ipt__batch_run {
@@ -18939,7 +18935,7 @@ typedef struct ipt__batch_run {
     int cancelled, written;
 } ipt__batch_run;
 
-/* Elements whose number every chunk but the last is a multiple of: blocks are not cut. */
+/* Every chunk but the last has a multiple of this number of elements, so that no block is cut. */
 static size_t ipt__batch_step(const ipt__batch_problem *problem)
 {
     size_t i, step = 1;
@@ -18953,13 +18949,13 @@ static size_t ipt__batch_step(const ipt__batch_problem *problem)
     return step;
 }
 
-/* Bytes of an operand for `count` elements on the device, where it has no gaps. */
+/* Bytes of `count` elements of an operand on the device, where elements have no gaps. */
 static size_t ipt__batch_chunk_bytes(const ipt__batch_operand *operand, size_t count)
 {
     return operand->components * operand->type_bytes * ipt__round_up(count, ipt__max(1, operand->given.width));
 }
 
-/* The same for all operands, each on a boundary that suits vectors. */
+/* Bytes of `count` elements of all operands. Each operand begins on a boundary for vectors. */
 static size_t ipt__batch_slot_bytes(const ipt__batch_problem *problem, size_t count)
 {
     size_t i, bytes = 0;
@@ -18993,14 +18989,15 @@ static ipt__area ipt__batch_area(const ipt__batch_operand *operand, size_t first
     return area;
 }
 
-/* Whether a chunk's operand goes up: one that is only written, too, if bytes between its elements come down again. */
+/* Whether a chunk's operand is uploaded. An operand that is only written is uploaded if the download includes bytes
+ * between its elements. */
 static int ipt__batch_goes_up(const ipt__batch_operand *operand, size_t count)
 {
     return (operand->given.access & IPT_READ) ||
            (operand->given.layout == IPT_LAYOUT_BLOCKS && count % operand->given.width);
 }
 
-/* Enqueues the transfers of one operand of a chunk. Adds their bytes to the slot's. */
+/* Enqueues the transfers of one operand of a chunk, and adds their bytes to slot->bytes. */
 static ipt_result ipt__batch_transfer(ipt__batch_run *run, ipt__batch_slot *slot, size_t i, const ipt__area *area,
                                       int download)
 {
@@ -19060,7 +19057,7 @@ static ipt_result ipt__batch_enqueue_chunk(ipt__batch_run *run, ipt__batch_slot 
     return result;
 }
 
-/* Waits for a slot's chunk, and reports it. */
+/* Waits for a slot's chunk, and reports the progress. */
 static ipt_result ipt__batch_wait(ipt__batch_run *run, ipt__batch_slot *slot)
 {
     ipt_result result;
@@ -19090,7 +19087,7 @@ static void ipt__batch_close(ipt__batch_run *run)
     memset(run->ring, 0, sizeof run->ring);
 }
 
-/* Makes the slots for run->chunk elements. *refused: bytes that were out of memory. */
+/* Makes the slots for run->chunk elements. *refused: bytes that could not be allocated; 0: none. */
 static IPT__RARE ipt_result ipt__batch_open(ipt__batch_run *run, size_t *refused)
 {
     const ipt_context *const context = run->batch->context;
@@ -19118,7 +19115,7 @@ static IPT__RARE ipt_result ipt__batch_open(ipt__batch_run *run, size_t *refused
     return IPT_SUCCESS;
 }
 
-/* Bytes of device memory that the slots may take. */
+/* The limit of the slots' device memory in bytes. */
 static size_t ipt__batch_limit(const ipt_batch *batch)
 {
     cl_ulong bytes = 0;
@@ -19129,7 +19126,7 @@ static size_t ipt__batch_limit(const ipt_batch *batch)
     return ipt__min((size_t)IPT__BATCH_SLOTS * IPT__CUT_CHUNK_BYTES, ipt__size_of(bytes) / 4 * 3);
 }
 
-/* Chooses chunks, and makes the slots; smaller ones where memory is refused. */
+/* Chooses the size of chunks, and makes the slots. Halves the chunks while memory cannot be allocated. */
 static IPT__RARE ipt_result ipt__batch_open_smaller(ipt__batch_run *run)
 {
     const ipt__batch_problem *const problem = &run->batch->problem;
@@ -19146,8 +19143,8 @@ static IPT__RARE ipt_result ipt__batch_open_smaller(ipt__batch_run *run)
     run->chunk = ipt__min(run->chunk, ipt__round_up(problem->count, step));
     while (IPT__BATCH_SLOTS * ipt__batch_slot_bytes(problem, ipt__min(run->chunk, problem->count)) > limit &&
            run->chunk > step)
-        run->chunk -= step;                            /* boundaries take a little */
-    run->chunk = ipt__min(run->chunk, problem->count); /* the only one ends where it likes */
+        run->chunk -= step;                            /* the boundaries of operands take some bytes */
+    run->chunk = ipt__min(run->chunk, problem->count); /* a single chunk need not be a multiple of step */
     for (;;) {
         const ipt_result result = ipt__batch_open(run, &refused);
         if (result != IPT_ERROR_OUT_OF_MEMORY || !refused || run->chunk <= step)
@@ -19158,7 +19155,7 @@ static IPT__RARE ipt_result ipt__batch_open_smaller(ipt__batch_run *run)
     }
 }
 
-/* Bytes that cross the bus. */
+/* Bytes of the whole batch that cross the bus. */
 static size_t ipt__batch_total(const ipt__batch_run *run)
 {
     const ipt__batch_problem *const problem = &run->batch->problem;
@@ -19174,7 +19171,7 @@ static size_t ipt__batch_total(const ipt__batch_run *run)
     return total;
 }
 
-/* Runs all chunks. After a failure, those in flight end first. */
+/* Runs all chunks. After a failure, waits for the chunks in flight. */
 static ipt_result ipt__batch_stream(ipt__batch_run *run)
 {
     const ipt__batch_problem *const problem = &run->batch->problem;
@@ -19189,7 +19186,7 @@ static ipt_result ipt__batch_stream(ipt__batch_run *run)
     for (s = 0; s < run->slot_count; ++s, ++turn) {
         ipt__batch_slot *const slot = &run->ring[turn % run->slot_count];
         if (result)
-            ipt__cl.clFinish(slot->queue); /* what was enqueued before a failure may not outlive the memory */
+            ipt__cl.clFinish(slot->queue); /* commands in flight must not use the caller's memory after the return */
         its = ipt__batch_wait(run, slot);
         result = result ? result : its;
     }
@@ -19242,7 +19239,7 @@ IPT_API ipt_result ipt_batch_execute_host_sized(size_t options_bytes, ipt_batch 
 #endif
 }
 
-/* The function itself, behind the macro of its name. */
+/* The function whose name is a macro in the interface. */
 IPT_API ipt_result(ipt_batch_execute_host)(ipt_batch *batch, void *const *memory, const void *argument,
                                            const ipt_host_options *options)
 {
@@ -19293,8 +19290,8 @@ static ipt_result ipt__fail_with_limits(const char *cause, const ipt_plan_desc *
     return IPT_ERROR_UNSUPPORTED;
 }
 
-/* The same. A refusal proposes limits only if a plan can be made with them: each pass of an array, and each piece of
- * a matrix, knows no more than its own needs. */
+/* Makes a plan, or fails with limits that suffice. A plan is tried with the limits before the message names them: a
+ * pass of an array, or a piece of a matrix, reports only its own needs. */
 static ipt_result ipt__plan_make_or_advise(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
                                            ipt_plan **plan)
 {
@@ -19312,7 +19309,7 @@ static ipt_result ipt__plan_make_or_advise(ipt_context *const *contexts, size_t 
     tried.flags &= ~IPT_MEASURE;
     for (i = 0; i < TRIES && result == IPT_ERROR_UNSUPPORTED && ipt__advised.enough; ++i) {
         limit = (size_t *)(void *)((char *)&tried + ipt__advised.limit);
-        *limit = ipt__max(ipt__advised.enough, *limit + (i ? *limit / 4 : 0)); /* perhaps of a part alone */
+        *limit = ipt__max(ipt__advised.enough, *limit + (i ? *limit / 4 : 0)); /* enough may be the need of one part */
         result = ipt__plan_make_any(contexts, split, &tried, &trial);
     }
     ipt_plan_destroy(trial);
@@ -19360,7 +19357,7 @@ IPT_API IPT__RARE ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_
 #endif
 }
 
-/* The functions themselves, behind the macros of their names. */
+/* The functions whose names are macros in the interface. */
 IPT_API ipt_result(ipt_plan_create)(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
     return ipt_plan_create_sized(sizeof *desc, context, desc, plan);
@@ -19420,20 +19417,20 @@ typedef struct ipt__mpi_rest {
     int round, peer;
 } ipt__mpi_rest;
 
-/* How local steps make and merge pieces, see ipt__mpi_choose_way. */
+/* The local steps that make and merge pieces: see ipt__mpi_choose_way. */
 typedef enum ipt__mpi_way { IPT__MPI_BY_ROWS, IPT__MPI_BY_COLS, IPT__MPI_BY_PIECES } ipt__mpi_way;
 
 typedef struct ipt__mpi_shape {
     ipt__mpi_side rows, cols;
     size_t size; /* bytes of an element */
     int ranks, rank;
-    size_t chunk; /* bytes of a message at most, the same on all ranks */
+    size_t chunk; /* largest message in bytes, equal on all ranks */
     ipt__mpi_way way;
     ipt__mpi_rest *rests; /* in the sequence of phase OUT */
     int rest_count;
 } ipt__mpi_shape;
 
-/* The first of a rank's rows of a side, or with rank = ranks the end. */
+/* The first row of a rank on this side. rank = ranks: the end. */
 static size_t ipt__mpi_start(const ipt__mpi_side *side, int rank)
 {
     if (side->starts)
@@ -19452,7 +19449,7 @@ static size_t ipt__mpi_piece(const ipt__mpi_shape *shape, int from, int to)
     return ipt__mpi_count(&shape->rows, from) * ipt__mpi_count(&shape->cols, to) * shape->size;
 }
 
-/* Bytes of a rank's block, before or after. */
+/* Bytes of a rank's block before or after the transposition. */
 static size_t ipt__mpi_block_bytes(const ipt__mpi_shape *shape, int rank, int after)
 {
     return after ? ipt__mpi_count(&shape->cols, rank) * shape->rows.total * shape->size
@@ -19477,7 +19474,7 @@ static size_t ipt__mpi_piece_out_at(const ipt__mpi_shape *shape, int from)
     return ipt__mpi_start(&shape->rows, from) * ipt__mpi_count(&shape->cols, shape->rank) * shape->size;
 }
 
-/* The number that all ranks with rows of this side hold alike. 0: they differ. *ranks: their number. */
+/* The number of rows of each rank that has rows on this side. 0: they differ. *ranks: number of such ranks. */
 static size_t ipt__mpi_equal(const ipt__mpi_side *side, int all, size_t *ranks)
 {
     size_t equal = 0;
@@ -19551,7 +19548,7 @@ static int ipt__mpi_rest_compare(const void *first, const void *second)
     return a->round < b->round ? -1 : 1;
 }
 
-/* Bytes of the rest that a rank sends to another after both have exchanged as much. */
+/* Bytes of the rest that a rank sends to another after the exchange of equal parts. */
 static size_t ipt__mpi_rest_bytes(const ipt__mpi_shape *shape, int from, int to)
 {
     const size_t sent = ipt__mpi_piece(shape, from, to), received = ipt__mpi_piece(shape, to, from);
@@ -19588,7 +19585,7 @@ static void ipt__mpi_list_rests(ipt__mpi_shape *shape)
 
 typedef enum ipt__mpi_phase { IPT__MPI_SWAP, IPT__MPI_OUT, IPT__MPI_IN } ipt__mpi_phase;
 
-/* A message in each direction, or in one. */
+/* A step: a message in each direction, or in one. */
 typedef struct ipt__mpi_step {
     int peer;
     size_t at; /* bytes from the start of the block: what is sent, and what the received message replaces */
@@ -19598,7 +19595,7 @@ typedef struct ipt__mpi_step {
 typedef struct ipt__mpi_cursor {
     ipt__mpi_phase phase;
     int turn;    /* round, or number of a rest */
-    size_t done; /* bytes of this turn's pair */
+    size_t done; /* bytes of this pair of pieces */
 } ipt__mpi_cursor;
 
 static int ipt__mpi_turns(const ipt__mpi_shape *shape, ipt__mpi_phase phase)
@@ -19633,7 +19630,7 @@ static int ipt__mpi_next(const ipt__mpi_shape *shape, ipt__mpi_cursor *cursor, i
     return 0;
 }
 
-/* What moves within a block between phases OUT and IN: the piece of one rank. */
+/* A move within a block between phases OUT and IN: the piece of one rank. */
 typedef struct ipt__mpi_shift {
     size_t from, to, bytes;
 } ipt__mpi_shift;
@@ -19647,9 +19644,9 @@ static ipt__mpi_shift ipt__mpi_shift_of(const ipt__mpi_shape *shape, int peer)
     return shift;
 }
 
-/* The shift of a turn, of 2 * ranks turns. Pieces keep their sequence. Those that move down go first to last, then
- * those that move up last to first: none overwrites another that has to move yet. bytes is 0 for turns without a move.
- */
+/* The move of a turn, of 2 * ranks turns. Pieces keep their sequence. First the pieces that move down, from the first
+ * one; then the pieces that move up, from the last one. So no piece overwrites one that has yet to move. bytes is 0 for
+ * turns without a move. */
 static ipt__mpi_shift ipt__mpi_shift_at(const ipt__mpi_shape *shape, int turn)
 {
     const int up = turn >= shape->ranks;
@@ -19669,9 +19666,9 @@ static size_t ipt__mpi_message_bytes(const ipt__mpi_shape *shape)
 /* >>mpi/agree                                                                                                        */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Results that all ranks share, and MPI's errors. */
+/* Agreement of all ranks on results, and MPI's errors. */
 
-/* Removes the proposal from the last failure: it is that of a part. Returns the failure. */
+/* Removes the proposal from the last failure, because it is about one local plan. Returns the failure. */
 static IPT__RARE ipt_result ipt__drop_advice(ipt_result result)
 {
     if (result && ipt__advised.enough)
@@ -19691,14 +19688,14 @@ struct ipt_mpi_plan {
     size_t workspace_count;
     size_t patch_side;  /* elements; 0: the matrix is not square. See mpi/square.h */
     ipt_plan *diagonal; /* transposes the rank's own tile of a square matrix; NULL: nothing moves */
-    char *window;       /* memory for messages, of ipt_host_alloc, or with device_window its content */
+    char *window;       /* memory for messages from ipt_host_alloc; on the host also with device_window */
     int depth;          /* messages in flight, in each direction */
     cl_mem device_window;
-    char *device_address; /* of device_window, for MPI */
+    char *device_address; /* the address of device_window for MPI */
     cl_command_queue reads, writes;
     char *second;         /* IPT_MPI_BUFFERED: a block in host memory */
-    int *numbers;         /* and the counts of its call */
-    MPI_Datatype element; /* and its type */
+    int *numbers;         /* IPT_MPI_BUFFERED: counts and offsets of MPI_Alltoallv */
+    MPI_Datatype element; /* IPT_MPI_BUFFERED: MPI's type of an element */
     char *description;
 };
 
@@ -19713,13 +19710,13 @@ static IPT__RARE ipt_result ipt__fail_mpi(const char *call, int error)
     return ipt__fail(IPT_ERROR_MPI, "%s failed with %d: %s", call, error, text);
 }
 
-/* The worst of the ranks' results outweighs the others: INCOMPLETE, which is about the content, then any failure. */
+/* Ranks results by severity: INCOMPLETE first, because content is lost, then any other failure. */
 static int ipt__mpi_severity(ipt_result result)
 {
     return result == IPT_ERROR_INCOMPLETE ? (int)IPT__RESULT_COUNT : (int)result;
 }
 
-/* Returns the worst result of all ranks, on each. All ranks call it. The error text names the rank. */
+/* Returns the worst result of all ranks on each rank. All ranks call it. The error text names the failing rank. */
 static ipt_result ipt__mpi_agree(MPI_Comm communicator, ipt_result result)
 {
     struct {
@@ -19745,7 +19742,7 @@ static ipt_result ipt__mpi_agree(MPI_Comm communicator, ipt_result result)
     return ipt__fail((ipt_result)code, "rank %d of the communicator: %s", worst.rank, text);
 }
 
-/* Refuses ranks that pass different numbers. message: the error then. */
+/* Fails on all ranks if they pass different numbers. message: the error text. */
 static ipt_result ipt__mpi_agree_on(MPI_Comm communicator, const cl_ulong *numbers, int count, const char *message)
 {
     enum { MOST = 16 };
@@ -19767,12 +19764,12 @@ static ipt_result ipt__mpi_agree_on(MPI_Comm communicator, const cl_ulong *numbe
 /* >>mpi/mpi_plan                                                                                                     */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Plans over ranks: making, describing and destroying them. */
+/* Plans over ranks: creation, description, destruction. */
 
 enum {
     IPT__MPI_DEPTH = 4,               /* messages in flight */
-    IPT__MPI_CHUNK_BYTES = 128 << 10, /* of a message at most: windows stay in the processor's cache */
-    IPT__MPI_BUS_BYTES = 4 << 20,     /* the same if a device has its own memory: its bus needs longer transfers */
+    IPT__MPI_CHUNK_BYTES = 128 << 10, /* largest message: windows stay in the processor's cache */
+    IPT__MPI_BUS_BYTES = 4 << 20, /* largest message if the device has its own memory: its bus needs longer transfers */
     IPT__MPI_LEAST_CHUNK = 4 << 10
 };
 
@@ -19782,7 +19779,7 @@ typedef struct ipt__mpi_local {
     size_t at;      /* bytes into the block */
 } ipt__mpi_local;
 
-/* The steps in plan->locals: before the exchange, its inverse, and from there on those after the exchange. */
+/* Indices into plan->locals: the step before the exchange, its inverse, the first step after the exchange. */
 enum { IPT__MPI_BEFORE, IPT__MPI_UNDO, IPT__MPI_AFTER };
 
 /* ---- shapes ---- */
@@ -19818,7 +19815,7 @@ static ipt_result ipt__mpi_take_side(const char *name, const size_t *counts, int
     return IPT_SUCCESS;
 }
 
-/* Checks the numbers of a desc, and takes them. */
+/* Checks the numbers of a desc, and copies them. */
 static ipt_result ipt__mpi_take_shape(const ipt_mpi_desc *desc, int ranks, int rank, const ipt_allocator *allocator,
                                       ipt__mpi_shape *shape)
 {
@@ -19931,7 +19928,7 @@ static ipt_result ipt__mpi_make_diagonal(ipt_mpi_plan *plan)
     return ipt__any_plan_make(plan->context, &desc, plan->workspaces, &plan->diagonal);
 }
 
-/* Makes the steps that transpose each received piece: one for each sequence of ranks with as many rows. */
+/* Makes the steps that transpose the received pieces: one step for each run of ranks with equal numbers of rows. */
 static ipt_result ipt__mpi_make_pieces(ipt_mpi_plan *plan, size_t cols)
 {
     const ipt__mpi_shape *const shape = &plan->shape;
@@ -19981,7 +19978,7 @@ static ipt_result ipt__mpi_make_locals(ipt_mpi_plan *plan)
     return ipt__mpi_make_local(plan, shape->rows.total, cols, shape->size, 1, &plan->locals[plan->local_count++]);
 }
 
-/* Bytes of workspace that the local plans hold. */
+/* Bytes of the local plans' workspaces. */
 static size_t ipt__mpi_locals_workspace(const ipt_mpi_plan *plan)
 {
     size_t bytes = 0, i;
@@ -19990,7 +19987,7 @@ static size_t ipt__mpi_locals_workspace(const ipt_mpi_plan *plan)
     return bytes;
 }
 
-/* The least limit of a workspace that is too small for the local plans; 0: none is. */
+/* The limit that suffices for the local plans, if one of their workspaces is too small; else 0. */
 static size_t ipt__mpi_enough(const ipt_mpi_plan *plan)
 {
     size_t enough = plan->diagonal ? plan->diagonal->enough : 0;
@@ -20003,7 +20000,7 @@ static size_t ipt__mpi_enough(const ipt_mpi_plan *plan)
 
 /* ---- memory for messages ---- */
 
-/* Bytes beside a block, the same on all ranks. */
+/* The limit of the bytes beside a block, equal on all ranks. */
 static size_t ipt__mpi_allowed(const ipt_mpi_desc *desc, const ipt__mpi_shape *shape)
 {
     size_t most = 0;
@@ -20013,13 +20010,13 @@ static size_t ipt__mpi_allowed(const ipt_mpi_desc *desc, const ipt__mpi_shape *s
     return desc->max_workspace ? desc->max_workspace : ipt__max(most / 100, (size_t)1 << 20);
 }
 
-/* Windows of a message: of each direction, on the host and perhaps on the device. */
+/* Number of message windows: for each direction, on the host and perhaps on the device. */
 static size_t ipt__mpi_windows(const ipt_mpi_plan *plan)
 {
     return (plan->desc.flags & IPT_MPI_DEVICE_AWARE ? 4 : 2) * (size_t)plan->depth;
 }
 
-/* Divides the allowed bytes between the local plans, which take what they need, and the least for messages. */
+/* Divides the allowed bytes: messages get the least, the local plans the remainder. */
 static ipt_result ipt__mpi_divide_memory(ipt_mpi_plan *plan)
 {
     const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape), least = plan->desc.max_workspace;
@@ -20032,15 +20029,15 @@ static ipt_result ipt__mpi_divide_memory(ipt_mpi_plan *plan)
     return ipt__mpi_make_workspaces(plan, least == 1 ? 1 : allowed - window);
 }
 
-/* Gives messages what the local plans of all ranks have left. If that is too little for the local plans of any, fails
- * with what is enough for all. All ranks call it. */
+/* Sizes messages by the bytes that the local plans of all ranks leave. If the limit is too small for any rank's local
+ * plans, fails with one that suffices for all. All ranks call it. */
 static ipt_result ipt__mpi_size_messages(ipt_mpi_plan *plan)
 {
     const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape), taken = ipt__mpi_locals_workspace(plan),
                  left = (allowed - ipt__min(taken, allowed)) / ipt__mpi_windows(plan);
     const size_t least = IPT__MPI_LEAST_CHUNK, enough = ipt__mpi_enough(plan),
                  most = plan->context->shares_memory ? (size_t)IPT__MPI_CHUNK_BYTES : (size_t)IPT__MPI_BUS_BYTES;
-    cl_ulong numbers[2]; /* the complement of a message's bytes, what the local plans need */
+    cl_ulong numbers[2]; /* the complement of a message's bytes; the need of the local plans */
     size_t i;
     int error;
     numbers[0] = ~(cl_ulong)(plan->depth == 1 ? least : ipt__min(ipt__max(left / 64 * 64, least), most));
@@ -20048,14 +20045,15 @@ static ipt_result ipt__mpi_size_messages(ipt_mpi_plan *plan)
     error = MPI_Allreduce(MPI_IN_PLACE, numbers, 2, MPI_UINT64_T, MPI_MAX, plan->communicator);
     if (error)
         return ipt__fail_mpi("MPI_Allreduce", error);
-    if (numbers[1]) { /* messages have a sixteenth, or the least */
+    if (numbers[1]) { /* messages take a sixteenth, or the least */
         const size_t needed = ipt__size_of(numbers[1]);
         return ipt__fail(
             IPT_ERROR_UNSUPPORTED,
             "max_workspace allows %zu bytes, too few for messages and the ranks' local steps: %zu would do", allowed,
             ipt__max(needed + least * ipt__mpi_windows(plan), needed + needed / 15 + 2));
     }
-    for (i = 0; plan->desc.max_workspace != 1 && i < plan->workspace_count; ++i) /* parts of host memory take no more */
+    for (i = 0; plan->desc.max_workspace != 1 && i < plan->workspace_count;
+         ++i) /* plans of parts, made during an execution, must fit too */
         plan->workspaces[i].limit = ipt__max(plan->workspaces[i].bytes, 2);
     plan->shape.chunk = (size_t)~numbers[0];
     return IPT_SUCCESS;
@@ -20163,11 +20161,11 @@ typedef struct ipt__mpi_run {
     ipt__mpi_place place;
     const ipt_host_options *options;
     size_t done, total; /* bytes of progress */
-    size_t base, part;  /* of the local step in progress: bytes before it, and of it */
+    size_t base, part;  /* bytes of progress before the current local step, and of this step */
     int cancelled;
-    int square;        /* this execution is of mpi/square.h */
+    int square;        /* this execution takes the way of mpi/square.h */
     ipt_result result; /* the first failure of the exchange, which continues so that no rank waits for this one */
-    char cause[IPT__CAUSE_BYTES]; /* its text */
+    char cause[IPT__CAUSE_BYTES]; /* error text of result */
     ipt__mpi_slot ring[IPT__MPI_DEPTH];
 } ipt__mpi_run;
 
@@ -20178,7 +20176,7 @@ static void ipt__mpi_progress(ipt__mpi_run *run, size_t bytes)
         run->cancelled = 1;
 }
 
-/* Records a failure, with its text, unless an earlier one is. */
+/* Records a failure with its text, unless an earlier one is recorded. */
 static void ipt__mpi_note(ipt__mpi_run *run, ipt_result result)
 {
     if (!result || run->result)
@@ -20227,7 +20225,7 @@ static void ipt__mpi_receive(ipt__mpi_run *run, ipt__mpi_slot *slot, char *memor
                                      run->plan->communicator, &slot->receive));
 }
 
-/* Begins to send it. */
+/* Begins to send the message of a step. */
 static void ipt__mpi_transmit(ipt__mpi_run *run, ipt__mpi_slot *slot, const char *memory)
 {
     slot->send = MPI_REQUEST_NULL;
@@ -20237,7 +20235,7 @@ static void ipt__mpi_transmit(ipt__mpi_run *run, ipt__mpi_slot *slot, const char
                                      run->plan->communicator, &slot->send));
 }
 
-/* Waits for both, and checks what came. */
+/* Waits for both messages of a step, and checks the size of the received one. */
 static void ipt__mpi_complete(ipt__mpi_run *run, ipt__mpi_slot *slot)
 {
     MPI_Status status;
@@ -20253,7 +20251,8 @@ static void ipt__mpi_complete(ipt__mpi_run *run, ipt__mpi_slot *slot)
                                      slot->step.peer, count, slot->step.received));
 }
 
-/* Begins a step: the receipt of its message, and what precedes sending. Messages of phase IN go to their places. */
+/* Begins a step: starts to receive its message, and downloads the message to send. Messages of phase IN are received at
+ * their final places. */
 static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
 {
     ipt_mpi_plan *const plan = run->plan;
@@ -20276,7 +20275,7 @@ static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phas
     }
 }
 
-/* Sends a step's message. After a failure it sends what memory holds: the partner must not wait for ever. */
+/* Sends a step's message. After a failure the content is undefined, but the partner must not wait for ever. */
 static void ipt__mpi_send(ipt__mpi_run *run, size_t number)
 {
     ipt__mpi_slot *const slot = &run->ring[number];
@@ -20288,7 +20287,7 @@ static void ipt__mpi_send(ipt__mpi_run *run, size_t number)
     ipt__mpi_transmit(run, slot, memory);
 }
 
-/* Waits for a step's messages, and puts what came to its place, which has been sent. */
+/* Waits for a step's messages, and copies the received one over the sent one. */
 static void ipt__mpi_end(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
 {
     ipt_mpi_plan *const plan = run->plan;
@@ -20437,13 +20436,13 @@ static void ipt__mpi_exchange_buffered(ipt__mpi_run *run, char *data)
  * are transposed on their way: patch by patch, each as large as a message. So nothing moves before the exchange, and
  * after it only the rank's own tile is left, which a local step transposes in place. */
 
-/* A patch: rows of this rank, and of its peer, each from the first of their own. */
+/* A patch: a range of this rank's rows and a range of its peer's rows. Numbers count from each rank's first row. */
 typedef struct ipt__mpi_patch {
     int peer;
     size_t row, rows, col, cols;
 } ipt__mpi_patch;
 
-/* Elements of a patch's side; 0: an element exceeds a message. */
+/* The side of a patch in elements; 0: an element exceeds a message. */
 static size_t ipt__mpi_patch_side(const ipt__mpi_shape *shape)
 {
     const size_t most = ipt__min(shape->chunk, IPT__MPI_CHUNK_BYTES); /* both windows of a patch stay in the cache */
@@ -20454,7 +20453,7 @@ static size_t ipt__mpi_patch_side(const ipt__mpi_shape *shape)
         ++side;
     if (side > 8)
         side = side / 8 * 8;
-    if (side > 8 && side * shape->size % 512 == 0) /* columns of a patch would share few sets of a cache */
+    if (side > 8 && side * shape->size % 512 == 0) /* columns of a patch would map to few sets of a cache */
         side -= 8;
     return side;
 }
@@ -20491,8 +20490,8 @@ static char *ipt__mpi_patch_place(const ipt__mpi_run *run, const ipt__mpi_patch 
            (patch->row * shape->cols.total + ipt__mpi_start(&shape->rows, patch->peer) + patch->col) * shape->size;
 }
 
-/* Transposes cols x rows elements at `from` to rows x cols ones, `pitch` bytes from row to row. The compiler makes
- * moves of memcpy with a constant size. */
+/* Transposes cols x rows elements at `from` to rows x cols ones, `pitch` bytes from row to row. With a constant size
+ * the compiler replaces memcpy by moves. */
 static void ipt__mpi_turn(char *to, size_t pitch, const char *from, size_t rows, size_t cols, size_t size)
 {
 #define IPT__MPI_TURN(bytes)                                                                                           \
@@ -20569,7 +20568,7 @@ static void ipt__mpi_exchange_square(ipt__mpi_run *run)
 /* >>mpi/mpi_execute                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Creating and executing plans over ranks. */
+/* Creation and execution of plans over ranks. */
 
 /* ---- creation ---- */
 
@@ -20615,7 +20614,7 @@ IPT_API void ipt_mpi_plan_destroy(ipt_mpi_plan *plan)
     ipt__mpi_free(plan, ended);
 }
 
-/* Checks what this rank passes alone. */
+/* Checks this rank's arguments, without communication. */
 static ipt_result ipt__mpi_check(ipt_context *context, const ipt_mpi_desc *desc)
 {
     if (!context->context)
@@ -20637,7 +20636,7 @@ static ipt_result ipt__mpi_check(ipt_context *context, const ipt_mpi_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Makes a plan of this rank without its resources. */
+/* Allocates this rank's plan and copies the desc. Makes no resources. */
 static ipt_result ipt__mpi_new(size_t desc_bytes, ipt_context *context, MPI_Comm communicator, const ipt_mpi_desc *desc,
                                ipt_mpi_plan **plan)
 {
@@ -20697,7 +20696,7 @@ static ipt_result ipt__mpi_agree_on_desc(const ipt_mpi_plan *plan)
                              "col_counts, flags and max_workspace have to be the same on all");
 }
 
-/* Makes what IPT_MPI_BUFFERED needs beside the second block. */
+/* Makes the datatype and counts of IPT_MPI_BUFFERED. */
 static ipt_result ipt__mpi_open_buffered(ipt_mpi_plan *plan)
 {
     const size_t bytes = 4 * (size_t)plan->shape.ranks * sizeof *plan->numbers;
@@ -20734,7 +20733,7 @@ static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
     return result;
 }
 
-/* Makes what messages need, whose size all ranks have agreed on. */
+/* Allocates the memory for messages, whose size all ranks have agreed on. */
 static ipt_result ipt__mpi_open_messages(ipt_mpi_plan *plan)
 {
     const ipt_result result = ipt__mpi_take_window(plan);
@@ -20783,7 +20782,7 @@ IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *con
     return result;
 }
 
-/* The functions themselves, behind the macros of their names. */
+/* The functions whose names are macros in the interface. */
 IPT_API ipt_result(ipt_mpi_share_of)(const ipt_mpi_desc *desc, int ranks, int rank, ipt_mpi_share *share)
 {
     return ipt_mpi_share_of_sized(sizeof *desc, desc, ranks, rank, share);
@@ -20865,8 +20864,8 @@ static void ipt__mpi_run_buffered(ipt__mpi_run *run, char *staging)
                                                       after, staging, 0, NULL, NULL));
 }
 
-/* Undoes the first local step where it has succeeded, and returns what all ranks return. own: this rank's result of
- * that step. agreed: that of all. */
+/* Undoes the first local step if it succeeded on this rank. Returns the result of all ranks. own: this rank's result of
+ * that step. agreed: all ranks' result of that step. */
 static ipt_result ipt__mpi_undo(ipt__mpi_run *run, ipt_result own, ipt_result agreed, const ipt_mpi_buffer *buffer)
 {
     static const ipt_host_options none = {NULL, NULL, NULL};
@@ -20882,7 +20881,7 @@ static ipt_result ipt__mpi_undo(ipt__mpi_run *run, ipt_result own, ipt_result ag
     return result ? result : ipt__fail(agreed, "%s", cause);
 }
 
-/* Exchanges. staging: see ipt__mpi_run_buffered. Returns what all ranks return. */
+/* Exchanges the pieces. staging: see ipt__mpi_run_buffered. Returns the result of all ranks. */
 static ipt_result ipt__mpi_run_exchange(ipt__mpi_run *run, char *staging)
 {
     ipt_mpi_plan *const plan = run->plan;
@@ -20901,7 +20900,7 @@ static ipt_result ipt__mpi_run_exchange(ipt__mpi_run *run, char *staging)
     return ipt__mpi_agree(plan->communicator, run->result);
 }
 
-/* The execution on all ranks. result: of this rank's checks. */
+/* Executes on all ranks. result: of this rank's checks. */
 static ipt_result ipt__mpi_run_all(ipt__mpi_run *run, ipt_result result, const ipt_mpi_buffer *buffer, char *staging)
 {
     ipt_mpi_plan *const plan = run->plan;
@@ -20942,7 +20941,7 @@ static ipt_result ipt__mpi_run_all(ipt__mpi_run *run, ipt_result result, const i
     return ipt__mpi_agree(plan->communicator, own);
 }
 
-/* Checks this rank's block on the device, and waits for what precedes. */
+/* Checks this rank's block on the device, and waits for the caller's events. */
 static ipt_result ipt__mpi_take_buffer(ipt__mpi_run *run, const ipt_mpi_buffer *buffer)
 {
     const ipt_mpi_plan *const plan = run->plan;
@@ -20999,7 +20998,7 @@ IPT_API ipt_result ipt_mpi_plan_execute(ipt_mpi_plan *plan, const ipt_mpi_buffer
     return result;
 }
 
-/* Executes on host memory. result: of what the caller has checked. */
+/* Executes on host memory. result: of the caller's checks. */
 static ipt_result ipt__mpi_execute_host(ipt_mpi_plan *plan, void *data, const ipt_host_options *options,
                                         ipt_result result)
 {
@@ -21094,7 +21093,7 @@ IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, i
     result = ipt__host_take_options(&taken, options, options_bytes);
     if (!result)
         result = ipt__mpi_start_job(plan, data, &taken, event);
-    /* The other ranks have begun: they learn of the failure here, and do not wait for ever. */
+    /* The other ranks have begun. Report the failure to them, so that they do not wait for ever. */
     return result ? ipt__mpi_execute_host(plan, data, &taken, result) : IPT_SUCCESS;
 }
 

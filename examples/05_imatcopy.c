@@ -1,7 +1,8 @@
 /* The function imatcopy of BLAS libraries on top of ipt: AB := alpha * op(AB), in place in host memory. op transposes,
  * conjugates, does both or neither. The rows of AB are lda elements apart before a call and ldb after it. The elements
  * between the rows keep their values wherever neither form has an element. ipt transposes, and multiplies on the way.
- * Rows that stay rows never leave the host. The context and the last plans serve later calls, one thread at a time. */
+ * Calls without a transposition never leave the host. The context and the last plans serve later calls, one thread at a
+ * time. */
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 

@@ -16,7 +16,7 @@
 
 enum {
     LINE_BYTES = 2000,
-    LITERAL_CHARACTERS = 4000, /* C99 promises 4095, escapes included */
+    LITERAL_CHARACTERS = 4000, /* C99 guarantees 4095, escapes included */
     PATH_BYTES = 1000,
     PART_LINES = 600,
     FUNCTION_LINES = 80,
@@ -76,7 +76,7 @@ static void blank_comments(char *text)
     }
 }
 
-/* Keeps a part's text for the rules, and writes it under a banner with its name. */
+/* Stores a part's text for the rules, and writes it under a banner with its name. */
 static void copy_part(part *copied)
 {
     static const char rule[] = "/* ------------------------------------------------------------------------------------"
@@ -174,7 +174,7 @@ static void check_function(const part *checked, const char *body)
         refuse(checked->path, "has a function with more parameters than one may have: give it a struct");
 }
 
-/* Functions are short, and what a stage's kind means stands in the list of kinds alone. */
+/* Refuses long functions, and comparisons of a stage's kind outside the list of kinds. */
 static void check_functions(void)
 {
     const part *checked;
@@ -187,7 +187,7 @@ static void check_functions(void)
     }
 }
 
-/* FOLDER/ipt.h, in which an #include of a file in FOLDER stands for that part. */
+/* Writes FOLDER/ipt.h with its parts in place of their #include lines. */
 static void copy_library(const char *folder)
 {
     char line[LINE_BYTES], path[PATH_BYTES], name[PATH_BYTES];
@@ -285,7 +285,7 @@ static int put_escaped(const char *line, const char *path)
 /* The rules for a kernel's file, line by line. */
 typedef struct kernel_check {
     const char *path;
-    int lines, begin;          /* begin: the first line of this function or declaration */
+    int lines, begin;          /* first line of this function or declaration */
     int blank;                 /* the previous line has no code, or is for the preprocessor */
     int depth;                 /* open braces */
     int depths[NESTED], count; /* depth at each open #if */
@@ -326,7 +326,7 @@ static void check_line(kernel_check *check, const char *line)
         refuse_line(check, "a function ends that has more lines than it may have");
 }
 
-/* The names of the files of a folder parts. */
+/* The names of the files in folders `parts`. */
 static char part_names[PARTS][64];
 static int part_name_count;
 
@@ -349,7 +349,7 @@ static void take_include(const char *path, char *line, char *list, size_t capaci
     strcpy(line, "\n");
 }
 
-/* The text of a kernel's file, as few string literals, and its FNV-1a hash of 64 bits; for a kernel, its parts. */
+/* Writes a kernel file's text as few string literals, with its FNV-1a hash of 64 bits, and for a kernel its parts. */
 static void embed_text(const char *path)
 {
     char line[LINE_BYTES], name[64], includes[1000] = "";
@@ -365,7 +365,7 @@ static void embed_text(const char *path)
     memcpy(name, base, (size_t)(end - base));
     name[end - base] = 0;
 
-    /* Folders of these names hold what embedders may leave out. */
+    /* Embedders may leave out the files in folders of these names. */
     if (strstr(path, "/seeds/"))
         fputs("\n#ifndef IPT_NO_PAPERS", stdout);
     if (strstr(path, "/elements/"))

@@ -38,8 +38,8 @@ static ipt_result ipt__fail_with_limits(const char *cause, const ipt_plan_desc *
     return IPT_ERROR_UNSUPPORTED;
 }
 
-/* The same. A refusal proposes limits only if a plan can be made with them: each pass of an array, and each piece of
- * a matrix, knows no more than its own needs. */
+/* Makes a plan, or fails with limits that suffice. A plan is tried with the limits before the message names them: a
+ * pass of an array, or a piece of a matrix, reports only its own needs. */
 static ipt_result ipt__plan_make_or_advise(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
                                            ipt_plan **plan)
 {
@@ -57,7 +57,7 @@ static ipt_result ipt__plan_make_or_advise(ipt_context *const *contexts, size_t 
     tried.flags &= ~IPT_MEASURE;
     for (i = 0; i < TRIES && result == IPT_ERROR_UNSUPPORTED && ipt__advised.enough; ++i) {
         limit = (size_t *)(void *)((char *)&tried + ipt__advised.limit);
-        *limit = ipt__max(ipt__advised.enough, *limit + (i ? *limit / 4 : 0)); /* perhaps of a part alone */
+        *limit = ipt__max(ipt__advised.enough, *limit + (i ? *limit / 4 : 0)); /* enough may be the need of one part */
         result = ipt__plan_make_any(contexts, split, &tried, &trial);
     }
     ipt_plan_destroy(trial);
@@ -105,7 +105,7 @@ IPT_API IPT__RARE ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_
 #endif
 }
 
-/* The functions themselves, behind the macros of their names. */
+/* The functions whose names are macros in the interface. */
 IPT_API ipt_result(ipt_plan_create)(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
 {
     return ipt_plan_create_sized(sizeof *desc, context, desc, plan);

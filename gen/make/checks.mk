@@ -62,7 +62,7 @@ endif
 
 # The text
 
-.PHONY: check-gen check-format check-lint check-version check-words
+.PHONY: check-gen check-format check-lint check-version check-words check-documents sizes
 check-gen: $(B)/embed #check ipt.h and ipt_kernels.h are current, and the library's parts obey the rules
 	@$(B)/embed library gen/library > $(B)/ipt.h.new
 	@$(B)/embed kernels gen/kernels.def $(KERNEL_FILES) > $(B)/ipt_kernels.h.new
@@ -91,6 +91,15 @@ check-version: #check documents that repeat the version are right
 check-words: #check documents, comments and messages have no phrase of tests/words.list
 	@sh tests/words.sh --self-test
 	@sh tests/words.sh
+
+check-version: check-documents
+check-documents: #check the README's programs and sizes, and its speeds against gen/doc/speed.csv
+	@sh tests/documents.sh speeds
+	@CC="$(CC)" sh tests/documents.sh programs
+	@CC="$(CC)" sh tests/documents.sh sizes readme
+
+sizes: #check all sizes in README.md and gen/doc/options.md; UPDATE=1 writes them anew
+	@CC="$(CC)" sh tests/documents.sh sizes $(if $(UPDATE),update)
 
 # Compilers and packages
 

@@ -71,7 +71,7 @@ static int write_batches(const char *folder)
                     ipt_batch_operand chosen[4];
                     const size_t most = offered == systems[type] ? 4 : 3;
                     if (action == IPT_ACTION_GEMV)
-                        continue; /* its operands are gemm's */
+                        continue; /* its operands are those of gemm */
                     for (size_t k = 0; k < most; ++k)
                         if (ipt__spec_has(ipt__action_operands((ipt_action)action), offered[k].name))
                             chosen[desc.operand_count++] = offered[k];
@@ -138,7 +138,8 @@ int main(int count, char **arguments)
     for (id = 0; id < IPT__KERNEL_COUNT; ++id) {
         if (id == IPT__KERNEL_elements)
             continue;
-        /* An odometer over the classes; combinations that only differ in what the kernel does not use are left out. */
+        /* Steps through all combinations of classes. Skips combinations that differ only in parameters that the kernel
+         * does not use. */
         size_t wheel[IPT__PARAM_COUNT] = {0}, field;
         number = 0;
         do {
@@ -150,7 +151,7 @@ int main(int count, char **arguments)
     if (!(ipt__kernels[id].uses & IPT__USES_##name) && wheel[IPT__PARAM_##name])                                       \
         first = 0;
             IPT_PARAM_LIST(LINT_PICK)
-            /* Expressions are for elements of one unit; the classes that do not matter to them are left out. */
+            /* Expressions are for elements of one unit. Skips classes without effect on expressions. */
             if ((ipt__kernels[id].uses & IPT__USES_apply) && params.apply &&
                 (wheel[IPT__PARAM_index_bits] || wheel[IPT__PARAM_local_bytes] || wheel[IPT__PARAM_tile] ||
                  (params.group_size == 1 && id != IPT__KERNEL_waves)))
@@ -174,7 +175,7 @@ int main(int count, char **arguments)
                                            : params.unit_bytes > 4 ? 3
                                                                    : params.unit_bytes / 2];
             params.argument_type = params.apply ? params.expression_type : NULL;
-            /* PTX serves both or neither. */
+            /* PTX is for both or neither. */
             if ((ipt__kernels[id].uses & IPT__USES_sub_group) &&
                 (params.sub_group == 1) != (params.memory_model == 1 || params.memory_model == 2))
                 first = 0;

@@ -10,7 +10,7 @@
 #include "ipt.h"
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-function" /* plans.h has more than is needed here */
+#pragma GCC diagnostic ignored "-Wunused-function" /* this file uses a part of plans.h */
 #endif
 #include "plans.h"
 #if defined(__GNUC__)
@@ -18,7 +18,7 @@
 #endif
 
 enum { ROUNDS = 5, MOST_BUFFERS = 16 };
-#define BUFFERS_BYTES ((size_t)512 << 20) /* of all buffers, if one array takes less */
+#define BUFFERS_BYTES ((size_t)512 << 20) /* bytes of all buffers, if one array takes less */
 
 static int parse(const char *text, ipt_plan_desc *desc)
 {

@@ -18,7 +18,7 @@
 #include "ipt.h"
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-function" /* plans.h has more than is needed here */
+#pragma GCC diagnostic ignored "-Wunused-function" /* this file uses a part of plans.h */
 #endif
 #include "plans.h"
 #if defined(__GNUC__)
@@ -27,9 +27,9 @@
 #include "batch_elements.h"
 
 enum { ROUNDS = 7, MOST_QUEUES = 64, LAUNCH_ROUNDS = 3, FIRST_LAUNCHES = 16 };
-#define LONG_SECONDS 0.1      /* an execution that takes longer is measured once, */
-#define MEDIUM_SECONDS 0.02   /* and three times from here on */
-#define LAUNCHES_SECONDS 0.03 /* of a round of launches, at most */
+#define LONG_SECONDS 0.1      /* an execution that takes longer is measured once */
+#define MEDIUM_SECONDS 0.02   /* an execution that takes longer is measured three times */
+#define LAUNCHES_SECONDS 0.03 /* longest round of launches in seconds */
 
 static struct options {
     int csv, plans_only;
@@ -37,7 +37,7 @@ static struct options {
     const char *lines; /* NULL: all */
 } options = {0, 0, (size_t)256 << 20, 1000, 8, NULL};
 
-static cl_mem original; /* what `buffer` holds before an execution */
+static cl_mem original; /* the content of `buffer` before an execution */
 
 static int is_wanted(const char *line)
 {
@@ -62,7 +62,7 @@ static double event_seconds(cl_event event)
     return (double)(end - begin) * 1e-9;
 }
 
-/* Bytes a second that a copy reads and writes, of as many bytes as the batch. */
+/* Bytes per second that a copy of the batch's size reads and writes. */
 static double copy_rate(const work *of)
 {
     const size_t bytes = of->moved_bytes * of->desc.count / 2;
@@ -75,8 +75,8 @@ static double copy_rate(const work *of)
     return 2 * (double)bytes / median(seconds, ROUNDS);
 }
 
-/* Restores all operands from the device's copy: a decomposition leaves another matrix, and results of another line may
- * be right. (From the host this made the next execution 13 us slower on an H100.) */
+/* Restores all operands from a copy on the device: a decomposition overwrites its matrix, and another line's results
+ * could pass. A transfer from the host would slow the next execution. */
 static void restore(const work *of)
 {
     need(!clEnqueueCopyBuffer(queue, original, buffer, 0, 0, of->all_bytes, 0, NULL, NULL), "clEnqueueCopyBuffer");
@@ -192,7 +192,7 @@ static void measure_launches(const char *line, const work *of, double copy, size
     ipt_batch_destroy(batch);
 }
 
-/* Seconds in which the bus carries the operands that are read up, or those that are written down. */
+/* Seconds to upload the operands that are read, or to download those that are written. */
 static double bus_seconds(const work *of, unsigned char *memory, ipt_access direction)
 {
     double seconds[LAUNCH_ROUNDS];
@@ -291,7 +291,7 @@ static void bench(const char *text)
     for (int model = 0; model < IPT__MODEL_COUNT; ++model)
         if (is_wanted(ipt_model_string((ipt_model)model)))
             measure_batch(ipt_model_string((ipt_model)model), (ipt_model)model, &tried, copy);
-    if (is_wanted("launches") && !options.plans_only) /* their program is that of another line */
+    if (is_wanted("launches") && !options.plans_only) /* another line has their program */
         measure_launches("launches", &tried, copy, 1);
     if (is_wanted("queues") && !options.plans_only)
         measure_launches("queues", &tried, copy, options.queues);

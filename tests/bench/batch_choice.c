@@ -12,7 +12,7 @@
 #include "ipt.h"
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-function" /* plans.h has more than is needed here */
+#pragma GCC diagnostic ignored "-Wunused-function" /* this file uses a part of plans.h */
 #endif
 #include "plans.h"
 #if defined(__GNUC__)
@@ -29,7 +29,7 @@ typedef struct work {
     ipt_batch_desc desc;
     ipt_batch_operand operands[OPERANDS];
     ipt_batch_buffer buffers[OPERANDS];
-    size_t lengths[26]; /* of the letters in IPT_ACTION_LIST */
+    size_t lengths[26]; /* lengths of the letters in IPT_ACTION_LIST */
     size_t element_bytes, moved_bytes, bytes;
 } work;
 
@@ -42,7 +42,7 @@ static size_t between(size_t least, size_t most)
     return least + (size_t)((value ^ value >> 31) % (most - least + 1));
 }
 
-/* 1 to 128, as often below 12 as above, and as often one of those that are usual. */
+/* A side from 1 to 128: half of them usual ones, the others evenly over the orders of magnitude. */
 static size_t random_side(void)
 {
     static const size_t most[] = {4, 8, 16, 32, 64, 128};
@@ -104,7 +104,7 @@ static void make_case(work *to, char (*names)[8])
     }
 }
 
-/* Definite matrices, right sides, and pivots that exchange nothing. */
+/* Fills with definite matrices, right sides, and pivots that exchange nothing. */
 static void fill(const work *of)
 {
     unsigned char *const data = calloc(1, of->bytes);
@@ -145,7 +145,7 @@ static double seconds_of(ipt_batch *batch, const work *of)
              "clGetEventProfilingInfo");
         clReleaseEvent(event);
         seconds[i < 0 ? 0 : i] = (double)(end - begin) * 1e-9;
-        if (i < 0 && end - begin > 200000000) { /* hopelessly slow: once is enough */
+        if (i < 0 && end - begin > 200000000) { /* very slow: one execution suffices */
             for (int k = 0; k < ROUNDS; ++k)
                 seconds[k] = seconds[0];
             break;

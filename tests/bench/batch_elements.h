@@ -7,7 +7,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { WORK_OPERANDS = 3, WORK_SAMPLE = 64 /* elements whose components are checked, at most */ };
+enum { WORK_OPERANDS = 3, WORK_SAMPLE = 64 /* most elements whose components are checked */ };
 
 typedef double complex number;
 
@@ -19,10 +19,10 @@ typedef struct work {
     char names[WORK_OPERANDS][8], type[16];
     size_t side, parts, scalar_bytes; /* parts: scalars of a component of `type`, such as 2 of a double2 */
     ipt_batch_buffer buffers[WORK_OPERANDS];
-    size_t element_bytes, moved_bytes; /* of an element: of its operands; read and written */
-    size_t all_bytes;                  /* of all operands, one after the other in `buffer` */
-    int in_place;                      /* an execution changes what it reads */
-    double operations;                 /* of an element: additions and multiplications of real numbers */
+    size_t element_bytes, moved_bytes; /* bytes of an element: of its operands; read and written */
+    size_t all_bytes;                  /* bytes of all operands, one after the other in `buffer` */
+    int in_place;                      /* an execution changes its input */
+    double operations;                 /* additions and multiplications of real numbers for an element */
 } work;
 
 /* The measured actions: operands as in IPT_ACTION_LIST, with n for the side; operations: cubic * n^3 + square * n^2 +
@@ -89,14 +89,14 @@ static cl_uint operand_salt(size_t k)
     return (cl_uint)k * 0x9e3779b9u;
 }
 
-/* What is added to one component of each row of operand k, so that no matrix is singular. */
+/* The addend of one component in each row of operand k, so that no matrix is singular. */
 static cl_uint operand_large(const work *of, size_t k)
 {
     return k == 0 && of->in_place ? (cl_uint)of->side : 0;
 }
 
-/* Whether that component is not on the diagonal, as for Cholesky, but in another column for each element. LU then
- * changes rows, and neighbouring elements change different ones. */
+/* Whether that component is in another column for each element, instead of on the diagonal as for Cholesky. LU then
+ * exchanges rows, and neighbouring elements exchange different ones. */
 static cl_uint operand_shift(const work *of)
 {
     return of->desc.ready == IPT_ACTION_GETRF;

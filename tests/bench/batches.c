@@ -7,7 +7,7 @@
 #include "ipt.h"
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-function" /* plans.h has more than is needed here */
+#pragma GCC diagnostic ignored "-Wunused-function" /* this file uses a part of plans.h */
 #endif
 #include "plans.h"
 #if defined(__GNUC__)
@@ -18,23 +18,23 @@
 enum {
     ROUNDS = 5, /* the median counts */
     MOST_EXECUTIONS = 500,
-    LOOP_MATRICES = 1000, /* that the baselines with a launch to a matrix take at most */
+    LOOP_MATRICES = 1000, /* most matrices of the baselines with one launch a matrix */
     QUEUES = 32,
     CHECK_GROUP = 64,
     COPY_MATRICES = 256, /* Ha et al. 2013, table II */
     COPY_SIDE = 128,
     COPY_GROUP = 128,
-    FIXED_GROUP = 64 /* Ha et al. 2013, table I: what it compares with */
+    FIXED_GROUP = 64 /* Ha et al. 2013, table I: its baselines */
 };
 
 #define ROUND_SECONDS 0.01
-#define GARBAGE 0xffffffffu /* not a number; no result holds it */
+#define GARBAGE 0xffffffffu /* not a number; in no result */
 
 /* Enqueues one execution; turn counts those of a round. */
 typedef void (*work)(void *state, size_t turn);
 
 static size_t batch_bytes;
-static cl_mem other; /* as large as the batch's buffer: copies go there */
+static cl_mem other; /* as large as the batch's buffer: target of copies */
 static cl_mem errors;
 static cl_kernel kernel_fill, kernel_fill_small, kernel_check;
 
@@ -57,7 +57,7 @@ static cl_program build(const char *text, const char *options)
     return program;
 }
 
-/* The one kernel of that name; it keeps its program. */
+/* Builds a program with the kernel of that name, which retains the program. */
 static cl_kernel kernel_of(const char *text, const char *options, const char *name)
 {
     const cl_program program = build(text, options);
@@ -111,7 +111,7 @@ static void fill(cl_kernel kernel, cl_mem memory, size_t first, size_t words)
     launch(kernel, (words + CHECK_GROUP - 1) / CHECK_GROUP, CHECK_GROUP);
 }
 
-/* Words that are not where they belong after the first `moved` matrices were transposed. */
+/* Counts the misplaced words after the transposition of the first `moved` matrices. */
 static cl_uint count_misplaced(cl_mem memory, size_t words, size_t rows, size_t cols, size_t moved)
 {
     const cl_uint none = 0;
@@ -190,14 +190,14 @@ static double copy_speed(size_t bytes)
 /* transpositions: ipt's choice, the paper's models, and a launch for each matrix */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The names of the kernels that serve a batch, of which a version of ipt may lack some. */
+/* The names of the kernels for a batch. A version of ipt may lack some. */
 static const char *const model_names[] = {
     "bs-item",      "bs-interleaved-simd", "bs-interleaved-16", "bs-interleaved-8",
     "bs-virtual-8", "bs-virtual-16",       "bs-simd",           "bs-group"};
 enum { MODELS = sizeof model_names / sizeof *model_names };
 
 typedef struct shape {
-    size_t rows, cols, batch, words; /* words: of the batch */
+    size_t rows, cols, batch, words; /* words of the batch */
     double copy;                     /* its speed */
 } shape;
 
@@ -211,8 +211,8 @@ static ipt_variant variant_of(const char *name)
     return IPT_VARIANT_AUTO;
 }
 
-/* NULL if the device or the shape does not go with the kernel. Sequence 2.1 with panels as long as the matrix is one
- * stage of single elements: that which the kernel serves. */
+/* NULL if the kernel does not support the device or the shape. Sequence 2.1 with panels as long as the matrix is one
+ * stage of single elements, which the kernel moves. */
 static ipt_plan *plan_of(const shape *shape, size_t batch, ipt_variant variant)
 {
     ipt_plan_desc desc = {0};
@@ -357,8 +357,8 @@ static void measure_transpositions(int count, char **shapes)
 /* Work-groups on a compute unit, which OpenCL does not report */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* By compute capability: work-items and work-groups of a multiprocessor, its local memory, and what a work-group of it
- * takes for itself. */
+/* By compute capability: work-items and work-groups of a multiprocessor, its local memory, and a work-group's own
+ * overhead. */
 static const struct unit {
     cl_uint version;
     size_t items, groups, local_bytes, reserved_bytes;
@@ -395,7 +395,7 @@ static ipt_heuristic_device describe_device(size_t *reserved)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* products: y = A x of every matrix, by a work-group of its own */
+/* products: y = A x of every matrix, by one work-group each */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct products {
@@ -431,7 +431,7 @@ static size_t vector_bytes(const products *of)
     return of->batch * of->side * sizeof(float);
 }
 
-/* The least bytes of a product: all of A and x once, and y. */
+/* The necessary bytes of a product: A, x and y once. */
 static double product_bytes(const products *of)
 {
     return (double)sizeof(float) * (double)of->batch * (double)of->side * (double)(of->side + 2);
@@ -555,7 +555,7 @@ static double transposition_seconds(size_t side, size_t batch, size_t group)
     turning.group = group;
     set_memory(turning.kernel, 0, buffer);
     seconds = seconds_of(execute_product, &turning);
-    for (time = 0; time < 2; ++time) { /* twice: races need not show at once */
+    for (time = 0; time < 2; ++time) { /* twice: a race may fail only sometimes */
         fill(kernel_fill, buffer, 0, words);
         execute_product(&turning, 0);
         prove("transpose_group", buffer, words, side, side, batch);
@@ -564,7 +564,7 @@ static double transposition_seconds(size_t side, size_t batch, size_t group)
     return seconds;
 }
 
-/* The largest work-group among those with the highest occupancy: what Thrust starts from. */
+/* The largest work-group among those with the highest occupancy, as Thrust chooses it. */
 static size_t largest_group(const ipt_heuristic_device *device, size_t local_bytes)
 {
     size_t best = 0, i;
@@ -618,7 +618,7 @@ static void measure_groups(void)
 
 typedef struct copy_work {
     cl_kernel kernel;
-    size_t x, y, sets; /* all sets of matrices in one launch: one alone is too short to be timed */
+    size_t x, y, sets; /* all sets of matrices in one launch: a single one is too short to measure */
 } copy_work;
 
 static void execute_copy(void *state, size_t turn)
@@ -629,7 +629,7 @@ static void execute_copy(void *state, size_t turn)
     need(!clEnqueueNDRangeKernel(queue, copy->kernel, 3, NULL, global, local, 0, NULL, NULL), "clEnqueueNDRangeKernel");
 }
 
-/* Once, into memory that held something else. */
+/* One copy, into memory with other content. */
 static void prove_copy(copy_work *copy, size_t words)
 {
     fill(kernel_fill, buffer, 0, words);

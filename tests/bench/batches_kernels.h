@@ -2,8 +2,8 @@
 #ifndef BENCH_BATCHES_KERNELS_H_INCLUDED
 #define BENCH_BATCHES_KERNELS_H_INCLUDED
 
-/* Every word of a filled buffer is another one, so that no two places look alike. Launched over more work-items than
- * words, because groups are whole. */
+/* All words of a filled buffer differ, so that no two places look alike. Launched over more work-items than words,
+ * because groups are whole. */
 static const char batches_text_check[] =
     "uint hash(uint k)\n"
     "{\n"

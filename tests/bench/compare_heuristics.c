@@ -18,14 +18,14 @@ static size_t random_between(size_t low, size_t high)
 }
 
 enum {
-    PAIRS = 30,                              /* of brute force: as many of a shape's pairs of divisors are timed */
-    SHAPE_SECONDS = 20,                      /* brute force stops then */
-    MOST = PAIRS + IPT__HEURISTIC_COUNT + 1, /* plans of a shape */
+    PAIRS = 30,                              /* most pairs of divisors that brute force times for a shape */
+    SHAPE_SECONDS = 20,                      /* seconds after which brute force stops */
+    MOST = PAIRS + IPT__HEURISTIC_COUNT + 1, /* most plans of a shape */
     DIVISORS = 2000,
-    FINALISTS = 3, /* of brute force: what is fast by chance is timed again, with the heuristics' plans next to it */
-    ROUNDS = 3,    /* of the search: the median counts */
+    FINALISTS = 3, /* fastest plans of brute force that are timed again, in turns with the heuristics' plans */
+    ROUNDS = 3,    /* rounds of the search: the median counts */
     LAST_ROUNDS = 5,
-    CALLS = 200 /* of a heuristic, for its own time */
+    CALLS = 200 /* calls of a heuristic to measure its own time */
 };
 
 /* The method of a plan. Tiles that its sequence ignores are 0. AUTO is the planner's own. */
@@ -33,14 +33,14 @@ typedef struct choice {
     ipt_sequence sequence;
     size_t tile_m, tile_n;
     double seconds; /* 0: no such plan */
-    int last;       /* is timed in the last rounds */
-    unsigned flags; /* of the plan: IPT_PAD or none */
+    int last;       /* 1: timed again in the last rounds */
+    unsigned flags; /* flags of the plan: IPT_PAD or 0 */
 } choice;
 
 typedef struct score {
     size_t served, none, no_plan, with_one, padded; /* shapes */
-    size_t count;                                   /* of the ratios and shares */
-    double *ratios, *shares;                        /* of brute force's best throughput; of the transposition's time */
+    size_t count;                                   /* count of the ratios and shares */
+    double *ratios, *shares; /* ratio to brute force's best throughput; share of the transposition's time */
 } score;
 
 static ipt_heuristic_device device;
@@ -98,7 +98,7 @@ static size_t choice_of(size_t rows, size_t cols, size_t tile_m, size_t tile_n, 
 static int brute_force(size_t rows, size_t cols, choice *choices, size_t *count)
 {
     static size_t of_rows[DIVISORS], of_cols[DIVISORS];
-    static unsigned char m_seen[DIVISORS], n_seen[DIVISORS]; /* by the sequences that ignore the other one */
+    static unsigned char m_seen[DIVISORS], n_seen[DIVISORS]; /* for the sequences that ignore the other side's tile */
     const size_t m_count = ipt_heuristic_divisors(rows, of_rows, DIVISORS);
     const size_t n_count = ipt_heuristic_divisors(cols, of_cols, DIVISORS), local = device.local_bytes / sizeof(float);
     size_t found[2] = {0, 0}, seen = 0, wanted = 0, i, j;
@@ -168,8 +168,8 @@ static void add_ratio(score *score, double best, double seconds, double share)
     score->shares[score->count++] = share;
 }
 
-/* One shape: its line, and what it adds to the scores, of which the last one is the planner's. 0: brute force has no
- * tile. */
+/* Measures one shape: prints its line and updates the scores. The last score is the planner's. Returns 0 if brute force
+ * has no tile. */
 static int try_shape(size_t rows, size_t cols, score *scores)
 {
     const double bytes = 2.0 * sizeof(float) * (double)rows * (double)cols;
@@ -212,7 +212,7 @@ static int try_shape(size_t rows, size_t cols, score *scores)
     for (i = 0; i < count && (i < heuristics_end || now() - begin < SHAPE_SECONDS); ++i)
         time_choice(rows, cols, &choices[i]);
     time_again(rows, cols, choices, count);
-    for (i = 1; i < count; ++i) /* tiles of heuristics that divide are brute force's as well */
+    for (i = 1; i < count; ++i) /* brute force also has those tiles of heuristics that divide */
         if (choices[i].seconds > 0 && choices[i].last && !choices[i].flags &&
             (!best || choices[i].seconds < choices[best].seconds))
             best = i;

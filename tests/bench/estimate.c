@@ -14,9 +14,9 @@ enum {
     LONGEST = 2560, /* super-elements, and runs of bands, in bytes */
     STEP = 16,      /* bytes from one candidate to the next, up to NEAR; 8 times that from there on */
     NEAR = 768,
-    MOST = 192,     /* candidates of a shape */
-    FINALISTS = 3,  /* of the search: what is fast by chance is timed again, with the planner's own plan next to it */
-    ROUNDS = 3,     /* of the search: the median counts */
+    MOST = 192,     /* most candidates of a shape */
+    FINALISTS = 3,  /* fastest candidates that are timed again, in turns with the planner's own plan */
+    ROUNDS = 3,     /* rounds of the search: the median counts */
     LAST_ROUNDS = 5 /* of the finalists */
 };
 
@@ -93,7 +93,7 @@ static int same_stages(const ipt_plan *first, const ipt_plan *second)
     return !strcmp(strchr(ipt_plan_describe(first), '\n'), strchr(ipt_plan_describe(second), '\n'));
 }
 
-/* Shows one shape and puts what the planner and IPT_MEASURE lose, in percent, into losses[0] and [1]. */
+/* Measures one shape. Writes the losses of the planner and of IPT_MEASURE in percent to losses[0] and [1]. */
 static void try_shape(size_t rows, size_t cols, double losses[2])
 {
     static const candidate own = {IPT_SEQUENCE_AUTO, 0, 0, 0};
@@ -131,7 +131,7 @@ static void try_shape(size_t rows, size_t cols, double losses[2])
         if (medians[p] < medians[best])
             best = p;
     }
-    for (p = 0; p < 2; ++p) /* plans of the same stages are the same plan, whatever the clock says */
+    for (p = 0; p < 2; ++p) /* plans with equal stages count as equal, whatever their times */
         losses[p] = same_stages(plans[p], plans[best]) ? 0 : 100 * (1 - medians[best] / medians[p]);
     printf("%5zu x %-5zu  loss %5.1f %%, %5.1f %%\n", rows, cols, losses[0], losses[1]);
     show_plan("estimate", plans[0], bytes / medians[0] * 1e-9);

@@ -36,7 +36,7 @@ static int failures;
 static FILE *csv;
 static const char *kind = "";
 
-/* By blocks, which caches hold. */
+/* By blocks that fit the caches. */
 static bool wrong_somewhere(void)
 {
     enum { BLOCK = 64 };
@@ -158,7 +158,7 @@ static double staged(void)
                : 100.0 * IPT__HOST_THREADS * IPT__HOST_SLOTS * IPT__HOST_SLOT_BYTES / (double)bytes;
 }
 
-/* A plan by one scheme, executed once so that it has what it keeps. */
+/* A plan by one scheme, executed once so that it has allocated its memory. */
 static void show_plan(const char *name, ipt_host scheme, size_t queues, ipt_sequence sequence, double reference)
 {
     ipt_plan_desc desc = {0};
@@ -186,7 +186,7 @@ static void show_plan(const char *name, ipt_host scheme, size_t queues, ipt_sequ
     ipt_plan_destroy(plan);
 }
 
-/* With a part of the matrix as device memory. */
+/* Device memory for a part of the matrix only. */
 static void show_limits(const char *limits, double reference, double at_once)
 {
     char *next;
@@ -371,7 +371,7 @@ typedef struct mkl_library {
     void (*dimatcopy)(char, char, size_t, size_t, double, double *, size_t, size_t);
     void (*somatcopy)(char, char, size_t, size_t, float, const float *, size_t, float *, size_t);
     void (*domatcopy)(char, char, size_t, size_t, double, const double *, size_t, double *, size_t);
-    unsigned char *target; /* of out of place */
+    unsigned char *target; /* target of ways out of place */
 } mkl_library;
 
 static bool mkl_in_place(void *argument)

@@ -17,7 +17,7 @@
 
 enum {
     ROUNDS = 7,          /* the median counts */
-    TRANSFER_ROUNDS = 5, /* of upload, transposition and download */
+    TRANSFER_ROUNDS = 5, /* queues of upload, transposition and download */
     MIN_REPEAT = 3,      /* executions in a round ... */
     MAX_REPEAT = 500
 };
@@ -49,19 +49,19 @@ static const method methods[] = {
 
 enum { METHODS = sizeof methods / sizeof *methods };
 
-/* One shape with what measures it. */
+/* One shape with its buffers and results. */
 typedef struct ladder {
     size_t rows, cols, elem_size, bytes;
     bench_device device;
     ipt_plan *plan;
     cl_program program;
     cl_kernel check, kernels[METHODS];
-    cl_mem buffers[BENCH_MAX_BUFFERS]; /* as many as no cache holds, two at least */
+    cl_mem buffers[BENCH_MAX_BUFFERS]; /* number of buffers: at least two, and more than the caches hold */
     size_t buffer_count;
-    size_t turn; /* of the timed executions: a round continues where the last one stopped */
+    size_t turn; /* turn of the timed executions: a round continues where the last one stopped */
 } ladder;
 
-/* Of one method; seconds of one execution, with transfers 0 where they are not measured. */
+/* The result of one method: seconds of one execution; transfers are 0 if they are not measured. */
 typedef struct measurement {
     double seconds, transfer_seconds;
     bool verified;
@@ -131,7 +131,7 @@ static void take_buffers(ladder *work)
         work->buffers[i] =
             clCreateBuffer(ipt_context_cl_context(work->device.context), CL_MEM_READ_WRITE, work->bytes, NULL, &status);
         need(status == CL_SUCCESS, "clCreateBuffer for a matrix");
-        fill(work, work->buffers[i]); /* some devices take the memory now */
+        fill(work, work->buffers[i]); /* some devices allocate the memory only now */
     }
     work->buffer_count = wanted;
 }
@@ -251,8 +251,8 @@ static bool is_right(const ladder *work, size_t which, cl_mem buffer, cl_ulong s
     return wrong == 0;
 }
 
-/* Executes a method on fresh data in several turns, one right after the other, and checks what was written and that
- * what was only to be read is what it was. */
+/* Executes a method on fresh data in several turns, one right after the other. Checks the results, and that the sources
+ * are unchanged. */
 static bool verify(ladder *work, size_t which, size_t turns)
 {
     cl_ulong seeds[BENCH_VERIFIED_BUFFERS];
@@ -277,7 +277,7 @@ static bool verify(ladder *work, size_t which, size_t turns)
 /* Measuring */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Seconds for one of several executions back to back, between two moments at which the device is idle. */
+/* Seconds of one execution: the mean of several, back to back on an idle device. */
 static double time_round(ladder *work, size_t which, size_t repeat)
 {
     finish(work);
@@ -295,7 +295,7 @@ static size_t repeat_for(ladder *work, size_t which)
     return wanted > MAX_REPEAT ? MAX_REPEAT : bench_larger(MIN_REPEAT, (size_t)wanted);
 }
 
-/* Rounds of all methods in turns, so that all of them see the device in the same state. */
+/* Rounds of all methods in turn, so that the device's state is equal for all of them. */
 static void measure(ladder *work, measurement *results)
 {
     double seconds[METHODS][ROUNDS];
@@ -342,7 +342,7 @@ static void measure_transfers(ladder *work, measurement *results)
             const cl_ulong seed = fill(work, source);
             cl_int status = clEnqueueReadBuffer(queue, source, CL_TRUE, 0, work->bytes, input, 0, NULL, NULL);
             need(status == CL_SUCCESS, "clEnqueueReadBuffer");
-            fill(work, source); /* so that nothing right is there already */
+            fill(work, source); /* so that the buffer does not already have the result */
             fill(work, destination_of(work, m, 0));
             memset(output, 0, work->bytes);
             seconds[m][i] = time_transfer(work, m, input, output);
@@ -403,7 +403,7 @@ static bool read_shape(const char *text, ladder *work)
            bench_shape_bytes(work->rows, work->cols, work->elem_size, 1, &work->bytes);
 }
 
-/* One shape from its name to its lines; whether all of it is right. */
+/* Measures one shape and prints its lines. Returns whether all results are right. */
 static bool climb(ipt_context *context, const char *shape, bool transfers, FILE *csv)
 {
     measurement results[METHODS] = {{0, 0, false}};

@@ -49,7 +49,7 @@ static double status_bytes(const char *name)
     return kilobytes * 1024;
 }
 
-/* Makes VmHWM begin anew. */
+/* Resets VmHWM. */
 static void forget_peak(void)
 {
     FILE *const file = fopen("/proc/self/clear_refs", "w");
@@ -98,7 +98,7 @@ static int host_blocks(const bench *its)
     return unified ? 2 : 1;
 }
 
-/* One way: what makes it ready, what runs it once, what ends it. */
+/* A way to transpose: its functions to prepare, to run once and to end. */
 typedef struct way {
     char *data, *result; /* the block before, and after */
     ipt_mpi_plan *plan;
@@ -240,7 +240,7 @@ static ipt_context *take_context(int rank)
     MPI_Comm_free(&node);
     if (ipt_device_list(devices, MOST_DEVICES, &count))
         stop("ipt_device_list");
-    for (i = 0; i < count && i < MOST_DEVICES; ++i) /* of the kind that ipt would take: the first one's */
+    for (i = 0; i < count && i < MOST_DEVICES; ++i) /* the kind of ipt's first device */
         if (!name || (!ipt_device_describe(devices[i], text, sizeof text) && strstr(text, name)))
             devices[matching++] = devices[i];
     if (matching)
@@ -256,7 +256,7 @@ static int compare(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* Sets a shape, and what this rank holds of it. */
+/* Sets a shape, and this rank's share of it. */
 static void set_shape(bench *its, size_t rows, size_t cols)
 {
     its->rows = its->desc.rows = rows;

@@ -36,7 +36,7 @@ static void need(int is, const char *what)
     }
 }
 
-/* A kernel without work and a plan, with what both take. */
+/* A kernel without work and a plan, with their arguments. */
 typedef struct pair {
     cl_command_queue queue;
     cl_mem buffer;

@@ -56,7 +56,7 @@ static bool read_folder(const char *folder)
 /* The logger's counts. */
 typedef struct heard {
     size_t built, loaded;
-    char target[64]; /* of the last one that was loaded */
+    char target[64]; /* name of the last loaded program */
 } heard;
 
 static void listen(const char *message, void *user)

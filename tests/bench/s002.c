@@ -13,10 +13,10 @@
 
 enum {
     ROUNDS = 3,
-    REPEAT = 3, /* executions of a forced plan in a round: some are a hundred times slower than a copy */
+    REPEAT = 3, /* executions of a forced plan in a round; some are a hundred times slower than a copy */
     DIVISORS = 2000,
-    FEWEST_EXECUTIONS = 8,       /* of a pad kernel */
-    SEED_LOCAL_BYTES = 48 << 10, /* of its devices; a CPU's local memory is as large as it likes, and plain memory */
+    FEWEST_EXECUTIONS = 8,       /* repetitions of a pad kernel */
+    SEED_LOCAL_BYTES = 48 << 10, /* local memory of the paper's devices; a CPU's is ordinary memory of any size */
     WIDEST = 64,                 /* work-items for each element of a super-element */
     PAD_TILE = 50                /* the sides of a padded matrix are its multiples */
 };
@@ -38,7 +38,7 @@ typedef struct session {
     bench_device device;
     ipt_heuristic_device limits;
     size_t elem_size;
-    int code; /* of the program: 1 once something is wrong */
+    int code; /* exit code of the program: 1 once something is wrong */
 } session;
 
 static void complain(session *session, const char *what, const char *why)
@@ -127,12 +127,12 @@ static int draw(char **arguments)
     return 0;
 }
 
-/* One heuristic's line; what it chose must divide. */
+/* Prints one heuristic's line. Its tiles must divide the matrix. */
 static int show_tiles(ipt_heuristic heuristic, const ipt_heuristic_device *limits, bench_shape shape, size_t elem_size)
 {
     size_t m, n, pad_rows, pad_cols;
     if (ipt_heuristic_tiles(heuristic, limits, shape.rows, shape.cols, elem_size, &m, &n, &pad_rows, &pad_cols))
-        return 0; /* it has no such tiles */
+        return 0; /* the heuristic has no such tiles */
     printf("%zu,%zu,%zu,%s,%zu,%zu,%zu,%zu,%d\n", shape.rows, shape.cols, elem_size, ipt_heuristic_string(heuristic), m,
            n, pad_rows, pad_cols, m * n * elem_size < limits->local_bytes);
     return (shape.rows + pad_rows) % m != 0 || (shape.cols + pad_cols) % n != 0;
@@ -206,7 +206,7 @@ typedef struct choice {
     unsigned flags; /* of the plan: IPT_PAD or none */
 } choice;
 
-/* 2.1 and 2.2 cut one side only, and 1 none. */
+/* 2.1 and 2.2 cut one side only, and 1 cuts none. */
 static ipt_plan_desc describe(const session *session, bench_shape shape, const choice *choice)
 {
     ipt_plan_desc desc = {0};
@@ -377,8 +377,8 @@ static const mover movers[] = {{IPT_VARIANT_AUTO, "own", 0},
                                {IPT_VARIANT_PTTWAC_100_SIMD_REGISTERS, "registers", 32},
                                {IPT_VARIANT_PTTWAC_100_GROUP_REGISTERS, "registers", 256}};
 
-/* A grid of super-elements, as one stage. Work-groups of other sizes than ipt's are had by telling the planner that the
- * device's are such. */
+/* A grid of super-elements as one stage. To get other work-group sizes than ipt's, the planner's limits of the device
+ * are changed. */
 static void move_super_elements(session *session, const mover *mover, size_t length, size_t bytes)
 {
     ipt__limits *const limits = &session->context->limits;
@@ -444,7 +444,7 @@ static int super_elements(int count, char **arguments)
 /* Padding alone */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Word k of what was filled in is bench_checker's value_of(seed, k). */
+/* Word k of the filled buffer is bench_checker's value_of(seed, k). */
 static const char pad_checker[] =
     "__kernel void check_pad(__global const uint *matrix, ulong seed, ulong rows, ulong cols, ulong from, ulong to,\n"
     "                        __global uint *wrong)\n"
@@ -480,7 +480,7 @@ static cl_kernel build_pad_checker(session *session)
     return kernel;
 }
 
-/* Fills the first buffer, moves its rows once and counts what is wrong. */
+/* Fills the first buffer, moves its rows once and counts the wrong words. */
 static bool verify_pad(session *session, bench_work *work, cl_kernel checker, const pad_move *move, char *message)
 {
     cl_command_queue queue = session->device.queue;
@@ -532,7 +532,7 @@ static ipt_plan *plan_pad(session *session, const pad_move *move, ipt_variant va
         ipt_plan_destroy(plan);
         return NULL;
     }
-    plan->launches.stages[0] = plan->launches.stages[stage]; /* an execution reads the launches alone */
+    plan->launches.stages[0] = plan->launches.stages[stage]; /* an execution reads only the launches */
     plan->launches.stage_count = 1;
     return plan;
 }

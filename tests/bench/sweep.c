@@ -20,14 +20,14 @@ typedef struct sweep_line {
     size_t rows, cols, tile_m, tile_n, flag_spread;
 } sweep_line;
 
-/* The exit status of a program that ends so. */
+/* The exit status after such an end. */
 static int complain(const char *what, const char *why)
 {
     fprintf(stderr, "sweep: %s: %s\n", what, why);
     return EXIT_FAILURE;
 }
 
-/* Whether there is such a name. */
+/* Whether a name is in the list. */
 static bool find_sequence(const char *name, ipt_sequence *found)
 {
     int i = 0;
@@ -88,7 +88,7 @@ static void print_result(const sweep_line *line, const bench_result *result, con
     fflush(stdout);
 }
 
-/* Returns false where what was measured is wrong, or could not be. */
+/* Returns false if a result is wrong, or could not be measured. */
 static bool measure_line(const sweep_line *line, bench_device *device, size_t repeat, size_t rounds, char *message)
 {
     ipt_plan_desc desc = {0};

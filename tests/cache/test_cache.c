@@ -41,7 +41,7 @@ static int told_no_compiler;
 static int refuse_binaries;
 static cl_program binary_program;
 static int withhold_binaries;   /* clGetProgramInfo fails */
-static rlim_t binaries_then_at; /* the most bytes of a file once a binary has been had; 0: as ever */
+static rlim_t binaries_then_at; /* the largest file after the first binary; 0: no limit */
 
 static void count_call(int *counter)
 {
@@ -82,7 +82,7 @@ static cl_program CL_API_CALL counted_clCreateProgramWithSource(cl_context conte
 {
     cl_program program = clCreateProgramWithSource(context, count, strings, lengths, error);
     count_call(&calls.sources);
-    if (program == binary_program) /* it has the place of one that was released */
+    if (program == binary_program) /* a new program may have the address of a released one */
         binary_program = NULL;
     return program;
 }
@@ -204,8 +204,8 @@ static call_counts calls_since(call_counts before)
 
 enum { PATH_SIZE = 1024, FILES_MAX = 128 };
 
-static char root[PATH_SIZE / 4]; /* of a test; its teardown removes it */
-static rlim_t file_limit;        /* what it was before */
+static char root[PATH_SIZE / 4]; /* the folder of a test; the teardown removes it */
+static rlim_t file_limit;        /* the former value */
 
 typedef struct path_node {
     struct path_node *next;
@@ -252,7 +252,7 @@ static file_names list_folder(const char *folder)
     return found;
 }
 
-/* The environment that tests change. */
+/* The environment variables that tests change. */
 static const char *const variables[] = {"IPT_CACHE_DIR", "XDG_CACHE_HOME", "HOME", "LOCALAPPDATA"};
 static char *variables_before[TEST_COUNT(variables)];
 
@@ -326,7 +326,7 @@ static content read_content(const char *path)
     return read;
 }
 
-/* Replaces what is there, whatever it is. */
+/* Writes a file, and replaces whatever the path names. */
 static void write_content(const char *path, const void *bytes, size_t size)
 {
     int file;
@@ -468,7 +468,7 @@ static void checksum_of(content file, unsigned char digest[32])
     free(covered.bytes);
 }
 
-/* Makes the checksum right again. */
+/* Corrects the checksum. */
 static void seal(content file)
 {
     checksum_of(file, file.bytes + AT_CHECKSUM);
@@ -500,7 +500,8 @@ static int is_entry_name(const char *name)
     return strlen(name) > 4 && !strcmp(name + strlen(name) - 4, ".ipt");
 }
 
-/* Fails unless all that a folder holds is whole cache files with different keys, for their owner only. Their number. */
+/* Fails unless a folder contains only complete cache files, with different keys and for their owner only. Returns their
+ * number. */
 static size_t expect_whole_folder(const char *folder)
 {
     const file_names files = list_folder(folder);
@@ -528,7 +529,7 @@ static size_t expect_whole_folder(const char *folder)
 /* Contexts and plans */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Counts the messages that speak of the cache, and keeps the last. */
+/* Counts the messages about the cache, and copies the last one. */
 typedef struct listener {
     int heard;
     char last[512];
@@ -675,7 +676,7 @@ static void expect_works(ipt_context *context, ipt_plan_desc desc)
     ipt_plan_destroy(plan);
 }
 
-/* A new context on the folder makes the plan, which is right. What it called. */
+/* A new context on the folder makes the plan and executes it correctly. Returns the counts of OpenCL calls. */
 static call_counts use_folder(const char *folder, ipt_plan_desc desc)
 {
     const call_counts before = calls;
@@ -693,7 +694,7 @@ static content export_entry(ipt_context *context, size_t index)
     assert_true(bytes > AT_KEY);
     entry = make_content(bytes);
     EXPECT_ERROR(ipt_context_entry(context, index, NULL, NULL, 0, entry.bytes, bytes, &again), IPT_SUCCESS, NULL);
-    assert_true(again <= bytes); /* a driver may say more of a program than it then gives */
+    assert_true(again <= bytes); /* a driver may report a larger program than it returns */
     entry.size = again;
     if (fault_of(entry))
         fail_msg("entry %zu: %s", index, fault_of(entry));
@@ -731,7 +732,7 @@ static const char *path_of_program(ipt_context *context, size_t index, const cha
     return found;
 }
 
-/* Fills a folder by a context of its own. Where the (first) program of desc lies. */
+/* Fills a folder by a context of its own. Returns the path of desc's first program. */
 static void fill_folder(const char *folder, ipt_plan_desc desc, char *path)
 {
     ipt_context *context = open_context(folder);
@@ -822,13 +823,13 @@ static void cache_second_context(void **state)
     made = use_folder(folder, cached_only(large_plan()));
     assert_int_equal(made.sources, 0);
     assert_int_equal(expect_whole_folder(folder), files);
-    assert_int_equal(use_folder(folder, small_plan(4)).sources, 1); /* what is not there is added */
+    assert_int_equal(use_folder(folder, small_plan(4)).sources, 1); /* missing entries are added */
     assert_int_equal(use_folder(folder, small_plan(4)).sources, 0);
     assert_int_equal(use_folder(folder, cached_only(large_plan())).sources, 0);
     assert_true(use_folder("", large_plan()).sources > 1);
 }
 
-/* Other expressions are other programs. */
+/* Another expression needs another program. */
 static void cache_expressions(void **state)
 {
     const char *folder = in_root("folder");
@@ -847,7 +848,7 @@ static void cache_expressions(void **state)
     assert_int_equal(use_folder(folder, cached_only(one)).sources, 0);
     assert_true(use_folder(folder, two).sources > 0);
     assert_int_equal(use_folder(folder, cached_only(plain)).sources, 0);
-    /* An argument's value belongs to no key, its type does. */
+    /* Keys contain an argument's type, but not its value. */
     const uint32_t values[2] = {0, 16};
     one.expression = "x | a";
     one.expression_argument = &values[0];
@@ -888,7 +889,7 @@ static void cache_environment(void **state)
     assert_int_equal(use_folder(NULL, small_plan(4)).sources, 1);
     assert_true(expect_whole_folder(one) > 0);
     assert_int_equal(use_folder(NULL, small_plan(4)).sources, 0);
-    assert_int_equal(use_folder("", small_plan(4)).sources, 1); /* the desc goes first */
+    assert_int_equal(use_folder("", small_plan(4)).sources, 1); /* the desc has priority */
     assert_int_equal(use_folder(two, small_plan(4)).sources, 1);
     assert_true(expect_whole_folder(two) > 0);
     setenv("IPT_CACHE_DIR", "", 1);
@@ -901,7 +902,7 @@ static void cache_environment(void **state)
     assert_int_equal(list_folder(root).count, 2);
 }
 
-/* A user's name may have any letters. */
+/* A user's name may have any characters. */
 #define OTHER_LETTERS "J\303\274rgen \316\251\342\230\203"
 
 static void cache_other_letters(void **state)
@@ -915,7 +916,7 @@ static void cache_other_letters(void **state)
     assert_int_equal(use_folder(NULL, small_plan(4)).sources, 0);
 }
 
-/* Where neither the desc nor the environment names a folder. */
+/* The folder if neither the desc nor the environment names one. */
 static void cache_user_folder(void **state)
 {
     (void)state;
@@ -930,7 +931,7 @@ static void cache_user_folder(void **state)
     assert_int_equal(use_folder(NULL, small_plan(4)).sources, 1);
     assert_true(expect_whole_folder(in_root("home/.cache/ipt")) > 0);
     assert_int_equal(use_folder(NULL, small_plan(4)).sources, 0);
-    unsetenv("HOME"); /* now there is no cache folder */
+    unsetenv("HOME"); /* no cache folder remains */
     assert_int_equal(use_folder(NULL, small_plan(4)).sources, 1);
     assert_int_equal(list_folder(root).count, 2);
 #elif defined(_WIN32)
@@ -999,7 +1000,7 @@ static void cache_trim(void **state)
     ipt_context_trim(context);
     assert_int_equal(count_programs(context), both);
     ipt_plan_destroy(dropped);
-    assert_int_equal(count_programs(context), both); /* for plans to come */
+    assert_int_equal(count_programs(context), both); /* for later plans */
     ipt_context_trim(context);
     left = count_programs(context);
     assert_true(left > 0 && left < both);
@@ -1021,7 +1022,7 @@ static void cache_trim(void **state)
 /* Damage */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* A new context on the folder does not find the small plan's program, nor shows the driver anything. */
+/* A new context on the folder does not find the small plan's program, and passes no entry to the driver. */
 static void expect_folder_misses(const char *folder, const char *what, size_t where)
 {
     ipt_context *context = open_context(folder);
@@ -1055,7 +1056,7 @@ static void cache_truncated(void **state)
     if (good.size <= TEST_COUNT(lengths))
         for (; count < good.size; ++count)
             lengths[count] = count;
-    else { /* each of the header, the key and what comes next, and the last ones */
+    else { /* every byte of the header, of the key and of the next bytes, and the last bytes */
         for (; count < 2048; ++count)
             lengths[count] = count;
         for (; count < 2548; ++count)
@@ -1073,7 +1074,8 @@ static void cache_truncated(void **state)
     free(good.bytes);
 }
 
-/* Flips bits of one byte of a file, or back. The file is closed again: Windows' cache reads none that others write. */
+/* Flips bits of one byte of a file, or back. The file is closed again: on Windows the cache reads no file that another
+ * process writes. */
 static void flip(const char *path, content good, size_t at, int pattern)
 {
     const unsigned char byte = (unsigned char)(good.bytes[at] ^ pattern);
@@ -1099,14 +1101,14 @@ static void cache_flipped(void **state)
         flip(path, good, at, i >= 2 * payload ? 1 << i % 8 : i % 2 ? 1 : 0xff);
         expect_folder_misses(folder, "flipped", at);
         flip(path, good, at, 0);
-        if (i % 200 == 0) /* it is the flip that makes it miss */
+        if (i % 200 == 0) /* only the flip makes it miss */
             assert_int_equal(use_folder(folder, cached_only(small_plan(4))).sources, 0);
     }
     assert_int_equal(use_folder(folder, cached_only(small_plan(4))).sources, 0);
     free(good.bytes);
 }
 
-/* Each of these is a miss, never seen by the driver, and replaced by a good file. */
+/* Each damage causes a miss: the driver never sees the file, and a good file replaces it. */
 static void cache_damaged_is_replaced(void **state)
 {
     const char *folder = in_root("folder"), *others = in_root("others");
@@ -1160,7 +1162,7 @@ static void cache_damaged_is_replaced(void **state)
         case 10:
             bad.size = good.size + 4096;
             break;
-        case 11: /* whole, but of a format to come, with a right checksum */
+        case 11: /* a complete entry of a later format, with a right checksum */
             set_number_at(bytes + AT_VERSION, 4, number_at(bytes + AT_VERSION, 4) + 1);
             seal(bad);
             break;
@@ -1168,7 +1170,7 @@ static void cache_damaged_is_replaced(void **state)
             set_number_at(bytes + AT_VERSION, 4, 0);
             seal(bad);
             break;
-        case 13: /* lengths that lie, with a right checksum */
+        case 13: /* wrong lengths, with a right checksum */
             set_number_at(bytes + AT_KEY_BYTES, 4, 0xffffffff);
             seal(bad);
             break;
@@ -1176,12 +1178,12 @@ static void cache_damaged_is_replaced(void **state)
             set_number_at(bytes + AT_PAYLOAD_BYTES, 8, ~(uint64_t)0);
             seal(bad);
             break;
-        case 15: /* whose sum wraps around to what the file has */
+        case 15: /* lengths whose sum wraps around to the file's size */
             set_number_at(bytes + AT_KEY_BYTES, 4, 0x80000000);
             set_number_at(bytes + AT_PAYLOAD_BYTES, 8, good.size - AT_KEY - (uint64_t)0x80000000);
             seal(bad);
             break;
-        case 16: /* the key takes a byte of the payload */
+        case 16: /* the key includes a byte of the payload */
             set_number_at(bytes + AT_KEY_BYTES, 4, key_bytes + 1);
             set_number_at(bytes + AT_PAYLOAD_BYTES, 8, good.size - AT_KEY - key_bytes - 1);
             seal(bad);
@@ -1299,7 +1301,7 @@ static void cache_not_trusted(void **state)
     fill_folder(folder, small_plan(4), path);
     good = read_content(path);
 
-    /* A file that others can write; a good one takes its place. */
+    /* A file that others can write; a good one replaces it. */
     assert_int_equal(chmod(path, 0666), 0);
     expect_folder_misses(folder, "mode", 0666);
     assert_int_equal(use_folder(folder, small_plan(4)).sources, 1);
@@ -1365,7 +1367,7 @@ static void cache_other_driver(void **state)
     assert_int_equal(expect_whole_folder(folder), 3 * files);
 }
 
-/* A driver that no longer takes a binary of its own, or takes it and then cannot run its kernel. */
+/* A driver that refuses a binary of its own, or accepts it and then cannot run its kernel. */
 static void cache_refused_by_driver(void **state)
 {
     static const char *const reasons[] = {"CL_INVALID_BINARY",     "CL_BUILD_PROGRAM_FAILURE", "CL_INVALID_KERNEL_NAME",
@@ -1380,7 +1382,7 @@ static void cache_refused_by_driver(void **state)
         const ipt_plan_desc desc = cached_only(small_plan(4));
         ipt_plan *plan = NULL;
         call_counts before = calls;
-        if (refuse_binaries == 5 && strstr(name, "NVIDIA")) /* it reports less than it runs */
+        if (refuse_binaries == 5 && strstr(name, "NVIDIA")) /* it reports smaller work-groups than it runs */
             continue;
         test_expect_parts(ipt_plan_create(context, &desc, &plan), IPT_ERROR_CACHE_MISS,
                           "IPT_CACHE_ONLY: nothing is compiled, and the device refuses the cached program with",
@@ -1473,7 +1475,7 @@ static void cache_of_another_kernel(void **state)
         binaries[i].bytes = bad[i].size;
     }
     expect_other_kernels(open_context(folder));
-    before = calls; /* the folder now has the right ones */
+    before = calls; /* the folder now has the right programs */
     context = open_context(folder);
     expect_works(context, cached_only(small_plan(4)));
     EXPECT_ERROR(use_batch(context, IPT_CACHE_ONLY), IPT_SUCCESS, NULL);
@@ -1483,7 +1485,7 @@ static void cache_of_another_kernel(void **state)
     desc.binaries = binaries;
     desc.binary_count = 2;
     expect_other_kernels(open_described(&desc));
-    desc.cache_dir = folder; /* whose programs replace those */
+    desc.cache_dir = folder; /* compiled programs replace those */
     context = open_described(&desc);
     before = calls;
     expect_works(context, cached_only(small_plan(4)));
@@ -1496,7 +1498,7 @@ static void cache_of_another_kernel(void **state)
     }
 }
 
-/* A device without a compiler lives on binaries. */
+/* A device without a compiler uses binaries only. */
 static void cache_without_compiler(void **state)
 {
     const char *folder = in_root("folder");
@@ -1558,7 +1560,7 @@ static void cache_unwritable(void **state)
         assert_int_equal(list_folder(in_root("sealed")).count, 0);
     }
 
-    /* The driver does not give the binary away. */
+    /* The driver does not return the binary. */
     withhold_binaries = 1;
     expect_unwritten(in_root("withheld"), 4);
     withhold_binaries = 0;
@@ -1566,7 +1568,7 @@ static void cache_unwritable(void **state)
     free(entry.bytes);
 }
 
-/* The disk is full: a real one where it may be mounted, and what a process may write at most. */
+/* The disk is full: a small file system where mounting is allowed, and a limit of a process' file size. */
 static void cache_disk_full(void **state)
 {
     static const rlim_t limits[] = {1, 30, 100, 4096};
@@ -1576,7 +1578,7 @@ static void cache_disk_full(void **state)
     ipt_context *context = open_context("");
     size_t i;
     (void)state;
-    expect_works(context, small_plan(4)); /* PoCL has its own files by now */
+    expect_works(context, small_plan(4)); /* PoCL has written its own files before */
     entry = export_entry(context, 0);
     ipt_context_destroy(context);
     assert_true(entry.size > 4096);
@@ -1643,7 +1645,7 @@ static void cache_folder_vanishes(void **state)
     to.heard = 0;
     expect_works(context, small_plan(8));
     ipt_context_destroy(context);
-    if (list_folder(folder).count) /* made anew, which is as well */
+    if (list_folder(folder).count) /* the folder may have been created again */
         assert_int_equal(use_folder(folder, cached_only(small_plan(8))).sources, 0);
     else
         assert_true(to.heard > 0);
@@ -1651,7 +1653,7 @@ static void cache_folder_vanishes(void **state)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* The limit, and what is left of processes that died */
+/* The size limit, and files of processes that died */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 static size_t bytes_of(const char *folder)
@@ -1684,7 +1686,7 @@ static void cache_limit(void **state)
     assert_int_equal(stat(paths[3], &status), 0);
     snprintf(paths[3], PATH_SIZE, "%s", join(folder, strrchr(paths[3], '/') + 1));
 
-    /* One is too many. */
+    /* One file exceeds the limit. */
     desc = described_context(folder);
     desc.cache_limit = bytes_of(folder) + (size_t)status.st_size / 2;
     context = open_described(&desc);
@@ -1695,7 +1697,7 @@ static void cache_limit(void **state)
         if (access(paths[i], F_OK) != (i ? 0 : -1))
             fail_msg("file %zu of 4 is %s", i, i ? "gone" : "left");
 
-    /* Room for two, then for none. */
+    /* A limit for two entries, then for none. */
     for (oldest = 2; oldest <= 4; oldest += 2) {
         size_t room = 0;
         for (i = oldest; i < 4; ++i)
@@ -1703,7 +1705,7 @@ static void cache_limit(void **state)
                 room += (size_t)status.st_size;
         desc.cache_limit = room + 1000;
         context = open_described(&desc);
-        expect_works(context, small_plan(oldest == 2 ? 1 : 12)); /* a program more, which may find room or not */
+        expect_works(context, small_plan(oldest == 2 ? 1 : 12)); /* another program, which may or may not fit */
         ipt_context_destroy(context);
         if (bytes_of(folder) > desc.cache_limit)
             fail_msg("%zu bytes, the limit is %zu", bytes_of(folder), desc.cache_limit);
@@ -1727,14 +1729,14 @@ static void make_old(const char *path, const char *text, size_t bytes)
     set_time(path, time(NULL) - 7200);
 }
 
-/* Only what ipt has made is counted, and goes. */
+/* ipt counts and removes only files of its own. */
 static void cache_foreign_files(void **state)
 {
     static const char *const foreign[] = {
         "scan.ipt",
-        "0123456789abcdef0123456789abcde.ipt",  /* a digit too few */
+        "0123456789abcdef0123456789abcde.ipt",  /* one digit too few */
         SOME_HASH "0.ipt",                      /* one too many */
-        "0123456789ABCDEF0123456789ABCDEF.ipt", /* not as ipt writes them */
+        "0123456789ABCDEF0123456789ABCDEF.ipt", /* not a name that ipt writes */
         "0123456789abcdef0123456789abcdeg.ipt", /* no digit */
         "x" SOME_HASH ".ipt",
         SOME_HASH ".ipt.txt",
@@ -1744,7 +1746,7 @@ static void cache_foreign_files(void **state)
         "12-" SOME_HASH ".ipt.tmp",
         "12-x-" SOME_HASH ".ipt.tmp",
         "12-0-" SOME_HASH "0.ipt.tmp",
-        "1b-0-" SOME_HASH ".ipt.tmp", /* not what ipt would have written there */
+        "1b-0-" SOME_HASH ".ipt.tmp", /* not a file that ipt writes there */
         "-0-" SOME_HASH ".ipt.tmp",
     };
     static const char *const unfinished[] = {"1a2b-0-" SOME_HASH ".ipt.tmp", "ffffffff-3e7-" SOME_HASH ".ipt.tmp",
@@ -1767,7 +1769,7 @@ static void cache_foreign_files(void **state)
     for (i = 0; i < TEST_COUNT(unfinished); ++i)
         make_old(join(folder, unfinished[i]), begun[i], 0);
 
-    /* There is room for two, if the others do not count. */
+    /* The limit allows two, if foreign files do not count. */
     desc.cache_limit = 4 * ours;
     context = open_described(&desc);
     expect_works(context, small_plan(2));
@@ -1791,7 +1793,7 @@ static void cache_foreign_files(void **state)
     assert_int_equal(access(target, F_OK), 0);
 }
 
-/* However many files there are, a folder is listed once for a file that is stored. */
+/* Storing a file lists the folder once, whatever the number of files. */
 static void cache_many_files(void **state)
 {
     enum { MANY = 5000 };
@@ -1829,7 +1831,7 @@ static void cache_many_files(void **state)
     assert_in_range(listings - before, 1, 10);
 }
 
-/* Leaves what a process leaves that dies while it writes an entry into folder. Its name, or "". */
+/* Makes the file of a process that died while it wrote an entry into folder. Returns its name, or "". */
 static void die_while_writing(const char *folder, content entry, char *name)
 {
     file_names before = list_folder(folder), after;
@@ -1871,7 +1873,7 @@ static void cache_stale_temporaries(void **state)
     assert_true(entry.size > 1000);
     assert_int_equal(use_folder(folder, small_plan(8)).sources, 1);
     die_while_writing(folder, entry, stale);
-    if (!*stale) /* nothing is left at all */
+    if (!*stale) /* no file remains */
         test_skip("a killed writer left no file");
     set_time(stale, time(NULL) - 366 * 24 * 3600);
     die_while_writing(folder, entry, fresh);
@@ -2097,7 +2099,7 @@ static void cache_threads(void **state)
     ipt_context_destroy(context);
     assert_in_range(expect_whole_folder(folder), programs, programs + 1);
 
-    /* And the same threads on a folder that has them. */
+    /* The threads again, on a folder that has the programs. */
     before = calls;
     context = open_context(folder);
     assert_int_equal(pthread_barrier_init(&start, NULL, THREADS), 0);
@@ -2126,11 +2128,11 @@ static void cache_threads(void **state)
 
 typedef struct entry_set {
     content entries[16];
-    char kernels[16][64]; /* "": not a program */
+    char kernels[16][64]; /* "": the entry is not a program */
     size_t count;
 } entry_set;
 
-/* All that a context holds that has made the plan. */
+/* All entries of a context that has made the plan. */
 static entry_set export_all(ipt_plan_desc desc)
 {
     entry_set set;
@@ -2143,7 +2145,7 @@ static entry_set export_all(ipt_plan_desc desc)
     for (i = 0; i < set.count; ++i) {
         const char *options = NULL, *source = ipt_context_entry_source(context, i, &options);
         set.entries[i] = export_entry(context, i);
-        assert_true(!source == (i + 1 == set.count)); /* last comes what is no program */
+        assert_true(!source == (i + 1 == set.count)); /* the last entry is not a program */
         if (source) {
             assert_non_null(options);
             snprintf(set.kernels[i], sizeof set.kernels[i], "%s", kernel_of(source));
@@ -2162,7 +2164,7 @@ static void free_entries(entry_set *set)
         free(set->entries[i].bytes);
 }
 
-/* A context without a folder, on the entries but one; without: ~0 leaves none out. */
+/* A context without a folder, with all entries except `without`; ~0: with all. */
 static ipt_context *open_on_entries(const entry_set *set, size_t without, ipt_binary *binaries)
 {
     ipt_context_desc desc = described_context("");
@@ -2190,7 +2192,7 @@ static void cache_binaries(void **state)
     expect_works(context, cached_only(large_plan()));
     assert_int_equal(calls_since(before).sources, 0);
     EXPECT_MISS(context, small_plan(4), NULL);
-    expect_works(context, small_plan(4)); /* what is missing is compiled */
+    expect_works(context, small_plan(4)); /* the missing program is compiled */
     ipt_context_destroy(context);
     for (i = 0; i + 1 < set.count; ++i) {
         const ipt_plan_desc only = cached_only(large_plan());
@@ -2205,7 +2207,7 @@ static void cache_binaries(void **state)
         ipt_context_destroy(context);
     }
 
-    /* At odd addresses, in another order, and each twice. */
+    /* The entries at odd addresses, in another order, and each twice. */
     for (i = 0; i < set.count; ++i) {
         shifted = malloc(set.entries[i].size + 1);
         assert_non_null(shifted);
@@ -2225,7 +2227,7 @@ static void cache_binaries(void **state)
     for (i = 0; i < set.count; ++i)
         free((unsigned char *)binaries[i].data - 1);
 
-    /* They go before the folder, which completes them. */
+    /* Binaries have priority over the folder, which has the missing ones. */
     use_folder(in_root("folder"), small_plan(4));
     for (i = 0; i < set.count; ++i) {
         binaries[i].data = set.entries[i].bytes;
@@ -2247,7 +2249,7 @@ static void cache_binaries(void **state)
     free_entries(&set);
 }
 
-/* A damaged entry in memory is a miss, or an error of the context: never shown to the driver. */
+/* A damaged entry in memory is a miss, or an error of the context: never passed to the driver. */
 static void cache_binaries_damaged(void **state)
 {
     entry_set set = export_all(small_plan(4));
@@ -2365,7 +2367,7 @@ static void cache_store(void **state)
         EXPECT_ERROR(ipt_cache_store(folder, set.entries[i].bytes, set.entries[i].size), IPT_SUCCESS, NULL);
     assert_int_equal(expect_whole_folder(folder), set.count);
     assert_int_equal(use_folder(folder, cached_only(large_plan())).sources, 0);
-    assert_int_equal(expect_whole_folder(folder), set.count); /* the names are those that contexts use */
+    assert_int_equal(expect_whole_folder(folder), set.count); /* the names equal those that contexts use */
 
     /* Others can write the folder. */
     assert_int_equal(chmod(folder, 0777), 0);
@@ -2464,7 +2466,7 @@ static void cache_profile_makes_the_same_plans(void **state)
     char *text, *again;
     int i;
     (void)state;
-    given.resident_groups = 8; /* a count by the device differs from time to time where it has other work */
+    given.resident_groups = 8; /* counts differ if the device has other work */
     real = open_described(&given);
     text = profile_of(real);
     planning = open_profile(text);
@@ -2502,7 +2504,7 @@ static void cache_profile_makes_the_same_plans(void **state)
     ipt_context_destroy(real);
 }
 
-/* Plans without a device are not executed; their programs have sources, but no code. */
+/* Plans without a device cannot be executed. Their programs have sources, but no code. */
 static void cache_profile_executes_nothing(void **state)
 {
     ipt_context *real = open_context(""), *planning;
@@ -2623,7 +2625,7 @@ static void cache_profile_damaged(void **state)
     assert_true(index > 5 && (size_t)edits > 4 * index);
     bad = malloc(length + 200);
     assert_non_null(bad);
-    for (cut = 0; cut + 1 < length; ++cut) { /* without its last line's end it would do */
+    for (cut = 0; cut + 1 < length; ++cut) { /* only the end of the last line is missing: valid */
         memcpy(bad, text, cut);
         bad[cut] = 0;
         EXPECT_ERROR(try_profile(bad, &context), IPT_ERROR_INVALID_ARGUMENT, "line");
@@ -2631,7 +2633,7 @@ static void cache_profile_damaged(void **state)
     sprintf(bad, "%smore\n", text);
     EXPECT_ERROR(try_profile(bad, &context), IPT_ERROR_INVALID_ARGUMENT, "line");
 
-    /* It replaces a device. */
+    /* A profile replaces a device. */
     desc.profile = text;
     EXPECT_ERROR(ipt_context_create(&desc, &context), IPT_ERROR_INVALID_ARGUMENT, "profile");
     EXPECT_ERROR(ipt_context_profile(NULL, bad, length, NULL), IPT_ERROR_INVALID_ARGUMENT, "context");

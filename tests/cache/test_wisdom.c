@@ -13,7 +13,7 @@
 
 enum { ROWS = 700, COLS = 500, ELEM = 4, BYTES = ROWS * COLS * ELEM };
 
-static int large_buffers;     /* as large as the matrix, or larger: taken for a measurement */
+static int large_buffers;     /* buffers as large as the matrix or larger count as measurements */
 static const char *told_name; /* reported name; NULL: the true one */
 
 static cl_mem CL_API_CALL counted_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host,
@@ -62,7 +62,7 @@ static ipt_context *open_context(void)
     return context;
 }
 
-/* In two passes, so that there are lengths of super-elements to choose from. */
+/* In two passes, so that measurement chooses among lengths of super-elements. */
 static ipt_plan_desc two_passes(unsigned flags)
 {
     ipt_plan_desc desc;
@@ -83,7 +83,7 @@ static ipt_plan *open_plan(ipt_context *context, ipt_plan_desc desc)
     return plan;
 }
 
-/* How a context makes a plan, to be freed. */
+/* The description of a context's plan, which the caller frees. */
 static char *description(ipt_context *context, ipt_plan_desc desc)
 {
     ipt_plan *plan = open_plan(context, desc);
@@ -106,7 +106,7 @@ static void expect_right(ipt_plan *plan)
     free(expected);
 }
 
-/* The context's wisdom, to be freed. */
+/* The context's wisdom, which the caller frees. */
 static char *exported(ipt_context *context)
 {
     size_t bytes = 0, again = 0;
@@ -138,7 +138,7 @@ static size_t count_lines(const char *text)
     return lines;
 }
 
-/* The wisdom of one measurement, to be freed. */
+/* The wisdom of one measurement, which the caller frees. */
 static char *measured_wisdom(void)
 {
     ipt_context *context = open_context();
@@ -149,7 +149,7 @@ static char *measured_wisdom(void)
     return text;
 }
 
-/* The same with another length of the super-elements, to be freed. */
+/* Wisdom with another length of the super-elements, which the caller frees. */
 static char *with_length(const char *text, size_t length)
 {
     const char *at = strstr(text, "length=");
@@ -171,7 +171,7 @@ static void wisdom_makes_the_measured_plan(void **state)
     (void)state;
     large_buffers = 0;
     plan = open_plan(first, measure);
-    assert_true(large_buffers > 0); /* this is how a measurement is told */
+    assert_true(large_buffers > 0); /* a large buffer shows a measurement */
     expect_right(plan);
     text = exported(first);
     assert_int_equal(count_lines(text), count_lines(before) + 1);
@@ -187,7 +187,7 @@ static void wisdom_makes_the_measured_plan(void **state)
     assert_string_equal(known, ipt_plan_describe(plan));
     free(known);
     large_buffers = 0;
-    known = description(first, measure); /* the one that measured knows, too */
+    known = description(first, measure); /* the context that measured has the wisdom, too */
     assert_int_equal(large_buffers, 0);
     assert_string_equal(known, ipt_plan_describe(plan));
     again = exported(first);
@@ -201,7 +201,7 @@ static void wisdom_makes_the_measured_plan(void **state)
     ipt_context_destroy(second);
 }
 
-/* It is the text that decides, not the model: each length is taken, and right, or not possible. */
+/* The text decides, not the model: each length is taken with a right result, or is impossible. */
 static void wisdom_decides(void **state)
 {
     static const size_t lengths[] = {20, 35, 70, 140, 350, 1, 2, 3, 349, 351, 699, 700};
@@ -236,7 +236,7 @@ static void wisdom_decides(void **state)
         free(other);
     }
     assert_true(taken >= 5);
-    for (i = 0; i < 3; ++i) { /* none of the matrix' */
+    for (i = 0; i < 3; ++i) { /* no length of this matrix */
         char *other = with_length(text, i == 0 ? 0 : i == 1 ? ROWS + 1 : (size_t)-1);
         EXPECT_ERROR(ipt_wisdom_import(plain, other), IPT_ERROR_INVALID_ARGUMENT, "line ");
         free(other);
@@ -245,7 +245,7 @@ static void wisdom_decides(void **state)
     free(text);
 }
 
-/* Wisdom keeps sizes above 4 GiB. */
+/* Wisdom stores sizes above 4 GiB. */
 static void wisdom_of_large_shapes(void **state)
 {
     char *text = measured_wisdom();
@@ -310,7 +310,7 @@ static void wisdom_adds_up(void **state)
     other.cols = ROWS;
     sum = exported(both);
     nothing = count_lines(sum);
-    EXPECT_ERROR(ipt_wisdom_import(both, sum), IPT_SUCCESS, NULL); /* nothing is as good as anything */
+    EXPECT_ERROR(ipt_wisdom_import(both, sum), IPT_SUCCESS, NULL); /* a text without measurements is valid */
     expect_wisdom(both, sum);
     free(sum);
     ipt_plan_destroy(open_plan(second, other));
@@ -338,7 +338,7 @@ static void wisdom_adds_up(void **state)
     ipt_context_destroy(both);
 }
 
-/* A context for planning only, by a profile of the device, takes it, too. */
+/* A context for planning only, from a profile of the device, also takes the wisdom. */
 static void wisdom_without_device(void **state)
 {
     ipt_context *real = open_context(), *planning = NULL;
@@ -398,7 +398,7 @@ static void wisdom_cut(void **state)
     size_t length;
     (void)state;
     assert_non_null(cut);
-    for (length = strlen(text) - 1; length-- > 0;) { /* without its last line's end it would do */
+    for (length = strlen(text) - 1; length-- > 0;) { /* only the end of the last line is missing: valid */
         ipt_result result;
         cut[length] = 0;
         result = ipt_wisdom_import(context, cut); /* half a device's name is another name */
@@ -463,7 +463,7 @@ static void wisdom_damaged(void **state)
     size_t index;
     int edit, edits = 0;
     (void)state;
-    assert_true(lines >= 4); /* a title, something of the device, the two, and perhaps an end */
+    assert_true(lines >= 4); /* the title, lines about the device, two measurements, and perhaps the end */
     for (index = 0; index < lines; ++index)
         for (edit = 0; edit < EDITS; ++edit) {
             char where[32];
@@ -598,7 +598,7 @@ static void write_file(const char *path, const char *bytes, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-static char folder[256], path[300], missing[300]; /* of the next test */
+static char folder[256], path[300], missing[300]; /* the wisdom of the next test */
 
 static int make_folder(void **state)
 {
@@ -631,7 +631,7 @@ static void wisdom_files(void **state)
     assert_non_null(large);
     file = fopen(path, "rb");
     assert_non_null(file);
-    assert_int_equal(fread(large, 1, length + 2, file), length); /* the text, and nothing else */
+    assert_int_equal(fread(large, 1, length + 2, file), length); /* the text alone */
     fclose(file);
     assert_string_equal(large, text);
     free(large);
@@ -648,7 +648,7 @@ static void wisdom_files(void **state)
     if (!access("/dev/full", W_OK)) /* a disk without room */
         EXPECT_ERROR(ipt_wisdom_export_file(context, "/dev/full"), IPT_ERROR_INVALID_ARGUMENT, "/dev/full");
 
-    /* Empty, cut, with a zero inside, and far too long. */
+    /* Files that are empty, cut, with a zero inside, or far too long. */
     write_file(missing, "", 0);
     EXPECT_ERROR(ipt_wisdom_import_file(context, missing), IPT_ERROR_INVALID_ARGUMENT, NULL);
     write_file(missing, text, length / 2);
@@ -668,7 +668,7 @@ static void wisdom_files(void **state)
     large_buffers = 0;
     free(description(context, two_passes(IPT_MEASURE)));
     assert_int_equal(large_buffers, 0);
-    EXPECT_ERROR(ipt_wisdom_export_file(context, path), IPT_SUCCESS, NULL); /* in place of what was there */
+    EXPECT_ERROR(ipt_wisdom_export_file(context, path), IPT_SUCCESS, NULL); /* replaces the former content */
     ipt_context_destroy(other);
     other = open_context();
     EXPECT_ERROR(ipt_wisdom_import_file(other, path), IPT_SUCCESS, NULL);
@@ -686,7 +686,7 @@ static void wisdom_endless_files(void **state)
     static const char *const devices[] = {"/dev/zero", "/dev/full", "/dev/null"};
     ipt_context *context = open_context();
     (void)state;
-    alarm(60); /* before, a pipe made it wait for ever */
+    alarm(60); /* a pipe must not block the reader */
     for (size_t i = 0; i < sizeof devices / sizeof *devices; ++i)
         if (!access(devices[i], R_OK))
             EXPECT_ERROR(ipt_wisdom_import_file(context, devices[i]), IPT_ERROR_INVALID_ARGUMENT, "regular");

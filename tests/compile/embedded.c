@@ -137,7 +137,7 @@ int main(void)
         fprintf(stderr, "%s\n", ipt_context_error(NULL));
         return 1;
     }
-    /* The shapes that were precompiled; another one of their classes; and one that needs what is not there. */
+    /* The precompiled shapes; another shape of their classes; a shape whose program is missing. */
     good = transposes(context, 1000, 777, IPT_CACHE_ONLY, IPT_SUCCESS) &&
            transposes(context, 24, 20, IPT_CACHE_ONLY, IPT_SUCCESS) &&
            transposes(context, 1234, 4321, IPT_CACHE_ONLY, IPT_SUCCESS) &&

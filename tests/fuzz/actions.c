@@ -3,7 +3,7 @@
  * mostly the line. A plan is made or refused with a message, and its program has the action's text. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
-#define IPT_OPENCL_DYNAMIC /* no function of OpenCL is at hand, so that a call of one is seen */
+#define IPT_OPENCL_DYNAMIC /* no function of OpenCL is loaded, so that a call of one crashes */
 #include "ipt.h"
 #include "fuzz.h"
 

@@ -16,7 +16,7 @@ enum {
     PLACE_MEMORY = 0,
     PLACE_FILE = 0x04,
     PLACE_STORED = 0x08,
-    PLACE_OPEN_FILE = 0x0c, /* that others can write to */
+    PLACE_OPEN_FILE = 0x0c, /* a folder that others can write to */
     COMPILER = 0x10,        /* the device has a compiler */
     DEVICE_BITS = 0x60,
     DEVICE_SHIFT = 5,
@@ -31,7 +31,7 @@ enum {
 static const char standard_code[] = "what the device's compiler makes";
 static char object, unbuildable; /* all objects are the first one, but for programs that do not build */
 
-/* The code of the input's entry, if that is whole, and how often the device has been handed it. */
+/* The code of the input's entry, if the entry is complete, and how often the device has received it. */
 static struct {
     const uint8_t *bytes;
     size_t size;
@@ -57,7 +57,7 @@ static cl_int CL_API_CALL fake_device_info(cl_device_id device, cl_device_info n
                                            size_t *needed)
 {
     (void)device, (void)name, (void)bytes, (void)value, (void)needed;
-    return CL_INVALID_VALUE; /* so that plans take its memory for large enough */
+    return CL_INVALID_VALUE; /* so that plans consider its memory large enough */
 }
 
 static cl_int CL_API_CALL fake_release_kernel(cl_kernel kernel)
@@ -305,7 +305,7 @@ static void add_entry(cached_device *to, ipt_context *context, size_t index, con
     entry->is_own = target == NULL;
 }
 
-/* Makes the plan from source, and from that all entries that can take its place. */
+/* Makes the plan from source, and from it all entries that the input can replace. */
 static void learn_entries(cached_device *device)
 {
     ipt_context *context = open_device(device, NULL, 0, "", true);
@@ -353,7 +353,7 @@ static unsigned char *make_entry(fuzz_input *input, unsigned mode, const wanted_
     return entry;
 }
 
-/* Whether an entry is one, and has the key of another one if that is not NULL. */
+/* Whether an entry is valid, and has the key of `other` if that is not NULL. */
 static bool is_whole(const unsigned char *entry, size_t size, const wanted_entry *wanted)
 {
     unsigned char sum[32];
@@ -454,7 +454,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifdef FUZZ_MAKE_CORPUS
 
-/* An entry of each kind, without its key, so that it stays good when that changes; and some with it. */
+/* An entry of each kind without its key, so that it stays valid when the key changes; and some with their keys. */
 static void make_corpus(void)
 {
     for (unsigned d = 0; d < 4; ++d) {
@@ -476,7 +476,8 @@ static void make_corpus(void)
             fuzz_seed(name, seed, 2 + IPT__ENTRY_HEAD + rest);
             if (i > 0)
                 continue;
-            seed[0] = (uint8_t)(FIX_SUM | FIX_LENGTHS | d << DEVICE_SHIFT); /* its key is said to be there and is not */
+            seed[0] = (uint8_t)(FIX_SUM | FIX_LENGTHS |
+                                d << DEVICE_SHIFT); /* the head has the length of a key that is missing */
             snprintf(name, sizeof name, "short_%u", d);
             fuzz_seed(name, seed, 2 + IPT__ENTRY_HEAD + rest);
             seed[0] = (uint8_t)(PLACE_FILE | d << DEVICE_SHIFT);

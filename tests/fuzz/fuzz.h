@@ -40,7 +40,7 @@ typedef struct fuzz_input {
     size_t left;
 } fuzz_input;
 
-/* The next `count` bytes as a number, the lowest first; those that are not there are 0. */
+/* The next `count` bytes as a little-endian number; missing bytes are 0. */
 FUZZ_UNUSED static uint64_t fuzz_take(fuzz_input *input, int count)
 {
     uint64_t value = 0;
@@ -98,7 +98,7 @@ FUZZ_UNUSED static void fuzz_write_file(const char *path, const void *bytes, siz
     FUZZ_EXPECT(fclose(file) == 0);
 }
 
-/* Removes all that is in the folder, so that no input sees what another one has left. */
+/* Empties the folder, so that no input sees files of another one. */
 FUZZ_UNUSED static void fuzz_empty_folder(void)
 {
     char path[2 * FUZZ_PATH_SIZE];
@@ -113,7 +113,7 @@ FUZZ_UNUSED static void fuzz_empty_folder(void)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* Devices that are not there, for targets that include ipt.h before this */
+/* Simulated devices, for targets that include ipt.h before this */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 #ifdef IPT_IMPLEMENTATION_INCLUDED
@@ -155,7 +155,7 @@ FUZZ_UNUSED static const fuzz_device fuzz_devices[FUZZ_DEVICE_COUNT] = {
                                 .resident_others = 528,
                                 .wait_polls = 1048576},
                      .found = {.chunk_bytes = 110592}},
-    /* The same before anything has been measured. */
+    /* A profile of such a device without measurements. */
     [FUZZ_NVIDIA_UNKNOWN] = {.lines = "device NVIDIA H200\nvendor NVIDIA Corporation\ndriver 580.159.04\n"
                                       "platform OpenCL 3.0 CUDA 13.0.98\nbits 64\n",
                              .limits = {.cooperative = 1,
@@ -228,13 +228,13 @@ FUZZ_UNUSED static ipt_context *fuzz_context(const fuzz_device *device)
     return context;
 }
 
-/* Forgets the last failure, so that the next one is seen to have a sentence of its own. */
+/* Clears the last failure's text, so that the next failure must set its own. */
 FUZZ_UNUSED static void fuzz_forget_error(void)
 {
     memset(ipt__error_text, 0, sizeof ipt__error_text);
 }
 
-/* A result that is an error is one of the list, and has been put into words: one line of them, not cut. */
+/* Checks that an error is in the list of results and has a message: one complete line. */
 #define FUZZ_EXPECT_RESULT(result)                                                                                     \
     do {                                                                                                               \
         FUZZ_EXPECT((int)(result) >= 0 && (result) < IPT__RESULT_COUNT);                                               \

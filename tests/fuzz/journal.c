@@ -61,7 +61,7 @@ typedef struct original {
     unsigned char header[2][256]; /* before and after */
     unsigned steps;
     bool ended;
-    unsigned char contents[MOST_STEPS + 1][256]; /* of each step, which lies at its number * 64 of the memory */
+    unsigned char contents[MOST_STEPS + 1][256]; /* bytes of each step's piece, at 64 * its number in memory */
     size_t content_bytes;
 } original;
 
@@ -95,7 +95,7 @@ static void make_original(original *made, fuzz_input *input)
     }
 }
 
-/* Makes it as the tool does, and notes the steps. */
+/* Makes a journal as the tool does, and records the steps. */
 static void make_journal(const original *from, const char *path, bool sync)
 {
     journal made;
@@ -117,7 +117,7 @@ static size_t round_up(size_t bytes)
     return (bytes + JOURNAL_PAGE - 1) / JOURNAL_PAGE * JOURNAL_PAGE;
 }
 
-/* Makes the sums of an entry's piece fit, which is in the table and speaks of the memory, as far as both are there. */
+/* Corrects the sums of an entry's piece, as far as the table and the memory contain it. */
 static void fix_piece(unsigned char *bytes, size_t size, size_t table, uint64_t steps, journal_entry *entry)
 {
     journal_piece piece;
@@ -183,7 +183,7 @@ static bool damage(const char *path, fuzz_input *input, unsigned fixes)
     return cut != size || memcmp(bytes, before, cut) != 0;
 }
 
-/* All that an open journal speaks of lies within what is mapped. */
+/* Checks that all ranges of an open journal are within the mapped file. */
 static void expect_whole(const journal *found)
 {
     uint64_t all;
@@ -191,7 +191,7 @@ static void expect_whole(const journal *found)
     const journal_job *job = &found->head->job;
     all = journal_sum(found->before, job->data_offset) + journal_sum(found->after, job->data_offset) +
           journal_sum(found->state, 3 * JOURNAL_PAGE) + journal_sum(found->memory, job->memory_bytes);
-    FUZZ_EXPECT(all != 1); /* it has been read, and not for nothing */
+    FUZZ_EXPECT(all != 1); /* the result is used, so the compiler keeps the reads */
     FUZZ_EXPECT(found->before >= found->mapped + sizeof *found->head);
     FUZZ_EXPECT(found->after == found->before + job->data_offset);
     FUZZ_EXPECT(found->after + job->data_offset + sizeof(uint64_t) <= found->state);
@@ -213,7 +213,7 @@ static void expect_truth(const journal *found, const original *from, bool damage
         FUZZ_EXPECT(memcmp(found->memory + ready * 64, from->contents[ready], from->content_bytes) == 0);
 }
 
-/* Records the next step in an open journal, if any, and checks it after opening the journal again. */
+/* Records the next step in an open journal, if any. Opens the journal again and checks the step. */
 static void go_on(journal *found, const char *path, bool sync)
 {
     char message[JOURNAL_MESSAGE_SIZE] = "";
@@ -286,7 +286,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifdef FUZZ_MAKE_CORPUS
 
-/* One seed for each number of the head and of an entry: damage with the sum left wrong and made to fit. */
+/* One seed for each number of the head and of an entry: damaged, with and without a corrected sum. */
 static void seed_numbers(const char *name, size_t first, size_t count, unsigned fixes)
 {
     for (size_t i = 0; i < count; ++i) {

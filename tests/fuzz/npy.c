@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     FUZZ_EXPECT(span.begin <= size);
-    /* A length that ends with the input serves most inputs; the others are refused before the text is looked at. */
+    /* The length ends with the input, because other lengths are refused before the text is read. */
     if (span.length > size - span.begin) {
         if (size % 2 != 0)
             return 0;
@@ -116,5 +116,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 #ifdef FUZZ_MAKE_CORPUS
-static void make_corpus(void) {} /* NumPy writes them: see make_corpus.sh */
+static void make_corpus(void) {} /* NumPy writes these seeds: see make_corpus.sh */
 #endif

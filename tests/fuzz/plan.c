@@ -4,7 +4,7 @@
 #define _POSIX_C_SOURCE 200809L
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION
-#define IPT_OPENCL_DYNAMIC /* no function of OpenCL is at hand, so that a call of one is seen */
+#define IPT_OPENCL_DYNAMIC /* no function of OpenCL is loaded, so that a call of one crashes */
 #include "ipt.h"
 #include "fuzz.h"
 
@@ -37,11 +37,11 @@
     X(host, ipt_host)
 
 enum {
-    DEVICE_BITS = 0x07, /* above FUZZ_DEVICE_COUNT: of numbers in the input */
+    DEVICE_BITS = 0x07, /* above FUZZ_DEVICE_COUNT: a device of numbers in the input */
     MULTIPLES = 0x08,   /* rows and cols are multiplied by their tiles, which so divide them */
     GAPS = 0x10,        /* batch_stride is the gap between the matrices, plus 1 */
-    TWICE = 0x20,       /* the same plan is made twice */
-    EXPRESSION = 0x40,  /* one of the input's own */
+    TWICE = 0x20,       /* makes the plan twice */
+    EXPRESSION = 0x40,  /* an expression from the input */
     ROW_GAPS = 0x80,    /* row_pitch and row_pitch_out are the gaps between the rows, plus 1 */
     FEW_TEXTS = 8
 };
@@ -130,7 +130,7 @@ static char *take_expression(fuzz_input *input, ipt_plan_desc *desc)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* What holds for every plan */
+/* Properties of every plan */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Sizes are compared as long double, which does not overflow, but rounds. */
@@ -168,7 +168,7 @@ static void expect_bands(const ipt_plan *plan, const ipt__stage *stage)
 static void expect_stage(const ipt_plan *plan, const ipt__stage *stage)
 {
     const long double elements = (long double)plan->problem.desc.rows * (long double)plan->problem.desc.cols;
-    const bool by_bands = stage->kind == IPT__STAGE_EXCHANGE; /* its instances are the bands of one grid */
+    const bool by_bands = stage->kind == IPT__STAGE_EXCHANGE; /* the stage's instances are the bands of one grid */
     const long double grid = (long double)(by_bands ? 1 : stage->instances) * (long double)stage->rows *
                              (long double)stage->cols * (long double)stage->length;
     const long double slab = (long double)stage->rows * (long double)stage->cols * (long double)stage->length *
@@ -189,7 +189,7 @@ static void expect_stage(const ipt_plan *plan, const ipt__stage *stage)
                             (long double)stage->as.shuffle.piece_units * (long double)stage->as.shuffle.pieces));
         FUZZ_EXPECT(stage->matrices_at_once > 0 && stage->instances_at_once > 0);
         if (!stage->as.shuffle.pairs &&
-            !(stage->as.shuffle.chains && plan->layout.cooperative)) /* a bit to a slot at least */
+            !(stage->as.shuffle.chains && plan->layout.cooperative)) /* at least a bit for each slot */
             FUZZ_EXPECT(at_most((long double)stage->rows * (long double)stage->cols / 8 *
                                     (long double)stage->as.shuffle.pieces * (long double)stage->matrices_at_once *
                                     (long double)stage->instances_at_once,
@@ -280,7 +280,7 @@ static void follow_advice(ipt_context *context, const ipt_plan_desc *desc)
     FUZZ_EXPECT_WITH(other.max_workspace > desc->max_workspace, sentence);
     if (ipt_plan_create(context, &other, &plan) == IPT_SUCCESS)
         expect_plan(plan, &other);
-    else /* for another reason, which comes later */
+    else /* a later check refuses for another reason */
         FUZZ_EXPECT_WITH(strncmp(ipt_context_error(NULL), "max_workspace", 13) != 0, ipt_context_error(NULL));
     ipt_plan_destroy(plan);
 }

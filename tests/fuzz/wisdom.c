@@ -4,7 +4,7 @@
 #define _POSIX_C_SOURCE 200809L
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION
-#define IPT_OPENCL_DYNAMIC /* no function of OpenCL is at hand, so that a call of one is seen */
+#define IPT_OPENCL_DYNAMIC /* no function of OpenCL is loaded, so that a call of one crashes */
 #include "ipt.h"
 #include "fuzz.h"
 
@@ -24,7 +24,7 @@ static char *text_of(ipt_context *context,
     return text;
 }
 
-/* A plan of a shape, within the workspace that it is given. */
+/* Makes a plan of a shape, and checks its workspace against the limit. */
 static void make_plan(ipt_context *context, const ipt_plan_desc *desc)
 {
     ipt_plan *plan;
@@ -42,7 +42,7 @@ static void make_plan(ipt_context *context, const ipt_plan_desc *desc)
 /* Wisdom */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The context's wisdom before. */
+/* The context's former wisdom. */
 static void know_something(ipt_context *context)
 {
     ipt__wisdom line;
@@ -57,7 +57,7 @@ static void know_something(ipt_context *context)
     FUZZ_EXPECT(ipt__wisdom_add(context, &line));
 }
 
-/* Lines that have been taken are of matrices. */
+/* Accepted lines are about matrices. */
 static void expect_lines(const ipt_context *context)
 {
     for (const ipt__wisdom *line = context->wisdom; line != NULL; line = line->next) {
@@ -152,7 +152,7 @@ static void expect_ranges(const ipt_context *context)
     IPT__FINDING_LIST(EXPECT_FINDING)
 }
 
-/* Plans by all that depends on a device: whole matrices in local memory, two passes, squares, the papers' kernels. */
+/* Plans that depend on the device: whole matrices in local memory, two passes, squares, the papers' kernels. */
 static void use_profile(ipt_context *context)
 {
     static const ipt_plan_desc descs[] = {

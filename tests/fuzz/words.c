@@ -3,7 +3,7 @@
  * refusal is one sentence. What is accepted is within its range. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
-#define IPT_OPENCL_DYNAMIC /* no function of OpenCL is at hand, so that a call of one is seen */
+#define IPT_OPENCL_DYNAMIC /* no function of OpenCL is loaded, so that a call of one crashes */
 #include "ipt.h"
 #include "fuzz.h"
 
@@ -19,14 +19,14 @@
 
 enum { COMMAND_LINE, AXES, SHAPES_FILE, TARGET, PTX, NAME, READERS, MOST_WORDS = 64 };
 
-static size_t refusals; /* of the latest command line */
+static size_t refusals; /* result of the last command line */
 
 static void expect_sentence(const char *message, size_t most)
 {
     FUZZ_EXPECT(*message != '\0' && strlen(message) < most);
 }
 
-/* In place of messages.c. */
+/* Replaces messages.c. */
 int message_usage_error(const char *format, ...)
 {
     char text[1 << 13];
@@ -108,7 +108,7 @@ static void read_axes(fuzz_input *input)
     }
     for (size_t i = 0; i < rank; ++i)
         elements *= (double)shape[i];
-    /* Headers of more elements than memory addresses are refused before. */
+    /* Headers with more elements than memory can address are refused before. */
     if (rank == 0 || elements > 1e15 || !axes_find_move(&list, shape, orders & 1, orders & 2, &move))
         return;
     double moved = 1;
@@ -138,7 +138,7 @@ static void read_shapes(const char *text, size_t length, size_t elem_size)
     free(shapes.items);
 }
 
-/* The source of a program, a zero, and what clang made of it. */
+/* The source of a program, a zero, and clang's output. */
 static void read_ptx(const char *text, size_t length)
 {
     char message[OFFLINE_MESSAGE_SIZE] = "";

@@ -18,7 +18,7 @@ typedef struct model {
     ipt_context context;
     ipt_plan plan;
     ipt__host_plan host_plan;
-    int *host, *device, *turned; /* turned: room for all of the device's memory */
+    int *host, *device, *turned; /* turned: as large as the device's memory */
     size_t elements, device_elements;
     size_t lost; /* elements that were overwritten before they were read */
 } model;
@@ -98,7 +98,7 @@ static void model_close(model *m)
     free(m->turned);
 }
 
-/* Moves numbers. What is read is gone then, so that nothing is right by chance. */
+/* Moves numbers, and erases them at their source, so that no result is right by chance. */
 static void move(model *m, int *to, int *from, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -108,7 +108,7 @@ static void move(model *m, int *to, int *from, size_t count)
     }
 }
 
-/* What the plan of a command transposes, in bytes of an element of the plan. */
+/* The matrix that a command's plan transposes; sizes in bytes of an element of the plan. */
 static ipt__bus_piece piece_of(const model *m, const ipt__command *command)
 {
     const ipt__blocks *const sizes = &m->host_plan.blocks;
@@ -179,7 +179,7 @@ static size_t first_wrong_in_some_order(model *m)
             if (ready)
                 may[choices++] = q;
         }
-        assert_true(choices); /* none waits for ever */
+        assert_true(choices); /* no command waits for ever */
         chosen = may[test_random() % (size_t)choices];
         for (int c = 0; c < choices; ++c)
             chosen = may[c] == hasty ? hasty : chosen;
@@ -235,8 +235,8 @@ static void blocks_any_order(void **state)
     assert_true(listed > 500 && twice > 200 && refused > 20);
 }
 
-/* A unit for each block: all go up and down once. With a quarter of them a sixth of the matrix comes up twice at
- * most, with half of them nothing does. */
+/* With a unit for each block, all blocks are uploaded and downloaded once. With units for a quarter of the blocks, at
+ * most a sixth of the matrix is uploaded twice; with units for a half, none. */
 static void blocks_bus_bytes(void **state)
 {
     static const size_t parts[] = {1, 2, 4};
@@ -254,7 +254,7 @@ static void blocks_bus_bytes(void **state)
         }
 }
 
-/* Blocks are as large as is worth their commands, which those of long elements never are. */
+/* Blocks are so large that their commands are worth it. Blocks of long elements never are. */
 static void blocks_worth_it(void **state)
 {
     static const size_t shapes[][4] = {{10000, 7770, 4, 1},  {20000, 25000, 4, 1}, {9000, 40000, 8, 1},
@@ -307,7 +307,7 @@ static void bands_any_order(void **state)
     assert_true(tall > 400 && tall < 1100 && from_last > 300 && rest_rows > 300 && rest_cols > 300);
 }
 
-/* Each wait that can be left out is needed: without it some order loses an element. */
+/* Each wait is needed: without it some order of commands loses an element. */
 static void bands_need_their_waits(void **state)
 {
     static const char *const kinds[] = {"an upload", "a transposition", "a download", "a copy"};
@@ -344,7 +344,7 @@ static void bands_need_their_waits(void **state)
     }
 }
 
-/* The bands of a matrix that fit a part of it, with runs that are long enough, or none. */
+/* The bands of a matrix in the memory of a part of it. Their runs are long enough, or there are no bands. */
 static void bands_worth_it(void **state)
 {
     static const size_t cases[][5] = {{20000, 25000, 4, 16, 1}, {25000, 20001, 4, 4, 1},  {9000, 40000, 8, 64, 1},

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* A storage in memory, which notices what must not happen, and breaks when told to */
+/* A storage in memory that detects forbidden accesses, and fails on request */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct store {
@@ -21,17 +21,18 @@ typedef struct store {
     unsigned char *content, *before, *expected;
     pthread_mutex_t lock;
     /* Guarded by it: */
-    long calls_left; /* reads and writes until one fails, a write in its middle; below 0: none does */
-    int broken;      /* all that follow fail as well */
-    size_t stray;    /* bytes beside the matrices */
+    long calls_left; /* reads and writes until one fails (a write in its middle); below 0: none fails */
+    int broken;      /* all later calls fail, too */
+    size_t stray;    /* changed bytes beside the matrices */
     size_t writes;   /* calls */
-    size_t ready_count, steps, stop_at; /* stop_at: the step whose ready ends it; SIZE_MAX: none */
-    const void *prepared;               /* by the last step that was ready, and a copy of it */
+    size_t ready_count, steps, stop_at; /* stop_at: the step whose `ready` cancels; SIZE_MAX: none */
+    const void *prepared;               /* the piece that the last step reported, and a copy of it */
     unsigned char *copy;
     size_t copy_bytes, changed;
-    unsigned char *memory, *told; /* the step memory, and a copy of the pieces that ready reports; NULL: not kept */
-    size_t (*pieces)[2];          /* where in it each step's piece lies, and its bytes */
-    size_t break_at, last_calls;  /* break_at: after its ready, last_calls calls succeed; SIZE_MAX: none */
+    unsigned char *memory, *told; /* the step memory, and a copy of the pieces that `ready` reports; NULL: no copy */
+    size_t (*pieces)[2];          /* offset and bytes of each step's piece in memory */
+    size_t break_at,
+        last_calls; /* break_at: after this step's `ready` last_calls calls succeed; SIZE_MAX: no such step */
 } store;
 
 static store *make_store(const ipt_plan_desc *desc)
@@ -64,7 +65,7 @@ static void end_store(store *its)
     free(its);
 }
 
-/* Whether a call is to fail. Counts what lies beside the matrices. */
+/* Whether this call fails. Counts accesses beside the matrices. */
 static int store_called(store *its, size_t offset, size_t bytes)
 {
     const size_t stride = test_stride(&its->desc), matrix = test_matrix_bytes(&its->desc);
@@ -96,7 +97,7 @@ static int store_write(const void *memory, size_t offset, size_t bytes, void *us
     pthread_mutex_lock(&its->lock);
     ++its->writes;
     pthread_mutex_unlock(&its->lock);
-    memcpy(its->content + offset, memory, fails ? bytes / 2 : bytes); /* as a kill would leave it */
+    memcpy(its->content + offset, memory, fails ? bytes / 2 : bytes); /* as after a kill */
     return fails;
 }
 
@@ -106,7 +107,7 @@ static int store_ready(size_t step, size_t steps, const void *content, size_t by
     assert_true(content && bytes);
     assert_true(step < steps && (!its->steps || its->steps == steps));
     its->steps = steps;
-    /* The piece of the last step must stay unchanged up to here. */
+    /* The piece of the last step must be unchanged until now. */
     its->changed += its->prepared && memcmp(its->prepared, its->copy, its->copy_bytes) != 0;
     if (step == its->stop_at)
         return 1;
@@ -160,7 +161,7 @@ static const size_t shapes[][2] = {{1000, 37}, {37, 1000}, {211, 307}, {307, 211
                                    {512, 512}, {1, 70001}, {70001, 1}, {3, 30011}, {30011, 2}, {733, 731},
                                    {2, 2},     {600, 599}, {97, 4000}, {4000, 97}, {1999, 24}, {25, 2003}};
 
-/* A limit that makes panels of `rows` of the longer side, or so. */
+/* A limit with which panels have about `rows` rows of the longer side. */
 static size_t limit_for(const ipt_plan_desc *desc, size_t rows)
 {
     const size_t shorter = desc->rows < desc->cols ? desc->rows : desc->cols;
@@ -173,7 +174,7 @@ static size_t random_rows(const ipt_plan_desc *desc)
     return test_random_between(least, least + longer / test_random_between(2, 12));
 }
 
-/* A plan, or NULL where the limit is too little, which the message must say. */
+/* A plan, or NULL if the limit is too small. The message must then name the limit. */
 static ipt_plan *plan_within(ipt_context *context, const ipt_plan_desc *desc)
 {
     ipt_plan *plan;
@@ -244,7 +245,7 @@ static void cut_memory(void **state)
     assert_true(cut > TEST_COUNT(shapes) * 2 && refused < TEST_COUNT(shapes) * TEST_ELEMENT_SIZE_COUNT / 3);
 }
 
-/* In pinned memory, blocks where there is room for many of them, bands where there is less, panels for the rest. */
+/* In pinned memory: blocks if the device has room for many, bands if it has less, otherwise panels. */
 static void cut_pinned(void **state)
 {
     (void)state;
@@ -279,7 +280,7 @@ static void cut_pinned(void **state)
 
 static void transposes_in_storage(const ipt_plan_desc *desc, ipt_plan *plan)
 {
-    for (int turn = 0; turn < 2; ++turn) { /* memory of its own, and of ours */
+    for (int turn = 0; turn < 2; ++turn) { /* memory of the call, and of the caller */
         store *its = make_store(desc);
         const size_t bytes = ipt_plan_storage_memory(plan);
         unsigned char *memory = turn ? page_memory(bytes + 4096) : NULL;
@@ -296,13 +297,13 @@ static void transposes_in_storage(const ipt_plan_desc *desc, ipt_plan *plan)
     }
 }
 
-/* How a plan shuffles: super-elements to a block, and lines that no group takes; 1 and 0 if it does not cut. */
+/* A plan's shuffle: super-elements of a block, and lines outside groups; 1 and 0 if the plan does not cut. */
 static void read_groups(const ipt_plan *plan, size_t *group, size_t *spare)
 {
     const char *text = ipt_plan_describe(plan);
     *group = 1;
     *spare = 0;
-    while ((text = strstr(text, "bytes, each ")) != NULL && /* the stages of the pieces have such words, too */
+    while ((text = strstr(text, "bytes, each ")) != NULL && /* the stages of the pieces contain such words, too */
            sscanf(text, "bytes, each %zu super-elements; %zu lines", group, spare) != 2)
         ++text;
 }
@@ -351,20 +352,21 @@ static size_t largest_workspace_of_pieces(const char *description)
         largest = bytes > largest ? bytes : largest;
         ++number;
     }
-    assert_true(number > 1); /* a chunk's and the remainder's at least */
+    assert_true(number > 1); /* at least the plans of a chunk and of the remainder */
     return largest;
 }
 
-/* Chunks of a storage are transposed by the plans that such panels have alone: with no limit of device memory nothing
- * takes their workspace away. All parts share the workspace of the one that needs most. */
+/* A storage's chunks have the plans of single panels of that size, with full workspace if device memory has no limit.
+ * All parts share one workspace: the largest that one of them needs. */
 static void cut_storage_workspace(void **state)
 {
     static const size_t sides[][2] = {{4001, 2503}, {2503, 4001}, {9973, 1009}, {1009, 9973}};
     const ipt_context_desc context_desc = {
         .context = test_cl_context,
         .device = test_device,
-        .max_local_memory = test_less_local_memory((size_t)256 << 10), /* panels that fit need no workspace */
-        .resident_groups = 16};                                        /* a busy device's count changes */
+        .max_local_memory =
+            test_less_local_memory((size_t)256 << 10), /* panels that fit local memory need no workspace */
+        .resident_groups = 16};                        /* on a busy device each count of resident work-groups differs */
     ipt_context *context = NULL;
     (void)state;
     assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
@@ -392,7 +394,7 @@ static void cut_storage_workspace(void **state)
     ipt_context_destroy(context);
 }
 
-/* Random shapes of all proportions, each by one way or the other. */
+/* Random shapes of all proportions, each in a storage or in memory. */
 static void cut_random(void **state)
 {
     (void)state;
@@ -415,7 +417,8 @@ static void cut_random(void **state)
     }
 }
 
-/* Between the matrices of a batch that is taken whole, and with moves and expressions, where they can be. */
+/* Batches that are processed whole: bytes between the matrices stay unchanged. With moves and expressions where
+ * possible. */
 static void cut_moves_and_expressions(void **state)
 {
     static const uint32_t three = 3;
@@ -501,12 +504,12 @@ static void cut_resume(void **state)
             if (result == IPT_ERROR_STORAGE)
                 assert_true(store_holds(its, its->before));
             unharmed += result == IPT_ERROR_STORAGE;
-            if (++breaks % 1000 == 0) /* with too few calls for any progress, it would never end */
+            if (++breaks % 1000 == 0) /* with too few calls there is no progress, and the loop would never end */
                 its->calls_left = -1;
             its->calls_left = -1;
             ipt_plan_destroy(plan);
             plan = test_make_plan(test_context, &desc);
-            if (test_random() % 50 == 0) { /* and now to the end */
+            if (test_random() % 50 == 0) { /* the last execution runs to the end */
                 its->broken = 0;
                 storage.resume = its->ready_count;
                 assert_int_equal(ipt_plan_execute_storage(plan, &storage), IPT_SUCCESS);
@@ -522,7 +525,7 @@ static void cut_resume(void **state)
     assert_true(breaks > 300 && unharmed > 5);
 }
 
-/* Ended by ready before each step: nothing is lost, and the rest can follow. */
+/* `ready` cancels before each step: no content is lost, and a resumption completes the work. */
 static void cut_ended_before_each_step(void **state)
 {
     (void)state;
@@ -537,7 +540,7 @@ static void cut_ended_before_each_step(void **state)
             ipt_storage storage = store_of(its, memory);
             its->stop_at = at;
             const ipt_result result = ipt_plan_execute_storage(plan, &storage);
-            /* The first steps lift what is left over, which writes nothing. */
+            /* The first steps save the remainder and write nothing. */
             assert_int_equal(result, its->writes ? IPT_ERROR_INCOMPLETE : IPT_ERROR_CANCELLED);
             assert_true(at < 2 ? !its->writes : at < 4 || its->writes);
             if (!its->writes)
@@ -570,7 +573,7 @@ static void keep_what_is_needed(store *its, const ipt_plan *plan, size_t bytes)
         }
     memcpy(its->memory, kept, bytes);
     page_free(kept);
-    its->prepared = NULL; /* it was not told to stay after an end */
+    its->prepared = NULL; /* memory need not stay unchanged after a cancellation */
     its->broken = 0;
     its->calls_left = -1;
     its->stop_at = its->break_at = SIZE_MAX;
@@ -590,7 +593,7 @@ static ipt_result end_behind(store *its, ipt_plan *plan, size_t at)
     return ipt_plan_execute_storage(plan, &storage);
 }
 
-/* The result for desc, by a plan that is not cut. */
+/* The result for desc from a plan that is not cut. */
 static void expect_uncut(store *its)
 {
     ipt_plan_desc desc = its->desc;
@@ -601,9 +604,9 @@ static void expect_uncut(store *its)
     ipt_plan_destroy(plan);
 }
 
-/* Cancels an execution after every step in turn; only the reported pieces are kept. first: from an untouched matrix
- * each time; else the execution resumes and is cancelled again after the next step. Returns the number of interruptions
- * that lost the matrix. */
+/* Cancels an execution after every step in turn; only the reported pieces survive. first: starts from an untouched
+ * matrix each time; else resumes, and cancels again after the next step. Returns the number of interruptions that lost
+ * the matrix. */
 static size_t lost_behind_steps(const ipt_plan_desc *desc, ipt_plan *plan, int first, size_t *steps)
 {
     const size_t bytes = ipt_plan_storage_memory(plan);
@@ -642,7 +645,7 @@ static size_t lost_behind_steps(const ipt_plan_desc *desc, ipt_plan *plan, int f
     return lost;
 }
 
-/* Every stop of this case was once lost. */
+/* A regression: every interruption of this case lost the matrix. */
 static void cut_told_each_step(void **state)
 {
     static const size_t cases[][4] = {{71, 105, 11, 36527}, {105, 71, 11, 36527}, {301, 907, 3, 90001},
@@ -695,7 +698,7 @@ static ipt_plan_desc random_stored(void)
     return desc;
 }
 
-/* A caller that keeps only what `ready` reports can resume after any step. */
+/* A caller that saves only the pieces that `ready` reports can resume after any step. */
 static void cut_told_random(void **state)
 {
     size_t lost = 0, ends = 0, plans = 0, moved = 0, tall_spare = 0, wide_late = 0, expressions = 0;
@@ -727,7 +730,7 @@ static void cut_told_random(void **state)
     assert_true(plans > 60 && tall_spare > 3 && wide_late > 3 && moved > 3 && expressions > 3);
 }
 
-/* An array for a storage: memory for panels of some passes, or for whole matrices of them. */
+/* An array for a storage, with memory for panels of some passes or for whole matrices. */
 static ipt_plan_desc random_stored_array(void)
 {
     static const uint32_t three = 3;
@@ -752,7 +755,7 @@ static ipt_plan_desc random_stored_array(void)
     return desc;
 }
 
-/* Arrays of several passes: whole, and resumed after each step, in whichever pass it lies. */
+/* Arrays of several passes: in one execution, and resumed after each step of each pass. */
 static void cut_stored_arrays(void **state)
 {
     size_t lost = 0, ends = 0, plans = 0, several = 0, expressions = 0, refused = 0;
@@ -912,7 +915,7 @@ static void cut_bad_arguments(void **state)
     other = desc;
     test_expect_error(ipt_plan_create_split(&test_context, 1, &other, &refused), IPT_ERROR_UNSUPPORTED,
                       "max_device_memory", "100000");
-    /* A limit that everything fits into changes nothing. */
+    /* A limit that is large enough for everything changes nothing. */
     desc.max_device_memory = 10000000;
     plan = test_make_plan(test_context, &desc);
     assert_null(strstr(ipt_plan_describe(plan), "cut"));
@@ -922,7 +925,7 @@ static void cut_bad_arguments(void **state)
     end_store(its);
 }
 
-/* One row is cut by whole elements: nothing is shuffled, and the plan has no memory to shuffle in. */
+/* One row is cut between elements. It needs no shuffle, and the plan has no memory for one. */
 static void cut_one_row(void **state)
 {
     enum { COUNT = 78624 };
@@ -932,7 +935,7 @@ static void cut_one_row(void **state)
                                 .expression = "x ^ 0x5a5a5a5a",
                                 .expression_type = "uint",
                                 .max_device_memory = 4856};
-    unsigned char *const memory = malloc(COUNT * 4 + 1); /* an odd address, which no device works at */
+    unsigned char *const memory = malloc(COUNT * 4 + 1); /* an odd address, at which no device works */
     ipt_plan *const plan = test_make_plan(test_context, &desc);
     (void)state;
     assert_non_null(memory);
@@ -947,7 +950,7 @@ static void cut_one_row(void **state)
     free(memory);
 }
 
-/* A description has the parts of what a plan consists of, in a storage, over contexts and in pieces. */
+/* The description names the plan's parts: in a storage, over several contexts and in pieces. */
 static void cut_descriptions(void **state)
 {
     ipt_context *const both[] = {test_context, test_context};

@@ -28,7 +28,7 @@ static void host_memory(void **state)
     (void)state;
     for (size_t i = 0; i < SHAPE_NUMBERS; ++i) {
         ipt_plan_desc desc = shape_number(i);
-        size_t place = TEST_GUARD + i % 4; /* aligned for nothing, mostly */
+        size_t place = TEST_GUARD + i % 4; /* mostly unaligned */
         size_t size = place + test_span(&desc) + TEST_GUARD;
         unsigned char *data = malloc(size), *expected = malloc(size);
         assert_true(data && expected);
@@ -66,14 +66,14 @@ static void host_one_line(void **state)
     }
 }
 
-/* From one buffer into another, or (same) into another part of the same one. */
+/* From one buffer into another, or (same) into another part of that buffer. */
 static void out_of_place(const ipt_plan_desc *desc, size_t source_offset, size_t destination_offset, int same)
 {
     test_job source = {0}, destination = {0};
     test_job_prepare(&source, test_cl_context, desc, source_offset);
     size_t to = same ? source_offset + test_span(desc) + destination_offset : destination_offset;
     test_job_prepare(&destination, test_cl_context, desc, to);
-    if (same) /* the destination's bytes before its batch are the source */
+    if (same) /* the source is before the batch in the destination's buffer */
         memcpy(destination.input, source.input, source_offset + test_span(desc));
     memcpy(destination.expected, destination.input, destination.size);
     test_reference(destination.expected + to, source.input + source_offset, desc);
@@ -112,7 +112,7 @@ static void host_out_of_place(void **state)
     }
 }
 
-/* Nothing but the events orders the commands, and a wait event that is open holds them back. */
+/* Only events order the commands, and an open wait event delays them. */
 static void host_out_of_place_events(void **state)
 {
     (void)state;
@@ -217,9 +217,9 @@ static void host_allocator(void **state)
         if (count.living)
             print_error("%ld pieces not freed after failure %ld\n", count.living, fail_at);
         assert_int_equal(count.living, 0);
-        if (count.calls < fail_at) { /* nothing failed any more */
+        if (count.calls < fail_at) { /* no allocation failed any more */
             assert_int_equal(result, IPT_SUCCESS);
-            assert_int_equal(before, after); /* execute takes no memory */
+            assert_int_equal(before, after); /* ipt_plan_execute allocates no memory */
             break;
         }
         if (result != IPT_ERROR_OUT_OF_MEMORY)
@@ -227,7 +227,7 @@ static void host_allocator(void **state)
         test_expect_error(result, IPT_ERROR_OUT_OF_MEMORY, NULL, NULL);
         assert_true(fail_at < 10000);
     }
-    assert_true(fail_at > 2); /* the allocator was used */
+    assert_true(fail_at > 2); /* ipt called the allocator */
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -248,7 +248,7 @@ static void host_logger(void **state)
     (void)state;
     heard count = {0};
     ipt_context_desc context_desc = {.context = test_cl_context, .device = test_device, .logger = {listen, &count}};
-    context_desc.resident_groups = 64; /* otherwise a plan on a busy GPU measures them again, and logs it */
+    context_desc.resident_groups = 64; /* otherwise a plan on a busy GPU counts them again, and logs the count */
     ipt_plan_desc desc = {.rows = 67, .cols = 143, .elem_size = 4}, wrong = {.rows = 1};
     ipt_context *context = NULL;
     ipt_plan *none = NULL;

@@ -1,7 +1,7 @@
 /* Matrices in host memory. Every scheme gives the same result on every shape and touches no other byte. Executions
  * report progress and can be cancelled. Every failure is reported and nothing leaks; the data is unchanged unless the
- * result is INCOMPLETE. Memory stays within the promised limit. Executions run in their own threads, on several devices
- * and from several threads. */
+ * result is INCOMPLETE. Memory stays within the documented limit. Executions run in their own threads, on several
+ * devices and from several threads. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -41,15 +41,16 @@ static pthread_mutex_t watch_lock = PTHREAD_MUTEX_INITIALIZER;
 static long calls[CALL_COUNT], live[LIVE_COUNT];
 static struct {
     cl_mem buffer;
-    size_t bytes; /* of the device; 0 for memory of the host's */
+    size_t bytes; /* bytes of device memory; 0: host memory */
 } buffers[BUFFERS_MOST];
-static size_t device_bytes, device_bytes_peak, device_bytes_limit; /* of buffers; limit 0: none */
+static size_t device_bytes, device_bytes_peak,
+    device_bytes_limit;                  /* bytes of buffers: now, at most, allowed (0: no limit) */
 static int host_pointers, other_buffers; /* buffers made with CL_MEM_USE_HOST_PTR, and others */
-static long calls_left = -1;             /* until one fails; below 0: none does */
-static int lost;                         /* all that follow it fail as well */
-static int failing_only;                 /* -1: any call fails; else this one */
-static int failed_call;                  /* -1: none has failed */
-static int watching;                     /* commands are kept, to see what is still under way */
+static long calls_left = -1;             /* calls until one fails; below 0: none fails */
+static int lost;                         /* all later calls fail, too */
+static int failing_only;                 /* the call that may fail; -1: any */
+static int failed_call;                  /* the call that has failed; -1: none */
+static int watching;                     /* commands are recorded, to see which are still under way */
 static struct {
     cl_event event;
     int is_kernel;
@@ -57,10 +58,10 @@ static struct {
 static int command_count;
 static cl_device_id launched_on[DEVICES_MOST]; /* devices that got kernels */
 static long launches[DEVICES_MOST];
-/* Read when a context is made; -1: the truth. */
+/* The reports while a context is made; -1: the true value. */
 static int told_unified = -1, told_gpu = -1;
-static const char *told_version; /* of the platform; NULL: the truth */
-static cl_context told_context;  /* it is said to have these devices */
+static const char *told_version; /* reported name of the platform; NULL: the true one */
+static cl_context told_context;  /* reported devices of the platform */
 static cl_device_id told_devices[2];
 
 static int due(int call)
@@ -138,7 +139,7 @@ static cl_int CL_API_CALL watch_clGetContextInfo(cl_context context, cl_context_
     return CL_SUCCESS;
 }
 
-/* Each fails when it is due, and is counted; so are the objects that are made, retained and released. */
+/* Each call is counted and fails when it is due. The objects that they create, retain and release are counted. */
 #define STAND_IN(name, parameters, arguments)                                                                          \
     static cl_int CL_API_CALL watch_##name parameters                                                                  \
     {                                                                                                                  \
@@ -244,7 +245,7 @@ static cl_int CL_API_CALL watch_clReleaseMemObject(cl_mem buffer)
     return clReleaseMemObject(buffer);
 }
 
-/* Waits are over, and what they waited for has happened, also where a device that is lost lets them fail. */
+/* A wait ends only after its commands have ended, also if the lost device makes the wait fail. */
 static cl_int CL_API_CALL watch_clWaitForEvents(cl_uint count, const cl_event *list)
 {
     const int fails = due(CALL_clWaitForEvents);
@@ -259,8 +260,8 @@ static cl_int CL_API_CALL watch_clFinish(cl_command_queue queue)
     return fails ? CL_OUT_OF_RESOURCES : error;
 }
 
-/* Notes an enqueued command and its event, which ipt requested or not. A command without a requested event must not use
- * host memory after the call returns: it fills the workspace, or has blocked. The event of a blocking write may
+/* Records an enqueued command and its event, which ipt may have requested. A command without a requested event must not
+ * use host memory after the call returns: it fills the workspace, or has blocked. The event of a blocking write may
  * complete later, because Intel's runtime copies the data first. */
 static void note_command(cl_command_queue queue, cl_event event, int asked, int is_kernel)
 {
@@ -341,7 +342,7 @@ static void *CL_API_CALL watch_clEnqueueMapBuffer(cl_command_queue queue, cl_mem
     return mapped;
 }
 
-/* The others are OpenCL's own. */
+/* All other functions are OpenCL's own. */
 #define watch_clGetPlatformIDs clGetPlatformIDs
 #define watch_clGetExtensionFunctionAddressForPlatform clGetExtensionFunctionAddressForPlatform
 #define watch_clGetDeviceIDs clGetDeviceIDs
@@ -459,7 +460,7 @@ static void give_back(piece *p)
     free(p->after);
 }
 
-/* A storage that is memory. */
+/* A storage in memory. */
 static int stored_read(void *memory, size_t offset, size_t bytes, void *user)
 {
     memcpy(memory, (char *)user + offset, bytes);
@@ -479,7 +480,7 @@ static ipt_result execute(ipt_plan *plan, const ipt_plan_desc *desc, void *data)
     return desc->max_host_memory ? ipt_plan_execute_storage(plan, &storage) : ipt_plan_execute_host(plan, data);
 }
 
-/* Executes a plan on what a piece held at first; returns 0 after a complaint. For any thread. */
+/* Executes a plan on the first content of a piece. Returns 0 after an error message. Any thread may call it. */
 static int executes(ipt_plan *plan, piece *p)
 {
     again(p);
@@ -524,7 +525,7 @@ static living living_now(void)
     return now;
 }
 
-/* All that was made or retained since is released; threads that end may take a moment. */
+/* Checks that all objects created or retained since are released. Ending threads may take a moment. */
 static void expect_no_leak(living before)
 {
     for (int tries = 0;; ++tries) {
@@ -540,8 +541,8 @@ static void expect_no_leak(living before)
     }
 }
 
-/* Forgets the commands so far; returns those that are still under way and touch the host's memory: kernels do if they
- * work in it. */
+/* Clears the record of commands. Returns how many still run and access the host's memory. Kernels do so if they work in
+ * it. */
 static int commands_under_way(int kernels_too)
 {
     int under_way = 0;
@@ -559,7 +560,7 @@ static int commands_under_way(int kernels_too)
     return under_way;
 }
 
-/* ---- what many tests are done for: every scheme, batches, a plan for two contexts ---- */
+/* ---- the cases of many tests: every scheme, batches, a plan for two contexts ---- */
 
 static ipt_plan_desc staged_desc(ipt_sequence sequence, size_t rows, size_t cols, size_t tile_m, size_t tile_n)
 {
@@ -593,7 +594,7 @@ static ipt_plan_desc cut_desc(size_t rows, size_t cols, size_t batch)
     return desc;
 }
 
-/* Blocks of 2 x 2 elements, of which the device holds a quarter. */
+/* Blocks of 2 x 2 elements; the device has room for a quarter of them. */
 static ipt_plan_desc blocks_desc(void)
 {
     ipt_plan_desc desc = cut_desc(20, 21, 1);
@@ -617,8 +618,8 @@ typedef struct scene {
     const char *name;
     ipt_plan_desc desc;
     int kind;    /* of the contexts */
-    int pinned;  /* data is in pinned memory, and goes BY_BLOCKS or BY_BANDS */
-    long sparse; /* after the n-th call, n / sparse calls succeed; 0: each fails */
+    int pinned;  /* data is in pinned memory, and is transferred BY_BLOCKS or BY_BANDS */
+    long sparse; /* after the n-th call n / sparse calls succeed; 0: each fails */
     size_t split;
     living before;
     ipt_context *contexts[2];
@@ -626,7 +627,7 @@ typedef struct scene {
     piece p;
 } scene;
 
-enum { SCENE_COUNT = 16, HOST_SCENE_COUNT = 14 }; /* the last ones are for storages */
+enum { SCENE_COUNT = 16, HOST_SCENE_COUNT = 14 }; /* the last cases are for storages */
 
 static scene scene_number(size_t i)
 {
@@ -656,7 +657,7 @@ static scene scene_number(size_t i)
     return all[i];
 }
 
-/* With contexts, a plan that has been executed once, so that all programs are built, and data. */
+/* Makes contexts, data, and a plan. Executes it once, so that all programs are built. */
 static scene set_up(size_t i, ipt_allocator allocator)
 {
     scene s = scene_number(i);
@@ -689,8 +690,8 @@ static void take_down(scene *s)
 
 static const size_t sizes[] = {1, 3, 4, 8, 12, 16}, queue_counts[] = {0, 1, 2, 3, 7, 64};
 
-/* Executes a plan in memory of all kinds, aligned and not, and twice. Data that is not aligned for the elements is
- * refused where the device is to work in it. */
+/* Executes a plan twice, in memory of all kinds, aligned and not. Data that is not aligned for the elements is refused
+ * if the device must work in it. */
 static void in_all_memory(ipt_context *context, const ipt_plan_desc *desc)
 {
     ipt_plan *plan = make_plan(&context, 0, desc);
@@ -738,8 +739,8 @@ static void hostm_schemes(void **state)
     }
 }
 
-/* Parts have a queue each, but share one where executions of a kernel must not run at once. The parts are of equal
- * size, so they may run at once on every OpenCL. */
+/* Each part has a queue of its own. They share one if executions of a kernel must not run at once. These parts have
+ * equal sizes, so they may run at once on every OpenCL. */
 static void hostm_queues(void **state)
 {
     (void)state;
@@ -882,7 +883,8 @@ static void hostm_through_pinned(void **state)
 
 #define INVALID IPT_ERROR_INVALID_ARGUMENT
 
-/* Creates a plan and executes it on new data. The data then is the result, or unchanged. Returns the first failure. */
+/* Creates a plan and executes it on new data. Checks that the data is the result or unchanged. Returns the first
+ * failure. */
 static ipt_result attempt(ipt_context *context, const ipt_plan_desc *desc)
 {
     ipt_plan *plan = NULL;
@@ -988,9 +990,9 @@ static void hostm_bad_arguments(void **state)
     ipt_host_free(context, (char *)memory + 1);
     memset(memory, 2, 1000);
     ipt_host_free(context, memory);
-    ipt_host_free(context, memory); /* no longer its own */
+    ipt_host_free(context, memory); /* no longer the context's */
     expect_no_leak(before);
-    assert_int_equal(ipt_host_alloc(context, 1000, &memory), IPT_SUCCESS); /* goes with the context */
+    assert_int_equal(ipt_host_alloc(context, 1000, &memory), IPT_SUCCESS); /* the context's end frees it */
 
     ipt_context *pair[2] = {context, NULL};
     ipt_plan *none = (ipt_plan *)&s;
@@ -1017,7 +1019,7 @@ static void hostm_bad_arguments(void **state)
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct told_progress {
-    size_t calls, cancel_at, last, total; /* cancel_at: that call wants the end */
+    size_t calls, cancel_at, last, total; /* cancel_at: the call that cancels */
     int wrong;
 } told_progress;
 
@@ -1050,7 +1052,7 @@ static void hostm_progress(void **state)
             again(&s.p);
             const ipt_result result = ipt_plan_execute_host_with(s.plan, s.p.data, &options);
             const size_t bytes = test_matrix_bytes(&s.desc) * (s.desc.batch ? s.desc.batch : 1);
-            /* The host also shuffles a cut matrix. A read saves the remaining rows elsewhere. */
+            /* The host also shuffles a cut matrix. A read saves the remaining rows in other memory. */
             const int cut = s.desc.max_device_memory != 0;
             int good = !told.wrong && told.total >= 2 * bytes && told.total <= (cut ? 3 : 2) * bytes;
             if (result == IPT_SUCCESS)
@@ -1065,7 +1067,7 @@ static void hostm_progress(void **state)
                 fail_msg("%s, cancelled at call %zu of %zu: done %zu of %zu, as before %d, wrong %d", s.name, k,
                          told.calls, told.last, told.total, is_before(&s.p), told.wrong);
             }
-            assert_true(executes(s.plan, &s.p)); /* the plan works as ever */
+            assert_true(executes(s.plan, &s.p)); /* the plan works as before */
             cancelled += result == IPT_ERROR_CANCELLED;
             ended = told.calls <= k; /* no call cancelled */
         }
@@ -1074,21 +1076,22 @@ static void hostm_progress(void **state)
     }
 }
 
-/* Calls whose failure may do no harm: there is another way, or the result is there before. */
+/* Calls whose failure may have no effect: ipt has another way, or already has the result. */
 static int forgivable(int call)
 {
     return call == CALL_clFlush || call == CALL_clFinish || call == CALL_clEnqueueUnmapMemObject ||
            call == CALL_clRetainEvent || call == CALL_clGetEventInfo;
 }
 
-/* Calls by which a device refuses memory: where it does so once, less memory may do. */
+/* Calls by which a device refuses memory, after which ipt tries with less. */
 static int is_refusal(int call)
 {
     return call == CALL_clCreateBuffer || call == CALL_clEnqueueFillBuffer || call == CALL_clWaitForEvents ||
            call == CALL_clEnqueueWriteBuffer || call == CALL_clEnqueueWriteBufferRect;
 }
 
-/* Lets the n-th call fail for each n until none does, in the execution of a plan, or in its making and execution. */
+/* Makes the n-th call fail, for each n up to the number of calls: in a plan's execution, or in its creation and
+ * execution. */
 static void with_faults(int all_after, int kept_plan)
 {
     int bad = 0;
@@ -1123,14 +1126,14 @@ static void with_faults(int all_after, int kept_plan)
                             : is_after(&s.p) ? "the result"
                                              : "neither",
                             busy);
-                assert_true(++bad < 10); /* the first few say the most */
+                assert_true(++bad < 10); /* the first few errors say the most */
             }
             incomplete += result == IPT_ERROR_INCOMPLETE;
             untouched += result && result != IPT_ERROR_INCOMPLETE;
-            assert_true(!plan || executes(plan, &s.p)); /* it works as ever */
+            assert_true(!plan || executes(plan, &s.p)); /* the plan works as before */
             if (!kept_plan) {
                 ipt_plan_destroy(plan);
-                if (!result && failed >= 0 && is_refusal(failed)) /* the context keeps the other plan's programs */
+                if (!result && failed >= 0 && is_refusal(failed)) /* the context retains the other plan's programs */
                     usual.count[LIVE_PROGRAM] = living_now().count[LIVE_PROGRAM];
                 expect_no_leak(usual);
             }
@@ -1248,8 +1251,8 @@ static void hostm_device_memory(void **state)
                 fail_msg("%zu bytes more than the matrices", device_bytes_peak - before - bytes);
             }
             assert_int_equal(device_bytes, before);
-            /* With less memory, it transposes in pieces, or fails if everything at once was requested. With this much,
-             * it works. */
+            /* With less memory the plan transposes in pieces, or fails if IPT_HOST_SYNCHRONOUS is requested. With
+             * this much it works. */
             device_bytes_limit = before + least - 1;
             assert_int_equal(attempt(context, &desc),
                              desc.host == IPT_HOST_SYNCHRONOUS ? IPT_ERROR_OUT_OF_MEMORY : IPT_SUCCESS);
@@ -1316,7 +1319,7 @@ static void hostm_shared_takes_no_memory(void **state)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* By threads of its own */
+/* Executions in threads of their own */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct follower {
@@ -1385,7 +1388,7 @@ static void hostm_async(void **state)
             const ipt_host_options options = {wait_for_gate, on_finished, &f};
             cl_event event = NULL;
             assert_int_equal(ipt_plan_execute_host_async(s.plan, s.p.data, &options, &event), IPT_SUCCESS);
-            await(&f, &f.waiting); /* it has returned, though progress does not */
+            await(&f, &f.waiting); /* the call has returned, though progress has not */
             assert_true(event && status_of_event(event) > CL_COMPLETE && !f.finished);
             f.cancel = cancel;
             set(&f, &f.open, 1);
@@ -1393,15 +1396,16 @@ static void hostm_async(void **state)
             const int waited = clWaitForEvents(1, &event) == CL_SUCCESS, status = status_of_event(event);
             assert_int_equal(await(&f, &f.finished), 1);
             assert_int_equal(status, -(cl_int)f.result);
-            assert_true(waited || f.result != IPT_SUCCESS); /* NVIDIA's driver waits for failed ones with success */
+            assert_true(waited ||
+                        f.result != IPT_SUCCESS); /* NVIDIA's driver returns success after waiting for a failed event */
             if (f.result == IPT_SUCCESS)
                 assert_true(is_after(&s.p));
             else
                 assert_true(cancel && test_mentions(f.words, "cancelled") &&
                             (f.result == IPT_ERROR_INCOMPLETE || (f.result == IPT_ERROR_CANCELLED && is_before(&s.p))));
             clReleaseEvent(event);
-            change(LIVE_EVENT, -1); /* the caller's, which ipt made */
-            /* A failure before the start is reported by its result only. */
+            change(LIVE_EVENT, -1); /* the caller's event, which ipt has made */
+            /* Only the call's result reports a failure before the start. */
             static const int failing[] = {CALL_clCreateUserEvent, CALL_clRetainEvent};
             again(&s.p);
             for (size_t k = 0; k < TEST_COUNT(failing); ++k) {
@@ -1419,7 +1423,7 @@ static void hostm_async(void **state)
         }
 }
 
-/* Several executions of one plan and of different ones under way; the plans go as soon as all is done. */
+/* Several executions of one plan and of different plans under way. The plans are destroyed as soon as all are done. */
 static void hostm_async_at_once(void **state)
 {
     (void)state;
@@ -1451,7 +1455,7 @@ static void hostm_async_at_once(void **state)
             give_back(&p[i]);
             watch_clReleaseEvent(events[i]);
         }
-        expect_no_leak(before); /* the threads have released their events, which the next test would miss */
+        expect_no_leak(before); /* the threads have released their events, which the next test would count */
     }
 }
 
@@ -1545,7 +1549,7 @@ static void hostm_split(void **state)
     clReleaseMemObject(two);
     clReleaseMemObject(one);
     clReleaseCommandQueue(queue);
-    /* The contexts may go before the plan, which gives work to both devices. */
+    /* The contexts may be destroyed before the plan, which gives work to both devices. */
     for (size_t i = 0; i < 4; ++i)
         ipt_context_destroy(contexts[i]);
     memset(launched_on, 0, sizeof launched_on);
@@ -1572,7 +1576,7 @@ typedef struct worker {
     int good;
 } worker;
 
-/* The plan's other use, with the same workspace. */
+/* The plan on a device buffer, with its workspace of host matrices. */
 static int executes_on_device(worker *w)
 {
     piece *const p = &w->of_plan;
@@ -1604,7 +1608,7 @@ static void hostm_threads(void **state)
     (void)state;
     test_need_waiting_commands();
     enum { THREADS = 4 };
-    const size_t count = test_kernels_at_once(THREADS); /* by the user's queues */
+    const size_t count = test_kernels_at_once(THREADS); /* referenced by the user's queues */
     for (size_t i = 0; i < SCENE_COUNT; ++i) {
         scene s = set_up(i, (ipt_allocator){0});
         worker workers[THREADS];

@@ -49,8 +49,8 @@ int main(int count, char **arguments)
         size_t tile;
         size_t max_workspace;
     } cases[] = {
-        {100003, 85903, 1, IPT_SEQUENCE_AUTO, 0, 0},                   /* 8.6 GB of bytes, both sides prime */
-        {85903, 100003, 1, IPT_SEQUENCE_AUTO, 0, 0},                   /* the same, wide */
+        {100003, 85903, 1, IPT_SEQUENCE_AUTO, 0, 0}, /* 8.6 GB in elements of one byte, both sides prime */
+        {85903, 100003, 1, IPT_SEQUENCE_AUTO, 0, 0}, /* the same, wide */
         {100003, 85903, 1, IPT_SEQUENCE_TWO_PASS, 2, (size_t)1 << 30}, /* 4.3 * 10^9 slots: 64-bit slot numbers */
         {60013, 54767, 4, IPT_SEQUENCE_AUTO, 0, 0},                    /* 13 GB of floats */
         {54767, 60013, 4, IPT_SEQUENCE_AUTO, 0, 0},                    /* the same, wide */

@@ -1,5 +1,5 @@
-/* The ready actions of batch plans, against plain loops, with the error bounds of LAPACK's tests: a residual over n *
- * eps times the norms of what it is made of stays below 30. */
+/* The ready actions of batch plans, against plain loops, with the error bound of LAPACK's tests: a residual over n *
+ * eps times the norms of its terms stays below 30. */
 #include "test.h"
 
 #include <complex.h>
@@ -77,9 +77,9 @@ static void add_operand(ready_case *tried, const char *name, size_t rows, size_t
         tried->data[k][i] = whole ? 0 : random_number(tried->type);
 }
 
-static size_t wanted_elements; /* of each case; 0: a few */
+static size_t wanted_elements; /* elements of each case; 0: a few */
 static bool always_scales;     /* products have alpha and beta */
-static int exponent;           /* of the power of two that systems are multiplied by */
+static int exponent;           /* exponent of the power of two by which systems are multiplied */
 
 static ready_case begin_case(ipt_action action, size_t type, size_t count)
 {
@@ -131,7 +131,7 @@ static number get(const unsigned char *from, size_t type, bool whole)
     return parts[0] + I * parts[1];
 }
 
-/* Moves an operand's data to a new buffer, or back. The data become what the type holds. */
+/* Moves an operand's data to a new buffer, or back. The data are rounded to the type. */
 static void convert(ready_case *tried, size_t k, cl_mem *buffer, bool back)
 {
     const bool whole = strlen(tried->operands[k].name) > 1;
@@ -190,7 +190,7 @@ static int run_case(ready_case *tried, number *inputs[OPERANDS])
     return 1;
 }
 
-/* Multiplies A and B of a system. A triangle whose diagonal is 1 stays: otherwise its solution would overflow. */
+/* Multiplies A and B of a system. A triangle with a diagonal of 1 stays unchanged: its solution would overflow. */
 static void scale_case(ready_case *tried)
 {
     for (size_t k = 0; k < tried->desc.operand_count; ++k)
@@ -215,7 +215,7 @@ static void check_error(const ready_case *tried, double error, size_t n, double 
                  tried->desc.options, n, ratio, BOUND);
 }
 
-/* An operand's value as the options have it. */
+/* An operand's value, transposed or conjugated as the options say. */
 static number taken(const number *a, size_t rows, size_t cols, size_t i, size_t j, unsigned transposes,
                     unsigned conjugates)
 {
@@ -229,7 +229,7 @@ static unsigned random_options(unsigned possible)
     return (unsigned)test_random() & possible;
 }
 
-/* C = alpha A B + beta C; gemv and dot are the same with one column. */
+/* C = alpha A B + beta C; gemv and dot have one column. */
 static void try_product(ipt_model model, size_t type, const size_t sides[3])
 {
     const size_t m = sides[0], k = sides[1], n = sides[2];
@@ -297,7 +297,8 @@ static void try_gemv_and_dot(ipt_model model, size_t type, size_t m, size_t n)
     }
 }
 
-/* Makes the n x n matrices of an operand hermitian and positive definite, or with `spoilt`, each third one not. */
+/* Makes the n x n matrices of an operand hermitian and positive definite. With `spoilt` every third one is indefinite.
+ */
 static void make_definite(ready_case *tried, size_t k, size_t n, bool spoilt)
 {
     for (size_t e = 0; e < tried->desc.count; ++e) {
@@ -548,7 +549,8 @@ static void actions_far_from_one(void **state)
     exponent = 0;
 }
 
-/* One equation p x = q with denormal p and q. A device that flushes them takes p for 0 and reports it in info. */
+/* One equation p x = q with denormal p and q. A device that flushes denormal numbers reads p as 0 and reports it in
+ * info. */
 static void actions_denormal(void **state)
 {
     const double quotients[4] = {3, -1, 0.5, 6};
@@ -610,7 +612,7 @@ static void actions_inverse_near_overflow(void **state)
             for (size_t i = 0; i < SIDE; ++i)
                 for (size_t j = 0; j < SIDE; ++j) {
                     number sum = 0;
-                    for (size_t k = 0; k < SIDE; ++k) /* A has the signs of its elements alone */
+                    for (size_t k = 0; k < SIDE; ++k) /* A keeps only the signs of its elements */
                         sum += (i == k || k == SIDE - 1 ? 1
                                 : k < i                 ? -1
                                                         : 0) *
@@ -637,7 +639,7 @@ static void actions_scaled_products(void **state)
     always_scales = false;
 }
 
-/* 1 to most, as often below a tenth of it as above. */
+/* From 1 to most; half of the numbers are below a tenth of most. */
 static size_t random_size(size_t most)
 {
     const double exponent = (double)test_random_between(0, 1000) / 1000 * log((double)most + 0.999);
@@ -656,7 +658,7 @@ static void actions_any_size(void **state)
     static void (*const each[])(ipt_model, size_t, size_t) = {product_of_side, try_cholesky, try_lu, try_inverse,
                                                               try_triangle};
     const size_t cases = environment_size("IPT_TEST_ACTIONS", 6), most = environment_size("IPT_TEST_ELEMENTS", 50);
-    const size_t components = 400 * most < 4000000 ? 400 * most : 4000000; /* of the longest operand */
+    const size_t components = 400 * most < 4000000 ? 400 * most : 4000000; /* bytes of the longest operand */
     const bool doubles = has_doubles();
     (void)state;
     for (size_t i = 0; i < cases; ++i) {
@@ -668,7 +670,7 @@ static void actions_any_size(void **state)
     wanted_elements = 0;
 }
 
-/* Operands that a ready action does not have, or has otherwise. */
+/* Operands that a ready action lacks, or has with another type, shape or access. */
 static void actions_bad_operands(void **state)
 {
     const ipt_batch_operand good[3] = {{.name = "A", .type = "float", .rows = 3, .cols = 4, .access = IPT_READ},

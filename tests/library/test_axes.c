@@ -27,7 +27,7 @@ static void permute(const ipt_plan_desc *desc, unsigned char *after, const unsig
         }
 }
 
-/* Where a case runs. */
+/* The context and the memory of a case. */
 typedef enum place { IN_PLACE, OUT_OF_PLACE, IN_HOST_MEMORY, IN_STORAGE } place;
 
 /* A storage in memory. */
@@ -97,7 +97,7 @@ static void check_plan(ipt_plan *plan, const ipt_plan_desc *desc, place where)
     } else {
         buffer = make_buffer(before, bytes);
         memcpy(after, before, bytes);
-        memcpy(after + other, before + offset, test_span(desc)); /* so bytes between arrays are as expected */
+        memcpy(after + other, before + offset, test_span(desc)); /* so that bytes between arrays are as expected */
         target = make_buffer(after, bytes);
         permute(desc, after + other, before + offset);
         result = ipt_plan_execute_out_of_place(plan, test_queue, buffer, offset, target, other, 0, NULL, NULL);
@@ -233,7 +233,7 @@ static void axes_large(void **state)
         check(&descs[i], 1);
 }
 
-/* Elements that are transposed on their way, of squares and of others, with every unit. */
+/* Double passes: elements that are transposed too, of squares and of other matrices, with every unit. */
 static void axes_doubles(void **state)
 {
     size_t i, doubles = 0;
@@ -254,7 +254,7 @@ static void axes_doubles(void **state)
     assert_true(doubles > 0);
 }
 
-/* What a callback has seen. */
+/* The calls that a callback has counted. */
 typedef struct seen {
     size_t done, total;
     size_t calls, cancel_at; /* 0: never */
@@ -270,8 +270,8 @@ static int look(size_t done, size_t total, void *user)
     return ++its->calls == its->cancel_at;
 }
 
-/* Larger than the device memory that the desc allows: in parts through host memory, with progress that never falls, and
- * an end in the middle that is INCOMPLETE. */
+/* Arrays that exceed the desc's device memory go in parts through host memory. Progress never decreases, and a
+ * cancellation in the middle returns INCOMPLETE. */
 static void axes_cut(void **state)
 {
     static const ipt_plan_desc descs[] = {
@@ -309,7 +309,7 @@ static void axes_cut(void **state)
         result = ipt_plan_execute_host_with(plan, data, &options);
         assert_true(result == IPT_ERROR_INCOMPLETE ||
                     (result == IPT_ERROR_CANCELLED && memcmp(kept, data, test_span(&desc)) == 0));
-        its = (seen){.cancel_at = calls / 2 + 1}; /* of several passes, one has changed data then */
+        its = (seen){.cancel_at = calls / 2 + 1}; /* one of several passes has changed data then */
         if (!test_mentions(ipt_plan_describe(plan), "1 pass")) {
             result = ipt_plan_execute_host_with(plan, data, &options);
             if (result != IPT_ERROR_INCOMPLETE)
@@ -424,8 +424,8 @@ static void check_alignment(const ipt_plan_desc *array, ipt_context *little, way
     }
 }
 
-/* Which byte_offset and batch_stride are legal follows from elem_size alone, whatever passes the planner takes: last
- * axes that stay, those that only a pass keeps together, on devices with other limits and in every way of executing. */
+/* The legal byte_offset and batch_stride follow from elem_size alone, whatever passes the planner takes. The cases:
+ * last axes that stay, axes that only one pass leaves together, devices with other limits, every way of execution. */
 static void axes_alignment(void **state)
 {
     static const ipt_plan_desc descs[] = {
@@ -469,8 +469,8 @@ static void axes_narrow(void **state)
     ipt_plan_destroy(plan);
 }
 
-/* The number that ends a refusal would do, however many passes need it: in buffers, host memory, storages, over several
- * contexts. */
+/* The limit that a refusal proposes suffices, however many passes need it: in buffers, host memory, storages, over
+ * several contexts. */
 static void axes_advice(void **state)
 {
     static const ipt_plan_desc descs[] = {
@@ -556,7 +556,7 @@ static void axes_bad_values(void **state)
     desc.move = IPT_MOVE_ROTATE_90;
     test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "move", "set");
     desc = good;
-    desc.axes[1] = 1, desc.axes[2] = 0; /* two passes, or one with a batch */
+    desc.axes[1] = 1, desc.axes[2] = 0; /* two passes, or one pass with a batch */
     desc.batch = (size_t)-1 / 8;
     test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "batch", "overflows");
     desc.batch = 2;
@@ -579,7 +579,7 @@ static void axes_bad_values(void **state)
     assert_null(plan);
 }
 
-/* A buffer that is too small by one byte keeps its content; the description names the axes and every pass. */
+/* A buffer that is too small by one byte is refused unchanged. The description names the axes and every pass. */
 static void axes_refused_buffer(void **state)
 {
     const ipt_plan_desc desc = {.elem_size = 4, .rank = 3, .shape = {20, 30, 40}, .axes = {2, 1, 0}};

@@ -12,7 +12,7 @@
 
 #define HUGE_SIZE (~(size_t)0)
 
-static char somewhere; /* what a pointer that must become NULL points to before the call */
+static char somewhere; /* the value before the call of a pointer that must become NULL */
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* Contexts and devices */
@@ -39,7 +39,7 @@ static void no_free(void *pointer, void *user)
         assert_null(made);                                                                                             \
     } while (0)
 
-/* Two devices that one context can hold: two of the platform, else two halves of one. Returns how many it found. */
+/* Finds two devices for one context: two of the platform, else two halves of one. Returns their number. */
 static cl_uint two_devices(cl_device_id devices[2], int *are_parts)
 {
     cl_platform_id platform = NULL;
@@ -234,7 +234,7 @@ static void bad_input_measure_buffer(void **state)
     clReleaseContext(other);
 }
 
-/* One byte less than the smallest plan needs is refused, with a number that does work. */
+/* A limit of one byte less than the smallest plan needs is refused with a limit that suffices. */
 static void bad_input_workspace(void **state)
 {
     (void)state;
@@ -289,7 +289,7 @@ static void bad_input_workspace(void **state)
     assert_true(refused > 0);
 }
 
-/* Sizes above 4 GiB are printed as they are, also where unsigned long has 32 bits. */
+/* Messages print sizes above 4 GiB in full, also where unsigned long has 32 bits. */
 static void bad_input_large_sizes(void **state)
 {
     (void)state;
@@ -310,7 +310,7 @@ static void bad_input_large_sizes(void **state)
         assert_true(expect_parts(result, IPT_ERROR_INVALID_ARGUMENT, ipt_context_error(test_context), texts[i][0],
                                  texts[i][1]));
     }
-    /* Devices with memory of their own cut so large a matrix, and say so before they look at its tiles. */
+    /* Devices with memory of their own cut so large a matrix. They refuse it before they check its tiles. */
     const ipt_plan_desc larger = {
         .rows = 12 * gib + 1, .cols = 20, .elem_size = 1, .sequence = IPT_SEQUENCE_3_1, .tile_m = 8 * gib, .tile_n = 1};
     cl_device_type type = 0;
@@ -325,7 +325,7 @@ static void bad_input_large_sizes(void **state)
 /* Executions */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Everything an execution can be given wrongly. Two matrices of 2400 bytes, 2432 bytes apart. */
+/* Every wrong argument of an execution. Two matrices of 2400 bytes, 2432 bytes apart. */
 #define SPAN 4832
 
 typedef struct objects {
@@ -510,7 +510,7 @@ static void bad_input_out_of_place(void **state)
     }
     for (size_t i = 0; i < TEST_COUNT(kept); ++i)
         expect_before(test_queue, kept[i]);
-    /* Side by side is no overlap. */
+    /* Neighbours in memory do not overlap. */
     assert_int_equal(ipt_plan_execute_out_of_place(o.plan, test_queue, big, 0, big, SPAN, 0, NULL, NULL), IPT_SUCCESS);
     assert_int_equal(ipt_plan_execute_out_of_place(o.plan, test_queue, big, SPAN, big, 0, 0, NULL, NULL), IPT_SUCCESS);
     assert_int_equal(clFinish(test_queue), CL_SUCCESS);
@@ -609,7 +609,7 @@ static void bad_input_message_of_the_thread(void **state)
     assert_true(test_mentions(ipt_context_error(NULL), "rows"));
 }
 
-/* From the context to the result, failures on the way included, with standard output and error going to a file. */
+/* A whole program, with failures: it writes nothing to standard output and standard error. */
 static void bad_input_prints_nothing(void **state)
 {
     (void)state;
@@ -649,8 +649,9 @@ static void bad_input_prints_nothing(void **state)
     fclose(file);
 }
 
-/* Descs of other versions: shorter ones lack fields, which are zero then; longer ones may have no value that is lost.
- * Descs end without padding, which an initialiser need not clear: a later version has its fields there. */
+/* Descs of other versions. Fields that a shorter desc lacks are zero. Further fields of a longer desc must be zero.
+ * Descs end without padding, because an initialiser need not clear padding, and a later version may have fields there.
+ */
 static void bad_input_desc_sizes(void **state)
 {
     struct {
@@ -676,7 +677,7 @@ static void bad_input_desc_sizes(void **state)
     assert_null(plan);
     test_expect_error(ipt_plan_create_split_sized(sizeof longer, &test_context, 1, &longer.desc, &plan),
                       IPT_ERROR_UNSUPPORTED, NULL, NULL);
-    memset(longer.desc.shape, 0xff, sizeof longer.desc.shape); /* behind what the program's desc has */
+    memset(longer.desc.shape, 0xff, sizeof longer.desc.shape); /* after the fields of the program's desc */
     longer.desc.rank = 77;
     assert_int_equal(ipt_plan_create_sized(offsetof(ipt_plan_desc, rank), test_context, &longer.desc, &plan),
                      IPT_SUCCESS);
@@ -711,7 +712,7 @@ static int progress_counts(size_t done, size_t total, void *user)
     return done > total;
 }
 
-/* The same for the structs that executions take. */
+/* Structs of executions in other versions. */
 static void bad_input_options_sizes(void **state)
 {
     struct {
@@ -752,7 +753,7 @@ static void bad_input_options_sizes(void **state)
     assert_null(event);
     assert_memory_equal(data, before, sizeof data);
     assert_int_equal(calls, 0);
-    /* An earlier program's options have no user, say: what lies there is not read. */
+    /* An earlier program's options may have no field `user`: the library must not read it. */
     longer.options.progress = NULL;
     longer.options.finished = NULL;
     longer.options.user = (void *)(uintptr_t)77;

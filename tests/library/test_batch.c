@@ -28,7 +28,7 @@ static size_t type_bytes(const batch_case *tried, size_t k)
     return types[tried->kinds[k]].base_bytes * types[tried->kinds[k]].parts;
 }
 
-/* The byte of a component in its buffer, by the interface's words. */
+/* The byte of a component in its buffer, as IPT_LAYOUT_LIST defines it. */
 static size_t place(const batch_case *tried, size_t k, size_t e, size_t q)
 {
     const ipt_batch_operand *const operand = &tried->operands[k];
@@ -103,8 +103,8 @@ static void choose_operand(batch_case *tried, size_t k, size_t most)
     tried->offsets[k] = alignment * test_random_between(0, 5);
 }
 
-/* Each written component becomes its old value, if it is read, plus a sum of its place, of the argument and of the
- * read numbers. Then the first one adds the last one, which another lane has written. */
+/* Each written component becomes a sum: its old value, if it is read, its place, the argument and the read numbers.
+ * Then the first component adds the last one, which another lane has written. */
 static void write_action(batch_case *tried)
 {
     char *at = tried->action;
@@ -201,8 +201,8 @@ static int count_progress(size_t done, size_t total, void *user)
     return 0;
 }
 
-/* Runs a plan on host memory, and compares all bytes. Returns the number of chunks; 0: the device memory of the desc
- * is too little. */
+/* Executes a plan on host memory, and compares all bytes. Returns the number of chunks; 0: the desc's device memory is
+ * too small. */
 static size_t run_on_host(batch_case *tried, ipt_batch *batch, const void *argument)
 {
     void *memory[IPT_MAX_OPERANDS];
@@ -353,7 +353,7 @@ static int stop_at_once(size_t done, size_t total, void *user)
     return 1;
 }
 
-/* A batch in host memory that does not go at once: cancelled, refused, whole. */
+/* A batch in host memory in several chunks: cancelled, refused, complete. */
 static void batch_host(void **state)
 {
     enum { COUNT = 100000 };
@@ -448,8 +448,8 @@ static char *wisdom_of(ipt_context *context)
     return text;
 }
 
-/* What IPT_MEASURE found serves later contexts by wisdom; another number of elements is not known. Wisdom about a model
- * decides; wrong lines are refused. */
+/* Later contexts take the choice of IPT_MEASURE from wisdom, but not for another number of elements. Wisdom overrides
+ * the planner's model. Wrong lines are refused. */
 static void batch_wisdom(void **state)
 {
     enum { COUNT = 300, SIDE = 8 };
@@ -495,7 +495,7 @@ static void batch_wisdom(void **state)
     assert_non_null(line);
     ipt_context_destroy(context);
 
-    /* the same line with another choice */
+    /* that line with another choice */
     assert_int_equal(ipt_context_create(&shared, &context), IPT_SUCCESS);
     snprintf(edited, sizeof edited, "%.*smodel=4 lanes=4 group_size=16\nend 1\n", (int)(line - text), text);
     if (ipt_wisdom_import(context, edited))
@@ -655,7 +655,7 @@ static void batch_bad_descs(void **state)
         EXPECT_DESC(IPT_ERROR_UNSUPPORTED, "model registers", NULL, desc.operands = &large;
                     desc.model = IPT_MODEL_REGISTERS);
     }
-    { /* braces that only a compiler can count, and those of comments and literals */
+    { /* braces that only a compiler can count, and braces within comments and literals */
         ipt_batch_desc desc = plain;
         desc.functions = "#define OPEN {\n#define CLOSE }\n#define LAST(x) /* \\\n } */ \\\n x\n";
         desc.action = "if (1) OPEN A(0, 0) = LAST('}'); CLOSE // it's }\n /* } */ /* /* */ A(0, 1) = '\"' - '\\\\'; //";
@@ -756,7 +756,7 @@ static void batch_bad_executions(void **state)
     clReleaseMemObject(fixed);
 }
 
-/* A later context takes the program from the cache. Another action, or another size, is another program. */
+/* A later context takes the program from the cache. Another action or another size needs another program. */
 static void batch_cached(void **state)
 {
     const ipt_batch_operand operand = {.name = "A", .type = "uint", .rows = 3, .access = IPT_READ_WRITE};

@@ -12,11 +12,11 @@
 /* The simulated device: its reports and its faults. */
 typedef struct told_device {
     const char *extensions, *version; /* NULL: the truth */
-    size_t sizes[4];                  /* of its sub-groups, as reported */
-    unsigned size;                    /* their true size; 0: programs with sub-groups do not build */
+    size_t sizes[4];                  /* reported size of its sub-groups */
+    unsigned size;                    /* true size of its sub-groups; 0: programs with sub-groups do not build */
     int broken; /* 1: lanes do not receive a broadcast value; 2: a sum omits lane 1, unless all lanes have their bit
                  * in it */
-    cl_ulong atomics; /* the capabilities; ~0: the truth */
+    cl_ulong atomics; /* the reported capabilities; ~0: the true ones */
     int refuses;      /* programs that take much local memory do not build */
 } told_device;
 
@@ -128,7 +128,7 @@ static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context,
         handed = "#error too much local memory";
         return clCreateProgramWithSource(context, 1, &handed, NULL, error);
     }
-    if (told && !told->size && asked) { /* which the device itself may have */
+    if (told && !told->size && asked) { /* the device itself may have sub-groups */
         handed = "#error no sub-groups";
         return clCreateProgramWithSource(context, 1, &handed, NULL, error);
     }
@@ -138,7 +138,7 @@ static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context,
     snprintf(text, capacity, "#define MADE_SIZE %u\n#define MADE_BROKEN %d\n%s%.*s%s%s", told->size, told->broken,
              made_sub_groups, (int)(at - strings[0]), strings[0], values, at + sizeof mark - 1);
     for (pragma = text; (pragma = strstr(pragma, "#pragma OPENCL EXTENSION")) != NULL;)
-        memcpy(pragma, "//", 2); /* the compiler knows no such thing */
+        memcpy(pragma, "//", 2); /* the compiler lacks sub-groups */
     handed = text;
     program = clCreateProgramWithSource(context, 1, &handed, NULL, error);
     free(text);
@@ -167,8 +167,8 @@ static int source_says(const ipt_plan *plan, const char *kernel, const char *wha
     return 0;
 }
 
-/* Transposes some shapes by chains on the told device and checks them and the programs that did it, twice: by plans
- * that build and by plans that must find what those have built. */
+/* Transposes some shapes by chains on the simulated device. Checks the results and the programs twice: in plans that
+ * build programs, and in plans that must find those. */
 static void check_chains(const told_device *device, unsigned sub_group, unsigned lanes, size_t count)
 {
     static const size_t shapes[][5] = {/* rows, cols, bytes of an element, batch, elements of a super-element */
@@ -234,7 +234,7 @@ static void device_classes_sub_groups(void **state)
                              intel_8 = {intel_any, NULL, {8, 16}, 8, 0, ~(cl_ulong)0, 0};
     (void)state;
     test_need_group_of_32();
-    if (test_version() >= 20) { /* Khronos' are of that version */
+    if (test_version() >= 20) { /* Khronos' sub-groups are of that version */
         check_chains(&khr_32, 2, 32, 4);
         check_chains(&khr_16, 2, 16, 1);
     }
@@ -242,7 +242,7 @@ static void device_classes_sub_groups(void **state)
     check_chains(&intel_8, 3, 8, 1);
 }
 
-/* Sub-groups that are not there, too large or wrong: work-groups take their place. */
+/* Work-groups replace sub-groups that are missing, too large or wrong. */
 static void device_classes_no_sub_groups(void **state)
 {
     static const told_device none = {"cl_khr_fp64", NULL, {0}, 0, 0, ~(cl_ulong)0, 0},
@@ -269,7 +269,7 @@ static void device_classes_no_sub_groups(void **state)
     check_chains(&intel_loses_votes, 0, 32, 1);
 }
 
-/* OpenCL 2.0's order of memory is used where the device has it, and nowhere else. */
+/* Programs use OpenCL 2.0's memory model where the device has it, and nowhere else. */
 static void device_classes_memory_model(void **state)
 {
     static const struct {
@@ -285,7 +285,7 @@ static void device_classes_memory_model(void **state)
     cl_device_type type = 0;
     (void)state;
     clGetDeviceInfo(test_device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-    if (!(type & CL_DEVICE_TYPE_CPU)) /* what is told here is PoCL's, but for what is to be tried */
+    if (!(type & CL_DEVICE_TYPE_CPU)) /* the reports are PoCL's, except for those under test */
         test_skip("the device is no CPU");
     for (i = 0; i < TEST_COUNT(cases); ++i) {
         ipt_context_desc desc = {0};
@@ -300,7 +300,7 @@ static void device_classes_memory_model(void **state)
     }
 }
 
-/* Kernels that take more local memory than builds give way to smaller ones, also for plans that must not compile. */
+/* Smaller kernels replace kernels whose local memory fails to build, also in plans that must not compile. */
 static void device_classes_refused_memory(void **state)
 {
     static const told_device device = {"", NULL, {0}, 0, 0, ~(cl_ulong)0, 1};
@@ -345,9 +345,8 @@ static void device_classes_refused_memory(void **state)
     told = NULL;
 }
 
-/* Batches of small matrices, back to back and with gaps, of all kinds of elements, at odd offsets, transposed and
- * turned, on a GPU; and on one that refuses the kernel for them. Matrices of up to 2048 units below a word have a
- * table. */
+/* Batches of small matrices on a GPU, and on a GPU that refuses their kernel: with and without gaps, of all kinds of
+ * elements, at odd offsets, transposed and rotated. Matrices of up to 2048 units below a word have a table. */
 static void device_classes_small_matrices(void **state)
 {
     static const told_device devices[2] = {{"", NULL, {0}, 0, 0, ~(cl_ulong)0, 0},
@@ -401,8 +400,7 @@ static void hear_count(const char *message, void *user)
     *(int *)user += strstr(message, "run at the same time") != NULL;
 }
 
-/* Where fewer work-groups run at a time than there are compute units, another count may find more, but not every plan
- * counts. */
+/* If fewer work-groups run at a time than the device has compute units, ipt counts again, but not for every plan. */
 static void device_classes_counts(void **state)
 {
     static const told_device device = {"", NULL, {0}, 0, 0, ~(cl_ulong)0, 0};
@@ -431,11 +429,11 @@ static void device_classes_counts(void **state)
     ipt_context_destroy(context);
     told = NULL;
     told_units = 0;
-    assert_in_range(counts, 1, 4 * 2); /* of the two programs that these shapes may have */
+    assert_in_range(counts, 1, 4 * 2); /* counts of the two programs that these shapes may have */
 }
 
-/* Notes the kernels among the names that apply the plan's expression. Returns whether one does that moves, too: the
- * expression costs no pass. */
+/* Records which of the named kernels apply the plan's expression. Returns whether a kernel that moves elements does so:
+ * the expression then costs no pass. */
 static int note_appliers(const ipt_plan *plan, const char *const *names, size_t count, int *noted)
 {
     static const char applies[] = "#define IPT_APPLY 1\n";
@@ -447,8 +445,8 @@ static int note_appliers(const ipt_plan *plan, const char *const *names, size_t 
     return moves && !source_says(plan, "ipt_k_map(", applies);
 }
 
-/* Rotations and expressions with a GPU's kernels: packs, large tiles, panels together, narrow ones and what one
- * work-group leaves to another, which is all of them here. Which of them a shape has depends on the local memory. */
+/* Rotations and expressions with a GPU's kernels: packs, large tiles, cooperative panels, narrow panels, and panels
+ * that one work-group leaves to another. The local memory decides which of them a shape takes. */
 static void device_classes_moves(void **state)
 {
     static const told_device device = {"", NULL, {0}, 0, 0, ~(cl_ulong)0, 0};
@@ -465,8 +463,8 @@ static void device_classes_moves(void **state)
     test_need_group_of_32();
     context_desc.context = test_cl_context;
     context_desc.device = test_device;
-    context_desc.max_local_memory = (size_t)48 << 10; /* as a GPU's: what is to be swapped does not fit a work-group */
-    context_desc.resident_groups = 100000;            /* panels are tried whatever else runs */
+    context_desc.max_local_memory = (size_t)48 << 10; /* as a GPU's: the tiles to swap do not fit a work-group */
+    context_desc.resident_groups = 100000;            /* panels are tried whatever other work runs */
     told = &device;
     assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
     for (s = 0; s < sizeof shapes / sizeof *shapes; ++s)

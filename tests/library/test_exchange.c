@@ -1,6 +1,6 @@
 /* Contract of sequence exchange: every shape and every number of bands is right, in waves, in waves that share a
  * launch, and by cooperative work-groups, whether they finish or leave their work to others. Cooperative bands need a
- * GPU whose memory model has release and acquire; the tests force them on a device that is told to be one. */
+ * GPU whose memory model has release and acquire. The tests report such a device. */
 #include "test.h"
 
 #include <stdio.h>
@@ -26,13 +26,13 @@ static ipt_plan_desc exchange(size_t rows, size_t cols, size_t elem_size, size_t
     return desc;
 }
 
-/* Any height of bands of the longer side that the sides allow. */
+/* A random height of bands of the longer side. */
 static size_t any_height(const ipt_plan_desc *desc)
 {
     return test_random_between((longer(desc) + shorter(desc) - 1) / shorter(desc), longer(desc));
 }
 
-/* Bands of any height, of either side. Low ones are what work-groups can hold. */
+/* Bands of a random height, of either side. Work-groups can store low bands in local memory. */
 static void any_bands(ipt_plan_desc *desc)
 {
     if (test_random_between(0, 2))
@@ -98,7 +98,7 @@ static void try_together(size_t resident, size_t polls, int count)
 {
     ipt_context *context = test_make_waiting_context(8192, resident, polls);
     size_t together = 0;
-    ipt_plan_desc probe = exchange(200, 100, 4, 1); /* bands of one chunk, nothing left over */
+    ipt_plan_desc probe = exchange(200, 100, 4, 1); /* bands of one chunk, without remainders */
     probe.tile_m = 2;
     if (!test_waits_together(context, &probe)) {
         ipt_context_destroy(context);
@@ -106,7 +106,7 @@ static void try_together(size_t resident, size_t polls, int count)
     }
     for (int i = 0; i < count; ++i) {
         ipt_plan_desc desc = random_exchange(300);
-        if (i % 2 == 0) { /* whole words, which blocks of columns move by */
+        if (i % 2 == 0) { /* whole words, by which blocks of columns move */
             static const size_t sizes[] = {1, 2, 3, 6};
             desc.elem_size = sizes[test_random_between(0, 3)];
             desc.rows = (desc.rows + 3) / 4 * 4;
@@ -164,7 +164,7 @@ static void exchange_shared_left(void **state)
     try_shared(1, 60);
 }
 
-/* Bands of one chunk: work-groups that follow one another suffice. */
+/* Bands of one chunk need no work-groups at the same time. */
 static void exchange_together(void **state)
 {
     (void)state;
@@ -211,7 +211,7 @@ static void exchange_expressions(void **state)
     }
 }
 
-/* Waves of the planner's choice stay within the limit, and the least one is what a limit of 1 takes. */
+/* Waves of the planner's choice stay within the limit. A limit of 1 takes the smallest workspace. */
 static void exchange_workspace(void **state)
 {
     (void)state;
@@ -254,7 +254,7 @@ static void exchange_refusals(void **state)
     assert_null(plan);
 }
 
-/* Bands depend on one another: a matrix in parts has none. */
+/* A host matrix in parts has no bands, because bands depend on one another. */
 static void exchange_not_in_parts(void **state)
 {
     static unsigned char matrix[433 * 61 * 3];
@@ -274,7 +274,7 @@ static void exchange_not_in_parts(void **state)
     ipt_plan_destroy(plan);
 }
 
-/* A large GPU that nobody needs to have. */
+/* A simulated large GPU. */
 static const char large_gpu[] =
     "ipt profile 2\ndevice GPU\nvendor none\ndriver none\nplatform none\nbits %d\ncpu 0\ncooperative 1\n"
     "nvidia 2\nmemory_model 2\nsub_group 1\nlanes 32\nstandard 30\ngroup_size 256\nlargest_group 1024\n"
@@ -282,7 +282,7 @@ static const char large_gpu[] =
     "528\nwait_polls 1048576\nlocal_is_limited 0\n"
     "chunk_bytes 110592\nrefused_bytes 0\nsub_groups_refused 0\nend\n";
 
-/* Cooperative bands serve matrices of short elements that are little larger than what the chip holds. */
+/* Cooperative bands serve matrices of short elements that are slightly larger than the chip's memory. */
 static void exchange_instead_of_the_chip(void **state)
 {
     (void)state;

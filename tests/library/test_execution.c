@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* One of each kind of plan: several stages, one stage, nothing to do. */
+/* One plan of each kind: several stages, one stage, no stage. */
 static const ipt_plan_desc kinds[] = {
     {.rows = 457, .cols = 263, .elem_size = 4},
     {.rows = 120, .cols = 250, .elem_size = 4, .sequence = IPT_SEQUENCE_3_1, .tile_m = 12, .tile_n = 25},
@@ -19,7 +19,7 @@ static const ipt_plan_desc kinds[] = {
     {.rows = 1, .cols = 50, .elem_size = 4, .batch = 2},
 };
 #define KIND_COUNT TEST_COUNT(kinds)
-#define SINGLE_STAGE_KIND 5 /* from here on one stage at most, on every device */
+#define SINGLE_STAGE_KIND 5 /* the others have one stage at most on every device */
 
 static test_job make_job(const ipt_plan_desc *desc)
 {
@@ -65,7 +65,7 @@ static void rest(void)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Nothing but the events orders the commands here. */
+/* Only the events order the commands here. */
 static void execution_out_of_order(void **state)
 {
     (void)state;
@@ -95,8 +95,8 @@ static void execution_out_of_order(void **state)
     clReleaseCommandQueue(queue);
 }
 
-/* Nothing runs before all wait events are complete, and execute does not wait for them: alarm ends a test that hangs.
- */
+/* No command runs before all wait events are complete, and ipt_plan_execute does not wait for them. An alarm ends a
+ * test that hangs. */
 static void execution_wait_events(void **state)
 {
     (void)state;
@@ -200,7 +200,8 @@ static void execution_sub_buffers(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* All plans enqueued before any result is looked at: each kind on two queues and buffers by two plans, or by one. */
+/* All executions are enqueued before any result is checked: each kind of plan on two queues and buffers, by two plans
+ * or by one. */
 static void two_queues(int one_plan)
 {
     cl_command_queue queues[2] = {test_queue, test_make_queue(test_cl_context, test_device, 0)};
@@ -241,8 +242,8 @@ static void execution_one_plan_on_two_queues(void **state)
     two_queues(1);
 }
 
-/* The second execution of a plan waits for the first, whose wait event is still open, although its queue is another and
- * its own wait event is complete. */
+/* The second execution of a plan is on another queue, and its own wait event is complete. It still waits for the first
+ * execution, whose wait event is open. */
 static void execution_waits_for_the_one_before(void **state)
 {
     (void)state;
@@ -276,7 +277,7 @@ static void execution_waits_for_the_one_before(void **state)
     clReleaseCommandQueue(other);
 }
 
-/* One plan twice on one queue, and a second plan that takes both back, nothing waited for. */
+/* One plan executes twice on one queue, and a second plan reverses both, without waits in between. */
 static void execution_there_and_back(void **state)
 {
     (void)state;
@@ -403,7 +404,7 @@ static void execution_threads_with_one_plan(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* A context and a device given by the user, or one of them, and released before their first use. */
+/* A context and a device of the user, or one of them, which the user releases before their first use. */
 static void execution_contexts_of_the_user(void **state)
 {
     (void)state;
@@ -427,7 +428,7 @@ static void execution_contexts_of_the_user(void **state)
         cl_command_queue queue = test_make_queue(ipt_context_cl_context(context), test_device, 0);
         assert_non_null(queue);
         ipt_plan *plan = test_make_plan(context, &kinds[0]);
-        ipt_context_destroy(context); /* the plan keeps it */
+        ipt_context_destroy(context); /* the plan retains the context */
         assert_true(test_job_run(&job, plan, queue));
         ipt_plan_destroy(plan);
         test_job_end(&job);
@@ -435,7 +436,8 @@ static void execution_contexts_of_the_user(void **state)
     }
 }
 
-/* Context first, then a plan that has not begun because of an open wait event: its execution still completes. */
+/* The context is destroyed first, then a plan whose execution waits for an open event. The execution still completes.
+ */
 static void execution_destruction_in_any_order(void **state)
 {
     (void)state;
@@ -474,15 +476,15 @@ static int platform_has_name(const char *part)
     return strstr(name, part) != NULL;
 }
 
-/* PoCL 3.1 aborts the process when a wait event fails and a second command of the chain waits for a first one whose
- * event nobody holds any more, and never ends a command that is given a wait event that has failed already. So the
- * latter is not tried, and plans of several stages are not tried on PoCL. */
+/* PoCL 3.1 aborts the process if a wait event fails, and a command waits for another one whose event is released. It
+ * never ends a command whose wait event has failed before. So the tests leave out the latter, and on PoCL plans of
+ * several stages. */
 static size_t first_kind_to_fail(void)
 {
     return platform_has_name("Portable Computing Language") ? SINGLE_STAGE_KIND : 0;
 }
 
-/* A wait event that fails after the call makes the execution's event fail, nothing runs, and the plan is not spoilt. */
+/* If a wait event fails after the call, the execution's event fails and no command runs. The plan still works. */
 static void execution_failed_wait_event(void **state)
 {
     (void)state;

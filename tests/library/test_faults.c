@@ -6,7 +6,7 @@
 #include <CL/cl.h>
 #include <string.h>
 
-static int calls_left = -1; /* until the one that fails; below 0: none does */
+static int calls_left = -1; /* calls until one fails; below 0: none does */
 static const char *failed_call;
 
 static int enqueued, launched, flushed; /* commands, launches among them, flushes */
@@ -21,7 +21,7 @@ static int due(const char *name)
     return 1;
 }
 
-static const char *told_platform; /* what the platform calls itself; NULL: the truth */
+static const char *told_platform; /* the platform's reported name; NULL: the true one */
 
 static cl_int CL_API_CALL fault_clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t bytes,
                                                   void *value, size_t *needed)
@@ -33,7 +33,7 @@ static cl_int CL_API_CALL fault_clGetPlatformInfo(cl_platform_id platform, cl_pl
     return CL_SUCCESS;
 }
 
-/* Stands in for an entry point that returns a cl_int. */
+/* A stand-in for an entry point that returns a cl_int. */
 #define STAND_IN(name, parameters, arguments)                                                                          \
     static cl_int CL_API_CALL fault_##name parameters                                                                  \
     {                                                                                                                  \
@@ -84,7 +84,7 @@ STAND_IN(clEnqueueMarkerWithWaitList, (cl_command_queue queue, cl_uint count, co
 STAND_IN(clWaitForEvents, (cl_uint count, const cl_event *list), (count, list))
 STAND_IN(clFinish, (cl_command_queue queue), (queue))
 
-/* The same for one that returns an object and its error. */
+/* A stand-in for an entry point that returns an object and an error. */
 #define STAND_IN_OBJECT(type, name, parameters, arguments)                                                             \
     static type CL_API_CALL fault_##name parameters                                                                    \
     {                                                                                                                  \
@@ -116,7 +116,7 @@ static cl_int CL_API_CALL fault_clFlush(cl_command_queue queue)
     return clFlush(queue);
 }
 
-/* These are passed through: they ask, release or flush. */
+/* Calls that query, release or flush pass through. */
 #define fault_clGetPlatformIDs clGetPlatformIDs
 #define fault_clGetDeviceIDs clGetDeviceIDs
 #define fault_clGetDeviceInfo clGetDeviceInfo
@@ -159,7 +159,7 @@ static void fill(unsigned char *data)
         data[i] = (unsigned char)(i * 7 + i / 256);
 }
 
-/* 1: data holds what fill made; 2: its transpose; 0: neither. */
+/* 1: data is as filled; 2: data is the transpose; 0: neither. */
 static int state_of(const unsigned char *data)
 {
     unsigned char before[BYTES], after[BYTES];
@@ -184,7 +184,8 @@ static ipt_plan_desc described(void)
     desc.elem_size = 4;
     desc.sequence = IPT_SEQUENCE_TWO_PASS;
     desc.tile_m = 5;
-    desc.flags = IPT_NO_COOPERATIVE;  /* looking for such kernels forgives failures, and one may be a whole plan */
+    desc.flags =
+        IPT_NO_COOPERATIVE; /* the search for such kernels tolerates failures, and one kernel may be the whole plan */
     desc.host = IPT_HOST_SYNCHRONOUS; /* the others have tests of their own */
     return desc;
 }
@@ -302,8 +303,8 @@ static void faults_execute(void **state)
             break;
         }
     }
-    /* Every call before the last one has failed once. The number of launches depends on the device: one may be all. A
-     * launch has a buffer and a struct at least. */
+    /* Every call before the last one has failed once. The number of launches depends on the device: at least one. A
+     * launch has at least two arguments, a buffer and a struct. */
     assert_true(launches >= 1 && arguments >= launches + 1 && n < NEVER);
     calls_left = -1;
     clReleaseMemObject(buffer);
@@ -340,7 +341,7 @@ static void faults_execute_host(void **state)
     ipt_context_destroy(context);
 }
 
-/* Executions of a matrix that fits into local memory are one launch and one flush each, also while the one before may
+/* An execution of a matrix that fits local memory is one launch and one flush, also while the previous execution may
  * still run. */
 static void faults_none_one_command(void **state)
 {

@@ -1,5 +1,5 @@
 /* Contract: a plan's launches are fixed when it is made. Each turn of each stage has its kernels, for offsets that are
- * aligned to words and for others; each launch belongs to a turn, and its divisors are complete. */
+ * aligned to words and for others. Each launch belongs to a turn, and its divisors are complete. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #define IPT_STATIC
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A GPU with cooperative panels, which plans need not have at hand. */
+/* A simulated GPU with cooperative panels. */
 static const char gpu[] =
     "ipt profile 2\ndevice GPU\nvendor none\ndriver none\nplatform none\nbits %d\ncpu 0\ncooperative 1\n"
     "nvidia 0\nmemory_model 1\nsub_group 1\nlanes 32\nstandard 12\ngroup_size 256\nlargest_group 1024\n"
@@ -32,7 +32,7 @@ static ipt_context *make_context(const char *profile)
     return context;
 }
 
-/* What the plans of a test had, so that it cannot test nothing. */
+/* Counts of the tested plans' properties, so that a test cannot pass without testing. */
 typedef struct seen {
     size_t plans, turns, rests, words;
     size_t kinds[IPT__STAGE_COUNT];
@@ -148,7 +148,7 @@ static void launches_on_the_device(void **state)
     ipt_context_destroy(context);
 }
 
-/* Runs of 2^32 bytes and more, which an array moves whole, move in units that are as short as their number allows. */
+/* An array moves runs of 2^32 bytes and more as a whole. Their units are so long that their number fits 32 bits. */
 static void launches_of_long_runs(void **state)
 {
     static const struct {
@@ -216,7 +216,7 @@ static void launches_of_huge_flips(void **state)
     assert_true(flips >= 4);
 }
 
-/* A batch of matrices, whose elements are such matrices in double passes, is transposed. */
+/* Transposes a batch of matrices. The elements of double passes are matrices, which are transposed, too. */
 static void apply_pass(const ipt__pass *pass, size_t elem_size, unsigned short *numbers, unsigned short *scratch)
 {
     const size_t element = pass->elem_size / elem_size;
@@ -233,7 +233,7 @@ static void apply_pass(const ipt__pass *pass, size_t elem_size, unsigned short *
     memcpy(numbers, scratch, count * sizeof *numbers);
 }
 
-/* Where each element of the array goes, by its passes and by an index formula. Returns the double passes. */
+/* Compares the place of each element after the passes with an index formula. Returns the number of double passes. */
 static size_t check_list(const ipt__limits *limits, const ipt__array *array, size_t *passes)
 {
     enum { MOST = 6000 };
@@ -266,8 +266,8 @@ static size_t check_list(const ipt__limits *limits, const ipt__array *array, siz
     return doubles;
 }
 
-/* The lists of passes of all permutations of up to five axes, and of some of more, are right, with double passes among
- * them. */
+/* The lists of passes are right for all permutations of up to five axes, and for some of more axes. Some have double
+ * passes. */
 static void axes_lists(void **state)
 {
     static const size_t lengths[] = {5, 3, 7, 2, 4};

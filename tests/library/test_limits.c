@@ -12,11 +12,11 @@ enum { MIB = 1 << 20, BUFFERS_MOST = 256 };
 
 /* The simulated device: its reports and its limits. Zeros: the true ones. */
 typedef struct told_device {
-    cl_ulong allocation, global; /* bytes of a buffer, and of all of them */
-    int takes_more;              /* it takes buffers of any size, whatever it says */
-    cl_int error;                /* how it refuses buffers */
-    int gpu, unified;            /* unified: with a limit, or told to be a GPU */
-    int pins;                    /* pinned memory counts as the host's: no limit holds for it */
+    cl_ulong allocation, global; /* largest buffer, and all buffers together, in bytes */
+    int takes_more;              /* it accepts buffers of any size, whatever it reports */
+    cl_int error;                /* the call that refuses buffers */
+    int gpu, unified;            /* unified memory: with a limit, or reported as a GPU's */
+    int pins;                    /* pinned memory counts as the host's, without a limit */
     const char *extensions;
 } told_device;
 
@@ -25,7 +25,7 @@ static struct {
     cl_mem buffer;
     size_t bytes;
 } buffers[BUFFERS_MOST];
-static size_t held, held_most;            /* bytes of all buffers, and the most at a time */
+static size_t held, held_most;            /* bytes of all buffers, now and at most */
 static int enabled;                       /* a compiled text enables half */
 static size_t largest, refused, compiled; /* bytes of the largest buffer; buffers refused; texts compiled */
 
@@ -112,7 +112,7 @@ static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context,
 #define clCreateBuffer told_clCreateBuffer
 #define clReleaseMemObject told_clReleaseMemObject
 #define clCreateProgramWithSource told_clCreateProgramWithSource
-#define IPT__BLOCK_BYTES_LEAST ((size_t)1 << 13) /* so that small matrices go by blocks, too */
+#define IPT__BLOCK_BYTES_LEAST ((size_t)1 << 13) /* so that small matrices also go by blocks */
 #define IPT__BUS_RUN_BYTES 64
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION
@@ -175,7 +175,7 @@ static void close_context(ipt_context *context)
     told = NULL;
 }
 
-/* Executes a plan, twice, on a matrix in memory of its own or pinned, and compares. */
+/* Executes a plan twice on a matrix in malloc's memory or in pinned memory, and compares. */
 static void check_plan(ipt_context *context, ipt_plan *plan, const ipt_plan_desc *desc, int pinned)
 {
     const size_t span = test_span(desc);
@@ -225,7 +225,7 @@ static const ipt_plan_desc larger[] = {{.rows = 1900, .cols = 1103, .elem_size =
                                        {.rows = 211, .cols = 307, .elem_size = 5, .batch = 30},
                                        {.rows = 3, .cols = 90001, .elem_size = 4, .batch = 7, .batch_stride = 1100000}};
 
-/* A matrix that the device has the memory for, but takes in no buffer, goes in pieces. */
+/* A matrix that fits the device's memory, but no buffer, goes in pieces. */
 static void limits_pieces(void **state)
 {
     (void)state;
@@ -241,14 +241,14 @@ static void limits_pieces(void **state)
             desc.host = (d + i) % 2 ? IPT_HOST_OVERLAPPED : IPT_HOST_AUTO;
             refused = 0;
             check_desc(context, &desc, 0);
-            assert_true(refused > 0); /* it was tried first */
+            assert_true(refused > 0); /* one buffer was tried first */
             assert_in_range(largest, 1, devices[d].allocation);
         }
         close_context(context);
     }
 }
 
-/* A device that takes more than it says gets it all at once. */
+/* A device that accepts larger buffers than it reports gets the whole matrix. */
 static void limits_more_than_told(void **state)
 {
     (void)state;
@@ -308,7 +308,7 @@ static void limits_cut(void **state)
     close_context(context);
 }
 
-/* Blocks are held in as much memory as a buffer may have. */
+/* Blocks take as much memory as a buffer may have. */
 static void limits_blocks(void **state)
 {
     (void)state;
@@ -479,7 +479,7 @@ static void limits_any_address(void **state)
     }
 }
 
-/* max_device_memory holds, too, where the matrix lies at an address at which the device cannot work. */
+/* max_device_memory also limits a matrix at an address at which the device cannot work. */
 static void limits_address_and_memory(void **state)
 {
     static const told_device device = {0, 0, 0, 0, 1, 1, 0, NULL};
@@ -498,7 +498,8 @@ static void limits_address_and_memory(void **state)
         if (ipt_plan_execute_host(plan, memory + place))
             fail_msg("at %zu: %s", place, ipt_context_error(NULL));
         assert_memory_equal(memory + place, expected, 2000000);
-        assert_in_range(held_most, 1, place % 16 ? 1500000 : 3200000); /* with the matrix, where it is a buffer */
+        assert_in_range(held_most, 1,
+                        place % 16 ? 1500000 : 3200000); /* the limit includes the matrix if it is a buffer */
     }
     ipt_plan_destroy(plan);
     page_free(memory);
@@ -507,7 +508,7 @@ static void limits_address_and_memory(void **state)
     close_context(context);
 }
 
-/* There, too, where the matrix cannot be cut: CPUs move bytes at any address. */
+/* At such an address also a matrix that cannot be cut: CPUs move bytes at any address. */
 static void limits_address_of_uncut(void **state)
 {
     static const ipt_plan_desc descs[] = {
@@ -552,7 +553,7 @@ static void limits_address_of_uncut(void **state)
     }
 }
 
-/* A buffer that its owner has made over such memory: works, or is refused with the address that would do. */
+/* A buffer of the caller over such memory works, or is refused with the alignment that suffices. */
 static void limits_any_buffer(void **state)
 {
     static const told_device devices[] = {{0, 0, 0, 0, 1, 1, 0, NULL}, {0}};
@@ -561,8 +562,8 @@ static void limits_any_buffer(void **state)
     (void)state;
     cl_bool unified = CL_FALSE;
     clGetDeviceInfo(test_device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL);
-    if (!unified && getenv("IPT_TOLD")) /* it is told so, while its kernels get the host's addresses */
-        test_skip("the device is told not to work in the host's memory");
+    if (!unified && getenv("IPT_TOLD")) /* the device reports so, and its kernels get the host's addresses */
+        test_skip("the device is reported not to work in the host's memory");
     for (size_t d = 0; d < TEST_COUNT(devices); ++d) {
         ipt_context *const context = open_context(&devices[d]);
         for (size_t i = 0; i < TEST_COUNT(anywhere); ++i) {
@@ -580,7 +581,7 @@ static void limits_any_buffer(void **state)
                 memcpy(memory + places[p], input, span);
                 const cl_mem buffer = clCreateBuffer(test_cl_context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, span,
                                                      memory + places[p], &error);
-                if (error) /* this OpenCL takes no such address itself */
+                if (error) /* this OpenCL itself refuses such an address */
                     continue;
                 const ipt_result result = ipt_plan_execute(plan, test_queue, buffer, 0, 0, NULL, NULL);
                 assert_int_equal(
@@ -605,7 +606,7 @@ static void limits_any_buffer(void **state)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* Types of an extension, and limits that there are not */
+/* Types of an extension, and limits that are not set */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 static void limits_types(void **state)
@@ -652,12 +653,13 @@ static void limits_types(void **state)
         desc.expression_type = cases[i].type;
         compiled = 0;
         const ipt_result result = ipt_plan_create(context, &desc, &plan);
-        assert_true((compiled == 0) == (cases[i].extension != NULL)); /* what needs none is the compiler's to judge */
+        assert_true((compiled == 0) ==
+                    (cases[i].extension != NULL)); /* the compiler judges types that need no extension */
         if (cases[i].extension)
             test_expect_parts(result, IPT_ERROR_UNSUPPORTED, cases[i].extension, "the device lacks");
         ipt_plan_destroy(plan);
     }
-    /* An argument's type, too. */
+    /* The type of the expression's argument. */
     static const char *const types[][2] = {
         {"half", "cl_khr_fp16"}, {"half2", "cl_khr_fp16"}, {"double", "cl_khr_fp64"}, {"double2", "cl_khr_fp64"}};
     for (size_t i = 0; i < TEST_COUNT(types); ++i) {
@@ -671,7 +673,7 @@ static void limits_types(void **state)
     close_context(context);
 }
 
-/* Compilers refuse half without its pragma. Texts without half have none. */
+/* Compilers refuse half without its pragma. Texts without half have no pragma. */
 static void limits_half_is_enabled(void **state)
 {
     static const told_device device = {0, 0, 0, 0, 1, 0, 0, "cl_khr_fp16 cl_khr_byte_addressable_store"};

@@ -102,7 +102,7 @@ static void check_division64(cl_ulong d, cl_ulong n)
     }
 }
 
-/* Around every kind of multiple of d that is below `limit`. */
+/* Numbers next to multiples of d below `limit`. */
 static void check_division_at_boundaries(cl_ulong d, cl_ulong limit, int bits)
 {
     const cl_ulong last = (limit - 1) / d, quotients[] = {0, 1, 2, 3, last / 3, last / 2, last - (last > 0), last};
@@ -183,8 +183,8 @@ static void maths_slot_addresses_beyond_32_bits(void **state)
     }
 }
 
-/* The permutation is one, its cycles end where they began, and it has the fixed points that theory says: the k with
- * k * rows = k mod (rows * cols - 1), of which there are gcd(rows - 1, cols - 1) + 1. */
+/* The map is a permutation, its cycles close, and it has as many fixed points as theory says: the k with k * rows = k
+ * mod (rows * cols - 1), of which there are gcd(rows - 1, cols - 1) + 1. */
 static void maths_cycles(void **state)
 {
     cl_ulong rows, cols, t;
@@ -260,7 +260,7 @@ static void maths_divisors(void **state)
                 assert_true(ratio < best * (1 + 1e-12)); /* some machines compute with more digits */
             }
         }
-    /* Of the largest numbers, in no time, what has a factor up to 2^20. */
+    /* The largest numbers with a factor up to 2^20, without a long search. */
     if (sizeof n == 8) {
         n = (size_t)-1 / 2 + 1;                                                                    /* 2^63 */
         assert_true(ipt__divisor_near(n, 64) == 64 && ipt__divisor_near(n / 2 * 2 - 25, 64) == 0); /* a prime */
@@ -273,7 +273,7 @@ static void maths_divisors(void **state)
 /* Layouts, for devices that exist only as limits                                                                     */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* A CPU, a GPU, and a GPU that holds cooperative panels. */
+/* A CPU, a GPU, and a GPU with cooperative panels. */
 enum { DEVICE_CPU, DEVICE_GPU, DEVICE_COOPERATIVE, DEVICE_COUNT };
 
 static void make_problem(ipt__problem *problem, int device, size_t local_memory, size_t rows, size_t cols,
@@ -313,8 +313,7 @@ static void check_chunks(const ipt__problem *problem, const ipt__layout *layout,
     assert_true(chunks->neighbours == (stage->tail_length != 0) &&
                 (chunks->waits || (groups == 1 && !chunks->neighbours)));
     assert_true(!chunks->waits || groups <= problem->panel.resident / (panels > 1 ? 2 : 1));
-    /* Every row of a tall panel is in a block that is counted, the rows of a wide one are those of its blocks or more.
-     */
+    /* Every row of a tall panel is in a counted block. A wide panel has at least the rows of its blocks. */
     assert_true(chunks->blocks >= 1 && chunks->blocks <= 4 && chunks->block_rows >= 1);
     if (chunks->tall)
         assert_true(chunks->blocks * chunks->block_rows >= length &&
@@ -373,7 +372,7 @@ static void check_layout(const ipt__problem *problem, const ipt__layout *layout)
 
 static void maths_choice_of_super_element(void **state)
 {
-    /* 8 GB of bytes, 12 GB of floats and 32 TB of 16-byte elements among them: the arithmetic has to hold there. */
+    /* 8 GB of bytes, 12 GB of floats and 32 TB of 16-byte elements among them: the arithmetic must be right there. */
     static const uint64_t shapes[][3] = {
         {1000, 777, 4},        {1009, 1013, 4},        {14906, 5388, 4},    {5, 678646, 4},      {1741930, 22, 8},
         {100003, 85903, 1},    {54773, 54767, 4},      {2, 4294967311u, 1}, {4294967311u, 2, 1}, {6203, 6607, 8},
@@ -395,8 +394,7 @@ static void maths_choice_of_super_element(void **state)
             assert_true(budget == (problem.matrix_bytes / 100 > 1u << 20 ? problem.matrix_bytes / 100 : 1u << 20));
             long_side = shapes[i][0] > shapes[i][1] ? shapes[i][0] : shapes[i][1];
 
-            /* Within the default budget there always is one, and the chosen one is no dearer than any other that fits.
-             */
+            /* The default budget always allows a layout. The chosen layout costs no more than any other that fits. */
             assert_int_equal(ipt__layout_choose(&problem, &layout, budget), IPT_SUCCESS);
             check_layout(&problem, &layout);
             assert_true(layout.workspace <= budget);
@@ -409,7 +407,7 @@ static void maths_choice_of_super_element(void **state)
                 assert_true(other.workspace == other.minimum_workspace);
                 least = other.workspace < least ? other.workspace : least;
             }
-            /* As little as possible is just that, and a budget of as much is enough. */
+            /* A limit of 1 gives the smallest workspace, and a budget of that size suffices. */
             assert_int_equal(ipt__layout_choose(&problem, &layout, 0), IPT_SUCCESS);
             check_layout(&problem, &layout);
             if (shapes[i][2] <= IPT__SUPER_BYTES)

@@ -15,7 +15,7 @@
 #define ROOT_SIZE ((size_t)1 << 4 * sizeof(size_t)) /* its square overflows */
 #define SPAN ((size_t)90 * 23 * 4)
 
-static char somewhere; /* what a pointer that must become NULL points to before the call */
+static char somewhere; /* the value before the call of a pointer that must become NULL */
 #define POISON ((void *)&somewhere)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -115,7 +115,8 @@ static void close_world(world *w)
     expect_nothing_left(w->objects, w->memory);
 }
 
-/* The result, and a message that has the name, and the value unless it is NULL. An earlier message must not do. */
+/* Checks the result, and that the message has the name and, unless it is NULL, the value. An earlier message does not
+ * count. */
 #define EXPECT(call, result, name, value)                                                                              \
     do {                                                                                                               \
         test_expect_error(call, result, name, value);                                                                  \
@@ -124,7 +125,7 @@ static void close_world(world *w)
 #define REFUSED(call, name, value) EXPECT(call, IPT_ERROR_INVALID_ARGUMENT, name, value)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* NULL, and values that are none                                                                                     */
+/* NULL, and invalid values */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 static void misuse_null_is_fine(void **state)
@@ -305,7 +306,7 @@ static void misuse_heuristics(void **state)
 /* Plans                                                                                                              */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* No plan, no workspace, and an execution of what was made is refused, too. */
+/* No plan is made, no workspace remains, and an execution of the result is refused. */
 static void expect_no_plan(world *w, const ipt_plan_desc *desc, const char *name, const char *value)
 {
     const long objects = fake_living(), memory = counted.living;
@@ -352,7 +353,7 @@ static void misuse_plan_sizes(void **state)
     close_world(&w);
 }
 
-/* Flags that are none, one by one, and enumerators. */
+/* Invalid flags, one by one, and invalid enumerators. */
 static void misuse_plan_choices(void **state)
 {
     const unsigned known = IPT_MEASURE | IPT_CACHE_ONLY | IPT_NO_COOPERATIVE | IPT_PAD | IPT_OUT_OF_PLACE;
@@ -578,7 +579,7 @@ static void misuse_host(void **state)
     close_world(&w);
 }
 
-/* Plans that are for one kind of matrix only, with the others. */
+/* Plans for one kind of matrix, executed on the other kinds. */
 static void misuse_kinds(void **state)
 {
     const ipt_plan_desc stored = {.rows = 530, .cols = 37, .elem_size = 4, .max_host_memory = 50000};
@@ -683,7 +684,7 @@ static void destroy_in(const int *sequence, fake_device device, int opens)
     p.plans[1] = make_plan(p.context, &desc);
     p.queue = fake_make_queue(cl, device, 1);
     p.buffer = fake_make_buffer(cl, CL_MEM_READ_WRITE, desc.rows * desc.cols * desc.elem_size);
-    fake_clReleaseContext(cl); /* ipt has a hold of its own */
+    fake_clReleaseContext(cl); /* ipt has retained it */
     cl_event first;
     assert_int_equal(ipt_plan_execute(p.plans[0], p.queue, p.buffer, 0, 1, &gate, &first), IPT_SUCCESS);
     assert_int_equal(ipt_plan_execute(p.plans[1], p.queue, p.buffer, 0, 1, &first, &p.event), IPT_SUCCESS);
@@ -699,7 +700,7 @@ static void destroy_in(const int *sequence, fake_device device, int opens)
     expect_nothing_left(objects, memory);
 }
 
-/* All sequences, by Heap's method, with the commands' end at each place in turn; done: how many there have been. */
+/* All sequences by Heap's method, with the commands' end at each place in turn. done: number of sequences so far. */
 static void each_sequence(int *sequence, int count, fake_device device, int *done)
 {
     int i;
@@ -730,7 +731,7 @@ static void misuse_destruction(void **state)
     alarm(0);
 }
 
-/* Pinned memory that nobody frees goes with the context, also when a plan is the last to hold it. */
+/* The context's end frees pinned memory, also if a plan held the last reference to the context. */
 static void misuse_pinned_memory_left(void **state)
 {
     void *memory[2];
@@ -769,8 +770,8 @@ static void misuse_after_failures(void **state)
         cl_event events[3] = {NULL, NULL, NULL};
         lazy = i % 2;
         fake_be_lazy(lazy);
-        /* The second one waits for the first by itself if that is under way, and then fails with it; the third one has
-         * nothing to wait for. */
+        /* The second execution waits for the first if that is under way, and then fails with it. The third execution
+         * waits for none. */
         fake_fail_command(0, -5);
         assert_int_equal(ipt_plan_execute(plan, queues[0], buffer, 0, 0, NULL, &events[0]), IPT_SUCCESS);
         fake_fail_command(-1, 0);

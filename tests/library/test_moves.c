@@ -26,7 +26,7 @@ static void moves_all(void **state)
             }
 }
 
-/* Reversed rows and sequences of rows of any element, long ones too. */
+/* Reversed rows and reversed sequences of rows, of short and long elements. */
 static void moves_flips(void **state)
 {
     static const ipt_move moves[] = {IPT_MOVE_ROTATE_180, IPT_MOVE_FLIP_HORIZONTAL, IPT_MOVE_FLIP_VERTICAL};
@@ -42,7 +42,7 @@ static void moves_flips(void **state)
     }
 }
 
-/* Squares of elements that GPUs turn by tiles, with sides that tiles divide or do not. */
+/* Squares that GPUs rotate by tiles, with sides that are and are not multiples of a tile's. */
 static void moves_squares(void **state)
 {
     static const ipt_move moves[] = {IPT_MOVE_ROTATE_90, IPT_MOVE_ROTATE_270, IPT_MOVE_ANTITRANSPOSE};
@@ -73,8 +73,8 @@ static void moves_sequences(void **state)
         }
 }
 
-/* A plan's stages, as its description counts them, with that move and that expression. *flips: whether one of them only
- * reverses rows, or their sequence. */
+/* The number of stages in the description of a plan with this move and this expression. *flips: whether one of them
+ * only reverses rows, or their sequence. */
 static size_t count_stages(ipt_context *context, ipt_plan_desc desc, ipt_move move, const char *expression, bool *flips)
 {
     desc.elem_size = 4;
@@ -98,7 +98,8 @@ static void moves_passes(void **state)
 {
     const ipt_plan_desc small = {.rows = 8, .cols = 5, .batch = 900}, large = {.rows = 1500, .cols = 1301},
                         cycles = {.rows = 40, .cols = 30, .sequence = IPT_SEQUENCE_1};
-    ipt_context *const context = test_make_context((size_t)256 << 10); /* what fits a work-group is not large */
+    ipt_context *const context =
+        test_make_context((size_t)256 << 10); /* a matrix that fits a work-group is not large */
     cl_device_type type = 0;
     bool flips;
     (void)state;
@@ -120,8 +121,8 @@ static void moves_passes(void **state)
     ipt_context_destroy(context);
 }
 
-/* Moves matrices of about `bytes` bytes, alone or in batches, in a context whose chip holds each. Returns how many took
- * one pass there. batches: of them. */
+/* Moves matrices of about `bytes` bytes, alone or in batches. Each fits the context's chip. Returns how many moves took
+ * one pass; *batches: how many of these were batches. */
 static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int count, size_t *batches)
 {
     static const size_t sizes[] = {1, 2, 3, 4, 8, 12, 16};
@@ -150,8 +151,8 @@ static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int coun
     return on_chip;
 }
 
-/* A matrix in the local memory of some work-groups, which move it in one pass, whether they run at the same time (two
- * of them do on most devices) or the last one does all. The matrices of a batch follow one another. */
+/* A matrix in the local memory of some work-groups moves in one pass. They run at the same time (two do on most
+ * devices), or the last one does all. The matrices of a batch follow one another. */
 static void moves_on_chip(void **state)
 {
     (void)state;
@@ -166,7 +167,7 @@ static void moves_on_chip(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The same computed here: not its own inverse, and different when it is applied twice. */
+/* The expression computed by the host. It is not its own inverse, and gives another value if it is applied twice. */
 static void apply_here(unsigned char *data, size_t count, const char *type)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -195,7 +196,7 @@ static void apply_here(unsigned char *data, size_t count, const char *type)
 
 static const struct {
     const char *type, *expression;
-    const char *with_argument; /* the same expression with an argument of 1 */
+    const char *with_argument; /* that expression with an argument of 1 */
     const char *argument_type;
     size_t bytes;
 } expressions[] = {{"uchar", "x * 3 + 1", "x * 3 + a", NULL, 1},
@@ -235,7 +236,7 @@ static void try_expressions(const uint64_t *argument)
             desc.batch_stride = which % 2 ? (desc.rows * desc.cols + 3) * expressions[which].bytes : 0;
             try_expression(&job, &desc, which, argument);
         }
-    /* Squares that turn, whose middle element stays where it is. */
+    /* Rotated squares, whose middle element stays in its place. */
     for (size_t which = 0; which < TEST_COUNT(expressions); ++which)
         for (int move = IPT_MOVE_TRANSPOSE; move < IPT__MOVE_COUNT; ++move) {
             const size_t side = which % 2 ? 161 : 128;
@@ -259,7 +260,7 @@ static void moves_expressions(void **state)
     try_expressions(NULL);
 }
 
-/* The same values by an argument. */
+/* The values of the expression from an argument. */
 static void moves_expression_arguments(void **state)
 {
     static const uint64_t one = 1;
@@ -267,8 +268,8 @@ static void moves_expression_arguments(void **state)
     try_expressions(&one);
 }
 
-/* Values of all sizes and of other types than x, at any address, which the plan copies. In place, and into another
- * place. */
+/* Arguments of all sizes and of other types than x, at any address, which the plan copies. In place and out of place.
+ */
 static void moves_argument_types(void **state)
 {
     static const struct {
@@ -334,7 +335,7 @@ static void moves_argument_types(void **state)
     }
 }
 
-/* Floats, into another place too, and two expressions for one shape. */
+/* Floats, in place and out of place, and two expressions for one shape. */
 static void moves_expression_floats(void **state)
 {
     enum { ROWS = 150, COLS = 70 };
@@ -386,7 +387,7 @@ static void moves_expression_floats(void **state)
         .elem_size = 4, .expression = text, .expression_type = "float"                                                 \
     }
 
-/* Texts with comments, literals and brackets: expressions by their meaning, within the text around them. */
+/* Expressions with comments, literals and brackets keep their meaning within the program's text. */
 static void moves_expression_texts(void **state)
 {
     enum { ROWS = 5, COLS = 7 };

@@ -27,7 +27,7 @@ static ipt_context *make_context(size_t local_memory)
     return context;
 }
 
-/* Is it the kernel that is meant, with tiles that cover something and fit? */
+/* Whether the plan has this kernel, with tiles that are not empty and fit local memory. */
 static void check_tiles(const ipt_plan *plan)
 {
     const ipt__program *const program = plan->kernels[plan->launches.items[plan->out_of_place].kernel].program;
@@ -88,7 +88,7 @@ static void out_of_place_on_gpus(void **state)
     }
 }
 
-/* Elements that do not fit that kernel take the other one. */
+/* Elements that do not fit the kernel for GPUs take the general one. */
 static void out_of_place_of_large_elements(void **state)
 {
     ipt_context *const context = make_context(0);

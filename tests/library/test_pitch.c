@@ -1,6 +1,6 @@
 /* Contract of row_pitch and row_pitch_out: every element of the result is right, and every byte at which neither the
  * source nor the result has an element keeps its value. The reference is an index formula. Cooperative bands need a
- * device that is told to be a GPU. */
+ * device that is reported as a GPU. */
 #include "test.h"
 
 #include <stdio.h>
@@ -59,7 +59,7 @@ static void place_of(const ipt_plan_desc *desc, size_t row, size_t col, size_t *
     }
 }
 
-/* The content of memory, and its content after an execution. Bytes that may hold anything then are marked. */
+/* The content of memory before and after an execution. Bytes that may have any value then are marked. */
 typedef struct content {
     size_t offset, size;
     unsigned char *before, *after, *any, *got;
@@ -79,7 +79,7 @@ static void express(const ipt_plan_desc *desc, unsigned char *element)
     memcpy(element, &value, sizeof value);
 }
 
-/* in_place: the source's bytes may hold anything. `from`: where the elements are; NULL: where they go. */
+/* in_place: the source's bytes may have any value afterwards. `from`: the elements' source; NULL: `to` has them. */
 static void expect_content(content *memory, const ipt_plan_desc *desc, const unsigned char *from, int in_place)
 {
     const size_t size = desc->elem_size, batch = desc->batch ? desc->batch : 1;
@@ -268,7 +268,7 @@ static ipt_plan_desc any_desc(size_t most)
     return desc;
 }
 
-/* A workspace that serves every shape. */
+/* A workspace that suffices for every shape. */
 static void give_workspace(ipt_plan_desc *desc)
 {
     desc->max_workspace = test_random_between(0, 2) ? (size_t)1 << 24 : 1;
@@ -304,7 +304,7 @@ static void pitch_random(void **state)
     }
 }
 
-/* Expressions apply once to each element, and to nothing between the rows. */
+/* Expressions apply once to each element, and to no byte between the rows. */
 static void pitch_expressions(void **state)
 {
     static const cl_uint three = 3;
@@ -358,8 +358,8 @@ static void pitch_exchange(void **state)
     }
 }
 
-/* Bands whose memory and whose ranges' memory are equally long, one unit longer and one unit shorter, with rest rows
- * and rest columns and without. */
+/* Bands whose memory is as long as their ranges' memory, one unit longer or one unit shorter, with and without rest
+ * rows and rest columns. */
 static void check_geometries(ipt_context *context, unsigned flags)
 {
     static const ipt_move moves[] = {IPT_MOVE_TRANSPOSE, IPT_MOVE_ROTATE_90, IPT_MOVE_ROTATE_270,
@@ -377,7 +377,7 @@ static void check_geometries(ipt_context *context, unsigned flags)
         desc.tile_m = height;
         desc.max_workspace = (size_t)1 << 24;
         desc.flags = flags;
-        /* width * range == height * band, or almost. Rest rows fit a band that is not the number's only one. */
+        /* width * range equals height * band, or nearly. Rest rows require more than one band. */
         band = cols * desc.elem_size + 2 * rows * desc.elem_size;
         band = band / 8 * 8;
         range = band * height / width;
@@ -432,8 +432,8 @@ static void pitch_gives_up(void **state)
         try_together(resident, 50 * resident, 60);
 }
 
-/* Moves matrices of about `bytes` bytes, alone or in batches, in a context whose chip holds each. Returns how many took
- * one pass there. batches: of them. */
+/* Moves matrices of about `bytes` bytes, alone or in batches. Each fits the context's chip. Returns how many moves took
+ * one pass; *batches: how many of these were batches. */
 static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int count, size_t *batches)
 {
     static const ipt_move moves[] = {IPT_MOVE_TRANSPOSE, IPT_MOVE_ROTATE_90, IPT_MOVE_ROTATE_270,
@@ -467,7 +467,7 @@ static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int coun
     return on_chip;
 }
 
-/* The chip holds a matrix, whether its work-groups run at the same time or the last one moves all. */
+/* A matrix on the chip: its work-groups run at the same time, or the last one moves all. */
 static void pitch_on_chip(void **state)
 {
     size_t batches = 0;
@@ -480,7 +480,7 @@ static void pitch_on_chip(void **state)
     assert_in_range(batches, 4, 48);
 }
 
-/* A pitch without gaps is as good as none. */
+/* A pitch without gaps equals no pitch. */
 static void pitch_without_gaps(void **state)
 {
     (void)state;
@@ -499,7 +499,7 @@ static void pitch_without_gaps(void **state)
     }
 }
 
-/* Measured plans are right, too. Wisdom is of these pitches only. */
+/* Measured plans are right. Their wisdom is for these pitches only. */
 static void pitch_measured(void **state)
 {
     static const char text[] = " row_pitch=1024 row_pitch_out=1204\n";
@@ -508,7 +508,7 @@ static void pitch_measured(void **state)
     char wisdom[4096], again[4096], *line;
     ipt_plan *plan;
     (void)state;
-    desc.flags = IPT_MEASURE | IPT_NO_COOPERATIVE; /* a chip that holds the matrix leaves no choice */
+    desc.flags = IPT_MEASURE | IPT_NO_COOPERATIVE; /* a matrix on the chip leaves no choice */
     check(measured, &desc);
     assert_int_equal(ipt_wisdom_export(measured, wisdom, sizeof wisdom, NULL), IPT_SUCCESS);
     line = strstr(wisdom, text);
@@ -518,7 +518,7 @@ static void pitch_measured(void **state)
     assert_string_equal(wisdom, again);
     desc.flags = IPT_NO_COOPERATIVE;
     check(told, &desc);
-    desc.row_pitch = desc.row_pitch_out = 0; /* other plans have no use for it */
+    desc.row_pitch = desc.row_pitch_out = 0; /* other plans do not use it */
     plan = test_make_plan(told, &desc);
     ipt_plan_destroy(plan);
     memcpy(line, " row_pitch=1024 row_pitch_out=0000\n", sizeof text - 1);
@@ -527,7 +527,7 @@ static void pitch_measured(void **state)
     ipt_context_destroy(told);
 }
 
-/* Where the workspace is too small, the error names one that suffices. */
+/* If the workspace is too small, the error names a size that suffices. */
 static void pitch_workspace(void **state)
 {
     (void)state;
@@ -580,7 +580,7 @@ static void pitch_bad_values(void **state)
     desc.row_pitch_out = SIZE_MAX / 8 / 4 * 4;
     expect_bad(&desc, IPT_ERROR_INVALID_ARGUMENT, "row_pitch_out", "overflows");
     desc = good_desc();
-    desc.move = IPT_MOVE_ROTATE_180; /* its rows stay rows */
+    desc.move = IPT_MOVE_ROTATE_180; /* the move does not transpose */
     desc.row_pitch_out = 76;
     expect_bad(&desc, IPT_ERROR_INVALID_ARGUMENT, "row_pitch_out = 76", "80 bytes");
     desc = good_desc();
@@ -653,7 +653,7 @@ static void pitch_unsupported(void **state)
 #endif
 }
 
-/* One byte less than either form is too little. Out of place, each buffer needs its own form only. */
+/* A buffer must hold both forms: one byte less is refused. Out of place, each buffer holds its own form only. */
 static void pitch_small_buffers(void **state)
 {
     static const size_t spans[2] = {29 * 96 + 80, 19 * 160 + 120};

@@ -82,7 +82,8 @@ static void plan_devices(void **state)
     free(devices);
 }
 
-/* By a part of the name in the other case, through the desc and through the environment; the desc goes first. */
+/* The device is selected by a part of its name in the other case, from the desc or the environment. The desc has
+ * priority. */
 static void plan_device_by_name(void **state)
 {
     (void)state;
@@ -171,8 +172,8 @@ static void plan_with_nothing_to_do(void **state)
         }
 }
 
-/* One context has work-groups that wait for one another and hold small matrices together. Counts of resident
- * work-groups are given: on a busy machine each count differs, and the choice of the plan with it. */
+/* One context has work-groups that wait for one another and store small matrices in their local memory. The desc sets
+ * the resident work-groups: on a busy machine each count differs, and so does the plan. */
 static void plan_workspace_within_limits(void **state)
 {
     (void)state;
@@ -234,8 +235,8 @@ static ipt_context *make_listening_context(int *builds)
     return context;
 }
 
-/* Shapes share their programs: those of each kind need one or the other more, where the device's limits lie between
- * the kinds, but no shape needs its own. */
+/* Shapes share programs. Each kind of shape may need some more, where a device's limit lies between the kinds, but no
+ * shape has programs of its own. */
 static void plan_builds_once(void **state)
 {
     (void)state;
@@ -270,8 +271,8 @@ static void plan_builds_once(void **state)
     ipt_context_destroy(context);
 }
 
-/* Plans that differ in the value of the expression's argument share their programs. Those with another type of it do
- * not. */
+/* Plans that differ only in the value of the expression's argument share programs. An argument of another type needs
+ * other programs. */
 static void plan_argument_builds_once(void **state)
 {
     static const size_t shapes[][2] = {{5, 9}, {60, 60}, {500, 500}, {499, 211}, {211, 499}, {900, 3}};
@@ -313,7 +314,7 @@ static void plan_argument_builds_once(void **state)
 static void plan_cache_only(void **state)
 {
     (void)state;
-    /* Near one another: where a device's limit lies between two shapes, they take different programs. */
+    /* Similar shapes: two shapes on different sides of a device's limit take different programs. */
     static const size_t pairs[][2][2] = {
         {{457, 263}, {459, 263}}, {{50, 50}, {53, 53}}, {{300, 300}, {311, 311}}, {{9, 7}, {11, 8}}};
     for (size_t p = 0; p < TEST_COUNT(pairs); ++p) {
@@ -333,7 +334,7 @@ static void plan_cache_only(void **state)
         test_transposes(context, &second);
         assert_int_equal(builds, warm);
 
-        /* Out of place may need a program of its own, which such a plan does not build either. */
+        /* Executions out of place may need a program of their own, which such a plan must not build. */
         test_job one = {0}, two = {0};
         test_job_prepare(&one, test_cl_context, &second, TEST_GUARD);
         test_job_prepare(&two, test_cl_context, &second, TEST_GUARD);

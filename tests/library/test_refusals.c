@@ -96,7 +96,7 @@ static void refusals_of_handles(void **state)
     buffer = fake_clCreateBuffer(context->context, CL_MEM_READ_WRITE, 37 * 23 * 4, NULL, &error);
     event = fake_clCreateUserEvent(context->context, &error);
     for (i = 0; i < TEST_COUNT(handles); ++i)
-        for (n = 0; n < 40; ++n) { /* the first calls of an execution are the questions about its arguments */
+        for (n = 0; n < 40; ++n) { /* an execution first queries its arguments */
             ipt_result result;
             fake_fail_call(n, handles[i].error, 0);
             result = ipt_plan_execute(plan, queue, buffer, 0, 1, &event, NULL);
@@ -159,7 +159,7 @@ static void refusals_without_device(void **state)
     memcpy(size, "48", 2);
     test_expect_error(ipt_context_create(&from, &context), IPT_ERROR_INVALID_ARGUMENT, "group_size 48",
                       "group_size and a power of two from 1 to 256");
-    for (i = 0; i < 4; ++i) { /* 480 letters more in each of four lines, which may be that long, but not all of them */
+    for (i = 0; i < 4; ++i) { /* 480 further letters in each of four lines: each line may be so long, but not the sum */
         static const char *const titles[] = {"device ", "vendor ", "driver ", "platform "};
         const char *const rest = strstr(text, titles[i]) + strlen(titles[i]);
         memcpy(longer + length, from_here, (size_t)(rest - from_here));

@@ -1,6 +1,6 @@
-/* Matrices on the chip whose last columns work-items hold in registers, as on NVIDIA's GPUs. The device, whatever it
- * is, is reported as a GPU whose work-items hold some vectors. The tests compare every byte of the result and the bytes
- * around it. */
+/* Matrices on the chip whose last columns work-items store in registers, as on NVIDIA's GPUs. The device, whatever it
+ * is, is reported as a GPU whose work-items store some vectors. The tests compare every byte of the result and the
+ * bytes around it. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #include "told_gpu.h"
@@ -12,8 +12,9 @@
 #undef clGetDeviceInfo
 #include "test.h"
 
-/* Moves random matrices of about `bytes` bytes. `resident` work-groups are said to run at the same time; each work-item
- * holds `held` vectors. The matrices need `programs` classes of programs. Returns how many had columns in registers. */
+/* Moves random matrices of about `bytes` bytes. The device reports `resident` work-groups at the same time. Each
+ * work-item stores `held` vectors. The matrices need `programs` classes of programs. Returns the number of matrices
+ * with columns in registers. */
 static size_t move(size_t resident, size_t polls, size_t bytes, size_t held, int count, int programs)
 {
     static const size_t sizes[] = {4, 1, 3, 12};

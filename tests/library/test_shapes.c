@@ -33,7 +33,7 @@ static void shapes_small(void **state)
                 }
 }
 
-/* All of them for elements of 1, 4 and 12 bytes, a random tenth for the others. */
+/* All shapes for elements of 1, 4 and 12 bytes, a random tenth of them for the others. */
 static void shapes_small_two_pass(void **state)
 {
     (void)state;
@@ -83,7 +83,7 @@ static void sample_small(ipt_context *context, size_t max_workspace)
                 if (result == IPT_SUCCESS)
                     continue;
                 ++unsupported;
-                /* Two passes may need more than the limit, which the message has to say then. */
+                /* Two passes may need more than the limit. The message must then name the limit. */
                 test_expect_error(result, IPT_ERROR_UNSUPPORTED, "max_workspace", NULL);
             }
     if (!max_workspace)
@@ -109,7 +109,7 @@ static void shapes_small_with_little_of_both(void **state)
     sample_small(test_small_context, 1);
 }
 
-/* Up to limit: anything, primes, powers of two and their neighbours. */
+/* A side up to limit: any number, a prime, a power of two or its neighbour. */
 static size_t random_side(size_t limit)
 {
     static const size_t primes[] = {2, 3, 7, 13, 31, 61, 127, 131, 251, 257, 509, 521, 641, 683, 691, 701};
@@ -207,7 +207,7 @@ static void shapes_huge_elements(void **state)
         }
 }
 
-/* Squares whose elements change places in pairs: of all units, of one piece and of several, at all remainders of a
+/* Squares whose elements change places in pairs: all units, one piece and several pieces, all remainders of a
  * work-group's pairs. */
 static void shapes_square_long_elements(void **state)
 {

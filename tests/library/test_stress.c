@@ -5,7 +5,7 @@
 #include <CL/cl.h>
 #include <string.h>
 
-static cl_device_type told_type; /* what the device calls itself; 0: the truth */
+static cl_device_type told_type; /* the reported type of the device; 0: the true one */
 
 static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t bytes, void *value,
                                                size_t *needed)
@@ -23,7 +23,7 @@ static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_in
 #undef clGetDeviceInfo
 #include "test.h"
 
-#define CHECKER_STOP() (alarm(0), fail()) /* or it would end the other tests later */
+#define CHECKER_STOP() (alarm(0), fail()) /* an alarm left over would end later tests */
 #include "stress.h"
 
 /* Tries each context with all classes of shapes and with two queues. Returns how many executions were cooperative. */
@@ -58,7 +58,7 @@ static void stress_device_kernels(void **state)
     try_contexts(limits, TEST_COUNT(limits), 2 * STRESS_CLASS_COUNT, 600000);
 }
 
-/* Where work-groups run one after the other, none reaches the work-groups that wait for it. All must give up, and the
+/* If work-groups run one after the other, no later one can end the wait of an earlier one. All must give up, and the
  * last one transposes the remaining panels. Local memory is limited: otherwise a single work-group holds such small
  * panels. */
 static void stress_gpu_kernels(void **state)
@@ -130,7 +130,7 @@ static void stress_held_panels(void **state)
     told_type = 0;
 }
 
-/* IPT_NO_COOPERATIVE is kept, on a device that would otherwise have such kernels. */
+/* IPT_NO_COOPERATIVE is obeyed on a device that would otherwise take cooperative kernels. */
 static void stress_no_cooperative(void **state)
 {
     ipt_context_desc context_desc = {0};

@@ -102,7 +102,7 @@ static void close_common(common *all, long objects)
     assert_int_equal(fake_living(), objects);
 }
 
-/* Fails in a way that only this thread does, and finds its own words again after others have failed. */
+/* Fails with a message that only this thread has, and reads that message after other threads have failed. */
 static void fail_as_self(job *job, ipt_context *context)
 {
     const size_t odd = 1000003 + 2 * (size_t)job->number;
@@ -121,8 +121,8 @@ static size_t bytes_of(const ipt_plan_desc *desc)
     return desc->rows * desc->cols * desc->elem_size * (desc->batch ? desc->batch : 1);
 }
 
-/* Executes a plan that may be everybody's: on a queue of this thread's and on one of all threads', in memory of its
- * own, also out of place, which the first one builds a program for, and in host memory. */
+/* Executes a plan that threads may share, in memory of this thread: on its own queue and on a shared queue, in place,
+ * out of place (the first call builds a program) and in host memory. */
 static void execute(job *job, ipt_plan *plan, const ipt_plan_desc *desc)
 {
     const size_t bytes = bytes_of(desc);
@@ -204,8 +204,8 @@ static void threads_share_a_plan(void **state)
     on_all_devices(use_plan, &shapes[0]);
 }
 
-/* Plans of each thread's own whose work-groups wait for one another: the launches of all go one after the other, and
- * all threads see which is the last one. */
+/* Each thread has a plan with cooperative work-groups. The launches of all threads follow one another, and each thread
+ * knows the last launch. */
 static void wait_for_one_another(job *job)
 {
     enum { LAUNCHES = 200 };
@@ -236,7 +236,7 @@ static void threads_launch_together(void **state)
     }
 }
 
-/* Plans hold their context: one destroys it while others still make, use and destroy plans that hold it. */
+/* Plans retain their context: one thread destroys it while others still make, use and destroy its plans. */
 static void outlive_context(job *job)
 {
     const ipt_plan_desc *const desc = &shapes[(size_t)job->number % TEST_COUNT(shapes)];
@@ -316,7 +316,7 @@ static void threads_use_what_is_kept(void **state)
     }
 }
 
-/* The same cache folder by a context of all threads and one of each thread's, with a limit that some exceed. */
+/* A cache folder that a shared context and each thread's own context use, with a size limit that some exceed. */
 static void use_folder(job *job)
 {
     ipt_context_desc desc = {0};
@@ -406,7 +406,7 @@ static void threads_execute_for_others(void **state)
     on_all_devices(use_async, &shapes[0]);
 }
 
-/* Storages and cut matrices have threads of their own, too. */
+/* Storages and cut matrices start threads of their own. */
 static void use_storage(job *job)
 {
     const ipt_plan_desc desc = {.rows = 530, .cols = 37, .elem_size = 4, .max_host_memory = 50000};
@@ -430,7 +430,7 @@ static void threads_cut_matrices(void **state)
     on_all_devices(use_storage, NULL);
 }
 
-/* A thread in the middle of a build, which ends when another one has destroyed a plan. */
+/* One thread's build ends only after another thread has destroyed a plan. */
 typedef struct build {
     ipt_context *context;
     ipt_result result;

@@ -38,7 +38,7 @@ static void told_groups(void **state)
 {
     (void)state;
     if (!is_told("groups="))
-        test_skip("no work-group size is told");
+        test_skip("no work-group size is set");
     cl_kernel kernel = make_kernel("__kernel void k(void) {}");
     assert_non_null(kernel);
     assert_int_equal(launch(kernel, test_group_limit()), CL_SUCCESS);
@@ -57,7 +57,7 @@ static void told_local_memory(void **state)
 {
     (void)state;
     if (!is_told("local=") || is_told("static="))
-        test_skip("no local memory is told");
+        test_skip("no local memory is set");
     const size_t bytes = test_local_memory();
     char text[200];
     cl_kernel kernel = make_kernel("__kernel void k(__local uint *words) { words[0] = 1; }");
@@ -71,7 +71,7 @@ static void told_local_memory(void **state)
              "barrier(CLK_LOCAL_MEM_FENCE); out[0] = words[out[1]]; }",
              bytes / 4 + 1);
     kernel = make_kernel(text);
-    if (kernel && !reported_local_memory(kernel)) /* which the stand-in goes by */
+    if (kernel && !reported_local_memory(kernel)) /* the capability that the stand-in reports */
         test_skip("this OpenCL does not report the local memory of kernels");
     if (is_told("refuses=launch")) {
         cl_mem out = clCreateBuffer(test_cl_context, CL_MEM_READ_WRITE, 8, NULL, NULL);
@@ -84,12 +84,12 @@ static void told_local_memory(void **state)
         assert_null(kernel);
 }
 
-/* Buffers of the largest size, until the memory is full, and again once it is free. */
+/* Allocates buffers of the largest size until the memory is full, and again after their release. */
 static void told_memory(void **state)
 {
     (void)state;
     if (!is_told("alloc="))
-        test_skip("no size of buffers is told");
+        test_skip("no size of buffers is set");
     cl_ulong most = 0, all = 0;
     cl_int error = CL_SUCCESS;
     cl_mem buffers[64];
@@ -115,7 +115,7 @@ static void told_extensions(void **state)
 {
     (void)state;
     if (!is_told("extensions="))
-        test_skip("no extensions are told");
+        test_skip("no extensions are set");
     cl_kernel kernel = make_kernel("__kernel void k(__global float *x) { x[0] += 1; }");
     assert_non_null(kernel);
     clReleaseKernel(kernel);

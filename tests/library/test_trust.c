@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* Worlds: a context, a plan, a matrix, and what is done with them                                                    */
+/* Worlds: a context, a plan, a matrix, and an act on them */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct world {
@@ -23,7 +23,7 @@ typedef struct world {
     ipt_plan *plan, *beside;
     int ended_badly; /* the event of an execution reported a failure */
     size_t bytes;
-    void *memory; /* of bytes + 64, pinned for some */
+    void *memory; /* bytes + 64 bytes; pinned in some scenarios */
     unsigned char *data;
     cl_context cl;
     cl_command_queue queue, second_queue; /* the second one is out of order */
@@ -33,14 +33,14 @@ typedef struct world {
 typedef struct scenario {
     const char *name;
     fake_device device;
-    const char *pinned; /* in the description of a plan for pinned memory */
+    const char *pinned; /* a part of the plan's description, if the matrix is in pinned memory */
     int split, beside;
     ipt_plan_desc desc;
-    ipt_result (*act)(world *w); /* with plan, if any is made before */
+    ipt_result (*act)(world *w); /* uses plan, if one was made before */
     int makes_plan;              /* act makes it, and it is destroyed afterwards */
-    int tries;                   /* what the device can do, and goes without what fails */
-    int remembers;               /* that it failed, as long as the context lives */
-    int no_context;              /* nor that before */
+    int tries;                   /* the act probes the device, and goes without features that fail */
+    int remembers;               /* the context remembers a failed feature */
+    int no_context;              /* no context is made before the act */
 } scenario;
 
 static ipt_result act_list(world *w)
@@ -131,8 +131,8 @@ static ipt_result act_execute(world *w)
     return await(w, result, event);
 }
 
-/* Work-groups that wait for one another, of two plans that share queues and none with each other: each execution waits
- * for the one before, and the last one for two events beside. */
+/* Cooperative work-groups of two plans, which share queues but no workspace. Each execution waits for the previous one,
+ * and the last one also for two events. */
 static ipt_result act_crossed(world *w)
 {
     cl_event events[2] = {NULL, NULL}, last = NULL;
@@ -221,7 +221,7 @@ static ipt_result act_storage(world *w)
         .flags = IPT_NO_COOPERATIVE, .host = IPT_HOST_SYNCHRONOUS                                                      \
     }
 
-/* Panels that several work-groups hold, and rows that are left over. */
+/* Panels that several work-groups store in local memory, and remaining rows. */
 #define TOGETHER                                                                                                       \
     {                                                                                                                  \
         .rows = 371, .cols = 230, .elem_size = 4, .sequence = IPT_SEQUENCE_TWO_PASS, .tile_m = 50,                     \
@@ -372,8 +372,8 @@ static void fill(const world *w)
         w->data[i] = (unsigned char)(i * 7 + i / 256);
 }
 
-/* Kernels do nothing here, so that what comes back from the device is what was there, moved by transfers alone; only
- * what never came from it can be told from that: whether a byte has changed. */
+/* The stub's kernels do not move bytes, so only transfers can change the matrix. So a test sees whether any byte has
+ * changed. */
 static int is_filled(const world *w)
 {
     size_t i;
@@ -449,10 +449,10 @@ static void undo(world *w)
     }
 }
 
-/* Plans with work-groups that wait take turns with two sets of counters: what is usual for each turn of both plans. */
+/* Cooperative plans alternate between two sets of counters: the usual commands of each turn of both plans. */
 enum { USUAL_COUNT = 4 };
 
-/* The commands of an act, as a number, in a world of its own that has done it some times. */
+/* A hash of an act's commands, in a new world after some repetitions. */
 static unsigned long calls_of(const scenario *s, int times, int beside)
 {
     unsigned long number = 0;
@@ -483,7 +483,7 @@ static int is_usual(unsigned long number, const unsigned long *usual)
     return found;
 }
 
-/* Calls whose failure may do no harm: ipt has another way, asks only out of curiosity, or has its result already. */
+/* Calls whose failure may have no effect: ipt has another way, does not need the answer, or already has the result. */
 static int forgivable(const char *call)
 {
     static const char *const names[] = {"clFlush",
@@ -504,7 +504,7 @@ static int forgivable(const char *call)
     return 0;
 }
 
-/* Whether less memory may do where a device has refused some: this is how it does. */
+/* Whether a device has refused memory in a way after which ipt tries with less. */
 static int is_refusal(const char *call, cl_int error)
 {
     return (error == CL_OUT_OF_RESOURCES || error == CL_OUT_OF_HOST_MEMORY ||
@@ -538,8 +538,8 @@ static void end_failure(void)
     fake_fail_command(-1, 0);
 }
 
-/* The same of a scenario: between two plans, a queue that does not tell its properties is taken for one without order.
- */
+/* Whether a call may fail in a scenario. Between two plans, a queue whose properties cannot be queried counts as out of
+ * order. */
 static int forgivable_in(const scenario *s, const char *call)
 {
     return forgivable(call) || (s->beside && strcmp(call, "clGetCommandQueueInfo") == 0);
@@ -562,7 +562,7 @@ static void check_failure(const world *w, failure how, cl_int error, long n, con
             COMPLAIN("%s: %s %ld, %s, failed, and the result is a success", s->name, what, n, failed);
         return;
     }
-    /* Where several calls fail, the message names any one of them. A failed command is reported by the call that
+    /* If several calls fail, the message names one of them. For a failed command the message names the call that
      * waited. */
     if (how == ONE_CALL ? !strstr(text, failed) : !strstr(text, "failed with CL_"))
         COMPLAIN("%s: %s %ld, %s, failed: the message is '%s'", s->name, what, n, failed, text);
@@ -578,11 +578,11 @@ static void check_failure(const world *w, failure how, cl_int error, long n, con
     assert_true(!s->no_context || !w->context);
 }
 
-/* The same plan works as if nothing had been. */
+/* After a failure the plan works as before. */
 static void act_again(world *w, long n, const char *failed, const unsigned long *usual)
 {
     const scenario *const s = w->scenario;
-    for (int turn = 0; turn < 2; ++turn) { /* the first one may have to clean up */
+    for (int turn = 0; turn < 2; ++turn) { /* the first execution may have to clean up */
         w->ended_badly = 0;
         fake_record();
         if (s->act(w) != IPT_SUCCESS)
@@ -595,7 +595,7 @@ static void act_again(world *w, long n, const char *failed, const unsigned long 
         COMPLAIN("%s: after %ld, %s, had failed, other commands are enqueued than without that", s->name, n, failed);
 }
 
-/* One act with the n-th call or command failing. Returns whether there was such a one. */
+/* One act whose n-th call or command fails. Returns whether the act has so many. */
 static int act_with_failure(const scenario *s, failure how, long n, cl_int error, const unsigned long *usual,
                             tally *count)
 {
@@ -627,7 +627,7 @@ static int act_with_failure(const scenario *s, failure how, long n, cl_int error
 static const cl_int errors[] = {CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY, CL_MEM_OBJECT_ALLOCATION_FAILURE,
                                 CL_INVALID_VALUE, CL_DEVICE_NOT_AVAILABLE};
 
-/* Nothing may hang: such a scenario takes seconds. */
+/* An alarm ends a hang: a scenario takes seconds. */
 enum { SCENARIO_SECONDS = 120 };
 
 static void each_fails(failure how)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* OpenCL functions that count held objects */
+/* OpenCL functions that count unreleased objects */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 enum { HELD_MAX = 256 };
@@ -19,7 +19,7 @@ enum { HELD_MAX = 256 };
 typedef struct held_buffer {
     cl_mem memory;
     size_t bytes;
-    int workspace; /* it has been filled as a whole: ipt fills nothing else so */
+    int workspace; /* the whole buffer has been filled, as ipt does for workspaces only */
 } held_buffer;
 
 static pthread_mutex_t held_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -121,7 +121,7 @@ static size_t divisor_of(size_t n)
     return divisor;
 }
 
-/* Sides of a matrix, or axes of an array, most of which take several passes. */
+/* Sides of a matrix, or axes of an array that mostly takes several passes. */
 static ipt_plan_desc random_shape(int array)
 {
     ipt_plan_desc desc = {.rows = test_random_between(2, 400), .cols = test_random_between(2, 400)};
@@ -273,7 +273,7 @@ static void workspace_random(void **state)
     test_need_buffers((size_t)32 << 20);
     size_t bad = 0, executed[WAY_COUNT] = {0}, refused[WAY_COUNT] = {0};
     ipt_context *contexts[2];
-    for (int i = 0; i < 2; ++i) { /* the second one holds little in local memory */
+    for (int i = 0; i < 2; ++i) { /* the second one has little local memory */
         ipt_context_desc desc = {.context = test_cl_context, .device = test_device};
         desc.max_local_memory = i ? 1024 : 0;
         assert_int_equal(ipt_context_create(&desc, &contexts[i]), IPT_SUCCESS);
@@ -307,7 +307,7 @@ static void workspace_random(void **state)
 }
 
 #ifndef IPT_NO_WISDOM
-/* A measured array keeps the workspace of the fastest candidates alone: that of the same plan by wisdom. */
+/* A measured array's plan retains only the workspace of the fastest candidates: as much as its plan by wisdom. */
 static void workspace_measured(void **state)
 {
     const ipt_context_desc context_desc = {.context = test_cl_context, .device = test_device, .max_local_memory = 1024};
@@ -335,7 +335,7 @@ static void workspace_measured(void **state)
 }
 #endif
 
-/* Parts that were not requested are not made where they would exceed the limit. */
+/* The planner makes no parts that would exceed the limit, unless the desc requests them. */
 static void workspace_unasked_parts(void **state)
 {
     (void)state;
@@ -356,7 +356,7 @@ static void workspace_unasked_parts(void **state)
         assert_true(memory && expected);
         for (int again = 0; again < 2; ++again) {
             test_fill(memory, test_span(&desc) + 1);
-            test_reference(expected, memory + 1, &desc); /* an address that no device shares */
+            test_reference(expected, memory + 1, &desc); /* an address at which no device can work */
             assert_int_equal(ipt_plan_execute_host(plan, memory + 1), IPT_SUCCESS);
             assert_memory_equal(memory + 1, expected, test_span(&desc));
             assert_int_equal(too_much(plan, &desc, "unasked parts", "executed", before), 0);
@@ -370,7 +370,7 @@ static void workspace_unasked_parts(void **state)
     ipt_context_destroy(context);
 }
 
-/* The same for several contexts, with matrices and arrays. */
+/* The limits hold for several contexts, with matrices and arrays. */
 static void workspace_split(void **state)
 {
     ipt_context *contexts[3];
@@ -413,7 +413,7 @@ static void workspace_split(void **state)
     assert_true(made > 20);
 }
 
-/* Bytes of all held buffers. */
+/* Bytes of all unreleased buffers. */
 static size_t held_bytes(void)
 {
     size_t bytes = 0;
@@ -432,7 +432,7 @@ static int note_held(size_t done, size_t total, void *user)
     return 0;
 }
 
-/* Batches in host memory: max_device_memory holds for all chunks in flight, in blocks of any widths. */
+/* Batches in host memory: max_device_memory limits all chunks in flight, with blocks of any widths. */
 static void workspace_of_batches(void **state)
 {
     static const char *const names[] = {"A", "B", "C"};

@@ -3,7 +3,7 @@
  *
  * As in the kernel: tickets; which elements a chunk reads, exchanges and parks, and where they go; the reads counted by
  * positions and the flags of chunks that are done; what a group waits for; closing the ticket counter with one atomic
- * and telling where in another; clearing the other control block; who moves what is left, from which position on, and
+ * and telling where in another; clearing the other control block; who does the remaining work, from which position on, and
  * what it waits for. Each element of the matrix and of the saved rest is there.
  *
  * Only RESIDENT groups run at a time, as many processes, which take up one group after the other. A launch begins with a
@@ -16,7 +16,7 @@
  * - Waits of a group's work-items come one after the other, as in panel.pml.
  * - A wait is a step that is possible when a look would see something. That the waiter has looked often enough to close
  *   may be so at any time: more than the kernel can do. What is stuck is found as a deadlock.
- * - The group that moves what is left moves a band in one step: others only end meanwhile.
+ * - The group that does the remaining work moves a band in one step: others only end meanwhile.
  * - Atomics are seen in one order by all, and stores when they happen. The kernel's releases and acquires see to that.
  * - One matrix: those of a batch only follow one another in tickets.
  *
@@ -34,8 +34,8 @@
  * RESTORE_EARLY      it restores the rest before that is complete (guard: ipt_wait_for_rest)
  * OTHER_ORDER        bands in the sequence of the other geometry (guard: from_last)
  * NO_CLOSE           waits are not bounded (guard: `polls` and IPT_CLOSED)
- * NO_LEFT_WAIT       what is left moves before others have read and parked (guard: ipt_wait_for_others)
- * ALL_MOVE           every group that left moves what is left (guard: atomic_cmpxchg in ipt_finish_left)
+ * NO_LEFT_WAIT       the remaining work begins before others have read and parked (guard: ipt_wait_for_others)
+ * ALL_MOVE           every group that left does the remaining work (guard: atomic_cmpxchg in ipt_finish_left)
  * NO_CLEAR           the other control block is not cleared (guard: clear_words) */
 #ifndef TALL
 #define TALL 1

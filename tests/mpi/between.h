@@ -1,6 +1,6 @@
-/* What stands between ipt and MPI in tests, by MPI's profiling interface. Calls that wait leave the processor to
- * others: with more ranks than processors, MPICH would spin through each time slice. A wait that lasts too long ends
- * the program. A test can make a call fail, and cut a message. */
+/* The layer between ipt and MPI in tests, by MPI's profiling interface. Waiting calls yield the processor: with more
+ * ranks than processors, MPICH would spin through each time slice. A wait that lasts too long ends the program. A test
+ * can make a call fail, and cut a message. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ enum { BETWEEN_SECONDS = 60, BETWEEN_POLLS = 20, BETWEEN_EXIT_HANG = 99 };
 
 static struct between {
     const char *failing; /* the name of the call that fails, NULL: none */
-    long countdown;      /* it is the call of this number, counted from 1 */
+    long countdown;      /* the number of the failing call, counted from 1 */
     long cut;            /* the message of this number loses its last byte; 0: none */
 } between;
 

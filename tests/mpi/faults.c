@@ -1,8 +1,8 @@
 /* Failures on one rank: of memory, of OpenCL, of MPI, of arguments, cancellations, a cut message. In each case all
- * ranks return the same result, none hangs, no wrong data passes for right, data is unchanged where ipt promises that,
- * and the plan works afterwards. Run it with mpirun. faults                 all of these faults die NUMBER HOW  rank 1
- * ends in its message NUMBER: exit, abort, or signal (SIGTERM). mpirun has to end all faults pause           rank 1
- * stops for two seconds within an execution, which then succeeds */
+ * ranks return the same result and none hangs. Wrong data is reported, data is unchanged where ipt guarantees it, and
+ * the plan works afterwards. Run it with mpirun. faults all of these faults die NUMBER HOW rank 1 ends in its message
+ * NUMBER: exit, abort, or signal (SIGTERM). mpirun has to end all faults pause rank 1 stops for two seconds within an
+ * execution, which then succeeds */
 #define _GNU_SOURCE
 #define IPT_MPI
 #define IPT_IMPLEMENTATION
@@ -83,7 +83,7 @@ typedef struct world {
     ipt_mpi_desc desc;
     ipt_mpi_share share;
     unsigned char *data;
-    cl_mem buffer;              /* of the same bytes; NULL: data itself is transposed */
+    cl_mem buffer;              /* a device buffer with these bytes; NULL: data itself is transposed */
     long cancel_at, progressed; /* the call of progress that cancels, 0: none; calls so far */
     int faulted;                /* this execution met its planted failure, on any rank */
 } world;
@@ -145,7 +145,7 @@ static ipt_result execute(world *its, ipt_mpi_plan *plan)
     return result;
 }
 
-/* Copies between data and the buffer, by the functions themselves: no planted failure counts. */
+/* Copies between data and the buffer, without planted failures. */
 static void copy(world *its, int back)
 {
     const char *const planted = failing_cl;
@@ -165,7 +165,7 @@ static void no_failures(world *its)
     allocations_left = -1;
 }
 
-/* Executes with the planted failures, and checks what follows. Returns the result. */
+/* Executes with the planted failures, and checks the result and the data. Returns the result. */
 static ipt_result run(world *its, ipt_mpi_plan *plan, const char *scenario, long number)
 {
     ipt_result result;

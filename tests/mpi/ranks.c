@@ -28,7 +28,7 @@ typedef struct ranks_case {
 } ranks_case;
 
 static unsigned long long state;
-static int refusals; /* of limits of the workspace */
+static int refusals; /* index into limits of the workspace */
 
 static unsigned long long random_below(unsigned long long limit)
 {
@@ -38,7 +38,7 @@ static unsigned long long random_below(unsigned long long limit)
     return (state * 2685821657736338717ull >> 20) % limit;
 }
 
-/* Small numbers are as frequent as large ones. */
+/* A random number; all orders of magnitude are equally likely. */
 static size_t random_side(size_t most)
 {
     return 1 + (size_t)random_below(1 + random_below(1 + random_below(most)));
@@ -117,7 +117,7 @@ static size_t visit(const ranks_case *its, const ipt_mpi_share *share, unsigned 
     return wrong;
 }
 
-/* On a CPU a mapped buffer is the buffer: its address serves MPI. */
+/* On a CPU a mapped buffer is the buffer itself: MPI can use its address. */
 static void *address_of(cl_mem buffer, void *user)
 {
     const cl_command_queue queue = *(cl_command_queue *)user;
@@ -176,7 +176,7 @@ static ipt_result execute_device(ipt_context *context, cl_command_queue queue, i
     return result;
 }
 
-/* Bytes that a plan of this case may hold on each rank. */
+/* The largest workspace of a plan of this case on each rank. */
 static size_t allowed(const ranks_case *its)
 {
     size_t most = 0;
@@ -190,7 +190,7 @@ static size_t allowed(const ranks_case *its)
                                                                                              : (size_t)1 << 20);
 }
 
-/* Runs a case on this rank. Returns what is wrong, or NULL. */
+/* Runs a case on this rank. Returns a description of the error, or NULL. */
 static const char *run_case(ranks_case *its, MPI_Comm communicator, ipt_context *context, cl_command_queue queue,
                             int rank)
 {
@@ -221,7 +221,7 @@ static const char *run_case(ranks_case *its, MPI_Comm communicator, ipt_context 
     visit(its, &share, data, 0);
     calls = 0;
     result = ipt_mpi_plan_create(context, communicator, &its->desc, &plan);
-    if (result == IPT_ERROR_UNSUPPORTED && its->desc.max_workspace > 1) { /* what the error names is enough */
+    if (result == IPT_ERROR_UNSUPPORTED && its->desc.max_workspace > 1) { /* the limit in the error suffices */
         const char *number = strstr(ipt_context_error(NULL), " would do");
         while (number && number[-1] >= '0' && number[-1] <= '9')
             --number;

@@ -48,7 +48,7 @@ static void distribute(ipt__mpi_side *side, size_t total, int ranks)
     side->starts[ranks] = total;
 }
 
-/* The shape as a rank sees it. */
+/* The shape from a rank's view. */
 static ipt__mpi_shape shape_of(const ipt__mpi_shape *common, int rank)
 {
     ipt__mpi_shape shape = *common;
@@ -66,7 +66,7 @@ static ipt__mpi_shape shape_of(const ipt__mpi_shape *common, int rank)
  * rounds. If each rank's steps ascend in it, ranks cannot wait for each other in a circle. */
 typedef struct place {
     int phase;
-    size_t rows, cols; /* of the receiver of a rest */
+    size_t rows, cols; /* ratio of the receiver of a rest */
     int round;
 } place;
 
@@ -268,7 +268,7 @@ static void match(rank_state *to, int from)
     }
 }
 
-/* Begins what may begin: see ipt__mpi_run_steps. */
+/* Begins the steps that may begin: see ipt__mpi_run_steps. */
 static void begin_steps(rank_state *all, rank_state *its, size_t depth)
 {
     while (its->more && its->begun - its->ended < depth) {
@@ -304,7 +304,7 @@ static void begin_steps(rank_state *all, rank_state *its, size_t depth)
     }
 }
 
-/* Ends the oldest step if its messages are through. Returns 1 if so. */
+/* Ends the oldest step if its messages have arrived. Returns 1 if so. */
 static int end_step(rank_state *its, size_t depth)
 {
     flight *const slot = &its->flights[its->ended % depth];
@@ -366,7 +366,7 @@ static void start_phases(rank_state *its, ipt__mpi_phase first, ipt__mpi_phase l
     its->more = 1;
 }
 
-/* What a rank does between two waits. Returns 1 if anything happened. */
+/* Runs a rank until its next wait. Returns 1 if anything happened. */
 static int advance(rank_state *all, rank_state *its, size_t depth)
 {
     size_t begun = its->begun;
@@ -429,7 +429,7 @@ static void run_case(void)
     for (left = common.ranks; left && moved;) {
         const int first = (int)random_below((size_t)common.ranks);
         moved = 0;
-        for (i = 0; i < (size_t)common.ranks && !moved; ++i) { /* any rank that can do something */
+        for (i = 0; i < (size_t)common.ranks && !moved; ++i) { /* a random rank that can continue */
             rank_state *const its = &all[((size_t)first + i) % (size_t)common.ranks];
             if (its->finished)
                 continue;

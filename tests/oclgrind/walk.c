@@ -31,8 +31,8 @@ static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_in
     return error;
 }
 
-/* `text` with vector literals of parts of vectors spelled out, component by component, which is the same: oclgrind's
- * search for what is not initialised crashes at the masks that the compiler makes of `(uint4)(a.zw, b.xy)`. */
+/* Replaces vector literals of parts of vectors by their components. oclgrind's check of uninitialised memory crashes at
+ * the masks that the compiler makes of `(uint4)(a.zw, b.xy)`. */
 static char *spell_literals(const char *text)
 {
     /* A block of two units of 16 bytes is a row of four words. */
@@ -73,22 +73,22 @@ static char *spell_literals(const char *text)
     return made;
 }
 
-/* Replaces a text of the same length wherever it is. */
+/* Replaces all occurrences of a text by a text of equal length. */
 static void replace_all(char *text, const char *old, const char *new)
 {
     for (; (text = strstr(text, old)) != NULL; text += strlen(old))
         memcpy(text, new, strlen(new));
 }
 
-/* Plants the defect after the file's own #line. oclgrind knows neither what its compiler makes of `restrict` nor the
- * atomics of OpenCL C 2.0; those of 1.2 do for it. */
+/* Plants the defect after the file's own #line. oclgrind supports neither its compiler's output for `restrict` nor the
+ * atomics of OpenCL C 2.0, so those of 1.2 replace them. */
 static cl_program CL_API_CALL planted_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
                                                                 const size_t *lengths, cl_int *error)
 {
     char mark[64], *changed = spell_literals(texts[0]), *planted = NULL;
     const char *begin, *place;
     cl_program program;
-    (void)count, (void)lengths; /* one text that ends with a zero */
+    (void)count, (void)lengths; /* a single text that ends with a zero */
     replace_all(changed, "*restrict ", "*         ");
     replace_all(changed, "#define IPT_MEMORY_MODEL 3\n", "#define IPT_MEMORY_MODEL 0\n");
     snprintf(mark, sizeof mark, "#line 1 \"%s\"\n", defect.file ? defect.file : "");
@@ -105,8 +105,8 @@ static cl_program CL_API_CALL planted_clCreateProgramWithSource(cl_context conte
     return program;
 }
 
-/* Copies from the host by a kernel. oclgrind 21.10 sees that a kernel initialises memory, but not that a fill does, and
- * takes the wrong bytes where a write does not begin at the buffer's first. */
+/* Copies from the host by a kernel. oclgrind 21.10 misses that a fill initialises memory, and marks wrong bytes after a
+ * write with an offset. */
 static cl_int copy_in(cl_command_queue queue, cl_mem buffer, size_t offset, size_t bytes, const void *from,
                       cl_uint count, const cl_event *wait, cl_event *event)
 {
@@ -169,7 +169,7 @@ static cl_int CL_API_CALL counted_clEnqueueNDRangeKernel(cl_command_queue queue,
 #undef clEnqueueNDRangeKernel
 
 static int cases, failures, compared = 1;
-enum { MOST_PLANTED = 1 }; /* plans that are executed with a planted defect: each takes long */
+enum { MOST_PLANTED = 1 }; /* most plans that are executed with a planted defect: each takes long */
 static const char *only;   /* the one kernel that plans must launch, or NULL */
 
 /* The launched kernels. */
@@ -192,7 +192,7 @@ static cl_int CL_API_CALL counted_clEnqueueNDRangeKernel(cl_command_queue queue,
     if (clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL) ||
         clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof program, &program, NULL) ||
         clGetProgramInfo(program, CL_PROGRAM_SOURCE, sizeof source, source, NULL)) {
-        ++failures; /* without its source the kernel is unknown */
+        ++failures; /* without its source the kernel's name is unknown */
     } else if (!strncmp(name, "ipt_k_", 6)) {
         /* The parameters are in the first line, after the last hash. */
         const char *line_end = strstr(source, " */\n"), *at = strstr(source, ": ");
@@ -235,7 +235,7 @@ static size_t stride_of(const ipt_plan *plan, size_t room)
     return plan && plan->problem.pitched ? plan->problem.desc.batch_stride : room;
 }
 
-/* The number of changed bytes that neither form has. */
+/* The number of changed bytes that belong to neither form. */
 static size_t count_changed(const ipt_plan *plan, const unsigned char *before, const unsigned char *after)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
@@ -380,7 +380,7 @@ static void express(ipt_plan_desc *desc)
                                         : "uint4";
 }
 
-/* Rows with gaps: their pitches are those of rows without, and so many units more. */
+/* Rows with gaps: the pitch is the row's bytes and `gap` units more. */
 static void walk_gaps(ipt_context *context, ipt_plan_desc desc, size_t gap, size_t gap_out)
 {
     const size_t unit = ipt__unit_bytes(desc.elem_size);
@@ -389,7 +389,7 @@ static void walk_gaps(ipt_context *context, ipt_plan_desc desc, size_t gap, size
     walk(context, &desc);
 }
 
-/* Rows with gaps by each stage that serves them. */
+/* Rows with gaps by each stage that supports them. */
 static void walk_pitches(ipt_context *context, int quick)
 {
     static const struct {
@@ -430,10 +430,10 @@ static void walk_seeds(ipt_context *context, int quick)
             const ipt__family family = ipt__variants[v].family;
             ipt_plan_desc desc;
             if (quick && !only && family == IPT__FAMILY_PTTWAC_100 && !ipt__variants[v].lanes)
-                continue; /* whole work-groups take the longest */
+                continue; /* variants with whole work-groups take the longest */
             if ((e > 0 && told_type == CL_DEVICE_TYPE_CPU) ||
                 (e > 1 && family != IPT__FAMILY_PAD && family != IPT__FAMILY_P_IPT && family != IPT__FAMILY_PTTWAC_010))
-                continue; /* the same kernels as on a GPU; others than these have met other units above */
+                continue; /* these kernels are the GPU's; the others have had other units above */
             memset(&desc, 0, sizeof desc);
             desc.elem_size = elem_sizes[e];
             desc.batch = 2;
@@ -629,8 +629,8 @@ static void walk_others(ipt_context *context, int quick)
     }
 }
 
-/* Panels that are too large for one work-group's local memory, with rows or columns left over and without, and narrow
- * ones. Matrices that are one panel, on the chip: those without tile_m and tile_n. They rotate. */
+/* Panels that are too large for one work-group's local memory, with and without remaining rows or columns, and narrow
+ * panels. Matrices that are one panel, on the chip: those without tile_m and tile_n. They rotate. */
 static void walk_panels(ipt_context *context, int quick, int alone)
 {
     static const struct {
@@ -720,8 +720,8 @@ static void walk_waves(ipt_context *context, int quick)
     }
 }
 
-/* Bands that several work-groups hold, with rows and columns left over and without, and bands of one work-group each:
- * those need not run at the same time. The context gets a memory model that allows them. */
+/* Bands that several work-groups store in local memory, with and without remaining rows and columns. Bands of one
+ * work-group each, which need not run at the same time. The context gets a memory model that allows them. */
 static void walk_bands(ipt_context *context, int quick, int single)
 {
     static const struct {
@@ -747,8 +747,7 @@ static void walk_bands(ipt_context *context, int quick, int single)
 }
 
 /* Walks the contexts of one kind of device in turn. 0 if a context cannot be created. */
-/* Runs a ready action on a few elements, with those of the operands that it has. Results are compared by the tests, not
- * here. */
+/* Runs a ready action on a few elements with its operands. The tests compare results, not this program. */
 static void walk_batch(ipt_context *context, ipt_batch_desc *desc, ipt_model model, int layout)
 {
     const cl_context cl = ipt_context_cl_context(context);
@@ -774,7 +773,7 @@ static void walk_batch(ipt_context *context, ipt_batch_desc *desc, ipt_model mod
     for (k = 0; k < count; ++k) {
         float data[1024];
         size_t i;
-        for (i = 0; i < 1024; ++i) /* diagonals of 3 x 3 and 5 x 5 are large somewhere: no matrix need be regular */
+        for (i = 0; i < 1024; ++i) /* makes some elements of the diagonals large; matrices may be singular */
             data[i] = 1 + (float)(i * 7 % 13);
         buffers[k].buffer = clCreateBuffer(cl, CL_MEM_COPY_HOST_PTR, sizeof data, data, &error);
         buffers[k].byte_offset = 0;
@@ -792,7 +791,7 @@ static void walk_batch(ipt_context *context, ipt_batch_desc *desc, ipt_model mod
     ipt_batch_destroy(batch);
 }
 
-/* Every model, with actions that wait at barriers, that sum, and that do neither. */
+/* Every model, with actions that have barriers, sums, or neither. */
 static void walk_batches(ipt_context *context, int quick)
 {
     static const ipt_batch_operand solve[] = {{"A", "float", 5, 5, IPT_READ_WRITE, IPT_LAYOUT_ELEMENTS, 0, 0},
@@ -832,14 +831,14 @@ static void walk_batches(ipt_context *context, int quick)
 static int walk_kind(const char *kind, int quick)
 {
     const int alone = !strcmp(kind, "alone"), panels = alone || !strcmp(kind, "team");
-    /* The kernels whose plans come first there. */
+    /* The kernels whose plans run first. */
     const int seeds = only && strstr("ipt_k_tile ipt_k_shuffle ipt_k_pttwac_010 ipt_k_p_ipt ipt_k_pad", only);
     ipt_context_desc descs[4];
     int c;
     told_type = strcmp(kind, "cpu") ? CL_DEVICE_TYPE_GPU : CL_DEVICE_TYPE_CPU;
     memset(descs, 0, sizeof descs);
     descs[0].cache_dir = descs[1].cache_dir = ""; /* binaries have no source, and may have been optimised */
-    descs[1].max_local_memory = 1024;             /* so that instances and panels do not fit */
+    descs[1].max_local_memory = 1024;             /* so that instances and panels do not fit local memory */
     if (panels) {
         descs[0].max_local_memory = 10240;
         descs[0].resident_groups = 16;

@@ -91,7 +91,7 @@ static void heuristics_range(void **state)
         }
     }
     assert_true(failures > 0 && failures < 2000);
-    /* The products 60 * 96, 64 * 90 and 72 * 80 are the same: the squarest counts. */
+    /* The products 60 * 96, 64 * 90 and 72 * 80 are equal: the squarest pair wins. */
     check_tiles(IPT_HEURISTIC_SEED_000_RANGE, &(ipt_heuristic_device){5761 * 4, 1024, 32, 0, 0}, 5760, 5760, 4, 72, 80,
                 0, 0);
     test_expect_error(choose(IPT_HEURISTIC_SEED_000_RANGE, &k20, 6203, 6600, 4, &tiles), IPT_ERROR_UNSUPPORTED, "rows",
@@ -208,7 +208,7 @@ static void heuristics_algorithm_5(void **state)
         }
     assert_true(most_pad ==
                 8); /* Gomez-Luna et al. 2016, section 7.2: "the maximum number of extra rows and/or columns" */
-    /* Skinny: the long side alone is padded, and two stages do. */
+    /* Skinny matrices: only the long side is padded, and two stages suffice. */
     for (i = 0; i < 2000; ++i) {
         const size_t long_side = test_random_between(10000, 10000000), short_side = test_random_between(2, 32);
         const size_t tile = plain_algorithm_5(long_side, 110, &pad);
@@ -369,7 +369,7 @@ static void heuristics_smallest_group(void **state)
     assert_int_equal(ipt_heuristic_smallest_group(&k20, 24576, 0, 1), 1024);
     assert_int_equal(ipt_heuristic_smallest_group(&k20, 24577, 0, 1), 1024);
     assert_true(ipt_heuristic_occupancy(&k20, 1024, 24577) == 0.5);
-    /* 32 bytes of each work-item hold it at 1,536 of 2,048. */
+    /* 32 bytes for each work-item limit it to 1,536 of 2,048. */
     assert_int_equal(ipt_heuristic_smallest_group(&k20, 0, 32, 1), 96);
     assert_true(ipt_heuristic_occupancy(&k20, 96, 96 * 32) == 0.75);
     assert_int_equal(ipt_heuristic_smallest_group(&k20, 49153, 0, 0), 0);
@@ -406,7 +406,7 @@ static void heuristics_by_block(void **state)
 {
     (void)state;
     assert_true(!ipt_heuristic_by_block(1000, 10) && ipt_heuristic_by_block(10, 1000));
-    assert_true(!ipt_heuristic_by_block(10, 10)); /* the paper's method per element is the better one in general */
+    assert_true(!ipt_heuristic_by_block(10, 10)); /* the paper's method per element is usually the better one */
 }
 
 static void heuristics_divisors(void **state)

@@ -1,5 +1,5 @@
 /* Contract: with every forced kernel of the papers, block format and padding, the result is right to the byte and made
- * as requested. Otherwise no plan is made, and the error gives the reason. */
+ * as requested. Otherwise no plan is made, and the error has the reason. */
 #include "test.h"
 #include "fast.h"
 
@@ -17,8 +17,7 @@ static const struct {
     unsigned lanes, padding, registers, layout;
 } variants[] = {IPT_VARIANT_LIST(VARIANT_ROW)};
 
-/* Gomez-Luna et al. 2016, table 1, once more, so that a slip in IPT_FORMAT_LIST is found; DEFAULT has none of its own.
- */
+/* Gomez-Luna et al. 2016, table 1, repeated to detect errors in IPT_FORMAT_LIST. DEFAULT has no format of its own. */
 static const char *const format_factors[] = {"",     "MmNn", "MNmn", "MNnm", "NMmn",
                                              "NMnm", "NnMm", "MmNn", "NnMm", "MNnm"};
 static const char *const format_names[] = {"default", "RM", "RRRB", "RCRB", "CRRB", "CCRB", "CM", "AoS", "SoA", "ASTA"};
@@ -78,7 +77,7 @@ static int transposes_or_names(ipt_context *context, const ipt_plan_desc *desc, 
     return 0;
 }
 
-/* A tile is at most the matrix, and what ipt leaves to the implementation at most a kilobyte. */
+/* A tile is at most the matrix. Local memory that ipt leaves to the implementation is at most 1 KiB. */
 static int needs_more_local_memory(const ipt_plan_desc *desc)
 {
     return desc->rows * desc->cols * desc->elem_size + 1024 > test_local_memory();
@@ -108,8 +107,8 @@ static int source_defines(const ipt_plan *plan, const char *name, size_t value)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Factors that leave no stage empty, so that each kind of stage exists, then such that do. Small enough for local
- * memory of 48 KiB even with 16 bytes to an element. */
+/* First factors with which no stage is empty, so that each kind of stage exists; then factors with empty stages. They
+ * fit local memory of 48 KiB even with elements of 16 bytes. */
 static const struct {
     size_t rows, cols, tile_m, tile_n;
 } shapes[] = {{24, 36, 6, 9},  {96, 64, 32, 16}, {35, 77, 5, 7},   {150, 110, 6, 10},
@@ -181,7 +180,7 @@ static void seeds_batches(void **state)
                 desc.batch_stride = b == 1 ? desc.rows * desc.cols * desc.elem_size + 4 * desc.elem_size : 0;
                 desc.variant_010 = (ipt_variant)v;
                 desc.sequence = swap ? IPT_SEQUENCE_SQUARE : IPT_SEQUENCE_AUTO;
-                /* Large ones do not fit every device's local memory. */
+                /* Large matrices do not fit every device's local memory. */
                 if (!transposes_or_names(test_context, &desc,
                                          desc.rows * desc.cols * desc.elem_size > 16000 || test_group_limit() < 256,
                                          variants[v].name))
@@ -290,8 +289,8 @@ static void seeds_flag_spread(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* 1024 bytes of local memory: a tile that needs half of it at most is served, one that needs more than all is not, and
- * in between either may be. */
+/* 1024 bytes of local memory: a tile of up to half of it is accepted, a tile above it is refused, and in between both
+ * may happen. */
 static void try_tile_in_little(ipt_variant variant, size_t m, size_t n, size_t elem_size, size_t flag_spread)
 {
     const size_t spread = flag_spread ? flag_spread : 1, units = m * n * elem_size / 4;
@@ -393,7 +392,7 @@ static void seeds_in_the_plan(void **state)
                 ipt_plan_destroy(plan);
             }
         }
-    /* No two names mean the same program, but those of BS: there the work-items to a tile are an argument. */
+    /* Each name means another program, except those of BS: the work-items of a tile are an argument there. */
     for (int is_100 = 0; is_100 < 2; ++is_100)
         for (int a = 0; a < IPT__VARIANT_COUNT; ++a)
             for (int b = 0; b < a; ++b)
@@ -524,7 +523,8 @@ static void seeds_formats(void **state)
     test_job_end(&job);
 }
 
-/* Arrays of structures, structures of arrays and tiled ones by their names, with tiles only where there are some. */
+/* Arrays of structures, structures of arrays and tiled arrays by their names, with tile sides only for the tiled ones.
+ */
 static void seeds_layouts(void **state)
 {
     static const ipt_format layouts[] = {IPT_FORMAT_AOS, IPT_FORMAT_SOA, IPT_FORMAT_ASTA};
@@ -542,7 +542,7 @@ static void seeds_layouts(void **state)
                 desc.tile_m = f == 2 || t == 2 ? counts[i][2] : 0;
                 try_format(&job, &desc);
             }
-    /* Forced kernels serve them, too. */
+    /* Forced kernels for these formats. */
     for (int is_100 = 0; is_100 < 2; ++is_100) {
         ipt_plan_desc forced = {.rows = 60, .cols = 40, .elem_size = 4, .from = IPT_FORMAT_RM, .to = IPT_FORMAT_SOA};
         *(is_100 ? &forced.variant_100 : &forced.variant_010) =
@@ -550,11 +550,11 @@ static void seeds_layouts(void **state)
         forced.batch = 1;
         try_format(&job, &forced);
     }
-    /* Between the two that have no blocks it is a transposition like any other. */
+    /* Between the two formats without blocks the plan is an ordinary transposition. */
     ipt_plan_desc desc = {.rows = 2000, .cols = 300, .elem_size = 4, .from = IPT_FORMAT_SOA, .to = IPT_FORMAT_AOS};
     ipt_plan *plan = test_make_plan(test_small_context, &desc);
     assert_non_null(strstr(ipt_plan_describe(plan), "300 x 2000"));
-    assert_null(strstr(ipt_plan_describe(plan), "tile: 1 x")); /* which would hold 2.4 MB in local memory */
+    assert_null(strstr(ipt_plan_describe(plan), "tile: 1 x")); /* it would need 2.4 MB of local memory */
     ipt_plan_destroy(plan);
     test_job_end(&job);
 }
@@ -603,8 +603,8 @@ static void seeds_formats_errors(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The memory of padded matrices: content without gaps at the beginning of each, padding after it, whose content is
- * lost, and guards. */
+/* The memory of padded matrices: each begins with its content without gaps; then padding, whose content is lost; then
+ * guards. */
 typedef struct padded_job {
     size_t size, byte_offset, stride, matrix;
     unsigned char *input, *expected, *result;
@@ -694,13 +694,13 @@ static int try_padded(ipt_context *context, const ipt_plan_desc *shape, size_t *
     }
     *pad_rows = *pad_cols = (size_t)-1;
     ipt_plan_padding(plan, pad_rows, pad_cols);
-    /* Next to a multiple of 24 there is always one: more would be waste. */
+    /* The next multiple of 24 always suffices: more padding would be waste. */
     int right = *pad_rows < (desc.tile_m ? desc.tile_m : 24) && *pad_cols < (desc.tile_n ? desc.tile_n : 24);
     if (!right)
         print_error("%zu rows and %zu columns of padding are too many\n", *pad_rows, *pad_cols);
     if (desc.tile_m && desc.tile_n)
         right = right && (desc.rows + *pad_rows) % desc.tile_m == 0 && (desc.cols + *pad_cols) % desc.tile_n == 0;
-    if (*pad_cols && desc.rows > 1) /* where columns are added, the requested kernel must move elements apart */
+    if (*pad_cols && desc.rows > 1) /* if columns are added, the requested kernel must move elements apart */
         right = right && source_defines(plan, "CHAINED", 1) == (desc.variant_pad == IPT_VARIANT_PAD_CHAINED);
     right = right && run_padded(plan, &desc);
     if (!right) {
@@ -752,7 +752,7 @@ static void seeds_padding(void **state)
     }
     assert_true(with_rows >= 20 && with_cols >= 20 && served * 10 >= (count + 120) * 9);
 
-    /* A gap between padded matrices, which is left alone, and too short a stride. */
+    /* A gap between padded matrices, which stays unchanged, and a stride that is too short. */
     ipt_plan_desc desc = {.rows = 67, .cols = 71, .elem_size = 4, .batch = 3};
     try_padded(context, &desc, &pad_rows, &pad_cols);
     desc.batch_stride = (67 + pad_rows) * (71 + pad_cols) * 4 + 52;
@@ -855,7 +855,7 @@ static void seeds_padding_by_tiles(void **state)
     test_expect_error(ipt_plan_create(test_small_context, &desc, &plan), IPT_ERROR_UNSUPPORTED, "tile_m", NULL);
 }
 
-/* Forced kernels serve the stages of formats and of padded matrices, too. */
+/* Forced kernels in the stages of formats and of padded matrices. */
 static void seeds_combined(void **state)
 {
     (void)state;
@@ -995,7 +995,7 @@ static void seeds_bad_input(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* There and back, each way into what the other left, so that neither stale nor untouched memory looks right. */
+/* There and back, each into the other's result, so that neither stale nor untouched memory looks right. */
 static void seeds_repeated(void **state)
 {
     (void)state;
@@ -1027,7 +1027,7 @@ static void seeds_repeated(void **state)
                 continue;
             print_error("execution %d is wrong\n%s\n", i, ipt_plan_describe(plans[i % 2]));
             ++wrong;
-            break; /* what follows would start from wrong data */
+            break; /* the following steps would start from wrong data */
         }
         ipt_plan_destroy(plans[0]);
         ipt_plan_destroy(plans[1]);

@@ -35,7 +35,7 @@ static size_t pick(const size_t *values, size_t count)
 }
 #define PICK(...) pick((const size_t[]){__VA_ARGS__}, sizeof((const size_t[]){__VA_ARGS__}) / sizeof(size_t))
 
-/* From 1 up. Every order of magnitude is as likely as the others; a quarter are multiples of a power of two. */
+/* From 1 up. All orders of magnitude are equally likely. A quarter of the numbers are multiples of a power of two. */
 static size_t side(void)
 {
     const size_t bits = below(21), value = ((size_t)1 << bits) + below((size_t)1 << bits);

@@ -11,7 +11,7 @@
  * object of ipt may remain. Exit code: 0 success, 1 failure, 4 hang. */
 #define _XOPEN_SOURCE 700
 #if defined(__GNUC__) || defined(__clang__)
-#pragma GCC diagnostic ignored "-Wunused-function" /* neither all of soak.h nor of stress.h is needed */
+#pragma GCC diagnostic ignored "-Wunused-function" /* this file uses only parts of soak.h and stress.h */
 #endif
 #include "soak.h"
 #define IPT__BLOCK_BYTES_LEAST 1
@@ -27,7 +27,7 @@ enum {
     THEMES = 16,                        /* triples of element sizes */
     THEME = 16,                         /* consecutive cases with the same triple: 256 cases have every one */
     BLOCK = 50,                         /* cases that share contexts */
-    TIME_LIMIT = 4 * STRESS_TIME_LIMIT, /* of a case, before it counts as hung */
+    TIME_LIMIT = 4 * STRESS_TIME_LIMIT, /* seconds of a case before it counts as hung */
     SHOWN = 10                          /* failures that are shown in full */
 };
 
@@ -103,7 +103,7 @@ enum { SPOILS = (int)(sizeof spoilt_fields / sizeof *spoilt_fields) };
 static const char *const misuse_parts[] = {MISUSE_LIST(MISUSE_PART)};
 enum { MISUSES = (int)(sizeof misuse_parts / sizeof *misuse_parts) };
 
-/* One of these has to be in the sentence of every refused plan. */
+/* The message of every refused plan must contain one of these. */
 static const char *const field_names[] = {"row_pitch",
                                           "rows",
                                           "cols",
@@ -130,7 +130,7 @@ static const char *const field_names[] = {"row_pitch",
                                           "shape",
                                           "axes"};
 
-/* The actions of a case. X(enumerator, number of 100 cases) */
+/* The kinds of actions in a case. X(enumerator, number in 100 cases) */
 #define DEED_LIST(X)                                                                                                   \
     X(EXECUTES, 69)                                                                                                    \
     X(SPOILT, 15)                                                                                                      \
@@ -238,7 +238,7 @@ static void crashes(int signal_number)
     raise(signal_number);
 }
 
-/* Anew for each case: OpenCL and the compiler within it have handlers of their own. */
+/* Set again for each case: OpenCL and its compiler install handlers of their own. */
 static void watch(void)
 {
     signal(SIGALRM, hangs);
@@ -248,7 +248,7 @@ static void watch(void)
     alarm(TIME_LIMIT);
 }
 
-/* A message says in the user's words what was wrong. */
+/* Checks that a message uses the user's terms. */
 static void check_sentence(worker *me, const slot *its, const char *text)
 {
     size_t i = 0;
@@ -285,7 +285,8 @@ static void check_plan(worker *me, const slot *its)
         failure(me, its, "the workspace is larger than max_workspace");
 }
 
-/* What a plan without parts reports is what it has allocated. `before`: bytes of all buffers before it. */
+/* Checks that a plan without parts reports the bytes that it has allocated. `before`: bytes of all buffers before it.
+ */
 static void check_allocated(worker *me, const slot *its, long before)
 {
     const ipt_plan_desc *const desc = &its->recipe.desc;
@@ -298,7 +299,7 @@ static void check_allocated(worker *me, const slot *its, long before)
     failure(me, its, what);
 }
 
-/* More than the soak draws: what may well be refused. */
+/* Requests beyond the soak's pool, which may be refused. */
 static void widen(worker *me, recipe *its)
 {
     ipt_plan_desc *const desc = &its->desc;
@@ -306,7 +307,7 @@ static void widen(worker *me, recipe *its)
         const size_t limits[] = {1, 2, between(me, 3, 300), between(me, 300, 30000)};
         desc->max_workspace = limits[between(me, 0, 3)];
     }
-    if (desc->max_host_memory && one_in(me, 2)) /* more steps, or too little */
+    if (desc->max_host_memory && one_in(me, 2)) /* more steps, or too little memory */
         desc->max_host_memory = desc->max_host_memory / between(me, 1, 8) + 1;
     if (desc->max_device_memory && one_in(me, 2))
         desc->max_device_memory = desc->max_device_memory / between(me, 1, 8) + 1;
@@ -332,7 +333,7 @@ static void widen(worker *me, recipe *its)
         desc->flags |= IPT_CACHE_ONLY;
 }
 
-/* Whether such a result may be, for a desc that widen has been at. */
+/* Whether this result is allowed for a desc that widen() has changed. */
 static int may_result(const recipe *its, const recipe *drawn, ipt_result result)
 {
     const int widened = memcmp(&its->desc, &drawn->desc, sizeof its->desc) != 0;
@@ -343,8 +344,8 @@ static int may_result(const recipe *its, const recipe *drawn, ipt_result result)
     return result == IPT_ERROR_UNSUPPORTED && (widened || may_be_refused(drawn));
 }
 
-/* Reads the limits that would do: "...: max_workspace = 123 and max_host_memory = 456 would do", into a desc. Returns
- * their number. */
+/* Reads the limits that a message proposes into a desc: "...: max_workspace = 123 and max_host_memory = 456 would do".
+ * Returns their number. */
 static size_t take_advice(const char *sentence, ipt_plan_desc *desc)
 {
     const char *const end = strstr(sentence, " would do"), *at = sentence, *next;
@@ -369,7 +370,7 @@ static ipt_result create_plan(slot *its, const place *at)
                                         : ipt_plan_create(at->context, &its->recipe.desc, &its->plan);
 }
 
-/* Does what a refusal says would do: there must be such a plan. */
+/* Follows a refusal's proposal: the plan must then exist. */
 static void follow_advice(worker *me, slot *its, const place *at, const char *sentence)
 {
     size_t rows, cols;
@@ -393,7 +394,7 @@ static void follow_advice(worker *me, slot *its, const place *at, const char *se
     measure_slot(its, rows, cols);
 }
 
-/* A second plan may hold less than what this one holds: it obeys, or there is none. */
+/* A second plan with a lower limit than this one's workspace obeys the limit, or is refused. */
 static void want_less_workspace(worker *me, const slot *its)
 {
     const size_t held = ipt_plan_workspace(its->plan);
@@ -414,7 +415,7 @@ static void want_less_workspace(worker *me, const slot *its)
 
 static place *place_of(worker *me, size_t kind);
 
-/* make_plan without its opinion of refusals. */
+/* make_plan without a check of refusals. */
 static ipt_result try_plan(worker *me, slot *its, const recipe *wanted, place *at)
 {
     ipt_result result;
@@ -481,7 +482,7 @@ static place *place_of(worker *me, size_t kind)
     return at;
 }
 
-/* Destroys all that is ipt's. 1 if something is left. */
+/* Destroys all objects of ipt. Returns 1 if something remains. */
 static int close_places(worker *me)
 {
     size_t i;
@@ -515,7 +516,7 @@ static way draw_way(worker *me)
     return one_in(me, 200) ? WAY_ONE_LINER : (way)by_share(me, way_shares, WAY_COUNT);
 }
 
-/* Memory for a matrix in many steps rather than in one. */
+/* Memory so small that a matrix takes many steps. */
 static void make_steps(worker *me, recipe *its)
 {
     ipt_plan_desc *const d = &its->desc;
@@ -545,7 +546,7 @@ static void executes(worker *me)
     wider = drawn;
     if (one_in(me, 2))
         widen(me, &wider);
-    if (wider.desc.flags & IPT_MEASURE) { /* what is found would help later cases */
+    if (wider.desc.flags & IPT_MEASURE) { /* findings would help later cases */
         me->own = *at;
         me->own.desc.context = at->cl;
         make_context(me, &me->own);
@@ -573,7 +574,7 @@ static void executes(worker *me)
         if (its.span + 4 * GUARD + 4096 <= me->capacity)
             run(me, &its);
         check_plan(me, &its);
-        if (*me->said) { /* at the first execution in parts */
+        if (*me->said) { /* plans of parts are made at the first execution */
             follow_advice(me, &its, at, me->said);
             *me->said = 0;
             if (its.plan && all.alone)
@@ -591,7 +592,7 @@ static void executes(worker *me)
         ipt_context_destroy(me->own.context);
 }
 
-/* A desc that is illegal in one field must be refused by its name. */
+/* A desc with one illegal field must be refused with the field's name. */
 static void spoilt(worker *me)
 {
     place *const at = place_of(me, all.kind);
@@ -656,7 +657,7 @@ static ipt_result misuse(worker *me, slot *its, size_t which, cl_event *event)
     }
 }
 
-/* A call with an argument that cannot be must be refused by its name, and change nothing. */
+/* A call with an illegal argument must be refused with the argument's name, and change nothing. */
 static void misused(worker *me)
 {
     place *const at = place_of(me, all.kind);
@@ -708,7 +709,7 @@ static void plans_by_profile(worker *me)
     draw_recipe(me, WAY_BUFFER, draw_bytes(me), &drawn);
     widen(me, &drawn);
     drawn.desc.flags &= ~(IPT_MEASURE | IPT_CACHE_ONLY);
-    drawn.desc.max_device_memory = 0; /* plans that are cut need a device */
+    drawn.desc.max_device_memory = 0; /* cut plans need a device */
     here = try_plan(me, &its, &drawn, at);
     snprintf(first, sizeof first, "%.8000s", here ? ipt_context_error(NULL) : ipt_plan_describe(its.plan));
     if (ipt_context_profile(at->context, text, sizeof text, NULL)) {
@@ -733,7 +734,7 @@ static void plans_by_profile(worker *me)
     end_plan(&its);
 }
 
-/* A measurement on one context gives the same plan on another that imports it. */
+/* A measurement on one context gives an equal plan on another context that imports it. */
 static void takes_wisdom(worker *me)
 {
     recipe drawn;
@@ -786,7 +787,7 @@ static void empty_folder(const char *path)
     rmdir(path);
 }
 
-/* A context with an empty folder fills it, and one that may not compile makes the same plan of it. */
+/* A context with an empty folder fills it. A context that must not compile makes an equal plan from it. */
 static void fills_cache(worker *me)
 {
     recipe drawn;
@@ -828,7 +829,7 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* The case of a seed. */
+/* Runs the case of a seed. */
 static void run_case(worker *me, uint64_t seed)
 {
     static const size_t sizes[THEMES][3] = {
@@ -848,7 +849,7 @@ static void run_case(worker *me, uint64_t seed)
     ++all.done[all.deed];
 }
 
-/* One block of cases. Where something is left, each of them alone, to know which one left it. */
+/* Runs one block of cases. If something remains, runs each case alone to find which one left it. */
 static size_t run_block(worker *me, uint64_t seed, size_t first, size_t count, double until)
 {
     uint64_t seeds[BLOCK];
@@ -887,7 +888,7 @@ static void start(worker *me)
     open_place(me, &me->home, me->checker.context);
     me->found = clCreateBuffer(me->home.cl, CL_MEM_READ_WRITE, ROUNDS * sizeof(checker_found), NULL, &error);
     need(!error, "clCreateBuffer");
-    memset(soak_held, 0, sizeof soak_held); /* what stays for the whole run does not count */
+    memset(soak_held, 0, sizeof soak_held); /* objects of the whole run do not count */
 }
 
 static void stop(worker *me)

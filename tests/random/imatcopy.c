@@ -151,8 +151,9 @@ static void call_blas(const blas *blas, const trial *t, void *AB)
     }
 }
 
-/* OpenBLAS up to 0.3.23 copies through max(lda, ldb) * ldb elements, whatever the number of rows. Rows that stay rows
- * may take more: it then writes behind this memory (its issue 4038). Long rows of the result take very much. */
+/* OpenBLAS up to 0.3.23 copies through max(lda, ldb) * ldb elements, whatever the number of rows. Without a
+ * transposition rows may need more: it then writes after this memory (its issue 4038). Long rows of the result need
+ * very much memory. */
 static int blas_can(const blas *blas, const trial *t)
 {
     const size_t wider = t->lda > t->ldb ? t->lda : t->ldb;
@@ -243,7 +244,7 @@ static void change(trial *t)
         t->alpha[1] = (float)(between(0, 1) ? (double)between(0, 2) - 1 : ((double)between(0, 126) - 63) / 8);
 }
 
-/* Any bytes, also NaNs, where the source has no element. */
+/* Random bytes, also NaNs, where the source has no element. */
 static void fill(const trial *t, char *memory)
 {
     const number *kind = numbers + t->kind;
@@ -397,13 +398,13 @@ int main(int count, char **arguments)
     float first[2] = {1, 2};
     trial t = {0};
     refuse_all();
-    if (my_simatcopy('R', 'T', 1, 2, 1, first, 2, 1) != 0) /* has_doubles is known after it */
+    if (my_simatcopy('R', 'T', 1, 2, 1, first, 2, 1) != 0) /* has_doubles is set by this call */
         fail(imatcopy_error);
     const int doubles = has_doubles;
     for (size_t i = 0; i < cases; ++i) {
         state = seed << 32 ^ i;
         change(&t);
-        has_doubles = doubles && between(0, 3); /* also as if the device had no doubles */
+        has_doubles = doubles && between(0, 3); /* again as if the device had no doubles */
         run(&blas, &t);
     }
     printf("imatcopy: %zu random calls and %zu refused ones right, %u plans\n", cases, refusals, plans_made);

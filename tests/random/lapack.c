@@ -24,13 +24,13 @@ static const struct {
     size_t bytes;
     int is_complex;
     double eps;
-    int least, most; /* exponents of the least denormal number and of the largest power of two */
+    int least, most; /* exponents of the smallest denormal number and of the largest power of two */
 } types[] = {{"float", "float2", 's', 4, 0, FLT_EPSILON, -149, 127},
              {"double", "double2", 'd', 8, 0, DBL_EPSILON, -1074, 1023},
              {"float2", "float4", 'c', 8, 1, FLT_EPSILON, -149, 127},
              {"double2", "double4", 'z', 16, 1, DBL_EPSILON, -1074, 1023}};
 
-/* Functions of LAPACKE, which are alike for all types but for the pointers' targets. */
+/* Functions of LAPACKE, which differ only in the type of the pointers' targets. */
 typedef int (*factor_function)(int, char, int, void *, int);
 typedef int (*solve_function)(int, char, int, int, const void *, int, void *, int);
 typedef int (*lu_function)(int, int, int, void *, int, int *);
@@ -44,7 +44,7 @@ typedef struct lapack {
     lu_solve_function getrs;
     inverse_function getri;
     triangle_function trtrs;
-    void (*gemm)(void); /* of a type below */
+    void (*gemm)(void); /* index of a type below */
 } lapack;
 
 /* Products of OpenBLAS: numbers are arguments, complex ones behind pointers. */
@@ -152,7 +152,7 @@ typedef struct trial {
     ipt_action action;
     unsigned options;
     size_t type, count, n, m, operand_count;
-    operand operands[4]; /* A, then B, pivots and info as the action has them; a product's three */
+    operand operands[4]; /* A, then B, pivots and info if the action has them; the three operands of a product */
     int scales;          /* a product takes alpha and beta */
     number alpha, beta;
 } trial;
@@ -189,7 +189,7 @@ static void add(trial *t, const char *name, size_t rows, size_t cols, ipt_access
             put(made->before + i * types[t->type].bytes, t->type, random_number(t->type));
 }
 
-/* A: definite for Cholesky, of a modest condition for triangles; one in five is not definite, or singular. */
+/* A: definite for Cholesky, well conditioned for triangles; one in five is indefinite or singular. */
 static void shape(trial *t)
 {
     const size_t n = t->n, size = types[t->type].bytes;
@@ -227,7 +227,7 @@ static void scale(trial *t, const operand *its, int *exponents, int spread)
         for (size_t q = 0; q < its->rows * its->cols; ++q) {
             unsigned char *const at = its->before + (e * its->rows * its->cols + q) * size;
             const size_t i = q / its->cols, j = q % its->cols;
-            /* Hermitian matrices stay so. */
+            /* Hermitian matrices stay hermitian. */
             const int more = of_row[i] + (t->action == IPT_ACTION_POSV ? of_row[j] : of_column[j]);
             put(at, t->type, shifted(get(at, t->type), exponents[e] + more));
         }
@@ -360,12 +360,12 @@ static double column_residual(const trial *t, size_t e, const unsigned char *x, 
         error = fmax(error, cabs(sum));
     }
     terms = most_a * most_x;
-    if (!b) /* an inverse: its condition, too */
+    if (!b) /* an inverse: over its condition, too */
         terms *= fmax((double)n * ldexp(most_a * most_x, of_a + of_x), 1);
     return error > 0 ? error / ((double)n * (types[t->type].eps * terms + rounding)) : 0;
 }
 
-/* The largest of an element's columns. */
+/* The largest residual of an element's columns. */
 static double residual(const trial *t, size_t e, const unsigned char *x, const unsigned char *b, size_t m)
 {
     double most = 0;
@@ -501,7 +501,7 @@ static void compare_products(const trial *t, int m, int n, int k)
     free(theirs);
 }
 
-/* A random product: dot, gemv or gemm. Returns 0 if it was not possible. */
+/* Runs a random product: dot, gemv or gemm. Returns 0 if the model was not possible. */
 static int try_product(void)
 {
     static const ipt_action actions[] = {IPT_ACTION_DOT, IPT_ACTION_GEMV, IPT_ACTION_GEMM};
@@ -536,7 +536,7 @@ static int try_product(void)
     return ran;
 }
 
-/* A random system. Returns 0 if it was not possible. */
+/* Runs a random system. Returns 0 if the model was not possible. */
 static int try_system(void)
 {
     static const ipt_action actions[] = {IPT_ACTION_POSV, IPT_ACTION_GESV, IPT_ACTION_GETRI, IPT_ACTION_TRSM};

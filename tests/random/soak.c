@@ -17,24 +17,24 @@
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 #if defined(__GNUC__) || defined(__clang__)
-#pragma GCC diagnostic ignored "-Wunused-function" /* of stress.h only the random numbers and shapes are needed */
+#pragma GCC diagnostic ignored "-Wunused-function" /* uses only the random numbers and shapes of stress.h */
 #endif
 #include "stress.h"
 #include "cases.h"
 
 enum {
     THREADS = 2,
-    SLOTS = 6,  /* plans that a thread keeps */
-    SHARED = 4, /* plans that both use */
+    SLOTS = 6,  /* plans of each thread */
+    SHARED = 4, /* plans that both threads use */
     EPOCHS = 60,
     SHORTEST_EPOCH = 3, /* seconds */
     LONGEST_EPOCH = 60,
-    TIME_LIMIT = 2 * STRESS_TIME_LIMIT /* of a job, before it counts as hung */
+    TIME_LIMIT = 2 * STRESS_TIME_LIMIT /* seconds of a job before it counts as hung */
 };
 static const char cache_folder[] = "build/soak_cache";
 
-/* The allowed growth from beginning to end, in the units of SOAK_FIGURE_LIST: in all, for each created program, and for
- * each compiled one. */
+/* The allowed growth from beginning to end, in the units of SOAK_FIGURE_LIST: in total, for each created program, and
+ * for each compiled one. */
 static const double allowed[SOAK_FIGURE_COUNT] = {8192, 2048, 0, 0},
                     allowed_for_program[SOAK_FIGURE_COUNT] = {1, 0.6, 0, 0},
                     allowed_for_compiled[SOAK_FIGURE_COUNT] = {24, 8, 0, 0};
@@ -67,8 +67,8 @@ typedef struct soak {
     worker workers[THREADS];
     hand hands[THREADS];
     look *looks;
-    size_t look_count, look_capacity, warm; /* the first look after the warm-up */
-    size_t left_over;                       /* epochs at whose end something was left */
+    size_t look_count, look_capacity, warm; /* the first sample after the warm-up */
+    size_t left_over;                       /* epochs after which an object remained */
     pthread_mutex_t lock;
     unsigned long long wrong_items;
     size_t failures;
@@ -139,14 +139,14 @@ static void begins(worker *me, const slot *its, const char *what)
 /* Threads */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* One thing of those that a thread does. */
+/* Runs one random action of a thread. */
 static void do_something(worker *me)
 {
     hand *const its = &all.hands[me->number];
     slot *const chosen = &its->slots[between(me, 0, SLOTS - 1)];
     if (one_in(me, 400)) {
         run_one_liner(me);
-    } else if (one_in(me, 100)) { /* its plans keep the old one */
+    } else if (one_in(me, 100)) { /* its plans retain the old context */
         ipt_context_destroy(me->own.context);
         make_context(me, &me->own);
     } else if (one_in(me, 8)) {
@@ -177,7 +177,8 @@ static void *work(void *user)
     return NULL;
 }
 
-/* Contexts for an epoch. The threads' own: one with little local memory, one with an OpenCL context of its own. */
+/* Makes the contexts of an epoch. Of the threads' own contexts one has little local memory, the other a cl_context of
+ * its own. */
 static void open_epoch(soak *its, size_t epoch)
 {
     static const size_t local[] = {2048, 1024, 8192};
@@ -206,7 +207,7 @@ static void open_epoch(soak *its, size_t epoch)
     }
 }
 
-/* Destroys all that is ipt's. Nothing may be left. */
+/* Destroys all objects of ipt. Nothing may remain. */
 static void close_epoch(soak *its)
 {
     size_t t, i;
@@ -293,12 +294,12 @@ static void start(soak *its, size_t minutes, size_t seed, size_t megabytes)
         me->found = clCreateBuffer(its->cl, CL_MEM_READ_WRITE, ROUNDS * sizeof(checker_found), NULL, &error);
         need(!error, "clCreateBuffer");
     }
-    memset(soak_held, 0, sizeof soak_held); /* what stays for the whole run does not count */
+    memset(soak_held, 0, sizeof soak_held); /* objects of the whole run do not count */
     its->pool_count = 120 + 30 * (minutes < 20 ? minutes : 20);
     its->pool = (recipe *)malloc(its->pool_count * sizeof *its->pool);
     need(its->pool != NULL, "malloc");
     for (i = 0; i < its->pool_count; ++i)
-        draw_recipe(&its->workers[0], /* each way once at least */
+        draw_recipe(&its->workers[0], /* each way at least once */
                     i < WAY_ONE_LINER ? (way)i : (way)by_share(&its->workers[0], way_shares, WAY_COUNT), its->most,
                     &its->pool[i]);
     printf("%ssoak of %zu minutes, seed %zu, matrices of up to %.0f MB, %zu descs\n", text, minutes, seed,
@@ -349,7 +350,7 @@ static long median(const look *looks, size_t count, int figure)
     return middle;
 }
 
-/* Compares the first third of the looks after the warm-up with the last third. */
+/* Compares the first and the last third of the samples after the warm-up. */
 static int is_flat(const soak *its)
 {
     static const char *const names[] = {
@@ -438,7 +439,7 @@ int main(int count, char **arguments)
         for (t = 0; t < THREADS; ++t)
             pthread_join(all.hands[t].thread, NULL);
         close_epoch(&all);
-        /* Each thread has made each plan once in either context. */
+        /* Each thread has made each plan once in both contexts. */
         if (all.warm == all.look_capacity && all.hands[0].next >= 2 * all.pool_count &&
             all.hands[1].next >= 2 * all.pool_count)
             all.warm = all.look_count;

@@ -18,14 +18,14 @@ static void begins(worker *me, const slot *its, const char *what);
 
 enum {
     GUARD = 256, /* bytes before and after the matrices */
-    ROUNDS = 3   /* executions of a plan on one matrix, at most */
+    ROUNDS = 3   /* most executions of a plan on one matrix */
 };
 
 /* Ways to execute a plan. X(enumerator, name, number in the pool) */
 #define WAY_LIST(X)                                                                                                    \
     X(BUFFER, "buffer", 8)                     /* in place, verified by the host */                                    \
     X(CHECKED, "buffer, checked there", 6)     /* in place, filled and verified by the device */                       \
-    X(FLIGHT, "buffers, several under way", 3) /* in place, at places of one buffer or in sub-buffers */               \
+    X(FLIGHT, "buffers, several under way", 3) /* in place, in parts of one buffer or in sub-buffers */                \
     X(OUT_OF_PLACE, "out of place", 2)                                                                                 \
     X(PAGEABLE, "host, pageable", 4)                                                                                   \
     X(PINNED, "host, pinned", 3)                                                                                       \
@@ -69,7 +69,7 @@ typedef struct recipe {
     ipt_plan_desc desc;
 } recipe;
 
-/* A context with what a thread needs to use it. */
+/* A context with its queues and lock. */
 typedef struct place {
     ipt_context *context;
     ipt_context_desc desc;
@@ -83,8 +83,9 @@ struct slot {
     ipt_plan *plan;
     recipe recipe;
     place *place;
-    size_t matrix, room, stride, span; /* bytes: a matrix; a padded one; between starts; the whole batch */
-    size_t rows[2], row[2], pitch[2];  /* of the source and the result: rows, their bytes and their distance */
+    size_t matrix, room, stride, span; /* bytes of a matrix, of a padded matrix, between starts, of the batch */
+    size_t rows[2], row[2],
+        pitch[2]; /* for the source and the result: number of rows, bytes of a row, bytes from row to row */
 };
 
 /* A thread that draws and executes cases. */
@@ -94,14 +95,14 @@ struct worker {
     place home, own;
     cl_device_id device;
     const char *cache_dir;
-    const size_t *sizes; /* the elements that are drawn, which saves programs; NULL: any */
+    const size_t *sizes; /* the element sizes to draw from, which saves programs; NULL: any */
     size_t size_count;
     size_t most;     /* bytes of the largest matrix */
-    size_t capacity; /* of buffers and arrays */
+    size_t capacity; /* bytes of buffers and arrays */
     checker checker;
     cl_mem found;
     unsigned char *before, *expected, *other, *work;
-    char now[1024]; /* what it is at, for the alarm */
+    char now[1024]; /* the current action, for the alarm's message */
     char said[600]; /* the last refusal of an execution */
     volatile int busy;
     size_t runs[WAY_COUNT], refused[WAY_COUNT], executions, plans, contexts, cancelled, resumed;
@@ -227,7 +228,8 @@ static void draw_shape(worker *me, size_t bytes, ipt_plan_desc *desc)
     }
     desc->rows = drawn.rows;
     desc->cols = drawn.cols;
-    if (drawn.rows * drawn.cols * drawn.batch * elem_size > bytes + bytes / 2) /* few elements: too large for a class */
+    if (drawn.rows * drawn.cols * drawn.batch * elem_size >
+        bytes + bytes / 2) /* few elements: too large for a class of shapes */
         desc->rows = desc->cols = drawn.batch = 1;
     if (one_in(me, 2)) {
         const size_t rows = desc->rows;
@@ -320,9 +322,10 @@ static const struct expression *expression_of(const ipt_plan_desc *desc)
 static void draw_expression(worker *me, ipt_plan_desc *desc)
 {
     size_t which = between(me, 0, EXPRESSIONS - 1), left = EXPRESSIONS;
-    while (me->sizes && expressions[which].bytes != desc->elem_size && left--) /* of this size, where there is one */
+    while (me->sizes && expressions[which].bytes != desc->elem_size &&
+           left--) /* a type of this size, if there is one */
         which = (which + 1) % EXPRESSIONS;
-    if (desc->elem_size < expressions[which].bytes) /* not more bytes than were drawn */
+    if (desc->elem_size < expressions[which].bytes) /* at most the drawn number of bytes */
         desc->rows = desc->rows * desc->elem_size / expressions[which].bytes + 1;
     desc->elem_size = expressions[which].bytes;
     desc->expression = expressions[which].text;
@@ -396,7 +399,7 @@ static void draw_pitches(worker *me, size_t bytes, ipt_plan_desc *desc)
         desc->row_pitch_out = desc->row_pitch;
 }
 
-/* Several bands, or slabs of rows: by force, or because the workspace is small. */
+/* Several bands, or slabs of rows: forced, or because the workspace is small. */
 static void draw_bands(worker *me, ipt_plan_desc *desc)
 {
     const size_t bytes = desc->rows * desc->cols * desc->elem_size * desc->batch;
@@ -525,9 +528,9 @@ static void draw_recipe(worker *me, way wanted, size_t most, recipe *its)
     its->wish = (wish)by_share(me, wish_shares, WISH_COUNT);
     if (its->way == WAY_CHECKED && (its->wish == WISH_MOVE || its->wish == WISH_EXPRESSION ||
                                     its->wish == WISH_FORMAT || its->wish == WISH_PADDING || its->wish == WISH_ARRAY))
-        its->wish = WISH_NOTHING; /* the checker knows transpositions only */
+        its->wish = WISH_NOTHING; /* the checker supports transpositions only */
     if (its->wish == WISH_PITCH && (its->way == WAY_CHECKED || its->way == WAY_FLIGHT))
-        its->wish = WISH_NOTHING; /* nor does a second execution find the source's form */
+        its->wish = WISH_NOTHING; /* a second execution would not find the source's form */
     if ((its->way == WAY_OUT_OF_PLACE || its->way == WAY_SPLIT || its->way == WAY_CUT || its->way == WAY_CUT_PINNED ||
          its->way == WAY_STORAGE) &&
         its->wish != WISH_EXPRESSION && its->wish != WISH_ARRAY &&
@@ -554,7 +557,7 @@ static void draw_recipe(worker *me, way wanted, size_t most, recipe *its)
         desc->max_host_memory = limit_for(me, desc) + 40000;
 }
 
-/* Whether the manual leaves it open that there is such a plan. What the planner may choose freely always exists. */
+/* Whether the manual allows a refusal of this plan. Plans without forced methods always exist. */
 static int may_be_refused(const recipe *its)
 {
     const ipt_plan_desc *const d = &its->desc;
@@ -563,7 +566,7 @@ static int may_be_refused(const recipe *its)
            its->way == WAY_SPLIT;
 }
 
-/* Counts a refusal, which is a failure where there must be none, or without a sentence. */
+/* Counts a refusal. A refusal of a plan that must exist, or without a message, is a failure. */
 static void is_refused(worker *me, const slot *its, ipt_result result, const char *text)
 {
     ++me->refused[its->recipe.way];
@@ -572,7 +575,8 @@ static void is_refused(worker *me, const slot *its, ipt_result result, const cha
         failure(me, its, *text ? text : "an error without a text");
 }
 
-/* The same for a matrix in host memory. Where the device cannot work at the address, the matrix needs device memory. */
+/* Counts a refusal of a matrix in host memory. If the device cannot work at the address, the matrix needs device
+ * memory. */
 static void is_refused_at(worker *me, const slot *its, ipt_result result, const char *text, const void *data)
 {
     const int elsewhere = its->recipe.desc.max_device_memory && (uintptr_t)data % 16 && strstr(text, "work on data at");
@@ -580,7 +584,7 @@ static void is_refused_at(worker *me, const slot *its, ipt_result result, const 
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* What has to come out */
+/* Expected results */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* The place of an element in a block format, which the factors name from the outermost to the innermost. */
@@ -732,7 +736,7 @@ static void compute(const slot *its, unsigned char *after, const unsigned char *
 static void fill(worker *me, unsigned char *bytes, size_t count)
 {
     size_t i;
-    for (i = 0; i < count; i += sizeof(uint64_t)) { /* the arrays have room for it */
+    for (i = 0; i < count; i += sizeof(uint64_t)) { /* the arrays have room for the batch */
         const uint64_t value = stress_random(&me->dice);
         memcpy(bytes + i, &value, sizeof value);
     }
@@ -771,7 +775,7 @@ static unsigned long long differ(const unsigned char *got, const unsigned char *
     return wrong;
 }
 
-/* In place, bytes at which the source has an element and the result has none may hold anything. */
+/* In place, bytes at which only the source has an element may have any value. */
 static void forgive(const slot *its, const unsigned char *got, unsigned char *wanted, size_t offset)
 {
     size_t matrix, row, at;
@@ -782,15 +786,15 @@ static void forgive(const slot *its, const unsigned char *got, unsigned char *wa
                     wanted[offset + at] = got[offset + at];
 }
 
-/* How often a plan may execute on one matrix: once, if its rows lie otherwise afterwards. */
+/* The number of executions on one matrix: one, if the result's rows have another pitch. */
 static size_t draw_rounds(worker *me, const slot *its)
 {
     const size_t rounds = between(me, 1, ROUNDS);
     return its->recipe.desc.row_pitch || its->recipe.desc.row_pitch_out ? 1 : rounds;
 }
 
-/* Checks every element, and every byte before, between and after the matrices. Padding may hold anything.
- * content: 0 if only the surroundings count. */
+/* Checks every element, and every byte before, between and after the matrices. Padding may have any value. content: 0:
+ * checks the surroundings only. */
 static void verify(worker *me, const slot *its, const unsigned char *got, const unsigned char *wanted, size_t offset,
                    int content)
 {
@@ -825,7 +829,7 @@ static void verify_places(worker *me, const slot *its, size_t shift, size_t apar
     unsigned long long wrong;
     char what[200];
     if (places == 1 && its->matrix != its->room) {
-        for (i = 0; i < its->recipe.desc.batch; ++i) /* padding may hold anything */
+        for (i = 0; i < its->recipe.desc.batch; ++i) /* padding may have any value */
             memcpy(me->expected + shift + i * its->stride + its->matrix,
                    me->work + shift + i * its->stride + its->matrix, its->room - its->matrix);
     }
@@ -847,7 +851,7 @@ static void wait_and_release(cl_event event)
     need(!clWaitForEvents(1, &event) && !soak_clReleaseEvent(event), "clWaitForEvents");
 }
 
-/* Upload, executions on both queues in turn, and download, each waiting for the one before by event alone. */
+/* Upload, executions on both queues in turn, download. Each waits for the previous one by event alone. */
 static void run_buffer(worker *me, slot *its)
 {
     const size_t offset = unit_of(its->recipe.desc.elem_size) * between(me, 0, 40) + (one_in(me, 4) ? 0 : GUARD),
@@ -884,8 +888,8 @@ static void run_buffer(worker *me, slot *its)
     }
 }
 
-/* Several executions of one plan enqueued before any may begin, on both queues in turn, at places of one buffer or in
- * sub-buffers; the same place more than once among them. */
+/* Several executions of one plan, enqueued before any may begin: on both queues in turn, in parts of one buffer or in
+ * sub-buffers. Some parts repeat. */
 static void run_flight(worker *me, slot *its)
 {
     enum { MOST = 4 };
@@ -943,7 +947,7 @@ static void run_flight(worker *me, slot *its)
         verify_places(me, its, shift, apart, places);
 }
 
-/* Filled and checked by the first queue, transposed by the second, several times without the host's help. */
+/* The first queue fills and checks, the second one transposes, several times without the host. */
 static void run_checked(worker *me, slot *its)
 {
     const ipt_plan_desc *const desc = &its->recipe.desc;
@@ -1010,7 +1014,7 @@ static void run_out_of_place(worker *me, slot *its)
     ++me->executions;
     result = ipt_plan_execute_out_of_place(its->plan, at->queues[1], at->buffers[0], offset, at->buffers[1], offset, 0,
                                            NULL, &done);
-    /* Only IPT_OUT_OF_PLACE gets this kernel with the plan. */
+    /* Only IPT_OUT_OF_PLACE builds this kernel with the plan. */
     if (result && !(result == IPT_ERROR_CACHE_MISS && wanted == IPT_CACHE_ONLY))
         failure(me, its, ipt_context_error(NULL));
     if (done)
@@ -1034,7 +1038,8 @@ static int ends_it(size_t done, size_t total, void *user)
     return (*calls_left)-- == 0;
 }
 
-/* A matrix in host memory at any address, in memory that is the host's or ipt's. Some are ended in the middle. */
+/* A matrix in host memory at any address, from malloc or from ipt_host_alloc. Some executions are cancelled in the
+ * middle. */
 static void run_host(worker *me, slot *its)
 {
     const size_t offset = GUARD + between(me, 0, 64), rounds = draw_rounds(me, its),
@@ -1070,9 +1075,9 @@ static void run_host(worker *me, slot *its)
         ipt_host_free(its->place->context, taken);
 }
 
-/* The outcome of an execution by a thread. */
+/* The result of an execution by a thread. */
 typedef struct outcome {
-    size_t calls_left; /* of progress, which then cancels */
+    size_t calls_left; /* the call of progress that cancels */
     ipt_result result;
     char text[512];
 } outcome;
@@ -1109,7 +1114,7 @@ static void run_async(worker *me, slot *its)
         failure(me, its, ipt_context_error(NULL));
         return;
     }
-    clWaitForEvents(1, &event); /* fails where the execution has */
+    clWaitForEvents(1, &event); /* status of the event if the execution has failed */
     need(!clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) &&
              !soak_clReleaseEvent(event),
          "clWaitForEvents");
@@ -1129,9 +1134,9 @@ typedef enum fault {
     FAULT_NONE,
     FAULT_END,         /* ready ends it */
     FAULT_READ,        /* a read fails */
-    FAULT_SHORT_READ,  /* and has read half before */
+    FAULT_SHORT_READ,  /* reads half of the bytes first */
     FAULT_WRITE,       /* a write fails */
-    FAULT_SHORT_WRITE, /* and has written half before */
+    FAULT_SHORT_WRITE, /* writes half of the bytes first */
     FAULT_COUNT
 } fault;
 
@@ -1140,14 +1145,14 @@ typedef struct store {
     const slot *its;
     pthread_mutex_t lock;
     unsigned char *content;
-    unsigned char *memory, *told; /* ipt_storage.memory, and what `ready` has reported of it; NULL: not wanted */
+    unsigned char *memory, *told; /* ipt_storage.memory, and the pieces that `ready` has reported; NULL: not needed */
     size_t memory_bytes, ready;
     fault fault;
     size_t left; /* calls until then */
     int stray, written;
 } store;
 
-/* Counts a call, and says whether it is the one that fails. */
+/* Counts a call, and returns whether it fails. */
 static int store_called(store *store, size_t offset, size_t bytes, int writes)
 {
     const slot *const its = store->its;
@@ -1199,7 +1204,7 @@ static int store_ready(size_t step, size_t steps, const void *content, size_t by
     return ends;
 }
 
-/* A call with a fault, or without. 1 if another one has to follow. */
+/* A call with or without a fault. Returns 1 if another one must follow. */
 static int run_store(worker *me, slot *its, store *where, ipt_storage *storage, unsigned char *untouched)
 {
     const size_t bytes = its->span;
@@ -1224,12 +1229,12 @@ static int run_store(worker *me, slot *its, store *where, ipt_storage *storage, 
         return 0;
     ++me->resumed;
     storage->resume = where->ready;
-    if (where->memory) /* only what `ready` has reported */
+    if (where->memory) /* only the pieces that `ready` has reported */
         memcpy(where->memory, where->told, where->memory_bytes);
     return 1;
 }
 
-/* Through functions. Some executions are stopped or fail, and resume, several times. */
+/* Executions on a storage. Some are stopped or fail, and resume, several times. */
 static void run_storage(worker *me, slot *its)
 {
     const size_t offset = GUARD, total = prepare(me, its, offset, 1), bytes = ipt_plan_storage_memory(its->plan);
@@ -1293,7 +1298,7 @@ static void run(worker *me, slot *its)
                                                      run_host,   run_host,    run_async,  run_host,
                                                      run_host,   run_storage, run_host};
     way how = its->recipe.way;
-    if (how == WAY_CHECKED && its->place->cl != me->checker.context) /* where the checker is not */
+    if (how == WAY_CHECKED && its->place->cl != me->checker.context) /* parts that the checker does not see */
         how = WAY_BUFFER;
     begins(me, its, "executes");
     runs[how](me, its);
@@ -1344,7 +1349,7 @@ static void close_place(place *at)
     }
 }
 
-/* Replaces the slot's plan by a plan of the recipe. */
+/* Replaces the slot's plan by a plan from the recipe. */
 static int make_plan(worker *me, slot *its, const recipe *wanted, place *at)
 {
     const place *const other = at == &me->own ? &me->home : &me->own;

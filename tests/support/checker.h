@@ -17,14 +17,14 @@ typedef struct checker_place {
     size_t offset, bytes; /* of the first matrix, and of the whole buffer */
 } checker_place;
 
-/* The checker moves items of 1, 2, 4 or 8 bytes: as large as divides the element. Their kernels come with indices of 32
+/* The checker moves items of 1, 2, 4 or 8 bytes: as large as divides the element. There are kernels with indices of 32
  * and of 64 bits, because the former are much faster. */
 typedef struct checker {
     cl_context context;
     cl_kernel fill[4][2], check[4][2]; /* made when first needed */
 } checker;
 
-/* Item k of the buffer holds bytes of a hash of k and the seed, so that no two places and no two rounds look alike. */
+/* Item k of the buffer is a hash of k and the seed, so that all places and all rounds differ. */
 static const char *const checker_text =
     "ulong value_of(ulong k) { k *= 0x9e3779b97f4a7c15UL; k ^= k >> 29; k *= 0xbf58476d1ce4e5b9UL; return k ^ k >> 32; "
     "}\n"
@@ -91,7 +91,8 @@ static void checker_make(checker *checker, int log, int wide)
     clReleaseProgram(program);
 }
 
-/* Enqueues the one kernel or the other. check adds to the checker_found of that number in found; fill ignores both. */
+/* Enqueues the kernel that fills or the one that checks. The latter adds to entry `number` of found; the former ignores
+ * both. */
 static void checker_launch(checker *checker, int check, cl_command_queue queue, cl_mem buffer,
                            const checker_place *place, cl_ulong seed, cl_mem found, cl_uint number)
 {

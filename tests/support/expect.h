@@ -5,11 +5,11 @@
 
 #include "ipt.h"
 
-/* Is part in text, with no letter or digit next to it? */
+/* Whether part is in text, without a letter or digit next to it. */
 int test_mentions(const char *text, const char *part);
 
-/* Whether result is the expected one and message has both texts (NULL: not looked for): as whole words, or anywhere.
- * Otherwise prints what they are. */
+/* Whether result is the expected one and message has both texts (NULL: any): as whole words, or anywhere. Otherwise
+ * prints both. */
 int expect_words(ipt_result result, ipt_result expected, const char *message, const char *name, const char *value);
 int expect_parts(ipt_result result, ipt_result expected, const char *message, const char *part, const char *other);
 

@@ -18,10 +18,10 @@ enum { FAKE_ALIVE = 0x600d0b1e, FAKE_DEAD = 0x0ddead00, ARGUMENTS_MOST = 64, WAI
 
 /* The beginning of every object. Objects are never freed, so that the stub detects a use after release. */
 typedef struct fake_object {
-    struct fake_object *next; /* in its row of the table */
+    struct fake_object *next; /* index in its row of the table */
     unsigned alive;
     fake_kind kind;
-    long references; /* of the user's, and of other objects that need it */
+    long references; /* references of the user and of other objects */
     struct fake_object *context;
 } fake_object;
 
@@ -64,7 +64,7 @@ typedef struct fake_event {
     fake_object object;
     cl_int status;
     fake_queue *queue; /* NULL: the user's */
-    int answered;      /* the user's: somebody has set its status, or tried to */
+    int answered;      /* user events: the status was set, or a call tried to */
     cl_ulong time;
 } fake_event;
 
@@ -75,7 +75,7 @@ typedef struct fake_command {
     fake_event *event;
     fake_event *waits[WAITS_MOST];
     cl_uint wait_count;
-    fake_buffer *buffers[ARGUMENTS_MOST]; /* that it writes to */
+    fake_buffer *buffers[ARGUMENTS_MOST]; /* the memory that it writes */
     unsigned buffer_count;
     /* A transfer, or a fill: rows of bytes. */
     unsigned char *to;
@@ -83,14 +83,14 @@ typedef struct fake_command {
     size_t row_bytes, rows, to_pitch, from_pitch, pattern_bytes;
     unsigned char pattern[16];
     const char *call;
-    cl_int ends_with; /* below 0: it fails */
+    cl_int ends_with; /* status below 0: it fails */
 } fake_command;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 /* Guarded by it: */
 static long living[FAKE_KIND_COUNT];
-static fake_object *all[TABLE_ROWS]; /* those that are no longer alive included */
+static fake_object *all[TABLE_ROWS]; /* released ones included */
 static fake_command *pending, **pending_end = &pending;
 static int lazy, failing_all;
 static long calls_left = -1;
@@ -104,7 +104,7 @@ static cl_ulong clock_now = 1000;
 static cl_ulong told_global = (cl_ulong)1 << 34, told_allocation = (cl_ulong)1 << 32;
 
 static const char *const kind_names[] = {"context", "queue", "buffer", "program", "kernel", "event"};
-static int devices[FAKE_DEVICE_COUNT]; /* their addresses are the identifiers */
+static int devices[FAKE_DEVICE_COUNT]; /* their addresses are the handles */
 static int platform;
 
 static void wrong(const char *format, ...)
@@ -140,7 +140,7 @@ static void *make(fake_kind kind, size_t bytes, fake_object *context)
     return made;
 }
 
-/* An object that a call got. */
+/* Checks an object that a call received. */
 static void *check(const void *pointer, fake_kind kind, const char *call)
 {
     fake_object *const object = (fake_object *)pointer;
@@ -178,10 +178,10 @@ static void release(fake_object *object)
         wrong("a user event is released whose status nobody has set"); /* a driver may wait for it for ever */
     if (object->context)
         release(object->context);
-    /* The memory of the object itself stays, a few bytes, to see who uses it still. */
+    /* The object's few bytes of memory stay, to detect a use after release. */
 }
 
-/* A number that depends on all that it is given, in their order. */
+/* Adds bytes to a hash that depends on their order. */
 static void note(const void *bytes, size_t count)
 {
     size_t i;
@@ -199,7 +199,7 @@ static void note_number(size_t number)
     note(&number, sizeof number);
 }
 
-/* Whether this call is to fail. */
+/* Whether this call fails. */
 static int due(const char *name)
 {
     const int now = calls_left == 0;
@@ -225,7 +225,7 @@ static void finish_event(fake_event *event, cl_int status)
     pthread_cond_broadcast(&changed);
 }
 
-/* 1: it may run; 0: not yet; below 0: what it waits for has failed. */
+/* 1: the command may run; 0: not yet; below 0: a wait event has failed. */
 static int may_run(const fake_command *command)
 {
     cl_uint i;
@@ -264,7 +264,7 @@ static void run(fake_command *command, int good)
     finish_event(command->event, !good ? FAKE_WAITED_IN_VAIN : spoils ? command->ends_with : CL_COMPLETE);
 }
 
-/* Runs what may run, until this event has ended, or all of it. */
+/* Runs the commands that may run, until this event has ended; NULL: all of them. */
 static void run_pending(const fake_event *wanted)
 {
     int again = 1;
@@ -326,7 +326,7 @@ static void writes_to(fake_command *command, fake_buffer *buffer)
     command->buffers[command->buffer_count++] = buffer;
 }
 
-/* Enqueues a command that has been filled in. */
+/* Enqueues a complete command. */
 static cl_int enqueue(fake_command *command, cl_bool blocking, cl_event *event)
 {
     cl_int status;
@@ -644,7 +644,7 @@ cl_int fake_clReleaseDevice(cl_device_id id)
 /* Contexts, queues, buffers                                                                                          */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* A context is for all devices; which it was made with is not kept but for questions. */
+/* A context has all devices. Only queries return the device that it was made with. */
 typedef struct fake_context {
     fake_object object;
     cl_device_id ids[FAKE_DEVICE_COUNT];
@@ -673,7 +673,7 @@ cl_context fake_clCreateContext(const cl_context_properties *properties, cl_uint
     return (cl_context)made;
 }
 
-/* Of every kind that can be retained. */
+/* Retains and releases for every kind of object that has them. */
 #define RETAIN(name, type, wanted)                                                                                     \
     cl_int fake_##name(type pointer)                                                                                   \
     {                                                                                                                  \
@@ -932,7 +932,7 @@ cl_int fake_clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes, const 
 /* Commands                                                                                                           */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The buffer that an argument is, alive or not; NULL: it is something else. */
+/* The buffer of an argument, alive or not; NULL: the argument is no buffer. */
 static fake_buffer *buffer_in(const fake_argument *argument)
 {
     fake_object *wanted, *next;
@@ -945,7 +945,8 @@ static fake_buffer *buffer_in(const fake_argument *argument)
     return next && next->kind == FAKE_BUFFER ? (fake_buffer *)next : NULL;
 }
 
-/* A device whose work-groups run together answers kernels that get one buffer in both places: they count what runs. */
+/* Kernels with one buffer as both arguments count the resident work-groups: a device with cooperative work-groups
+ * answers them. */
 static void answer(fake_command *command, const fake_kernel *kernel, size_t items)
 {
     cl_uint words[2] = {0, 0};
@@ -1082,7 +1083,7 @@ cl_int fake_clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool b
     return end(enqueue(command, blocking, event));
 }
 
-/* Rectangles of two dimensions, which begin where the buffer's and the host's origin say. */
+/* Rectangles of two dimensions, at the buffer's and the host's origin. */
 static cl_int rectangle(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t *origin,
                         const size_t *host_origin, const size_t *region, size_t pitch, size_t host_pitch,
                         unsigned char *data, int download, cl_uint count, const cl_event *list, cl_event *event,

@@ -49,36 +49,35 @@ typedef enum fake_kind {
 
 cl_device_id fake_device_id(fake_device device);
 
-/* Commands run when somebody waits for them, and no earlier; else at once. */
+/* Lazy: commands run when a call waits for them. Otherwise they run at once. */
 void fake_be_lazy(int lazy);
 
-/* Runs all that can run, without a call that could fail. */
+/* Runs all commands that can run. Never fails. */
 void fake_run(void);
 
 /* Sets the memory that every device reports from now on, and the largest buffer that it reports and accepts. */
 void fake_tell_memory(cl_ulong global, cl_ulong allocation);
 
-/* The n-th call from now on fails with the error, and all after it if so wanted; n below 0: none does. */
+/* The n-th call from now on fails with the error, and on request all later ones; n below 0: none fails. */
 void fake_fail_call(long n, cl_int error, int all_after);
-const char *fake_failed_call(void); /* the first that has failed since; NULL: none */
+const char *fake_failed_call(void); /* the first call that has failed since; NULL: none */
 
-/* The n-th command that is enqueued from now on ends with the status, below 0, having spoiled what it should have
- * written; what waits for it ends with an error, too. n below 0: none does. */
+/* The n-th command enqueued from now on ends with the status, below 0, and writes garbage. Dependent commands also end
+ * with an error. n below 0: none fails. */
 void fake_fail_command(long n, cl_int status);
-const char *fake_failed_command(void); /* the call that enqueued it, once it has ended; NULL: it has not */
+const char *fake_failed_command(void); /* the call that enqueued the failed command; NULL: it has not ended */
 
-/* An event's status, and how many hold it, by calls that do not fail. */
+/* An event's status and its references. These calls never fail. */
 cl_int fake_status(cl_event event);
 long fake_references(cl_event event);
 
-/* Objects that are alive. */
+/* The number of objects that are not released. */
 long fake_living(void);
 
-/* Commands that have written to a buffer, kernels that got it included. */
+/* The number of commands that have written to a buffer, including kernels with it as argument. */
 long fake_writes(cl_mem buffer);
 
-/* A number for the calls, kernels, sizes and arguments of all commands since fake_record: the same for the same ones.
- */
+/* A hash of the calls, kernels, sizes and arguments of all commands since fake_record. */
 void fake_record(void);
 unsigned long fake_recorded(void);
 

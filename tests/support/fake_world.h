@@ -34,7 +34,7 @@ FAKE_UNUSED static cl_mem fake_make_buffer(cl_context cl, cl_mem_flags flags, si
     return fake_clCreateBuffer(cl, flags, bytes, NULL, &error);
 }
 
-/* cl: NULL for one of its own. cache_dir: "" for none. */
+/* cl: NULL: a new cl_context. cache_dir: "": no cache. */
 FAKE_UNUSED static ipt_result fake_make_context(cl_context cl, fake_device device, const char *cache_dir,
                                                 ipt_context **context)
 {
@@ -45,7 +45,7 @@ FAKE_UNUSED static ipt_result fake_make_context(cl_context cl, fake_device devic
     return ipt_context_create(&desc, context);
 }
 
-/* Storages in memory, which `user` is. */
+/* Functions of storages in memory; `user` is the memory. */
 FAKE_UNUSED static int fake_store_read(void *memory, size_t offset, size_t bytes, void *user)
 {
     memcpy(memory, (unsigned char *)user + offset, bytes);

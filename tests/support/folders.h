@@ -1,4 +1,4 @@
-/* Folders of a test: made below TMPDIR, removed with all that they hold. */
+/* Folders of a test: made below TMPDIR, removed with their content. */
 #ifndef FOLDERS_H_INCLUDED
 #define FOLDERS_H_INCLUDED
 
@@ -7,7 +7,7 @@
 /* Makes a folder for the subject and writes its path; -1 if there is none. */
 int folder_make(char *path, size_t size, const char *subject);
 
-/* Removes a file or a folder, sealed ones too; -1 if something remains. It is no error if there is none. */
+/* Removes a file or a folder, also if it is read-only. Returns -1 if something remains, 0 if there was none. */
 int folder_remove(const char *path);
 
 #endif

@@ -22,7 +22,7 @@ static void list_tests(void)
             printf("%s %s\n", files[i].subject, files[i].tests[j].name);
 }
 
-/* A test runs if it matches a pattern, or there is none but those of tests to leave out. */
+/* A test runs if it matches a pattern, or if all patterns are of tests to leave out. */
 static int is_wanted(const char *name, char **patterns)
 {
     int wanted = 1, left_out = 0;
@@ -36,7 +36,7 @@ static int is_wanted(const char *name, char **patterns)
     return wanted && !left_out;
 }
 
-/* A pattern that no test has is a mistake, and must not look like success. */
+/* A pattern without a test is an error, not a success. */
 static int matches_a_test(const char *pattern)
 {
     for (size_t i = 0; i < TEST_COUNT(files); ++i)

@@ -7,11 +7,11 @@
 
 #include "ipt.h"
 
-/* Begins as METER. The call number fail_at, counted from 1, gets no memory. */
+/* Begins as METER. Call number fail_at, counted from 1, returns no memory. */
 typedef struct meter {
     pthread_mutex_t lock;
-    long calls, fail_at, living; /* living: pieces that were not given back */
-    size_t bytes, most;          /* of living pieces, now and at most */
+    long calls, fail_at, living; /* living: pieces that are not freed */
+    size_t bytes, most;          /* bytes of living pieces, now and at most */
 } meter;
 
 #define METER                                                                                                          \

@@ -8,10 +8,10 @@
 /* The path of the command-line tool: IPT_TOOL in the environment, else the one that make builds. */
 const char *process_tool(void);
 
-/* What a started program finds. */
+/* The environment and streams of a started program. */
 typedef struct process_setup {
     int output, errors; /* descriptors for its standard output and its messages; -1: they are discarded */
-    unsigned closed;    /* bit for each standard stream that is closed */
+    unsigned closed;    /* a bit for each standard stream to close */
     size_t file_bytes;  /* largest file that it may write; 0: no limit */
 } process_setup;
 

@@ -3,8 +3,8 @@
 #define QUIRKS_H_INCLUDED
 
 /* The number of executions of one kernel that may run at once with grids of different sizes. Before 6.0, PoCL counts
- * the users of a loaded kernel by its work-group size alone. Executions whose end it counts for another's grid end the
- * process: "found->ref_count > 0 failed". PoCL 3.1 counts each start twice, so two executions are safe. */
+ * the users of a loaded kernel by its work-group size alone. If it counts an execution's end for another grid, it ends
+ * the process: "found->ref_count > 0 failed". PoCL 3.1 counts each start twice, so two executions are safe. */
 static inline size_t device_grids_at_once(cl_device_id device)
 {
     char version[256] = "";

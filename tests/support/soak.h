@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-/* X(enumerator, name). Held: what has been created or retained and not been released. */
+/* X(enumerator, name). Unreleased objects: created or retained, and not released. */
 #define SOAK_HELD_LIST(X)                                                                                              \
     X(CONTEXTS, "contexts")                                                                                            \
     X(QUEUES, "queues")                                                                                                \
@@ -33,7 +33,7 @@ static const char *const soak_held_names[] = {SOAK_HELD_LIST(SOAK_HELD_NAME)};
 
 static pthread_mutex_t soak_held_lock = PTHREAD_MUTEX_INITIALIZER;
 static long soak_held[SOAK_HELD_COUNT];
-static size_t soak_programs_made, soak_programs_compiled; /* the latter among the former */
+static size_t soak_programs_made, soak_programs_compiled; /* made: compiled or loaded */
 
 static void soak_change(soak_kind kind, long by)
 {
@@ -165,7 +165,7 @@ static void *CL_API_CALL soak_clEnqueueMapBuffer(cl_command_queue queue, cl_mem 
     return mapped;
 }
 
-/* The others make nothing that has to be released. Devices are retained, but only those of a platform, for ever. */
+/* The other functions create no object. Devices are retained, but those of a platform live for ever. */
 #define soak_clGetPlatformIDs clGetPlatformIDs
 #define soak_clGetPlatformInfo clGetPlatformInfo
 #define soak_clGetExtensionFunctionAddressForPlatform clGetExtensionFunctionAddressForPlatform
@@ -254,7 +254,8 @@ typedef enum soak_figure { SOAK_FIGURE_LIST(SOAK_FIGURE_ENUMERATOR) SOAK_FIGURE_
 static void soak_keep_heap_tidy(void)
 {
 #ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 128 << 10); /* set, it no longer grows by itself: large blocks go back at once */
+    mallopt(M_MMAP_THRESHOLD,
+            128 << 10); /* a set threshold no longer grows: large blocks are returned to the system at once */
 #endif
 }
 

@@ -16,7 +16,7 @@
 
 enum {
     STRESS_TIME_LIMIT = 60, /* seconds for an execution; the alarm, for everything in a run, is twice that */
-    STRESS_HANGS = 4,       /* the exit code then */
+    STRESS_HANGS = 4,       /* the exit code after a hang */
     STRESS_MOST_ROUNDS = 8,
     STRESS_JOBS = 3,
     STRESS_LOAD_DEPTH = 4,
@@ -63,19 +63,19 @@ typedef struct stress_job {
     cl_event done;
 } stress_job;
 
-/* Work that has nothing to do with ipt, on a queue of its own, a few commands deep. */
+/* Load without ipt: a queue with a few commands. */
 typedef struct stress_load {
     cl_command_queue queue;
     cl_mem buffer;
-    size_t bytes, local; /* of the buffer; work-items of a work-group */
+    size_t bytes, local; /* words of the buffer; work-items of a work-group */
     cl_kernel churn;
     cl_event events[STRESS_LOAD_DEPTH];
     size_t commands;
 } stress_load;
 
 typedef struct stress {
-    ipt_context *owner, *context; /* the one that made the OpenCL context, and the one that is tested */
-    const char *name;             /* of the limits of the latter */
+    ipt_context *owner, *context; /* the context that made the cl_context, and the tested one */
+    const char *name;             /* index of the tested context's limits */
     cl_command_queue queues[2];
     checker checker;
     stress_load load;
@@ -87,7 +87,7 @@ typedef struct stress {
     double start, shown;
     size_t runs[STRESS_CLASS_COUNT], pairs, executions, refused;
     size_t cooperative, exchanges; /* executions whose work-groups wait for one another; by bands among them */
-    size_t registers;              /* executions that hold columns in registers */
+    size_t registers;              /* executions with columns in registers */
     unsigned long long wrong_items;
     size_t failures; /* runs with wrong items or errors */
     char first_failure[512];
@@ -264,7 +264,7 @@ static void stress_start(stress *s, uint64_t seed)
     int i;
     memset(s, 0, sizeof *s);
     s->start = s->shown = stress_now();
-    s->random = seed ? seed : 1; /* 0: the one state that xorshift never leaves */
+    s->random = seed ? seed : 1; /* not 0, which xorshift never leaves */
     s->rounds = 4;
     s->name = "default context";
     signal(SIGALRM, stress_alarm);
@@ -352,7 +352,7 @@ static void stress_shape(stress *s, stress_class class, size_t bytes, ipt_plan_d
     memset(desc, 0, sizeof *desc);
     desc->elem_size = elem_sizes[stress_between(s, 0, sizeof elem_sizes / sizeof *elem_sizes - 1)];
     desc->batch = stress_between(s, 0, 4) ? 1 : stress_between(s, 2, 5);
-    if (class == STRESS_SMALL_TALL || class == STRESS_SMALL_WIDE) /* 4 to 48 MB of 400 */
+    if (class == STRESS_SMALL_TALL || class == STRESS_SMALL_WIDE) /* 4 to 48 MB if the limit is 400 MB */
         bytes = stress_between(s, bytes / 100, bytes / 100 * 12);
     else
         bytes = stress_between(s, bytes / 4, bytes);
@@ -430,7 +430,7 @@ static int stress_job_begin(stress *s, stress_job *job, const ipt_plan_desc *sha
     return 1;
 }
 
-/* Enqueues all rounds of a job: fill, transpose, check. Nothing waits in between but the commands for each other. */
+/* Enqueues all rounds of a job: fill, transpose, check. Only commands wait, for one another. */
 static void stress_job_enqueue(stress *s, stress_job *job, cl_command_queue queue)
 {
     const size_t bytes = (size_t)job->rounds * sizeof *job->found;
@@ -496,7 +496,7 @@ static void stress_progress(stress *s)
     fflush(stdout);
 }
 
-/* Shapes of all classes in turn, one at a time, until `until` at the latest. */
+/* Runs shapes of all classes in turn, one at a time, no longer than until `until`. */
 static void stress_runs(stress *s, size_t runs, size_t bytes, double until)
 {
     stress_job *const job = &s->jobs[0];

@@ -133,7 +133,7 @@ cl_command_queue test_make_queue(cl_context context, cl_device_id device, cl_com
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Reasons beyond these are printed, and counted as one. */
+/* Further reasons are printed, and counted as one. */
 static struct {
     char reason[200];
     int count;
@@ -368,7 +368,7 @@ void test_job_prepare(test_job *job, cl_context context, const ipt_plan_desc *de
     job->byte_offset = byte_offset;
     job->size = byte_offset + test_span(desc) + TEST_GUARD;
     if (job->capacity < job->size) {
-        /* An eighth more once it grows: large loops should not make a new buffer for every shape. */
+        /* Grows by an eighth more than needed, so that large loops make few buffers. */
         size_t capacity = job->capacity ? job->size + job->size / 8 : job->size;
         cl_int error = CL_SUCCESS;
         test_job_end(job);

@@ -20,7 +20,7 @@
 
 /* Every test_NAME.c exports its tests as test_NAME and their number as test_NAME_count. tests/support/main.c runs them
  * all in this order. */
-#ifdef TEST_SINGLE_FORM /* the library in one file, which is the same text: what uses every part of it */
+#ifdef TEST_SINGLE_FORM /* the library in one file has the same text: only the tests that use every part of it */
 #define TEST_FILE_LIST(X) X(host) X(shapes) X(seeds) X(cut) X(cache)
 #else
 #define TEST_FILE_LIST(X)                                                                                              \
@@ -82,18 +82,18 @@ int test_start(void **state);
 int test_group_setup(void **state);
 int test_group_teardown(void **state);
 
-/* On the default device, shared by all tests. The small context has the same cl_context and device, but only 1024 bytes
- * of local memory, so that panels and whole matrices do not fit. */
+/* The context and queue of the default device, shared by all tests. The small context has the same cl_context and
+ * device, but only 1024 bytes of local memory, so that panels and whole matrices do not fit. */
 extern ipt_context *test_context, *test_small_context;
 
-/* A context desc's max_local_memory by which no work-group has more than that: 0 if the device has no more anyway. */
+/* A max_local_memory for a context desc that limits work-groups to `bytes`; 0 if the device has no more. */
 size_t test_less_local_memory(size_t bytes);
 
-/* A context of the tests' device whose work-groups have no more local memory than that. */
+/* A context of the tests' device whose work-groups have at most `bytes` of local memory. */
 ipt_context *test_make_context(size_t local_memory);
 
-/* The same, of a device that is said to run `resident` work-groups at a time, which give up after `polls` looks; 0: the
- * library's. If more of them wait for one another than run, they do give up. */
+/* A context of a device that reports `resident` work-groups at a time, which stop waiting after `polls` polls (0: the
+ * default). If fewer run at a time than wait for one another, they do stop waiting. */
 ipt_context *test_make_waiting_context(size_t local_memory, size_t resident, size_t polls);
 
 /* Whether the work-groups of the desc's plan wait for one another. */
@@ -105,7 +105,7 @@ extern cl_command_queue test_queue;
 /* NULL where the device has no queues with these properties. */
 cl_command_queue test_make_queue(cl_context context, cl_device_id device, cl_command_queue_properties properties);
 
-/* Random data, the same for the same seed. Not for several threads at once. */
+/* Random data that depends on the seed only. Not thread-safe. */
 uint64_t test_random(void);
 size_t test_random_between(size_t low, size_t high); /* both included */
 void test_fill(void *bytes, size_t count);
@@ -117,8 +117,8 @@ extern const size_t test_element_sizes[TEST_ELEMENT_SIZE_COUNT];
 size_t test_alignment(size_t elem_size);             /* of byte_offset and batch_stride */
 size_t test_elements(const ipt_plan_desc *desc);     /* of one matrix or array */
 size_t test_matrix_bytes(const ipt_plan_desc *desc); /* the same */
-size_t test_stride(const ipt_plan_desc *desc);       /* from one matrix to the next */
-size_t test_span(const ipt_plan_desc *desc);         /* first to last byte of the batch */
+size_t test_stride(const ipt_plan_desc *desc);       /* bytes from one matrix to the next */
+size_t test_span(const ipt_plan_desc *desc);         /* bytes from the first to the last one of the batch */
 void test_reference(unsigned char *output, const unsigned char *input, const ipt_plan_desc *desc);
 void test_print_case(const ipt_plan_desc *desc, size_t byte_offset);
 
@@ -130,7 +130,7 @@ void test_choose_again(char *before);
 /* Guard bytes before and after the batch: a multiple of every alignment. */
 #define TEST_GUARD 256
 
-/* The device's reports: bytes of local memory, work-items of a work-group, OpenCL version (12 is 1.2). */
+/* The device's reports: bytes of local memory, largest work-group, OpenCL version (12 is 1.2). */
 size_t test_local_memory(void);
 size_t test_group_limit(void);
 
@@ -140,7 +140,7 @@ unsigned test_version(void);
  */
 void test_need_buffers(size_t bytes);
 
-/* At most `most` queues or threads that may run a kernel at once. Skips the test where there must not be two. */
+/* Returns how many queues or threads may run a kernel at once, at most `most`. Skips the test if two must not. */
 size_t test_kernels_at_once(size_t most);
 
 /* Skips a test of commands that wait for a user event or for another thread's command: some devices cannot. */
@@ -158,13 +158,13 @@ void test_need_failed_events(void);
 typedef struct test_job {
     ipt_plan_desc desc;
     size_t byte_offset; /* of the batch */
-    size_t size;        /* of the three arrays and at most that of the buffer */
+    size_t size;        /* bytes of the three arrays; the buffer has at most as many */
     size_t capacity;
     cl_mem buffer;
     unsigned char *input, *expected, *result;
 } test_job;
 
-/* Zero the job before the first time; later times reuse its memory. Skips the test where the device reports less memory
+/* Zero the job before its first use. Later uses keep its memory. Skips the test where the device reports less memory
  * than the buffer needs. */
 void test_job_prepare(test_job *job, cl_context context, const ipt_plan_desc *desc, size_t byte_offset);
 int test_job_upload(test_job *job, cl_command_queue queue);
@@ -176,11 +176,11 @@ void test_job_end(test_job *job);
 ipt_plan *test_make_plan(ipt_context *context, const ipt_plan_desc *desc);
 
 /* Runs desc on test_queue at a random place in a buffer, half of the batches with random gaps, and compares every byte,
- * guards and gaps included, with the reference. test_try returns the error where no plan could be made. */
+ * guards and gaps included, with the reference. test_try returns the error if no plan could be made. */
 ipt_result test_try(ipt_context *context, const ipt_plan_desc *desc);
 void test_transposes(ipt_context *context, const ipt_plan_desc *desc);
 
-/* A size as text, for the checks of messages; the text lives until the eighth call after. */
+/* A size as text, for checks of messages. Valid for the next seven calls. */
 const char *test_number(size_t value);
 
 #endif /* TEST_H_INCLUDED */

@@ -207,7 +207,7 @@ static cl_ulong told_least(cl_ulong a, cl_ulong b)
     return a < b ? a : b;
 }
 
-/* Queries of which the true answer is a number that the told one may not exceed. */
+/* Queries whose reported number may not exceed the true one. */
 static cl_int told_limit(cl_device_info name, const void *truth, size_t bytes, void *value, size_t *needed, int *is)
 {
     cl_ulong number = 0;
@@ -231,7 +231,7 @@ static cl_int told_limit(cl_device_info name, const void *truth, size_t bytes, v
     return CL_SUCCESS;
 }
 
-/* As many as there are dimensions. */
+/* One value for each dimension. */
 static cl_int told_answer_items(const void *truth, size_t truth_bytes, size_t bytes, void *value, size_t *needed)
 {
     size_t items[16], i;
@@ -243,7 +243,7 @@ static cl_int told_answer_items(const void *truth, size_t truth_bytes, size_t by
     return told_answer(items, truth_bytes, bytes, value, needed);
 }
 
-/* Answers that do not depend on the truth. */
+/* Answers that do not depend on the true device. */
 static cl_int told_word(cl_device_info name, size_t bytes, void *value, size_t *needed, int *is)
 {
     *is = 1;
@@ -421,7 +421,7 @@ static told_program *told_program_entry(cl_program program)
     return entry;
 }
 
-/* Why the told compiler refuses the program; "": it does not. */
+/* The simulated compiler's reason to refuse the program; "": it accepts. */
 static void told_set_log(cl_program program, const char *log)
 {
     pthread_mutex_lock(&told_lock);
@@ -446,7 +446,7 @@ static void told_append(char **text, const char *more, size_t length)
     **text = 0;
 }
 
-/* The macros of extensions that the told device has not. */
+/* The macros of extensions that the simulated device lacks. */
 static void told_undefine(char **text)
 {
     static const char *const names[] = {
@@ -465,7 +465,7 @@ static void told_undefine(char **text)
     told_append(text, "#line 1\n", 8);
 }
 
-/* A pragma for an extension that the device has not is an error, as with compilers that know no such extension. */
+/* A pragma for an extension that the device lacks is an error, as with compilers without the extension. */
 static void told_refuse_pragmas(char *text)
 {
     static const char pragma[] = "#pragma OPENCL EXTENSION ", refusal[] = "#error not offered here: ";

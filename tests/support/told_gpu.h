@@ -1,12 +1,12 @@
-/* For tests that include the library's text: the device, whatever it is, is reported as a GPU while `told` is set. To
- * be included before that text, which then calls told_clGetDeviceInfo. */
+/* For tests that include the library's text: while `told` is set, the device is reported as a GPU. Include it before
+ * that text, which then calls told_clGetDeviceInfo. */
 #ifndef TOLD_GPU_H_INCLUDED
 #define TOLD_GPU_H_INCLUDED
 
 #include <CL/cl.h>
 #include <string.h>
 
-static int told; /* that it is a GPU */
+static int told; /* 1: report a GPU */
 
 static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t bytes, void *value,
                                                size_t *needed)

@@ -1,5 +1,5 @@
-/* What the tests use of POSIX, for Windows. Included before each of their files. Functions without a counterpart on
- * Windows skip the test and name the reason. */
+/* The functions of POSIX that the tests use, for Windows. Included before each of their files. Functions without a
+ * counterpart on Windows skip the test and name the reason. */
 #ifndef POSIX_H_INCLUDED
 #define POSIX_H_INCLUDED
 

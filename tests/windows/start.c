@@ -15,7 +15,7 @@ const char *process_tool(void)
     return path ? path : "build/windows/ipt.exe";
 }
 
-/* Adds a word as Windows' programs take it from their command line apart. */
+/* Adds a word, quoted as Windows' programs parse their command line. */
 static void add_word(wchar_t *line, const char *word)
 {
     wchar_t wide[LINE];

@@ -1,4 +1,5 @@
-/* Plans for arrays of several axes. One pass is a plan for matrices; several are a plan whose passes are such plans. */
+/* Plans for arrays of several axes. An array of one pass has a plan for matrices. An array of several passes has a plan
+ * that owns one for each pass. */
 
 /* Refuses fields that belong to matrices. */
 static ipt_result ipt__axes_check_fields(const ipt_plan_desc *desc)
@@ -26,7 +27,7 @@ static ipt_result ipt__axes_check_fields(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Checks shape and axes of a desc, and takes the axes of more than one element. places: of all axes. */
+/* Checks shape and axes of a desc, and copies the axes of more than one element to *array. */
 static ipt_result ipt__axes_take(const ipt_plan_desc *desc, ipt__array *array)
 {
     unsigned places[IPT_MAX_RANK], i, j;
@@ -73,7 +74,7 @@ static ipt_result ipt__axes_take(const ipt_plan_desc *desc, ipt__array *array)
 }
 
 #ifndef IPT_NO_HOST_STREAMING
-/* Makes two passes of a double one. */
+/* Splits a double pass into two passes. */
 static void ipt__passes_split(ipt__pass *passes, int *count, int at)
 {
     ipt__pass *const first = &passes[at], *const second = first + 1;
@@ -87,9 +88,8 @@ static void ipt__passes_split(ipt__pass *passes, int *count, int at)
 }
 #endif
 
-/* The desc of one pass over the batch of arrays. A double one converts between formats of blocks. Fields of matrices
- * are those of the pass, without the expression. *repeats: how often a batch with gaps needs it, once for each array.
- */
+/* The desc of one pass over the batch of arrays, without the expression. A double pass converts between block formats.
+ * *repeats: executions of the pass. A batch with gaps needs one for each array. */
 static ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array *array, const ipt__pass *pass,
                                     size_t *repeats)
 {
@@ -109,7 +109,7 @@ static ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array 
         made.to = IPT_FORMAT_CCRB;
     }
     *repeats = 1;
-    if (pass->batch == 1 && made.batch > 1) /* gaps between arrays are gaps between matrices */
+    if (pass->batch == 1 && made.batch > 1) /* one matrix an array: batch_stride is the arrays' own */
         return made;
     made.batch_stride = 0;
     made.batch = pass->batch;
@@ -155,9 +155,9 @@ static void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int pa
     ipt__text_add(out, ", %d %s\n", passes, passes == 1 ? "pass" : "passes");
 }
 
-enum { IPT__PASS_LINE_BYTES = 160 }; /* of the number of a pass and the line of its narrow plan, at most */
+enum { IPT__PASS_LINE_BYTES = 160 }; /* at most, for the number of a pass and the line of its narrow plan */
 
-/* The description's line of a narrow plan. */
+/* Adds the line about a narrow plan to a description. */
 static void ipt__narrow_describe(ipt__text *out, const ipt_plan *plan)
 {
     if (plan->narrow)
@@ -189,7 +189,7 @@ static ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_des
         ipt__text_add(&out, "%d. %s", i + 1, plan->passes[i].plan->description);
         ipt__narrow_describe(&out, plan->passes[i].plan);
     }
-    if (plan->pass_count) /* which the passes share */
+    if (plan->pass_count) /* the passes share the workspace */
         ipt__describe_memory(&out, plan, ipt_plan_workspace(plan));
     result = ipt__plan_keep_description(plan, text);
     ipt__release(allocator, text);
@@ -197,7 +197,7 @@ static ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_des
     return result;
 }
 
-/* Makes a plan for matrices, on the device or in host memory. lent: see ipt__plan_new. */
+/* Makes a plan for matrices on the device or in host memory. lent: see ipt__plan_new. */
 static ipt_result ipt__matrix_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
                                         ipt_plan **plan)
 {
@@ -213,8 +213,8 @@ static ipt_result ipt__matrix_plan_make(ipt_context *context, const ipt_plan_des
 #endif
 }
 
-/* Gives a plan of longer units than `unit` bytes its narrow one, in units of so many, or of more if an element that a
- * pass moves would have 2^32 units or more. */
+/* Makes the narrow plan of a plan whose units exceed `unit` bytes. Its units have `unit` bytes, or more if an element
+ * that a pass moves would have 2^32 units. */
 static ipt_result ipt__plan_add_narrow(ipt_plan *plan, const ipt_plan_desc *desc, size_t unit)
 {
     ipt__workspace *const workspace = plan->workspace;
@@ -250,7 +250,7 @@ static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *
     return ipt__matrix_plan_make(context, desc, lent, plan);
 }
 
-/* Makes the plan of one pass, for several contexts or for the plan's. */
+/* Makes the plan of one pass, for several contexts (split > 0) or for the plan's context. */
 static ipt_result ipt__pass_plan_make(ipt_plan *plan, ipt_context *const *contexts, size_t split,
                                       const ipt_plan_desc *desc, ipt_plan **made)
 {
@@ -273,7 +273,7 @@ static ipt_result ipt__passes_make_copies(ipt_plan *plan, const ipt_plan_desc *d
     return ipt__any_plan_make(plan->context, &its, plan->workspace, &plan->copies);
 }
 
-/* What the plans of an array's passes are made of. split: of contexts; 0: one does it. */
+/* The input of the plans of an array's passes. split: number of contexts; 0: one context does all. */
 typedef struct ipt__passes {
     ipt_context *const *contexts;
     size_t split;
@@ -288,16 +288,16 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
 {
     const ipt_plan_desc *const desc = passes->desc;
     ipt_plan_desc its = ipt__pass_desc(desc, passes->array, &passes->list[at], repeats);
-    its.max_workspace = 0; /* the limit of the plan's workspace holds */
+    its.max_workspace = 0; /* the plan's workspace has a limit already */
     if (at != passes->applies)
         ipt__desc_drop_expression(&its);
     if (its.max_host_memory)
         its.max_host_memory -= ipt__min(IPT__CUT_MARK_BYTES, its.max_host_memory - 1);
-    if (at) /* the later ones work in place */
+    if (at) /* later passes work in place */
         its.flags &= ~IPT_OUT_OF_PLACE;
 #ifndef IPT_NO_HOST_STREAMING
     if (plan->passes_cut && !passes->split &&
-        (desc->max_device_memory || !desc->max_host_memory)) { /* each keeps its device memory */
+        (desc->max_device_memory || !desc->max_host_memory)) { /* the passes' plans divide the device memory */
         its.max_device_memory =
             (desc->max_device_memory ? desc->max_device_memory : ipt__cut_limit(plan) / 4 * 3) / (size_t)passes->count;
         ipt__cut_workspace(plan, its.max_device_memory);
@@ -308,8 +308,8 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
     return its;
 }
 
-/* Fits a pass to gaps between arrays that its units do not divide: by shorter units, or array by array where host
- * memory holds them at any address. Returns the bytes of its units, at most. */
+/* Fits a pass to gaps between arrays that its units do not divide. A pass over host memory runs array by array. Other
+ * passes take shorter units. Returns the limit of a unit in bytes. */
 static size_t ipt__pass_fit_gaps(const ipt_plan *plan, ipt_plan_desc *desc, size_t *repeats)
 {
     const size_t most = ipt__unit_bytes(desc->batch_stride);
@@ -322,7 +322,7 @@ static size_t ipt__pass_fit_gaps(const ipt_plan *plan, ipt_plan_desc *desc, size
     return most;
 }
 
-/* Makes the plans of the passes: what is an ipt__passes. They share the plan's workspace. */
+/* Makes the plans of the passes, which share the plan's workspace. what: an ipt__passes. */
 static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
 {
     const ipt__passes *const passes = (const ipt__passes *)what;
@@ -364,7 +364,7 @@ static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
     if (result)
         return result;
     plan->passes_cut = passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan);
-    for (i = 0; plan->passes_cut && i < passes->count; ++i) /* formats are not cut */
+    for (i = 0; plan->passes_cut && i < passes->count; ++i) /* double passes convert formats, which are not cut */
         if (passes->list[i].inner_rows) {
             ipt__passes_split(passes->list, &passes->count, i);
             passes->applies += passes->applies > i;
@@ -382,7 +382,7 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
 {
     const ipt__pass row = ipt__pass_of_row(passes->array);
     size_t once;
-    ipt_plan_desc whole = ipt__pass_desc(passes->desc, passes->array, &row, &once); /* has its bytes and gaps */
+    ipt_plan_desc whole = ipt__pass_desc(passes->desc, passes->array, &row, &once); /* bytes and gaps of the arrays */
     ipt_result result;
     ipt__desc_drop_expression(&whole);
     result = ipt__plan_new(passes->contexts[0], &whole, NULL, plan);
@@ -400,8 +400,8 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
     return result;
 }
 
-/* Makes a plan for arrays: desc->rank is not 0. split: the contexts that share the work, as ipt__split_check has
- * accepted them; 0: one context does it. */
+/* Makes a plan for arrays: desc->rank is not 0. split: number of contexts that share the work, which ipt__split_check
+ * has accepted; 0: one context does all. */
 static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
                                                 ipt_plan **plan)
 {

@@ -6,28 +6,28 @@
  * most 2 passes, if the elements fit local memory. */
 
 enum {
-    IPT__AXES_FREE = 5,          /* so few axes may be cut anywhere, and have one pass more than the fewest */
-    IPT__DOUBLE_ELEMENT = 16384, /* bytes of a double pass' elements, at most */
+    IPT__AXES_FREE = 5,          /* up to so many axes: cuts anywhere, and one pass more than the fewest */
+    IPT__DOUBLE_ELEMENT = 16384, /* largest element of a double pass in bytes */
     IPT__HUGE_BYTES = 1 << 27
 };
 
 /* A batch of matrices, without gaps. */
 typedef struct ipt__pass {
     size_t batch, rows, cols, elem_size; /* elem_size: bytes */
-    size_t inner_rows, inner_cols;       /* of a double pass: its elements are such matrices; else 0 */
+    size_t inner_rows, inner_cols;       /* sides of a double pass' elements, which are matrices; else 0 */
 } ipt__pass;
 
 /* The axes of more than one element, in their sequence in memory. */
 typedef struct ipt__array {
     int count;
     size_t lengths[IPT_MAX_RANK];
-    unsigned char goal[IPT_MAX_RANK]; /* of each axis: its place in the result */
+    unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
     size_t elem_size, elements;
 } ipt__array;
 
 typedef struct ipt__axes_search {
     const ipt__limits *limits;
-    size_t host_memory; /* of a storage; 0: not in one */
+    size_t host_memory; /* bytes for a storage's matrices; 0: the matrix is in memory */
     int doubles;        /* double passes are possible */
     const ipt__array *array;
     int most; /* passes */
@@ -36,8 +36,8 @@ typedef struct ipt__axes_search {
     double best_cost; /* bytes that a copy would move in the same time */
 } ipt__axes_search;
 
-/* What a pass is like, and the share of the copy's speed that such passes reached: X(name, gpu, cpu, meaning), on an
- * H200 and by PoCL on 2 cores, for arrays of 20 MB to 1.3 GB. */
+/* The kinds of passes, and their speed as a share of a copy's: X(name, gpu, cpu, meaning). See "Passes of arrays" in
+ * notebook.md. */
 #define IPT__PASS_LIST(X)                                                                                              \
     X(SMALL, 0.92, 0.70, "each instance fits local memory")                                                            \
     X(LONG, 0.75, 0.95, "elements of 256 bytes at least")                                                              \
@@ -58,7 +58,7 @@ static const double ipt__pass_shares[2][IPT__PASS_COUNT] = {
 #define IPT__PASS_CPU(name, gpu, cpu, meaning) cpu,
     {IPT__PASS_LIST(IPT__PASS_GPU)}, {IPT__PASS_LIST(IPT__PASS_CPU)}};
 
-/* Whether the local memory of all compute units may hold so many bytes. */
+/* Whether `bytes` may fit the local memory of all compute units together. */
 static int ipt__chip_may_hold(const ipt__limits *limits, size_t bytes)
 {
     const size_t unit =
@@ -90,8 +90,8 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     return bytes / ipt__pass_shares[limits->cpu][ipt__pass_kind_of(limits, pass)];
 }
 
-/* In a storage only its bytes count. Matrices of which some fit memory are read and written once, others twice. Panels
- * need memory for rows of elements: without it, no plan is made. */
+/* The cost of a pass over a storage: the bytes that are read and written. Matrices that fit memory are read and written
+ * once, others twice. Without memory for a panel's rows no plan can be made. */
 static double ipt__pass_cost_stored(size_t host_memory, const ipt__pass *pass)
 {
     const double instance = (double)pass->rows * (double)pass->cols * (double)pass->elem_size;
@@ -102,14 +102,14 @@ static double ipt__pass_cost_stored(size_t host_memory, const ipt__pass *pass)
                                                 : 1000);
 }
 
-/* Whether places `at` - 1 and `at` of a sequence do not follow each other in the result. Both ends count. */
+/* Whether the axes at places `at` - 1 and `at` do not follow each other in the result. Both ends count as axes. */
 static int ipt__axes_break(const unsigned char *order, int count, int at)
 {
     const int before = at ? order[at - 1] : -1, after = at < count ? order[at] : count;
     return before + 1 != after;
 }
 
-/* Breaks of a sequence. A pass joins at most three, a double pass five. */
+/* The number of breaks in a sequence. A pass removes at most three, a double pass five. */
 static int ipt__axes_breaks(const unsigned char *order, int count)
 {
     int at, breaks = 0;
@@ -150,7 +150,7 @@ typedef struct ipt__axes_cuts {
     int begin, middle, end, inner_middle, inner_end;
 } ipt__axes_cuts;
 
-/* The next cuts of an inner exchange. Returns 0 if no cuts are left. */
+/* Advances to the next cuts of an inner exchange. Returns 0 if no cuts are left. */
 static int ipt__axes_next_inner(ipt__axes_cuts *cuts, int count)
 {
     if (cuts->inner_end == count || cuts->inner_middle == cuts->end)
@@ -172,7 +172,7 @@ static ipt__pass ipt__axes_pass(const ipt__axes_search *search, const ipt__axes_
     return pass;
 }
 
-/* Whether a pass joins axes, if only those between breaks may be cut. */
+/* Whether a pass removes a break. Sequences of many axes are cut at breaks only. */
 static int ipt__axes_joins(const ipt__axes_order *order, const ipt__axes_order *next, const ipt__axes_cuts *cuts,
                            int count)
 {
@@ -188,7 +188,7 @@ static int ipt__axes_doubles(const ipt__axes_search *search, const ipt__pass *pa
            2 * ipt__held_units(pass->elem_size, 2) + 16 <= search->limits->local_memory;
 }
 
-/* Finds the cheapest list from a sequence on. */
+/* Searches for the cheapest list of passes that starts with this sequence. */
 static void ipt__axes_search_from(ipt__axes_search *search, const ipt__axes_order *order, int depth, double cost)
 {
     const int count = search->array->count, any = count <= IPT__AXES_FREE, joins = search->doubles ? 5 : 3;
@@ -223,7 +223,7 @@ static void ipt__axes_search_from(ipt__axes_search *search, const ipt__axes_orde
             }
 }
 
-/* Joins axes that stay together. */
+/* Joins axes that are neighbours before and after. */
 static void ipt__axes_join(ipt__array *array)
 {
     int at = 1, i;
@@ -244,9 +244,9 @@ static void ipt__axes_join(ipt__array *array)
     }
 }
 
-/* Returns the number of passes, in their sequence; 0: nothing moves. host_memory: that of a storage, or 0. doubles:
- * double passes are possible. Few axes are not joined first: two passes of axes that stay together can take less time
- * than one of both. */
+/* Writes the cheapest list of passes. Returns their number; 0: nothing moves. host_memory: bytes for a storage's
+ * matrices, or 0. doubles: double passes are possible. Up to IPT__AXES_FREE axes are not joined: two passes over
+ * neighbouring axes can take less time than one over both. */
 static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t host_memory, int doubles,
                                            ipt__array *array, ipt__pass passes[IPT__MOST_PASSES])
 {
@@ -264,7 +264,7 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t hos
     memcpy(order.lengths, array->lengths, sizeof order.lengths);
     for (search.most = 0; search.best_count < 0 && search.most < IPT__MOST_PASSES; ++search.most)
         ipt__axes_search_from(&search, &order, 0, 0);
-    if (search.best_count > 0 && array->count <= IPT__AXES_FREE) /* most is one more now */
+    if (search.best_count > 0 && array->count <= IPT__AXES_FREE) /* with one pass more than the fewest */
         ipt__axes_search_from(&search, &order, 0, 0);
     memcpy(passes, search.best, sizeof search.best);
     return search.best_count;

@@ -1,6 +1,6 @@
 /* Arithmetic. */
 
-/* OpenCL counts bytes in 64 bits even on hosts of 32 bits. */
+/* A device counts bytes in 64 bits, even on a host with 32 bits. */
 static size_t ipt__size_of(cl_ulong bytes)
 {
     return bytes < (size_t)-1 ? (size_t)bytes : (size_t)-1;
@@ -42,8 +42,7 @@ static size_t ipt__unit_bytes(size_t bytes)
 }
 
 /* Multiply-and-shift constants for floor(n / d), exact for n < 2^(bits - 1), with bits 32 or 64. With l = ceil(log2 d),
- * the constants are ceil(2^(bits - 1 + l) / d) and l - 1. d = 1 has none: magic 0 stands for it, and for d = 0, an
- * unused divisor. */
+ * they are ceil(2^(bits - 1 + l) / d) and l - 1. Magic 0 stands for d = 1, and for an unused divisor 0. */
 static void ipt__divider(cl_ulong d, unsigned bits, cl_ulong *magic, cl_uint *shift)
 {
     cl_ulong remainder = 0, quotient = 0;

@@ -90,7 +90,7 @@ static IPT__THREAD_LOCAL char ipt__error_text[4096];
 
 /* The proposal of the last failure. */
 typedef struct ipt__advice {
-    size_t enough; /* a value that would do; 0: none */
+    size_t enough; /* a value that suffices; 0: none */
     size_t limit;  /* the field of ipt_plan_desc, by its offset */
     size_t begin;  /* of the proposal in the text */
 } ipt__advice;
@@ -123,8 +123,8 @@ static IPT__RARE ipt_result ipt__advise(size_t limit, size_t enough)
     return IPT_ERROR_UNSUPPORTED;
 }
 
-/* The errors of OpenCL up to 3.0 and of extensions that ipt may meet. Numbers, because older headers lack some
- * names. */
+/* The errors of OpenCL up to 3.0, and of extensions that drivers have. Numbers, because older headers lack some names.
+ */
 #define IPT__CL_ERROR_LIST(X)                                                                                          \
     X(CL_DEVICE_NOT_FOUND, -1)                                                                                         \
     X(CL_DEVICE_NOT_AVAILABLE, -2)                                                                                     \
@@ -260,8 +260,9 @@ static IPT__RARE ipt_result ipt__fail_null(const char *name)
     return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s is NULL", name);
 }
 
-/* Copies a desc of given_bytes bytes, as the program's header declares it, to one of this library's size. What the
- * program's lacks is zero; what this library's lacks has to be zero. name: of the parameter. */
+/* Copies a desc of given_bytes bytes, as the program's header declares it, to a desc of this library's size. Fields
+ * that the program's header lacks become zero. Fields that this library lacks must be zero. name: the parameter's name.
+ */
 static ipt_result ipt__take_desc(void *taken, size_t taken_bytes, const void *given, size_t given_bytes,
                                  const char *name)
 {

@@ -78,8 +78,7 @@ static ipt__entry_points ipt__cl;
 static IPT_LOCK_TYPE ipt__load_lock = IPT_LOCK_STATIC;
 static int ipt__loaded;
 
-/* Where systems have OpenCL, most usual first. Vendors of Android's devices put it in folders of their own, under names
- * of their own. */
+/* The names of OpenCL's library, the most usual first. Android's vendors have folders and names of their own. */
 static const char *const ipt__libraries[] = {
 #if defined(_WIN32)
     "OpenCL.dll"
@@ -135,7 +134,7 @@ static int ipt__library_find(void *library, const char *name, void *pointer, siz
 #else
     void *const found = dlsym(library, name);
 #endif
-    memcpy(pointer, &found, pointer_bytes); /* C has no cast from a pointer to an object to one to a function */
+    memcpy(pointer, &found, pointer_bytes); /* C cannot cast an object's pointer to a function's pointer */
     return found != NULL;
 }
 

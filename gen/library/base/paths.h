@@ -1,4 +1,4 @@
-/* Names of files and variables of the environment: UTF-8 on every system. */
+/* File names and environment variables: UTF-8 on every system. */
 
 #if defined(_WIN32)
 enum { IPT__WIDE_PATH = 4096 };
@@ -15,7 +15,7 @@ static int ipt__path_narrow(const wchar_t *wide, char *path, size_t capacity)
 }
 #endif
 
-/* Returns a variable of the environment, which may be in `value`, or NULL. A value that is too long is "". */
+/* Returns an environment variable, or NULL. `value` has room for it. A value that is too long becomes "". */
 static const char *ipt__environment(const char *name, char *value, size_t capacity)
 {
 #if defined(_WIN32)

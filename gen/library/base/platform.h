@@ -7,7 +7,7 @@
 #include "ipt_kernels.h"
 
 #if defined(_WIN32)
-/* As little of windows.h as may be, and no macros min and max. The program's own settings stay. */
+/* The least of windows.h, without macros min and max. The program's own settings stay. */
 #ifndef WIN32_LEAN_AND_MEAN
 #define WIN32_LEAN_AND_MEAN
 #define IPT__UNDEFINE_LEAN
@@ -44,7 +44,7 @@ int fsync(int file); /* hidden by strict C */
 #endif
 #endif
 
-/* Whether a process has the rights of the user whose environment it has: not if its file is setuid. */
+/* False in a setuid program: its environment belongs to a user with other rights. */
 #if defined(_WIN32)
 #define IPT__ENVIRONMENT_IS_OWN 1
 #else
@@ -71,7 +71,7 @@ int fsync(int file); /* hidden by strict C */
 #endif
 #endif
 
-/* Threads, for host matrices. */
+/* Threads for host matrices. */
 #ifndef IPT_NO_THREADS
 #if defined(_WIN32)
 typedef HANDLE ipt__thread;
@@ -101,7 +101,7 @@ typedef pthread_t ipt__thread;
 #define IPT__THREAD_LOCAL __thread
 #endif
 
-/* Sizes are printed with C99's %zu. mingw-w64's vsnprintf may be msvcrt's own, which does not know it. */
+/* Messages use C99's %zu. mingw-w64's vsnprintf may be msvcrt's, which lacks it. */
 #if defined(__MINGW32__)
 #define IPT__VSNPRINTF __mingw_vsnprintf
 #else
@@ -117,8 +117,8 @@ typedef pthread_t ipt__thread;
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
-/* For functions of failures, and those that run once for a context, a program, a plan or a host matrix: compilers keep
- * them small. */
+/* For functions that run rarely: on failures, or once for a context, program, plan or host matrix. Compilers make them
+ * small. */
 #define IPT__RARE __attribute__((cold))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: OpenCL 1.2 has no other */

@@ -1,8 +1,8 @@
-/* Creating batch plans, by measurement if wanted. */
+/* Creation of batch plans, with or without measurement. */
 
-enum { IPT__BATCH_RUNS = 3 }; /* of a model: the first one may include the kernel's compilation */
+enum { IPT__BATCH_RUNS = 3 }; /* executions of a model; the first may include the kernel's compilation */
 
-/* What measurements take: the caller's buffers, and copies of what the action changes. */
+/* The data of a measurement: the caller's buffers, and copies of the operands that the action changes. */
 typedef struct ipt__batch_trial {
     ipt_batch *batch;
     const ipt_batch_buffer *buffers;
@@ -10,7 +10,7 @@ typedef struct ipt__batch_trial {
     cl_ulong argument[IPT__BATCH_ARGUMENT_BYTES / 8]; /* zeros */
 } ipt__batch_trial;
 
-/* Copies the operands that are read and written, from the caller's buffers or back, and waits. */
+/* Copies the operands that the action reads and writes from the caller's buffers, or back, and waits. */
 static ipt_result ipt__batch_copy_originals(ipt__batch_trial *trial, int back)
 {
     const ipt_batch *const batch = trial->batch;
@@ -41,7 +41,7 @@ static ipt_result ipt__batch_copy_originals(ipt__batch_trial *trial, int back)
     return finished ? ipt__fail_opencl("clFinish", finished) : IPT_SUCCESS;
 }
 
-/* The time of the batch's choice on the original operands, in nanoseconds of the device's clock; 0: it has none. */
+/* Measures the batch's choice on the original operands. Nanoseconds of the device's clock; 0: unavailable. */
 static IPT__RARE ipt_result ipt__batch_time(ipt__batch_trial *trial, cl_ulong *nanoseconds)
 {
     ipt_batch *const batch = trial->batch;
@@ -91,7 +91,7 @@ static IPT__RARE ipt_result ipt__batch_measure_models(ipt__batch_trial *trial, c
         result = ipt__batch_build(batch, desc);
         result = result ? result : ipt__batch_time(trial, &time);
         ipt__batch_drop(batch);
-        if (result == IPT_ERROR_CACHE_MISS) /* with IPT_CACHE_ONLY the others decide */
+        if (result == IPT_ERROR_CACHE_MISS) /* with IPT_CACHE_ONLY only candidates with cached programs compete */
             result = IPT_SUCCESS;
         if (!result && time && (!least || time < least)) {
             least = time;
@@ -102,7 +102,7 @@ static IPT__RARE ipt_result ipt__batch_measure_models(ipt__batch_trial *trial, c
     return result ? result : ipt__batch_copy_originals(trial, 1);
 }
 
-/* The same, with the checks of IPT_MEASURE. */
+/* Checks the buffers of IPT_MEASURE, and selects the fastest candidate. */
 static IPT__RARE ipt_result ipt__batch_select_fastest(ipt_batch *batch, const ipt_batch_desc *desc)
 {
     ipt__batch_trial trial;
@@ -124,7 +124,7 @@ static IPT__RARE ipt_result ipt__batch_select_fastest(ipt_batch *batch, const ip
     return result;
 }
 
-/* Follows wisdom if there is any, and otherwise IPT_MEASURE. */
+/* Follows wisdom if the context has any, otherwise IPT_MEASURE. */
 static IPT__RARE ipt_result ipt__batch_select_known(ipt_batch *batch, const ipt_batch_desc *desc)
 {
     const int measures = (desc->flags & IPT_MEASURE) != 0;
@@ -181,7 +181,7 @@ IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *contex
     return IPT_SUCCESS;
 }
 
-/* The function itself, behind the macro of its name. */
+/* The function whose name is a macro in the interface. */
 IPT_API ipt_result(ipt_batch_create)(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch)
 {
     return ipt_batch_create_sized(sizeof *desc, context, desc, batch);

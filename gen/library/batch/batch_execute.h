@@ -1,6 +1,6 @@
 /* Executions of batch plans. */
 
-/* The buffer of an operand, as checks take it. */
+/* An operand's buffer in the form that ipt__check_buffers takes. */
 static ipt__operand ipt__batch_buffer_of(const ipt__batch_operand *operand, const ipt_batch_buffer *buffer)
 {
     ipt__operand checked;
@@ -40,7 +40,7 @@ static ipt_result ipt__batch_check_buffers(const ipt_batch *batch, const ipt_bat
     return IPT_SUCCESS;
 }
 
-/* One kernel: elements [first, first + count) of the batch, which begin where the buffers begin. */
+/* One kernel over elements [first, first + count) of the batch. Element `first` is the first in the buffers. */
 typedef struct ipt__batch_launch {
     size_t first, count;
     const ipt_batch_buffer *buffers;
@@ -48,7 +48,7 @@ typedef struct ipt__batch_launch {
     const void *argument;
 } ipt__batch_launch;
 
-/* Sets the kernel's arguments. The lock is held. */
+/* Sets the kernel's arguments. The caller has locked the batch. */
 static cl_int ipt__batch_set(ipt_batch *batch, const ipt__batch_launch *launch)
 {
     ipt__elements_arguments arguments;
@@ -89,11 +89,11 @@ static ipt_result ipt__batch_enqueue(ipt_batch *batch, cl_command_queue queue, c
     IPT_LOCK_RELEASE(&batch->lock);
     if (error)
         return ipt__fail_opencl("clEnqueueNDRangeKernel", error);
-    ipt__cl.clFlush(queue); /* a later failure is the event's */
+    ipt__cl.clFlush(queue); /* the event reports a later failure */
     return IPT_SUCCESS;
 }
 
-/* Fails unless the plan can run with the argument. */
+/* Fails unless the plan can execute with this argument. */
 static ipt_result ipt__batch_check_run(const ipt_batch *batch, const void *argument)
 {
     const size_t groups = ipt__ceil_divide(batch->problem.count, batch->choice.group_size / batch->choice.lanes);

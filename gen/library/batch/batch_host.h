@@ -8,8 +8,8 @@ enum { IPT__BATCH_SLOTS = 3 };
 typedef struct ipt__batch_slot {
     cl_command_queue queue;
     ipt_batch_buffer buffers[IPT_MAX_OPERANDS];
-    cl_event done; /* of the chunk in flight, NULL: none */
-    size_t bytes;  /* that it transfers */
+    cl_event done; /* event of the chunk in flight; NULL: none */
+    size_t bytes;  /* bytes that the chunk transfers */
 } ipt__batch_slot;
 
 typedef struct ipt__batch_run {
@@ -23,7 +23,7 @@ typedef struct ipt__batch_run {
     int cancelled, written;
 } ipt__batch_run;
 
-/* Elements whose number every chunk but the last is a multiple of: blocks are not cut. */
+/* Every chunk but the last has a multiple of this number of elements, so that no block is cut. */
 static size_t ipt__batch_step(const ipt__batch_problem *problem)
 {
     size_t i, step = 1;
@@ -37,13 +37,13 @@ static size_t ipt__batch_step(const ipt__batch_problem *problem)
     return step;
 }
 
-/* Bytes of an operand for `count` elements on the device, where it has no gaps. */
+/* Bytes of `count` elements of an operand on the device, where elements have no gaps. */
 static size_t ipt__batch_chunk_bytes(const ipt__batch_operand *operand, size_t count)
 {
     return operand->components * operand->type_bytes * ipt__round_up(count, ipt__max(1, operand->given.width));
 }
 
-/* The same for all operands, each on a boundary that suits vectors. */
+/* Bytes of `count` elements of all operands. Each operand begins on a boundary for vectors. */
 static size_t ipt__batch_slot_bytes(const ipt__batch_problem *problem, size_t count)
 {
     size_t i, bytes = 0;
@@ -77,14 +77,15 @@ static ipt__area ipt__batch_area(const ipt__batch_operand *operand, size_t first
     return area;
 }
 
-/* Whether a chunk's operand goes up: one that is only written, too, if bytes between its elements come down again. */
+/* Whether a chunk's operand is uploaded. An operand that is only written is uploaded if the download includes bytes
+ * between its elements. */
 static int ipt__batch_goes_up(const ipt__batch_operand *operand, size_t count)
 {
     return (operand->given.access & IPT_READ) ||
            (operand->given.layout == IPT_LAYOUT_BLOCKS && count % operand->given.width);
 }
 
-/* Enqueues the transfers of one operand of a chunk. Adds their bytes to the slot's. */
+/* Enqueues the transfers of one operand of a chunk, and adds their bytes to slot->bytes. */
 static ipt_result ipt__batch_transfer(ipt__batch_run *run, ipt__batch_slot *slot, size_t i, const ipt__area *area,
                                       int download)
 {
@@ -144,7 +145,7 @@ static ipt_result ipt__batch_enqueue_chunk(ipt__batch_run *run, ipt__batch_slot 
     return result;
 }
 
-/* Waits for a slot's chunk, and reports it. */
+/* Waits for a slot's chunk, and reports the progress. */
 static ipt_result ipt__batch_wait(ipt__batch_run *run, ipt__batch_slot *slot)
 {
     ipt_result result;
@@ -174,7 +175,7 @@ static void ipt__batch_close(ipt__batch_run *run)
     memset(run->ring, 0, sizeof run->ring);
 }
 
-/* Makes the slots for run->chunk elements. *refused: bytes that were out of memory. */
+/* Makes the slots for run->chunk elements. *refused: bytes that could not be allocated; 0: none. */
 static IPT__RARE ipt_result ipt__batch_open(ipt__batch_run *run, size_t *refused)
 {
     const ipt_context *const context = run->batch->context;
@@ -202,7 +203,7 @@ static IPT__RARE ipt_result ipt__batch_open(ipt__batch_run *run, size_t *refused
     return IPT_SUCCESS;
 }
 
-/* Bytes of device memory that the slots may take. */
+/* The limit of the slots' device memory in bytes. */
 static size_t ipt__batch_limit(const ipt_batch *batch)
 {
     cl_ulong bytes = 0;
@@ -213,7 +214,7 @@ static size_t ipt__batch_limit(const ipt_batch *batch)
     return ipt__min((size_t)IPT__BATCH_SLOTS * IPT__CUT_CHUNK_BYTES, ipt__size_of(bytes) / 4 * 3);
 }
 
-/* Chooses chunks, and makes the slots; smaller ones where memory is refused. */
+/* Chooses the size of chunks, and makes the slots. Halves the chunks while memory cannot be allocated. */
 static IPT__RARE ipt_result ipt__batch_open_smaller(ipt__batch_run *run)
 {
     const ipt__batch_problem *const problem = &run->batch->problem;
@@ -230,8 +231,8 @@ static IPT__RARE ipt_result ipt__batch_open_smaller(ipt__batch_run *run)
     run->chunk = ipt__min(run->chunk, ipt__round_up(problem->count, step));
     while (IPT__BATCH_SLOTS * ipt__batch_slot_bytes(problem, ipt__min(run->chunk, problem->count)) > limit &&
            run->chunk > step)
-        run->chunk -= step;                            /* boundaries take a little */
-    run->chunk = ipt__min(run->chunk, problem->count); /* the only one ends where it likes */
+        run->chunk -= step;                            /* the boundaries of operands take some bytes */
+    run->chunk = ipt__min(run->chunk, problem->count); /* a single chunk need not be a multiple of step */
     for (;;) {
         const ipt_result result = ipt__batch_open(run, &refused);
         if (result != IPT_ERROR_OUT_OF_MEMORY || !refused || run->chunk <= step)
@@ -242,7 +243,7 @@ static IPT__RARE ipt_result ipt__batch_open_smaller(ipt__batch_run *run)
     }
 }
 
-/* Bytes that cross the bus. */
+/* Bytes of the whole batch that cross the bus. */
 static size_t ipt__batch_total(const ipt__batch_run *run)
 {
     const ipt__batch_problem *const problem = &run->batch->problem;
@@ -258,7 +259,7 @@ static size_t ipt__batch_total(const ipt__batch_run *run)
     return total;
 }
 
-/* Runs all chunks. After a failure, those in flight end first. */
+/* Runs all chunks. After a failure, waits for the chunks in flight. */
 static ipt_result ipt__batch_stream(ipt__batch_run *run)
 {
     const ipt__batch_problem *const problem = &run->batch->problem;
@@ -273,7 +274,7 @@ static ipt_result ipt__batch_stream(ipt__batch_run *run)
     for (s = 0; s < run->slot_count; ++s, ++turn) {
         ipt__batch_slot *const slot = &run->ring[turn % run->slot_count];
         if (result)
-            ipt__cl.clFinish(slot->queue); /* what was enqueued before a failure may not outlive the memory */
+            ipt__cl.clFinish(slot->queue); /* commands in flight must not use the caller's memory after the return */
         its = ipt__batch_wait(run, slot);
         result = result ? result : its;
     }
@@ -326,7 +327,7 @@ IPT_API ipt_result ipt_batch_execute_host_sized(size_t options_bytes, ipt_batch 
 #endif
 }
 
-/* The function itself, behind the macro of its name. */
+/* The function whose name is a macro in the interface. */
 IPT_API ipt_result(ipt_batch_execute_host)(ipt_batch *batch, void *const *memory, const void *argument,
                                            const ipt_host_options *options)
 {

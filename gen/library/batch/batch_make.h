@@ -1,6 +1,6 @@
-/* Parts of batch plans: checking the desc, choosing a model, building its program, describing, destroying. */
+/* Batch plans: checks of the desc, choice of a model, its program, description, destruction. */
 
-enum { IPT__BATCH_ARGUMENT_BYTES = 32 }; /* of the kernel's words for `a` */
+enum { IPT__BATCH_ARGUMENT_BYTES = 32 }; /* bytes of the kernel's words for `a` */
 
 struct ipt_batch {
     ipt_context *context;
@@ -109,8 +109,8 @@ static IPT__RARE ipt_result ipt__batch_take_operand(const ipt_context *context, 
     return IPT_SUCCESS;
 }
 
-/* Fails unless a ready action's operand is there as the action needs it. spec: its place in IPT_ACTION_LIST's notation.
- * lengths: of the letters so far. */
+/* Fails unless the desc has a ready action's operand with the shape and access that the action needs. spec: the operand
+ * in the notation of IPT_ACTION_LIST. lengths: the lengths of the letters so far. */
 static IPT__RARE ipt_result ipt__batch_match(const ipt__batch_problem *problem, const ipt_batch_desc *desc,
                                              const char *spec, size_t lengths[26])
 {
@@ -161,7 +161,7 @@ static int ipt__spec_has(const char *spec, const char *name)
     return *spec != 0;
 }
 
-/* Fails unless the operands and the argument are those of the ready action. */
+/* Fails unless the operands and the argument match the ready action. */
 static IPT__RARE ipt_result ipt__batch_check_ready(ipt__batch_problem *problem, const ipt_batch_desc *desc)
 {
     static const char *const types[][2] = {
@@ -195,7 +195,7 @@ static IPT__RARE ipt_result ipt__batch_check_ready(ipt__batch_problem *problem, 
     return result;
 }
 
-/* How often a word is in a text; NULL has none. */
+/* Counts a word in a text; NULL has none. */
 static int ipt__count_word(const char *text, const char *word)
 {
     int count = 0;
@@ -204,7 +204,7 @@ static int ipt__count_word(const char *text, const char *word)
     return count;
 }
 
-/* Notes what the cost model needs to know of an action of the caller's. */
+/* Counts what the cost model needs of the caller's action: loops, barriers, sums. */
 static IPT__RARE void ipt__batch_read_action(ipt__batch_problem *problem, const ipt_batch_desc *desc)
 {
     const char *const texts[2] = {desc->action, desc->functions};
@@ -234,7 +234,7 @@ static IPT__RARE ipt_result ipt__fail_options(const ipt_batch_desc *desc)
                      ipt_action_string(desc->ready), text.length ? list : " none");
 }
 
-/* Fails for a text that would change the program around it, or has types that the device lacks. */
+/* Fails for a text that would change the program around it, or that uses types that the device lacks. */
 static IPT__RARE ipt_result ipt__batch_check_text(const ipt_context *context, const char *name, const char *text)
 {
     const char *const escapes = text ? ipt__text_escapes(text, 0) : NULL;
@@ -288,7 +288,7 @@ static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const i
     return result ? result : ipt__batch_check_text(context, "action", desc->action);
 }
 
-/* Copies names and types, which the operands then point to. */
+/* Copies the operands' names and types. */
 static IPT__RARE ipt_result ipt__batch_copy_names(ipt_batch *batch)
 {
     size_t i, bytes = 0;
@@ -348,14 +348,14 @@ static IPT__RARE ipt_result ipt__batch_take(ipt_batch *batch, const ipt_batch_de
     return ipt__batch_copy_names(batch);
 }
 
-/* Sets a choice that the device can run, and where the operands then lie. */
+/* Sets a choice that the device can run, and the operands' places in local memory. */
 static void ipt__batch_set_choice(ipt_batch *batch, const ipt__batch_choice *choice)
 {
     batch->choice = *choice;
     ipt__batch_place(&batch->problem, &batch->choice);
 }
 
-/* Fails unless the device can run a model that the desc allows. */
+/* Chooses a model. Fails if the device can run none that the desc allows. */
 static IPT__RARE ipt_result ipt__batch_select(ipt_batch *batch, const ipt_batch_desc *desc)
 {
     char why[160] = "";

@@ -2,7 +2,7 @@
 
 #ifndef IPT_NO_WISDOM
 
-/* The key of a batch's wisdom. The hash is of all that the program's text depends on, but for the choice. */
+/* The key of a batch's wisdom: a hash of all inputs of the program's text except the choice. */
 static IPT__RARE ipt_result ipt__batch_wisdom_of(const ipt_batch *batch, const ipt_batch_desc *desc,
                                                  ipt__wisdom *wisdom)
 {

@@ -1,4 +1,4 @@
-/* What the library knows of each ready action, beside IPT_ACTION_LIST: one row for each. */
+/* The ready actions: one row each, with what IPT_ACTION_LIST lacks. */
 
 enum {
 #define IPT__ACTION_TEXT_INDEX(name) IPT__ACTION_TEXT_##name,
@@ -9,7 +9,7 @@ static const ipt__part ipt__action_texts[] = {
 #define IPT__ACTION_TEXT_ROW(name) {#name ".cl", IPT__HASH_##name IPT__TEXT(ipt__text_##name)},
     IPT_ACTION_TEXT_LIST(IPT__ACTION_TEXT_ROW)};
 
-/* Turns take longer where their indices come from pivots; an inverse is computed in place, with turns of its own. */
+/* The cost of an action's turns. Indices from pivots make them slower. The inverse in place has turns of its own. */
 typedef enum ipt__batch_kind {
     IPT__TURNS_PLAIN,
     IPT__TURNS_PIVOTED,
@@ -33,7 +33,7 @@ typedef enum ipt__batch_kind {
     X(GESV, getrf, getrs, 0, 0, 1, PIVOTED)                                                                            \
     X(GETRI, getri, none, 0, 0, 0, INVERSE)
 
-/* A missing row, or one at another place, does not compile. */
+/* A missing or misplaced row does not compile. */
 enum {
 #define IPT__READY_INDEX(action, first, second, options, scaled, solves, turns) IPT__READY_##action,
     IPT__READY_LIST(IPT__READY_INDEX) IPT__READY_COUNT
@@ -45,7 +45,7 @@ typedef char ipt__ready_has_all_actions[(int)IPT__READY_COUNT == (int)IPT__ACTIO
 
 typedef struct ipt__ready {
     int texts[2];     /* in ipt__action_texts */
-    unsigned options; /* that it takes */
+    unsigned options; /* options that the action accepts */
     int scaled;       /* takes alpha and beta as argument */
     int solves;       /* substitutes with the result of a decomposition */
     ipt__batch_kind turns;

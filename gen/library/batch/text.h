@@ -15,7 +15,7 @@ static const char *ipt__action_operands(ipt_action action)
     return lists[action];
 }
 
-/* Adds the operands' definitions, and the hash of the action: they are part of the program's key. */
+/* Adds the operands' definitions and the action's hash, which are part of the program's key. */
 static IPT__RARE void ipt__batch_print_operands(ipt__text *out, const ipt__batch_problem *problem,
                                                 const ipt_batch_desc *desc, const char *hash)
 {
@@ -60,7 +60,7 @@ static IPT__RARE void ipt__batch_print_operands(ipt__text *out, const ipt__batch
     ipt__text_add(out, "\n");
 }
 
-/* Adds where the choice has the operands in local memory. */
+/* Adds the operands' offsets and pitches in local memory. */
 static IPT__RARE void ipt__batch_print_places(ipt__text *out, const ipt__batch_problem *problem)
 {
     size_t i;
@@ -71,7 +71,7 @@ static IPT__RARE void ipt__batch_print_places(ipt__text *out, const ipt__batch_p
     }
 }
 
-/* Adds what a ready action consists of: the texts, or without them their hashes. */
+/* Adds the texts of a ready action. Builds without texts add their hashes. */
 static IPT__RARE void ipt__batch_print_ready(ipt__text *out, ipt_action action, int body)
 {
     static const int algebra[2] = {IPT__ACTION_TEXT_algebra, IPT__ACTION_TEXT_none};
@@ -113,7 +113,7 @@ static IPT__RARE void ipt__batch_print_action(ipt__text *out, const ipt__batch_p
         ipt__text_add(out, "#undef %s\n", problem->operands[i].given.name);
 }
 
-/* The hash of an action: of its text. A ready one has its texts' hashes instead, which builds without texts have, too.
+/* Hashes an action's text. For a ready action it hashes the hashes of its texts, which builds without texts have, too.
  */
 static IPT__RARE void ipt__batch_hash(const char *action, size_t length, const ipt_batch_desc *desc, char hash[33])
 {
@@ -129,7 +129,7 @@ static IPT__RARE void ipt__batch_hash(const char *action, size_t length, const i
     ipt__hash_text(hashes, strlen(hashes), hash, 32);
 }
 
-/* What the texts of a batch plan consist of: see ipt__batch_print. */
+/* The texts of a batch plan: see ipt__batch_print. */
 enum { IPT__BATCH_ACTION, IPT__BATCH_OPERANDS, IPT__BATCH_KEY };
 
 static IPT__RARE void ipt__batch_print(ipt__text *out, const ipt__batch_problem *problem, const ipt_batch_desc *desc,
@@ -173,7 +173,7 @@ static IPT__RARE ipt_result ipt__batch_texts(const ipt_allocator *allocator, con
 }
 
 #ifndef IPT_NO_WISDOM
-/* The text that the choice depends on beside the number of elements, which the caller releases. Returns NULL if out of
+/* Makes the text of all inputs of the choice but the number of elements. The caller releases it. Returns NULL if out of
  * memory. */
 static IPT__RARE char *ipt__batch_key_text(const ipt_allocator *allocator, const ipt__batch_problem *problem,
                                            const ipt_batch_desc *desc)

@@ -3,7 +3,7 @@
 /* A program, built unless the context has no device. Its context owns it. */
 typedef struct ipt__program {
     struct ipt__program *next;
-    size_t references; /* held by plans; ipt_context_trim releases programs without any */
+    size_t references; /* number of plans that use it; ipt_context_trim releases programs without any */
     ipt__kernel_id id;
     ipt__params params;
     cl_program program;
@@ -49,16 +49,16 @@ enum {
 };
 
 struct ipt_context {
-    IPT_LOCK_TYPE build_lock; /* held while a program is made, so that no two plans build the same; taken before lock */
+    IPT_LOCK_TYPE build_lock; /* locked while a program is built, so that no two plans build it; before lock */
     IPT_LOCK_TYPE lock;       /* guards references, programs, wisdom and pinned memory */
-    size_t references;        /* the caller's, and one per plan */
+    size_t references;        /* of the caller, and one per plan */
     ipt__program *programs;
     ipt__wisdom *wisdom;
     ipt__pinned *pinned;
     cl_context context; /* NULL: a context for planning only */
     cl_device_id device;
     cl_command_queue queue;   /* in-order; writes workspaces first, times plans, serves host matrices */
-    IPT_LOCK_TYPE queue_lock; /* held while a plan in the making waits for its commands in queue; taken last */
+    IPT_LOCK_TYPE queue_lock; /* locked while a new plan waits for its commands in queue; after all other locks */
     ipt__limits limits;
     ipt_allocator allocator;
     ipt_logger logger;
@@ -67,7 +67,7 @@ struct ipt_context {
     size_t allocation;   /* largest buffer in bytes that the device promises to accept; 0: unknown. Some accept more */
     int finishes_late;   /* the device finishes compiling a program at its first launch */
     int forgets_failure; /* commands start although a failed event has ended a command that they wait for */
-    int mixes_grids;     /* a kernel that runs twice at once with grids of different sizes ends the process */
+    int mixes_grids;     /* two executions of a kernel at once, with grids of different sizes, end the process */
     int takes_bitcode;   /* the device accepts LLVM bitcode for spir64 */
     int has_half;        /* the compiler supports half; 1 without a device */
     int has_double;
@@ -78,9 +78,10 @@ struct ipt_context {
     size_t binary_count;
     char *cache_dir; /* NULL: no disk cache */
     size_t cache_limit;
-    IPT_LOCK_TYPE probe_lock; /* held while a kernel class runs for measurement: two at once would count wrong */
+    IPT_LOCK_TYPE probe_lock; /* locked during a measurement: two at once would count wrong */
     ipt__findings found;      /* guarded by probe_lock */
-    int chunk_is_guess;       /* found.chunk_bytes comes from a failed launch: not for other contexts. probe_lock */
+    int chunk_is_guess; /* found.chunk_bytes comes from a failed launch, so the cache does not store it. Guarded by
+                           probe_lock */
     IPT_LOCK_TYPE cooperative_lock; /* guards cooperative_last */
     cl_event cooperative_last;      /* of the last cooperative launch, on which the next one waits */
 };
@@ -100,7 +101,7 @@ static void ipt__default_free(void *pointer, void *user)
 /* Returns zeroed memory, or NULL with the error text set. */
 static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
 {
-    /* The system's zero pages take memory only where they are written: calloc, not memset. */
+    /* calloc: the system's zero pages take memory only once they are written. */
     const int own = allocator->alloc == ipt__default_alloc;
     void *const memory = own ? calloc(1, bytes) : allocator->alloc(bytes, allocator->user);
     if (memory && !own)
@@ -255,7 +256,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     }
     limits->held_vectors = ipt__held_vectors(limits);
     ipt__read_model(device, extensions, major * 10 + minor, limits);
-    if (pocl && limits->sub_group >= 2) /* PoCL makes them of work-groups; 5.0 and 6.0 computed wrong results */
+    if (pocl && limits->sub_group >= 2) /* PoCL emulates sub-groups by work-groups, with wrong results (5.0, 6.0) */
         limits->sub_group = 0;
     limits->compute_units = ipt__max(units, 1);
     limits->largest_group = ipt__max(group, 1);
@@ -269,7 +270,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     if (limits->local_memory < 1024)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has %zu bytes of local memory: 1024 are needed",
                          (size_t)local);
-    /* The limits of a profile. More is of no use. */
+    /* The limits of a profile, which larger values do not change. */
     limits->local_memory = ipt__min(limits->local_memory, (size_t)1 << 30);
     limits->largest_group = ipt__min(limits->largest_group, (size_t)1 << 20);
     limits->compute_units = ipt__min(limits->compute_units, (size_t)1 << 20);

@@ -90,7 +90,7 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
     if (!desc->cache_dir && wanted && !strcmp(wanted, "none"))
         wanted = ""; /* Windows has no empty variables */
     if (!desc->cache_dir && !IPT__ENVIRONMENT_IS_OWN)
-        wanted = ""; /* setuid: the environment belongs to another user than the files */
+        wanted = ""; /* setuid: the environment is another user's */
     if (!wanted) {
         ipt__folder_default(folder, sizeof folder);
         wanted = folder;

@@ -4,30 +4,29 @@ enum {
     IPT__CACHE_LIMIT = 1 << 28, /* bytes */
     IPT__WAIT_POLLS = 1 << 20,  /* about a second */
     IPT__PROBE_POLLS = 1 << 12, /* some milliseconds */
-    IPT__COUNTS = 4,            /* counts of resident work-groups, while the result looks too low */
-    IPT__FINISH_BYTES = 65536,  /* of the buffer of launches without work */
+    IPT__COUNTS = 4,            /* attempts to count resident work-groups, while the result looks too low */
+    IPT__FINISH_BYTES = 65536,  /* buffer of launches without work */
     IPT__NO_CHUNKS = 1,         /* value of chunk_bytes: no chunk works */
-    IPT__CONTROL_WORDS = 4,     /* before the counters; as in panel.cl */
+    IPT__CONTROL_WORDS = 4,     /* words before the counters, as in panel.cl */
     /* Local memory of a panel's chunk. On a large GPU two large chunks and the kernel's other needs fit a compute unit,
-     * in work-groups of 512. (Three of 73728 bytes with 256 were 2 % slower.) Other devices use at most the smaller
-     * size. */
+     * in work-groups of 512. Other devices use at most the smaller size. See "Chunks" in notebook.md. */
     IPT__CHUNK_BYTES_LARGE = 110592,
     IPT__CHUNK_GROUP_LARGE = 512,
     IPT__CHUNK_BYTES = 32768,
     /* NVIDIA's compute units have as many bytes of registers as of local memory. With two work-groups of 256, a
-     * work-item has 128 registers, and holds vectors of 4. */
+     * work-item has 128 registers. So it can store vectors of a panel in registers. */
     IPT__HELD_VECTORS = 18,
     IPT__HELD_GROUPS = 2,
-    /* The same for the band exchange on NVIDIA's GPUs: five small chunks, of which some move while others wait. (Two of
-     * 110592 bytes took 2 to 6 % longer on an H200.) */
+    /* Local memory of a chunk of the band exchange on NVIDIA's GPUs. Five small chunks fit a compute unit: some move
+     * while others wait. See "Chunks" in notebook.md. */
     IPT__BAND_CHUNK_BYTES = 44032,
     IPT__BAND_CHUNK_BYTES_LARGE = 73728, /* where a compute unit has fewer than IPT__BAND_GROUPS work-groups */
-    IPT__WAVES_COLUMNS = 32,             /* a tile's, of which stripes and pieces are made */
+    IPT__WAVES_COLUMNS = 32,             /* columns of a tile, of which stripes and pieces are made */
     IPT__BAND_GROUPS = 4,                /* work-groups of a compute unit, as of resident_others */
-    IPT__SWAP_SHORT_BYTES = 3 << 20,     /* largest square of units below a word that swaps tiles */
-    IPT__SWAP_BYTES = 163840,            /* the same for two tiles */
-    IPT__SWAP_SIDE_LEAST = 40,           /* of tiles that turn, where larger ones do not fit */
-    IPT__SWAP_SIDE_TURNED = 48,          /* the same where larger ones are too few */
+    IPT__SWAP_SHORT_BYTES = 3 << 20,     /* largest square with units below a word whose tiles are swapped */
+    IPT__SWAP_BYTES = 163840,            /* local memory of tiles on NVIDIA's GPUs */
+    IPT__SWAP_SIDE_LEAST = 40,           /* side of tiles that rotate, where larger ones do not fit */
+    IPT__SWAP_SIDE_TURNED = 48,          /* side of tiles that rotate, where larger ones are too few */
     IPT__SWAP_SIDE_LARGE = 120, /* a row and the sectors at its ends are a whole number of lines of work-items */
     IPT__SWAP_GROUP_LARGE = 512,
     IPT__PACK_BYTES = 32768, /* for small instances; ipt__pack_choose has more for NVIDIA's GPUs */
@@ -41,8 +40,8 @@ enum {
     X(int, cpu, 0, 1)             /* the device type has the CPU bit: one work-item per chain */                       \
     X(int, cooperative, 0, 1)     /* work-groups may wait for one another: GPU bit without CPU bit */                  \
     X(int, nvidia, 0, 2)          /* inline PTX works; 2: of compute capability 8.0; 0: it does not */                 \
-    X(int, memory_model, 0, 3)    /* values of these kernel parameters: the best that the device has */                \
-    X(int, sub_group, 0, 3)       /* their kind: 1 NVIDIA's, 2 cl_khr_subgroups, 3 Intel's; 0: none */                 \
+    X(int, memory_model, 0, 3)    /* value of the kernel parameter: the best that the device supports */               \
+    X(int, sub_group, 0, 3)       /* kind of sub-groups: 1 NVIDIA's, 2 cl_khr_subgroups, 3 Intel's; 0: none */         \
     X(size_t, lanes, 0, 1024)     /* expected work-items in a sub-group, before a program has run */                   \
     X(int, standard, 12, 30)      /* OpenCL C for programs that need 2.0: 20, 30; 12: none */                          \
     X(size_t, group_size, 1, 256) /* a power of two, of work-items in a work-group: 256 if the device takes it */      \
@@ -59,7 +58,7 @@ enum {
 typedef struct ipt__limits {
 #define IPT__LIMIT_FIELD(type, field, minimum, maximum) type field;
     IPT__LIMIT_LIST(IPT__LIMIT_FIELD)
-    size_t held_vectors; /* of a panel, that a work-item has registers for, beside local memory: follows from nvidia */
+    size_t held_vectors; /* vectors of a panel that a work-item stores in registers: follows from nvidia */
 } ipt__limits;
 
 /* Measured on NVIDIA's GPUs only: others may have fewer registers. */

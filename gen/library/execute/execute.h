@@ -30,7 +30,7 @@ static ipt_result ipt__check_one_device(const ipt_plan *plan)
     return result;
 }
 
-/* Bytes whose multiples the places of a plan's batch are. */
+/* The places of a plan's batch are multiples of this number of bytes. */
 static size_t ipt__plan_unit(const ipt_plan *plan)
 {
     return (plan->narrow ? plan->narrow : plan)->problem.unit_bytes;
@@ -43,19 +43,19 @@ static size_t ipt__host_alignment(const ipt_plan *plan)
     return plan->context->limits.cpu ? ipt__plan_unit(plan) : (size_t)IPT__VECTOR_BYTES;
 }
 
-/* A caller's buffer that holds the batch from byte `offset`, with the names of both for messages. refused: access flags
- * that it must not have. */
+/* A caller's buffer with the batch from byte `offset` on, and the names of both for messages. refused: access flags
+ * that the buffer must not have. */
 typedef struct ipt__operand {
     const char *name, *offset_name;
     cl_mem buffer;
-    size_t offset, bytes; /* before the batch; of it */
+    size_t offset, bytes; /* bytes before the batch; bytes of the batch */
     cl_mem_flags refused;
-    size_t unit, host_alignment; /* bytes whose multiples offset and a host address of the buffer are */
+    size_t unit, host_alignment; /* divides offset; divides the address of host memory under the buffer */
 } ipt__operand;
 
 enum { IPT__BUFFER_READ_AND_WRITTEN = CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY };
 
-/* Completes an operand of a plan, of `bytes` bytes. */
+/* Fills the fields of a plan's operand of `bytes` bytes. */
 static void ipt__operand_of(const ipt_plan *plan, ipt__operand *operand, size_t bytes)
 {
     operand->bytes = bytes;
@@ -150,8 +150,8 @@ static ipt_result ipt__check_queue(const ipt_context *plan_context, cl_command_q
     return IPT_SUCCESS;
 }
 
-/* Makes a run wait for the previous execution that used the workspace. Drops that execution's event
- * if it has completed or failed. Also sets run->holds. The workspace is locked. The run may wait for `events`; the
+/* Makes a run wait for the previous execution that used the workspace. Releases that execution's event if it has
+ * completed or failed. Also sets run->holds. The caller has locked the workspace. The run may wait for `events`; the
  * caller releases events[0]. */
 static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
 {
@@ -182,7 +182,8 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
         workspace->last = NULL;
         return IPT_SUCCESS;
     }
-    run->plan->dirty |= run->holds; /* it may still fail, and this run's commands would start all the same */
+    run->plan->dirty |=
+        run->holds; /* that execution may still fail, and this run's commands would start nevertheless */
     if (!run->wait_count) {
         run->wait_count = 1;
         run->wait = events + 1;
@@ -230,23 +231,24 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
     return result;
 }
 
-/* Where and after what an execution works: the places of the batch before and after, the same in place. */
+/* The data of an execution: the batch's place before and after, equal in place, and the events to wait for. */
 typedef struct ipt__call {
     cl_command_queue queue;
     cl_mem source, target;
     size_t source_offset, target_offset;
-    size_t address; /* of host memory under the buffers, both by bitwise or; 0: none */
+    size_t address; /* addresses of host memory under both buffers, by bitwise or; 0: none */
     cl_uint wait_count;
     const cl_event *wait;
 } ipt__call;
 
-/* The plan, or its narrow one where its own units do not fit. places: addresses and offsets, by bitwise or. */
+/* The plan, or its narrow plan if the places are no multiples of the plan's units. places: addresses and offsets, by
+ * bitwise or. */
 static ipt_plan *ipt__plan_for(ipt_plan *plan, size_t places)
 {
     return plan->narrow && places % plan->problem.unit_bytes ? plan->narrow : plan;
 }
 
-/* Enqueues a plan's launches in place. All has been checked. *event as in ipt_plan_execute. */
+/* Enqueues a plan's launches in place. The caller has checked all arguments. *event as in ipt_plan_execute. */
 static ipt_result ipt__plan_enqueue(ipt_plan *any, const ipt__call *call, cl_event *event)
 {
     ipt_plan *const plan = ipt__plan_for(any, call->address | call->target_offset);
@@ -265,7 +267,7 @@ static ipt_result ipt__plan_enqueue(ipt_plan *any, const ipt__call *call, cl_eve
     return result;
 }
 
-/* The same out of place. */
+/* Enqueues a plan's launches out of place. The caller has checked all arguments. */
 static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *any, const ipt__call *call, cl_event *event)
 {
     ipt_plan *const plan = ipt__plan_for(any, call->address | call->source_offset | call->target_offset);
@@ -279,7 +281,7 @@ static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *any, const ipt__call 
         result = ipt__out_of_place_get(plan);
     if (!result) {
         result = ipt__run_launch(&run, &plan->launches.items[plan->out_of_place], none);
-        /* This kernel uses no workspace: the plan's last event stays as it is. */
+        /* This kernel uses no workspace, so it does not replace the plan's last event. */
         if (!result)
             ipt__cl.clFlush(call->queue);
     }
@@ -291,7 +293,7 @@ static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *any, const ipt__call 
     return result;
 }
 
-/* Enqueues a pass after *last, which becomes its event. */
+/* Enqueues a pass after *last. *last becomes the pass' event. */
 static ipt_result ipt__pass_enqueue(ipt_plan *pass, ipt__call *call, int out_of_place, cl_event *last)
 {
     cl_event next = NULL;
@@ -307,8 +309,8 @@ static ipt_result ipt__pass_enqueue(ipt_plan *pass, ipt__call *call, int out_of_
     return result;
 }
 
-/* Enqueues a plan, or the passes of one for arrays, each after the last one. Out of place, the first pass or a copy
- * writes to the target, and the others work there. */
+/* Enqueues a plan, or the passes of an array's plan one after the other. Out of place, the first pass or a copy writes
+ * to the target, and later passes work there. */
 static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int out_of_place, cl_event *event)
 {
     ipt__call each = *call;

@@ -1,8 +1,8 @@
 /* Enqueueing launches. */
 
-/* One execution. Each command waits for the previous one, the first command for `wait`. Intel's runtime for CPUs (seen:
- * 2026.22.10) passes a failure only to direct dependents of the failed event. So on that runtime each command of an
- * in-order queue `holds`: it waits for all of the caller's events. Its out-of-order queues pass failures on, but crash
+/* One execution. Each command waits for the previous one, the first command for `wait`. Intel's runtime for CPUs
+ * (2026.22.10) passes a failure only to direct dependents of the failed event. So with `holds` each command of an
+ * in-order queue waits for all of the caller's events. Out-of-order queues of that runtime pass failures on, but crash
  * on a wait list of two with a failed event. */
 typedef struct ipt__run {
     ipt_plan *plan;
@@ -13,7 +13,7 @@ typedef struct ipt__run {
     int commands;      /* number of enqueued commands */
     int holds;         /* each command waits for `wait`: an in-order queue does not propagate failures */
     int unaligned;     /* a buffer's host memory is not aligned to words: kernels move units */
-    cl_mem buffers[2]; /* given by the caller: source and target, the same in place */
+    cl_mem buffers[2]; /* the caller's: source and target, equal in place */
     cl_ulong bases[2]; /* where their batches begin, in the plan's units */
 } ipt__run;
 
@@ -142,7 +142,7 @@ static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch,
         if (context->cooperative_last)
             ipt__cl.clReleaseEvent(context->cooperative_last);
         context->cooperative_last = run->previous;
-        if (ipt__cl.clRetainEvent(run->previous)) { /* later launches cannot wait for this event: wait here */
+        if (ipt__cl.clRetainEvent(run->previous)) { /* later launches cannot wait for the event: wait here */
             ipt__cl.clWaitForEvents(1, &run->previous);
             context->cooperative_last = NULL;
         }
@@ -151,14 +151,14 @@ static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch,
     return result;
 }
 
-/* Where a turn begins: matrices of the batch before it, their units, and instances of a matrix before its first. */
+/* The start of a turn: matrices of the batch before it, their units, and instances of a matrix before its first one. */
 typedef struct ipt__turn {
     size_t matrix;
     cl_ulong units;
     size_t instance;
 } ipt__turn;
 
-/* Adds to a launch's arguments what only an execution knows. */
+/* Adds an execution's own values to a launch's arguments: bases, offsets, turn. */
 static void ipt__launch_place(const ipt__run *run, const ipt__launch *launch, ipt__turn turn, ipt__arguments *arguments)
 {
     cl_ulong *const bases = (cl_ulong *)(void *)arguments;

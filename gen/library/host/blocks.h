@@ -188,7 +188,7 @@ static int ipt__block_spill(ipt__command_list *list)
     return 1;
 }
 
-/* Frees units until more than the kept ones are free. Returns 0 if that is impossible. */
+/* Frees units until more than the reserved ones are free. Returns 0 if that is impossible. */
 static int ipt__unit_make_room(ipt__command_list *list)
 {
     size_t unit;
@@ -242,8 +242,8 @@ static void ipt__blocks_download(ipt__command_list *list, size_t parts)
         ipt__block_finish(list, list->newest - 1);
 }
 
-/* Uploads one spilled block again: one whose place is ready. In the last third of the panels fewer blocks are held.
- * Then a block whose spill slot is needed later may return, if the current panel leaves enough free units. */
+/* Uploads one spilled block again: one whose place is ready. In the last third of the panels fewer blocks wait in
+ * units. Then a block whose spill slot is needed later may return, if the current panel leaves enough free units. */
 static void ipt__blocks_reload(ipt__command_list *list)
 {
     const size_t blocks = list->sizes->per_panel;

@@ -1,12 +1,12 @@
 /* Cut matrices: transfers by bands. */
 
-/* The band exchange over the bus, see ipt__bands and "The exchange of bands" in method.md. Step s of a tall matrix
- * uploads band s and transposes it to runs, one for each column. The runs of bands that came before change places with
- * the runs that are parked there, piece by piece: parked runs are uploaded, own runs are downloaded to their places,
- * and the parked ones take their memory on the device. What the device then holds is range s, its super-elements in the
- * order of columns. They are sorted and downloaded. A wide matrix goes the other way: it uploads ranges, and downloads
- * bands. So contiguous bands and the long rows of ranges cross the bus once in each direction, half of all runs once
- * more. The remainders of both sides stay on the device from the beginning to the end.
+/* The band exchange over the bus: see ipt__bands and "The exchange of bands" in method.md. Step s of a tall matrix
+ * uploads band s and transposes it to runs, one for each column. Its runs change places with those that earlier bands
+ * have parked, piece by piece. Parked runs are uploaded to the memory of own runs, which are downloaded to their final
+ * places. The device then has range s, its super-elements in the order of columns. They are sorted and downloaded. A
+ * wide matrix goes the other way: it uploads ranges, and downloads bands. So contiguous bands and the long rows of
+ * ranges cross the bus once in each direction, half of all runs once more. The remainders of both sides stay on the
+ * device during all steps.
  *
  * Two bands are on the device: one is uploaded while the other is downloaded. Own runs are downloaded from places of
  * their own. So the kernel that sorts or transposes a band runs during the last of these downloads.
@@ -26,7 +26,7 @@ typedef struct ipt__bus_list {
     size_t emptied[IPT__BUS_PIECES]; /* the last copy from a place of parked runs */
     size_t sent[IPT__BUS_PIECES];    /* the last download from a place of own runs */
     size_t stored[2];                /* the last download from a band's place */
-    size_t parked;                   /* wide: the last download to what the next step uploads */
+    size_t parked;                   /* wide: the last download to the range that the next step uploads */
     size_t pieces;
 } ipt__bus_list;
 
@@ -72,21 +72,21 @@ static ipt__rect ipt__bus_rect(size_t offset, size_t rows, size_t row_bytes, siz
     return rect;
 }
 
-/* `count` whole bands of the band layout, or rows of them, from row `first` on. */
+/* The area of `count` whole bands of the band layout, or of rows of them, from row `first` on. */
 static ipt__rect ipt__bus_rows(const ipt__bus_bands *sizes, size_t first, size_t count)
 {
     const size_t row = sizes->bands.cols * sizes->size;
     return ipt__bus_rect(first * row, 1, count * row, count * row);
 }
 
-/* The columns [first, first + count) of the bands: rows of the slot layout without the rest rows' elements. */
+/* The area of columns [first, first + count) of the bands: rows of the slot layout without the rest rows' elements. */
 static ipt__rect ipt__bus_columns(const ipt__bus_bands *sizes, size_t first, size_t count)
 {
     const size_t pitch = sizes->bands.rows * sizes->size;
     return ipt__bus_rect(first * pitch, count, sizes->bands.number * sizes->run_bytes, pitch);
 }
 
-/* The rest rows; and the same elements at the ends of the slot layout's rows. */
+/* The areas of the rest rows: in the band layout, and at the ends of the slot layout's rows. */
 static ipt__rect ipt__bus_rest_rows(const ipt__bus_bands *sizes)
 {
     return ipt__bus_rows(sizes, sizes->bands.number * sizes->bands.height, sizes->bands.rest_rows);
@@ -104,7 +104,7 @@ static ipt__rect ipt__bus_rest_columns(const ipt__bus_bands *sizes)
     return ipt__bus_columns(sizes, sizes->bands.number * sizes->bands.width, sizes->bands.rest_cols);
 }
 
-/* What is done on the device without the bus has no place in host memory. */
+/* The area of a command without a transfer. */
 static size_t ipt__bus_transpose(ipt__bus_list *list, size_t device, int plan, size_t upload)
 {
     return ipt__bus_add(list, IPT__COMMAND_TRANSPOSE, device, ipt__bus_rect(0, 0, 0, 0), plan,
@@ -116,8 +116,8 @@ static size_t ipt__bus_copy(ipt__bus_list *list, size_t to, size_t from, size_t 
     return ipt__bus_add(list, IPT__COMMAND_COPY, to, ipt__bus_rect(from, 1, bytes, bytes), 0, waits);
 }
 
-/* Lets the runs of columns [first, end) of band s, on the device at `band`, and the runs at their places change places.
- * stored: the download that brought the latter there. Returns the last download. */
+/* Exchanges the runs of columns [first, end) of band s, on the device at `band`, with the runs parked at their places.
+ * stored: the download that parked those. Returns the last download. */
 static size_t ipt__bus_exchange(ipt__bus_list *list, size_t s, size_t first, size_t end, size_t band, size_t stored)
 {
     const ipt__bus_bands *const sizes = list->sizes;
@@ -141,8 +141,8 @@ static size_t ipt__bus_exchange(ipt__bus_list *list, size_t s, size_t first, siz
     return sent;
 }
 
-/* The exchange of band s with the bands that come before it (tall) or after it (wide). A tall matrix's step before has
- * stored to one of these ranges last, and a wide one's next step uploads it first: that of the neighbour. */
+/* The exchange of band s with the bands before it (tall) or after it (wide). The neighbour's range comes last (tall),
+ * because the previous step stored to it last, or first (wide), because the next step uploads it. */
 static void ipt__bus_exchange_all(ipt__bus_list *list, size_t s, size_t band, size_t stored_before)
 {
     const ipt__bands *const bands = &list->sizes->bands;
@@ -249,7 +249,7 @@ static ipt_result ipt__bus_list_make(ipt_plan *plan, ipt__bus_bands *sizes)
 
 /* ---- sizes ---- */
 
-/* Places of the bands and of the remainders in `number` bands' memory on the device. */
+/* Fills the places of the bands and of the remainders in device memory. */
 static ipt__bus_bands ipt__bus_bands_of(const ipt__problem *problem, size_t number)
 {
     const size_t longer = ipt__max(problem->desc.rows, problem->desc.cols);

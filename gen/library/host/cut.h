@@ -8,8 +8,7 @@
  * form. Slot t lies at byte (t div panels) * line + (t mod panels) * block. So panels of a tall matrix are written
  * from the last to the first, of a wide one from the first. Each write follows the read of the panel before it. */
 
-/* Chooses the size of panels and chunks. wanted: bytes of a super-element that is long enough. Returns 0 if no size
- * fits. */
+/* Chooses the size of panels and chunks. wanted: sufficient bytes of a super-element. Returns 0 if no size fits. */
 static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, ipt__cut *cut)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
@@ -50,7 +49,7 @@ static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, i
     return 1;
 }
 
-/* Panels or matrices of chunk `index`. */
+/* The number of panels or matrices of chunk `index`. */
 static size_t ipt__cut_count(const ipt_plan *plan, size_t index)
 {
     const ipt__cut *const cut = &plan->host->cut;

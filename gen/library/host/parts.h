@@ -39,7 +39,7 @@ static ipt_result ipt__host_begin(ipt__host_run *run, ipt__host_part *part)
     if (!result)
         result = ipt_plan_execute(part->plan, part->queue, part->share->buffer, part->device, 1, &part->uploaded,
                                   &part->transposed);
-    /* The host's matrix is intact. INVALID_ARGUMENT is about ipt's own call: report a failed upload. */
+    /* The host's matrix is intact. INVALID_ARGUMENT would blame the caller: report a failed upload. */
     return result == IPT_ERROR_INCOMPLETE || result == IPT_ERROR_INVALID_ARGUMENT ? IPT_ERROR_OPENCL : result;
 }
 
@@ -91,7 +91,7 @@ static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
         if (i < host->part_count)
             result = ipt__host_begin(run, &host->parts[i]);
         if (!result && i > 0 && i <= host->part_count) {
-            /* A part of a cut matrix goes to the place that the previous part was uploaded from. */
+            /* A part of a cut matrix is downloaded to the place from which the previous part was uploaded. */
             const cl_event wait[2] = {host->parts[i - 1].transposed, i > 1 ? host->parts[i - 2].uploaded : NULL};
             result = ipt__host_unfailed(host->parts[i - 1].transposed);
             if (result)
@@ -245,7 +245,7 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
         result = ipt__wait_for(host->parts[awaited].transposed);
     if (!result && !run->cancelled)
         result = ipt__host_enqueue(plan, share->queues[0], share->buffer, &launches[ups], NULL, &middle);
-    if (!result && !run->cancelled) /* until here the host's matrix is unchanged */
+    if (!result && !run->cancelled) /* the host's matrix is unchanged until here */
         result = ipt__wait_for(middle);
     for (i = 0; i < downs && !result && !run->cancelled; ++i) {
         ipt__host_part *const part = &host->parts[i];

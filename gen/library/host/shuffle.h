@@ -94,7 +94,7 @@ static void ipt__shuffle_work(void *job)
         ipt__range_move(&its->range);
 }
 
-/* Scratch bytes of ipt__cut_shuffle, kept by the plan. */
+/* Scratch bytes of ipt__cut_shuffle, which the plan owns. */
 static size_t ipt__shuffle_bytes(const ipt__cut *cut)
 {
     const size_t blocks = 3 * IPT__CUT_THREADS + 4;
@@ -167,9 +167,9 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
 
 /* ---- matrices in memory: by blocks ---- */
 
-/* If the device accesses the host's memory and blocks have long rows for the bus, the host shuffles nothing. Each
- * block of a panel is uploaded to a unit of device memory and transposed there. A block is downloaded in strips of
- * columns. A strip may go once all panels that cover its final place are uploaded; until then the unit holds it.
- * After a share x of the panels, x (1 - x) of the matrix is held: a quarter at most. If units run out, a block is
- * spilled. It waits in the final place of a block that is uploaded later, and is uploaded again itself. All this
- * depends on sizes alone, so the plan lists the commands once. */
+/* If the device accesses the host's memory and blocks have long rows for the bus, the host shuffles nothing. Each block
+ * of a panel is uploaded to a unit of device memory and transposed there. A block is downloaded in strips of columns. A
+ * strip may go once all panels that cover its final place are uploaded; until then it waits in the unit. After a share
+ * x of the panels, units have x (1 - x) of the matrix: a quarter at most. If units run out, a block is spilled. It
+ * waits in the final place of a block that is uploaded later, and is uploaded again itself. All this depends on sizes
+ * alone, so the plan lists the commands once. */

@@ -48,7 +48,7 @@ static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase
         piece.bytes = cut->spare && cut->tall ? cut->spare_bytes : cut->rest_bytes;
     else {
         const size_t ends = late ? cut->groups * cut->group * (cut->rest_bytes / cut->shorter) : 0;
-        piece.begin += ends; /* late: the remainder's part of the spare lines */
+        piece.begin += ends; /* the remainder's part of the spare lines, written late */
         piece.bytes = cut->rest_bytes - ends + (cut->tall ? 0 : cut->spare_bytes);
     }
     return piece;
@@ -90,7 +90,7 @@ static ipt_result ipt__storage_failed(const ipt__storage_job *jobs, int count)
             return ipt__fail(IPT_ERROR_STORAGE, "the storage's %s failed for %zu bytes at byte %zu",
                              jobs[i].role == IPT__ROLE_WRITE ? "write" : "read", jobs[i].failed_bytes,
                              jobs[i].failed_at);
-        else if (jobs[i].result) /* this thread ran that job, so the error text is its own */
+        else if (jobs[i].result) /* this thread ran the job, so it has the error text */
             return jobs[i].result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : jobs[i].result;
     return IPT_SUCCESS;
 }
@@ -230,12 +230,12 @@ IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
         return ipt__storage_steps(plan);
     for (i = 0; i < plan->pass_count; ++i) {
         each = ipt__storage_steps(plan->passes[i].plan);
-        steps += plan->passes[i].repeats * (each ? each + 1 : 0); /* and the mark before it */
+        steps += plan->passes[i].repeats * (each ? each + 1 : 0); /* and the mark before them */
     }
     return steps;
 }
 
-/* The same as ipt_plan_storage_needs, for one plan for matrices: step < resume <= its steps. */
+/* ipt_plan_storage_needs for one plan for matrices: step < resume <= its steps. */
 static int ipt__storage_needs(const ipt_plan *plan, size_t step, size_t resume)
 {
     const size_t steps = ipt__storage_steps(plan);
@@ -268,16 +268,16 @@ IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t res
         for (r = 0; steps && r < plan->passes[i].repeats; ++r, before += steps + 1)
             if (resume == before + 1)
                 return step == before;
-            else if (resume <= before + 1 + steps) /* what earlier passes have reported is written */
+            else if (resume <= before + 1 + steps) /* the pieces of earlier passes are written */
                 return step > before &&
                        ipt__storage_needs(plan->passes[i].plan, step - before - 1, resume - before - 1);
     }
     return 0;
 }
 
-/* Executes a plan, or its passes one after the other. They use the same memory. So each of them begins with a step that
- * reports a mark behind their memory: without it, a resumption would write the last step of the pass before again, from
- * memory that this pass has already changed. */
+/* Executes a plan, or its passes one after the other. They use the same memory. So each pass begins with a step that
+ * reports a mark after their memory. Without the mark, a resumption would repeat the last write of the previous pass,
+ * from memory that this pass has already changed. */
 static ipt_result ipt__storage_execute_passes(ipt_plan *plan, ipt__storage_run *run)
 {
     const ipt_storage *const storage = run->storage;

@@ -11,7 +11,7 @@ typedef struct ipt__host_run {
     char *data;
     const ipt_host_options *options;
     size_t done, total;     /* bytes over the bus */
-    int cancelled, written; /* written: data may already hold parts of the result */
+    int cancelled, written; /* data may already contain parts of the result */
     int pinned;
 } ipt__host_run;
 
@@ -102,7 +102,7 @@ static IPT__RARE ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_b
     return area;
 }
 
-/* Where rows go, between the device and memory that the device accesses directly. */
+/* The two ends of a transfer of rows: the device, and memory that the device accesses directly. */
 typedef struct ipt__way {
     cl_command_queue queue;
     cl_mem buffer;
@@ -251,7 +251,7 @@ static void ipt__host_lane_run(ipt__host_lane *lane)
                 ipt__cl.clFlush(queue);
             continue;
         }
-        /* Keep the piece after this one in flight during the copy. */
+        /* The next piece is on the bus during the copy. */
         for (; ahead * slot < all && ahead <= piece + (size_t)lane->count && !lane->result;
              ahead += (size_t)lane->count) {
             const int its = (int)((ahead - (size_t)lane->index) / (size_t)lane->count % 2);

@@ -50,12 +50,12 @@ IPT_API const char *ipt_action_string(ipt_action action);
 #define IPT_CONJUGATE_A 4u /* dot (of x), gemv, gemm, trsm */
 #define IPT_CONJUGATE_B 8u /* gemm */
 #define IPT_UPPER 16u      /* trsm: A is upper, not lower */
-#define IPT_UNIT 32u       /* trsm: the diagonal of A is 1, whatever A holds there */
+#define IPT_UNIT 32u       /* trsm: the diagonal of A counts as 1, whatever its values */
 
 /* What an action does with an operand. */
 typedef enum ipt_access { IPT_READ = 1, IPT_WRITE = 2, IPT_READ_WRITE = 3 } ipt_access;
 
-/* Where the components of elements lie in an operand's buffer. A component is one value of the operand's type, q its
+/* The places of elements' components in an operand's buffer. A component is one value of the operand's type, q its
  * number i * cols + j. X(enumerator, name) */
 #define IPT_LAYOUT_LIST(X)                                                                                             \
     X(IPT_LAYOUT_ELEMENTS, "elements") /* one element after the other: e * stride + q. stride 0: rows * cols */        \
@@ -77,7 +77,7 @@ IPT_API const char *ipt_layout_string(ipt_layout layout);
     X(IPT_MODEL_ITEM, "item")               /* a work-item to an element, in local memory */                           \
     X(IPT_MODEL_MEMORY, "memory")           /* a work-item to an element, in the buffers themselves */                 \
     X(IPT_MODEL_GROUP, "group")             /* `lanes` neighbouring work-items to an element, in local memory */       \
-    X(IPT_MODEL_INTERLEAVED, "interleaved") /* the same, and neighbouring work-items have different elements */        \
+    X(IPT_MODEL_INTERLEAVED, "interleaved") /* as GROUP, but neighbouring work-items have different elements */        \
     X(IPT_MODEL_WORK_GROUP, "work-group")   /* a work-group to an element, in local memory */                          \
     X(IPT_MODEL_LARGE, "large")             /* a work-group to an element, in the buffers themselves */
 
@@ -114,7 +114,7 @@ typedef struct ipt_batch_desc {
                                   there */
     const char *functions;     /* OpenCL C before it, such as functions that it calls; NULL: none */
     const char *argument_type; /* the OpenCL C type of a: a number or vector of 32 bytes at most; NULL: no a. dot, gemv
-                                  and gemm take alpha and beta: they compute a.x * result + a.y * what was there. a is
+                                  and gemm take alpha and beta: they compute a.x * result + a.y * former value. a is
                                   float2 or double2; with complex a.xy and a.zw it is float4 or double4 */
     ipt_model model;
     size_t lanes;      /* for GROUP and INTERLEAVED: 2, 4, 8 ... work-items to an element; 0: chosen */
@@ -134,7 +134,7 @@ typedef struct ipt_batch ipt_batch;
  * CACHE_MISS, OPENCL. */
 IPT_API ipt_result ipt_batch_create(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch);
 
-/* The same for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+/* Creates the plan from a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *context, const ipt_batch_desc *desc,
                                           ipt_batch **batch);
 #define ipt_batch_create(...) ipt_batch_create_sized(sizeof(ipt_batch_desc), __VA_ARGS__)
@@ -155,7 +155,7 @@ IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, c
 IPT_API ipt_result ipt_batch_execute_host(ipt_batch *batch, void *const *memory, const void *argument,
                                           const ipt_host_options *options);
 
-/* The same for options of options_bytes bytes: see ipt_context_create_sized. */
+/* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_batch_execute_host_sized(size_t options_bytes, ipt_batch *batch, void *const *memory,
                                                 const void *argument, const ipt_host_options *options);
 #define ipt_batch_execute_host(...) ipt_batch_execute_host_sized(sizeof(ipt_host_options), __VA_ARGS__)

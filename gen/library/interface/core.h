@@ -71,10 +71,10 @@ typedef struct ipt_context_desc {
  * results), OPENCL. */
 IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context);
 
-/* The same for a desc of desc_bytes bytes, as the program's ipt.h declares it. A later library takes the fields that an
- * earlier one lacks as zero. An earlier library refuses a desc whose further fields are not zero. A call of
- * ipt_context_create is one of this, so that programs and a shared library may differ in version. Its name without
- * arguments is the function itself, whose desc is that of the library's own ipt.h. Errors: also UNSUPPORTED (fields
+/* Creates a context from a desc of desc_bytes bytes, as the program's ipt.h declares it. A later library takes the
+ * fields that an earlier one lacks as zero. An earlier library refuses a desc whose further fields are not zero. The
+ * macro ipt_context_create calls this function, so that programs and a shared library may differ in version. Without
+ * arguments the name is a function that takes the desc of the library's own ipt.h. Errors: also UNSUPPORTED (fields
  * that the library does not know). */
 IPT_API ipt_result ipt_context_create_sized(size_t desc_bytes, const ipt_context_desc *desc, ipt_context **context);
 #define ipt_context_create(...) ipt_context_create_sized(sizeof(ipt_context_desc), __VA_ARGS__)
@@ -106,7 +106,7 @@ IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t c
 
 /* Flags of a plan, combined by |. */
 #define IPT_ESTIMATE 0u       /* choose by the planner's model (the default) */
-#define IPT_MEASURE 1u        /* time the best few on the device and keep the fastest: needs one temporary matrix */
+#define IPT_MEASURE 1u        /* time the best few on the device and take the fastest: needs one temporary matrix */
 #define IPT_CACHE_ONLY 2u     /* never compile OpenCL C: a missing program is IPT_ERROR_CACHE_MISS */
 #define IPT_NO_COOPERATIVE 4u /* no kernel may wait for another work-group */
 #define IPT_OUT_OF_PLACE 16u  /* build the program of ipt_plan_execute_out_of_place now, not at its first call */
@@ -156,7 +156,7 @@ typedef struct ipt_plan_desc {
     size_t max_host_memory; /* bytes of host memory that ipt_plan_execute_storage may take. Not 0: the plan serves that
                                function only */
     size_t row_pitch;       /* bytes from one row of the source to the next; 0: no gaps. See below */
-    size_t row_pitch_out;   /* the same for the result */
+    size_t row_pitch_out;   /* bytes from one row of the result to the next; 0: no gaps */
     unsigned rank;          /* axes of an array; 0: the desc is of matrices. See below */
     size_t shape[IPT_MAX_RANK];  /* elements along each axis before. The last axis is contiguous */
     unsigned axes[IPT_MAX_RANK]; /* axis i of the result is axis axes[i] of the source */
@@ -190,7 +190,7 @@ typedef struct ipt_plan_desc {
  * failure *plan is NULL. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, BUILD, UNSUPPORTED, CACHE_MISS, OPENCL. */
 IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan);
 
-/* The same for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+/* Creates the plan from a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context, const ipt_plan_desc *desc,
                                          ipt_plan **plan);
 #define ipt_plan_create(...) ipt_plan_create_sized(sizeof(ipt_plan_desc), __VA_ARGS__)
@@ -208,10 +208,10 @@ IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
                                     cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
 
-/* The same from source to destination, which must not overlap. ipt only reads source. Both hold the batch with the
- * plan's batch_stride. The first call for an element size builds its program (except with IPT_CACHE_ONLY) and may
- * block. Later calls only enqueue. Errors: as ipt_plan_execute, and BUILD, CACHE_MISS, and UNSUPPORTED for plans with
- * IPT_PAD, formats, or moves other than transpose. */
+/* Enqueues the transposition from source to destination, which must not overlap. ipt only reads source. Both hold the
+ * batch with the plan's batch_stride. The first call for an element size builds its program (except with
+ * IPT_CACHE_ONLY) and may block. Later calls only enqueue. Errors: as ipt_plan_execute, and BUILD, CACHE_MISS, and
+ * UNSUPPORTED for plans with IPT_PAD, formats, or moves other than transpose. */
 IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queue queue, cl_mem source,
                                                  size_t source_offset, cl_mem destination, size_t destination_offset,
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);

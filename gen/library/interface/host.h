@@ -25,21 +25,21 @@ typedef struct ipt_host_options {
  * from its first downloaded byte on. */
 IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options);
 
-/* The same for options of options_bytes bytes: see ipt_context_create_sized. */
+/* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_plan *plan, void *data,
                                                     const ipt_host_options *options);
 #define ipt_plan_execute_host_with(...) ipt_plan_execute_host_with_sized(sizeof(ipt_host_options), __VA_ARGS__)
 
-/* The same in a thread of its own: returns at once. *event (may be NULL) is a user event that completes with the
- * execution. The caller releases it. On failure its status is minus an ipt_result. (Check the status: NVIDIA's
- * clWaitForEvents returns success even then.) Keep plan and data until the execution ends. Until then enqueue no
- * execution that waits for the event: none of this plan, and none with cooperative kernels on its context. Each would
- * wait for the other for ever. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED (IPT_NO_THREADS).
- * options->finished and the event report all others. */
+/* Executes on host memory in a thread of its own, and returns at once. *event (may be NULL) is a user event that
+ * completes with the execution. The caller releases it. On failure its status is minus an ipt_result. (Check the
+ * status: NVIDIA's clWaitForEvents returns success even then.) Keep plan and data until the execution ends. Until then
+ * enqueue no execution that waits for the event: none of this plan, and none with cooperative kernels on its context.
+ * Each would wait for the other for ever. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED
+ * (IPT_NO_THREADS). options->finished and the event report all others. */
 IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
                                                cl_event *event);
 
-/* The same for options of options_bytes bytes: see ipt_context_create_sized. */
+/* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
                                                      const ipt_host_options *options, cl_event *event);
 #define ipt_plan_execute_host_async(...) ipt_plan_execute_host_async_sized(sizeof(ipt_host_options), __VA_ARGS__)
@@ -51,7 +51,7 @@ IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_p
 IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
                                          ipt_plan **plan);
 
-/* The same for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+/* Creates the plan from a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_context *const *contexts, size_t count,
                                                const ipt_plan_desc *desc, ipt_plan **plan);
 #define ipt_plan_create_split(...) ipt_plan_create_split_sized(sizeof(ipt_plan_desc), __VA_ARGS__)
@@ -81,7 +81,7 @@ typedef struct ipt_storage {
  * and STORAGE (nothing has been written), INCOMPLETE (something has), OPENCL. */
 IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *storage);
 
-/* The same for a storage of storage_bytes bytes: see ipt_context_create_sized. */
+/* Executes on a storage of storage_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_plan_execute_storage_sized(size_t storage_bytes, ipt_plan *plan, const ipt_storage *storage);
 #define ipt_plan_execute_storage(...) ipt_plan_execute_storage_sized(sizeof(ipt_storage), __VA_ARGS__)
 

@@ -8,15 +8,16 @@
 #define IPT_MPI_DEVICE_AWARE 2u /* MPI reads and writes device memory: desc.address is set */
 
 /* A matrix of rows x cols elements. Rank p of P ranks holds some of its rows before, and some rows of the cols x rows
- * result after. All ranks pass the same numbers. */
+ * result after. All ranks pass equal numbers. */
 typedef struct ipt_mpi_desc {
     size_t rows, cols; /* elements, of the whole matrix */
     size_t elem_size;  /* bytes */
     size_t block;      /* rows of each rank: rank p holds rows p * block up to (p + 1) * block or the end. The last rank
                           with rows may hold fewer, later ranks hold none. 0: rows / P, rounded up. FFTW's distribution */
-    size_t block_out;  /* the same for the rows of the result. 0: cols / P, rounded up */
+    size_t block_out;  /* rows of the result of each rank, as block. 0: cols / P, rounded up */
     const size_t *row_counts; /* rows of each rank, P numbers of sum rows, instead of block. NULL: by block. Copied */
-    const size_t *col_counts; /* the same for the rows of the result, instead of block_out */
+    const size_t *col_counts; /* rows of the result of each rank, P numbers of sum cols, instead of block_out. NULL: by
+                                 block_out. Copied */
     unsigned flags;           /* IPT_MPI_BUFFERED ... */
     size_t max_workspace;     /* bytes beside the block for a rank's plans and messages. 0: 1 % of the largest block, at
                                  least 1 MiB. 1: as little as possible. IPT_MPI_BUFFERED adds a block */
@@ -39,12 +40,12 @@ typedef struct ipt_mpi_share {
 /* Computes what rank `rank` of `ranks` holds. Calls no MPI. Errors: INVALID_ARGUMENT. */
 IPT_API ipt_result ipt_mpi_share_of(const ipt_mpi_desc *desc, int ranks, int rank, ipt_mpi_share *share);
 
-/* The same for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+/* Computes the share from a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_mpi_share_of_sized(size_t desc_bytes, const ipt_mpi_desc *desc, int ranks, int rank,
                                           ipt_mpi_share *share);
 #define ipt_mpi_share_of(...) ipt_mpi_share_of_sized(sizeof(ipt_mpi_desc), __VA_ARGS__)
 
-/* A plan over ranks. It holds a duplicate of the communicator, whose errors return. */
+/* A plan over ranks. It owns a duplicate of the communicator, whose errors are returned. */
 typedef struct ipt_mpi_plan ipt_mpi_plan;
 
 /* Creates a plan: all ranks of the communicator call it, each with a context of its own device. Duplicates the
@@ -55,7 +56,7 @@ typedef struct ipt_mpi_plan ipt_mpi_plan;
 IPT_API ipt_result ipt_mpi_plan_create(ipt_context *context, MPI_Comm communicator, const ipt_mpi_desc *desc,
                                        ipt_mpi_plan **plan);
 
-/* The same for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+/* Creates the plan from a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *context, MPI_Comm communicator,
                                              const ipt_mpi_desc *desc, ipt_mpi_plan **plan);
 #define ipt_mpi_plan_create(context, communicator, ...)                                                                \
@@ -72,20 +73,20 @@ IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *con
  * INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, CANCELLED, UNSUPPORTED, MPI (unchanged); INCOMPLETE. */
 IPT_API ipt_result ipt_mpi_plan_execute_host(ipt_mpi_plan *plan, void *data, const ipt_host_options *options);
 
-/* The same for options of options_bytes bytes: see ipt_context_create_sized. */
+/* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_mpi_plan_execute_host_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
                                                    const ipt_host_options *options);
 #define ipt_mpi_plan_execute_host(plan, ...)                                                                           \
     ipt_mpi_plan_execute_host_sized(sizeof(ipt_host_options), plan, __VA_ARGS__)
 
-/* The same in a thread of its own: see ipt_plan_execute_host_async. MPI was initialised with MPI_THREAD_SERIALIZED, and
- * the program calls no MPI function until the execution ends, or with MPI_THREAD_MULTIPLE. A rank that cannot start
- * waits for the others, which then return its failure: UNSUPPORTED (a lower level; IPT_NO_THREADS on all ranks), or
- * OUT_OF_MEMORY. */
+/* Executes on host memory in a thread of its own: see ipt_plan_execute_host_async. MPI was initialised with
+ * MPI_THREAD_SERIALIZED, and the program calls no MPI function until the execution ends, or with MPI_THREAD_MULTIPLE. A
+ * rank that cannot start waits for the others, which then return its failure: UNSUPPORTED (a lower level;
+ * IPT_NO_THREADS on all ranks), or OUT_OF_MEMORY. */
 IPT_API ipt_result ipt_mpi_plan_execute_host_async(ipt_mpi_plan *plan, void *data, const ipt_host_options *options,
                                                    cl_event *event);
 
-/* The same for options of options_bytes bytes: see ipt_context_create_sized. */
+/* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
                                                          const ipt_host_options *options, cl_event *event);
 #define ipt_mpi_plan_execute_host_async(plan, data, ...)                                                               \
@@ -100,7 +101,7 @@ typedef struct ipt_mpi_buffer {
     const cl_event *wait_events;
 } ipt_mpi_buffer;
 
-/* The same for a block in device memory. Blocks until the result is there. Messages pass through pinned host memory, or
+/* Transposes a block in device memory. Blocks until the result is there. Messages pass through pinned host memory, or
  * with IPT_MPI_DEVICE_AWARE through device memory. UNSUPPORTED if desc.split is set: its devices share host memory. */
 IPT_API ipt_result ipt_mpi_plan_execute(ipt_mpi_plan *plan, const ipt_mpi_buffer *buffer,
                                         const ipt_host_options *options);

@@ -14,7 +14,7 @@
 #error "ipt.h needs OpenCL 1.2 or later: CL_TARGET_OPENCL_VERSION is set below 120"
 #endif
 
-/* IPT_NO_PAPERS under its first name. Storages are read and written by the code for host matrices in parts. */
+/* Older name of IPT_NO_PAPERS. Storages need the code of host matrices in parts. */
 #if defined(IPT_NO_SEED_KERNELS) && !defined(IPT_NO_PAPERS)
 #define IPT_NO_PAPERS
 #endif
@@ -66,7 +66,7 @@ typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__SEQUENCE_ENUMERATOR) IPT__SEQ
 /* The name in IPT_SEQUENCE_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
 
-/* The moves of ipt_plan_desc.move. X(enumerator, name, transposed, the result's rows in reverse sequence, each row of
+/* The moves of ipt_plan_desc.move. X(enumerator, name, transposed, rows of the result in reverse sequence, each row of
  * the result reversed). Rotations are clockwise. Rotations by 90 and 270 degrees, like transpositions, make cols x rows
  * matrices. */
 #define IPT_MOVE_LIST(X)                                                                                               \
@@ -105,7 +105,7 @@ IPT_API const char *ipt_host_string(ipt_host host);
  * - lanes: work-items that share an instance or super-element; 0: a work-group. A SIMD unit is 32 work-items here, a
  *   virtual one 16 or 8 (Gomez-Luna et al. 2016, section 5.2).
  * - padding: bank padding in local memory.
- * - registers: units that a work-item holds in registers; 0: local memory holds them.
+ * - registers: units that a work-item holds in registers; 0: they are in local memory.
  * - layout: the layout of the flags.
  * - interleaved: neighbouring work-items process different instances (Ha et al. 2013, sections III.C and III.E). For
  *   SWAP a work-group then swaps one pair of tiles in every matrix, instead of every pair in one. */
@@ -156,9 +156,9 @@ IPT_API const char *ipt_variant_string(ipt_variant variant);
     X(IPT_FORMAT_CRRB, "CRRB", "NMmn")   /* column-major blocks, row-major inside */                                   \
     X(IPT_FORMAT_CCRB, "CCRB", "NMnm")   /* column-major blocks, column-major inside */                                \
     X(IPT_FORMAT_CM, "CM", "NnMm")       /* column-major: the transposed matrix in row-major order */                  \
-    X(IPT_FORMAT_AOS, "AoS", "MmNn")     /* RM: rows structures of cols fields */                                      \
-    X(IPT_FORMAT_SOA, "SoA", "NnMm")     /* CM: a structure of cols arrays */                                          \
-    X(IPT_FORMAT_ASTA, "ASTA", "MNnm")   /* RCRB: structures of tiled arrays, tile_m elements each */
+    X(IPT_FORMAT_AOS, "AoS", "MmNn")     /* RM: an array of `rows` structures of `cols` fields */                      \
+    X(IPT_FORMAT_SOA, "SoA", "NnMm")     /* CM: a structure of `cols` arrays */                                        \
+    X(IPT_FORMAT_ASTA, "ASTA", "MNnm")   /* RCRB: an array of structures whose fields are arrays of tile_m elements */
 
 #define IPT__FORMAT_ENUMERATOR(name, text, factors) name,
 typedef enum ipt_format { IPT_FORMAT_LIST(IPT__FORMAT_ENUMERATOR) IPT__FORMAT_COUNT } ipt_format;

@@ -31,8 +31,8 @@ typedef struct ipt_heuristic_device {
     size_t local_bytes; /* local memory of a compute unit, all of which one work-group may take */
     size_t max_group;   /* largest number of work-items in a work-group */
     size_t simd_width;  /* work-items in a SIMD unit: 32 on NVIDIA devices, 64 on AMD's, 1 on CPUs */
-    size_t unit_items;  /* largest number of work-items in a compute unit; 0: 2048, as the papers' Tesla K20 */
-    size_t unit_groups; /* largest number of work-groups in a compute unit; 0: 16, as the K20 */
+    size_t unit_items;  /* largest number of work-items in a compute unit; 0: 2048, that of the papers' Tesla K20 */
+    size_t unit_groups; /* largest number of work-groups in a compute unit; 0: 16, that of the K20 */
 } ipt_heuristic_device;
 
 /* Chooses tile_m x tile_n elements for rows x cols elements of elem_size bytes. tile_m divides rows + pad_rows and

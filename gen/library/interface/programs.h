@@ -6,8 +6,8 @@ struct ipt_binary {
     size_t bytes;
 };
 
-/* Releases the programs that no plan of the context uses now. Otherwise the context keeps them for later plans. NULL is
- * fine. */
+/* Releases the programs that no plan of the context uses. Without this call the context retains them for later plans.
+ * NULL is fine. */
 IPT_API void ipt_context_trim(ipt_context *context);
 
 /* Writes the facts on which plans for this device depend, as lines of text for ipt_context_desc.profile. capacity is
@@ -46,12 +46,13 @@ IPT_API ipt_result ipt_cache_store(const char *folder, const void *entry, size_t
  * included. Errors: INVALID_ARGUMENT (also if capacity is too small). */
 IPT_API ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes);
 
-/* Adds such a text to the context's wisdom. Plans of its shapes then follow the text, with IPT_MEASURE or without, and
- * measure nothing. Takes all of the text or nothing. Errors: INVALID_ARGUMENT (with the line's number and the fault;
- * also another version's text), UNSUPPORTED (another device's text), OUT_OF_MEMORY. */
+/* Adds the text of ipt_wisdom_export to the context's wisdom. Plans of its shapes then follow the text, with
+ * IPT_MEASURE or without, and measure nothing. Takes all of the text or nothing. Errors: INVALID_ARGUMENT (with the
+ * line's number and the fault; also another version's text), UNSUPPORTED (another device's text), OUT_OF_MEMORY. */
 IPT_API ipt_result ipt_wisdom_import(ipt_context *context, const char *text);
 
-/* The same to and from a file. Further error: INVALID_ARGUMENT if the file cannot be written or read. */
+/* Write the wisdom to a file, and add a file's wisdom. Further error: INVALID_ARGUMENT if the file cannot be written or
+ * read. */
 IPT_API ipt_result ipt_wisdom_export_file(ipt_context *context, const char *path);
 IPT_API ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path);
 #endif

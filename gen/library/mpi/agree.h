@@ -1,6 +1,6 @@
-/* Results that all ranks share, and MPI's errors. */
+/* Agreement of all ranks on results, and MPI's errors. */
 
-/* Removes the proposal from the last failure: it is that of a part. Returns the failure. */
+/* Removes the proposal from the last failure, because it is about one local plan. Returns the failure. */
 static IPT__RARE ipt_result ipt__drop_advice(ipt_result result)
 {
     if (result && ipt__advised.enough)
@@ -20,14 +20,14 @@ struct ipt_mpi_plan {
     size_t workspace_count;
     size_t patch_side;  /* elements; 0: the matrix is not square. See mpi/square.h */
     ipt_plan *diagonal; /* transposes the rank's own tile of a square matrix; NULL: nothing moves */
-    char *window;       /* memory for messages, of ipt_host_alloc, or with device_window its content */
+    char *window;       /* memory for messages from ipt_host_alloc; on the host also with device_window */
     int depth;          /* messages in flight, in each direction */
     cl_mem device_window;
-    char *device_address; /* of device_window, for MPI */
+    char *device_address; /* the address of device_window for MPI */
     cl_command_queue reads, writes;
     char *second;         /* IPT_MPI_BUFFERED: a block in host memory */
-    int *numbers;         /* and the counts of its call */
-    MPI_Datatype element; /* and its type */
+    int *numbers;         /* IPT_MPI_BUFFERED: counts and offsets of MPI_Alltoallv */
+    MPI_Datatype element; /* IPT_MPI_BUFFERED: MPI's type of an element */
     char *description;
 };
 
@@ -42,13 +42,13 @@ static IPT__RARE ipt_result ipt__fail_mpi(const char *call, int error)
     return ipt__fail(IPT_ERROR_MPI, "%s failed with %d: %s", call, error, text);
 }
 
-/* The worst of the ranks' results outweighs the others: INCOMPLETE, which is about the content, then any failure. */
+/* Ranks results by severity: INCOMPLETE first, because content is lost, then any other failure. */
 static int ipt__mpi_severity(ipt_result result)
 {
     return result == IPT_ERROR_INCOMPLETE ? (int)IPT__RESULT_COUNT : (int)result;
 }
 
-/* Returns the worst result of all ranks, on each. All ranks call it. The error text names the rank. */
+/* Returns the worst result of all ranks on each rank. All ranks call it. The error text names the failing rank. */
 static ipt_result ipt__mpi_agree(MPI_Comm communicator, ipt_result result)
 {
     struct {
@@ -74,7 +74,7 @@ static ipt_result ipt__mpi_agree(MPI_Comm communicator, ipt_result result)
     return ipt__fail((ipt_result)code, "rank %d of the communicator: %s", worst.rank, text);
 }
 
-/* Refuses ranks that pass different numbers. message: the error then. */
+/* Fails on all ranks if they pass different numbers. message: the error text. */
 static ipt_result ipt__mpi_agree_on(MPI_Comm communicator, const cl_ulong *numbers, int count, const char *message)
 {
     enum { MOST = 16 };

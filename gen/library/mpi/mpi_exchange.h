@@ -21,11 +21,11 @@ typedef struct ipt__mpi_run {
     ipt__mpi_place place;
     const ipt_host_options *options;
     size_t done, total; /* bytes of progress */
-    size_t base, part;  /* of the local step in progress: bytes before it, and of it */
+    size_t base, part;  /* bytes of progress before the current local step, and of this step */
     int cancelled;
-    int square;        /* this execution is of mpi/square.h */
+    int square;        /* this execution takes the way of mpi/square.h */
     ipt_result result; /* the first failure of the exchange, which continues so that no rank waits for this one */
-    char cause[IPT__CAUSE_BYTES]; /* its text */
+    char cause[IPT__CAUSE_BYTES]; /* error text of result */
     ipt__mpi_slot ring[IPT__MPI_DEPTH];
 } ipt__mpi_run;
 
@@ -36,7 +36,7 @@ static void ipt__mpi_progress(ipt__mpi_run *run, size_t bytes)
         run->cancelled = 1;
 }
 
-/* Records a failure, with its text, unless an earlier one is. */
+/* Records a failure with its text, unless an earlier one is recorded. */
 static void ipt__mpi_note(ipt__mpi_run *run, ipt_result result)
 {
     if (!result || run->result)
@@ -85,7 +85,7 @@ static void ipt__mpi_receive(ipt__mpi_run *run, ipt__mpi_slot *slot, char *memor
                                      run->plan->communicator, &slot->receive));
 }
 
-/* Begins to send it. */
+/* Begins to send the message of a step. */
 static void ipt__mpi_transmit(ipt__mpi_run *run, ipt__mpi_slot *slot, const char *memory)
 {
     slot->send = MPI_REQUEST_NULL;
@@ -95,7 +95,7 @@ static void ipt__mpi_transmit(ipt__mpi_run *run, ipt__mpi_slot *slot, const char
                                      run->plan->communicator, &slot->send));
 }
 
-/* Waits for both, and checks what came. */
+/* Waits for both messages of a step, and checks the size of the received one. */
 static void ipt__mpi_complete(ipt__mpi_run *run, ipt__mpi_slot *slot)
 {
     MPI_Status status;
@@ -111,7 +111,8 @@ static void ipt__mpi_complete(ipt__mpi_run *run, ipt__mpi_slot *slot)
                                      slot->step.peer, count, slot->step.received));
 }
 
-/* Begins a step: the receipt of its message, and what precedes sending. Messages of phase IN go to their places. */
+/* Begins a step: starts to receive its message, and downloads the message to send. Messages of phase IN are received at
+ * their final places. */
 static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
 {
     ipt_mpi_plan *const plan = run->plan;
@@ -134,7 +135,7 @@ static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phas
     }
 }
 
-/* Sends a step's message. After a failure it sends what memory holds: the partner must not wait for ever. */
+/* Sends a step's message. After a failure the content is undefined, but the partner must not wait for ever. */
 static void ipt__mpi_send(ipt__mpi_run *run, size_t number)
 {
     ipt__mpi_slot *const slot = &run->ring[number];
@@ -146,7 +147,7 @@ static void ipt__mpi_send(ipt__mpi_run *run, size_t number)
     ipt__mpi_transmit(run, slot, memory);
 }
 
-/* Waits for a step's messages, and puts what came to its place, which has been sent. */
+/* Waits for a step's messages, and copies the received one over the sent one. */
 static void ipt__mpi_end(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
 {
     ipt_mpi_plan *const plan = run->plan;

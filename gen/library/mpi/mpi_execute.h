@@ -1,4 +1,4 @@
-/* Creating and executing plans over ranks. */
+/* Creation and execution of plans over ranks. */
 
 /* ---- creation ---- */
 
@@ -44,7 +44,7 @@ IPT_API void ipt_mpi_plan_destroy(ipt_mpi_plan *plan)
     ipt__mpi_free(plan, ended);
 }
 
-/* Checks what this rank passes alone. */
+/* Checks this rank's arguments, without communication. */
 static ipt_result ipt__mpi_check(ipt_context *context, const ipt_mpi_desc *desc)
 {
     if (!context->context)
@@ -66,7 +66,7 @@ static ipt_result ipt__mpi_check(ipt_context *context, const ipt_mpi_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Makes a plan of this rank without its resources. */
+/* Allocates this rank's plan and copies the desc. Makes no resources. */
 static ipt_result ipt__mpi_new(size_t desc_bytes, ipt_context *context, MPI_Comm communicator, const ipt_mpi_desc *desc,
                                ipt_mpi_plan **plan)
 {
@@ -126,7 +126,7 @@ static ipt_result ipt__mpi_agree_on_desc(const ipt_mpi_plan *plan)
                              "col_counts, flags and max_workspace have to be the same on all");
 }
 
-/* Makes what IPT_MPI_BUFFERED needs beside the second block. */
+/* Makes the datatype and counts of IPT_MPI_BUFFERED. */
 static ipt_result ipt__mpi_open_buffered(ipt_mpi_plan *plan)
 {
     const size_t bytes = 4 * (size_t)plan->shape.ranks * sizeof *plan->numbers;
@@ -163,7 +163,7 @@ static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
     return result;
 }
 
-/* Makes what messages need, whose size all ranks have agreed on. */
+/* Allocates the memory for messages, whose size all ranks have agreed on. */
 static ipt_result ipt__mpi_open_messages(ipt_mpi_plan *plan)
 {
     const ipt_result result = ipt__mpi_take_window(plan);
@@ -212,7 +212,7 @@ IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *con
     return result;
 }
 
-/* The functions themselves, behind the macros of their names. */
+/* The functions whose names are macros in the interface. */
 IPT_API ipt_result(ipt_mpi_share_of)(const ipt_mpi_desc *desc, int ranks, int rank, ipt_mpi_share *share)
 {
     return ipt_mpi_share_of_sized(sizeof *desc, desc, ranks, rank, share);
@@ -294,8 +294,8 @@ static void ipt__mpi_run_buffered(ipt__mpi_run *run, char *staging)
                                                       after, staging, 0, NULL, NULL));
 }
 
-/* Undoes the first local step where it has succeeded, and returns what all ranks return. own: this rank's result of
- * that step. agreed: that of all. */
+/* Undoes the first local step if it succeeded on this rank. Returns the result of all ranks. own: this rank's result of
+ * that step. agreed: all ranks' result of that step. */
 static ipt_result ipt__mpi_undo(ipt__mpi_run *run, ipt_result own, ipt_result agreed, const ipt_mpi_buffer *buffer)
 {
     static const ipt_host_options none = {NULL, NULL, NULL};
@@ -311,7 +311,7 @@ static ipt_result ipt__mpi_undo(ipt__mpi_run *run, ipt_result own, ipt_result ag
     return result ? result : ipt__fail(agreed, "%s", cause);
 }
 
-/* Exchanges. staging: see ipt__mpi_run_buffered. Returns what all ranks return. */
+/* Exchanges the pieces. staging: see ipt__mpi_run_buffered. Returns the result of all ranks. */
 static ipt_result ipt__mpi_run_exchange(ipt__mpi_run *run, char *staging)
 {
     ipt_mpi_plan *const plan = run->plan;
@@ -330,7 +330,7 @@ static ipt_result ipt__mpi_run_exchange(ipt__mpi_run *run, char *staging)
     return ipt__mpi_agree(plan->communicator, run->result);
 }
 
-/* The execution on all ranks. result: of this rank's checks. */
+/* Executes on all ranks. result: of this rank's checks. */
 static ipt_result ipt__mpi_run_all(ipt__mpi_run *run, ipt_result result, const ipt_mpi_buffer *buffer, char *staging)
 {
     ipt_mpi_plan *const plan = run->plan;
@@ -371,7 +371,7 @@ static ipt_result ipt__mpi_run_all(ipt__mpi_run *run, ipt_result result, const i
     return ipt__mpi_agree(plan->communicator, own);
 }
 
-/* Checks this rank's block on the device, and waits for what precedes. */
+/* Checks this rank's block on the device, and waits for the caller's events. */
 static ipt_result ipt__mpi_take_buffer(ipt__mpi_run *run, const ipt_mpi_buffer *buffer)
 {
     const ipt_mpi_plan *const plan = run->plan;
@@ -428,7 +428,7 @@ IPT_API ipt_result ipt_mpi_plan_execute(ipt_mpi_plan *plan, const ipt_mpi_buffer
     return result;
 }
 
-/* Executes on host memory. result: of what the caller has checked. */
+/* Executes on host memory. result: of the caller's checks. */
 static ipt_result ipt__mpi_execute_host(ipt_mpi_plan *plan, void *data, const ipt_host_options *options,
                                         ipt_result result)
 {
@@ -523,7 +523,7 @@ IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, i
     result = ipt__host_take_options(&taken, options, options_bytes);
     if (!result)
         result = ipt__mpi_start_job(plan, data, &taken, event);
-    /* The other ranks have begun: they learn of the failure here, and do not wait for ever. */
+    /* The other ranks have begun. Report the failure to them, so that they do not wait for ever. */
     return result ? ipt__mpi_execute_host(plan, data, &taken, result) : IPT_SUCCESS;
 }
 

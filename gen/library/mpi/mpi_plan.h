@@ -1,9 +1,9 @@
-/* Plans over ranks: making, describing and destroying them. */
+/* Plans over ranks: creation, description, destruction. */
 
 enum {
     IPT__MPI_DEPTH = 4,               /* messages in flight */
-    IPT__MPI_CHUNK_BYTES = 128 << 10, /* of a message at most: windows stay in the processor's cache */
-    IPT__MPI_BUS_BYTES = 4 << 20,     /* the same if a device has its own memory: its bus needs longer transfers */
+    IPT__MPI_CHUNK_BYTES = 128 << 10, /* largest message: windows stay in the processor's cache */
+    IPT__MPI_BUS_BYTES = 4 << 20, /* largest message if the device has its own memory: its bus needs longer transfers */
     IPT__MPI_LEAST_CHUNK = 4 << 10
 };
 
@@ -13,7 +13,7 @@ typedef struct ipt__mpi_local {
     size_t at;      /* bytes into the block */
 } ipt__mpi_local;
 
-/* The steps in plan->locals: before the exchange, its inverse, and from there on those after the exchange. */
+/* Indices into plan->locals: the step before the exchange, its inverse, the first step after the exchange. */
 enum { IPT__MPI_BEFORE, IPT__MPI_UNDO, IPT__MPI_AFTER };
 
 /* ---- shapes ---- */
@@ -49,7 +49,7 @@ static ipt_result ipt__mpi_take_side(const char *name, const size_t *counts, int
     return IPT_SUCCESS;
 }
 
-/* Checks the numbers of a desc, and takes them. */
+/* Checks the numbers of a desc, and copies them. */
 static ipt_result ipt__mpi_take_shape(const ipt_mpi_desc *desc, int ranks, int rank, const ipt_allocator *allocator,
                                       ipt__mpi_shape *shape)
 {
@@ -162,7 +162,7 @@ static ipt_result ipt__mpi_make_diagonal(ipt_mpi_plan *plan)
     return ipt__any_plan_make(plan->context, &desc, plan->workspaces, &plan->diagonal);
 }
 
-/* Makes the steps that transpose each received piece: one for each sequence of ranks with as many rows. */
+/* Makes the steps that transpose the received pieces: one step for each run of ranks with equal numbers of rows. */
 static ipt_result ipt__mpi_make_pieces(ipt_mpi_plan *plan, size_t cols)
 {
     const ipt__mpi_shape *const shape = &plan->shape;
@@ -212,7 +212,7 @@ static ipt_result ipt__mpi_make_locals(ipt_mpi_plan *plan)
     return ipt__mpi_make_local(plan, shape->rows.total, cols, shape->size, 1, &plan->locals[plan->local_count++]);
 }
 
-/* Bytes of workspace that the local plans hold. */
+/* Bytes of the local plans' workspaces. */
 static size_t ipt__mpi_locals_workspace(const ipt_mpi_plan *plan)
 {
     size_t bytes = 0, i;
@@ -221,7 +221,7 @@ static size_t ipt__mpi_locals_workspace(const ipt_mpi_plan *plan)
     return bytes;
 }
 
-/* The least limit of a workspace that is too small for the local plans; 0: none is. */
+/* The limit that suffices for the local plans, if one of their workspaces is too small; else 0. */
 static size_t ipt__mpi_enough(const ipt_mpi_plan *plan)
 {
     size_t enough = plan->diagonal ? plan->diagonal->enough : 0;
@@ -234,7 +234,7 @@ static size_t ipt__mpi_enough(const ipt_mpi_plan *plan)
 
 /* ---- memory for messages ---- */
 
-/* Bytes beside a block, the same on all ranks. */
+/* The limit of the bytes beside a block, equal on all ranks. */
 static size_t ipt__mpi_allowed(const ipt_mpi_desc *desc, const ipt__mpi_shape *shape)
 {
     size_t most = 0;
@@ -244,13 +244,13 @@ static size_t ipt__mpi_allowed(const ipt_mpi_desc *desc, const ipt__mpi_shape *s
     return desc->max_workspace ? desc->max_workspace : ipt__max(most / 100, (size_t)1 << 20);
 }
 
-/* Windows of a message: of each direction, on the host and perhaps on the device. */
+/* Number of message windows: for each direction, on the host and perhaps on the device. */
 static size_t ipt__mpi_windows(const ipt_mpi_plan *plan)
 {
     return (plan->desc.flags & IPT_MPI_DEVICE_AWARE ? 4 : 2) * (size_t)plan->depth;
 }
 
-/* Divides the allowed bytes between the local plans, which take what they need, and the least for messages. */
+/* Divides the allowed bytes: messages get the least, the local plans the remainder. */
 static ipt_result ipt__mpi_divide_memory(ipt_mpi_plan *plan)
 {
     const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape), least = plan->desc.max_workspace;
@@ -263,15 +263,15 @@ static ipt_result ipt__mpi_divide_memory(ipt_mpi_plan *plan)
     return ipt__mpi_make_workspaces(plan, least == 1 ? 1 : allowed - window);
 }
 
-/* Gives messages what the local plans of all ranks have left. If that is too little for the local plans of any, fails
- * with what is enough for all. All ranks call it. */
+/* Sizes messages by the bytes that the local plans of all ranks leave. If the limit is too small for any rank's local
+ * plans, fails with one that suffices for all. All ranks call it. */
 static ipt_result ipt__mpi_size_messages(ipt_mpi_plan *plan)
 {
     const size_t allowed = ipt__mpi_allowed(&plan->desc, &plan->shape), taken = ipt__mpi_locals_workspace(plan),
                  left = (allowed - ipt__min(taken, allowed)) / ipt__mpi_windows(plan);
     const size_t least = IPT__MPI_LEAST_CHUNK, enough = ipt__mpi_enough(plan),
                  most = plan->context->shares_memory ? (size_t)IPT__MPI_CHUNK_BYTES : (size_t)IPT__MPI_BUS_BYTES;
-    cl_ulong numbers[2]; /* the complement of a message's bytes, what the local plans need */
+    cl_ulong numbers[2]; /* the complement of a message's bytes; the need of the local plans */
     size_t i;
     int error;
     numbers[0] = ~(cl_ulong)(plan->depth == 1 ? least : ipt__min(ipt__max(left / 64 * 64, least), most));
@@ -279,14 +279,15 @@ static ipt_result ipt__mpi_size_messages(ipt_mpi_plan *plan)
     error = MPI_Allreduce(MPI_IN_PLACE, numbers, 2, MPI_UINT64_T, MPI_MAX, plan->communicator);
     if (error)
         return ipt__fail_mpi("MPI_Allreduce", error);
-    if (numbers[1]) { /* messages have a sixteenth, or the least */
+    if (numbers[1]) { /* messages take a sixteenth, or the least */
         const size_t needed = ipt__size_of(numbers[1]);
         return ipt__fail(
             IPT_ERROR_UNSUPPORTED,
             "max_workspace allows %zu bytes, too few for messages and the ranks' local steps: %zu would do", allowed,
             ipt__max(needed + least * ipt__mpi_windows(plan), needed + needed / 15 + 2));
     }
-    for (i = 0; plan->desc.max_workspace != 1 && i < plan->workspace_count; ++i) /* parts of host memory take no more */
+    for (i = 0; plan->desc.max_workspace != 1 && i < plan->workspace_count;
+         ++i) /* plans of parts, made during an execution, must fit too */
         plan->workspaces[i].limit = ipt__max(plan->workspaces[i].bytes, 2);
     plan->shape.chunk = (size_t)~numbers[0];
     return IPT_SUCCESS;

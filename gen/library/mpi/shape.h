@@ -21,20 +21,20 @@ typedef struct ipt__mpi_rest {
     int round, peer;
 } ipt__mpi_rest;
 
-/* How local steps make and merge pieces, see ipt__mpi_choose_way. */
+/* The local steps that make and merge pieces: see ipt__mpi_choose_way. */
 typedef enum ipt__mpi_way { IPT__MPI_BY_ROWS, IPT__MPI_BY_COLS, IPT__MPI_BY_PIECES } ipt__mpi_way;
 
 typedef struct ipt__mpi_shape {
     ipt__mpi_side rows, cols;
     size_t size; /* bytes of an element */
     int ranks, rank;
-    size_t chunk; /* bytes of a message at most, the same on all ranks */
+    size_t chunk; /* largest message in bytes, equal on all ranks */
     ipt__mpi_way way;
     ipt__mpi_rest *rests; /* in the sequence of phase OUT */
     int rest_count;
 } ipt__mpi_shape;
 
-/* The first of a rank's rows of a side, or with rank = ranks the end. */
+/* The first row of a rank on this side. rank = ranks: the end. */
 static size_t ipt__mpi_start(const ipt__mpi_side *side, int rank)
 {
     if (side->starts)
@@ -53,7 +53,7 @@ static size_t ipt__mpi_piece(const ipt__mpi_shape *shape, int from, int to)
     return ipt__mpi_count(&shape->rows, from) * ipt__mpi_count(&shape->cols, to) * shape->size;
 }
 
-/* Bytes of a rank's block, before or after. */
+/* Bytes of a rank's block before or after the transposition. */
 static size_t ipt__mpi_block_bytes(const ipt__mpi_shape *shape, int rank, int after)
 {
     return after ? ipt__mpi_count(&shape->cols, rank) * shape->rows.total * shape->size
@@ -78,7 +78,7 @@ static size_t ipt__mpi_piece_out_at(const ipt__mpi_shape *shape, int from)
     return ipt__mpi_start(&shape->rows, from) * ipt__mpi_count(&shape->cols, shape->rank) * shape->size;
 }
 
-/* The number that all ranks with rows of this side hold alike. 0: they differ. *ranks: their number. */
+/* The number of rows of each rank that has rows on this side. 0: they differ. *ranks: number of such ranks. */
 static size_t ipt__mpi_equal(const ipt__mpi_side *side, int all, size_t *ranks)
 {
     size_t equal = 0;
@@ -152,7 +152,7 @@ static int ipt__mpi_rest_compare(const void *first, const void *second)
     return a->round < b->round ? -1 : 1;
 }
 
-/* Bytes of the rest that a rank sends to another after both have exchanged as much. */
+/* Bytes of the rest that a rank sends to another after the exchange of equal parts. */
 static size_t ipt__mpi_rest_bytes(const ipt__mpi_shape *shape, int from, int to)
 {
     const size_t sent = ipt__mpi_piece(shape, from, to), received = ipt__mpi_piece(shape, to, from);
@@ -189,7 +189,7 @@ static void ipt__mpi_list_rests(ipt__mpi_shape *shape)
 
 typedef enum ipt__mpi_phase { IPT__MPI_SWAP, IPT__MPI_OUT, IPT__MPI_IN } ipt__mpi_phase;
 
-/* A message in each direction, or in one. */
+/* A step: a message in each direction, or in one. */
 typedef struct ipt__mpi_step {
     int peer;
     size_t at; /* bytes from the start of the block: what is sent, and what the received message replaces */
@@ -199,7 +199,7 @@ typedef struct ipt__mpi_step {
 typedef struct ipt__mpi_cursor {
     ipt__mpi_phase phase;
     int turn;    /* round, or number of a rest */
-    size_t done; /* bytes of this turn's pair */
+    size_t done; /* bytes of this pair of pieces */
 } ipt__mpi_cursor;
 
 static int ipt__mpi_turns(const ipt__mpi_shape *shape, ipt__mpi_phase phase)
@@ -234,7 +234,7 @@ static int ipt__mpi_next(const ipt__mpi_shape *shape, ipt__mpi_cursor *cursor, i
     return 0;
 }
 
-/* What moves within a block between phases OUT and IN: the piece of one rank. */
+/* A move within a block between phases OUT and IN: the piece of one rank. */
 typedef struct ipt__mpi_shift {
     size_t from, to, bytes;
 } ipt__mpi_shift;
@@ -248,9 +248,9 @@ static ipt__mpi_shift ipt__mpi_shift_of(const ipt__mpi_shape *shape, int peer)
     return shift;
 }
 
-/* The shift of a turn, of 2 * ranks turns. Pieces keep their sequence. Those that move down go first to last, then
- * those that move up last to first: none overwrites another that has to move yet. bytes is 0 for turns without a move.
- */
+/* The move of a turn, of 2 * ranks turns. Pieces keep their sequence. First the pieces that move down, from the first
+ * one; then the pieces that move up, from the last one. So no piece overwrites one that has yet to move. bytes is 0 for
+ * turns without a move. */
 static ipt__mpi_shift ipt__mpi_shift_at(const ipt__mpi_shape *shape, int turn)
 {
     const int up = turn >= shape->ranks;

@@ -4,13 +4,13 @@
  * are transposed on their way: patch by patch, each as large as a message. So nothing moves before the exchange, and
  * after it only the rank's own tile is left, which a local step transposes in place. */
 
-/* A patch: rows of this rank, and of its peer, each from the first of their own. */
+/* A patch: a range of this rank's rows and a range of its peer's rows. Numbers count from each rank's first row. */
 typedef struct ipt__mpi_patch {
     int peer;
     size_t row, rows, col, cols;
 } ipt__mpi_patch;
 
-/* Elements of a patch's side; 0: an element exceeds a message. */
+/* The side of a patch in elements; 0: an element exceeds a message. */
 static size_t ipt__mpi_patch_side(const ipt__mpi_shape *shape)
 {
     const size_t most = ipt__min(shape->chunk, IPT__MPI_CHUNK_BYTES); /* both windows of a patch stay in the cache */
@@ -21,7 +21,7 @@ static size_t ipt__mpi_patch_side(const ipt__mpi_shape *shape)
         ++side;
     if (side > 8)
         side = side / 8 * 8;
-    if (side > 8 && side * shape->size % 512 == 0) /* columns of a patch would share few sets of a cache */
+    if (side > 8 && side * shape->size % 512 == 0) /* columns of a patch would map to few sets of a cache */
         side -= 8;
     return side;
 }
@@ -58,8 +58,8 @@ static char *ipt__mpi_patch_place(const ipt__mpi_run *run, const ipt__mpi_patch 
            (patch->row * shape->cols.total + ipt__mpi_start(&shape->rows, patch->peer) + patch->col) * shape->size;
 }
 
-/* Transposes cols x rows elements at `from` to rows x cols ones, `pitch` bytes from row to row. The compiler makes
- * moves of memcpy with a constant size. */
+/* Transposes cols x rows elements at `from` to rows x cols ones, `pitch` bytes from row to row. With a constant size
+ * the compiler replaces memcpy by moves. */
 static void ipt__mpi_turn(char *to, size_t pitch, const char *from, size_t rows, size_t cols, size_t size)
 {
 #define IPT__MPI_TURN(bytes)                                                                                           \

@@ -83,7 +83,7 @@ static ipt_result ipt__tiles_by_range(size_t rows, size_t cols, size_t local, si
                      first_m, first_n, local);
 }
 
-/* Lists the divisors of n in [first, end), ascending. A list of 1 if there are none. Returns their number. */
+/* Lists the divisors of n in [first, end), ascending; 1 alone if there are none. Returns their number. */
 static IPT__RARE size_t ipt__divisors_within(size_t n, size_t first, size_t end, cl_ushort *found)
 {
     size_t count = 0, d;
@@ -219,7 +219,7 @@ IPT_API ipt_sequence ipt_heuristic_sequence(const ipt_heuristic_device *device, 
 
 IPT_API double ipt_heuristic_throughput(const double *stage_throughputs, size_t count)
 {
-    double time = 0; /* of a unit of data */
+    double time = 0; /* time of a unit of data */
     size_t i;
     if (!stage_throughputs)
         return 0;
@@ -291,7 +291,8 @@ IPT_API void ipt_heuristic_group_shape(size_t group_size, size_t elem_size, size
     *y = *x != 0;
     if (!*x)
         return;
-    /* The least number of elements whose bytes are a multiple of so many: elem_size's power of two decides. */
+    /* The smallest number of elements whose bytes are a multiple of IPT__COALESCED_BYTES. The power of two in elem_size
+     * decides. */
     step = IPT__COALESCED_BYTES / ipt__min(IPT__COALESCED_BYTES, elem_size & (~elem_size + 1));
     for (d = 1; d <= group_size / d; ++d)
         if (group_size % d == 0) {

@@ -154,7 +154,7 @@ static IPT__RARE void ipt__findings_load(ipt_context *context)
     ipt__release(&context->allocator, entry.owned);
 }
 
-/* The caller holds probe_lock. */
+/* The caller has locked probe_lock. */
 static void ipt__findings_store(const ipt_context *context)
 {
     char key[IPT__KEY_BYTES];

@@ -1,22 +1,17 @@
 /* Cache entries: keys, checksums, bytes. */
 
-/* An entry holds one program, or the facts measured about a device. It is a file or lies in memory. Numbers are
- * little-endian. Offset, size and content:
- * - 0, 8 bytes: IPT__ENTRY_MAGIC
- * - 8, 4 bytes: IPT__ENTRY_FORMAT
- * - 12, 4 bytes: length of the key, K
- * - 16, 8 bytes: length of the payload, P
- * - 24, 32 bytes: SHA-256 of the 24 bytes before and of all bytes after
- * - 56, K bytes: the key, which names everything on which the payload depends
- * - 56 + K, P bytes: the payload
- * A program's payload holds its residency, the size of its sub-groups and its code. The first two take 4 bytes each; 0
- * means not measured. The device's compiler or another one made the code. */
+/* An entry has one program, or the facts measured about a device. It is a file or a block of memory. Numbers are
+ * little-endian. Offset, size and content: - 0, 8 bytes: IPT__ENTRY_MAGIC - 8, 4 bytes: IPT__ENTRY_FORMAT - 12, 4
+ * bytes: length of the key, K - 16, 8 bytes: length of the payload, P - 24, 32 bytes: SHA-256 of the 24 bytes before
+ * and of all bytes after - 56, K bytes: the key, which names everything on which the payload depends - 56 + K, P bytes:
+ * the payload A program's payload has its residency, the size of its sub-groups and its code. The first two take 4
+ * bytes each; 0 means not measured. The code comes from the device's compiler or from another one. */
 #define IPT__ENTRY_MAGIC "iptcache"
 enum {
     IPT__ENTRY_FORMAT = 1,
     IPT__ENTRY_SUM = 24,
     IPT__ENTRY_HEAD = 56,
-    IPT__ENTRY_FACTS = 8,     /* residency and sub-groups, before a program's code */
+    IPT__ENTRY_FACTS = 8,     /* bytes of residency and sub-groups, before a program's code */
     IPT__NAME_DIGITS = 32,    /* hexadecimal digits of the key's hash in a file's name */
     IPT__ENTRY_NAME = 37,     /* bytes of a file's name, with the terminating zero */
     IPT__ENTRY_MOST = 1 << 26 /* bytes of the longest entry; ipt reads no longer file */
@@ -143,7 +138,7 @@ static void ipt__entry_sum(const unsigned char *entry, size_t bytes, unsigned ch
     ipt__hash_end(&hash, sum);
 }
 
-/* Writes head and key of an entry whose payload is in its place. */
+/* Writes the head and the key before an entry's payload. */
 static void ipt__entry_seal(unsigned char *entry, const char *key, size_t payload_bytes)
 {
     const size_t key_bytes = strlen(key);

@@ -4,7 +4,7 @@
 
 enum {
     IPT__PATH_BYTES = 1024,
-    IPT__PATH_REST = 80,      /* of these for the names in a folder */
+    IPT__PATH_REST = 80,      /* bytes of a path for the names in a folder */
     IPT__STALE_SECONDS = 3600 /* age at which a temporary file counts as abandoned */
 };
 
@@ -49,7 +49,7 @@ static const char *ipt__file_make_folder(const char *path)
     return CreateDirectoryW(wide, NULL) || GetLastError() == ERROR_ALREADY_EXISTS ? NULL : "it could not be created";
 }
 
-/* On Windows a user's folders keep others out by default. */
+/* On Windows a user's folders exclude other users by default. */
 static const char *ipt__file_check_folder(const char *path)
 {
     wchar_t wide[IPT__WIDE_PATH];
@@ -419,7 +419,7 @@ static void ipt__folder_clean(const ipt_context *context)
         qsort(found, count, sizeof *found, ipt__listed_before);
     for (i = 0; i < count && all > (double)context->cache_limit; ++i) {
         ipt__folder_remove(context->cache_dir, found[i].name, 0);
-        all -= found[i].bytes; /* even if removal fails: then it is not an entry, or another process removed it */
+        all -= found[i].bytes; /* also if removal fails: the file is no entry, or another process removed it */
     }
     ipt__release(&context->allocator, found);
 }

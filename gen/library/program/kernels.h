@@ -14,8 +14,9 @@ typedef struct ipt__params {
 #define IPT__PARAM_FIELD(field, macro, minimum, maximum, meaning) cl_uint field;
     IPT_PARAM_LIST(IPT__PARAM_FIELD)
     const char *expression, *expression_type; /* valid if apply is not 0 */
-    const char *argument_type;                /* of the expression's argument; valid if apply is 2, else NULL */
-    const char *operands, *action; /* of a batch plan: definitions, which have the action's hash, and text; else NULL */
+    const char *argument_type;                /* type of the expression's argument; valid if apply is 2, else NULL */
+    const char *operands,
+        *action; /* batch plans: definitions with the action's hash, and the action's text; else NULL */
 } ipt__params;
 
 typedef enum ipt__kernel_id {
@@ -39,7 +40,7 @@ typedef char ipt__arguments_are_aligned[offsetof(ipt__alignment, value) == sizeo
 enum {
     IPT__BYTES = 63,
     IPT__DIVISOR = 64,
-    IPT__BY_INDEX = 128, /* of dividends with index_bits bits */
+    IPT__BY_INDEX = 128, /* constants for dividends of index_bits bits */
     IPT__DIVISOR_32 = IPT__DIVISOR,
     IPT__DIVISOR_64 = IPT__DIVISOR,
     IPT__DIVISOR_index = IPT__DIVISOR | IPT__BY_INDEX
@@ -73,7 +74,7 @@ IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 #define IPT__TEXT(text) , text
 #endif
 
-/* A part of programs' texts: its file, for build logs, and the hash of its text. */
+/* A part of a program's text: its file's name, for build logs, and the hash of its text. */
 typedef struct ipt__part {
     const char *file, *hash;
     IPT__TEXT_FIELD
@@ -89,16 +90,16 @@ static const ipt__part ipt__parts[] = {
 #define IPT__PART_BIT(part) | 1u << IPT__PART_##part
 
 typedef struct ipt__kernel_info {
-    const char *name;      /* of the OpenCL kernel */
-    ipt__part own;         /* its own file */
-    unsigned parts;        /* bits of those that the file includes */
-    const char *arguments; /* their list as OpenCL C */
+    const char *name;      /* name of the OpenCL kernel */
+    ipt__part own;         /* the file that defines the kernel */
+    unsigned parts;        /* bits of the parts that the file includes */
+    const char *arguments; /* the parameter list in OpenCL C */
     const unsigned char *argument_bytes;
     cl_uint argument_count;
-    size_t arguments_bytes; /* of their struct */
+    size_t arguments_bytes; /* bytes of the arguments' struct */
     cl_uint memories;       /* number of buffers before the arguments */
     int local;              /* a local-memory argument precedes the arguments */
-    unsigned uses;          /* parameters on which its text depends */
+    unsigned uses;          /* bits of the parameters on which its text depends */
 } ipt__kernel_info;
 
 static const ipt__kernel_info ipt__kernels[] = {
@@ -146,7 +147,7 @@ static IPT__RARE int ipt__params_reduce(ipt__params *params, unsigned uses)
     return good;
 }
 
-/* Lets a program apply the plan's expression to each element, if `applies`. */
+/* Sets the parameters of a program that applies the plan's expression to each element, if `applies`. */
 static void ipt__params_apply(ipt__params *params, const ipt_plan_desc *desc, int applies)
 {
     params->apply = !applies ? 0 : desc->expression_argument ? 2 : 1;
@@ -193,7 +194,8 @@ static IPT__RARE void ipt__params_print(ipt__text *out, const ipt__params *param
         }
 }
 
-/* Adds the same and the expression, for people and for keys: a comment could end within an expression. */
+/* Adds the numbers and the expression, for messages and keys. (Program texts have only the numbers in a comment, which
+ * an expression could end.) */
 static IPT__RARE void ipt__params_describe(ipt__text *out, const ipt__params *params, unsigned uses)
 {
     ipt__params_print(out, params, uses);
@@ -216,8 +218,8 @@ static IPT__RARE void ipt__expression_print(ipt__text *out, const ipt__params *p
         ipt__text_add(out, "#define IPT_EXPRESSION_ARGUMENT_TYPE %s\n", params->argument_type);
 }
 
-/* Adds the head of a program's text. It determines the text: it has the hash of the kernel's file and of the parts that
- * it includes. So an edit of another part leaves the program's key as it is. */
+/* Adds the head of a program's text. The head determines the text: it has the hashes of the kernel's file and of the
+ * included parts. So an edit of another part does not change the program's key. */
 static IPT__RARE void ipt__source_print_head(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
 {
     const ipt__kernel_info *const kernel = &ipt__kernels[id];

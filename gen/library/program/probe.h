@@ -63,12 +63,9 @@ static cl_uint ipt__reversed_param(int runs, int columns)
     return (runs ? 1u : 0u) | (columns ? 2u : 0u);
 }
 
-/* The work-groups of the band exchange that a compute unit shall run at a time. On an H200, five of 256 work-items were
- * the fastest for elements of 4 bytes, three for blocks of words, and four for others. Runs that are stored backwards
- * need more registers. Blocks of single bytes: three took 7 to 13 % longer than two (turned and antitransposed, 1 and 3
- * bytes). Blocks of units of 2 bytes: two took up to 15 % longer than three. Elements of several units: four took 2 %
- * longer than three in the median for 12 bytes, up to 11 % for 20 and 24; but three took 14 % longer for antitransposed
- * ones of 24. */
+/* The work-groups of the band exchange that a compute unit shall run at a time: five for elements of 4 bytes, three for
+ * blocks of words, four for others. Runs that are stored backwards need more registers, so fewer work-groups. See
+ * "Work-groups of the band exchange" in notebook.md. */
 static cl_uint ipt__exchange_groups(const ipt__params *params)
 {
     const int runs = params->reversed == ipt__reversed_param(1, 0),
@@ -80,7 +77,7 @@ static cl_uint ipt__exchange_groups(const ipt__params *params)
     return ipt__are_words(params) ? 5 : params->by_words ? 3 : IPT__BAND_GROUPS;
 }
 
-/* The count that the desc or the profile gives; 0: none. */
+/* The count that the desc or the profile sets; 0: none. */
 static size_t ipt__given_resident(const ipt__limits *limits, const ipt__program *program)
 {
     if (program->id == IPT__KERNEL_panel)
@@ -117,10 +114,10 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
                                                  int cache_only, ipt__program **found, size_t *resident)
 {
     const ipt__limits *const limits = &context->limits;
-    /* NVIDIA reports 48 KiB: the limit of a kernel's argument. An array in the kernel may have all there is. */
+    /* NVIDIA reports 48 KiB: the limit of a kernel's argument. An array in the kernel may take all local memory. */
     size_t tries[2] = {0, 0};
     const int own = id == IPT__KERNEL_exchange && limits->nvidia && !limits->local_is_limited &&
-                    limits->local_memory >= IPT__BAND_CHUNK_BYTES + 4096; /* the exchange has its own size */
+                    limits->local_memory >= IPT__BAND_CHUNK_BYTES + 4096; /* the exchange has chunks of its own size */
     int i, missed = 0, failed = 0;
     ipt_result result = IPT_SUCCESS;
     *found = NULL;
@@ -173,8 +170,9 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
 }
 
 /* Transposes a rows x cols grid of super-elements of `units` units by a chains program, and compares every byte.
- * `groups` work-groups share the flags. Returns 1 if all bytes are right, -1 without memory. Sub-groups may work one by
- * one and fail together: PoCL 6.0 mixes up the results of two reductions without a barrier between them. */
+ * `groups` work-groups share the flags. Returns 1 if all bytes are right, -1 without memory. One sub-group at a time
+ * may compute right results, and several at once wrong ones: PoCL 6.0 mixes up two reductions without a barrier between
+ * them. */
 static int ipt__chains_are_right(ipt_context *context, const ipt__program *program, size_t rows, size_t cols,
                                  size_t units, size_t groups)
 {
@@ -276,7 +274,7 @@ static IPT__RARE ipt_result ipt__sub_groups_get(ipt_context *context, ipt__param
                 result = ipt__find_lanes(context, program, &program->lanes);
             ipt__program_store(context, program);
             if (program->lanes == 1)
-                ipt__log(context, "%s moves data wrongly by this device's sub-groups: work-groups take their place",
+                ipt__log(context, "%s moves data wrongly by this device's sub-groups: work-groups replace them",
                          ipt__kernels[program->id].name);
             else
                 ipt__log(context, "sub-groups of %zu work-items, %zu were expected, in %s", program->lanes, lanes,

@@ -107,7 +107,7 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
     context->has_half = context->has_double = 1; /* the profile does not record them */
     for (i = 0; i < IPT__FACT_COUNT; ++i) {
         const ipt__fact *const fact = &ipt__facts[i];
-        const int power = !strcmp(fact->name, "group_size"); /* halves of it are whole, as kernels need them */
+        const int power = !strcmp(fact->name, "group_size"); /* kernels halve it repeatedly */
         ipt__print(expected, sizeof expected, "%.19s and a %s from %u to %u", fact->name,
                    power ? "power of two" : "number", (unsigned)fact->minimum, (unsigned)fact->maximum);
         *line = 0;

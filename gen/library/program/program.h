@@ -48,8 +48,8 @@ static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__para
     }
 }
 
-/* Sets the arguments of a kernel; the second memory and local_bytes if it has them. set: arguments that it has; NULL:
- * none. Equal ones are not set again. */
+/* Sets the arguments of a kernel, with the second memory and local_bytes if it takes them. set: the arguments of the
+ * last call, of which equal ones are not set again; NULL: none. */
 static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, const cl_mem memories[2],
                                  size_t local_bytes, const void *arguments, const void *set)
 {
@@ -64,8 +64,8 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     return error;
 }
 
-/* Sets the argument of a program's expression, if it has one. NULL: some value, so that the kernel can be launched. It
- * is not 0: the expression may divide by it. */
+/* Sets the argument of a program's expression, if it has one. NULL: a value other than 0, by which the expression may
+ * divide, so that the kernel can be launched. */
 static cl_int ipt__set_expression_argument(cl_kernel kernel, const ipt__program *program, const void *value)
 {
     static const cl_uint some[4] = {0x01010101, 0x01010101, 0x01010101, 0x01010101};
@@ -168,8 +168,7 @@ static unsigned char *ipt__program_code(ipt_context *context, const ipt__program
     cl_device_id devices[64];
     size_t sizes[64], count, i;
     unsigned char *pointers[64], *code;
-    /* An action of a batch, which may take indices or lengths of loops from its operands, runs on none that are made
-     * up. */
+    /* A batch's action may take indices or loop lengths from its operands: never run it on made-up operands. */
     if (context->finishes_late && !program->params.operands && !ipt__program_finish(context, program))
         return NULL;
     if (ipt__cl.clGetProgramInfo(program->program, CL_PROGRAM_DEVICES, sizeof devices, devices, &count))
@@ -213,7 +212,7 @@ static unsigned char *ipt__program_entry(ipt_context *context, const ipt__progra
             memcpy(entry + payload + IPT__ENTRY_FACTS, code, code_bytes);
     } else {
         entry = ipt__program_code(context, program, payload + IPT__ENTRY_FACTS, bytes);
-        /* A count taken while other work occupied the device would be wrong for ever. */
+        /* Do not store a low count: other work may have occupied the device. */
         if (!limits->resident_groups && program->resident % limits->compute_units == 0)
             resident = program->resident;
         lanes = program->lanes;
@@ -258,7 +257,7 @@ static int ipt__target_next(const ipt_context *context, int which, char target[6
     case 2: /* the device's name begins with the processor's: "gfx90a:sramecc+:xnack-" */
         strcpy(target, "amdgcn:");
         return sscanf(context->device_text, "device %40[a-z0-9]", target + 7) == 1 && !strncmp(target + 7, "gfx", 3);
-    default: /* code for older devices runs, too */
+    default: /* code for older devices also runs */
         sprintf(target, "ptx:sm_%d", ptx);
         return ptx < 30 ? -1 : 1;
     }
@@ -338,7 +337,7 @@ static int ipt__program_load(ipt_context *context, ipt__program *program)
     if (loaded) {
         ipt__log(context, "loaded %s%s%s", ipt__kernels[program->id].name, which > 0 ? " for " : "",
                  which > 0 ? target : "");
-        if (which > 0) /* the device's own code loads faster next time */
+        if (which > 0) /* store the device's own code, which loads faster next time */
             ipt__program_store(context, program);
     }
     return loaded;
@@ -370,7 +369,7 @@ static IPT__RARE ipt_result ipt__program_compile(ipt_context *context, ipt__prog
 
 #else
 
-/* Where the line behind a kernel's work-group size begins in PTX; 0: it is no such text. */
+/* The offset of the line after a kernel's work-group size in PTX; 0: the text has none. */
 static size_t ipt__ptx_directives(const unsigned char *ptx, size_t bytes)
 {
     static const char size[] = "\n.reqntid ";
@@ -384,10 +383,9 @@ static size_t ipt__ptx_directives(const unsigned char *ptx, size_t bytes)
     return end < bytes ? end + 1 : 0;
 }
 
-/* Limits the registers of work-items to what the program's groups_at_once leaves, or those of a panel in registers.
- * OpenCL C has no word for it, and NVIDIA's option -cl-nv-maxrregcount changed nothing (driver 580): the line goes into
- * the driver's PTX. An H200 then ran five work-groups of the band exchange where it had run three, and took a sixth
- * less time. */
+/* Limits the registers of a work-item, so that a compute unit runs groups_at_once work-groups, or IPT__HELD_GROUPS of a
+ * panel in registers. OpenCL C has no attribute for it, and NVIDIA's driver ignores -cl-nv-maxrregcount. So the limit
+ * becomes a line in the driver's PTX. See "Limited registers" in notebook.md. */
 static void ipt__program_limit_registers(ipt_context *context, ipt__program *program)
 {
     char line[32];
@@ -479,7 +477,7 @@ static char *ipt__copy_texts(const ipt_allocator *allocator, ipt__params *params
     return copy;
 }
 
-/* The program that the context has for a kernel and params, with a hold of it; NULL: it has none. */
+/* Returns the context's program for a kernel and params with a new reference; NULL: the context has none. */
 static ipt__program *ipt__program_find(ipt_context *context, ipt__kernel_id id, const ipt__params *params)
 {
     ipt__program *program;
@@ -493,7 +491,7 @@ static ipt__program *ipt__program_find(ipt_context *context, ipt__kernel_id id, 
     return program;
 }
 
-/* Makes a program that the context does not have, with a hold of it, and adds it to the context's. */
+/* Makes a program with one reference, and adds it to the context. */
 static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_id id, const ipt__params *params,
                                              int cache_only, ipt__program **added)
 {
@@ -521,8 +519,8 @@ static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_i
     return IPT_SUCCESS;
 }
 
-/* The program of a kernel for params, made unless the context has it. The caller holds it until ipt__program_drop.
- * While one thread builds, others find, drop and trim programs: a driver's compiler may take seconds. */
+/* Returns the program of a kernel for params with a new reference. Makes it unless the context has it. Other threads
+ * may find, drop and trim programs meanwhile: a driver's compiler may take seconds. */
 static IPT__RARE ipt_result ipt__program_get(ipt_context *context, ipt__kernel_id id, const ipt__params *params,
                                              int cache_only, ipt__program **found)
 {
@@ -531,7 +529,7 @@ static IPT__RARE ipt_result ipt__program_get(ipt_context *context, ipt__kernel_i
     if (*found)
         return IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&context->build_lock);
-    *found = ipt__program_find(context, id, params); /* another thread may have built it meanwhile */
+    *found = ipt__program_find(context, id, params); /* another thread may have built it */
     if (!*found)
         result = ipt__program_add(context, id, params, cache_only, found);
     IPT_LOCK_RELEASE(&context->build_lock);

@@ -28,8 +28,8 @@ static const char *ipt__text_next(const char *at)
     return at;
 }
 
-/* The end of the comment or literal that begins at `at`, which is its last character's successor. Returns `at` if none
- * begins there, NULL if the text ends first, or a literal's line. */
+/* Returns the end of the comment or literal that begins at `at`: the character after it. Returns `at` if none begins
+ * there. Returns NULL if the text, or a literal's line, ends first. */
 static const char *ipt__text_skip(const char *at)
 {
     const char quote = *at == '"' || *at == '\'' ? *at : 0, *next = ipt__text_next(at);
@@ -56,7 +56,7 @@ static const char *ipt__text_skip(const char *at)
     return NULL;
 }
 
-/* What in a text would change the program's text around it. NULL: nothing. expression: it is on one line and within
+/* Returns what in a text would change the program around it; NULL: nothing. expression: the text is one line within
  * parentheses, else statements within braces. The compiler reports other mistakes. */
 static IPT__RARE const char *ipt__text_escapes(const char *text, int expression)
 {
@@ -88,15 +88,15 @@ static IPT__RARE const char *ipt__text_escapes(const char *text, int expression)
     return expression ? "')' before its '('" : "'}' before its '{'";
 }
 
-/* The length of a prefix that a word has, or 0. */
+/* The length of a word's prefix, or 0 if the word does not have it. */
 static size_t ipt__word_begins(const char *word, size_t length, const char *prefix)
 {
     const size_t bytes = strlen(prefix);
     return length >= bytes && !strncmp(word, prefix, bytes) ? bytes : 0;
 }
 
-/* What a word of OpenCL C needs, as a bit: a type, a conversion to it, a constant of it. A pointer to `half` and its
- * size need nothing, so `half` alone is left to ipt__text_needs. */
+/* The extension that a word of OpenCL C needs, as a bit: the word is a type, a conversion to it or a constant of it. A
+ * pointer to `half` and its size need nothing, so ipt__text_needs handles `half`. */
 static unsigned ipt__word_needs(const char *word, size_t length)
 {
     const char last = word[length - 1];
@@ -134,8 +134,8 @@ static int ipt__half_is_unused(const char *text, const char *word)
     return *after == '*' || (word - text >= 6 && !strncmp(word - 6, "sizeof", 6));
 }
 
-/* What an expression or a type needs, as bits. *first (may be NULL): the first word among missing types; *length: its
- * length. */
+/* The extensions that an expression or a type needs, as bits. *first (may be NULL): the first word among missing types;
+ * *length: its length. */
 static unsigned ipt__text_needs(const char *text, unsigned missing, const char **first, size_t *length)
 {
     const char *at = text;

@@ -70,7 +70,7 @@ def batch(action: str, *, options: Iterable[str] = (), alpha: Optional[complex] 
     operands that are not given are created. Returns all of them by name, such as .B and .info: an element that is
     singular or not positive definite has the number of its first bad pivot in info, else 0.
     options: "transpose-a", "transpose-b", "conjugate-a", "conjugate-b", "upper", "unit". alpha, beta: dot, gemv and gemm
-    compute alpha * product + beta * what was there.
+    compute alpha * product + beta * its former value.
     """
     if not is_a(action, str) or action not in _ACTIONS:
         raise ValueError(f"action is {shown(action)}: {', '.join(_ACTIONS)} are possible")

@@ -60,7 +60,7 @@ section() {
     if why=$(missing "$1"); then
         echo "index: $1: $why" >&2
         echo "<details id=\"$1\"><summary>$title ($(cited "$1" | as_text)): $why</summary>"
-        echo "<p>$(entry 4 list "$1" | as_text)<br><code>make bench-$1</code> measures it.</p></details>"
+        echo "<p>$(entry 4 list "$1" | as_text)<br><code>make figure NAME=$1</code> measures it.</p></details>"
         return
     fi
     echo "<section id=\"$1\"><h2>$title</h2>"
@@ -68,7 +68,7 @@ section() {
     echo "<p>$(entry 4 list "$1" | as_text)</p>"
     echo "<a href=\"$1.svg\"><img src=\"$1.svg\" alt=\"$title\"></a>"
     echo "<p class=\"numbers\"><b>ipt:</b> $(said "$1" ours)<br><b>Paper:</b> $(said "$1" paper)</p>"
-    echo "<p class=\"numbers\"><code>make bench-$1</code>, <a href=\"$1.csv\">the numbers as CSV</a>"
+    echo "<p class=\"numbers\"><code>make figure NAME=$1</code>, <a href=\"$1.csv\">the numbers as CSV</a>"
     if [ "$(origins | wc -l)" -gt 1 ]; then
         echo "<br>$(as_text < "$out/$1.origin" | awk -F'|' '{ print $1 ", driver " $2 ", " $3 ", commit " $4 }')"
     fi
