@@ -5730,10 +5730,8 @@ static size_t ipt__extent_units(const ipt__problem *problem)
 }
 
 /* Whether a square matrix takes the swap kernel at once. GPUs move elements of several units, and larger matrices of
- * short units, faster on the chip or by bands. An H200 moved elements of 3 bytes at 0.76 of the copy (3000 x 3000) and
- * 0.39 (4096 x 4096) so, and at 0.25 and 0.19 by swapped tiles; 1024 x 1024 bytes at 0.56 and 0.76. CPUs move elements
- * of several units faster by bands: PoCL on 2 cores 1024 x 1024 of 3 bytes at 0.32, not 0.05, 2000 x 2000 of 32 bytes
- * at 1.15, not 0.76, 1000 x 1000 of 128 bytes at 1.57, not 0.92. */
+ * short units, faster on the chip or by bands. CPUs move elements of several units faster by bands: notebook.md,
+ * Squares. */
 static int ipt__problem_swaps(const ipt__problem *problem)
 {
     return problem->desc.rows == problem->desc.cols && !ipt__problem_rotates(problem) &&
@@ -6137,9 +6135,9 @@ typedef struct ipt__launch {
     unsigned given;             /* bit for each of the kernel's buffers that the execution gives; 0: the workspace */
     int cooperative;            /* waits for other work-groups, and uses the turn's control block */
     size_t control, clear;      /* bytes of its arguments before those of that block and of the next turn's */
-    size_t plan_units;          /* the plan's units in one of the kernel's */
+    size_t plan_units;          /* number of the plan's units in one unit of the kernel */
     cl_ulong instance_units;    /* distance of instances in the given buffer; 0: the next field counts */
-    cl_ulong instance_slots;    /* the same for kernel copy: slots */
+    cl_ulong instance_slots;    /* likewise for kernel copy: slots */
     size_t offset;              /* clearing: of the workspace, in bytes */
     size_t bytes;               /* cleared, or local memory */
     cl_ulong groups;            /* number of work-groups */
@@ -9167,9 +9165,7 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
 }
 
 /* Plans a shuffle that also transposes its super-elements. Returns 0 if local memory cannot hold two of them.
- *
- * An H200 moved 1024 x 64 of 768 bytes with a work-group of 32 work-items to a chain and 32 flags to a word at 0.15 of
- * the copy, with four chains to a work-group and two flags to a word at 0.34, 224 x 224 in pairs at 0.70. */
+ * Several chains to a work-group and few flags to a word are fastest: notebook.md, Methods. */
 static int ipt__shuffle_inner(const ipt__problem *problem, ipt__stage *stage, size_t rows, size_t cols)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -9531,8 +9527,8 @@ static int ipt__on_chip_applies(const ipt__problem *problem)
 }
 
 /* One PANEL stage with whole matrices in the local memory, and the registers, of all resident work-groups. Each matrix
- * is one tall panel with chunks along both sides. Those of a batch follow one another: 32 of 3136 x 128 elements of 2
- * bytes took 26.6 us on an H200, 51.2 by bands. Returns 0 if a matrix does not fit. */
+ * is one tall panel with chunks along both sides. Those of a batch follow one another. Returns 0 if a matrix does not
+ * fit. */
 static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
@@ -9725,8 +9721,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     if (most && block > 1) /* such tiles skip a vector after 2 or 4 rows only */
         most = ((vectors - 1 - bands->height / 2) / bands->height * 16 + problem->unit_bytes - 16) / size;
     most = ipt__min(most, IPT__CHUNK_RUNS) / block * block;
-    /* An H200 moved 16 matrices of 12 x 1024 elements of 512 bytes at 0.27 by one run at a time, at 0.65 by a shuffle.
-     */
+    /* A shuffle is faster than one run at a time: notebook.md, Methods. */
     if (!bands->tall && most < 4)
         return 0;
     if (!most || !bands->width || bands->rest_rows > IPT__CHUNK_RUNS ||
@@ -9932,8 +9927,7 @@ static int ipt__exchange_applies(const ipt__problem *problem)
 }
 
 /* Whether cooperative bands are rows of the source. That is faster for wide matrices, too, if a band can have enough
- * rows. An H200 took 0.344 ms instead of 0.437 for 4926 x 19883 floats, 5.46 instead of 5.71 for 20000 x 60000, but
- * 5.21 instead of 4.75 for 16384 x 65536. tile_m and tile_n force a side. */
+ * rows: notebook.md, Methods. tile_m and tile_n force a side. */
 static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
@@ -10309,8 +10303,7 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
         ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
         if (tries[i] < 2048 || ipt__local_refused(plan->context, tries[i]))
             continue;
-        /* An H200 reached 0.74 instead of 0.56 of the copy for bytes, 0.78 instead of 0.66 for 3 bytes, 0.80 instead of
-         * 0.77 for 2, but 0.80 instead of 0.84 for 6. */
+        /* Elements above a word are faster by units: notebook.md, Methods. */
         params.by_words = ipt__problem_block(&plan->problem) > 1 && plan->problem.desc.elem_size < IPT__WORD_BYTES;
         params.local_bytes = (cl_uint)tries[i];
         if (tries[i] == IPT__CHUNK_BYTES_LARGE)
@@ -10781,7 +10774,7 @@ static ipt_result ipt__check_move(const ipt_plan_desc *desc)
     if ((int)desc->move < 0 || desc->move >= IPT__MOVE_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "move is %d, which is unknown", (int)desc->move);
     if (desc->move != IPT_MOVE_TRANSPOSE && (formats || (desc->flags & IPT_PAD)))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "move is %s: it cannot be had with %s",
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "move is %s, which %s cannot have: use transpose",
                          ipt_move_string(desc->move), formats ? "formats" : "IPT_PAD");
     if (!ipt__moves[desc->move].transposed &&
         (desc->sequence != IPT_SEQUENCE_AUTO || desc->tile_m || desc->tile_n || desc->variant_010 || desc->variant_100))
@@ -12261,7 +12254,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
                                   &unused, &buffer);
     if (result)
         return result;
-    plan->workspace = &plan->own; /* so that a lent one does not stay as large as the slower candidates need it */
+    plan->workspace = &plan->own; /* a shared one would stay as large as the slower candidates need it */
     for (i = 0; i < IPT__METHODS && !result; ++i)
         for (class_ = 0; class_ < ipt__methods[i].classes && !result; ++class_) {
             const size_t most = (size_t)128 << class_;

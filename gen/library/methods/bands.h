@@ -87,8 +87,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     if (most && block > 1) /* such tiles skip a vector after 2 or 4 rows only */
         most = ((vectors - 1 - bands->height / 2) / bands->height * 16 + problem->unit_bytes - 16) / size;
     most = ipt__min(most, IPT__CHUNK_RUNS) / block * block;
-    /* An H200 moved 16 matrices of 12 x 1024 elements of 512 bytes at 0.27 by one run at a time, at 0.65 by a shuffle.
-     */
+    /* A shuffle is faster than one run at a time: notebook.md, Methods. */
     if (!bands->tall && most < 4)
         return 0;
     if (!most || !bands->width || bands->rest_rows > IPT__CHUNK_RUNS ||
@@ -294,8 +293,7 @@ static int ipt__exchange_applies(const ipt__problem *problem)
 }
 
 /* Whether cooperative bands are rows of the source. That is faster for wide matrices, too, if a band can have enough
- * rows. An H200 took 0.344 ms instead of 0.437 for 4926 x 19883 floats, 5.46 instead of 5.71 for 20000 x 60000, but
- * 5.21 instead of 4.75 for 16384 x 65536. tile_m and tile_n force a side. */
+ * rows: notebook.md, Methods. tile_m and tile_n force a side. */
 static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;

@@ -6,8 +6,8 @@ static int ipt__on_chip_applies(const ipt__problem *problem)
 }
 
 /* One PANEL stage with whole matrices in the local memory, and the registers, of all resident work-groups. Each matrix
- * is one tall panel with chunks along both sides. Those of a batch follow one another: 32 of 3136 x 128 elements of 2
- * bytes took 26.6 us on an H200, 51.2 by bands. Returns 0 if a matrix does not fit. */
+ * is one tall panel with chunks along both sides. Those of a batch follow one another. Returns 0 if a matrix does not
+ * fit. */
 static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;

@@ -176,7 +176,7 @@ static ipt_result ipt__check_move(const ipt_plan_desc *desc)
     if ((int)desc->move < 0 || desc->move >= IPT__MOVE_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "move is %d, which is unknown", (int)desc->move);
     if (desc->move != IPT_MOVE_TRANSPOSE && (formats || (desc->flags & IPT_PAD)))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "move is %s: it cannot be had with %s",
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "move is %s, which %s cannot have: use transpose",
                          ipt_move_string(desc->move), formats ? "formats" : "IPT_PAD");
     if (!ipt__moves[desc->move].transposed &&
         (desc->sequence != IPT_SEQUENCE_AUTO || desc->tile_m || desc->tile_n || desc->variant_010 || desc->variant_100))

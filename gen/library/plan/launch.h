@@ -14,9 +14,9 @@ typedef struct ipt__launch {
     unsigned given;             /* bit for each of the kernel's buffers that the execution gives; 0: the workspace */
     int cooperative;            /* waits for other work-groups, and uses the turn's control block */
     size_t control, clear;      /* bytes of its arguments before those of that block and of the next turn's */
-    size_t plan_units;          /* the plan's units in one of the kernel's */
+    size_t plan_units;          /* number of the plan's units in one unit of the kernel */
     cl_ulong instance_units;    /* distance of instances in the given buffer; 0: the next field counts */
-    cl_ulong instance_slots;    /* the same for kernel copy: slots */
+    cl_ulong instance_slots;    /* likewise for kernel copy: slots */
     size_t offset;              /* clearing: of the workspace, in bytes */
     size_t bytes;               /* cleared, or local memory */
     cl_ulong groups;            /* number of work-groups */

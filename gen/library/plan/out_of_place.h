@@ -43,8 +43,7 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
         ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
         if (tries[i] < 2048 || ipt__local_refused(plan->context, tries[i]))
             continue;
-        /* An H200 reached 0.74 instead of 0.56 of the copy for bytes, 0.78 instead of 0.66 for 3 bytes, 0.80 instead of
-         * 0.77 for 2, but 0.80 instead of 0.84 for 6. */
+        /* Elements above a word are faster by units: notebook.md, Methods. */
         params.by_words = ipt__problem_block(&plan->problem) > 1 && plan->problem.desc.elem_size < IPT__WORD_BYTES;
         params.local_bytes = (cl_uint)tries[i];
         if (tries[i] == IPT__CHUNK_BYTES_LARGE)
