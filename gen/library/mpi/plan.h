@@ -1,11 +1,6 @@
 /* Plans over ranks: making, describing and destroying them. */
 
-enum {
-    IPT__MPI_DEPTH = 4,               /* messages in flight */
-    IPT__MPI_CHUNK_BYTES = 128 << 10, /* of a message at most: windows stay in the processor's cache */
-    IPT__MPI_BUS_BYTES = 4 << 20,     /* the same if a device has its own memory: its bus needs longer transfers */
-    IPT__MPI_LEAST_CHUNK = 4 << 10
-};
+enum { IPT__MPI_DEPTH = 4 }; /* messages in flight */
 
 /* A local step: a plan, and where its matrices begin. */
 typedef struct ipt__mpi_local {

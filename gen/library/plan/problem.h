@@ -67,10 +67,7 @@ static size_t ipt__extent_units(const ipt__problem *problem)
 }
 
 /* Whether a square matrix takes the swap kernel at once. GPUs move elements of several units, and larger matrices of
- * short units, faster on the chip or by bands. An H200 moved elements of 3 bytes at 0.76 of the copy (3000 x 3000) and
- * 0.39 (4096 x 4096) so, and at 0.25 and 0.19 by swapped tiles; 1024 x 1024 bytes at 0.56 and 0.76. CPUs move elements
- * of several units faster by bands: PoCL on 2 cores 1024 x 1024 of 3 bytes at 0.32, not 0.05, 2000 x 2000 of 32 bytes
- * at 1.15, not 0.76, 1000 x 1000 of 128 bytes at 1.57, not 0.92. */
+ * short units, faster on the chip or by bands, and CPUs elements of several units by bands. */
 static int ipt__problem_swaps(const ipt__problem *problem)
 {
     return problem->desc.rows == problem->desc.cols && !ipt__problem_rotates(problem) &&

@@ -151,10 +151,7 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
     return IPT_SUCCESS;
 }
 
-/* Plans a shuffle that also transposes its super-elements. Returns 0 if local memory cannot hold two of them.
- *
- * An H200 moved 1024 x 64 of 768 bytes with a work-group of 32 work-items to a chain and 32 flags to a word at 0.15 of
- * the copy, with four chains to a work-group and two flags to a word at 0.34, 224 x 224 in pairs at 0.70. */
+/* Plans a shuffle that also transposes its super-elements. Returns 0 if local memory cannot hold two of them. */
 static int ipt__shuffle_inner(const ipt__problem *problem, ipt__stage *stage, size_t rows, size_t cols)
 {
     const ipt__limits *const limits = &problem->limits;

@@ -63,21 +63,19 @@ static cl_uint ipt__reversed_param(int runs, int columns)
     return (runs ? 1u : 0u) | (columns ? 2u : 0u);
 }
 
-/* The work-groups of the band exchange that a compute unit shall run at a time. On an H200, five of 256 work-items were
- * the fastest for elements of 4 bytes, three for blocks of words, and four for others. Runs that are stored backwards
- * need more registers. Blocks of single bytes: three took 7 to 13 % longer than two (turned and antitransposed, 1 and 3
- * bytes). Blocks of units of 2 bytes: two took up to 15 % longer than three. Elements of several units: four took 2 %
- * longer than three in the median for 12 bytes, up to 11 % for 20 and 24; but three took 14 % longer for antitransposed
- * ones of 24. */
+/* The work-groups of the band exchange that a compute unit shall run at a time. Runs that are stored backwards need
+ * more registers. */
 static cl_uint ipt__exchange_groups(const ipt__params *params)
 {
     const int runs = params->reversed == ipt__reversed_param(1, 0),
               both = params->reversed == ipt__reversed_param(1, 1);
     if (params->by_words && params->unit_bytes == 1 && (both || runs))
-        return 2;
+        return IPT__BAND_GROUPS_BYTES;
     if (!params->by_words && params->element_units != 1 && (runs || (both && params->unit_bytes != 8)))
-        return 3;
-    return ipt__are_words(params) ? 5 : params->by_words ? 3 : IPT__BAND_GROUPS;
+        return IPT__BAND_GROUPS_UNITS;
+    return ipt__are_words(params) ? IPT__BAND_GROUPS_OF_4
+           : params->by_words     ? IPT__BAND_GROUPS_WORDS
+                                  : IPT__BAND_GROUPS;
 }
 
 /* The count that the desc or the profile gives; 0: none. */
@@ -117,9 +115,8 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
                                                  int cache_only, ipt__program **found, size_t *resident)
 {
     const ipt__limits *const limits = &context->limits;
-    /* NVIDIA reports 48 KiB: the limit of a kernel's argument. An array in the kernel may have all there is. */
     size_t tries[2] = {0, 0};
-    const int own = id == IPT__KERNEL_exchange && limits->nvidia && !limits->local_is_limited &&
+    const int own = id == IPT__KERNEL_exchange && ipt__gives_more_local(limits) &&
                     limits->local_memory >= IPT__BAND_CHUNK_BYTES + 4096; /* the exchange has its own size */
     int i, missed = 0, failed = 0;
     ipt_result result = IPT_SUCCESS;
@@ -131,15 +128,8 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
         tries[1] = tries[0];
         tries[0] = IPT__BAND_CHUNK_BYTES_LARGE;
     }
-    if (!own && !context->found.chunk_bytes) {
-        tries[0] = limits->nvidia && !limits->local_is_limited && limits->largest_group >= IPT__CHUNK_GROUP_LARGE
-                       ? (size_t)IPT__CHUNK_BYTES_LARGE
-                       : 0;
-        tries[1] =
-            limits->local_memory < 8192 ? 0 : ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
-        if (tries[1] < 2048)
-            tries[1] = 0;
-    }
+    if (!own && !context->found.chunk_bytes)
+        ipt__chunk_tries(limits, tries);
     for (i = 0; i < 2 && !*found && (!result || result == IPT_ERROR_CACHE_MISS); ++i) {
         ipt__program *program = NULL;
         if (tries[i] <= IPT__NO_CHUNKS)
