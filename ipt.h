@@ -2889,6 +2889,238 @@ static size_t ipt__entry_open(const unsigned char *entry, size_t bytes, const ch
     return memcmp(sum, entry + IPT__ENTRY_SUM, 32) ? 0 : IPT__ENTRY_HEAD + key_bytes;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>device/speed                                                                                                     */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The numbers that were fitted to devices. Every part reads them here; gen/embed.c refuses a row that no part reads.
+ *
+ * Cost, the unit of all models but that of batches: bytes that a copy moves in the same time. It follows equation (2)
+ * of Gomez-Luna et al., TPDS 2016: factor * bytes of all matrices + launches * launch. A factor is the reciprocal of a
+ * share of the copy's speed. A step is divided by the bytes of a run, chunk or super-element and added to a factor.
+ *
+ * Where a number was measured: H on NVIDIA's H200, P by PoCL with two cores, with the day of November 2026. Other GPUs,
+ * also those that share memory with their host, take the numbers of H. NVIDIA: what all of its GPUs have, or from 8.0
+ * on. KERNEL: as in the kernels. FORMAT: of files or of the bus. TIME: bounds a search. */
+typedef size_t ipt__speed_bytes, ipt__speed_count;
+typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
+
+/* What differs between GPUs and CPUs, or one of them lacks (0): X(unit, name, gpu, cpu, where, meaning) */
+#define IPT__TUNING_LIST(X)                                                                                            \
+    X(count, run, 16, 8192, H22_P22, "elements, or pairs of them, per work-item (GPU) or work-group (CPU)")            \
+    X(bytes, move_bytes, 16384, 32768, H23_P23, "runs of bands in waves that a work-group moves at once")              \
+    X(bytes, piece_bytes, 1024, 16384, H22_P22, "of a super-element per work-group: short on GPUs, for many chains")   \
+    X(bytes, tile_bytes, ~(size_t)0, 1 << 15, H22_P22, "most local memory of a tile: on CPUs the nearest cache")       \
+    X(bytes, slab_bytes, 32 << 20, 4 << 20, H22_P22, "slabs in the last cache cost no memory traffic")                 \
+    X(bytes, pairs_bytes, 128, 384, H25_P25, "super-elements of squares from which on they change places in pairs")    \
+    X(count, shuffle_groups, 32, 4, H22_P22, "work-groups of shuffles for each compute unit")                          \
+    X(count, inner_groups, 64, 4, H25_P25, "the same if super-elements are also transposed")                           \
+    X(count, pairs_groups, 1 << 24, 16, H25_P25, "the same for pairs")                                                 \
+    X(factor, launch, 2e7, 2e5, H22_P22, "bytes that a copy moves during a launch")                                    \
+    X(factor, two_passes, 2.2, 2.2, H23, "no two passes cost less")                                                    \
+    X(factor, tile, 2, 2, H22_P22, "tiles")                                                                            \
+    X(factor, swap, 2.4, 4, H22_P22, "swapped tiles")                                                                  \
+    X(factor, swap_units, 5, 4, H24_P24, "the same for elements of several units, or of units shorter than a word")    \
+    X(factor, wave, 4.3, 1.8, H22_P22, "panels in waves")                                                              \
+    X(factor, saved, 2, 2, H22, "saved or restored rows, which are short and far apart")                               \
+    X(factor, flip, 1.1, 1.1, H24_P24, "rows, or their sequence, that are reversed")                                   \
+    X(step, shuffle_overhead, 750, 300, H22_P22, "shuffles, beside 1, by the super-element")                           \
+    X(factor, shuffle_inner, 3, 1.4, H25_P25, "shuffles that also transpose super-elements")                           \
+    X(factor, pairs, 1.2, 1.0, H25_P25, "squares whose super-elements change places in pairs")                         \
+    X(factor, pairs_inner, 1.5, 1.2, H25_P25, "the same if super-elements are also transposed")                        \
+    X(share, gapped, 1.1, 1.15, H22_P22, "of waves and shuffles: unaligned slots touch one more sector")               \
+    X(share, narrow, 0.5, 0.1, H22_P22, "each further unit in a word, of units that cannot move by words")             \
+    X(factor, bands, 6.8, 1.3, H23_P23, "bands in waves")                                                              \
+    X(step, bands_step, 200, 50, H23_P23, "bands in waves, by the run")                                                \
+    X(factor, bands_units, 0, 1.3, P25, "added for elements of several units: their tiles move unit by unit")          \
+    X(factor, shared, 0, 0.8, P25, "bands in waves that share a launch")                                               \
+    X(step, shared_step, 0, 80, P25, "these, by the run")                                                              \
+    X(bytes, waves_piece, 0, 131072, P25, "runs that a work-group of these moves at once")                             \
+    X(factor, together, 1.31, 0, H24, "cooperative bands")                                                             \
+    X(step, together_piece, 26, 0, H24, "these, by a chunk's row")                                                     \
+    X(step, together_run, 267, 0, H24, "these, by the run")                                                            \
+    X(share, together_turn, 0.5, 0, H24, "of together_run, for each further turn of a run")                            \
+    X(factor, together_fill, 0.33, 0, H24, "by the share of resident work-groups that a band needs beyond it")         \
+    X(share, together_free, 0.35, 0, H24, "of the resident work-groups: fewer cost nothing")                           \
+    X(factor, together_ranges, 0.073, 0, H24, "each further range that a chunk has columns of: bands wait longer")     \
+    X(factor, together_gapped, 0.05, 0, H24, "runs that cut memory sectors")                                           \
+    X(step, blocks_piece, 42, 0, H24, "blocks of words, by a chunk's row and the units of an element")                 \
+    X(step, blocks_run, 200, 0, H24, "blocks of words, by the run")                                                    \
+    X(factor, blocks_turn, 0.28, 0, H24, "the share of words that a run lacks in its last turn")                       \
+    X(share, blocks_refused, 1.5, 0, H24, "of bands whose runs are no whole words, though rows are")                   \
+    X(factor, panel, 1.15, 0, H22, "panels")                                                                           \
+    X(step, tall_cut, 47, 0, H22, "sectors that the edges of tall chunks cut, by each side of a chunk")                \
+    X(step, wide_cut, 17, 0, H22, "the same of wide chunks")                                                           \
+    X(factor, panel_wait, 8e-9, 0, H22, "each byte of a panel whose work-groups wait")                                 \
+    X(share, panel_unread, 0.8, 0, H22, "of these waits, saved by slots that reach into the panel before")             \
+    X(share, panel_split, 1.2, 0, H22, "by which a split along the long side must gain: its chunks share slots")       \
+    X(step, narrow_step, 95, 0, H22, "narrow panels, by the super-element")                                            \
+    X(factor, no_wait, 0.08, 0, H22, "taken from narrow panels without waits")                                         \
+    X(factor, chains, 1.01, 0, H22, "chains")                                                                          \
+    X(step, chains_step, 137, 0, H22, "chains, by the piece")                                                          \
+    X(factor, cut, 0.19, 0, H22, "slots off lines of memory")                                                          \
+    X(step, cut_step, 4, 0, H22, "these, by the piece")                                                                \
+    X(factor, idle, 0.05, 0, H22, "the unused share of a chain's length class")                                        \
+    X(share, pass_small, 0.92, 0.70, H25_P25, "copy's speed of an array's pass whose instances fit local memory each") \
+    X(share, pass_long, 0.75, 0.95, H25_P25, "the same of elements of IPT__PASS_LONG bytes at least")                  \
+    X(share, pass_thin, 0.38, 0.70, H25_P25, "a side of less than IPT__LINE_BYTES")                                    \
+    X(share, pass_several, 0.52, 0.50, H25_P25, "several instances that do not fit the chip")                          \
+    X(share, pass_stretched, 0.40, 0.65, H25_P25, "one instance, IPT__PASS_STRETCHED times as long as wide")           \
+    X(share, pass_on_chip, 0.72, 0.90, H25_P25, "instances that fit the chip each")                                    \
+    X(share, pass_large, 0.58, 0.90, H25_P25, "one instance that does not")                                            \
+    X(share, pass_huge, 0.58, 0.40, H25_P25, "one instance of more than IPT__PASS_HUGE bytes")                         \
+    X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
+    X(share, pass_pairs, 0.70, 0.70, H25_P25, "the same over squares")                                                 \
+    X(factor, bus_blocks, 1.2, 1.2, H24, "bytes that cross the bus by blocks")                                         \
+    X(factor, bus_blocks_ends, 0.5, 0.5, H24, "of a matrix: the first and last quarters move one way alone")           \
+    X(factor, bus_bands, 2, 2, H24, "bytes of a matrix that crosses the bus by bands, both ways")                      \
+    X(step, bus_run, 6000, 6000, H24, "half of the runs cross the bus again, by the run and bus_run_more bytes")       \
+    X(bytes, bus_run_more, 2200, 2200, H24, "added to the run")                                                        \
+    X(factor, bus_bands_ends, 3.6, 3.6, H24, "of a band: the first and last ones move one way alone")                  \
+    X(share, batch_width, 1900, 1900, H26, "work-items that a compute unit executes in the time of one")               \
+    X(share, batch_far, 10, 10, H26, "turns of a batch whose work-items read far from one another in the buffers")     \
+    X(share, batch_far_once, 3.4, 3.4, H26, "the same where each component is read once, and strides share no sets")
+
+typedef struct ipt__tuning {
+#define IPT__TUNING_FIELD(unit, name, gpu, cpu, where, meaning) ipt__speed_##unit name;
+    IPT__TUNING_LIST(IPT__TUNING_FIELD)
+} ipt__tuning;
+
+/* By limits->cpu: see ipt__tuning_of. Cooperative kernels run on GPUs alone. */
+static const ipt__tuning ipt__tunings[2] = {
+#define IPT__TUNING_GPU(unit, name, gpu, cpu, where, meaning) gpu,
+#define IPT__TUNING_CPU(unit, name, gpu, cpu, where, meaning) cpu,
+    {IPT__TUNING_LIST(IPT__TUNING_GPU)}, {IPT__TUNING_LIST(IPT__TUNING_CPU)}};
+
+#define IPT__TWO_PASSES (ipt__tunings[0].two_passes)
+
+/* What is the same for all devices, or concerns one kind of them: X(name, value, where,
+ * meaning) */
+#define IPT__CONSTANT_LIST(X)                                                                                          \
+    X(IPT__WORD_BYTES, 4, KERNEL, "shorter units move by words if everything is aligned to words")                     \
+    X(IPT__VECTOR_BYTES, 16, KERNEL, "access width of GPU kernels")                                                    \
+    X(IPT__SECTOR_BYTES, 32, NVIDIA, "of memory, which moves whole")                                                   \
+    X(IPT__LINE_BYTES, 128, NVIDIA, "of memory")                                                                       \
+    X(IPT__UNIT_LOCAL, 232448, NVIDIA, "local memory of a compute unit, which OpenCL does not report")                 \
+    X(IPT__UNIT_REGISTERS, 65536, NVIDIA, "of a compute unit")                                                         \
+    X(IPT__UNIT_GROUPS, 32, NVIDIA, "most work-groups of a compute unit")                                              \
+    X(IPT__UNIT_ITEMS, 2048, NVIDIA, "most work-items of a compute unit")                                              \
+    X(IPT__CHUNK_BYTES, 32768, H22, "local memory of a work-group's chunk, and of small instances")                    \
+    X(IPT__CHUNK_BYTES_LARGE, 110592, H22, "the same on NVIDIA's GPUs: a compute unit has room for two")               \
+    X(IPT__CHUNK_GROUP_LARGE, 512, H22, "work-items for these (three of 73728 bytes with 256 were 2 % slower)")        \
+    X(IPT__PACK_BYTES_WHOLE, 231424, NVIDIA, "small instances in one work-group of a compute unit")                    \
+    X(IPT__PACK_BYTES_QUARTER, 56320, NVIDIA, "in four of them")                                                       \
+    X(IPT__PACK_BYTES_EIGHTH, 27648, NVIDIA, "in eight")                                                               \
+    X(IPT__PACK_RUN, 4096, H22, "bytes of the shortest run of small instances worth packing")                          \
+    X(IPT__PACK_TABLE, 2048, H22, "most units of an instance that has a table")                                        \
+    X(IPT__HELD_VECTORS, 18, NVIDIA, "of a panel in a work-item's 128 registers")                                      \
+    X(IPT__HELD_GROUPS, 2, NVIDIA, "work-groups of a compute unit that hold such vectors")                             \
+    X(IPT__BAND_CHUNK_BYTES, 44032, H23, "chunk of bands: five to a unit (two of 110592: 2 to 6 % longer)")            \
+    X(IPT__BAND_CHUNK_BYTES_LARGE, 73728, H24, "where a compute unit has fewer than BAND_GROUPS of them")              \
+    X(IPT__BAND_GROUPS, 4, H23, "work-groups of a compute unit, as of resident_others")                                \
+    X(IPT__BAND_GROUPS_OF_4, 5, H23, "the same, of elements of 4 bytes")                                               \
+    X(IPT__BAND_GROUPS_WORDS, 3, H24, "of blocks of words")                                                            \
+    X(IPT__BAND_GROUPS_BYTES, 2, H25, "of blocks of bytes, with runs stored backwards")                                \
+    X(IPT__BAND_GROUPS_UNITS, 3, H25, "of elements of several units, with runs stored backwards")                      \
+    X(IPT__BANDS_ROW, 1900, H24, "bytes of a band's row, for each compute unit: 56 rows fill half the chip")           \
+    X(IPT__BANDS_TRIES, 4096, TIME, "numbers of bands that the planner compares: less than a millisecond")             \
+    X(IPT__KEPT_BYTES, 8 << 20, H23, "parked runs in the last cache")                                                  \
+    X(IPT__WAVES_COLUMNS, 32, KERNEL, "of a tile, of which stripes and pieces are made")                               \
+    X(IPT__SWAP_SHORT_BYTES, 3 << 20, H24, "largest square of units below a word that swaps tiles")                    \
+    X(IPT__SWAP_BYTES, 163840, H22, "most local memory of swapped tiles on NVIDIA's GPUs")                             \
+    X(IPT__SWAP_SIDE_LEAST, 40, H25, "of tiles that turn, where larger ones do not fit")                               \
+    X(IPT__SWAP_SIDE_TURNED, 48, H25, "the same where larger ones are too few")                                        \
+    X(IPT__SWAP_SIDE_LARGE, 120, H22, "a row and the sectors at its ends are a whole number of lines of work-items")   \
+    X(IPT__SWAP_PAIRS, 28, H22, "pairs of such tiles for each compute unit")                                           \
+    X(IPT__SMALL_TILE, 32, KERNEL, "largest side of a tile that is not fetched by vectors")                            \
+    X(IPT__TILE_BYTES_MANY, 1 << 18, P22, "a CPU's second cache, for many instances")                                  \
+    X(IPT__TRANSPOSE_BYTES, 24576, H22, "local memory of a tiled transposition")                                       \
+    X(IPT__SUPER_BYTES, 2048, H22, "longest super-element that is tried")                                              \
+    X(IPT__PAIRS_PIECE, 65536, H25, "bytes of a super-element that a worker swaps at once")                            \
+    X(IPT__PIECE_VECTORS, 128, KERNEL, "of a chain's piece")                                                           \
+    X(IPT__CHAINS_PIECE, 640, H22, "bytes of a piece up to which a sub-group follows four chains at once, else two")   \
+    X(IPT__CHUNK_RUNS, 512, KERNEL, "most rows of a chunk")                                                            \
+    X(IPT__CHUNK_RUNS_LEAST, 4, H24, "fewest rows of a wide chunk: fewer are slower than a shuffle")                   \
+    X(IPT__CHUNK_FIXED, 16384, H26, "bytes that move while a work-group begins and ends, where others follow it")      \
+    X(IPT__CHUNK_THIN, 60, H26, "bytes of the shorter side from which on a batch is moved on the chip")                \
+    X(IPT__CHUNK_RUN, 2048, H22, "longest run of one matrix on the chip")                                              \
+    X(IPT__ON_CHIP_BYTES, 1 << 26, NVIDIA, "more than all local memory of any device")                                 \
+    X(IPT__MOST_DOWN, 8, H22, "chunks along the long side of a tall panel")                                            \
+    X(IPT__BLOCKS_TALL, 2, H22, "of a panel: 4 at most (IPT_BLOCKS in parts/vectors.cl)")                              \
+    X(IPT__BLOCKS_WIDE, 4, H22, "the same")                                                                            \
+    X(IPT__BLOCK_ROWS, 60, H22, "minimum per block")                                                                   \
+    X(IPT__NARROW_BYTES, 256, H22, "rows up to this length are accessed many at a time")                               \
+    X(IPT__SPREAD_BYTES, 1 << 16, H24, "slab of rows where as little workspace as possible is wanted")                 \
+    X(IPT__FLIP_LANES, 8, KERNEL, "least for a piece")                                                                 \
+    X(IPT__FLIP_GROUP, 256, KERNEL, "most work-items")                                                                 \
+    X(IPT__WINDOWS, 16, KERNEL, "of flags")                                                                            \
+    X(IPT__WINDOW_UNITS, 4096, KERNEL, "the same")                                                                     \
+    X(IPT__PAD_HELD, 16, KERNEL, "units of a work-item")                                                               \
+    X(IPT__DIVISOR_WANTED, 64, H22, "tile side of forced sequences: middle of the range in Sung et al., PPoPP 2014")   \
+    X(IPT__DOUBLE_ELEMENT, 16384, H25, "most bytes of the elements that a double pass transposes")                     \
+    X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
+    X(IPT__PASS_STRETCHED, 1024, H25, "long side of a stretched instance, in short ones")                              \
+    X(IPT__PASS_HUGE, 1 << 27, P25, "bytes of a huge instance")                                                        \
+    X(IPT__BATCH_REGISTERS, 1024, H26, "bytes of an element: longer ones with indices from pivots became wrong")       \
+    X(IPT__BATCH_LANES, 32, NVIDIA, "most work-items of an element that share a sub-group")                            \
+    X(IPT__HOST_AHEAD, 4, H22, "transfers in flight")                                                                  \
+    X(IPT__HOST_STAGED_BYTES, 1 << 23, H22, "larger pageable matrices use pinned memory")                              \
+    X(IPT__HOST_PARTS, 2, H22, "per device: 0.98 of the bus' speed (4: 0.95, 8: 0.72)")                                \
+    X(IPT__HOST_PART_BYTES, 1 << 20, H22, "minimum: smaller ones take as long (Sung et al., PPoPP 2014, section 7.6)") \
+    X(IPT__HOST_RUN_BYTES, 2048, H22, "minimum of a strided part's rows: shorter rows are as slow as elements")        \
+    X(IPT__HOST_SLOT_BYTES, 1 << 22, H22, "pinned bytes that a thread fills while its other slot is on the bus")       \
+    X(IPT__HOST_THREADS, 8, H22, "that fill these")                                                                    \
+    X(IPT__CUT_CHUNK_BYTES, 1 << 26, H22, "enough to keep the bus busy; larger chunks only for longer blocks")         \
+    X(IPT__CUT_RUN_BYTES, 64, H22, "shortest useful super-element")                                                    \
+    X(IPT__CUT_BLOCK_WANTED, 1 << 14, H22, "bytes of a super-element for full memory speed")                           \
+    X(IPT__CUT_STORED_WANTED, 1 << 16, P22, "bytes of a super-element for full storage speed")                         \
+    X(IPT__CUT_BLOCK_BYTES, 1 << 18, H22, "longest super-element")                                                     \
+    X(IPT__CUT_GROUP_BYTES, 1 << 20, P22, "all super-elements of a group")                                             \
+    X(IPT__CUT_THREADS, 16, H22, "for shuffles in memory")                                                             \
+    X(IPT__CUT_BATCH, 1 << 16, H22, "moves per list")                                                                  \
+    X(IPT__BLOCK_ROW_MOST, 8192, H22, "of a block: 0.95 of the bus' speed (8200: 0.51, 12288: 0.79)")                  \
+    X(IPT__BLOCK_ROW_LEAST, 1280, H22, "the host's shuffle may be as fast below (4096: 0.68)")                         \
+    X(IPT__BLOCK_PARTS, 10, H22, "minimum per side")                                                                   \
+    X(IPT__BLOCK_STRIPS, 3, H22, "per block, downloaded as their places become free")                                  \
+    X(IPT__BLOCK_SPARE, 8, H22, "one of so many units stays free")                                                     \
+    X(IPT__BLOCK_AHEAD, 48, H22, "commands in flight")                                                                 \
+    X(IPT__BUS_LEAST_PIECES, 8, H24, "of a band")                                                                      \
+    X(IPT__BUS_MOST_PIECES, 16, H24, "of a band")                                                                      \
+    X(IPT__BUS_PIECE_BYTES, 1 << 20, H24, "wanted")                                                                    \
+    X(IPT__BUS_BAND_RUNS, 5000, H24, "minimum of a band, in shortest runs")                                            \
+    X(IPT__MPI_CHUNK_BYTES, 128 << 10, P26, "of a message at most: windows stay in the processor's cache")             \
+    X(IPT__MPI_BUS_BYTES, 4 << 20, H26, "the same if a device has its own memory: its bus needs longer transfers")     \
+    X(IPT__MPI_LEAST_CHUNK, 4 << 10, P26, "of a message at least")
+
+enum {
+#define IPT__CONSTANT(name, value, where, meaning) name = value,
+    IPT__CONSTANT_LIST(IPT__CONSTANT)
+};
+
+/* These two are macros because tests define smaller ones, so that small matrices have blocks and bands. Least bytes of
+ * a whole block: H22, blocks of 992 KB move at 0.58 of the bus' speed, panels at 0.54; of 256 KB at 0.16 and 0.52. */
+#ifndef IPT__BLOCK_BYTES_LEAST
+#define IPT__BLOCK_BYTES_LEAST ((size_t)3 << 18)
+#endif
+
+/* Least bytes of a run that crosses the bus: H24, shorter ones took as long as the host's shuffle. */
+#ifndef IPT__BUS_RUN_BYTES
+#define IPT__BUS_RUN_BYTES 768
+#endif
+
+/* Batches, in nanoseconds of a lane that has a compute unit's usual company: for an element, a barrier, a turn of each
+ * kind, a byte of operands whose elements lie one after the other, and a byte of all others. H26: fitted by
+ * tests/bench/batch_fit.py to 1,400 random actions, sizes and counts. M(model, element, barrier, plain, pivoted,
+ * inverse, far_byte, near_byte), in the sequence of ipt_model */
+#define IPT__BATCH_COST_LIST(M)                                                                                        \
+    M(auto, 0, 0, 0, 0, 0, 0, 0)                                                                                       \
+    M(registers, 0, 0, 0, 19, 50, 23, 0) /* products of registers cost nothing, but indices need memory */             \
+    M(item, 0, 0, 32, 27, 16, 31, 18)                                                                                  \
+    M(memory, 0, 0, 40, 19, 68, 0, 0)                                                                                  \
+    M(group, 1100, 71, 16, 9.6, 13, 43, 45)                                                                            \
+    M(interleaved, 490, 24, 12, 12, 20, 13, 9.5)                                                                       \
+    M(work_group, 1700, 65, 6.8, 8, 13, 0, 72)                                                                         \
+    M(large, 220, 22, 62, 50, 43, 0, 0)
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>device/device                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -2901,31 +3133,7 @@ enum {
     IPT__COUNTS = 4,            /* attempts to count resident work-groups, while the result looks too low */
     IPT__FINISH_BYTES = 65536,  /* buffer of launches without work */
     IPT__NO_CHUNKS = 1,         /* value of chunk_bytes: no chunk works */
-    IPT__CONTROL_WORDS = 4,     /* words before the counters, as in panel.cl */
-    /* Local memory of a panel's chunk. On a large GPU two large chunks and the kernel's other needs fit a compute unit,
-     * in work-groups of 512. Other devices use at most the smaller size. See "Chunks" in notebook.md. */
-    IPT__CHUNK_BYTES_LARGE = 110592,
-    IPT__CHUNK_GROUP_LARGE = 512,
-    IPT__CHUNK_BYTES = 32768,
-    /* NVIDIA's compute units have as many bytes of registers as of local memory. With two work-groups of 256, a
-     * work-item has 128 registers. So it can store vectors of a panel in registers. */
-    IPT__HELD_VECTORS = 18,
-    IPT__HELD_GROUPS = 2,
-    /* Local memory of a chunk of the band exchange on NVIDIA's GPUs. Five small chunks fit a compute unit: some move
-     * while others wait. See "Chunks" in notebook.md. */
-    IPT__BAND_CHUNK_BYTES = 44032,
-    IPT__BAND_CHUNK_BYTES_LARGE = 73728, /* where a compute unit has fewer than IPT__BAND_GROUPS work-groups */
-    IPT__WAVES_COLUMNS = 32,             /* columns of a tile, of which stripes and pieces are made */
-    IPT__BAND_GROUPS = 4,                /* work-groups of a compute unit, as of resident_others */
-    IPT__SWAP_SHORT_BYTES = 3 << 20,     /* largest square with units below a word whose tiles are swapped */
-    IPT__SWAP_BYTES = 163840,            /* local memory of tiles on NVIDIA's GPUs */
-    IPT__SWAP_SIDE_LEAST = 40,           /* side of tiles that rotate, where larger ones do not fit */
-    IPT__SWAP_SIDE_TURNED = 48,          /* side of tiles that rotate, where larger ones are too few */
-    IPT__SWAP_SIDE_LARGE = 120, /* a row and the sectors at its ends are a whole number of lines of work-items */
-    IPT__SWAP_GROUP_LARGE = 512,
-    IPT__PACK_BYTES = 32768, /* for small instances; ipt__pack_choose has more for NVIDIA's GPUs */
-    IPT__PACK_RUN = 4096,    /* shortest run of small instances worth packing */
-    IPT__PACK_TABLE = 2048   /* most units of an instance that has a table */
+    IPT__CONTROL_WORDS = 4      /* before the counters; as in panel.cl */
 };
 
 /* The facts about a device that the planner needs, in the order of a profile's lines. X(type, field, minimum,
@@ -2954,6 +3162,26 @@ typedef struct ipt__limits {
     IPT__LIMIT_LIST(IPT__LIMIT_FIELD)
     size_t held_vectors; /* vectors of a panel that a work-item stores in registers: follows from nvidia */
 } ipt__limits;
+
+/* The numbers for a device. */
+static const ipt__tuning *ipt__tuning_of(const ipt__limits *limits)
+{
+    return &ipt__tunings[limits->cpu];
+}
+
+/* NVIDIA reports 48 KiB of local memory: the limit of a kernel's argument. An array in the kernel may have more. */
+static int ipt__gives_more_local(const ipt__limits *limits)
+{
+    return limits->nvidia && !limits->local_is_limited;
+}
+
+/* The local memory of a chunk to try, the largest first; 0: none. */
+static void ipt__chunk_tries(const ipt__limits *limits, size_t tries[2])
+{
+    const int large = ipt__gives_more_local(limits) && limits->largest_group >= IPT__CHUNK_GROUP_LARGE;
+    tries[0] = large ? IPT__CHUNK_BYTES_LARGE : 0;
+    tries[1] = limits->local_memory < 8192 ? 0 : ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
+}
 
 /* Measured on NVIDIA's GPUs only: others may have fewer registers. */
 static size_t ipt__held_vectors(const ipt__limits *limits)
@@ -5290,10 +5518,12 @@ static cl_uint ipt__exchange_groups(const ipt__params *params)
     const int runs = params->reversed == ipt__reversed_param(1, 0),
               both = params->reversed == ipt__reversed_param(1, 1);
     if (params->by_words && params->unit_bytes == 1 && (both || runs))
-        return 2;
+        return IPT__BAND_GROUPS_BYTES;
     if (!params->by_words && params->element_units != 1 && (runs || (both && params->unit_bytes != 8)))
-        return 3;
-    return ipt__are_words(params) ? 5 : params->by_words ? 3 : IPT__BAND_GROUPS;
+        return IPT__BAND_GROUPS_UNITS;
+    return ipt__are_words(params) ? IPT__BAND_GROUPS_OF_4
+           : params->by_words     ? IPT__BAND_GROUPS_WORDS
+                                  : IPT__BAND_GROUPS;
 }
 
 /* The count that the desc or the profile sets; 0: none. */
@@ -5333,10 +5563,9 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
                                                  int cache_only, ipt__program **found, size_t *resident)
 {
     const ipt__limits *const limits = &context->limits;
-    /* NVIDIA reports 48 KiB: the limit of a kernel's argument. An array in the kernel may take all local memory. */
     size_t tries[2] = {0, 0};
-    const int own = id == IPT__KERNEL_exchange && limits->nvidia && !limits->local_is_limited &&
-                    limits->local_memory >= IPT__BAND_CHUNK_BYTES + 4096; /* the exchange has chunks of its own size */
+    const int own = id == IPT__KERNEL_exchange && ipt__gives_more_local(limits) &&
+                    limits->local_memory >= IPT__BAND_CHUNK_BYTES + 4096; /* the exchange has its own size */
     int i, missed = 0, failed = 0;
     ipt_result result = IPT_SUCCESS;
     *found = NULL;
@@ -5347,15 +5576,8 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
         tries[1] = tries[0];
         tries[0] = IPT__BAND_CHUNK_BYTES_LARGE;
     }
-    if (!own && !context->found.chunk_bytes) {
-        tries[0] = limits->nvidia && !limits->local_is_limited && limits->largest_group >= IPT__CHUNK_GROUP_LARGE
-                       ? (size_t)IPT__CHUNK_BYTES_LARGE
-                       : 0;
-        tries[1] =
-            limits->local_memory < 8192 ? 0 : ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
-        if (tries[1] < 2048)
-            tries[1] = 0;
-    }
+    if (!own && !context->found.chunk_bytes)
+        ipt__chunk_tries(limits, tries);
     for (i = 0; i < 2 && !*found && (!result || result == IPT_ERROR_CACHE_MISS); ++i) {
         ipt__program *program = NULL;
         if (tries[i] <= IPT__NO_CHUNKS)
@@ -5568,7 +5790,8 @@ static ipt_result ipt__profile_resident(ipt_context *context, ipt__kernel_id id,
  * sub-groups that chains cannot use. */
 static ipt_result ipt__profile_measure(ipt_context *context, ipt__limits *measured, int *refused)
 {
-    static const size_t large[] = {231424, IPT__SWAP_BYTES, IPT__CHUNK_BYTES_LARGE, 56320};
+    static const size_t large[] = {IPT__PACK_BYTES_WHOLE, IPT__SWAP_BYTES, IPT__CHUNK_BYTES_LARGE,
+                                   IPT__PACK_BYTES_QUARTER};
     const ipt__limits *const limits = &context->limits;
     const int cooperative = limits->cooperative && limits->group_size >= 64;
     ipt__program *program = NULL;
@@ -5588,7 +5811,7 @@ static ipt_result ipt__profile_measure(ipt_context *context, ipt__limits *measur
                                        i ? &measured->resident_others : &measured->resident_bands);
     }
     params.unit_bytes = 4;
-    for (i = 0; i < 4 && !result && limits->nvidia && !limits->local_is_limited; ++i) {
+    for (i = 0; i < 4 && !result && ipt__gives_more_local(limits); ++i) {
         params.group_size = (cl_uint)limits->group_size;
         params.local_bytes = (cl_uint)large[i];
         if (ipt__local_refused(context, large[i]) || !ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_pack].uses))
@@ -5757,116 +5980,6 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
 {
     return desc->rows >= desc->cols ? desc->tile_m : desc->tile_n;
 }
-/* ------------------------------------------------------------------------------------------------------------------ */
-/* >>plan/tuning                                                                                                      */
-/* ------------------------------------------------------------------------------------------------------------------ */
-
-/* The planner's constants. */
-
-/* Constants that differ between GPUs and CPUs, or that one of them lacks: X(type, name, gpu, cpu, meaning). The values
- * for GPUs are fitted to an H200, those for CPUs to PoCL on 2 cores.
- *
- * The cost model follows equation (2) of Gomez-Luna et al., TPDS 2016. The cost of a stage is the bytes that a copy
- * moves in the same time: factor * bytes of all matrices + launches * launch. Units below a word that cannot move by
- * words: 1 + narrow * (units in a word - 1).
- *
- * Panels and chains run on GPUs only; lengths are in bytes. A panel: panel + tall_cut or wide_cut * (1 / x + 1 / y) +
- * panel_wait * length of the panel. The second term counts sectors that the edges of an x by y chunk cut. The third
- * counts waits between work-groups; slots that reach into the previous panel reduce it. A narrow panel: panel +
- * narrow_step / length of a super-element - no_wait if no work-group waits. Chains: chains + chains_step / length of a
- * super-element + idle * the unused share of its length class. Slots off 128-byte lines add cut + cut_step / length. */
-#define IPT__TUNING_LIST(X)                                                                                            \
-    X(size_t, run, 16, 8192, "elements, or pairs of them, per work-item (GPU) or work-group (CPU)")                    \
-    X(size_t, piece_bytes, 1024, 16384, "part of a super-element per work-group: short on GPUs, for many chains")      \
-    X(size_t, tile_bytes, ~(size_t)0, 1 << 15, "most local memory of a tile: on CPUs the size of the nearest cache")   \
-    X(size_t, slab_bytes, 32 << 20, 4 << 20, "slabs in the last cache cost no memory traffic")                         \
-    X(double, tile, 2, 2, "factor of tiles")                                                                           \
-    X(double, swap, 2.4, 4, "factor of swapped tiles")                                                                 \
-    X(double, swap_units, 5, 4, "the same for elements of several units, or of units shorter than a word")             \
-    X(double, wave, 4.3, 1.8, "factor of panels in waves")                                                             \
-    X(double, shuffle_overhead, 750, 300, "a shuffle's factor is 1 + overhead / bytes of a super-element")             \
-    X(double, shuffle_inner, 3, 1.4, "factor of shuffles that also transpose super-elements")                          \
-    X(double, pairs, 1.2, 1.0, "factor of squares whose super-elements change places in pairs")                        \
-    X(double, pairs_inner, 1.5, 1.2, "the same if super-elements are also transposed")                                 \
-    X(double, bands, 6.8, 1.3, "factor of bands in waves")                                                             \
-    X(double, bands_step, 200, 50, "of bands in waves, by the bytes of a run")                                         \
-    X(double, bands_units, 0, 1.3, "of bands in waves, if elements have several units: their tiles move unit by unit") \
-    X(double, shared, 0, 0.8, "factor of bands in waves that share a launch")                                          \
-    X(double, shared_step, 0, 80, "of these, by the bytes of a run")                                                   \
-    X(size_t, waves_piece, 0, 131072, "bytes of runs that a work-group moves at once, where they share a launch")      \
-    X(double, together, 1.31, 0, "factor of cooperative bands")                                                        \
-    X(double, together_piece, 26, 0, "of cooperative bands, by the bytes of a chunk's rows")                           \
-    X(double, together_run, 267, 0, "of cooperative bands, by the bytes of a run; more for runs of several turns")     \
-    X(double, together_fill, 0.33, 0, "of the share of resident work-groups that a band needs, above 0.35")            \
-    X(double, together_ranges, 0.073, 0, "of each further range that a chunk has columns of: bands wait longer")       \
-    X(double, together_gapped, 0.05, 0, "of runs that cut memory sectors")                                             \
-    X(double, blocks_piece, 42, 0, "of blocks of words, by the bytes of a chunk's rows and the units of an element")   \
-    X(double, blocks_run, 200, 0, "of blocks of words, by the bytes of a run")                                         \
-    X(double, blocks_turn, 0.28, 0, "of the share of words that a run lacks in its last turn")                         \
-    X(double, blocks_refused, 1.5, 0, "of bands whose runs are no whole words, though rows are")                       \
-    X(double, flip, 1.1, 1.1, "factor of rows, or their sequence, that are reversed")                                  \
-    X(double, gapped, 1.1, 1.15, "unaligned slots touch one more sector")                                              \
-    X(double, narrow, 0.5, 0.1, "of units below a word")                                                               \
-    X(double, launch, 2e7, 2e5, "bytes that a copy moves during a launch")                                             \
-    X(double, panel, 1.15, 0, "factor of panels")                                                                      \
-    X(double, tall_cut, 47, 0, "of tall chunks")                                                                       \
-    X(double, wide_cut, 17, 0, "of wide chunks")                                                                       \
-    X(double, panel_wait, 8e-9, 0, "of work-groups that wait")                                                         \
-    X(double, narrow_step, 95, 0, "of narrow panels")                                                                  \
-    X(double, no_wait, 0.08, 0, "of narrow panels without waits")                                                      \
-    X(double, chains, 1.01, 0, "factor of chains")                                                                     \
-    X(double, chains_step, 137, 0, "of chains")                                                                        \
-    X(double, cut, 0.19, 0, "of slots off 128-byte lines")                                                             \
-    X(double, cut_step, 4, 0, "of slots off 128-byte lines")                                                           \
-    X(double, idle, 0.05, 0, "of the unused share of a length class")
-
-typedef struct ipt__tuning {
-#define IPT__TUNING_FIELD(type, name, gpu, cpu, meaning) type name;
-    IPT__TUNING_LIST(IPT__TUNING_FIELD)
-} ipt__tuning;
-
-/* By limits->cpu. */
-static const ipt__tuning ipt__tunings[2] = {
-#define IPT__TUNING_GPU(type, name, gpu, cpu, meaning) gpu,
-#define IPT__TUNING_CPU(type, name, gpu, cpu, meaning) cpu,
-    {IPT__TUNING_LIST(IPT__TUNING_GPU)}, {IPT__TUNING_LIST(IPT__TUNING_CPU)}};
-
-/* No two passes cost less than so many times the bytes of the matrices. */
-#define IPT__TWO_PASSES 2.2
-
-/* Constants for all devices. */
-enum {
-    IPT__WORD_BYTES = 4,            /* shorter units move by words if everything is aligned to words */
-    IPT__VECTOR_BYTES = 16,         /* access width of GPU kernels */
-    IPT__TILE_BYTES_MANY = 1 << 18, /* size of a CPU's second cache, for many instances */
-    IPT__PAIRS_BYTES_CPU = 384,     /* of super-elements: see ipt__takes_pairs */
-    IPT__PAIRS_BYTES_GPU = 128,
-    IPT__PAIRS_PIECE = 65536,     /* bytes of a super-element that a worker swaps at once */
-    IPT__SMALL_TILE = 32,         /* largest side of a tile that is not fetched by vectors, as in swap.cl */
-    IPT__TRANSPOSE_BYTES = 24576, /* local memory of a tiled transposition */
-    IPT__SUPER_BYTES = 2048,      /* longest super-element that is tried */
-    IPT__PIECE_VECTORS = 128,
-    IPT__UNIT_BYTES = 229376,    /* local memory of a large GPU's compute unit; chains fill it */
-    IPT__KEPT_BYTES = 8 << 20,   /* of parked runs, in the last cache */
-    IPT__BANDS_ROW = 1900,       /* of a band's row, for each compute unit: 56 rows fill half the chip */
-    IPT__BANDS_TRIES = 4096,     /* numbers of bands that the planner compares: less than a millisecond */
-    IPT__CHUNK_RUNS = 512,       /* as in panel.cl and out_of_place.cl */
-    IPT__CHUNK_FIXED = 16384,    /* bytes that move while a work-group begins and ends, where others follow it */
-    IPT__CHUNK_THIN = 60,        /* bytes of the shorter side from which on a batch is moved on the chip */
-    IPT__SPREAD_BYTES = 1 << 16, /* of a slab of rows where as little workspace as possible is wanted */
-    IPT__FLIP_LANES = 8,         /* as in flip.cl: at least, for a piece */
-    IPT__FLIP_GROUP = 256,       /* most work-items */
-    IPT__WINDOWS = 16,           /* as in parts/grid_alone.cl */
-    IPT__WINDOW_UNITS = 4096,    /* the same */
-    IPT__PAD_HELD = 16,          /* units of a work-item, as in pad.cl */
-    IPT__MOST_DOWN = 8,          /* chunks along the long side of a tall panel */
-    IPT__BLOCKS_TALL = 2,        /* of a panel, see panel.cl: 4 at most (IPT_BLOCKS in parts/vectors.cl) */
-    IPT__BLOCKS_WIDE = 4,
-    IPT__BLOCK_ROWS = 60,         /* minimum per block */
-    IPT__ON_CHIP_BYTES = 1 << 26, /* more than all local memory of any device */
-    IPT__NARROW_BYTES = 256,      /* rows up to this length are accessed many at a time */
-    IPT__DIVISOR_WANTED = 64      /* tile side of forced sequences: middle of the range in Sung et al., PPoPP 2014 */
-};
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/stage                                                                                                       */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -6194,70 +6307,30 @@ static ipt_result ipt__launches_add(const ipt_allocator *allocator, ipt__launche
 
 /* What plans have for matrices in host memory. */
 enum {
-    IPT__HOST_AHEAD = 4,              /* transfers in flight */
-    IPT__HOST_STAGED_BYTES = 1 << 23, /* larger pageable matrices use pinned memory */
-    /* Parts per device. On a slow bus more parts only slow the transfers. An H200 reaches 0.98 of their speed with 2
-     * parts, 0.95 with 4, 0.72 with 8. */
-    IPT__HOST_PARTS = 2,
-    IPT__HOST_PARTS_MOST = 64,      /* limits the command queues, too */
-    IPT__HOST_PART_BYTES = 1 << 20, /* minimum: smaller transfers take as long (Sung et al., PPoPP 2014, section 7.6) */
-    IPT__HOST_RUN_BYTES = 2048,     /* minimum of a strided part's rows: shorter rows are as slow as elements */
-    IPT__HOST_SLOT_BYTES = 1 << 22, /* pinned bytes that a thread fills while its other slot is on the bus */
+    IPT__HOST_PARTS_MOST = 64, /* limits the command queues, too */
     IPT__HOST_SLOTS = 2,
-    IPT__HOST_THREADS = 8
 };
 
 /* Cut matrices: see host/cut.h. */
 enum {
     IPT__CUT_PLAN_REST = 2, /* index into a share's plans */
     IPT__CUT_PLAN_GROUP = 3,
-    IPT__CUT_SLOTS = 3,               /* chunks in flight: one upload, one transposition, one download */
-    IPT__CUT_CHUNK_BYTES = 1 << 26,   /* enough to keep the bus busy; larger chunks only for longer blocks */
-    IPT__CUT_RUN_BYTES = 64,          /* shortest useful super-element */
-    IPT__CUT_MARK_BYTES = 64,         /* after the memory of passes in a storage */
-    IPT__CUT_BLOCK_WANTED = 1 << 14,  /* bytes of a super-element for full memory speed */
-    IPT__CUT_STORED_WANTED = 1 << 16, /* bytes of a super-element for full storage speed */
-    IPT__CUT_BLOCK_BYTES = 1 << 18,   /* longest super-element */
-    IPT__CUT_GROUP_BYTES = 1 << 20,   /* all super-elements of a group */
-    IPT__CUT_THREADS = 16,            /* for shuffles in memory */
-    IPT__CUT_STORED_THREADS = 2,      /* readers of a storage; as many writers */
-    IPT__CUT_BATCH = 1 << 16,         /* moves per list */
+    IPT__CUT_SLOTS = 3,          /* chunks in flight: one upload, one transposition, one download */
+    IPT__CUT_MARK_BYTES = 64,    /* after the memory of passes in a storage */
+    IPT__CUT_STORED_THREADS = 2, /* readers of a storage; as many writers */
     IPT__CUT_PAGE_BYTES = 4096
 };
 
-/* Least bytes of a whole block. On an H200 blocks of 992 KB move at 0.58 of the speed of whole copies, panels at 0.54.
- * Blocks of 256 KB move at 0.16, panels at 0.52. Tests define a smaller value, so that small matrices have blocks. */
-#ifndef IPT__BLOCK_BYTES_LEAST
-#define IPT__BLOCK_BYTES_LEAST ((size_t)3 << 18)
-#endif
-
-/* Least bytes of a run that crosses the bus. Shorter ones took as long on an H200 as the host's shuffle, and so did
- * bands below 4 MB. Tests define a smaller value. */
-#ifndef IPT__BUS_RUN_BYTES
-#define IPT__BUS_RUN_BYTES 768
-#endif
-
-/* Blocks of a cut matrix: see host/cut.h. An H200's bus, both ways at once, reaches a share of its speed by row
- * bytes. Shares: 8192 0.95, 8200 0.51, 12288 0.79, 16384 0.95; 7168 0.91, 5120 0.78, 4096 0.68. */
+/* Blocks of a cut matrix: see host/cut.h. */
 enum {
-    IPT__BLOCK_ROW_MOST = 8192,
-    IPT__BLOCK_ROW_LEAST = 1280, /* below that, the host's shuffle may be as fast */
-    IPT__BLOCK_PARTS = 10,       /* minimum per side */
-    IPT__BLOCK_STRIPS = 3,       /* per block, downloaded as their places become free */
-    IPT__BLOCK_SPARE = 8,        /* one of so many units stays free */
-    IPT__BLOCK_PLANS = 4,        /* for whole blocks, and for those at the lower, the right and both edges */
-    IPT__BLOCK_QUEUES = 3,       /* for uploads, kernels and downloads */
-    IPT__BLOCK_AHEAD = 48        /* commands in flight */
+    IPT__BLOCK_PLANS = 4,  /* for whole blocks, and for those at the lower, the right and both edges */
+    IPT__BLOCK_QUEUES = 3, /* for uploads, kernels and downloads */
 };
 
 /* Bands of a cut matrix: see host/bus_bands.h. */
 enum {
-    IPT__BUS_LEAST_PIECES = 8, /* of a band */
-    IPT__BUS_MOST_PIECES = 16,
-    IPT__BUS_PIECE_BYTES = 1 << 20, /* wanted */
-    IPT__BUS_BAND_RUNS = 5000,      /* minimum of a band, in shortest runs */
-    IPT__BUS_PIECES = 3,            /* places for parked runs, and as many for own runs */
-    IPT__BUS_ALIGNMENT = 256        /* of places on the device */
+    IPT__BUS_PIECES = 3,     /* places for parked runs, and as many for own runs */
+    IPT__BUS_ALIGNMENT = 256 /* of places on the device */
 };
 
 /* Rows in host memory that are contiguous on the device. */
@@ -6471,7 +6544,7 @@ static int ipt__plan_borrows(const ipt_plan *plan)
 /* Local memory that a group of these kernels may use. */
 static size_t ipt__local_budget(const ipt__limits *limits)
 {
-    return ipt__min(limits->local_memory, ipt__tunings[limits->cpu].tile_bytes);
+    return ipt__min(limits->local_memory, ipt__tuning_of(limits)->tile_bytes);
 }
 
 static size_t ipt__stage_units(const ipt__problem *problem, const ipt__stage *stage)
@@ -6662,11 +6735,11 @@ static double ipt__cost_nothing(const ipt__problem *problem, const ipt__layout *
 /* A factor for units that cannot move by words, and for slots that may cut memory sectors if they are `gapped`. */
 static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *stage, double factor, int gapped)
 {
-    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
+    const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
     const size_t size = problem->desc.elem_size;
     if (problem->unit_bytes < IPT__WORD_BYTES && !stage->by_words)
         factor *= 1 + model->narrow * (double)(IPT__WORD_BYTES / problem->unit_bytes - 1);
-    if (gapped && (ipt__slot_length(stage) * size % 32 || stage->row_stride * size % 32))
+    if (gapped && (ipt__slot_length(stage) * size % IPT__SECTOR_BYTES || stage->row_stride * size % IPT__SECTOR_BYTES))
         factor *= model->gapped;
     return factor;
 }
@@ -6864,13 +6937,13 @@ static IPT__RARE ipt_result ipt__launch_copy(ipt__launcher *to, const ipt__stage
 /* Elements, or pairs of elements, per work-group in kernels that hold no elements. */
 static size_t ipt__group_run(const ipt__limits *limits)
 {
-    return ipt__tunings[limits->cpu].run * (limits->cpu ? 1 : limits->group_size);
+    return ipt__tuning_of(limits)->run * (limits->cpu ? 1 : limits->group_size);
 }
 
 /* Enough persistent work-groups to keep the device busy. */
 static IPT__RARE size_t ipt__persistent_groups(const ipt__problem *problem, size_t group_size, size_t wanted)
 {
-    return ipt__max(1, ipt__min(wanted, problem->limits.compute_units * ipt__max(1, 2048 / group_size)));
+    return ipt__max(1, ipt__min(wanted, problem->limits.compute_units * ipt__max(1, IPT__UNIT_ITEMS / group_size)));
 }
 
 static size_t ipt__super_bytes(const ipt_plan *plan, const ipt__stage *stage)
@@ -6931,11 +7004,14 @@ static int ipt__pack_fits(const ipt__problem *problem, size_t count, size_t inst
  * tile, also for short runs that lie far apart. */
 static IPT__RARE void ipt__pack_choose(const ipt__problem *problem, ipt__stage *stage)
 {
-    static const size_t classes[4][2] = {{27648, 256}, {56320, 512}, {110592, 512}, {231424, 1024}};
+    static const size_t classes[4][2] = {{IPT__PACK_BYTES_EIGHTH, 256},
+                                         {IPT__PACK_BYTES_QUARTER, 512},
+                                         {IPT__CHUNK_BYTES_LARGE, 512},
+                                         {IPT__PACK_BYTES_WHOLE, 1024}};
     const ipt__limits *const limits = &problem->limits;
     const size_t instance = ipt__instance_units(problem, stage),
                  bytes = stage->instances * instance * problem->unit_bytes;
-    const int large = limits->nvidia && !limits->local_is_limited;
+    const int large = ipt__gives_more_local(limits);
     int i;
     stage->as.tile.pack_bytes = 0;
     if (limits->cpu || limits->group_size < 64 ||
@@ -6943,7 +7019,7 @@ static IPT__RARE void ipt__pack_choose(const ipt__problem *problem, ipt__stage *
         return;
     for (i = 0; i < (large ? 4 : 1) && !stage->as.tile.pack_bytes; ++i) {
         const size_t most =
-            large ? classes[i][0] : ipt__min(limits->local_memory - 256, (size_t)IPT__PACK_BYTES) / 1024 * 1024;
+            large ? classes[i][0] : ipt__min(limits->local_memory - 256, (size_t)IPT__CHUNK_BYTES) / 1024 * 1024;
         stage->as.tile.pack_group = large ? ipt__min(classes[i][1], limits->largest_group) : limits->group_size;
         if (most >= 2048 && ipt__pack_fits(problem, 1, instance, most) && !ipt__problem_refuses(problem, most))
             stage->as.tile.pack_bytes = most;
@@ -6963,8 +7039,8 @@ static ipt__params ipt__pack_params(const ipt__problem *problem, const ipt__stag
     return params;
 }
 
-/* True if a CPU should hold instances larger than its nearest cache. That pays if each core has some (200 x 170 floats
- * on PoCL: 0.73 of a copy, in waves 0.47). For squares, SWAP is as fast. */
+/* True if a CPU should hold instances larger than its nearest cache. That pays if each core has some. For
+ * squares, SWAP is as fast. */
 static int ipt__tile_serves_many(const ipt__problem *problem, const ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -6978,7 +7054,7 @@ static double ipt__cost_tile(const ipt__problem *problem, const ipt__layout *lay
 {
     (void)layout;
     (void)stage;
-    return ipt__tunings[problem->limits.cpu].tile * ipt__batch_bytes(problem);
+    return ipt__tuning_of(&problem->limits)->tile * ipt__batch_bytes(problem);
 }
 
 static IPT__RARE ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage, ipt__params params)
@@ -7126,13 +7202,13 @@ static size_t ipt__swap_local_bytes(const ipt__problem *problem, ipt__swap_stage
 static int ipt__swap_fits(const ipt__problem *problem, ipt__swap_stage *swap, size_t stride)
 {
     const ipt__limits *const limits = &problem->limits;
-    const size_t most = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__SWAP_BYTES : limits->local_memory;
+    const size_t most = ipt__gives_more_local(limits) ? (size_t)IPT__SWAP_BYTES : limits->local_memory;
     return ipt__swap_local_bytes(problem, swap, stride) <= most && !ipt__problem_refuses(problem, swap->local_bytes);
 }
 
 /* Chooses tiles of a square that are fetched by vectors, for GPUs and elements of one unit. Rows that cut memory
- * sectors get larger tiles. The largest tiles allow two work-groups per compute unit and need enough pairs for each. An
- * H200 reaches 0.78 to 0.81 of a copy for 14000 x 14000 floats. Returns 0 if they do not fit local memory. */
+ * sectors get larger tiles. The largest tiles allow two work-groups per compute unit and need enough pairs for each.
+ * Returns 0 if they do not fit local memory. */
 static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size_t places, ipt__swap_stage *swap)
 {
     static const size_t sides[2][3][2] = {{{64, 112}, {64, 96}, {48, 48}},
@@ -7148,19 +7224,19 @@ static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size
     swap->places = places;
     swap->group_size = limits->group_size;
     swap->side = sides[places == 4][unit == 4 ? 0 : unit == 8 ? 1 : 2][cut];
-    if (places == 2 && unit == 4 && cut && limits->largest_group >= IPT__SWAP_GROUP_LARGE &&
-        per_side * per_side / 2 >= 28 * limits->compute_units) {
+    if (places == 2 && unit == 4 && cut && limits->largest_group >= IPT__CHUNK_GROUP_LARGE &&
+        per_side * per_side / 2 >= IPT__SWAP_PAIRS * limits->compute_units) {
         swap->side = IPT__SWAP_SIDE_LARGE;
-        swap->group_size = IPT__SWAP_GROUP_LARGE;
+        swap->group_size = IPT__CHUNK_GROUP_LARGE;
     }
     /* Four tiles are too few for small squares: more of them, with more work-items each. */
     if (places == 4 && length / 2 / swap->side * (length / 2 / swap->side) < limits->compute_units) {
         size_t across;
         swap->side = ipt__min(swap->side, IPT__SWAP_SIDE_TURNED);
         across = ipt__ceil_divide(length, 2 * swap->side);
-        if (limits->largest_group >= IPT__SWAP_GROUP_LARGE &&
+        if (limits->largest_group >= IPT__CHUNK_GROUP_LARGE &&
             across * across * problem->desc.batch <= limits->compute_units)
-            swap->group_size = IPT__SWAP_GROUP_LARGE;
+            swap->group_size = IPT__CHUNK_GROUP_LARGE;
     }
     /* Turns by tiles need small ones where local memory is short. */
     if (ipt__problem_rotates(problem) && !ipt__swap_fits(problem, swap, stride))
@@ -7206,10 +7282,10 @@ static int ipt__reverses_swap(const ipt__layout *layout, const ipt__stage *stage
 
 static IPT__RARE double ipt__cost_swap(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
+    const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
     const int alone = layout->stage_count == 1 && stage->instances == 1;
     ipt__swap_tile(problem, stage, alone);
-    return (ipt__problem_swaps(problem) || stage->as.swap.turns ? ipt__tunings[problem->limits.cpu].swap
-                                                                : ipt__tunings[problem->limits.cpu].swap_units) *
+    return (ipt__problem_swaps(problem) || stage->as.swap.turns ? model->swap : model->swap_units) *
            ipt__batch_bytes(problem);
 }
 
@@ -7431,7 +7507,7 @@ static size_t ipt__words_wave(const ipt__stage *stage)
 static IPT__RARE double ipt__cost_wave(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout;
-    return ipt__slot_factor(problem, stage, ipt__tunings[problem->limits.cpu].wave, stage->row_slots != 0) *
+    return ipt__slot_factor(problem, stage, ipt__tuning_of(&problem->limits)->wave, stage->row_slots != 0) *
            ipt__batch_bytes(problem);
 }
 
@@ -7506,12 +7582,10 @@ static size_t ipt__words_restore(const ipt__stage *stage)
     return stage->length | stage->as.rows.origin;
 }
 
-/* Short rows far apart: twice the traffic of a copy. */
 static double ipt__cost_save(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
-    (void)problem;
     (void)stage;
-    return 2.0 * (double)layout->saved_bytes;
+    return ipt__tuning_of(&problem->limits)->saved * (double)layout->saved_bytes;
 }
 
 static IPT__RARE ipt_result ipt__kernels_save(ipt_plan *plan, ipt__stage *stage, ipt__params params)
@@ -7712,7 +7786,7 @@ static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, siz
         for (down = 1; down <= (chunks->tall ? IPT__MOST_DOWN : 1) && down <= length; ++down) {
             const size_t y = chunks->tall ? ipt__round_up(ipt__ceil_divide(length, down), 8) : length;
             const size_t x = ipt__chunk_breadth(problem, chunks->tall, y);
-            const double cut = x ? (1 / (double)x + 1 / (double)y) * (down > 1 ? 1.2 : 1) : 0;
+            const double cut = x ? (1 / (double)x + 1 / (double)y) * (down > 1 ? ipt__tunings[0].panel_split : 1) : 0;
             if (x && (best == 0 || cut < best)) {
                 best = cut;
                 chunks->y = ipt__min(y, length);
@@ -7784,25 +7858,23 @@ static ipt__control ipt__control_panel(const ipt__problem *problem, const ipt__s
     return control;
 }
 
-/* The cost model's factor for GPU kernels: constants from IPT__TUNING_LIST, lengths in bytes. */
-static double ipt__panel_factor(const ipt__problem *problem, const ipt__stage *stage)
+/* The second term counts sectors that the edges of a chunk cut, the third one waits between work-groups. */
+static IPT__RARE double ipt__cost_panel(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     const ipt__tuning *const model = &ipt__tunings[0];
     const ipt__chunks *const chunks = &stage->as.panel;
     const double size = (double)problem->desc.elem_size, length = (double)ipt__slot_length(stage);
     const double panel = (double)ipt__instance_units(problem, stage) * (double)problem->unit_bytes;
-    const double unread = 1 - 0.8 * (double)stage->tail_length / length;
-    if (!chunks->waits || chunks->narrow)
-        return model->panel + model->narrow_step / (length * size) - (chunks->waits ? 0 : model->no_wait);
-    return model->panel +
-           (chunks->tall ? model->tall_cut : model->wide_cut) * (1 / (double)chunks->x + 1 / (double)chunks->y) / size +
-           model->panel_wait * panel * unread;
-}
-
-static IPT__RARE double ipt__cost_panel(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
-{
+    const double unread = 1 - model->panel_unread * (double)stage->tail_length / length;
+    const double factor =
+        !chunks->waits || chunks->narrow
+            ? model->panel + model->narrow_step / (length * size) - (chunks->waits ? 0 : model->no_wait)
+            : model->panel +
+                  (chunks->tall ? model->tall_cut : model->wide_cut) * (1 / (double)chunks->x + 1 / (double)chunks->y) /
+                      size +
+                  model->panel_wait * panel * unread;
     (void)layout;
-    return ipt__panel_factor(problem, stage) * ipt__batch_bytes(problem);
+    return factor * ipt__batch_bytes(problem);
 }
 
 static IPT__RARE ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage, ipt__params params)
@@ -7938,7 +8010,7 @@ static void ipt__chains_pieces(const ipt__problem *problem, ipt__stage *stage)
 /* Chains that a sub-group follows at once. Short pieces allow more; too many leave sub-groups idle. */
 static size_t ipt__chains_at_once(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return stage->as.shuffle.piece_units * problem->unit_bytes <= 640 ? 4 : 2;
+    return stage->as.shuffle.piece_units * problem->unit_bytes <= IPT__CHAINS_PIECE ? 4 : 2;
 }
 
 /* The units of local memory that a super-element takes which is transposed on its way: see ipt_held_at in
@@ -7960,7 +8032,7 @@ static void ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
     const size_t units = ipt__stage_units(problem, stage);
-    const size_t wanted = ipt__tunings[limits->cpu].piece_bytes;
+    const size_t wanted = ipt__tuning_of(limits)->piece_bytes;
     const size_t holds = (limits->local_memory - 16) / 2; /* 16: the work-group's shared word */
     const size_t piece = ipt__min(wanted, holds) / 16 * 16 / problem->unit_bytes;
     if (!limits->cpu && limits->group_size >= 32 &&
@@ -7972,14 +8044,11 @@ static void ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
     stage->as.shuffle.pieces = ipt__ceil_divide(units, stage->as.shuffle.piece_units);
 }
 
-/* Whether the super-elements of a square change places in pairs. An H200 moved 224 x 224 of 768 bytes at 0.93 of the
- * copy so and at 0.57 by bands, 2000 x 2000 of 128 bytes at 0.71 and 0.62, 3000 x 3000 of 96 bytes at 0.56 and 0.59.
- * Units below a word gain nothing there. */
+/* Whether the super-elements of a square change places in pairs. Units below a word gain nothing on GPUs. */
 static int ipt__takes_pairs(const ipt__problem *problem, const ipt__grids *grids)
 {
-    const int cpu = problem->limits.cpu;
-    return grids->rows == grids->cols && (cpu || problem->unit_bytes >= IPT__WORD_BYTES) &&
-           grids->length * problem->desc.elem_size >= (cpu ? IPT__PAIRS_BYTES_CPU : IPT__PAIRS_BYTES_GPU);
+    return grids->rows == grids->cols && (problem->limits.cpu || problem->unit_bytes >= IPT__WORD_BYTES) &&
+           grids->length * problem->desc.elem_size >= ipt__tuning_of(&problem->limits)->pairs_bytes;
 }
 
 /* Plans a shuffle in pairs. */
@@ -8006,14 +8075,14 @@ static double ipt__chains_factor(const ipt__problem *problem, const ipt__stage *
                  stride = stage->row_slots ? stage->row_stride * size : slot;
     const double bytes = (double)stage->as.shuffle.piece_units * (double)problem->unit_bytes;
     const double idle = 1 - bytes / (16.0 * (double)stage->as.shuffle.piece_vectors);
-    const double cut = slot % 128 || stride % 128 ? model->cut + model->cut_step / bytes : 0;
+    const double cut = slot % IPT__LINE_BYTES || stride % IPT__LINE_BYTES ? model->cut + model->cut_step / bytes : 0;
     return model->chains + model->chains_step / bytes + cut + model->idle * idle;
 }
 
 static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     const double length = (double)stage->length * (double)problem->desc.elem_size;
-    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
+    const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
     double factor = stage->as.shuffle.pairs ? stage->inner_rows ? model->pairs_inner : model->pairs
                     : stage->inner_rows     ? model->shuffle_inner
                                             : 1 + model->shuffle_overhead / length;
@@ -8107,7 +8176,7 @@ static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__sta
     }
     /* One sub-group for each that the device runs at once, limited by the number of start slots. */
     most = problem->limits.compute_units *
-           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->as.shuffle.piece_vectors * params->chains)));
+           ipt__min(48, ipt__max(8, IPT__UNIT_LOCAL / (32 * stage->as.shuffle.piece_vectors * params->chains)));
     a->words_each = ipt__ceil_divide((size_t)a->total_words, most);
     runs = ipt__ceil_divide((size_t)a->total_words, (size_t)a->words_each);
     for (a->parts = 1; a->parts < 8 && 2 * a->parts * runs <= most;)
@@ -8122,7 +8191,8 @@ static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__sta
 static IPT__RARE ipt_result ipt__launch_pairs(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const size_t most = problem->limits.cpu ? problem->limits.compute_units * 16 : (size_t)1 << 24;
+    const ipt__limits *const limits = &problem->limits;
+    const size_t most = ipt__min((size_t)1 << 24, limits->compute_units * ipt__tuning_of(limits)->pairs_groups);
     ipt__launch launch = ipt__launch_by_words(to, stage);
     const size_t scale = launch.plan_units;
     ipt__pairs_arguments *const a = &launch.arguments.pairs;
@@ -8179,11 +8249,11 @@ static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__st
     a->element_units = (cl_uint)problem->element_units;
     /* Each work-group strides over the flag words and starts a chain at each clear bit. A few groups per compute unit
      * saturate its memory. */
-    launch.groups = ipt__min((size_t)a->total_words, limits->compute_units * (limits->cpu ? 4 : 32));
+    launch.groups = ipt__min((size_t)a->total_words, limits->compute_units * ipt__tuning_of(limits)->shuffle_groups);
     launch.bytes = 2 * stage->as.shuffle.piece_units * problem->unit_bytes;
     if (stage->inner_rows) {
         launch.groups = ipt__min(ipt__ceil_divide((size_t)a->total_words, stage->workers),
-                                 limits->compute_units * (limits->cpu ? 4 : 64));
+                                 limits->compute_units * ipt__tuning_of(limits)->inner_groups);
         launch.bytes = ipt__inner_bytes(problem, stage);
     }
     if (stage->variant) {
@@ -8264,13 +8334,13 @@ static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands 
     const size_t size = problem->desc.elem_size, unit = problem->unit_bytes;
     /* A line of 32 work-items moves so many units of a run in one turn, from lines of memory on: IPT_STEPS and
      * IPT_MEMORY_UNITS in parts/runs_held.cl. Runs begin at multiples of the lowest bit of `begins`. */
-    const size_t turn = 32 * (unit <= 4 ? 6 : 32 / unit), line = ipt__min(128, 32 * unit),
+    const size_t turn = 32 * (unit <= 4 ? 6 : 32 / unit), line = ipt__min(IPT__LINE_BYTES, 32 * unit),
                  begins = bands->height * size | bands->column_units * unit,
                  before = (line - ipt__min(line, begins & (~begins + 1))) / unit;
     const size_t turns = ipt__ceil_divide(bands->height * problem->element_units + before, turn);
-    const int gapped = bands->height * size % 32 || bands->column_units * unit % 32;
+    const int gapped = bands->height * size % IPT__SECTOR_BYTES || bands->column_units * unit % IPT__SECTOR_BYTES;
     return model->together_piece / (double)(bands->chunk_width * size) +
-           model->together_run / (double)(bands->height * size) * (0.5 + 0.5 * (double)turns) +
+           model->together_run / (double)(bands->height * size) * (1 + model->together_turn * ((double)turns - 1)) +
            (gapped ? model->together_gapped : 0);
 }
 
@@ -8282,23 +8352,23 @@ static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *b
     const ipt__tuning *const model = &ipt__tunings[0];
     const size_t run = bands->height * problem->desc.elem_size, units = problem->element_units,
                  begins = run | bands->column_units * problem->unit_bytes, turn = units == 1 ? 256 : 384;
-    const double aligned = (double)ipt__min(32, begins & (~begins + 1));
+    const double aligned = (double)ipt__min(IPT__SECTOR_BYTES, begins & (~begins + 1));
     return model->blocks_piece * (double)units / (double)(bands->chunk_width * problem->desc.elem_size) +
-           model->blocks_run / (double)run + model->together_gapped * (1 - aligned / 32) +
+           model->blocks_run / (double)run + model->together_gapped * (1 - aligned / IPT__SECTOR_BYTES) +
            model->blocks_turn * ((double)ipt__round_up(run, turn) / (double)run - 1);
 }
 
 /* Bands, without their launches. Short runs cost more, as in shuffles. */
 static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *bands)
 {
-    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
+    const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
     if (bands->together) {
         const size_t columns = ipt__bands_block(problem, bands->tall, bands->height);
         const double fill = (double)bands->chunks / (double)problem->exchange.resident;
         const double ranges = (double)bands->chunk_width / (double)bands->width;
         double factor = model->together +
                         (columns > 1 ? ipt__words_factor(problem, bands) : ipt__columns_factor(problem, bands)) +
-                        (fill > 0.35 ? model->together_fill * (fill - 0.35) : 0) +
+                        (fill > model->together_free ? model->together_fill * (fill - model->together_free) : 0) +
                         (ranges > 1 ? model->together_ranges * (ranges - 1) : 0);
         if (columns == 1 && ipt__problem_block(problem) > 1)
             factor *= model->blocks_refused;
@@ -8469,7 +8539,7 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
     const ipt__bands *const bands = &stage->as.bands;
     const cl_ulong units = problem->element_units, band = (cl_ulong)bands->height * bands->cols * units;
     const cl_ulong slabs = to->plan->layout.scratch_offset / problem->unit_bytes;
-    const size_t group_bytes = limits->cpu ? 32768 : 16384;
+    const size_t group_bytes = ipt__tuning_of(limits)->move_bytes;
     ipt__launch transpose = ipt__launch_of(to, stage->kernels[0]), move = ipt__launch_of(to, stage->kernels[1]);
     ipt__transpose_arguments *const t = &transpose.arguments.transpose;
     ipt__runs_arguments *const a = &move.arguments.runs;
@@ -8809,20 +8879,11 @@ static int ipt__layout_reverses(const ipt__layout *layout)
     return -1;
 }
 
-/* The FLIP stage that rotations may need. */
-static double ipt__flip_cost(const ipt__problem *problem, const ipt__layout *layout)
-{
-    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
-    return ipt__problem_rotates(problem) && ipt__layout_reverses(layout) < 0
-               ? model->flip * ipt__batch_bytes(problem) + model->launch
-               : 0;
-}
-
 /* Chooses how many instances of a stage run at once. Returns the number of launches. */
 static double ipt__stage_share(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage, size_t budget,
                                size_t need)
 {
-    const size_t batch = problem->desc.batch, slabs = ipt__tunings[problem->limits.cpu].slab_bytes;
+    const size_t batch = problem->desc.batch, slabs = ipt__tuning_of(&problem->limits)->slab_bytes;
     size_t at_once = 1;
     if (!need) {
         stage->matrices_at_once = batch;
@@ -8853,6 +8914,7 @@ static int ipt__stage_by_words(const ipt__problem *problem, const ipt__stage *st
  * workspace and cost. */
 static IPT__RARE void ipt__layout_finish(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
+    const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
     size_t largest = 0, smallest = 0;
     int i;
     if (!layout->saved_units)
@@ -8868,10 +8930,10 @@ static IPT__RARE void ipt__layout_finish(const ipt__problem *problem, ipt__layou
             ipt__max(largest, ipt__max(need.stage, stage->matrices_at_once * stage->instances_at_once * need.instance));
         smallest = ipt__max(smallest, ipt__max(need.stage, need.instance));
         stage->by_words = ipt__stage_by_words(problem, stage);
-        layout->cost += ipt__stage_kinds[stage->kind].cost(problem, layout, stage) +
-                        launches * ipt__tunings[problem->limits.cpu].launch;
+        layout->cost += ipt__stage_kinds[stage->kind].cost(problem, layout, stage) + launches * model->launch;
     }
-    layout->cost += ipt__flip_cost(problem, layout); /* the stages are chosen whole */
+    if (ipt__problem_rotates(problem) && ipt__layout_reverses(layout) < 0) /* a FLIP stage comes after the choice */
+        layout->cost += model->flip * ipt__batch_bytes(problem) + model->launch;
     layout->workspace = layout->scratch_offset + largest;
     layout->minimum_workspace = layout->scratch_offset + smallest;
 }
@@ -9164,8 +9226,7 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
     return IPT_SUCCESS;
 }
 
-/* Plans a shuffle that also transposes its super-elements. Returns 0 if local memory cannot hold two of them.
- * Several chains to a work-group and few flags to a word are fastest: notebook.md, Methods. */
+/* Plans a shuffle that also transposes its super-elements. Returns 0 if local memory cannot hold two of them. */
 static int ipt__shuffle_inner(const ipt__problem *problem, ipt__stage *stage, size_t rows, size_t cols)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -9415,7 +9476,7 @@ static void ipt__layout_add_spread(const ipt__problem *problem, ipt__layout *lay
 {
     const size_t rows = shape[0], cols = shape[1], row = cols * problem->desc.elem_size;
     const size_t most =
-        ipt__min(budget ? budget : (size_t)IPT__SPREAD_BYTES, ipt__tunings[problem->limits.cpu].slab_bytes);
+        ipt__min(budget ? budget : (size_t)IPT__SPREAD_BYTES, ipt__tuning_of(&problem->limits)->slab_bytes);
     const size_t slabs = ipt__ceil_divide(rows, ipt__max(1, most / row)), height = ipt__ceil_divide(rows, slabs);
     const size_t number = rows / height, rest = rows % height;
     const int up = distances[1] > distances[0]; /* the last rows first */
@@ -9527,15 +9588,15 @@ static int ipt__on_chip_applies(const ipt__problem *problem)
 }
 
 /* One PANEL stage with whole matrices in the local memory, and the registers, of all resident work-groups. Each matrix
- * is one tall panel with chunks along both sides. Those of a batch follow one another. Returns 0 if a matrix does not
- * fit. */
+ * is one tall panel with chunks along both sides. Those of a batch follow one another. Returns 0 if a matrix does
+ * not fit. */
 static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
-    const size_t step = ipt__round_up(ipt__max(1, 32 / size), ipt__problem_block(problem)),
+    const size_t step = ipt__round_up(ipt__max(1, IPT__SECTOR_BYTES / size), ipt__problem_block(problem)),
                  units = problem->limits.compute_units, held = ipt__held_bytes(&problem->panel);
-    const size_t batch = problem->desc.batch, longest = batch > 1 ? held : 2048; /* run */
-    const double fixed = batch > 1 ? (double)IPT__CHUNK_FIXED / (double)size : 0;
+    const size_t batch = problem->desc.batch, longest = batch > 1 ? held : (size_t)IPT__CHUNK_RUN;
+    const double sector = IPT__SECTOR_BYTES, fixed = batch > 1 ? (double)IPT__CHUNK_FIXED / (double)size : 0;
     size_t most_down;
     ipt__stage *stage;
     ipt__chunks *chunks, best;
@@ -9569,7 +9630,7 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
             /* The busiest compute unit's elements, the cut sectors of runs, and what a chunk costs by itself. */
             cost = (double)ipt__ceil_divide(chunks->across * chunks->down * batch, units) *
                    ((double)(chunks->x * chunks->y) *
-                        (1 + 32.0 / (double)(chunks->x * size) + 32.0 / (double)(chunks->y * size)) +
+                        (1 + sector / (double)(chunks->x * size) + sector / (double)(chunks->y * size)) +
                     fixed);
             if ((best_cost == 0 || cost < best_cost) && ipt__chunk_holds(problem, chunks, step)) {
                 best_cost = cost;
@@ -9722,7 +9783,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
         most = ((vectors - 1 - bands->height / 2) / bands->height * 16 + problem->unit_bytes - 16) / size;
     most = ipt__min(most, IPT__CHUNK_RUNS) / block * block;
     /* A shuffle is faster than one run at a time: notebook.md, Methods. */
-    if (!bands->tall && most < 4)
+    if (!bands->tall && most < IPT__CHUNK_RUNS_LEAST)
         return 0;
     if (!most || !bands->width || bands->rest_rows > IPT__CHUNK_RUNS ||
         (bands->tall ? bands->rest_rows > bands->height : bands->rest_rows * size > run))
@@ -9794,7 +9855,7 @@ static size_t ipt__bands_next_height(const ipt__problem *problem, int tall, size
     size_t step;
     if (!height)
         return most;
-    for (step = 2; step * size <= 128; step *= 2)
+    for (step = 2; step * size <= IPT__LINE_BYTES; step *= 2)
         if (most / step * step < height)
             return most / step * step;
     return 0;
@@ -9803,22 +9864,17 @@ static size_t ipt__bands_next_height(const ipt__problem *problem, int tall, size
 /* The cost of bands within `budget` bytes of workspace; 0: they do not fit. */
 static double ipt__bands_price(const ipt__problem *problem, const ipt__bands *bands, size_t budget)
 {
-    const size_t size = problem->desc.elem_size;
-    const double launch = ipt__tunings[problem->limits.cpu].launch;
-    size_t fixed = ipt__round_up(ipt__bands_saved(bands) * problem->unit_bytes * problem->desc.batch, 256), slab = 1,
-           launches = 1;
-    const double cost = ipt__bands_cost(problem, bands) + 2.0 * (double)fixed;
+    const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
     const ipt__control control = ipt__bands_control(problem, bands);
-    fixed += 2 * ipt__round_up(control.words * 4, 256) + ipt__round_up(control.alone * 4, 256);
-    if (bands->together)
-        return fixed <= budget ? cost + launch : 0;
-    slab = bands->height * bands->cols * size;
-    if (bands->workers)
-        return fixed <= budget && slab <= budget - fixed ? cost + launch : 0;
+    const size_t saved = ipt__round_up(ipt__bands_saved(bands) * problem->unit_bytes * problem->desc.batch, 256),
+                 fixed = saved + 2 * ipt__round_up(control.words * 4, 256) + ipt__round_up(control.alone * 4, 256),
+                 slab = bands->together ? 0 : bands->height * bands->cols * problem->desc.elem_size;
+    size_t launches = 1;
     if (fixed > budget || slab > budget - fixed)
         return 0;
-    launches = 2 * bands->number * ipt__ceil_divide(problem->desc.batch, (budget - fixed) / slab);
-    return cost + launch * (double)launches;
+    if (!bands->together && !bands->workers)
+        launches = 2 * bands->number * ipt__ceil_divide(problem->desc.batch, (budget - fixed) / slab);
+    return ipt__bands_cost(problem, bands) + model->saved * (double)saved + model->launch * (double)launches;
 }
 
 /* The best band exchange within `budget` bytes of workspace, with runs above run[0] and up to run[1] bytes. Returns 0
@@ -9894,7 +9950,7 @@ static IPT__RARE int ipt__layout_best_bands(const ipt__problem *problem, ipt__la
         ipt__layout_bands(problem, best, &bands, budget);
         /* No waves cost less: their search would double the planner's time. */
         if (best->workspace <= budget &&
-            best->cost <= ipt__tunings[problem->limits.cpu].bands * ipt__batch_bytes(problem))
+            best->cost <= ipt__tuning_of(&problem->limits)->bands * ipt__batch_bytes(problem))
             return 1;
     }
     if (!ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, runs))
@@ -10290,18 +10346,15 @@ static IPT__RARE ipt__tile_layout ipt__out_of_place_tile(const ipt__problem *pro
 static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
 {
     const ipt__limits *const limits = &plan->context->limits;
-    size_t tries[2] = {0, 0};
+    size_t tries[2];
     ipt__params params;
     int i;
-    if (limits->nvidia && !limits->local_is_limited && limits->largest_group >= IPT__CHUNK_GROUP_LARGE)
-        tries[0] = IPT__CHUNK_BYTES_LARGE;
-    if (limits->local_memory >= 8192)
-        tries[1] = ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
+    ipt__chunk_tries(limits, tries);
     for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
         ipt_result result;
         params = ipt__plan_params(&plan->problem, plan->problem.element_units);
         ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
-        if (tries[i] < 2048 || ipt__local_refused(plan->context, tries[i]))
+        if (!tries[i] || ipt__local_refused(plan->context, tries[i]))
             continue;
         /* Elements above a word are faster by units: notebook.md, Methods. */
         params.by_words = ipt__problem_block(&plan->problem) > 1 && plan->problem.desc.elem_size < IPT__WORD_BYTES;
@@ -14822,20 +14875,23 @@ static size_t ipt__cut_most(const ipt_plan *plan, size_t bytes)
     return plan->host->most ? ipt__min(plan->host->most, bytes) : bytes;
 }
 
-/* The time of a matrix by blocks, in bytes that the bus moves as whole chunks. Rows of blocks reached 0.83 of that
- * speed on an H200. While the first quarter is uploaded there is little to download, and the reverse. */
+/* The time of a matrix by blocks, in bytes that the bus moves as whole chunks. While the first quarter is uploaded
+ * there is little to download, and the reverse. */
 static double ipt__blocks_time(const ipt__problem *problem, const ipt__blocks *sizes)
 {
-    return 1.2 * (double)sizes->bus_bytes + 0.5 * (double)problem->matrix_bytes;
+    const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
+    return model->bus_blocks * (double)sizes->bus_bytes + model->bus_blocks_ends * (double)problem->matrix_bytes;
 }
 
-/* The time of a matrix by bands: half of the runs cross the bus again. An H200's bus uploaded runs of 1,176 bytes,
- * which no cache of the host held, at 0.36 of the speed of whole chunks, 2,500 at 0.45, 5,000 at 0.48, 10,000 at 0.64,
- * 12,500 at 0.74. While the first band is uploaded there is nothing to download, and the reverse. */
+/* The time of a matrix by bands: half of the runs cross the bus again. While the first band is uploaded there is
+ * nothing to download, and the reverse. */
 static double ipt__bus_bands_time(const ipt__problem *problem, const ipt__bus_bands *sizes)
 {
+    const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
     const double bytes = (double)problem->matrix_bytes, band = bytes / (double)sizes->bands.number;
-    return 2 * bytes + (bytes - band) * (1 + 6000 / ((double)sizes->run_bytes + 2200)) + 3.6 * band;
+    return model->bus_bands * bytes +
+           (bytes - band) * (1 + model->bus_run / ((double)sizes->run_bytes + (double)model->bus_run_more)) +
+           model->bus_bands_ends * band;
 }
 
 /* Chooses between blocks, bands and panels, and lists the commands of blocks or bands. */
@@ -16598,11 +16654,7 @@ static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_de
  * A double pass also transposes its elements, of two more groups of axes, on their way. With those, four axes need at
  * most 2 passes, if the elements fit local memory. */
 
-enum {
-    IPT__AXES_FREE = 5,          /* up to so many axes: cuts anywhere, and one pass more than the fewest */
-    IPT__DOUBLE_ELEMENT = 16384, /* largest element of a double pass in bytes */
-    IPT__HUGE_BYTES = 1 << 27
-};
+enum { IPT__AXES_FREE = 5 }; /* so few axes may be cut anywhere, and have one pass more than the fewest */
 
 /* A batch of matrices, without gaps. */
 typedef struct ipt__pass {
@@ -16629,58 +16681,34 @@ typedef struct ipt__axes_search {
     double best_cost; /* bytes that a copy would move in the same time */
 } ipt__axes_search;
 
-/* The kinds of passes, and their speed as a share of a copy's: X(name, gpu, cpu, meaning). See "Passes of arrays" in
- * notebook.md. */
-#define IPT__PASS_LIST(X)                                                                                              \
-    X(SMALL, 0.92, 0.70, "each instance fits local memory")                                                            \
-    X(LONG, 0.75, 0.95, "elements of 256 bytes at least")                                                              \
-    X(THIN, 0.38, 0.70, "a side of less than 128 bytes")                                                               \
-    X(SEVERAL, 0.52, 0.50, "several instances that do not fit a GPU's local memory")                                   \
-    X(STRETCHED, 0.40, 0.65, "one instance with a side 1024 times as long as the other")                               \
-    X(ON_CHIP, 0.72, 0.90, "instances that fit a GPU's local memory each")                                             \
-    X(LARGE, 0.58, 0.90, "one instance that does not")                                                                 \
-    X(HUGE, 0.58, 0.40, "one instance of more than 128 MB")                                                            \
-    X(DOUBLE, 0.45, 0.70, "a double pass")                                                                             \
-    X(PAIRS, 0.70, 0.70, "a double pass over squares")
-typedef enum ipt__pass_kind {
-#define IPT__PASS_KIND(name, gpu, cpu, meaning) IPT__PASS_##name,
-    IPT__PASS_LIST(IPT__PASS_KIND) IPT__PASS_COUNT
-} ipt__pass_kind;
-static const double ipt__pass_shares[2][IPT__PASS_COUNT] = {
-#define IPT__PASS_GPU(name, gpu, cpu, meaning) gpu,
-#define IPT__PASS_CPU(name, gpu, cpu, meaning) cpu,
-    {IPT__PASS_LIST(IPT__PASS_GPU)}, {IPT__PASS_LIST(IPT__PASS_CPU)}};
-
-/* Whether `bytes` may fit the local memory of all compute units together. */
-static int ipt__chip_may_hold(const ipt__limits *limits, size_t bytes)
+/* The share of the copy's speed that such passes reach. */
+static double ipt__pass_share(const ipt__limits *limits, const ipt__pass *pass)
 {
-    const size_t unit =
-        limits->nvidia && !limits->local_is_limited ? 2 * (size_t)IPT__CHUNK_BYTES_LARGE : limits->local_memory;
-    return limits->cooperative && !limits->cpu && bytes / limits->compute_units <= unit;
-}
-
-static ipt__pass_kind ipt__pass_kind_of(const ipt__limits *limits, const ipt__pass *pass)
-{
+    const ipt__tuning *const model = ipt__tuning_of(limits);
     const size_t instance = pass->rows * pass->cols * pass->elem_size;
     const size_t shorter = ipt__min(pass->rows, pass->cols), longer = ipt__max(pass->rows, pass->cols);
-    return pass->inner_rows                        ? (pass->rows == pass->cols ? IPT__PASS_PAIRS : IPT__PASS_DOUBLE)
-           : instance <= ipt__local_budget(limits) ? IPT__PASS_SMALL
-           : pass->elem_size >= 256                ? IPT__PASS_LONG
-           : pass->batch > 1 && shorter * pass->elem_size >= IPT__CHUNK_THIN && ipt__chip_may_hold(limits, instance)
-               ? IPT__PASS_ON_CHIP
-           : shorter * pass->elem_size < 128 ? IPT__PASS_THIN
-           : pass->batch > 1                 ? IPT__PASS_SEVERAL
-           : longer / shorter >= 1024        ? IPT__PASS_STRETCHED
-           : instance <= IPT__ON_CHIP_BYTES  ? IPT__PASS_ON_CHIP
-           : instance > IPT__HUGE_BYTES      ? IPT__PASS_HUGE
-                                             : IPT__PASS_LARGE;
+    const size_t unit = ipt__gives_more_local(limits) ? 2 * (size_t)IPT__CHUNK_BYTES_LARGE : limits->local_memory;
+    const int on_chip = pass->batch == 1
+                            ? instance <= IPT__ON_CHIP_BYTES
+                            : limits->cooperative && !limits->cpu && instance / limits->compute_units <= unit &&
+                                  shorter * pass->elem_size >= IPT__CHUNK_THIN;
+    return pass->inner_rows                        ? (pass->rows == pass->cols ? model->pass_pairs : model->pass_double)
+           : instance <= ipt__local_budget(limits) ? model->pass_small
+           : pass->elem_size >= IPT__PASS_LONG     ? model->pass_long
+           : pass->batch > 1 && on_chip            ? model->pass_on_chip
+           : shorter * pass->elem_size < IPT__LINE_BYTES ? model->pass_thin
+           : pass->batch > 1                             ? model->pass_several
+           : longer / shorter >= IPT__PASS_STRETCHED     ? model->pass_stretched
+           : on_chip                                     ? model->pass_on_chip
+           : instance > IPT__PASS_HUGE                   ? model->pass_huge
+                                                         : model->pass_large;
 }
 
 /* Bytes that a copy would move in the same time. */
 static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
 {
-    const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
-    return bytes / ipt__pass_shares[limits->cpu][ipt__pass_kind_of(limits, pass)];
+    return (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch /
+           ipt__pass_share(limits, pass);
 }
 
 /* The cost of a pass over a storage: the bytes that are read and written. Matrices that fit memory are read and written
@@ -17427,18 +17455,6 @@ typedef struct ipt__batch_problem {
     ipt__limits limits;
 } ipt__batch_problem;
 
-enum {
-    IPT__BATCH_REGISTERS = 1024, /* bytes of a work-item's registers on NVIDIA's GPUs. Longer elements with indices from
-                                    pivots became wrong on an H200: a component lost its half on its way to memory */
-    IPT__BATCH_LANES = 32,       /* most work-items of an element that share a sub-group */
-    IPT__BATCH_LOCAL = 110592,   /* most local memory on NVIDIA's GPUs, which give more than they report */
-    /* A compute unit of NVIDIA's, which OpenCL does not report; of others, local memory is as reported. */
-    IPT__BATCH_UNIT_LOCAL = 232448, /* bytes */
-    IPT__BATCH_UNIT_REGISTERS = 65536,
-    IPT__BATCH_UNIT_GROUPS = 32,
-    IPT__BATCH_UNIT_ITEMS = 2048
-};
-
 static size_t ipt__power_of_two_from(size_t least)
 {
     size_t power = 1;
@@ -17451,7 +17467,7 @@ static size_t ipt__power_of_two_from(size_t least)
 static size_t ipt__batch_local_most(const ipt__batch_problem *problem, size_t group_size)
 {
     const ipt__limits *const limits = &problem->limits;
-    const size_t most = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__BATCH_LOCAL : limits->local_memory,
+    const size_t most = ipt__gives_more_local(limits) ? (size_t)IPT__CHUNK_BYTES_LARGE : limits->local_memory,
                  taken = problem->sum_bytes * group_size + 64;
     return most > taken ? (most - taken) / 16 * 16 : 0;
 }
@@ -17462,8 +17478,7 @@ static void ipt__batch_place(ipt__batch_problem *problem, ipt__batch_choice *cho
     const size_t elements = choice->group_size / choice->lanes;
     const int interleaved = choice->hold == IPT__HOLD_LOCAL && (choice->lanes == 1 || choice->interleaved);
     /* Lanes that take rows are in different banks where rows are odd, unless all of a sub-group have different
-     * elements. Products take columns: with odd rows those of 16 x 16 took 16 % longer on an H200, for lack of local
-     * memory. */
+     * elements. Products take columns, and local memory without the padding. */
     const int pads = choice->hold == IPT__HOLD_LOCAL && choice->lanes > 1 &&
                      !(interleaved && (elements >= IPT__BATCH_LANES || problem->ready == IPT_ACTION_GEMM));
     size_t i, at = 0;
@@ -17516,19 +17531,18 @@ static int ipt__batch_fits(ipt__batch_problem *problem, ipt__batch_choice *choic
 static size_t ipt__batch_resident(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
 {
     const ipt__limits *const limits = &problem->limits;
-    const size_t local = limits->nvidia ? (size_t)IPT__BATCH_UNIT_LOCAL : limits->local_memory,
+    const size_t local = limits->nvidia ? (size_t)IPT__UNIT_LOCAL : limits->local_memory,
                  its = choice->local_bytes + problem->sum_bytes * choice->group_size;
-    size_t groups = ipt__min((size_t)IPT__BATCH_UNIT_GROUPS, IPT__BATCH_UNIT_ITEMS / choice->group_size);
+    size_t groups = ipt__min((size_t)IPT__UNIT_GROUPS, IPT__UNIT_ITEMS / choice->group_size);
     if (its)
         groups = ipt__min(groups, local / (its + 1024)); /* NVIDIA's take 1 KB for themselves */
     if (choice->hold == IPT__HOLD_STAGED || choice->hold == IPT__HOLD_REGISTERS)
-        groups = ipt__min(groups, IPT__BATCH_UNIT_REGISTERS / ((32 + problem->element_bytes / 4) * choice->group_size));
+        groups = ipt__min(groups, IPT__UNIT_REGISTERS / ((32 + problem->element_bytes / 4) * choice->group_size));
     return ipt__max(1, groups);
 }
 
 /* Sets the smallest work-group with which a compute unit holds the most work-items (Ha et al. 2013, section III.E.1),
- * from two sub-groups on, or four with interleaved elements. (On an H200 one sub-group took 5 to 10 % longer, up to
- * half as long again; four took 5 % less than two with interleaved elements.) Returns 0 if none fits. */
+ * from two sub-groups on, or four with interleaved elements. Returns 0 if none fits. */
 static IPT__RARE int ipt__batch_find_group(ipt__batch_problem *problem, ipt__batch_choice *choice, char why[160])
 {
     const size_t start = choice->interleaved ? 4 * IPT__BATCH_LANES : 2 * IPT__BATCH_LANES;
@@ -17724,36 +17738,27 @@ static IPT__RARE ipt__batch_work ipt__batch_work_of(const ipt__batch_problem *pr
     return work;
 }
 
-/* Nanoseconds of a lane that has a compute unit's usual company: for an element, a barrier, a turn of each kind, a byte
- * of operands whose elements lie one after the other, and a byte of all others. Fitted by tests/bench/batch_fit.py to
- * 1,400 random actions, sizes and counts in all models on an H200. */
 static const struct {
     double element, barrier, turns[IPT__TURN_KINDS], far_byte, near_byte;
-} ipt__batch_costs[IPT__MODEL_COUNT] = {
-    {0, 0, {0, 0, 0}, 0, 0},           /* auto */
-    {0, 0, {0, 19, 50}, 23, 0},        /* registers: products of registers cost nothing, but indices need memory */
-    {0, 0, {32, 27, 16}, 31, 18},      /* item */
-    {0, 0, {40, 19, 68}, 0, 0},        /* memory */
-    {1100, 71, {16, 9.6, 13}, 43, 45}, /* group */
-    {490, 24, {12, 12, 20}, 13, 9.5},  /* interleaved */
-    {1700, 65, {6.8, 8, 13}, 0, 72},   /* work-group */
-    {220, 22, {62, 50, 43}, 0, 0},     /* large */
-};
-
-/* The work-items that a compute unit executes in the time of one. */
-#define IPT__BATCH_UNIT_WIDTH 1900.0
+} ipt__batch_costs[] = {
+#define IPT__BATCH_COST(model, element, barrier, plain, pivoted, inverse, far_byte, near_byte)                         \
+    {element, barrier, {plain, pivoted, inverse}, far_byte, near_byte},
+    IPT__BATCH_COST_LIST(IPT__BATCH_COST)};
+typedef char
+    ipt__batch_costs_has_all_models[sizeof ipt__batch_costs / sizeof *ipt__batch_costs == IPT__MODEL_COUNT ? 1 : -1];
 
 /* How much longer a turn takes whose work-items read far from one another in the buffers: caches help where each
  * component is read once, unless strides of whole sectors share few of their sets. */
 static double ipt__batch_far(const ipt__batch_problem *problem)
 {
     size_t i;
+    const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
     int shared = problem->ready != IPT_ACTION_DOT;
     for (i = 0; i < problem->operand_count; ++i) {
         const ipt__batch_operand *const operand = &problem->operands[i];
         shared |= operand->given.layout == IPT_LAYOUT_ELEMENTS && operand->given.stride * operand->type_bytes % 32 == 0;
     }
-    return shared ? 10 : 3.4;
+    return shared ? model->batch_far : model->batch_far_once;
 }
 
 /* What the cost of a choice is made of. */
@@ -17790,7 +17795,7 @@ static IPT__RARE double ipt__batch_cost(const ipt__batch_problem *problem, const
                         terms.turns * ipt__batch_costs[choice->model].turns[ipt__readies[problem->ready].turns] +
                         terms.far_bytes * ipt__batch_costs[choice->model].far_byte +
                         terms.near_bytes * ipt__batch_costs[choice->model].near_byte;
-    return lane * (terms.waves + terms.items / IPT__BATCH_UNIT_WIDTH);
+    return lane * (terms.waves + terms.items / ipt__tuning_of(&problem->limits)->batch_width);
 }
 
 /* Whether the choice among models includes one. CPUs have caches instead of local memory. Programs of long elements in
@@ -19759,12 +19764,7 @@ static ipt_result ipt__mpi_agree_on(MPI_Comm communicator, const cl_ulong *numbe
 
 /* Plans over ranks: creation, description, destruction. */
 
-enum {
-    IPT__MPI_DEPTH = 4,               /* messages in flight */
-    IPT__MPI_CHUNK_BYTES = 128 << 10, /* largest message: windows stay in the processor's cache */
-    IPT__MPI_BUS_BYTES = 4 << 20, /* largest message if the device has its own memory: its bus needs longer transfers */
-    IPT__MPI_LEAST_CHUNK = 4 << 10
-};
+enum { IPT__MPI_DEPTH = 4 }; /* messages in flight */
 
 /* A local step: a plan, and where its matrices begin. */
 typedef struct ipt__mpi_local {

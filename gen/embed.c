@@ -8,8 +8,8 @@
  * The output depends on the content of its inputs and on nothing else. Parts that break the rules of the house are
  * refused: a part calls only the parts above it and declares no function ahead, each #if ends in the part that it
  * begins in, and a part has at most PART_LINES lines. Its functions have at most FUNCTION_LINES lines and PARAMETERS
- * parameters. Kernel files are refused as well: a function has at most FUNCTION_LINES lines, and braces are balanced in
- * each branch of an #if. */
+ * parameters. Each row of the numbers in NUMBERS is read. Kernel files are refused as well: a function has at most
+ * FUNCTION_LINES lines, and braces are balanced in each branch of an #if. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +24,9 @@ enum {
     NESTED = 20, /* #if */
     PARTS = 100
 };
+
+/* The part with the rows of numbers: X(IPT__NAME, ...) is a constant, X(unit, name, ...) a number of a device class. */
+#define NUMBERS "device/speed.h"
 
 static FILE *open_input(const char *path)
 {
@@ -187,6 +190,58 @@ static void check_functions(void)
     }
 }
 
+static int is_word(char character)
+{
+    return character == '_' || (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+           (character >= '0' && character <= '9');
+}
+
+/* Whether a text reads a number: a constant by its name, others as model->NAME, ipt__tuning_of(...)->NAME or
+ * ipt__tunings[...].NAME. */
+static int reads_number(const char *text, const char *name)
+{
+    static const char *const ways[][2] = {{"model->", ""}, {"ipt__tuning_of(", ")"}, {"ipt__tunings[", "]"}};
+    const int constant = !strncmp(name, "IPT__", 5);
+    const size_t length = strlen(name);
+    const char *found;
+    int i;
+    for (i = 0; i < (constant ? 1 : 3); ++i)
+        for (found = strstr(text, constant ? name : ways[i][0]); found;
+             found = strstr(found + 1, constant ? name : ways[i][0])) {
+            const char *at = constant ? found : found + strlen(ways[i][0]);
+            if (!constant && *ways[i][1])
+                at += strcspn(at, ways[i][1]) + 1;
+            at += constant ? 0 : strspn(at, "->.");
+            if (!strncmp(at, name, length) && !is_word(at[length]) && !is_word(found[-1]))
+                return 1;
+        }
+    return 0;
+}
+
+/* Refuses a row of numbers that no part reads. */
+static void check_numbers(void)
+{
+    const part *numbers, *reader;
+    const char *row;
+    char name[200], second[200];
+    for (numbers = parts; numbers < parts + part_count && strcmp(numbers->name, NUMBERS); ++numbers)
+        ;
+    for (row = numbers < parts + part_count ? strstr(numbers->text, "\n    X(") : NULL; row;
+         row = strstr(row + 1, "\n    X(")) {
+        if (sscanf(row, " X(%199[^,], %199[^,]", name, second) != 2)
+            refuse(numbers->path, "has a row without a name");
+        if (strncmp(name, "IPT__", 5))
+            strcpy(name, second);
+        for (reader = parts; reader < parts + part_count; ++reader)
+            if ((reader != numbers || strncmp(name, "IPT__", 5)) && reads_number(reader->text, name))
+                break;
+        if (reader == parts + part_count) {
+            fprintf(stderr, "%s: %s\n", numbers->path, name);
+            refuse(numbers->path, "has a number that no part reads: delete it, or read it as gen/embed.c says");
+        }
+    }
+}
+
 /* Writes FOLDER/ipt.h with its parts in place of their #include lines. */
 static void copy_library(const char *folder)
 {
@@ -214,6 +269,7 @@ static void copy_library(const char *folder)
     fclose(file);
     check_order();
     check_functions();
+    check_numbers();
 }
 
 static void copy_file(const char *path, const char *instead_of, const char *insert_path)

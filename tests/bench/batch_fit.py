@@ -1,4 +1,4 @@
-"""Fits ipt__batch_costs of gen/library/batch/cost.h to what batch_choice measured.
+"""Fits IPT__BATCH_COST_LIST and batch_width of gen/library/device/speed.h to what batch_choice measured.
 
 batch_fit.py [--check FILE] [--steps 12000] FILE ...; FILE: the lines of `make bench NAME=batch-choice`. Prints the table, and how
 much slower than the fastest candidate the choice is. Lines of --check are not fitted. Needs the package numpy.
@@ -103,8 +103,8 @@ def main():
     width = float(f"{width:.2g}")
     print(" " * 14 + ", ".join(COLUMNS))
     for model, row in zip(MODELS, table):
-        print(f"{model:12s} {{{', '.join(f'{value:g}' for value in row)}}}")
-    print(f"width {width:g}")
+        print(f"    M({model.replace('-', '_')}, {', '.join(f'{value:g}' for value in row)}) \\")
+    print(f"batch_width {width:g}")
     print("measured choice,", describe(cases.slower[cases.chosen]))
     print("fitted choice,", describe(cases.losses(cases.cost(table, width))))
     if given.check:

@@ -5,11 +5,7 @@
  * A double pass also transposes its elements, of two more groups of axes, on their way. With those, four axes need at
  * most 2 passes, if the elements fit local memory. */
 
-enum {
-    IPT__AXES_FREE = 5,          /* up to so many axes: cuts anywhere, and one pass more than the fewest */
-    IPT__DOUBLE_ELEMENT = 16384, /* largest element of a double pass in bytes */
-    IPT__HUGE_BYTES = 1 << 27
-};
+enum { IPT__AXES_FREE = 5 }; /* so few axes may be cut anywhere, and have one pass more than the fewest */
 
 /* A batch of matrices, without gaps. */
 typedef struct ipt__pass {
@@ -36,58 +32,34 @@ typedef struct ipt__axes_search {
     double best_cost; /* bytes that a copy would move in the same time */
 } ipt__axes_search;
 
-/* The kinds of passes, and their speed as a share of a copy's: X(name, gpu, cpu, meaning). See "Passes of arrays" in
- * notebook.md. */
-#define IPT__PASS_LIST(X)                                                                                              \
-    X(SMALL, 0.92, 0.70, "each instance fits local memory")                                                            \
-    X(LONG, 0.75, 0.95, "elements of 256 bytes at least")                                                              \
-    X(THIN, 0.38, 0.70, "a side of less than 128 bytes")                                                               \
-    X(SEVERAL, 0.52, 0.50, "several instances that do not fit a GPU's local memory")                                   \
-    X(STRETCHED, 0.40, 0.65, "one instance with a side 1024 times as long as the other")                               \
-    X(ON_CHIP, 0.72, 0.90, "instances that fit a GPU's local memory each")                                             \
-    X(LARGE, 0.58, 0.90, "one instance that does not")                                                                 \
-    X(HUGE, 0.58, 0.40, "one instance of more than 128 MB")                                                            \
-    X(DOUBLE, 0.45, 0.70, "a double pass")                                                                             \
-    X(PAIRS, 0.70, 0.70, "a double pass over squares")
-typedef enum ipt__pass_kind {
-#define IPT__PASS_KIND(name, gpu, cpu, meaning) IPT__PASS_##name,
-    IPT__PASS_LIST(IPT__PASS_KIND) IPT__PASS_COUNT
-} ipt__pass_kind;
-static const double ipt__pass_shares[2][IPT__PASS_COUNT] = {
-#define IPT__PASS_GPU(name, gpu, cpu, meaning) gpu,
-#define IPT__PASS_CPU(name, gpu, cpu, meaning) cpu,
-    {IPT__PASS_LIST(IPT__PASS_GPU)}, {IPT__PASS_LIST(IPT__PASS_CPU)}};
-
-/* Whether `bytes` may fit the local memory of all compute units together. */
-static int ipt__chip_may_hold(const ipt__limits *limits, size_t bytes)
+/* The share of the copy's speed that such passes reach. */
+static double ipt__pass_share(const ipt__limits *limits, const ipt__pass *pass)
 {
-    const size_t unit =
-        limits->nvidia && !limits->local_is_limited ? 2 * (size_t)IPT__CHUNK_BYTES_LARGE : limits->local_memory;
-    return limits->cooperative && !limits->cpu && bytes / limits->compute_units <= unit;
-}
-
-static ipt__pass_kind ipt__pass_kind_of(const ipt__limits *limits, const ipt__pass *pass)
-{
+    const ipt__tuning *const model = ipt__tuning_of(limits);
     const size_t instance = pass->rows * pass->cols * pass->elem_size;
     const size_t shorter = ipt__min(pass->rows, pass->cols), longer = ipt__max(pass->rows, pass->cols);
-    return pass->inner_rows                        ? (pass->rows == pass->cols ? IPT__PASS_PAIRS : IPT__PASS_DOUBLE)
-           : instance <= ipt__local_budget(limits) ? IPT__PASS_SMALL
-           : pass->elem_size >= 256                ? IPT__PASS_LONG
-           : pass->batch > 1 && shorter * pass->elem_size >= IPT__CHUNK_THIN && ipt__chip_may_hold(limits, instance)
-               ? IPT__PASS_ON_CHIP
-           : shorter * pass->elem_size < 128 ? IPT__PASS_THIN
-           : pass->batch > 1                 ? IPT__PASS_SEVERAL
-           : longer / shorter >= 1024        ? IPT__PASS_STRETCHED
-           : instance <= IPT__ON_CHIP_BYTES  ? IPT__PASS_ON_CHIP
-           : instance > IPT__HUGE_BYTES      ? IPT__PASS_HUGE
-                                             : IPT__PASS_LARGE;
+    const size_t unit = ipt__gives_more_local(limits) ? 2 * (size_t)IPT__CHUNK_BYTES_LARGE : limits->local_memory;
+    const int on_chip = pass->batch == 1
+                            ? instance <= IPT__ON_CHIP_BYTES
+                            : limits->cooperative && !limits->cpu && instance / limits->compute_units <= unit &&
+                                  shorter * pass->elem_size >= IPT__CHUNK_THIN;
+    return pass->inner_rows                        ? (pass->rows == pass->cols ? model->pass_pairs : model->pass_double)
+           : instance <= ipt__local_budget(limits) ? model->pass_small
+           : pass->elem_size >= IPT__PASS_LONG     ? model->pass_long
+           : pass->batch > 1 && on_chip            ? model->pass_on_chip
+           : shorter * pass->elem_size < IPT__LINE_BYTES ? model->pass_thin
+           : pass->batch > 1                             ? model->pass_several
+           : longer / shorter >= IPT__PASS_STRETCHED     ? model->pass_stretched
+           : on_chip                                     ? model->pass_on_chip
+           : instance > IPT__PASS_HUGE                   ? model->pass_huge
+                                                         : model->pass_large;
 }
 
 /* Bytes that a copy would move in the same time. */
 static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
 {
-    const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
-    return bytes / ipt__pass_shares[limits->cpu][ipt__pass_kind_of(limits, pass)];
+    return (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch /
+           ipt__pass_share(limits, pass);
 }
 
 /* The cost of a pass over a storage: the bytes that are read and written. Matrices that fit memory are read and written

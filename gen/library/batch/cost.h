@@ -98,36 +98,27 @@ static IPT__RARE ipt__batch_work ipt__batch_work_of(const ipt__batch_problem *pr
     return work;
 }
 
-/* Nanoseconds of a lane that has a compute unit's usual company: for an element, a barrier, a turn of each kind, a byte
- * of operands whose elements lie one after the other, and a byte of all others. Fitted by tests/bench/batch_fit.py to
- * 1,400 random actions, sizes and counts in all models on an H200. */
 static const struct {
     double element, barrier, turns[IPT__TURN_KINDS], far_byte, near_byte;
-} ipt__batch_costs[IPT__MODEL_COUNT] = {
-    {0, 0, {0, 0, 0}, 0, 0},           /* auto */
-    {0, 0, {0, 19, 50}, 23, 0},        /* registers: products of registers cost nothing, but indices need memory */
-    {0, 0, {32, 27, 16}, 31, 18},      /* item */
-    {0, 0, {40, 19, 68}, 0, 0},        /* memory */
-    {1100, 71, {16, 9.6, 13}, 43, 45}, /* group */
-    {490, 24, {12, 12, 20}, 13, 9.5},  /* interleaved */
-    {1700, 65, {6.8, 8, 13}, 0, 72},   /* work-group */
-    {220, 22, {62, 50, 43}, 0, 0},     /* large */
-};
-
-/* The work-items that a compute unit executes in the time of one. */
-#define IPT__BATCH_UNIT_WIDTH 1900.0
+} ipt__batch_costs[] = {
+#define IPT__BATCH_COST(model, element, barrier, plain, pivoted, inverse, far_byte, near_byte)                         \
+    {element, barrier, {plain, pivoted, inverse}, far_byte, near_byte},
+    IPT__BATCH_COST_LIST(IPT__BATCH_COST)};
+typedef char
+    ipt__batch_costs_has_all_models[sizeof ipt__batch_costs / sizeof *ipt__batch_costs == IPT__MODEL_COUNT ? 1 : -1];
 
 /* How much longer a turn takes whose work-items read far from one another in the buffers: caches help where each
  * component is read once, unless strides of whole sectors share few of their sets. */
 static double ipt__batch_far(const ipt__batch_problem *problem)
 {
     size_t i;
+    const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
     int shared = problem->ready != IPT_ACTION_DOT;
     for (i = 0; i < problem->operand_count; ++i) {
         const ipt__batch_operand *const operand = &problem->operands[i];
         shared |= operand->given.layout == IPT_LAYOUT_ELEMENTS && operand->given.stride * operand->type_bytes % 32 == 0;
     }
-    return shared ? 10 : 3.4;
+    return shared ? model->batch_far : model->batch_far_once;
 }
 
 /* What the cost of a choice is made of. */
@@ -164,7 +155,7 @@ static IPT__RARE double ipt__batch_cost(const ipt__batch_problem *problem, const
                         terms.turns * ipt__batch_costs[choice->model].turns[ipt__readies[problem->ready].turns] +
                         terms.far_bytes * ipt__batch_costs[choice->model].far_byte +
                         terms.near_bytes * ipt__batch_costs[choice->model].near_byte;
-    return lane * (terms.waves + terms.items / IPT__BATCH_UNIT_WIDTH);
+    return lane * (terms.waves + terms.items / ipt__tuning_of(&problem->limits)->batch_width);
 }
 
 /* Whether the choice among models includes one. CPUs have caches instead of local memory. Programs of long elements in

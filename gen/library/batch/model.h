@@ -50,18 +50,6 @@ typedef struct ipt__batch_problem {
     ipt__limits limits;
 } ipt__batch_problem;
 
-enum {
-    IPT__BATCH_REGISTERS = 1024, /* bytes of a work-item's registers on NVIDIA's GPUs. Longer elements with indices from
-                                    pivots became wrong on an H200: a component lost its half on its way to memory */
-    IPT__BATCH_LANES = 32,       /* most work-items of an element that share a sub-group */
-    IPT__BATCH_LOCAL = 110592,   /* most local memory on NVIDIA's GPUs, which give more than they report */
-    /* A compute unit of NVIDIA's, which OpenCL does not report; of others, local memory is as reported. */
-    IPT__BATCH_UNIT_LOCAL = 232448, /* bytes */
-    IPT__BATCH_UNIT_REGISTERS = 65536,
-    IPT__BATCH_UNIT_GROUPS = 32,
-    IPT__BATCH_UNIT_ITEMS = 2048
-};
-
 static size_t ipt__power_of_two_from(size_t least)
 {
     size_t power = 1;
@@ -74,7 +62,7 @@ static size_t ipt__power_of_two_from(size_t least)
 static size_t ipt__batch_local_most(const ipt__batch_problem *problem, size_t group_size)
 {
     const ipt__limits *const limits = &problem->limits;
-    const size_t most = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__BATCH_LOCAL : limits->local_memory,
+    const size_t most = ipt__gives_more_local(limits) ? (size_t)IPT__CHUNK_BYTES_LARGE : limits->local_memory,
                  taken = problem->sum_bytes * group_size + 64;
     return most > taken ? (most - taken) / 16 * 16 : 0;
 }
@@ -85,8 +73,7 @@ static void ipt__batch_place(ipt__batch_problem *problem, ipt__batch_choice *cho
     const size_t elements = choice->group_size / choice->lanes;
     const int interleaved = choice->hold == IPT__HOLD_LOCAL && (choice->lanes == 1 || choice->interleaved);
     /* Lanes that take rows are in different banks where rows are odd, unless all of a sub-group have different
-     * elements. Products take columns: with odd rows those of 16 x 16 took 16 % longer on an H200, for lack of local
-     * memory. */
+     * elements. Products take columns, and local memory without the padding. */
     const int pads = choice->hold == IPT__HOLD_LOCAL && choice->lanes > 1 &&
                      !(interleaved && (elements >= IPT__BATCH_LANES || problem->ready == IPT_ACTION_GEMM));
     size_t i, at = 0;
@@ -139,19 +126,18 @@ static int ipt__batch_fits(ipt__batch_problem *problem, ipt__batch_choice *choic
 static size_t ipt__batch_resident(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
 {
     const ipt__limits *const limits = &problem->limits;
-    const size_t local = limits->nvidia ? (size_t)IPT__BATCH_UNIT_LOCAL : limits->local_memory,
+    const size_t local = limits->nvidia ? (size_t)IPT__UNIT_LOCAL : limits->local_memory,
                  its = choice->local_bytes + problem->sum_bytes * choice->group_size;
-    size_t groups = ipt__min((size_t)IPT__BATCH_UNIT_GROUPS, IPT__BATCH_UNIT_ITEMS / choice->group_size);
+    size_t groups = ipt__min((size_t)IPT__UNIT_GROUPS, IPT__UNIT_ITEMS / choice->group_size);
     if (its)
         groups = ipt__min(groups, local / (its + 1024)); /* NVIDIA's take 1 KB for themselves */
     if (choice->hold == IPT__HOLD_STAGED || choice->hold == IPT__HOLD_REGISTERS)
-        groups = ipt__min(groups, IPT__BATCH_UNIT_REGISTERS / ((32 + problem->element_bytes / 4) * choice->group_size));
+        groups = ipt__min(groups, IPT__UNIT_REGISTERS / ((32 + problem->element_bytes / 4) * choice->group_size));
     return ipt__max(1, groups);
 }
 
 /* Sets the smallest work-group with which a compute unit holds the most work-items (Ha et al. 2013, section III.E.1),
- * from two sub-groups on, or four with interleaved elements. (On an H200 one sub-group took 5 to 10 % longer, up to
- * half as long again; four took 5 % less than two with interleaved elements.) Returns 0 if none fits. */
+ * from two sub-groups on, or four with interleaved elements. Returns 0 if none fits. */
 static IPT__RARE int ipt__batch_find_group(ipt__batch_problem *problem, ipt__batch_choice *choice, char why[160])
 {
     const size_t start = choice->interleaved ? 4 * IPT__BATCH_LANES : 2 * IPT__BATCH_LANES;

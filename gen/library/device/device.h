@@ -7,31 +7,7 @@ enum {
     IPT__COUNTS = 4,            /* attempts to count resident work-groups, while the result looks too low */
     IPT__FINISH_BYTES = 65536,  /* buffer of launches without work */
     IPT__NO_CHUNKS = 1,         /* value of chunk_bytes: no chunk works */
-    IPT__CONTROL_WORDS = 4,     /* words before the counters, as in panel.cl */
-    /* Local memory of a panel's chunk. On a large GPU two large chunks and the kernel's other needs fit a compute unit,
-     * in work-groups of 512. Other devices use at most the smaller size. See "Chunks" in notebook.md. */
-    IPT__CHUNK_BYTES_LARGE = 110592,
-    IPT__CHUNK_GROUP_LARGE = 512,
-    IPT__CHUNK_BYTES = 32768,
-    /* NVIDIA's compute units have as many bytes of registers as of local memory. With two work-groups of 256, a
-     * work-item has 128 registers. So it can store vectors of a panel in registers. */
-    IPT__HELD_VECTORS = 18,
-    IPT__HELD_GROUPS = 2,
-    /* Local memory of a chunk of the band exchange on NVIDIA's GPUs. Five small chunks fit a compute unit: some move
-     * while others wait. See "Chunks" in notebook.md. */
-    IPT__BAND_CHUNK_BYTES = 44032,
-    IPT__BAND_CHUNK_BYTES_LARGE = 73728, /* where a compute unit has fewer than IPT__BAND_GROUPS work-groups */
-    IPT__WAVES_COLUMNS = 32,             /* columns of a tile, of which stripes and pieces are made */
-    IPT__BAND_GROUPS = 4,                /* work-groups of a compute unit, as of resident_others */
-    IPT__SWAP_SHORT_BYTES = 3 << 20,     /* largest square with units below a word whose tiles are swapped */
-    IPT__SWAP_BYTES = 163840,            /* local memory of tiles on NVIDIA's GPUs */
-    IPT__SWAP_SIDE_LEAST = 40,           /* side of tiles that rotate, where larger ones do not fit */
-    IPT__SWAP_SIDE_TURNED = 48,          /* side of tiles that rotate, where larger ones are too few */
-    IPT__SWAP_SIDE_LARGE = 120, /* a row and the sectors at its ends are a whole number of lines of work-items */
-    IPT__SWAP_GROUP_LARGE = 512,
-    IPT__PACK_BYTES = 32768, /* for small instances; ipt__pack_choose has more for NVIDIA's GPUs */
-    IPT__PACK_RUN = 4096,    /* shortest run of small instances worth packing */
-    IPT__PACK_TABLE = 2048   /* most units of an instance that has a table */
+    IPT__CONTROL_WORDS = 4      /* before the counters; as in panel.cl */
 };
 
 /* The facts about a device that the planner needs, in the order of a profile's lines. X(type, field, minimum,
@@ -60,6 +36,26 @@ typedef struct ipt__limits {
     IPT__LIMIT_LIST(IPT__LIMIT_FIELD)
     size_t held_vectors; /* vectors of a panel that a work-item stores in registers: follows from nvidia */
 } ipt__limits;
+
+/* The numbers for a device. */
+static const ipt__tuning *ipt__tuning_of(const ipt__limits *limits)
+{
+    return &ipt__tunings[limits->cpu];
+}
+
+/* NVIDIA reports 48 KiB of local memory: the limit of a kernel's argument. An array in the kernel may have more. */
+static int ipt__gives_more_local(const ipt__limits *limits)
+{
+    return limits->nvidia && !limits->local_is_limited;
+}
+
+/* The local memory of a chunk to try, the largest first; 0: none. */
+static void ipt__chunk_tries(const ipt__limits *limits, size_t tries[2])
+{
+    const int large = ipt__gives_more_local(limits) && limits->largest_group >= IPT__CHUNK_GROUP_LARGE;
+    tries[0] = large ? IPT__CHUNK_BYTES_LARGE : 0;
+    tries[1] = limits->local_memory < 8192 ? 0 : ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
+}
 
 /* Measured on NVIDIA's GPUs only: others may have fewer registers. */
 static size_t ipt__held_vectors(const ipt__limits *limits)

@@ -78,20 +78,23 @@ static size_t ipt__cut_most(const ipt_plan *plan, size_t bytes)
     return plan->host->most ? ipt__min(plan->host->most, bytes) : bytes;
 }
 
-/* The time of a matrix by blocks, in bytes that the bus moves as whole chunks. Rows of blocks reached 0.83 of that
- * speed on an H200. While the first quarter is uploaded there is little to download, and the reverse. */
+/* The time of a matrix by blocks, in bytes that the bus moves as whole chunks. While the first quarter is uploaded
+ * there is little to download, and the reverse. */
 static double ipt__blocks_time(const ipt__problem *problem, const ipt__blocks *sizes)
 {
-    return 1.2 * (double)sizes->bus_bytes + 0.5 * (double)problem->matrix_bytes;
+    const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
+    return model->bus_blocks * (double)sizes->bus_bytes + model->bus_blocks_ends * (double)problem->matrix_bytes;
 }
 
-/* The time of a matrix by bands: half of the runs cross the bus again. An H200's bus uploaded runs of 1,176 bytes,
- * which no cache of the host held, at 0.36 of the speed of whole chunks, 2,500 at 0.45, 5,000 at 0.48, 10,000 at 0.64,
- * 12,500 at 0.74. While the first band is uploaded there is nothing to download, and the reverse. */
+/* The time of a matrix by bands: half of the runs cross the bus again. While the first band is uploaded there is
+ * nothing to download, and the reverse. */
 static double ipt__bus_bands_time(const ipt__problem *problem, const ipt__bus_bands *sizes)
 {
+    const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
     const double bytes = (double)problem->matrix_bytes, band = bytes / (double)sizes->bands.number;
-    return 2 * bytes + (bytes - band) * (1 + 6000 / ((double)sizes->run_bytes + 2200)) + 3.6 * band;
+    return model->bus_bands * bytes +
+           (bytes - band) * (1 + model->bus_run / ((double)sizes->run_bytes + (double)model->bus_run_more)) +
+           model->bus_bands_ends * band;
 }
 
 /* Chooses between blocks, bands and panels, and lists the commands of blocks or bands. */

@@ -1,69 +1,29 @@
 /* What plans have for matrices in host memory. */
 enum {
-    IPT__HOST_AHEAD = 4,              /* transfers in flight */
-    IPT__HOST_STAGED_BYTES = 1 << 23, /* larger pageable matrices use pinned memory */
-    /* Parts per device. On a slow bus more parts only slow the transfers. An H200 reaches 0.98 of their speed with 2
-     * parts, 0.95 with 4, 0.72 with 8. */
-    IPT__HOST_PARTS = 2,
-    IPT__HOST_PARTS_MOST = 64,      /* limits the command queues, too */
-    IPT__HOST_PART_BYTES = 1 << 20, /* minimum: smaller transfers take as long (Sung et al., PPoPP 2014, section 7.6) */
-    IPT__HOST_RUN_BYTES = 2048,     /* minimum of a strided part's rows: shorter rows are as slow as elements */
-    IPT__HOST_SLOT_BYTES = 1 << 22, /* pinned bytes that a thread fills while its other slot is on the bus */
+    IPT__HOST_PARTS_MOST = 64, /* limits the command queues, too */
     IPT__HOST_SLOTS = 2,
-    IPT__HOST_THREADS = 8
 };
 
 /* Cut matrices: see host/cut.h. */
 enum {
     IPT__CUT_PLAN_REST = 2, /* index into a share's plans */
     IPT__CUT_PLAN_GROUP = 3,
-    IPT__CUT_SLOTS = 3,               /* chunks in flight: one upload, one transposition, one download */
-    IPT__CUT_CHUNK_BYTES = 1 << 26,   /* enough to keep the bus busy; larger chunks only for longer blocks */
-    IPT__CUT_RUN_BYTES = 64,          /* shortest useful super-element */
-    IPT__CUT_MARK_BYTES = 64,         /* after the memory of passes in a storage */
-    IPT__CUT_BLOCK_WANTED = 1 << 14,  /* bytes of a super-element for full memory speed */
-    IPT__CUT_STORED_WANTED = 1 << 16, /* bytes of a super-element for full storage speed */
-    IPT__CUT_BLOCK_BYTES = 1 << 18,   /* longest super-element */
-    IPT__CUT_GROUP_BYTES = 1 << 20,   /* all super-elements of a group */
-    IPT__CUT_THREADS = 16,            /* for shuffles in memory */
-    IPT__CUT_STORED_THREADS = 2,      /* readers of a storage; as many writers */
-    IPT__CUT_BATCH = 1 << 16,         /* moves per list */
+    IPT__CUT_SLOTS = 3,          /* chunks in flight: one upload, one transposition, one download */
+    IPT__CUT_MARK_BYTES = 64,    /* after the memory of passes in a storage */
+    IPT__CUT_STORED_THREADS = 2, /* readers of a storage; as many writers */
     IPT__CUT_PAGE_BYTES = 4096
 };
 
-/* Least bytes of a whole block. On an H200 blocks of 992 KB move at 0.58 of the speed of whole copies, panels at 0.54.
- * Blocks of 256 KB move at 0.16, panels at 0.52. Tests define a smaller value, so that small matrices have blocks. */
-#ifndef IPT__BLOCK_BYTES_LEAST
-#define IPT__BLOCK_BYTES_LEAST ((size_t)3 << 18)
-#endif
-
-/* Least bytes of a run that crosses the bus. Shorter ones took as long on an H200 as the host's shuffle, and so did
- * bands below 4 MB. Tests define a smaller value. */
-#ifndef IPT__BUS_RUN_BYTES
-#define IPT__BUS_RUN_BYTES 768
-#endif
-
-/* Blocks of a cut matrix: see host/cut.h. An H200's bus, both ways at once, reaches a share of its speed by row
- * bytes. Shares: 8192 0.95, 8200 0.51, 12288 0.79, 16384 0.95; 7168 0.91, 5120 0.78, 4096 0.68. */
+/* Blocks of a cut matrix: see host/cut.h. */
 enum {
-    IPT__BLOCK_ROW_MOST = 8192,
-    IPT__BLOCK_ROW_LEAST = 1280, /* below that, the host's shuffle may be as fast */
-    IPT__BLOCK_PARTS = 10,       /* minimum per side */
-    IPT__BLOCK_STRIPS = 3,       /* per block, downloaded as their places become free */
-    IPT__BLOCK_SPARE = 8,        /* one of so many units stays free */
-    IPT__BLOCK_PLANS = 4,        /* for whole blocks, and for those at the lower, the right and both edges */
-    IPT__BLOCK_QUEUES = 3,       /* for uploads, kernels and downloads */
-    IPT__BLOCK_AHEAD = 48        /* commands in flight */
+    IPT__BLOCK_PLANS = 4,  /* for whole blocks, and for those at the lower, the right and both edges */
+    IPT__BLOCK_QUEUES = 3, /* for uploads, kernels and downloads */
 };
 
 /* Bands of a cut matrix: see host/bus_bands.h. */
 enum {
-    IPT__BUS_LEAST_PIECES = 8, /* of a band */
-    IPT__BUS_MOST_PIECES = 16,
-    IPT__BUS_PIECE_BYTES = 1 << 20, /* wanted */
-    IPT__BUS_BAND_RUNS = 5000,      /* minimum of a band, in shortest runs */
-    IPT__BUS_PIECES = 3,            /* places for parked runs, and as many for own runs */
-    IPT__BUS_ALIGNMENT = 256        /* of places on the device */
+    IPT__BUS_PIECES = 3,     /* places for parked runs, and as many for own runs */
+    IPT__BUS_ALIGNMENT = 256 /* of places on the device */
 };
 
 /* Rows in host memory that are contiguous on the device. */

@@ -88,7 +88,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
         most = ((vectors - 1 - bands->height / 2) / bands->height * 16 + problem->unit_bytes - 16) / size;
     most = ipt__min(most, IPT__CHUNK_RUNS) / block * block;
     /* A shuffle is faster than one run at a time: notebook.md, Methods. */
-    if (!bands->tall && most < 4)
+    if (!bands->tall && most < IPT__CHUNK_RUNS_LEAST)
         return 0;
     if (!most || !bands->width || bands->rest_rows > IPT__CHUNK_RUNS ||
         (bands->tall ? bands->rest_rows > bands->height : bands->rest_rows * size > run))
@@ -160,7 +160,7 @@ static size_t ipt__bands_next_height(const ipt__problem *problem, int tall, size
     size_t step;
     if (!height)
         return most;
-    for (step = 2; step * size <= 128; step *= 2)
+    for (step = 2; step * size <= IPT__LINE_BYTES; step *= 2)
         if (most / step * step < height)
             return most / step * step;
     return 0;
@@ -169,22 +169,17 @@ static size_t ipt__bands_next_height(const ipt__problem *problem, int tall, size
 /* The cost of bands within `budget` bytes of workspace; 0: they do not fit. */
 static double ipt__bands_price(const ipt__problem *problem, const ipt__bands *bands, size_t budget)
 {
-    const size_t size = problem->desc.elem_size;
-    const double launch = ipt__tunings[problem->limits.cpu].launch;
-    size_t fixed = ipt__round_up(ipt__bands_saved(bands) * problem->unit_bytes * problem->desc.batch, 256), slab = 1,
-           launches = 1;
-    const double cost = ipt__bands_cost(problem, bands) + 2.0 * (double)fixed;
+    const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
     const ipt__control control = ipt__bands_control(problem, bands);
-    fixed += 2 * ipt__round_up(control.words * 4, 256) + ipt__round_up(control.alone * 4, 256);
-    if (bands->together)
-        return fixed <= budget ? cost + launch : 0;
-    slab = bands->height * bands->cols * size;
-    if (bands->workers)
-        return fixed <= budget && slab <= budget - fixed ? cost + launch : 0;
+    const size_t saved = ipt__round_up(ipt__bands_saved(bands) * problem->unit_bytes * problem->desc.batch, 256),
+                 fixed = saved + 2 * ipt__round_up(control.words * 4, 256) + ipt__round_up(control.alone * 4, 256),
+                 slab = bands->together ? 0 : bands->height * bands->cols * problem->desc.elem_size;
+    size_t launches = 1;
     if (fixed > budget || slab > budget - fixed)
         return 0;
-    launches = 2 * bands->number * ipt__ceil_divide(problem->desc.batch, (budget - fixed) / slab);
-    return cost + launch * (double)launches;
+    if (!bands->together && !bands->workers)
+        launches = 2 * bands->number * ipt__ceil_divide(problem->desc.batch, (budget - fixed) / slab);
+    return ipt__bands_cost(problem, bands) + model->saved * (double)saved + model->launch * (double)launches;
 }
 
 /* The best band exchange within `budget` bytes of workspace, with runs above run[0] and up to run[1] bytes. Returns 0
@@ -260,7 +255,7 @@ static IPT__RARE int ipt__layout_best_bands(const ipt__problem *problem, ipt__la
         ipt__layout_bands(problem, best, &bands, budget);
         /* No waves cost less: their search would double the planner's time. */
         if (best->workspace <= budget &&
-            best->cost <= ipt__tunings[problem->limits.cpu].bands * ipt__batch_bytes(problem))
+            best->cost <= ipt__tuning_of(&problem->limits)->bands * ipt__batch_bytes(problem))
             return 1;
     }
     if (!ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, runs))

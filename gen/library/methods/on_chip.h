@@ -6,15 +6,15 @@ static int ipt__on_chip_applies(const ipt__problem *problem)
 }
 
 /* One PANEL stage with whole matrices in the local memory, and the registers, of all resident work-groups. Each matrix
- * is one tall panel with chunks along both sides. Those of a batch follow one another. Returns 0 if a matrix does not
- * fit. */
+ * is one tall panel with chunks along both sides. Those of a batch follow one another. Returns 0 if a matrix does
+ * not fit. */
 static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
-    const size_t step = ipt__round_up(ipt__max(1, 32 / size), ipt__problem_block(problem)),
+    const size_t step = ipt__round_up(ipt__max(1, IPT__SECTOR_BYTES / size), ipt__problem_block(problem)),
                  units = problem->limits.compute_units, held = ipt__held_bytes(&problem->panel);
-    const size_t batch = problem->desc.batch, longest = batch > 1 ? held : 2048; /* run */
-    const double fixed = batch > 1 ? (double)IPT__CHUNK_FIXED / (double)size : 0;
+    const size_t batch = problem->desc.batch, longest = batch > 1 ? held : (size_t)IPT__CHUNK_RUN;
+    const double sector = IPT__SECTOR_BYTES, fixed = batch > 1 ? (double)IPT__CHUNK_FIXED / (double)size : 0;
     size_t most_down;
     ipt__stage *stage;
     ipt__chunks *chunks, best;
@@ -48,7 +48,7 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
             /* The busiest compute unit's elements, the cut sectors of runs, and what a chunk costs by itself. */
             cost = (double)ipt__ceil_divide(chunks->across * chunks->down * batch, units) *
                    ((double)(chunks->x * chunks->y) *
-                        (1 + 32.0 / (double)(chunks->x * size) + 32.0 / (double)(chunks->y * size)) +
+                        (1 + sector / (double)(chunks->x * size) + sector / (double)(chunks->y * size)) +
                     fixed);
             if ((best_cost == 0 || cost < best_cost) && ipt__chunk_holds(problem, chunks, step)) {
                 best_cost = cost;

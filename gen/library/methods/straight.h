@@ -27,7 +27,7 @@ static void ipt__layout_add_spread(const ipt__problem *problem, ipt__layout *lay
 {
     const size_t rows = shape[0], cols = shape[1], row = cols * problem->desc.elem_size;
     const size_t most =
-        ipt__min(budget ? budget : (size_t)IPT__SPREAD_BYTES, ipt__tunings[problem->limits.cpu].slab_bytes);
+        ipt__min(budget ? budget : (size_t)IPT__SPREAD_BYTES, ipt__tuning_of(&problem->limits)->slab_bytes);
     const size_t slabs = ipt__ceil_divide(rows, ipt__max(1, most / row)), height = ipt__ceil_divide(rows, slabs);
     const size_t number = rows / height, rest = rows % height;
     const int up = distances[1] > distances[0]; /* the last rows first */

@@ -1,11 +1,6 @@
 /* Plans over ranks: creation, description, destruction. */
 
-enum {
-    IPT__MPI_DEPTH = 4,               /* messages in flight */
-    IPT__MPI_CHUNK_BYTES = 128 << 10, /* largest message: windows stay in the processor's cache */
-    IPT__MPI_BUS_BYTES = 4 << 20, /* largest message if the device has its own memory: its bus needs longer transfers */
-    IPT__MPI_LEAST_CHUNK = 4 << 10
-};
+enum { IPT__MPI_DEPTH = 4 }; /* messages in flight */
 
 /* A local step: a plan, and where its matrices begin. */
 typedef struct ipt__mpi_local {

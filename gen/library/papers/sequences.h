@@ -151,8 +151,7 @@ static ipt_result ipt__stage_force(const ipt__problem *problem, ipt__stage *stag
     return IPT_SUCCESS;
 }
 
-/* Plans a shuffle that also transposes its super-elements. Returns 0 if local memory cannot hold two of them.
- * Several chains to a work-group and few flags to a word are fastest: notebook.md, Methods. */
+/* Plans a shuffle that also transposes its super-elements. Returns 0 if local memory cannot hold two of them. */
 static int ipt__shuffle_inner(const ipt__problem *problem, ipt__stage *stage, size_t rows, size_t cols)
 {
     const ipt__limits *const limits = &problem->limits;

@@ -67,20 +67,11 @@ static int ipt__layout_reverses(const ipt__layout *layout)
     return -1;
 }
 
-/* The FLIP stage that rotations may need. */
-static double ipt__flip_cost(const ipt__problem *problem, const ipt__layout *layout)
-{
-    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
-    return ipt__problem_rotates(problem) && ipt__layout_reverses(layout) < 0
-               ? model->flip * ipt__batch_bytes(problem) + model->launch
-               : 0;
-}
-
 /* Chooses how many instances of a stage run at once. Returns the number of launches. */
 static double ipt__stage_share(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage, size_t budget,
                                size_t need)
 {
-    const size_t batch = problem->desc.batch, slabs = ipt__tunings[problem->limits.cpu].slab_bytes;
+    const size_t batch = problem->desc.batch, slabs = ipt__tuning_of(&problem->limits)->slab_bytes;
     size_t at_once = 1;
     if (!need) {
         stage->matrices_at_once = batch;
@@ -111,6 +102,7 @@ static int ipt__stage_by_words(const ipt__problem *problem, const ipt__stage *st
  * workspace and cost. */
 static IPT__RARE void ipt__layout_finish(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
+    const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
     size_t largest = 0, smallest = 0;
     int i;
     if (!layout->saved_units)
@@ -126,10 +118,10 @@ static IPT__RARE void ipt__layout_finish(const ipt__problem *problem, ipt__layou
             ipt__max(largest, ipt__max(need.stage, stage->matrices_at_once * stage->instances_at_once * need.instance));
         smallest = ipt__max(smallest, ipt__max(need.stage, need.instance));
         stage->by_words = ipt__stage_by_words(problem, stage);
-        layout->cost += ipt__stage_kinds[stage->kind].cost(problem, layout, stage) +
-                        launches * ipt__tunings[problem->limits.cpu].launch;
+        layout->cost += ipt__stage_kinds[stage->kind].cost(problem, layout, stage) + launches * model->launch;
     }
-    layout->cost += ipt__flip_cost(problem, layout); /* the stages are chosen whole */
+    if (ipt__problem_rotates(problem) && ipt__layout_reverses(layout) < 0) /* a FLIP stage comes after the choice */
+        layout->cost += model->flip * ipt__batch_bytes(problem) + model->launch;
     layout->workspace = layout->scratch_offset + largest;
     layout->minimum_workspace = layout->scratch_offset + smallest;
 }

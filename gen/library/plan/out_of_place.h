@@ -30,18 +30,15 @@ static IPT__RARE ipt__tile_layout ipt__out_of_place_tile(const ipt__problem *pro
 static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
 {
     const ipt__limits *const limits = &plan->context->limits;
-    size_t tries[2] = {0, 0};
+    size_t tries[2];
     ipt__params params;
     int i;
-    if (limits->nvidia && !limits->local_is_limited && limits->largest_group >= IPT__CHUNK_GROUP_LARGE)
-        tries[0] = IPT__CHUNK_BYTES_LARGE;
-    if (limits->local_memory >= 8192)
-        tries[1] = ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
+    ipt__chunk_tries(limits, tries);
     for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
         ipt_result result;
         params = ipt__plan_params(&plan->problem, plan->problem.element_units);
         ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
-        if (tries[i] < 2048 || ipt__local_refused(plan->context, tries[i]))
+        if (!tries[i] || ipt__local_refused(plan->context, tries[i]))
             continue;
         /* Elements above a word are faster by units: notebook.md, Methods. */
         params.by_words = ipt__problem_block(&plan->problem) > 1 && plan->problem.desc.elem_size < IPT__WORD_BYTES;

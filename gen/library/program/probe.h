@@ -71,10 +71,12 @@ static cl_uint ipt__exchange_groups(const ipt__params *params)
     const int runs = params->reversed == ipt__reversed_param(1, 0),
               both = params->reversed == ipt__reversed_param(1, 1);
     if (params->by_words && params->unit_bytes == 1 && (both || runs))
-        return 2;
+        return IPT__BAND_GROUPS_BYTES;
     if (!params->by_words && params->element_units != 1 && (runs || (both && params->unit_bytes != 8)))
-        return 3;
-    return ipt__are_words(params) ? 5 : params->by_words ? 3 : IPT__BAND_GROUPS;
+        return IPT__BAND_GROUPS_UNITS;
+    return ipt__are_words(params) ? IPT__BAND_GROUPS_OF_4
+           : params->by_words     ? IPT__BAND_GROUPS_WORDS
+                                  : IPT__BAND_GROUPS;
 }
 
 /* The count that the desc or the profile sets; 0: none. */
@@ -114,10 +116,9 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
                                                  int cache_only, ipt__program **found, size_t *resident)
 {
     const ipt__limits *const limits = &context->limits;
-    /* NVIDIA reports 48 KiB: the limit of a kernel's argument. An array in the kernel may take all local memory. */
     size_t tries[2] = {0, 0};
-    const int own = id == IPT__KERNEL_exchange && limits->nvidia && !limits->local_is_limited &&
-                    limits->local_memory >= IPT__BAND_CHUNK_BYTES + 4096; /* the exchange has chunks of its own size */
+    const int own = id == IPT__KERNEL_exchange && ipt__gives_more_local(limits) &&
+                    limits->local_memory >= IPT__BAND_CHUNK_BYTES + 4096; /* the exchange has its own size */
     int i, missed = 0, failed = 0;
     ipt_result result = IPT_SUCCESS;
     *found = NULL;
@@ -128,15 +129,8 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
         tries[1] = tries[0];
         tries[0] = IPT__BAND_CHUNK_BYTES_LARGE;
     }
-    if (!own && !context->found.chunk_bytes) {
-        tries[0] = limits->nvidia && !limits->local_is_limited && limits->largest_group >= IPT__CHUNK_GROUP_LARGE
-                       ? (size_t)IPT__CHUNK_BYTES_LARGE
-                       : 0;
-        tries[1] =
-            limits->local_memory < 8192 ? 0 : ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
-        if (tries[1] < 2048)
-            tries[1] = 0;
-    }
+    if (!own && !context->found.chunk_bytes)
+        ipt__chunk_tries(limits, tries);
     for (i = 0; i < 2 && !*found && (!result || result == IPT_ERROR_CACHE_MISS); ++i) {
         ipt__program *program = NULL;
         if (tries[i] <= IPT__NO_CHUNKS)

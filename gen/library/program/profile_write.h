@@ -26,7 +26,8 @@ static ipt_result ipt__profile_resident(ipt_context *context, ipt__kernel_id id,
  * sub-groups that chains cannot use. */
 static ipt_result ipt__profile_measure(ipt_context *context, ipt__limits *measured, int *refused)
 {
-    static const size_t large[] = {231424, IPT__SWAP_BYTES, IPT__CHUNK_BYTES_LARGE, 56320};
+    static const size_t large[] = {IPT__PACK_BYTES_WHOLE, IPT__SWAP_BYTES, IPT__CHUNK_BYTES_LARGE,
+                                   IPT__PACK_BYTES_QUARTER};
     const ipt__limits *const limits = &context->limits;
     const int cooperative = limits->cooperative && limits->group_size >= 64;
     ipt__program *program = NULL;
@@ -46,7 +47,7 @@ static ipt_result ipt__profile_measure(ipt_context *context, ipt__limits *measur
                                        i ? &measured->resident_others : &measured->resident_bands);
     }
     params.unit_bytes = 4;
-    for (i = 0; i < 4 && !result && limits->nvidia && !limits->local_is_limited; ++i) {
+    for (i = 0; i < 4 && !result && ipt__gives_more_local(limits); ++i) {
         params.group_size = (cl_uint)limits->group_size;
         params.local_bytes = (cl_uint)large[i];
         if (ipt__local_refused(context, large[i]) || !ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_pack].uses))

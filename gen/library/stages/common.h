@@ -3,7 +3,7 @@
 /* Local memory that a group of these kernels may use. */
 static size_t ipt__local_budget(const ipt__limits *limits)
 {
-    return ipt__min(limits->local_memory, ipt__tunings[limits->cpu].tile_bytes);
+    return ipt__min(limits->local_memory, ipt__tuning_of(limits)->tile_bytes);
 }
 
 static size_t ipt__stage_units(const ipt__problem *problem, const ipt__stage *stage)
@@ -194,11 +194,11 @@ static double ipt__cost_nothing(const ipt__problem *problem, const ipt__layout *
 /* A factor for units that cannot move by words, and for slots that may cut memory sectors if they are `gapped`. */
 static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *stage, double factor, int gapped)
 {
-    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
+    const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
     const size_t size = problem->desc.elem_size;
     if (problem->unit_bytes < IPT__WORD_BYTES && !stage->by_words)
         factor *= 1 + model->narrow * (double)(IPT__WORD_BYTES / problem->unit_bytes - 1);
-    if (gapped && (ipt__slot_length(stage) * size % 32 || stage->row_stride * size % 32))
+    if (gapped && (ipt__slot_length(stage) * size % IPT__SECTOR_BYTES || stage->row_stride * size % IPT__SECTOR_BYTES))
         factor *= model->gapped;
     return factor;
 }
@@ -396,13 +396,13 @@ static IPT__RARE ipt_result ipt__launch_copy(ipt__launcher *to, const ipt__stage
 /* Elements, or pairs of elements, per work-group in kernels that hold no elements. */
 static size_t ipt__group_run(const ipt__limits *limits)
 {
-    return ipt__tunings[limits->cpu].run * (limits->cpu ? 1 : limits->group_size);
+    return ipt__tuning_of(limits)->run * (limits->cpu ? 1 : limits->group_size);
 }
 
 /* Enough persistent work-groups to keep the device busy. */
 static IPT__RARE size_t ipt__persistent_groups(const ipt__problem *problem, size_t group_size, size_t wanted)
 {
-    return ipt__max(1, ipt__min(wanted, problem->limits.compute_units * ipt__max(1, 2048 / group_size)));
+    return ipt__max(1, ipt__min(wanted, problem->limits.compute_units * ipt__max(1, IPT__UNIT_ITEMS / group_size)));
 }
 
 static size_t ipt__super_bytes(const ipt_plan *plan, const ipt__stage *stage)

@@ -42,13 +42,13 @@ static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands 
     const size_t size = problem->desc.elem_size, unit = problem->unit_bytes;
     /* A line of 32 work-items moves so many units of a run in one turn, from lines of memory on: IPT_STEPS and
      * IPT_MEMORY_UNITS in parts/runs_held.cl. Runs begin at multiples of the lowest bit of `begins`. */
-    const size_t turn = 32 * (unit <= 4 ? 6 : 32 / unit), line = ipt__min(128, 32 * unit),
+    const size_t turn = 32 * (unit <= 4 ? 6 : 32 / unit), line = ipt__min(IPT__LINE_BYTES, 32 * unit),
                  begins = bands->height * size | bands->column_units * unit,
                  before = (line - ipt__min(line, begins & (~begins + 1))) / unit;
     const size_t turns = ipt__ceil_divide(bands->height * problem->element_units + before, turn);
-    const int gapped = bands->height * size % 32 || bands->column_units * unit % 32;
+    const int gapped = bands->height * size % IPT__SECTOR_BYTES || bands->column_units * unit % IPT__SECTOR_BYTES;
     return model->together_piece / (double)(bands->chunk_width * size) +
-           model->together_run / (double)(bands->height * size) * (0.5 + 0.5 * (double)turns) +
+           model->together_run / (double)(bands->height * size) * (1 + model->together_turn * ((double)turns - 1)) +
            (gapped ? model->together_gapped : 0);
 }
 
@@ -60,23 +60,23 @@ static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *b
     const ipt__tuning *const model = &ipt__tunings[0];
     const size_t run = bands->height * problem->desc.elem_size, units = problem->element_units,
                  begins = run | bands->column_units * problem->unit_bytes, turn = units == 1 ? 256 : 384;
-    const double aligned = (double)ipt__min(32, begins & (~begins + 1));
+    const double aligned = (double)ipt__min(IPT__SECTOR_BYTES, begins & (~begins + 1));
     return model->blocks_piece * (double)units / (double)(bands->chunk_width * problem->desc.elem_size) +
-           model->blocks_run / (double)run + model->together_gapped * (1 - aligned / 32) +
+           model->blocks_run / (double)run + model->together_gapped * (1 - aligned / IPT__SECTOR_BYTES) +
            model->blocks_turn * ((double)ipt__round_up(run, turn) / (double)run - 1);
 }
 
 /* Bands, without their launches. Short runs cost more, as in shuffles. */
 static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *bands)
 {
-    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
+    const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
     if (bands->together) {
         const size_t columns = ipt__bands_block(problem, bands->tall, bands->height);
         const double fill = (double)bands->chunks / (double)problem->exchange.resident;
         const double ranges = (double)bands->chunk_width / (double)bands->width;
         double factor = model->together +
                         (columns > 1 ? ipt__words_factor(problem, bands) : ipt__columns_factor(problem, bands)) +
-                        (fill > 0.35 ? model->together_fill * (fill - 0.35) : 0) +
+                        (fill > model->together_free ? model->together_fill * (fill - model->together_free) : 0) +
                         (ranges > 1 ? model->together_ranges * (ranges - 1) : 0);
         if (columns == 1 && ipt__problem_block(problem) > 1)
             factor *= model->blocks_refused;
@@ -247,7 +247,7 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
     const ipt__bands *const bands = &stage->as.bands;
     const cl_ulong units = problem->element_units, band = (cl_ulong)bands->height * bands->cols * units;
     const cl_ulong slabs = to->plan->layout.scratch_offset / problem->unit_bytes;
-    const size_t group_bytes = limits->cpu ? 32768 : 16384;
+    const size_t group_bytes = ipt__tuning_of(limits)->move_bytes;
     ipt__launch transpose = ipt__launch_of(to, stage->kernels[0]), move = ipt__launch_of(to, stage->kernels[1]);
     ipt__transpose_arguments *const t = &transpose.arguments.transpose;
     ipt__runs_arguments *const a = &move.arguments.runs;

@@ -47,7 +47,7 @@ static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, siz
         for (down = 1; down <= (chunks->tall ? IPT__MOST_DOWN : 1) && down <= length; ++down) {
             const size_t y = chunks->tall ? ipt__round_up(ipt__ceil_divide(length, down), 8) : length;
             const size_t x = ipt__chunk_breadth(problem, chunks->tall, y);
-            const double cut = x ? (1 / (double)x + 1 / (double)y) * (down > 1 ? 1.2 : 1) : 0;
+            const double cut = x ? (1 / (double)x + 1 / (double)y) * (down > 1 ? ipt__tunings[0].panel_split : 1) : 0;
             if (x && (best == 0 || cut < best)) {
                 best = cut;
                 chunks->y = ipt__min(y, length);
@@ -119,25 +119,23 @@ static ipt__control ipt__control_panel(const ipt__problem *problem, const ipt__s
     return control;
 }
 
-/* The cost model's factor for GPU kernels: constants from IPT__TUNING_LIST, lengths in bytes. */
-static double ipt__panel_factor(const ipt__problem *problem, const ipt__stage *stage)
+/* The second term counts sectors that the edges of a chunk cut, the third one waits between work-groups. */
+static IPT__RARE double ipt__cost_panel(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     const ipt__tuning *const model = &ipt__tunings[0];
     const ipt__chunks *const chunks = &stage->as.panel;
     const double size = (double)problem->desc.elem_size, length = (double)ipt__slot_length(stage);
     const double panel = (double)ipt__instance_units(problem, stage) * (double)problem->unit_bytes;
-    const double unread = 1 - 0.8 * (double)stage->tail_length / length;
-    if (!chunks->waits || chunks->narrow)
-        return model->panel + model->narrow_step / (length * size) - (chunks->waits ? 0 : model->no_wait);
-    return model->panel +
-           (chunks->tall ? model->tall_cut : model->wide_cut) * (1 / (double)chunks->x + 1 / (double)chunks->y) / size +
-           model->panel_wait * panel * unread;
-}
-
-static IPT__RARE double ipt__cost_panel(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
-{
+    const double unread = 1 - model->panel_unread * (double)stage->tail_length / length;
+    const double factor =
+        !chunks->waits || chunks->narrow
+            ? model->panel + model->narrow_step / (length * size) - (chunks->waits ? 0 : model->no_wait)
+            : model->panel +
+                  (chunks->tall ? model->tall_cut : model->wide_cut) * (1 / (double)chunks->x + 1 / (double)chunks->y) /
+                      size +
+                  model->panel_wait * panel * unread;
     (void)layout;
-    return ipt__panel_factor(problem, stage) * ipt__batch_bytes(problem);
+    return factor * ipt__batch_bytes(problem);
 }
 
 static IPT__RARE ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage, ipt__params params)

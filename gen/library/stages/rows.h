@@ -5,12 +5,10 @@ static size_t ipt__words_restore(const ipt__stage *stage)
     return stage->length | stage->as.rows.origin;
 }
 
-/* Short rows far apart: twice the traffic of a copy. */
 static double ipt__cost_save(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
-    (void)problem;
     (void)stage;
-    return 2.0 * (double)layout->saved_bytes;
+    return ipt__tuning_of(&problem->limits)->saved * (double)layout->saved_bytes;
 }
 
 static IPT__RARE ipt_result ipt__kernels_save(ipt_plan *plan, ipt__stage *stage, ipt__params params)

@@ -44,7 +44,7 @@ static void ipt__chains_pieces(const ipt__problem *problem, ipt__stage *stage)
 /* Chains that a sub-group follows at once. Short pieces allow more; too many leave sub-groups idle. */
 static size_t ipt__chains_at_once(const ipt__problem *problem, const ipt__stage *stage)
 {
-    return stage->as.shuffle.piece_units * problem->unit_bytes <= 640 ? 4 : 2;
+    return stage->as.shuffle.piece_units * problem->unit_bytes <= IPT__CHAINS_PIECE ? 4 : 2;
 }
 
 /* The units of local memory that a super-element takes which is transposed on its way: see ipt_held_at in
@@ -66,7 +66,7 @@ static void ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
     const size_t units = ipt__stage_units(problem, stage);
-    const size_t wanted = ipt__tunings[limits->cpu].piece_bytes;
+    const size_t wanted = ipt__tuning_of(limits)->piece_bytes;
     const size_t holds = (limits->local_memory - 16) / 2; /* 16: the work-group's shared word */
     const size_t piece = ipt__min(wanted, holds) / 16 * 16 / problem->unit_bytes;
     if (!limits->cpu && limits->group_size >= 32 &&
@@ -78,14 +78,11 @@ static void ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
     stage->as.shuffle.pieces = ipt__ceil_divide(units, stage->as.shuffle.piece_units);
 }
 
-/* Whether the super-elements of a square change places in pairs. An H200 moved 224 x 224 of 768 bytes at 0.93 of the
- * copy so and at 0.57 by bands, 2000 x 2000 of 128 bytes at 0.71 and 0.62, 3000 x 3000 of 96 bytes at 0.56 and 0.59.
- * Units below a word gain nothing there. */
+/* Whether the super-elements of a square change places in pairs. Units below a word gain nothing on GPUs. */
 static int ipt__takes_pairs(const ipt__problem *problem, const ipt__grids *grids)
 {
-    const int cpu = problem->limits.cpu;
-    return grids->rows == grids->cols && (cpu || problem->unit_bytes >= IPT__WORD_BYTES) &&
-           grids->length * problem->desc.elem_size >= (cpu ? IPT__PAIRS_BYTES_CPU : IPT__PAIRS_BYTES_GPU);
+    return grids->rows == grids->cols && (problem->limits.cpu || problem->unit_bytes >= IPT__WORD_BYTES) &&
+           grids->length * problem->desc.elem_size >= ipt__tuning_of(&problem->limits)->pairs_bytes;
 }
 
 /* Plans a shuffle in pairs. */
@@ -112,14 +109,14 @@ static double ipt__chains_factor(const ipt__problem *problem, const ipt__stage *
                  stride = stage->row_slots ? stage->row_stride * size : slot;
     const double bytes = (double)stage->as.shuffle.piece_units * (double)problem->unit_bytes;
     const double idle = 1 - bytes / (16.0 * (double)stage->as.shuffle.piece_vectors);
-    const double cut = slot % 128 || stride % 128 ? model->cut + model->cut_step / bytes : 0;
+    const double cut = slot % IPT__LINE_BYTES || stride % IPT__LINE_BYTES ? model->cut + model->cut_step / bytes : 0;
     return model->chains + model->chains_step / bytes + cut + model->idle * idle;
 }
 
 static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     const double length = (double)stage->length * (double)problem->desc.elem_size;
-    const ipt__tuning *const model = &ipt__tunings[problem->limits.cpu];
+    const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
     double factor = stage->as.shuffle.pairs ? stage->inner_rows ? model->pairs_inner : model->pairs
                     : stage->inner_rows     ? model->shuffle_inner
                                             : 1 + model->shuffle_overhead / length;
@@ -213,7 +210,7 @@ static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__sta
     }
     /* One sub-group for each that the device runs at once, limited by the number of start slots. */
     most = problem->limits.compute_units *
-           ipt__min(48, ipt__max(8, IPT__UNIT_BYTES / (32 * stage->as.shuffle.piece_vectors * params->chains)));
+           ipt__min(48, ipt__max(8, IPT__UNIT_LOCAL / (32 * stage->as.shuffle.piece_vectors * params->chains)));
     a->words_each = ipt__ceil_divide((size_t)a->total_words, most);
     runs = ipt__ceil_divide((size_t)a->total_words, (size_t)a->words_each);
     for (a->parts = 1; a->parts < 8 && 2 * a->parts * runs <= most;)
@@ -228,7 +225,8 @@ static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__sta
 static IPT__RARE ipt_result ipt__launch_pairs(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const size_t most = problem->limits.cpu ? problem->limits.compute_units * 16 : (size_t)1 << 24;
+    const ipt__limits *const limits = &problem->limits;
+    const size_t most = ipt__min((size_t)1 << 24, limits->compute_units * ipt__tuning_of(limits)->pairs_groups);
     ipt__launch launch = ipt__launch_by_words(to, stage);
     const size_t scale = launch.plan_units;
     ipt__pairs_arguments *const a = &launch.arguments.pairs;
@@ -285,11 +283,11 @@ static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__st
     a->element_units = (cl_uint)problem->element_units;
     /* Each work-group strides over the flag words and starts a chain at each clear bit. A few groups per compute unit
      * saturate its memory. */
-    launch.groups = ipt__min((size_t)a->total_words, limits->compute_units * (limits->cpu ? 4 : 32));
+    launch.groups = ipt__min((size_t)a->total_words, limits->compute_units * ipt__tuning_of(limits)->shuffle_groups);
     launch.bytes = 2 * stage->as.shuffle.piece_units * problem->unit_bytes;
     if (stage->inner_rows) {
         launch.groups = ipt__min(ipt__ceil_divide((size_t)a->total_words, stage->workers),
-                                 limits->compute_units * (limits->cpu ? 4 : 64));
+                                 limits->compute_units * ipt__tuning_of(limits)->inner_groups);
         launch.bytes = ipt__inner_bytes(problem, stage);
     }
     if (stage->variant) {

@@ -12,13 +12,13 @@ static size_t ipt__swap_local_bytes(const ipt__problem *problem, ipt__swap_stage
 static int ipt__swap_fits(const ipt__problem *problem, ipt__swap_stage *swap, size_t stride)
 {
     const ipt__limits *const limits = &problem->limits;
-    const size_t most = limits->nvidia && !limits->local_is_limited ? (size_t)IPT__SWAP_BYTES : limits->local_memory;
+    const size_t most = ipt__gives_more_local(limits) ? (size_t)IPT__SWAP_BYTES : limits->local_memory;
     return ipt__swap_local_bytes(problem, swap, stride) <= most && !ipt__problem_refuses(problem, swap->local_bytes);
 }
 
 /* Chooses tiles of a square that are fetched by vectors, for GPUs and elements of one unit. Rows that cut memory
- * sectors get larger tiles. The largest tiles allow two work-groups per compute unit and need enough pairs for each. An
- * H200 reaches 0.78 to 0.81 of a copy for 14000 x 14000 floats. Returns 0 if they do not fit local memory. */
+ * sectors get larger tiles. The largest tiles allow two work-groups per compute unit and need enough pairs for each.
+ * Returns 0 if they do not fit local memory. */
 static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size_t places, ipt__swap_stage *swap)
 {
     static const size_t sides[2][3][2] = {{{64, 112}, {64, 96}, {48, 48}},
@@ -34,19 +34,19 @@ static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size
     swap->places = places;
     swap->group_size = limits->group_size;
     swap->side = sides[places == 4][unit == 4 ? 0 : unit == 8 ? 1 : 2][cut];
-    if (places == 2 && unit == 4 && cut && limits->largest_group >= IPT__SWAP_GROUP_LARGE &&
-        per_side * per_side / 2 >= 28 * limits->compute_units) {
+    if (places == 2 && unit == 4 && cut && limits->largest_group >= IPT__CHUNK_GROUP_LARGE &&
+        per_side * per_side / 2 >= IPT__SWAP_PAIRS * limits->compute_units) {
         swap->side = IPT__SWAP_SIDE_LARGE;
-        swap->group_size = IPT__SWAP_GROUP_LARGE;
+        swap->group_size = IPT__CHUNK_GROUP_LARGE;
     }
     /* Four tiles are too few for small squares: more of them, with more work-items each. */
     if (places == 4 && length / 2 / swap->side * (length / 2 / swap->side) < limits->compute_units) {
         size_t across;
         swap->side = ipt__min(swap->side, IPT__SWAP_SIDE_TURNED);
         across = ipt__ceil_divide(length, 2 * swap->side);
-        if (limits->largest_group >= IPT__SWAP_GROUP_LARGE &&
+        if (limits->largest_group >= IPT__CHUNK_GROUP_LARGE &&
             across * across * problem->desc.batch <= limits->compute_units)
-            swap->group_size = IPT__SWAP_GROUP_LARGE;
+            swap->group_size = IPT__CHUNK_GROUP_LARGE;
     }
     /* Turns by tiles need small ones where local memory is short. */
     if (ipt__problem_rotates(problem) && !ipt__swap_fits(problem, swap, stride))
@@ -92,10 +92,10 @@ static int ipt__reverses_swap(const ipt__layout *layout, const ipt__stage *stage
 
 static IPT__RARE double ipt__cost_swap(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
+    const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
     const int alone = layout->stage_count == 1 && stage->instances == 1;
     ipt__swap_tile(problem, stage, alone);
-    return (ipt__problem_swaps(problem) || stage->as.swap.turns ? ipt__tunings[problem->limits.cpu].swap
-                                                                : ipt__tunings[problem->limits.cpu].swap_units) *
+    return (ipt__problem_swaps(problem) || stage->as.swap.turns ? model->swap : model->swap_units) *
            ipt__batch_bytes(problem);
 }
 

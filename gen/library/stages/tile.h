@@ -20,11 +20,14 @@ static int ipt__pack_fits(const ipt__problem *problem, size_t count, size_t inst
  * tile, also for short runs that lie far apart. */
 static IPT__RARE void ipt__pack_choose(const ipt__problem *problem, ipt__stage *stage)
 {
-    static const size_t classes[4][2] = {{27648, 256}, {56320, 512}, {110592, 512}, {231424, 1024}};
+    static const size_t classes[4][2] = {{IPT__PACK_BYTES_EIGHTH, 256},
+                                         {IPT__PACK_BYTES_QUARTER, 512},
+                                         {IPT__CHUNK_BYTES_LARGE, 512},
+                                         {IPT__PACK_BYTES_WHOLE, 1024}};
     const ipt__limits *const limits = &problem->limits;
     const size_t instance = ipt__instance_units(problem, stage),
                  bytes = stage->instances * instance * problem->unit_bytes;
-    const int large = limits->nvidia && !limits->local_is_limited;
+    const int large = ipt__gives_more_local(limits);
     int i;
     stage->as.tile.pack_bytes = 0;
     if (limits->cpu || limits->group_size < 64 ||
@@ -32,7 +35,7 @@ static IPT__RARE void ipt__pack_choose(const ipt__problem *problem, ipt__stage *
         return;
     for (i = 0; i < (large ? 4 : 1) && !stage->as.tile.pack_bytes; ++i) {
         const size_t most =
-            large ? classes[i][0] : ipt__min(limits->local_memory - 256, (size_t)IPT__PACK_BYTES) / 1024 * 1024;
+            large ? classes[i][0] : ipt__min(limits->local_memory - 256, (size_t)IPT__CHUNK_BYTES) / 1024 * 1024;
         stage->as.tile.pack_group = large ? ipt__min(classes[i][1], limits->largest_group) : limits->group_size;
         if (most >= 2048 && ipt__pack_fits(problem, 1, instance, most) && !ipt__problem_refuses(problem, most))
             stage->as.tile.pack_bytes = most;
@@ -52,8 +55,8 @@ static ipt__params ipt__pack_params(const ipt__problem *problem, const ipt__stag
     return params;
 }
 
-/* True if a CPU should hold instances larger than its nearest cache. That pays if each core has some (200 x 170 floats
- * on PoCL: 0.73 of a copy, in waves 0.47). For squares, SWAP is as fast. */
+/* True if a CPU should hold instances larger than its nearest cache. That pays if each core has some. For
+ * squares, SWAP is as fast. */
 static int ipt__tile_serves_many(const ipt__problem *problem, const ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -67,7 +70,7 @@ static double ipt__cost_tile(const ipt__problem *problem, const ipt__layout *lay
 {
     (void)layout;
     (void)stage;
-    return ipt__tunings[problem->limits.cpu].tile * ipt__batch_bytes(problem);
+    return ipt__tuning_of(&problem->limits)->tile * ipt__batch_bytes(problem);
 }
 
 static IPT__RARE ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage, ipt__params params)

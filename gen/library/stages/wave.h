@@ -15,7 +15,7 @@ static size_t ipt__words_wave(const ipt__stage *stage)
 static IPT__RARE double ipt__cost_wave(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout;
-    return ipt__slot_factor(problem, stage, ipt__tunings[problem->limits.cpu].wave, stage->row_slots != 0) *
+    return ipt__slot_factor(problem, stage, ipt__tuning_of(&problem->limits)->wave, stage->row_slots != 0) *
            ipt__batch_bytes(problem);
 }
 
