@@ -194,7 +194,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BUS_PIECE_BYTES, 1 << 20, H24, "wanted")                                                                    \
     X(IPT__BUS_BAND_RUNS, 5000, H24, "minimum of a band, in shortest runs")                                            \
     X(IPT__MPI_CHUNK_BYTES, 128 << 10, P26, "of a message at most: windows stay in the processor's cache")             \
-    X(IPT__MPI_BUS_BYTES, 4 << 20, H26, "the same if a device has its own memory: its bus needs longer transfers")     \
+    X(IPT__MPI_BUS_BYTES, 4 << 20, H26, "of a message where a device has its own memory: its bus needs longer transfers")     \
     X(IPT__MPI_LEAST_CHUNK, 4 << 10, P26, "of a message at least")
 
 enum {
