@@ -8,11 +8,7 @@ LDLIBS = -lOpenCL -lpthread
 LARGE_FILES = -D_FILE_OFFSET_BITS=64
 B = build
 
-KERNEL_PARTS = unit divide single slots sync vectors inner rows registers small_tiles run_moves tickets columns grid_alone runs_held words panel_chunks band_chunks band_waits bands_left actions
-KERNELS = chains copy exchange flip map out_of_place pack pairs panel runs shuffle swap tile transpose waves
-SEED_KERNELS = pttwac_010 p_ipt pad
-BATCH_KERNELS = algebra dot gemv gemm potrf potrs trsm getrf getrs getri elements
-KERNEL_FILES = $(KERNEL_PARTS:%=gen/kernels/parts/%.cl) $(KERNELS:%=gen/kernels/%.cl) $(SEED_KERNELS:%=gen/kernels/seeds/%.cl) $(BATCH_KERNELS:%=gen/kernels/elements/%.cl)
+KERNEL_FILES = $(sort $(wildcard gen/kernels/*.cl gen/kernels/*/*.cl))
 HEADERS = ipt.h ipt_kernels.h
 EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rotate 07_start_up 08_larger_than_memory 09_texture 10_nchw 11_systems 12_eigenvalues make_picture
 # The tests mirror the library: one file for each subject, in the folder of its part. tests/support has what they share.
