@@ -1,8 +1,9 @@
 /* Makes the headers that users copy.
  *
  *   embed library FOLDER > ipt.h                FOLDER/ipt.h with the parts that it includes
- *   embed kernels DEF CL... > ipt_kernels.h     the kernel texts, named by their .cl files without folder and ending;
- *                                               a kernel's file includes the parts that its programs consist of
+ *   embed kernels DEF CL... > ipt_kernels.h     the kernel texts, packed and named by their .cl files without folder
+ *                                               and ending. A kernel's file includes the parts that its programs
+ *                                               consist of. Each file has a row in a list of DEF, and each row a file.
  *   embed single IPT_H KERNELS_H > single.h     IPT_H with KERNELS_H in place of its #include
  *
  * The output depends on the content of its inputs and on nothing else. Parts that break the rules of the house are
@@ -16,7 +17,10 @@
 
 enum {
     LINE_BYTES = 2000,
-    LITERAL_CHARACTERS = 4000, /* C99 guarantees 4095, escapes included */
+    LINE_COLUMNS = 118,
+    TEXT_BYTES = 1 << 19, /* of all kernels */
+    FIRST_PAIR = 128,
+    PAIRS = 3000,
     PATH_BYTES = 1000,
     PART_LINES = 600,
     FUNCTION_LINES = 80,
@@ -322,22 +326,6 @@ static void strip_line(char *line, int *in_comment)
     strcpy(to, "\n");
 }
 
-/* Writes a line into a C string literal, and returns how many characters that took. */
-static int put_escaped(const char *line, const char *path)
-{
-    int count = 0;
-    for (; *line; ++line)
-        if (*line == '\n')
-            count += printf("\\n");
-        else if (*line == '"' || *line == '\\')
-            count += printf("\\%c", *line);
-        else if (*line < ' ' || *line > '~')
-            refuse(path, "has a character that is not printable ASCII");
-        else
-            count += printf("%c", *line);
-    return count;
-}
-
 /* The rules for a kernel's file, line by line. */
 typedef struct kernel_check {
     const char *path;
@@ -382,9 +370,75 @@ static void check_line(kernel_check *check, const char *line)
         refuse_line(check, "a function ends that has more lines than it may have");
 }
 
-/* The names of the files in folders `parts`. */
-static char part_names[PARTS][64];
-static int part_name_count;
+/* The rows of the lists of files in gen/kernels.def: X(name) or X(name, ...). */
+static const char *const file_lists[] = {"PART", "OWN_KERNEL", "SEED_KERNEL", "BATCH_KERNEL", "ACTION_TEXT"};
+typedef struct row {
+    char name[64];
+    int list;  /* in file_lists: 0 has the parts */
+    int found; /* its file */
+} row;
+static row rows[PARTS];
+static int row_count;
+
+/* Takes the rows of a line of a list, and returns which list the next line belongs to; -1: none. */
+static int take_rows(const char *path, const char *line, int list)
+{
+    const char *at;
+    size_t i;
+    for (i = 0; i < sizeof file_lists / sizeof *file_lists; ++i) {
+        char begin[64];
+        sprintf(begin, "#define IPT_%s_LIST(X) ", file_lists[i]);
+        if (!strncmp(line, begin, strlen(begin)))
+            list = (int)i;
+    }
+    for (at = list < 0 ? NULL : strstr(line, " X("); at; at = strstr(at + 1, " X(")) {
+        if (row_count == PARTS)
+            refuse(path, "has too many files for gen/embed.c");
+        rows[row_count].list = list;
+        sscanf(at, " X(%63[a-z0-9_]", rows[row_count++].name);
+    }
+    return strlen(line) > 1 && line[strlen(line) - 2] == '\\' ? list : -1;
+}
+
+/* Copies gen/kernels.def. */
+static void copy_lists(const char *path)
+{
+    char line[LINE_BYTES];
+    int list = -1;
+    FILE *file = open_input(path);
+    while (read_line(file, path, line)) {
+        list = take_rows(path, line, list);
+        fputs(line, stdout);
+    }
+    fclose(file);
+}
+
+/* The name of a kernel's file, which has a row. */
+static void find_row(const char *path, char *name, size_t capacity)
+{
+    const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const char *end = strstr(base, ".cl");
+    int i;
+    if (!end || end[3] || (size_t)(end - base) >= capacity)
+        refuse(path, "is not named <kernel>.cl");
+    sprintf(name, "%.*s", (int)(end - base), base);
+    for (i = 0; i < row_count && strcmp(rows[i].name, name); ++i)
+        ;
+    if (i == row_count)
+        refuse(path, "has no row in a list of gen/kernels.def");
+    if (rows[i].found++)
+        refuse(path, "has the name of another file");
+    if ((strstr(path, "/parts/") != NULL) != (rows[i].list == 0))
+        refuse(path, "has its row in the wrong list of gen/kernels.def");
+}
+
+static void check_rows(void)
+{
+    int i;
+    for (i = 0; i < row_count; ++i)
+        if (!rows[i].found)
+            refuse(rows[i].name, "has a row in gen/kernels.def and no file in gen/kernels");
+}
 
 /* Adds the part that a line includes to a list, and blanks the line. */
 static void take_include(const char *path, char *line, char *list, size_t capacity)
@@ -395,86 +449,173 @@ static void take_include(const char *path, char *line, char *list, size_t capaci
     if (!part)
         return;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(part + 6, "."), part + 6);
-    for (i = 0; i < part_name_count && strcmp(part_names[i], name); ++i)
+    for (i = 0; i < row_count && (rows[i].list || strcmp(rows[i].name, name)); ++i)
         ;
-    if (i == part_name_count)
-        refuse(path, "includes a part that does not come before it");
+    if (i == row_count)
+        refuse(path, "includes a part that IPT_PART_LIST lacks");
     if (strlen(list) + strlen(name) + 5 > capacity)
         refuse(path, "includes too many parts for gen/embed.c");
     sprintf(list + strlen(list), " X(%s)", name);
     strcpy(line, "\n");
 }
 
-/* Writes a kernel file's text as few string literals, with its FNV-1a hash of 64 bits, and for a kernel its parts. */
-static void embed_text(const char *path)
+/* Kernel texts as symbols: a number below FIRST_PAIR is a character, another one stands for a pair of symbols. 0 ends a
+ * text. */
+static unsigned short symbols[TEXT_BYTES], pairs[PAIRS][2];
+static int symbol_count, pair_count;
+
+static void put_symbols(const char *path, const char *line)
 {
-    char line[LINE_BYTES], name[64], includes[1000] = "";
-    kernel_check check = {path, 0, 0, 1, 0, {0}, 0};
-    const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    const char *end = strstr(base, ".cl");
-    unsigned long long hash = 14695981039346656037ull;
-    int in_comment = 0, in_literal = 0;
-    FILE *file = open_input(path);
+    for (; *line; ++line) {
+        if (*line != '\n' && (*line < ' ' || *line > '~'))
+            refuse(path, "has a character that is not printable ASCII");
+        if (symbol_count + 1 >= TEXT_BYTES)
+            refuse(path, "makes the texts longer than gen/embed.c takes");
+        symbols[symbol_count++] = (unsigned short)*line;
+    }
+}
 
-    if (!end || end[3] || (size_t)(end - base) >= sizeof name)
-        refuse(path, "is not named <kernel>.cl");
-    memcpy(name, base, (size_t)(end - base));
-    name[end - base] = 0;
+/* Finds the most frequent pair of symbols, the first one of several. Returns how often it occurs. */
+static int find_pair(unsigned short pair[2])
+{
+    static unsigned short counts[FIRST_PAIR + PAIRS][FIRST_PAIR + PAIRS];
+    int i, most = 0;
+    for (i = 0; i + 1 < symbol_count; ++i)
+        if (symbols[i] && symbols[i + 1] && ++counts[symbols[i]][symbols[i + 1]] > most) {
+            most = counts[symbols[i]][symbols[i + 1]];
+            memcpy(pair, symbols + i, sizeof pairs[0]);
+        }
+    for (i = 0; i + 1 < symbol_count; ++i)
+        counts[symbols[i]][symbols[i + 1]] = 0;
+    return most;
+}
 
-    /* Embedders may leave out the files in folders of these names. */
-    if (strstr(path, "/seeds/"))
-        fputs("\n#ifndef IPT_NO_PAPERS", stdout);
-    if (strstr(path, "/elements/"))
-        fputs("\n#ifndef IPT_NO_BATCH", stdout);
-    printf("\n#ifndef IPT_NO_KERNEL_SOURCE\nstatic const char *const ipt__text_%s[] = {\n    \"", name);
-    while (read_line(file, path, line)) {
+/* Packs the texts: a symbol of its own replaces the most frequent pair, as long as that saves more than it takes. */
+static void pack_symbols(void)
+{
+    while (pair_count < PAIRS && find_pair(pairs[pair_count]) > 2) {
+        const unsigned short *const pair = pairs[pair_count];
+        int from = 0, to = 0;
+        while (from < symbol_count) {
+            const int found = from + 1 < symbol_count && symbols[from] == pair[0] && symbols[from + 1] == pair[1];
+            symbols[to++] = found ? (unsigned short)(FIRST_PAIR + pair_count) : symbols[from];
+            from += 1 + found;
+        }
+        symbol_count = to;
+        ++pair_count;
+    }
+}
+
+/* Writes numbers up to a 0, or `count` of them, in lines of at most LINE_COLUMNS columns. */
+static const unsigned short *put_numbers(const unsigned short *numbers, int count)
+{
+    int column = LINE_COLUMNS, i;
+    char number[8];
+    for (i = 0; i < count; ++i) {
+        const int length = sprintf(number, "%d,", numbers[i]);
+        if (column + length > LINE_COLUMNS) {
+            printf("\n    ");
+            column = 4;
+        }
+        column += printf("%s", number);
+        if (!numbers[i])
+            break;
+    }
+    puts("};");
+    return numbers + i + 1;
+}
+
+/* The files of kernels. */
+typedef struct kernel_file {
+    const char *path;
+    char name[64], includes[1000];
+    unsigned long long hash; /* FNV-1a of 64 bits of the text */
+} kernel_file;
+
+/* Reads the text of a kernel's file into the symbols; for a kernel, its parts. */
+static void read_text(kernel_file *kernel)
+{
+    char line[LINE_BYTES];
+    kernel_check check = {kernel->path, 0, 0, 1, 0, {0}, 0};
+    int in_comment = 0;
+    FILE *file = open_input(kernel->path);
+    kernel->hash = 14695981039346656037ull;
+    while (read_line(file, kernel->path, line)) {
         const char *c;
-        take_include(path, line, includes, sizeof includes);
+        take_include(kernel->path, line, kernel->includes, sizeof kernel->includes);
         strip_line(line, &in_comment);
         check_line(&check, line);
         for (c = line; *c; ++c)
-            hash = (hash ^ (unsigned char)*c) * 1099511628211ull;
-        if (in_literal + 2 * strlen(line) > LITERAL_CHARACTERS) {
-            fputs("\",\n    \"", stdout);
-            in_literal = 0;
-        }
-        in_literal += put_escaped(line, path);
-        if (line[0] != '\n')
-            fputs("\"\n    \"", stdout); /* adjacent literals are one */
+            kernel->hash = (kernel->hash ^ (unsigned char)*c) * 1099511628211ull;
+        put_symbols(kernel->path, line);
     }
     fclose(file);
-    printf("\",\n    NULL};\n#endif\n#define IPT__HASH_%s \"%016llx\"\n", name, hash);
+    symbols[symbol_count++] = 0;
     if (check.count || check.depth)
         refuse_line(&check, "an #if or a brace is open at the end");
-    if (!strstr(path, "/parts/"))
-        printf("#define IPT_%s_PARTS(X)%s\n", name, includes);
-    else if (part_name_count == PARTS)
-        refuse(path, "is one part too many for gen/embed.c");
-    else
-        strcpy(part_names[part_name_count++], name);
-    if (strstr(path, "/seeds/") || strstr(path, "/elements/"))
+}
+
+/* Writes a kernel's file. Returns the symbols of the next one. */
+static const unsigned short *embed_text(const kernel_file *kernel, const unsigned short *text)
+{
+    /* Folders of these names hold what embedders may leave out. */
+    const char *const option = strstr(kernel->path, "/seeds/")      ? "IPT_NO_PAPERS"
+                               : strstr(kernel->path, "/elements/") ? "IPT_NO_BATCH"
+                                                                    : NULL;
+    putchar('\n');
+    if (option)
+        printf("#ifndef %s\n", option);
+    printf("#ifndef IPT_NO_KERNEL_SOURCE\nstatic const unsigned short ipt__text_%s[] = {", kernel->name);
+    text = put_numbers(text, symbol_count);
+    printf("#endif\n#define IPT__HASH_%s \"%016llx\"\n", kernel->name, kernel->hash);
+    if (!strstr(kernel->path, "/parts/"))
+        printf("#define IPT_%s_PARTS(X)%s\n", kernel->name, kernel->includes);
+    if (option)
         puts("#endif");
+    return text;
+}
+
+/* Writes the texts of kernels' files, packed. */
+static void embed_texts(char **paths, int count)
+{
+    static kernel_file kernels[PARTS];
+    const unsigned short *text = symbols;
+    int i;
+    if (count > PARTS)
+        refuse(paths[PARTS], "is one file too many for gen/embed.c");
+    for (i = 0; i < count; ++i) {
+        kernels[i].path = paths[i];
+        find_row(paths[i], kernels[i].name, sizeof kernels[i].name);
+        read_text(&kernels[i]);
+    }
+    check_rows();
+    pack_symbols();
+    printf(
+        "\n/* Kernels' texts without comments and indentation, packed: a number below %d is a character. Another one\n"
+        " * is a pair of numbers in the first table. ipt_plan_source returns a program's text. */\n"
+        "#ifndef IPT_NO_KERNEL_SOURCE\n"
+        "enum { IPT__FIRST_PAIR = %d };\n"
+        "static const unsigned short ipt__pairs[] = {",
+        FIRST_PAIR, FIRST_PAIR);
+    put_numbers(pairs[0], 2 * pair_count);
+    puts("#endif");
+    for (i = 0; i < count; ++i)
+        text = embed_text(&kernels[i], text);
 }
 
 int main(int count, char **arguments)
 {
-    int i;
     if (count == 3 && !strcmp(arguments[1], "library")) {
         puts("/* GENERATED by gen/embed.c from gen/library: edit the parts there, then `make gen`. */");
         copy_library(arguments[2]);
     } else if (count >= 4 && !strcmp(arguments[1], "kernels")) {
         puts("/* GENERATED by gen/embed.c from gen/kernels.def and gen/kernels: edit those, then `make gen`.\n"
+             " * The texts of the kernels are packed here: gen/kernels has them to read.\n"
              " * SPDX-License-Identifier: MIT\n"
              " * Copyright (c) 2026 The ipt authors. The text of the licence is at the end of ipt.h. */");
         puts("/* clang-format off */");
-        copy_file(arguments[2], NULL, NULL);
-        puts("\n/* The text of each kernel file without comments and indentation, and its FNV-1a hash. */");
-        for (i = 3; i < count; ++i)
-            embed_text(arguments[i]);
-        fputs("\n#define IPT_PART_LIST(X)", stdout);
-        for (i = 0; i < part_name_count; ++i)
-            printf(" X(%s)", part_names[i]);
-        putchar('\n');
+        copy_lists(arguments[2]);
+        embed_texts(arguments + 3, count - 3);
         puts("/* clang-format on */");
     } else if (count == 4 && !strcmp(arguments[1], "single")) {
         copy_file(arguments[2], "#include \"ipt_kernels.h\"\n", arguments[3]);

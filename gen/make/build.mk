@@ -1,11 +1,7 @@
 # What is built, and from what. A new kernel, tool file, test file or example is found by itself.
 
 HEADERS = ipt.h ipt_kernels.h
-# A part includes only parts before it.
-KERNEL_PARTS = unit divide single slots sync vectors inner rows registers small_tiles run_moves tickets columns \
-    grid_alone runs_held words panel_chunks band_chunks band_waits bands_left actions
-KERNEL_FILES = $(KERNEL_PARTS:%=gen/kernels/parts/%.cl) $(sort $(wildcard gen/kernels/*.cl)) \
-    $(sort $(wildcard gen/kernels/seeds/*.cl)) $(sort $(wildcard gen/kernels/elements/*.cl))
+KERNEL_FILES = $(sort $(wildcard gen/kernels/*.cl gen/kernels/*/*.cl))
 # Examples of ranks need MPI.
 EXAMPLES = $(filter-out %_ranks,$(basename $(notdir $(wildcard examples/*.c))))
 # Files above 2 GiB and inodes of 64 bits for the tool and the tests on hosts of 32 bits.

@@ -484,6 +484,42 @@ static void maths_gapped_panels_overlap_only_neighbours(void **state)
             }
 }
 
+/* A text unpacks to what its hash was made of, and only counts without room. */
+static void check_text(const ipt__part *part)
+{
+    char head[100], hash[17];
+    unsigned long long sum = 14695981039346656037ull;
+    ipt__text text = {NULL, 0, 0};
+    const char *at;
+    ipt__part_print(&text, part);
+    text.capacity = text.length + 1;
+    text.text = malloc(text.capacity);
+    assert_non_null(text.text);
+    text.length = 0;
+    ipt__part_print(&text, part);
+    assert_int_equal(text.length + 1, text.capacity);
+    assert_int_equal(strlen(text.text), text.length);
+    snprintf(head, sizeof head, "#line 1 \"%s\"\n", part->file);
+    assert_memory_equal(text.text, head, strlen(head));
+    for (at = text.text + strlen(head); *at; ++at)
+        sum = (sum ^ (unsigned char)*at) * 1099511628211ull;
+    snprintf(hash, sizeof hash, "%016llx", sum);
+    assert_string_equal(hash, part->hash);
+    free(text.text);
+}
+
+static void maths_packed_texts(void **state)
+{
+    int i;
+    (void)state;
+    for (i = 0; i < IPT__PART_COUNT; ++i)
+        check_text(&ipt__parts[i]);
+    for (i = 0; i < IPT__KERNEL_COUNT; ++i)
+        check_text(&ipt__kernels[i].own);
+    for (i = 0; i < IPT__ACTION_TEXT_COUNT; ++i)
+        check_text(&ipt__action_texts[i]);
+}
+
 const struct CMUnitTest test_maths[] = {
     TEST_CASE(maths_division_by_constants),
     TEST_CASE(maths_slot_addresses_beyond_32_bits),
@@ -493,5 +529,6 @@ const struct CMUnitTest test_maths[] = {
     TEST_CASE(maths_choice_of_super_element),
     TEST_CASE(maths_methods_propose_the_best),
     TEST_CASE(maths_gapped_panels_overlap_only_neighbours),
+    TEST_CASE(maths_packed_texts),
 };
 const size_t test_maths_count = TEST_COUNT(test_maths);

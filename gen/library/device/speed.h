@@ -19,20 +19,21 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(bytes, slab_bytes, 32 << 20, 4 << 20, H22_P22, "slabs in the last cache cost no memory traffic")                 \
     X(bytes, pairs_bytes, 128, 384, H25_P25, "super-elements of squares from which on they change places in pairs")    \
     X(count, shuffle_groups, 32, 4, H22_P22, "work-groups of shuffles for each compute unit")                          \
-    X(count, inner_groups, 64, 4, H25_P25, "the same if super-elements are also transposed")                           \
-    X(count, pairs_groups, 1 << 24, 16, H25_P25, "the same for pairs")                                                 \
+    X(count, inner_groups, 64, 4, H25_P25, "those of shuffles that also transpose super-elements")                     \
+    X(count, pairs_groups, 1 << 24, 16, H25_P25, "those of pairs")                                                     \
     X(factor, launch, 2e7, 2e5, H22_P22, "bytes that a copy moves during a launch")                                    \
     X(factor, two_passes, 2.2, 2.2, H23, "no two passes cost less")                                                    \
     X(factor, tile, 2, 2, H22_P22, "tiles")                                                                            \
     X(factor, swap, 2.4, 4, H22_P22, "swapped tiles")                                                                  \
-    X(factor, swap_units, 5, 4, H24_P24, "the same for elements of several units, or of units shorter than a word")    \
+    X(factor, swap_units, 5, 4, H24_P24,                                                                               \
+      "swapped tiles of several units to an element, or of units shorter than a word")                                 \
     X(factor, wave, 4.3, 1.8, H22_P22, "panels in waves")                                                              \
     X(factor, saved, 2, 2, H22, "saved or restored rows, which are short and far apart")                               \
     X(factor, flip, 1.1, 1.1, H24_P24, "rows, or their sequence, that are reversed")                                   \
     X(step, shuffle_overhead, 750, 300, H22_P22, "shuffles, beside 1, by the super-element")                           \
     X(factor, shuffle_inner, 3, 1.4, H25_P25, "shuffles that also transpose super-elements")                           \
     X(factor, pairs, 1.2, 1.0, H25_P25, "squares whose super-elements change places in pairs")                         \
-    X(factor, pairs_inner, 1.5, 1.2, H25_P25, "the same if super-elements are also transposed")                        \
+    X(factor, pairs_inner, 1.5, 1.2, H25_P25, "pairs of super-elements that are also transposed")                      \
     X(share, gapped, 1.1, 1.15, H22_P22, "of waves and shuffles: unaligned slots touch one more sector")               \
     X(share, narrow, 0.5, 0.1, H22_P22, "each further unit in a word, of units that cannot move by words")             \
     X(factor, bands, 6.8, 1.3, H23_P23, "bands in waves")                                                              \
@@ -55,7 +56,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, blocks_refused, 1.5, 0, H24, "of bands whose runs are no whole words, though rows are")                   \
     X(factor, panel, 1.15, 0, H22, "panels")                                                                           \
     X(step, tall_cut, 47, 0, H22, "sectors that the edges of tall chunks cut, by each side of a chunk")                \
-    X(step, wide_cut, 17, 0, H22, "the same of wide chunks")                                                           \
+    X(step, wide_cut, 17, 0, H22, "sectors that the edges of wide chunks cut")                                         \
     X(factor, panel_wait, 8e-9, 0, H22, "each byte of a panel whose work-groups wait")                                 \
     X(share, panel_unread, 0.8, 0, H22, "of these waits, saved by slots that reach into the panel before")             \
     X(share, panel_split, 1.2, 0, H22, "by which a split along the long side must gain: its chunks share slots")       \
@@ -67,7 +68,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(step, cut_step, 4, 0, H22, "these, by the piece")                                                                \
     X(factor, idle, 0.05, 0, H22, "the unused share of a chain's length class")                                        \
     X(share, pass_small, 0.92, 0.70, H25_P25, "copy's speed of an array's pass whose instances fit local memory each") \
-    X(share, pass_long, 0.75, 0.95, H25_P25, "the same of elements of IPT__PASS_LONG bytes at least")                  \
+    X(share, pass_long, 0.75, 0.95, H25_P25, "elements of IPT__PASS_LONG bytes at least")                              \
     X(share, pass_thin, 0.38, 0.70, H25_P25, "a side of less than IPT__LINE_BYTES")                                    \
     X(share, pass_several, 0.52, 0.50, H25_P25, "several instances that do not fit the chip")                          \
     X(share, pass_stretched, 0.40, 0.65, H25_P25, "one instance, IPT__PASS_STRETCHED times as long as wide")           \
@@ -75,7 +76,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_large, 0.58, 0.90, H25_P25, "one instance that does not")                                            \
     X(share, pass_huge, 0.58, 0.40, H25_P25, "one instance of more than IPT__PASS_HUGE bytes")                         \
     X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
-    X(share, pass_pairs, 0.70, 0.70, H25_P25, "the same over squares")                                                 \
+    X(share, pass_pairs, 0.70, 0.70, H25_P25, "a double pass over squares")                                            \
     X(factor, bus_blocks, 1.2, 1.2, H24, "bytes that cross the bus by blocks")                                         \
     X(factor, bus_blocks_ends, 0.5, 0.5, H24, "of a matrix: the first and last quarters move one way alone")           \
     X(factor, bus_bands, 2, 2, H24, "bytes of a matrix that crosses the bus by bands, both ways")                      \
@@ -84,7 +85,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(factor, bus_bands_ends, 3.6, 3.6, H24, "of a band: the first and last ones move one way alone")                  \
     X(share, batch_width, 1900, 1900, H26, "work-items that a compute unit executes in the time of one")               \
     X(share, batch_far, 10, 10, H26, "turns of a batch whose work-items read far from one another in the buffers")     \
-    X(share, batch_far_once, 3.4, 3.4, H26, "the same where each component is read once, and strides share no sets")
+    X(share, batch_far_once, 3.4, 3.4, H26, "each component is read once, and strides share no sets")
 
 typedef struct ipt__tuning {
 #define IPT__TUNING_FIELD(unit, name, gpu, cpu, where, meaning) ipt__speed_##unit name;
@@ -111,7 +112,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__UNIT_GROUPS, 32, NVIDIA, "most work-groups of a compute unit")                                              \
     X(IPT__UNIT_ITEMS, 2048, NVIDIA, "most work-items of a compute unit")                                              \
     X(IPT__CHUNK_BYTES, 32768, H22, "local memory of a work-group's chunk, and of small instances")                    \
-    X(IPT__CHUNK_BYTES_LARGE, 110592, H22, "the same on NVIDIA's GPUs: a compute unit has room for two")               \
+    X(IPT__CHUNK_BYTES_LARGE, 110592, H22, "chunks on NVIDIA's GPUs: a compute unit has room for two")                 \
     X(IPT__CHUNK_GROUP_LARGE, 512, H22, "work-items for these (three of 73728 bytes with 256 were 2 % slower)")        \
     X(IPT__PACK_BYTES_WHOLE, 231424, NVIDIA, "small instances in one work-group of a compute unit")                    \
     X(IPT__PACK_BYTES_QUARTER, 56320, NVIDIA, "in four of them")                                                       \
@@ -123,7 +124,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BAND_CHUNK_BYTES, 44032, H23, "chunk of bands: five to a unit (two of 110592: 2 to 6 % longer)")            \
     X(IPT__BAND_CHUNK_BYTES_LARGE, 73728, H24, "where a compute unit has fewer than BAND_GROUPS of them")              \
     X(IPT__BAND_GROUPS, 4, H23, "work-groups of a compute unit, as of resident_others")                                \
-    X(IPT__BAND_GROUPS_OF_4, 5, H23, "the same, of elements of 4 bytes")                                               \
+    X(IPT__BAND_GROUPS_OF_4, 5, H23, "those for elements of 4 bytes")                                                  \
     X(IPT__BAND_GROUPS_WORDS, 3, H24, "of blocks of words")                                                            \
     X(IPT__BAND_GROUPS_BYTES, 2, H25, "of blocks of bytes, with runs stored backwards")                                \
     X(IPT__BAND_GROUPS_UNITS, 3, H25, "of elements of several units, with runs stored backwards")                      \
@@ -194,7 +195,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BUS_PIECE_BYTES, 1 << 20, H24, "wanted")                                                                    \
     X(IPT__BUS_BAND_RUNS, 5000, H24, "minimum of a band, in shortest runs")                                            \
     X(IPT__MPI_CHUNK_BYTES, 128 << 10, P26, "of a message at most: windows stay in the processor's cache")             \
-    X(IPT__MPI_BUS_BYTES, 4 << 20, H26, "of a message where a device has its own memory: its bus needs longer transfers")     \
+    X(IPT__MPI_BUS_BYTES, 4 << 20, H26, "of a message where a device has its own memory and a bus")                    \
     X(IPT__MPI_LEAST_CHUNK, 4 << 10, P26, "of a message at least")
 
 enum {

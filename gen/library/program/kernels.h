@@ -70,7 +70,7 @@ IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 #define IPT__TEXT_FIELD
 #define IPT__TEXT(text)
 #else
-#define IPT__TEXT_FIELD const char *const *text;
+#define IPT__TEXT_FIELD const unsigned short *text; /* packed: see ipt__text_unpack */
 #define IPT__TEXT(text) , text
 #endif
 
@@ -242,12 +242,24 @@ static IPT__RARE void ipt__source_print_head(ipt__text *out, ipt__kernel_id id, 
 }
 
 #ifndef IPT_NO_KERNEL_SOURCE
+/* Adds the character that a symbol of a packed text is, or the pair of symbols that it stands for. */
+static void ipt__text_unpack(ipt__text *out, unsigned symbol)
+{
+    for (; symbol >= IPT__FIRST_PAIR; symbol = ipt__pairs[2 * (symbol - IPT__FIRST_PAIR) + 1])
+        ipt__text_unpack(out, ipt__pairs[2 * (symbol - IPT__FIRST_PAIR)]);
+    if (out->length + 1 < out->capacity) {
+        out->text[out->length] = (char)symbol;
+        out->text[out->length + 1] = 0;
+    }
+    ++out->length;
+}
+
 static void ipt__part_print(ipt__text *out, const ipt__part *part)
 {
-    const char *const *line;
+    const unsigned short *symbol;
     ipt__text_add(out, "#line 1 \"%s\"\n", part->file);
-    for (line = part->text; *line; ++line)
-        ipt__text_add(out, "%s", *line);
+    for (symbol = part->text; *symbol; ++symbol)
+        ipt__text_unpack(out, *symbol);
 }
 #endif
 
