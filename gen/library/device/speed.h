@@ -25,8 +25,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(factor, two_passes, 2.2, 2.2, H23, "no two passes cost less")                                                    \
     X(factor, tile, 2, 2, H22_P22, "tiles")                                                                            \
     X(factor, swap, 2.4, 4, H22_P22, "swapped tiles")                                                                  \
-    X(factor, swap_units, 5, 4, H24_P24,                                                                               \
-      "swapped tiles of several units to an element, or of units shorter than a word")                                 \
+    X(factor, swap_units, 5, 4, H24_P24, "swapped tiles of elements of several units, or of short units")              \
     X(factor, wave, 4.3, 1.8, H22_P22, "panels in waves")                                                              \
     X(factor, saved, 2, 2, H22, "saved or restored rows, which are short and far apart")                               \
     X(factor, flip, 1.1, 1.1, H24_P24, "rows, or their sequence, that are reversed")                                   \
@@ -135,7 +134,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__SWAP_SHORT_BYTES, 3 << 20, H24, "largest square of units below a word that swaps tiles")                    \
     X(IPT__SWAP_BYTES, 163840, H22, "most local memory of swapped tiles on NVIDIA's GPUs")                             \
     X(IPT__SWAP_SIDE_LEAST, 40, H25, "of tiles that turn, where larger ones do not fit")                               \
-    X(IPT__SWAP_SIDE_TURNED, 48, H25, "the same where larger ones are too few")                                        \
+    X(IPT__SWAP_SIDE_TURNED, 48, H25, "tiles that rotate, where larger ones are too few")                              \
     X(IPT__SWAP_SIDE_LARGE, 120, H22, "a row and the sectors at its ends are a whole number of lines of work-items")   \
     X(IPT__SWAP_PAIRS, 28, H22, "pairs of such tiles for each compute unit")                                           \
     X(IPT__SMALL_TILE, 32, KERNEL, "largest side of a tile that is not fetched by vectors")                            \
