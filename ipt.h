@@ -551,7 +551,8 @@ typedef struct ipt_plan_desc {
  * max_workspace: the error UNSUPPORTED names it. Formats, IPT_PAD, storages and forced sequences other than SQUARE and
  * EXCHANGE need dense rows, and so do host matrices that are cut. */
 
-/* Creates a plan: selects its stages, builds missing programs, allocates its workspace and writes to it once. On
+/* Creates a plan: selects its stages, builds missing programs, allocates its workspace and writes to it once. Where
+ * host matrices go in parts or pieces, it plans those, too: IPT_HOST_SYNCHRONOUS saves that if none is executed. On
  * failure *plan is NULL. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, BUILD, UNSUPPORTED, CACHE_MISS, OPENCL. */
 IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan);
 
@@ -582,9 +583,9 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
 
 /* Transposes host memory in place, and returns when data holds the result. data needs no alignment. Devices that do not
- * share the host's memory get memory for the matrix. Calls on one plan take turns. A failure leaves data unchanged,
- * except for INCOMPLETE: see >>interface/host. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED,
- * INCOMPLETE, and those of ipt_plan_create. */
+ * share the host's memory get memory for the matrix. Calls on one plan take turns. They plan and compile nothing but
+ * what larger.md names. A failure leaves data unchanged, except for INCOMPLETE: see >>interface/host. Errors:
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED, INCOMPLETE, and those of ipt_plan_create. */
 IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data);
 
 /* Returns the bytes of device memory that the plan holds beside the matrix. An execution of a host matrix by parts adds
@@ -624,11 +625,11 @@ typedef struct ipt_host_options {
 
 /* ipt_plan_execute_host with options (may be NULL), by the method of desc.host. If progress cancels: CANCELLED with
  * data unchanged, or INCOMPLETE. Memory of ipt_host_alloc transfers fastest. With IPT_PAD data has room for the
- * padding, which is overwritten. Bytes between the matrices of a batch are neither read nor written. Overlapped plans
- * keep the device memory of the first call for later calls. ipt writes to data only after everything is uploaded and
- * transposed. (Batches: all of a part. Stages: the one that needs the whole matrix is done.) An earlier failure leaves
- * data unchanged; a later one returns IPT_ERROR_INCOMPLETE. A matrix that is cut (see desc.max_device_memory) changes
- * from its first downloaded byte on. */
+ * padding, which is overwritten. Bytes between the matrices of a batch are neither read nor written. Plans by parts
+ * take device memory and queues at the first call, and keep them for later calls. ipt writes to data only after
+ * everything is uploaded and transposed. (Batches: all of a part. Stages: the one that needs the whole matrix is done.)
+ * An earlier failure leaves data unchanged; a later one returns IPT_ERROR_INCOMPLETE. A matrix that is cut (see
+ * desc.max_device_memory) changes from its first downloaded byte on. */
 IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options);
 
 /* The same for options of options_bytes bytes: see ipt_context_create_sized. */
@@ -6268,7 +6269,8 @@ typedef struct ipt__host_share {
     ipt_context *context;
     ipt_plan *plans[4]; /* whole part; smaller last part; remainder of a cut matrix; group */
     ipt_plan *block_plans[IPT__BLOCK_PLANS];
-    cl_mem buffer;
+    size_t bytes;  /* of the buffer, with parts */
+    cl_mem buffer; /* NULL: not needed yet */
     cl_command_queue queues[IPT__HOST_PARTS_MOST];
     int queue_count;
     int borrows_queue; /* of the context, and has no other */
@@ -6409,6 +6411,7 @@ typedef struct ipt__workspace {
     IPT_LOCK_TYPE lock;  /* guards the following fields, and all of the plans but their host_plan */
     cl_mem buffer;       /* NULL: no stage needs one */
     size_t bytes, limit; /* limit: for each of the plans, as max_workspace */
+    int later;           /* plans that borrow it from now on need its bytes later: ipt__host_take */
     size_t unit_most;    /* bytes of the units of plans that borrow it from now on, at most */
     cl_event last;       /* of the previous execution, which may still use the buffer; NULL: none */
     ipt_plan *borrower;  /* plan that used the buffer last; NULL: none */
@@ -10270,6 +10273,8 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     size_t bytes;
     char cause[IPT__CAUSE_BYTES];
     ipt_result result = IPT_SUCCESS;
+    if (workspace->later)
+        return IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&workspace->lock);
     bytes = ipt__max(plan->layout.workspace, workspace->bytes);
     if (plan->context->context && bytes && (bytes > workspace->bytes || !workspace->buffer)) {
@@ -12616,19 +12621,13 @@ static ipt_result ipt__host_plan_describe(ipt_plan *plan)
     return result;
 }
 
-/* Releases a plan's resources for host matrices: parts' plans, buffers, queues. */
-static IPT__RARE void ipt__host_close(ipt_plan *plan)
+/* Releases the buffers and queues for host matrices. */
+static IPT__RARE void ipt__host_give_back(ipt__host *host)
 {
-    ipt__host *const host = &plan->host->staging;
-    const ipt_allocator *const allocator = &plan->context->allocator;
     size_t s;
     int i;
     for (s = 0; host->shares && s < host->share_count; ++s) {
         ipt__host_share *const share = &host->shares[s];
-        for (i = 0; i < IPT__BLOCK_PLANS; ++i)
-            ipt_plan_destroy(share->block_plans[i]);
-        for (i = 0; i < 4; ++i)
-            ipt_plan_destroy(share->plans[i]);
         if (share->ring)
             ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->ring, 0, NULL, NULL);
         for (i = 0; i < share->queue_count && !share->borrows_queue; ++i)
@@ -12637,7 +12636,25 @@ static IPT__RARE void ipt__host_close(ipt_plan *plan)
             ipt__cl.clReleaseMemObject(share->pinned);
         if (share->buffer)
             ipt__cl.clReleaseMemObject(share->buffer);
+        share->pinned = share->buffer = NULL;
+        share->ring = NULL;
         share->queue_count = share->borrows_queue = 0;
+    }
+}
+
+/* Releases a plan's resources for host matrices: those, and the plans of parts. */
+static IPT__RARE void ipt__host_close(ipt_plan *plan)
+{
+    ipt__host *const host = &plan->host->staging;
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    size_t s;
+    int i;
+    ipt__host_give_back(host);
+    for (s = 0; host->shares && s < host->share_count; ++s) {
+        for (i = 0; i < IPT__BLOCK_PLANS; ++i)
+            ipt_plan_destroy(host->shares[s].block_plans[i]);
+        for (i = 0; i < 4; ++i)
+            ipt_plan_destroy(host->shares[s].plans[i]);
     }
     while (host->stages.launches && host->stages.count)
         ipt__launches_free(allocator, &host->stages.launches[--host->stages.count]);
@@ -13389,7 +13406,57 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
 /* >>host/open                                                                                                        */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Host matrices: parts, their plans and buffers. */
+/* Host matrices: schemes; parts, their plans and buffers. */
+
+/* Whether the plan's matrices can go in parts. */
+static int ipt__host_may_part(const ipt_plan *plan)
+{
+#ifdef IPT_NO_HOST_STREAMING
+    (void)plan;
+    return 0;
+#else
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    return !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m && !desc->tile_n &&
+           !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO && !plan->pass_count;
+#endif
+}
+
+/* Whether the plan's device works in host memory at an address. */
+static int ipt__host_shares(const ipt_plan *plan, size_t address)
+{
+    return plan->context->shares_memory && !plan->host->split_count && address % ipt__host_alignment(plan) == 0;
+}
+
+/* The scheme for an address: the desc's, else the fastest possible one. */
+static ipt_host ipt__host_scheme(const ipt_plan *plan, size_t address)
+{
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    if (plan->host->split_count || plan->host->cut.chunk_bytes)
+        return IPT_HOST_OVERLAPPED;
+    if (desc->host)
+        return desc->host;
+    if (ipt__host_shares(plan, address))
+        return IPT_HOST_SHARED;
+    return ipt__host_may_part(plan) && plan->problem.matrix_bytes * desc->batch >= 4 * (size_t)IPT__HOST_PART_BYTES
+               ? IPT_HOST_OVERLAPPED
+               : IPT_HOST_SYNCHRONOUS;
+}
+
+/* The same, or the error if the desc's scheme is impossible. */
+static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
+{
+    *scheme = ipt__host_scheme(plan, (size_t)data);
+    if (*scheme == IPT_HOST_SHARED && !ipt__host_shares(plan, (size_t)data))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is shared: the device does not work in the host's memory, or the address of data is not "
+                         "a multiple of %zu",
+                         ipt__host_alignment(plan));
+    if (*scheme == IPT_HOST_OVERLAPPED && !ipt__host_may_part(plan) && !plan->host->cut.chunk_bytes)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
+                         "row_pitch, IPT_PAD or several passes are not cut into parts");
+    return IPT_SUCCESS;
+}
 
 #ifndef IPT_NO_HOST_STREAMING
 /* The length of a part along the longer side, or in matrices of a batch. count: number of parts. */
@@ -13474,19 +13541,46 @@ static ipt_result ipt__share_add_queue(ipt__host_share *share, cl_command_queue 
     return IPT_SUCCESS;
 }
 
-/* Makes parts, plans, buffers and queues, and keeps them for later executions. scheme: OVERLAPPED or STAGES. */
-static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
+/* The parts of a share: [*begin, *end). */
+static void ipt__share_parts(const ipt__host *host, size_t share, size_t *begin, size_t *end)
+{
+    *begin = host->part_count * share / host->share_count;
+    *end = host->part_count * (share + 1) / host->share_count;
+}
+
+/* Plans the parts of a share, `length` long but for the last one. by_stages: of the plan's own stages. */
+static ipt_result ipt__share_plan(ipt_plan *plan, size_t index, size_t length, int by_stages)
+{
+    ipt__host *const host = &plan->host->staging;
+    ipt__host_share *const share = &host->shares[index];
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    const size_t all = desc->batch > 1 ? desc->batch : ipt__max(desc->rows, desc->cols);
+    size_t i, end;
+    ipt_result result = IPT_SUCCESS;
+    share->context = plan->host->split_count ? plan->host->split[index] : plan->context;
+    for (ipt__share_parts(host, index, &i, &end); i < end && !result; ++i) {
+        ipt__host_part *const part = &host->parts[i];
+        const size_t its_length = ipt__min(length, all - i * length);
+        ipt_plan **const its_plan = &share->plans[its_length != length];
+        ipt__host_place(plan, part, i * length, its_length);
+        if (!by_stages && !*its_plan)
+            result = ipt__host_part_plan(plan, index, its_length, its_plan);
+        part->share = share;
+        part->plan = *its_plan;
+        part->device = share->bytes;
+        share->bytes += ipt__area_bytes(&part->up);
+    }
+    return result;
+}
+
+/* Plans the parts of host matrices. scheme: OVERLAPPED or STAGES. */
+static IPT__RARE ipt_result ipt__host_plan_parts(ipt_plan *plan, ipt_host scheme)
 {
     ipt__host *const host = &plan->host->staging;
     const ipt_allocator *const allocator = &plan->context->allocator;
-    const int whole = scheme == IPT_HOST_STAGES;
     const size_t devices = plan->host->split_count ? plan->host->split_count : 1;
-    const size_t all = plan->problem.desc.batch > 1 ? plan->problem.desc.batch
-                                                    : ipt__max(plan->problem.desc.rows, plan->problem.desc.cols);
-    size_t length, i, s, bytes = 0;
+    size_t length, s;
     ipt_result result = IPT_SUCCESS;
-    if (host->shares)
-        return IPT_SUCCESS; /* a cut plan was opened when it was made */
     plan->enough = 0;
     length = ipt__host_cut(plan, devices, &host->part_count);
     host->share_count = ipt__min(devices, host->part_count);
@@ -13494,40 +13588,74 @@ static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     host->parts = (ipt__host_part *)ipt__allocate(allocator, host->part_count * sizeof *host->parts);
     if (!host->shares || !host->parts)
         result = IPT_ERROR_OUT_OF_MEMORY;
-    for (s = 0; s < host->share_count && !result; ++s) {
-        ipt__host_share *const share = &host->shares[s];
-        const size_t begin = host->part_count * s / host->share_count,
-                     end = host->part_count * (s + 1) / host->share_count;
-        bytes = 0;
-        share->context = plan->host->split_count ? plan->host->split[s] : plan->context;
-        for (i = begin; i < end && !result; ++i) {
-            ipt__host_part *const part = &host->parts[i];
-            const size_t its_length = ipt__min(length, all - i * length);
-            ipt_plan **const its_plan = &share->plans[its_length != length];
-            cl_command_queue *const queue = &share->queues[share->queue_count];
-            ipt__host_place(plan, part, i * length, its_length);
-            if (!whole && !*its_plan)
-                result = ipt__host_part_plan(plan, s, its_length, its_plan);
-            part->share = share;
-            part->plan = *its_plan;
-            part->device = bytes;
-            bytes += ipt__area_bytes(&part->up);
-            if (result)
-                break;
-            result = ipt__share_add_queue(share, queue);
-            part->queue = *queue;
-        }
-        if (!result)
-            result = ipt__buffer_make(share->context, bytes, NULL, "device memory", &plan->refused, &share->buffer);
-    }
+    for (s = 0; s < host->share_count && !result; ++s)
+        result = ipt__share_plan(plan, s, length, scheme == IPT_HOST_STAGES);
 #ifndef IPT_NO_PAPERS
-    if (!result && whole)
+    if (!result && scheme == IPT_HOST_STAGES)
         result = ipt__host_launch_parts(plan, host);
 #endif
-    if (!result && plan->enough && !plan->host->split_count) /* a split plan's are made when it is */
+    if (!result && plan->enough && !plan->host->split_count) /* a split plan's owner sees to it */
         result = ipt__fail_for_parts(plan, plan->enough);
     if (result)
         ipt__host_close(plan);
+    return result;
+}
+
+/* The same for one device. A plan that may do without parts does, if they need a larger workspace, or programs that
+ * cannot be built. */
+static ipt_result ipt__host_add_parts(ipt_plan *plan, ipt_host scheme)
+{
+    const ipt_result result = ipt__host_plan_parts(plan, scheme);
+    if (plan->problem.desc.host ||
+        (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD))
+        return result;
+    plan->host->parts_refused = 1;
+    plan->enough = 0;
+    return IPT_SUCCESS;
+}
+
+/* Plans what executions of host matrices at most addresses need. The first one takes its memory. */
+static ipt_result ipt__host_prepare(ipt_plan *plan)
+{
+    const ipt_host scheme = ipt__host_scheme(plan, 0);
+    ipt_result result;
+    if (!plan->context->context || plan->enough || plan->host->staging.shares || !plan->layout.stage_count ||
+        ipt__nothing_moves(plan) ||
+        !(scheme == IPT_HOST_STAGES || (scheme == IPT_HOST_OVERLAPPED && ipt__host_may_part(plan))))
+        return IPT_SUCCESS;
+    plan->workspace->later = 1;
+    result = ipt__host_add_parts(plan, scheme);
+    plan->workspace->later = 0;
+    if (result == IPT_ERROR_UNSUPPORTED && (plan->enough ? ipt__plan_borrows(plan) : scheme == IPT_HOST_STAGES))
+        return IPT_SUCCESS; /* the workspace's owner refuses; the execution says why these stages have no parts */
+    return result;
+}
+
+/* Takes the memory and the queues of a plan's parts, which it keeps. */
+static IPT__RARE ipt_result ipt__host_take(ipt_plan *plan)
+{
+    ipt__host *const host = &plan->host->staging;
+    size_t s, i, begin, end;
+    ipt_result result = IPT_SUCCESS;
+    for (s = 0; s < host->share_count && !result; ++s) {
+        ipt__host_share *const share = &host->shares[s];
+        if (share->buffer)
+            continue;
+        ipt__share_parts(host, s, &begin, &end);
+        for (i = 0; i < 2 && !result; ++i)
+            if (share->plans[i] && (result = ipt__plan_take_workspace(share->plans[i])) != IPT_SUCCESS)
+                plan->refused = share->plans[i]->refused;
+        for (i = begin; i < end && !result; ++i) {
+            cl_command_queue *const queue = &share->queues[share->queue_count];
+            result = ipt__share_add_queue(share, queue);
+            host->parts[i].queue = *queue;
+        }
+        if (!result)
+            result =
+                ipt__buffer_make(share->context, share->bytes, NULL, "device memory", &plan->refused, &share->buffer);
+    }
+    if (result)
+        ipt__host_give_back(host);
     return result;
 }
 
@@ -15151,13 +15279,24 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
     return result;
 }
 
-/* Refuses a plan of parts that its own limit refused. A limit for the plan alone would fail at the first execution. */
+/* Refuses a plan of parts that its own limit refused. A limit for the plan alone would not do for them. */
 static ipt_result ipt__plan_propose_for_parts(ipt_plan *refused)
 {
     const size_t enough = refused->enough;
-    if (ipt__host_open(refused, IPT_HOST_OVERLAPPED) == IPT_SUCCESS)
+    if (ipt__host_plan_parts(refused, IPT_HOST_OVERLAPPED) == IPT_SUCCESS)
         refused->enough = 0;
     return ipt__fail_for_parts(refused, ipt__max(enough, refused->enough));
+}
+
+/* Prepares a plan for host matrices, or destroys it. */
+static ipt_result ipt__host_plan_prepare(ipt_plan **plan)
+{
+    const ipt_result result = ipt__host_prepare(*plan);
+    if (result) {
+        ipt_plan_destroy(*plan);
+        *plan = NULL;
+    }
+    return result;
 }
 
 /* Makes a plan for matrices on the device or in host memory. in_pieces: cut the matrix even if it would fit. */
@@ -15175,7 +15314,10 @@ static IPT__RARE ipt_result ipt__host_plan_make_as(ipt_context *context, const i
         if (result == IPT_ERROR_UNSUPPORTED && (*plan)->enough && desc->host == IPT_HOST_OVERLAPPED && context->context)
             result = ipt__plan_propose_for_parts(*plan);
     }
-    return ipt__host_plan_end(plan, result);
+    result = ipt__host_plan_end(plan, result);
+    if (!result && !lent) /* an owner prepares the plans whose host matrices it executes */
+        result = ipt__host_plan_prepare(plan);
+    return result;
 }
 
 static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
@@ -15270,63 +15412,31 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
     return result;
 }
 
-/* The scheme for a plan and a place in memory: the desc's, else the fastest available one. */
-static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
-{
-    const ipt_plan_desc *const desc = &plan->problem.desc;
-    const int shares =
-        plan->context->shares_memory && !plan->host->split_count && (size_t)data % ipt__host_alignment(plan) == 0;
-#ifdef IPT_NO_HOST_STREAMING
-    const int cuts = 0;
-#else
-    const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
-                     !desc->tile_n && !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO &&
-                     !plan->pass_count;
-#endif
-    *scheme = desc->host;
-    if (plan->host->split_count || plan->host->cut.chunk_bytes)
-        *scheme = IPT_HOST_OVERLAPPED;
-    if (*scheme == IPT_HOST_AUTO)
-        *scheme = shares ? IPT_HOST_SHARED
-                  : cuts && plan->problem.matrix_bytes * desc->batch >= 4 * (size_t)IPT__HOST_PART_BYTES
-                      ? IPT_HOST_OVERLAPPED
-                      : IPT_HOST_SYNCHRONOUS;
-    if (*scheme == IPT_HOST_SHARED && !shares)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "host is shared: the device does not work in the host's memory, or the address of data is not "
-                         "a multiple of %zu",
-                         ipt__host_alignment(plan));
-    if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->host->cut.chunk_bytes)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
-                         "row_pitch, IPT_PAD or several passes are not cut into parts");
-    return IPT_SUCCESS;
-}
-
 #ifndef IPT_NO_HOST_STREAMING
 /* Executes a plan. The caller holds host_lock of the plan or its owner. */
 static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
 {
     ipt_plan *const plan = run->plan;
-    ipt_result result;
+    ipt__host *const host = &plan->host->staging;
+    ipt_result result = IPT_SUCCESS;
     if (scheme != IPT_HOST_OVERLAPPED && scheme != IPT_HOST_STAGES)
         return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
-    result = plan->host->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
-    if (result == IPT_ERROR_UNSUPPORTED && !plan->problem.desc.host && !plan->host->split_count &&
-        !plan->host->cut.chunk_bytes) {
-        plan->host->parts_refused = 1; /* fall back to no parts: IPT_HOST_AUTO */
+    if (!host->shares && !plan->host->parts_refused) /* the first address at which the device cannot work */
+        result = ipt__host_add_parts(plan, scheme);
+    if (!result && plan->host->parts_refused)
         return ipt__host_run_synchronous(run);
-    }
+    if (!result)
+        result = ipt__host_take(plan);
     if (!result && !run->pinned && plan->problem.span_bytes >= IPT__HOST_STAGED_BYTES)
-        ipt__host_take_slots(&plan->host->staging);
+        ipt__host_take_slots(host);
     if (!result)
         result = plan->host->cut.chunk_bytes ? ipt__cut_run(run)
 #ifndef IPT_NO_PAPERS
-                 : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, &plan->host->staging)
+                 : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, host)
 #endif
-                 : plan->problem.desc.batch > 1 ? ipt__host_run_batch(run, &plan->host->staging)
-                                                : ipt__host_run_blocks(run, &plan->host->staging);
-    ipt__host_finish(&plan->host->staging);
+                 : plan->problem.desc.batch > 1 ? ipt__host_run_batch(run, host)
+                                                : ipt__host_run_blocks(run, host);
+    ipt__host_finish(host);
     return result;
 }
 
@@ -15359,7 +15469,7 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     if (desc.host && desc.host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; host is %s: auto and overlapped take matrices in pieces", cause,
                          ipt_host_string(desc.host));
-    ipt__host_close(plan);
+    ipt__host_give_back(&plan->host->staging);
     desc.host = IPT_HOST_AUTO;
     desc.host_queues = 0;
     desc.flags &= ~IPT_MEASURE;
@@ -15374,21 +15484,6 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; it cannot go in pieces: %s", cause, why);
 }
 
-/* Executes by the other plan. It is kept if the device will refuse the same size again. Memory that other
- * programs took may be free next time. */
-static ipt_result ipt__host_run_pieces(ipt__host_run *run)
-{
-    ipt_plan *const plan = run->plan;
-    ipt_result result;
-    run->plan = plan->host->pieces;
-    result = ipt__host_run_scheme(run, run->plan->host->in_pieces ? IPT_HOST_OVERLAPPED : IPT_HOST_SHARED);
-    if (!plan->context->allocation || plan->problem.span_bytes <= plan->context->allocation) {
-        ipt_plan_destroy(plan->host->pieces);
-        plan->host->pieces = NULL;
-    }
-    return result;
-}
-
 /* True if the plan would exceed max_device_memory because the device cannot work in this host memory. */
 static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
 {
@@ -15396,9 +15491,43 @@ static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
     return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->host->cut.chunk_bytes &&
            (limit < budget || limit - budget < plan->problem.span_bytes);
 }
+/* True if the device will refuse the whole matrix again. Memory that other programs took may be free next time. */
+static int ipt__host_is_refused(const ipt_plan *plan)
+{
+    return plan->context->allocation && plan->problem.span_bytes > plan->context->allocation;
+}
+
+/* Executes a matrix whole or in parts, or by the other plan: if max_device_memory wants it for this address, or the
+ * device refuses memory. */
+static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
+{
+    ipt_plan *const plan = run->plan;
+    const int exceeds = ipt__host_exceeds(plan, scheme);
+    int other = exceeds || (plan->host->pieces && ipt__host_is_refused(plan));
+    ipt_result result = IPT_SUCCESS;
+    if (!other) {
+        result = ipt__host_run_scheme(run, scheme);
+        other = result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run->written && !plan->host->cut.chunk_bytes;
+    } else if (!plan->host->pieces)
+        ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
+                  "max_device_memory is %zu, and the device cannot work on data at %p: a multiple of 16 would do",
+                  plan->problem.desc.max_device_memory, (void *)run->data);
+    if (!other)
+        return result;
+    result = plan->host->pieces ? IPT_SUCCESS : ipt__host_make_pieces(plan);
+    if (result)
+        return result;
+    run->plan = plan->host->pieces;
+    result = ipt__host_run_scheme(run, run->plan->host->in_pieces ? IPT_HOST_OVERLAPPED : IPT_HOST_SHARED);
+    if (!exceeds && !ipt__host_is_refused(plan)) {
+        ipt_plan_destroy(plan->host->pieces);
+        plan->host->pieces = NULL;
+    }
+    return result;
+}
 #else
 /* Executes a plan whose matrix goes whole. The caller holds host_lock of the plan or its owner. */
-static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
+static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
 {
     return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
 }
@@ -15429,22 +15558,10 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     run.total = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
     IPT_LOCK_ACQUIRE(&plan->host->lock);
     plan->refused = 0;
-#ifdef IPT_NO_HOST_STREAMING
-    result = ipt__host_run_scheme(&run, scheme);
-#else
+#ifndef IPT_NO_HOST_STREAMING
     run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->problem.span_bytes);
-    if (!plan->host->pieces && ipt__host_exceeds(plan, scheme)) {
-        ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                  "max_device_memory is %zu, and the device cannot work on data at %p: a multiple of 16 would do",
-                  plan->problem.desc.max_device_memory, data);
-        result = ipt__host_make_pieces(plan);
-    } else if (!plan->host->pieces)
-        result = ipt__host_run_scheme(&run, scheme);
-    if (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run.written && !plan->host->cut.chunk_bytes)
-        result = ipt__host_make_pieces(plan);
-    if (!result && plan->host->pieces)
-        result = ipt__host_run_pieces(&run);
 #endif
+    result = ipt__host_run_any(&run, scheme);
     IPT_LOCK_RELEASE(&plan->host->lock);
     if (result && run.written)
         return ipt__fail_incomplete(
@@ -15698,8 +15815,9 @@ static ipt_result ipt__plan_divide(ipt_plan *plan, size_t devices)
 
 static ipt_result ipt__split_open(ipt_plan *plan, const void *unused)
 {
+    const ipt_result result = ipt__host_plan_parts(plan, IPT_HOST_OVERLAPPED);
     (void)unused;
-    return ipt__host_open(plan, IPT_HOST_OVERLAPPED);
+    return result ? result : ipt__host_take(plan);
 }
 
 /* Makes a plan for matrices of contexts that ipt__split_check has accepted. lent: a workspace for each of them, see
@@ -16501,10 +16619,18 @@ IPT_API ipt_result(ipt_plan_execute_storage)(ipt_plan *plan, const ipt_storage *
     return ipt_plan_execute_storage_sized(sizeof *storage, plan, storage);
 }
 
+/* Makes a plan for pieces, which go through host memory. A piece may be larger than the device. */
+static ipt_result ipt__storage_piece_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
+                                          ipt_plan **plan)
+{
+    const ipt_result result = ipt__host_plan_make(context, desc, lent, plan);
+    return result ? result : ipt__host_plan_prepare(plan);
+}
+
 static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan, const void *unused)
 {
     (void)unused;
-    plan->host->make_piece = ipt__host_plan_make; /* a piece may be larger than the device */
+    plan->host->make_piece = ipt__storage_piece_make;
     return ipt__cut_open_storage(plan);
 }
 
@@ -17050,13 +17176,19 @@ static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *
 static ipt_result ipt__pass_plan_make(ipt_plan *plan, ipt_context *const *contexts, size_t split,
                                       const ipt_plan_desc *desc, ipt_plan **made)
 {
+    ipt_result result;
 #ifndef IPT_NO_HOST_STREAMING
     if (split)
         return ipt__split_plan_make(contexts, split, desc, plan->workspace, made);
 #else
     (void)contexts, (void)split;
 #endif
-    return ipt__any_plan_make(plan->context, desc, plan->workspace, made);
+    result = ipt__any_plan_make(plan->context, desc, plan->workspace, made);
+#ifndef IPT_NO_HOST_STREAMING
+    if (!result && plan->passes_cut)
+        result = ipt__host_plan_prepare(made);
+#endif
+    return result;
 }
 
 /* Makes the plan that copies the arrays out of place. */
@@ -19818,6 +19950,7 @@ static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t co
 {
     const size_t split = plan->desc.split_count;
     ipt_plan_desc desc;
+    ipt_result result;
     if (rows <= 1 || cols <= 1)
         return IPT_SUCCESS;
     memset(&desc, 0, sizeof desc);
@@ -19830,7 +19963,12 @@ static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t co
         return ipt__split_plan_make(plan->desc.split, split, &desc, plan->workspaces + (plan->workspace_count - split),
                                     &local->plan);
 #endif
-    return ipt__any_plan_make(plan->context, &desc, plan->workspaces, &local->plan);
+    result = ipt__any_plan_make(plan->context, &desc, plan->workspaces, &local->plan);
+#ifndef IPT_NO_HOST_STREAMING
+    if (!result)
+        result = ipt__host_plan_prepare(&local->plan);
+#endif
+    return result;
 }
 
 /* Makes the plan for this rank's own tile of a square matrix. */

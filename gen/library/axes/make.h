@@ -254,13 +254,19 @@ static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *
 static ipt_result ipt__pass_plan_make(ipt_plan *plan, ipt_context *const *contexts, size_t split,
                                       const ipt_plan_desc *desc, ipt_plan **made)
 {
+    ipt_result result;
 #ifndef IPT_NO_HOST_STREAMING
     if (split)
         return ipt__split_plan_make(contexts, split, desc, plan->workspace, made);
 #else
     (void)contexts, (void)split;
 #endif
-    return ipt__any_plan_make(plan->context, desc, plan->workspace, made);
+    result = ipt__any_plan_make(plan->context, desc, plan->workspace, made);
+#ifndef IPT_NO_HOST_STREAMING
+    if (!result && plan->passes_cut)
+        result = ipt__host_plan_prepare(made);
+#endif
+    return result;
 }
 
 /* Makes the plan that copies the arrays out of place. */

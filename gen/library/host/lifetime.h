@@ -132,19 +132,13 @@ static ipt_result ipt__host_plan_describe(ipt_plan *plan)
     return result;
 }
 
-/* Releases a plan's resources for host matrices: parts' plans, buffers, queues. */
-static IPT__RARE void ipt__host_close(ipt_plan *plan)
+/* Releases the buffers and queues for host matrices. */
+static IPT__RARE void ipt__host_give_back(ipt__host *host)
 {
-    ipt__host *const host = &plan->host->staging;
-    const ipt_allocator *const allocator = &plan->context->allocator;
     size_t s;
     int i;
     for (s = 0; host->shares && s < host->share_count; ++s) {
         ipt__host_share *const share = &host->shares[s];
-        for (i = 0; i < IPT__BLOCK_PLANS; ++i)
-            ipt_plan_destroy(share->block_plans[i]);
-        for (i = 0; i < 4; ++i)
-            ipt_plan_destroy(share->plans[i]);
         if (share->ring)
             ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->ring, 0, NULL, NULL);
         for (i = 0; i < share->queue_count && !share->borrows_queue; ++i)
@@ -153,7 +147,25 @@ static IPT__RARE void ipt__host_close(ipt_plan *plan)
             ipt__cl.clReleaseMemObject(share->pinned);
         if (share->buffer)
             ipt__cl.clReleaseMemObject(share->buffer);
+        share->pinned = share->buffer = NULL;
+        share->ring = NULL;
         share->queue_count = share->borrows_queue = 0;
+    }
+}
+
+/* Releases a plan's resources for host matrices: those, and the plans of parts. */
+static IPT__RARE void ipt__host_close(ipt_plan *plan)
+{
+    ipt__host *const host = &plan->host->staging;
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    size_t s;
+    int i;
+    ipt__host_give_back(host);
+    for (s = 0; host->shares && s < host->share_count; ++s) {
+        for (i = 0; i < IPT__BLOCK_PLANS; ++i)
+            ipt_plan_destroy(host->shares[s].block_plans[i]);
+        for (i = 0; i < 4; ++i)
+            ipt_plan_destroy(host->shares[s].plans[i]);
     }
     while (host->stages.launches && host->stages.count)
         ipt__launches_free(allocator, &host->stages.launches[--host->stages.count]);

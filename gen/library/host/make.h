@@ -80,13 +80,24 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
     return result;
 }
 
-/* Refuses a plan of parts that its own limit refused. A limit for the plan alone would fail at the first execution. */
+/* Refuses a plan of parts that its own limit refused. A limit for the plan alone would not do for them. */
 static ipt_result ipt__plan_propose_for_parts(ipt_plan *refused)
 {
     const size_t enough = refused->enough;
-    if (ipt__host_open(refused, IPT_HOST_OVERLAPPED) == IPT_SUCCESS)
+    if (ipt__host_plan_parts(refused, IPT_HOST_OVERLAPPED) == IPT_SUCCESS)
         refused->enough = 0;
     return ipt__fail_for_parts(refused, ipt__max(enough, refused->enough));
+}
+
+/* Prepares a plan for host matrices, or destroys it. */
+static ipt_result ipt__host_plan_prepare(ipt_plan **plan)
+{
+    const ipt_result result = ipt__host_prepare(*plan);
+    if (result) {
+        ipt_plan_destroy(*plan);
+        *plan = NULL;
+    }
+    return result;
 }
 
 /* Makes a plan for matrices on the device or in host memory. in_pieces: cut the matrix even if it would fit. */
@@ -104,7 +115,10 @@ static IPT__RARE ipt_result ipt__host_plan_make_as(ipt_context *context, const i
         if (result == IPT_ERROR_UNSUPPORTED && (*plan)->enough && desc->host == IPT_HOST_OVERLAPPED && context->context)
             result = ipt__plan_propose_for_parts(*plan);
     }
-    return ipt__host_plan_end(plan, result);
+    result = ipt__host_plan_end(plan, result);
+    if (!result && !lent) /* an owner prepares the plans whose host matrices it executes */
+        result = ipt__host_plan_prepare(plan);
+    return result;
 }
 
 static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,

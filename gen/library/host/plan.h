@@ -82,7 +82,8 @@ typedef struct ipt__host_share {
     ipt_context *context;
     ipt_plan *plans[4]; /* whole part; smaller last part; remainder of a cut matrix; group */
     ipt_plan *block_plans[IPT__BLOCK_PLANS];
-    cl_mem buffer;
+    size_t bytes;  /* of the buffer, with parts */
+    cl_mem buffer; /* NULL: not needed yet */
     cl_command_queue queues[IPT__HOST_PARTS_MOST];
     int queue_count;
     int borrows_queue; /* of the context, and has no other */

@@ -356,10 +356,18 @@ IPT_API ipt_result(ipt_plan_execute_storage)(ipt_plan *plan, const ipt_storage *
     return ipt_plan_execute_storage_sized(sizeof *storage, plan, storage);
 }
 
+/* Makes a plan for pieces, which go through host memory. A piece may be larger than the device. */
+static ipt_result ipt__storage_piece_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
+                                          ipt_plan **plan)
+{
+    const ipt_result result = ipt__host_plan_make(context, desc, lent, plan);
+    return result ? result : ipt__host_plan_prepare(plan);
+}
+
 static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan, const void *unused)
 {
     (void)unused;
-    plan->host->make_piece = ipt__host_plan_make; /* a piece may be larger than the device */
+    plan->host->make_piece = ipt__storage_piece_make;
     return ipt__cut_open_storage(plan);
 }
 

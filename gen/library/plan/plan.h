@@ -13,6 +13,7 @@ typedef struct ipt__workspace {
     IPT_LOCK_TYPE lock;  /* guards the following fields, and all of the plans but their host_plan */
     cl_mem buffer;       /* NULL: no stage needs one */
     size_t bytes, limit; /* limit: for each of the plans, as max_workspace */
+    int later;           /* plans that borrow it from now on need its bytes later: ipt__host_take */
     size_t unit_most;    /* bytes of the units of plans that borrow it from now on, at most */
     cl_event last;       /* of the previous execution, which may still use the buffer; NULL: none */
     ipt_plan *borrower;  /* plan that used the buffer last; NULL: none */
