@@ -6328,7 +6328,7 @@ typedef struct ipt__host {
 
 /* How matrices beyond the device's memory are cut: into panels, or between whole matrices. */
 typedef struct ipt__cut {
-    size_t chunk_bytes;            /* per transfer; 0: the plan cuts nothing */
+    size_t chunk_bytes;            /* per transfer */
     size_t chunks;                 /* per cut matrix, else per batch */
     size_t matrices;               /* whole matrices per chunk; 0: matrices are cut, the next fields are valid */
     size_t shorter, length;        /* sides of a panel, in elements; length: also of a super-element */
@@ -6377,17 +6377,22 @@ typedef struct ipt__bus_piece {
     size_t rows, cols, size;
 } ipt__bus_piece;
 
+/* What a plan that cuts its matrices has: see host/cut.h. */
+typedef struct ipt__cut_plan {
+    ipt__cut sizes;
+    ipt__plan_maker make_piece; /* makes the plans of pieces */
+    ipt__blocks blocks;
+    ipt__bus_bands bus_bands;
+    size_t most; /* largest buffer in bytes; 0: no limit */
+} ipt__cut_plan;
+
 /* What a plan has for matrices in host memory: it stands on the device plan, and on plans of pieces. */
 typedef struct ipt__host_plan {
     IPT_LOCK_TYPE lock; /* held during transfers; guards staging, parts_refused and pieces */
     ipt__host staging;
-    int parts_refused; /* host is AUTO, and parts exceed the workspace limit */
-    ipt__cut cut;
-    ipt__plan_maker make_piece; /* makes the plans of a cut matrix's pieces */
-    ipt__blocks blocks;
-    ipt__bus_bands bus_bands;
-    size_t most;         /* largest buffer in bytes for cut matrices; 0: no limit */
+    int parts_refused;   /* host is AUTO, and parts exceed the workspace limit, or cannot be built */
     int in_pieces;       /* made because the device refused the whole host matrix */
+    ipt__cut_plan *cut;  /* NULL: the plan cuts nothing */
     ipt_plan *pieces;    /* such a plan, or one in units of bytes, which executes for this one; NULL: none */
     ipt_context **split; /* contexts of a plan for several devices; NULL: one device */
     size_t split_count;
@@ -6425,6 +6430,14 @@ typedef struct ipt__pass_plan {
     size_t repeats; /* executions, a batch_stride of the arrays apart */
 } ipt__pass_plan;
 
+/* What a plan of several passes over arrays has. It has no stages of its own. */
+typedef struct ipt__passes_plan {
+    ipt__pass_plan list[IPT__MOST_PASSES + 1];
+    int count;
+    int cut;          /* the array is too large for the device: each pass goes through host memory by itself */
+    ipt_plan *copies; /* copies arrays whose first pass only works in place, for out of place; else NULL */
+} ipt__passes_plan;
+
 struct ipt_plan {
     ipt_context *context;
     ipt__problem problem;
@@ -6444,13 +6457,10 @@ struct ipt_plan {
     size_t enough;                  /* least limit of a workspace that is too small for the plan; 0: it is not */
     size_t refused;                 /* bytes of the last buffer that could not be allocated; 0: none */
     char *description;
-    ipt__pass_plan *passes; /* of arrays; the plan has no stages of its own then */
-    int pass_count;         /* 0: a plan for matrices */
-    ipt_plan *narrow;       /* does the same in the units of an array's elements, at places that are no multiples of the
-                               longer units of this plan. It borrows the workspace. NULL: the units are the elements' */
-    ipt_plan *copies;       /* copies arrays whose first pass only works in place, for out of place; else NULL */
-    int passes_cut;         /* the array is too large for the device: each pass goes through host memory by itself */
-    ipt__host_plan *host;   /* NULL: the plan serves matrices on the device only */
+    ipt_plan *narrow; /* does the same in the units of an array's elements, at places that are no multiples of the
+                         longer units of this plan. It borrows the workspace. NULL: the units are the elements' */
+    ipt__passes_plan *passes; /* NULL: a plan for matrices */
+    ipt__host_plan *host;     /* NULL: the plan serves matrices on the device only */
 };
 
 static int ipt__plan_borrows(const ipt_plan *plan)
@@ -10309,8 +10319,8 @@ enum { IPT__DESCRIPTION_BYTES = 2048 };
 /* True if a matrix has the same bytes before and after. */
 static int ipt__nothing_moves(const ipt_plan *plan)
 {
-    return !plan->pass_count && !plan->problem.desc.move && !plan->problem.desc.expression &&
-           !plan->problem.desc.from && !plan->problem.desc.to && !plan->problem.pitched &&
+    return !plan->passes && !plan->problem.desc.move && !plan->problem.desc.expression && !plan->problem.desc.from &&
+           !plan->problem.desc.to && !plan->problem.pitched &&
            (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 
@@ -11306,7 +11316,7 @@ static ipt_result ipt__check_one_device(const ipt_plan *plan)
     const ipt_result result = ipt__check_plan(plan);
     if (!result && plan->host && plan->host->split_count)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
-    if (!result && plan->host && (plan->host->cut.chunk_bytes || plan->passes_cut))
+    if (!result && plan->host && (plan->host->cut || (plan->passes && plan->passes->cut)))
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
                          ipt__limit_name(plan), plan->problem.desc.max_host_memory ? "storages" : "host matrices");
     return result;
@@ -11598,15 +11608,16 @@ static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int
     ipt_result result = IPT_SUCCESS;
     size_t r;
     int i;
-    if (!plan->pass_count)
+    if (!plan->passes)
         return out_of_place ? ipt__plan_enqueue_out_of_place(plan, call, event) : ipt__plan_enqueue(plan, call, event);
-    if (out_of_place && plan->copies)
-        result = ipt__pass_enqueue(plan->copies, &each, 1, &last);
-    for (i = 0; i < plan->pass_count && !result; ++i)
-        for (r = 0; r < plan->passes[i].repeats && !result; ++r) {
+    if (out_of_place && plan->passes->copies)
+        result = ipt__pass_enqueue(plan->passes->copies, &each, 1, &last);
+    for (i = 0; i < plan->passes->count && !result; ++i)
+        for (r = 0; r < plan->passes->list[i].repeats && !result; ++r) {
             each.source_offset = call->source_offset + r * plan->problem.desc.batch_stride;
             each.target_offset = call->target_offset + r * plan->problem.desc.batch_stride;
-            result = ipt__pass_enqueue(plan->passes[i].plan, &each, out_of_place && !i && !plan->copies, &last);
+            result = ipt__pass_enqueue(plan->passes->list[i].plan, &each, out_of_place && !i && !plan->passes->copies,
+                                       &last);
         }
     if (result && result != IPT_ERROR_INCOMPLETE && last)
         result = ipt__fail_incomplete("some passes were enqueued, so the content is undefined");
@@ -12364,6 +12375,7 @@ static void ipt__plan_free(ipt_plan *plan)
         IPT_LOCK_DESTROY(&plan->divided[i].lock);
     }
     ipt__release(&allocator, plan->divided);
+    ipt__release(&allocator, plan->passes);
     ipt__release(&allocator, plan->expression);
     ipt__release(&allocator, plan->description);
     ipt__release(&allocator, plan);
@@ -12458,10 +12470,10 @@ static const char *ipt__plan_source(const ipt_plan *plan, size_t *index)
     int i;
     if (!plan)
         return NULL;
-    for (i = 0; i < plan->pass_count && !source; ++i)
-        source = ipt__plan_source(plan->passes[i].plan, index);
-    if (!source)
-        source = ipt__plan_source(plan->copies, index);
+    for (i = 0; plan->passes && i < plan->passes->count && !source; ++i)
+        source = ipt__plan_source(plan->passes->list[i].plan, index);
+    if (plan->passes && !source)
+        source = ipt__plan_source(plan->passes->copies, index);
     if (source)
         return source;
     IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first out-of-place execution adds a kernel */
@@ -12500,20 +12512,6 @@ static ipt_result ipt__host_plan_begin(ipt_plan *plan)
 }
 
 #ifndef IPT_NO_HOST_STREAMING
-static ipt_result ipt__host_plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
-                                     ipt_plan **plan)
-{
-    ipt_result result = ipt__plan_new(context, desc, lent, plan);
-    if (result)
-        return result;
-    result = ipt__host_plan_begin(*plan);
-    if (result) {
-        ipt__plan_free(*plan);
-        *plan = NULL;
-    }
-    return result;
-}
-
 /* The number of moves. gcd(rows - 1, cols - 1) + 1 slots of a grid are fixed points. */
 static size_t ipt__moves_count(const ipt__cut *cut)
 {
@@ -12528,9 +12526,9 @@ static size_t ipt__moves_count(const ipt__cut *cut)
     return cut->panels * cut->groups - a - 1;
 }
 
-static void ipt__cut_describe(ipt__text *out, const ipt__host_plan *plan)
+static void ipt__cut_describe(ipt__text *out, const ipt__cut_plan *plan)
 {
-    const ipt__cut *const cut = &plan->cut;
+    const ipt__cut *const cut = &plan->sizes;
     if (cut->matrices)
         ipt__text_add(out, "  %zu matrices at a time, in chunks of %zu bytes\n", cut->matrices, cut->chunk_bytes);
     else
@@ -12558,7 +12556,7 @@ static void ipt__share_describe(ipt__text *out, const ipt_plan *plan, size_t ind
     static const char *const parts[] = {"a part", "the last part"}, *const pieces[] = {"each chunk", "the last chunk",
                                                                                        "the remainder", "each group"};
     const ipt__host_share *const share = &plan->host->staging.shares[index];
-    const int cut = plan->host->cut.chunk_bytes != 0;
+    const int cut = plan->host->cut != NULL;
     int i;
     for (i = 0; i < 4; ++i)
         if (share->plans[i] && cut)
@@ -12604,10 +12602,10 @@ static ipt_result ipt__host_plan_describe(ipt_plan *plan)
         ipt__describe_matrices(&out, plan, 1, "device");
         ipt__text_add(&out, " of %zu, because the matrix is too large for it\n%s", plan->host->split_count,
                       plan->host->pieces->description);
-    } else if (plan->host->cut.chunk_bytes) {
-        ipt__describe_matrices(&out, plan, plan->host->cut.chunks, "chunk");
+    } else if (plan->host->cut) {
+        ipt__describe_matrices(&out, plan, plan->host->cut->sizes.chunks, "chunk");
         ipt__text_add(&out, "\n");
-        ipt__cut_describe(&out, plan->host);
+        ipt__cut_describe(&out, plan->host->cut);
     } else {
         ipt__describe_matrices(&out, plan, host->part_count, "part");
         ipt__text_add(&out, " on %zu %s\n", host->share_count, host->share_count == 1 ? "device" : "devices");
@@ -12672,21 +12670,23 @@ static IPT__RARE void ipt__host_close(ipt_plan *plan)
 static IPT__RARE void ipt__plan_empty(ipt_plan *plan)
 {
     size_t i;
-    while (plan->pass_count)
-        ipt_plan_destroy(plan->passes[--plan->pass_count].plan);
-    ipt__release(&plan->context->allocator, plan->passes);
-    plan->passes = NULL;
-    ipt_plan_destroy(plan->copies);
+    if (plan->passes) {
+        while (plan->passes->count)
+            ipt_plan_destroy(plan->passes->list[--plan->passes->count].plan);
+        ipt_plan_destroy(plan->passes->copies);
+        plan->passes->copies = NULL;
+    }
     ipt_plan_destroy(plan->narrow);
-    plan->copies = plan->narrow = NULL;
+    plan->narrow = NULL;
 #ifndef IPT_NO_HOST_STREAMING
     if (plan->host) {
         ipt_plan_destroy(plan->host->pieces);
         plan->host->pieces = NULL;
         ipt__host_close(plan);
-        memset(&plan->host->cut, 0, sizeof plan->host->cut);
-        memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
-        memset(&plan->host->bus_bands, 0, sizeof plan->host->bus_bands);
+        if (plan->host->cut) {
+            memset(&plan->host->cut->blocks, 0, sizeof plan->host->cut->blocks);
+            memset(&plan->host->cut->bus_bands, 0, sizeof plan->host->cut->bus_bands);
+        }
     }
 #endif
     ipt__workspace_close(&plan->own);
@@ -12706,6 +12706,7 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
         while (host->split_count)
             ipt_context_destroy(host->split[--host->split_count]);
         ipt__release(&plan->context->allocator, host->split);
+        ipt__release(&plan->context->allocator, host->cut);
 #endif
         IPT_LOCK_DESTROY(&host->lock);
         ipt__release(&plan->context->allocator, host);
@@ -12713,17 +12714,28 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
     ipt__plan_free(plan);
 }
 
-#ifndef IPT_NO_HOST_STREAMING
-/* Completes a plan: writes its description, or destroys the plan after a failure. */
-static ipt_result ipt__host_plan_end(ipt_plan **plan, ipt_result result)
+/* Keeps a new plan, or destroys it after a failure. */
+static ipt_result ipt__plan_keep(ipt_plan **plan, ipt_result result)
 {
-    if (!result)
-        result = ipt__host_plan_describe(*plan);
     if (result) {
         ipt_plan_destroy(*plan);
         *plan = NULL;
     }
     return result;
+}
+
+#ifndef IPT_NO_HOST_STREAMING
+static ipt_result ipt__host_plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
+                                     ipt_plan **plan)
+{
+    const ipt_result result = ipt__plan_new(context, desc, lent, plan);
+    return result ? result : ipt__plan_keep(plan, ipt__host_plan_begin(*plan));
+}
+
+/* Completes a plan: writes its description, or destroys the plan after a failure. */
+static ipt_result ipt__host_plan_end(ipt_plan **plan, ipt_result result)
+{
+    return ipt__plan_keep(plan, result ? result : ipt__host_plan_describe(*plan));
 }
 #endif
 
@@ -13417,7 +13429,7 @@ static int ipt__host_may_part(const ipt_plan *plan)
 #else
     const ipt_plan_desc *const desc = &plan->problem.desc;
     return !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m && !desc->tile_n &&
-           !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO && !plan->pass_count;
+           !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO && !plan->passes;
 #endif
 }
 
@@ -13431,7 +13443,7 @@ static int ipt__host_shares(const ipt_plan *plan, size_t address)
 static ipt_host ipt__host_scheme(const ipt_plan *plan, size_t address)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
-    if (plan->host->split_count || plan->host->cut.chunk_bytes)
+    if (plan->host->split_count || plan->host->cut)
         return IPT_HOST_OVERLAPPED;
     if (desc->host)
         return desc->host;
@@ -13451,7 +13463,7 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
                          "host is shared: the device does not work in the host's memory, or the address of data is not "
                          "a multiple of %zu",
                          ipt__host_alignment(plan));
-    if (*scheme == IPT_HOST_OVERLAPPED && !ipt__host_may_part(plan) && !plan->host->cut.chunk_bytes)
+    if (*scheme == IPT_HOST_OVERLAPPED && !ipt__host_may_part(plan) && !plan->host->cut)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
                          "row_pitch, IPT_PAD or several passes are not cut into parts");
@@ -13823,7 +13835,7 @@ static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, i
 /* Panels or matrices of chunk `index`. */
 static size_t ipt__cut_count(const ipt_plan *plan, size_t index)
 {
-    const ipt__cut *const cut = &plan->host->cut;
+    const ipt__cut *const cut = &plan->host->cut->sizes;
     return cut->matrices ? ipt__min(cut->matrices, plan->problem.desc.batch - index * cut->matrices)
                          : ipt__min(cut->chunk_panels, cut->panels - index * cut->chunk_panels);
 }
@@ -13860,7 +13872,7 @@ static ipt__area ipt__cut_slots(const ipt__cut *cut, size_t first_panel, size_t 
 /* The areas of a chunk before and after the device transposes it, and of the remainder. */
 static void ipt__cut_places(const ipt_plan *plan, size_t index, ipt__area *before, ipt__area *after)
 {
-    const ipt__cut *const cut = &plan->host->cut;
+    const ipt__cut *const cut = &plan->host->cut->sizes;
     const size_t count = ipt__cut_count(plan, index), panel_bytes = cut->piece_bytes * cut->shorter;
     if (cut->matrices) {
         *before = ipt__area_of(index * cut->matrices * plan->problem.desc.batch_stride, count,
@@ -14820,7 +14832,7 @@ static ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t rows, size
 static ipt_result ipt__cut_piece_plan(ipt_plan *plan, const ipt_plan_desc *desc, ipt_plan **made)
 {
     const ipt_result result =
-        plan->host->make_piece(plan->host->staging.shares[0].context, desc, plan->workspace, made);
+        plan->host->cut->make_piece(plan->host->staging.shares[0].context, desc, plan->workspace, made);
     if (!result)
         plan->enough = ipt__max(plan->enough, (*made)->enough);
     return result;
@@ -14829,7 +14841,7 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, const ipt_plan_desc *desc,
 /* Makes the plans for whole chunks, the last chunk, the remainder and groups. */
 static IPT__RARE ipt_result ipt__cut_plans(ipt_plan *plan, ipt_host host)
 {
-    const ipt__cut *const cut = &plan->host->cut;
+    const ipt__cut *const cut = &plan->host->cut->sizes;
     ipt_plan **const plans = plan->host->staging.shares[0].plans;
     const size_t whole = ipt__cut_count(plan, 0), last = ipt__cut_count(plan, cut->chunks - 1);
     const size_t rows = cut->matrices ? plan->problem.desc.rows : cut->tall ? cut->length : cut->shorter;
@@ -14875,7 +14887,7 @@ static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 /* `bytes`, limited to the largest buffer of the device. */
 static size_t ipt__cut_most(const ipt_plan *plan, size_t bytes)
 {
-    return plan->host->most ? ipt__min(plan->host->most, bytes) : bytes;
+    return plan->host->cut->most ? ipt__min(plan->host->cut->most, bytes) : bytes;
 }
 
 /* The time of a matrix by blocks, in bytes that the bus moves as whole chunks. Rows of blocks reached 0.83 of that
@@ -14898,7 +14910,7 @@ static double ipt__bus_bands_time(const ipt__problem *problem, const ipt__bus_ba
 static ipt_result ipt__bus_choose(ipt_plan *plan, size_t capacity)
 {
     const ipt__problem *const problem = &plan->problem;
-    ipt__blocks *const blocks = &plan->host->blocks;
+    ipt__blocks *const blocks = &plan->host->cut->blocks;
     ipt__host *const host = &plan->host->staging;
     ipt__bus_bands bands;
     if (ipt__blocks_choose(problem, capacity, blocks)) {
@@ -14912,12 +14924,12 @@ static ipt_result ipt__bus_choose(ipt_plan *plan, size_t capacity)
     ipt__release(&plan->context->allocator, host->commands);
     host->commands = NULL;
     memset(blocks, 0, sizeof *blocks);
-    plan->host->bus_bands = bands;
-    return ipt__bus_list_make(plan, &plan->host->bus_bands);
+    plan->host->cut->bus_bands = bands;
+    return ipt__bus_list_make(plan, &plan->host->cut->bus_bands);
 }
 
 /* Bytes of device memory for blocks or bands. */
-static size_t ipt__bus_device_bytes(const ipt__host_plan *plan)
+static size_t ipt__bus_device_bytes(const ipt__cut_plan *plan)
 {
     return plan->bus_bands.bus_bytes ? plan->bus_bands.device_bytes : plan->blocks.units * plan->blocks.unit_bytes;
 }
@@ -14925,11 +14937,11 @@ static size_t ipt__bus_device_bytes(const ipt__host_plan *plan)
 /* The desc of a plan for blocks or bands; rows 0: that plan is not needed. */
 static ipt_plan_desc ipt__bus_piece_desc(const ipt_plan *plan, int index)
 {
-    const ipt__blocks *const blocks = &plan->host->blocks;
+    const ipt__blocks *const blocks = &plan->host->cut->blocks;
     const size_t rows = plan->problem.desc.rows, cols = plan->problem.desc.cols;
     ipt_plan_desc desc;
-    if (plan->host->bus_bands.bus_bytes) {
-        const ipt__bus_piece piece = ipt__bus_piece_of(&plan->host->bus_bands, index);
+    if (plan->host->cut->bus_bands.bus_bytes) {
+        const ipt__bus_piece piece = ipt__bus_piece_of(&plan->host->cut->bus_bands, index);
         desc = ipt__cut_piece_desc(plan, piece.rows, piece.cols, 1, IPT_HOST_SYNCHRONOUS);
         desc.elem_size = piece.size;
         if (index == IPT__BUS_PLAN_RANGE || index == IPT__BUS_PLAN_REST_COLS)
@@ -14949,7 +14961,7 @@ static ipt_result ipt__cut_open_bus(ipt_plan *plan, size_t limit)
     const size_t enough = plan->enough, workspace = ipt__max(plan->workspace->bytes, ipt__cut_workspace(plan, limit));
     ipt_result result;
     int i;
-    if (plan->host->cut.matrices || enough)
+    if (plan->host->cut->sizes.matrices || enough)
         return IPT_SUCCESS;
     result = ipt__bus_choose(plan, ipt__cut_most(plan, limit - workspace));
     for (i = 0; i < IPT__BLOCK_PLANS && !result && host->commands; ++i) {
@@ -14968,8 +14980,8 @@ static ipt_result ipt__cut_open_bus(ipt_plan *plan, size_t limit)
     ipt__release(&plan->context->allocator, host->commands);
     host->commands = NULL;
     host->command_count = 0;
-    memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
-    memset(&plan->host->bus_bands, 0, sizeof plan->host->bus_bands);
+    memset(&plan->host->cut->blocks, 0, sizeof plan->host->cut->blocks);
+    memset(&plan->host->cut->bus_bands, 0, sizeof plan->host->cut->bus_bands);
     return IPT_SUCCESS;
 }
 
@@ -14983,7 +14995,7 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     size_t i, used;
     ipt_result result;
     if (workspace >= limit || !ipt__cut_make(plan, ipt__cut_most(plan, limit - workspace) / IPT__CUT_SLOTS,
-                                             IPT__CUT_BLOCK_WANTED, &plan->host->cut)) {
+                                             IPT__CUT_BLOCK_WANTED, &plan->host->cut->sizes)) {
         const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) * line;
         const size_t enough = IPT__CUT_SLOTS * panel + panel / 2 + workspace;
         if (!plan->problem.desc.max_device_memory)
@@ -14999,10 +15011,10 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
         return ipt__advise(offsetof(ipt_plan_desc, max_device_memory), enough);
     }
     host->share_count = 1;
-    host->part_count = plan->host->cut.chunks;
+    host->part_count = plan->host->cut->sizes.chunks;
     host->shares = (ipt__host_share *)ipt__allocate(&plan->context->allocator, sizeof *host->shares);
     host->parts = (ipt__host_part *)ipt__allocate(&plan->context->allocator, host->part_count * sizeof *host->parts);
-    host->scratch_bytes = ipt__shuffle_bytes(&plan->host->cut) + plan->host->cut.rest_bytes;
+    host->scratch_bytes = ipt__shuffle_bytes(&plan->host->cut->sizes) + plan->host->cut->sizes.rest_bytes;
     if (host->shares && host->parts && host->scratch_bytes)
         host->scratch = (char *)ipt__allocate(&plan->context->allocator, host->scratch_bytes);
     if (!host->shares || !host->parts || (host->scratch_bytes && !host->scratch))
@@ -15012,7 +15024,7 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     result = ipt__cut_plans(plan, IPT_HOST_SYNCHRONOUS);
     if (result || plan->enough)
         return result;
-    used = plan->workspace->bytes + IPT__CUT_SLOTS * plan->host->cut.chunk_bytes;
+    used = plan->workspace->bytes + IPT__CUT_SLOTS * plan->host->cut->sizes.chunk_bytes;
     if (used > limit)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %zu: %zu bytes of it would be needed, workspace included",
                          plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
@@ -15024,19 +15036,19 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
         result = ipt__share_add_queue(share, &share->queues[i]);
     if (result)
         return result;
-    used = ipt__min(plan->host->cut.chunks, IPT__CUT_SLOTS) * plan->host->cut.chunk_bytes;
+    used = ipt__min(plan->host->cut->sizes.chunks, IPT__CUT_SLOTS) * plan->host->cut->sizes.chunk_bytes;
     if (host->commands)
-        used = ipt__max(used, ipt__bus_device_bytes(plan->host));
+        used = ipt__max(used, ipt__bus_device_bytes(plan->host->cut));
     result = ipt__buffer_make(share->context, used, NULL, "device memory", &plan->refused, &share->buffer);
     if (result)
         return result;
     for (i = 0; i < host->part_count; ++i) {
         ipt__host_part *const part = &host->parts[i];
-        const size_t index = ipt__cut_chunk_at(&plan->host->cut, i);
+        const size_t index = ipt__cut_chunk_at(&plan->host->cut->sizes, i);
         part->share = share;
         part->plan = ipt__cut_plan_of(plan, index);
         part->queue = share->queues[i % IPT__CUT_SLOTS];
-        part->device = i % IPT__CUT_SLOTS * plan->host->cut.chunk_bytes;
+        part->device = i % IPT__CUT_SLOTS * plan->host->cut->sizes.chunk_bytes;
         ipt__cut_places(plan, index, &part->up, &part->down);
     }
     return IPT_SUCCESS;
@@ -15052,12 +15064,12 @@ static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
     ipt_result result;
     part.plan = host->shares[0].plans[IPT__CUT_PLAN_REST];
     part.uploaded = part.transposed = part.downloaded = NULL;
-    ipt__cut_rest_places(&run->plan->host->cut, &part.up, &after);
+    ipt__cut_rest_places(&run->plan->host->cut->sizes, &part.up, &after);
     result = ipt__host_begin(run, &part);
     if (!result)
         result = ipt__wait_for(part.transposed);
     if (!result) {
-        part.down = ipt__area_of(0, 1, run->plan->host->cut.rest_bytes, 0);
+        part.down = ipt__area_of(0, 1, run->plan->host->cut->sizes.rest_bytes, 0);
         below.data = kept;
         below.pinned = 0;
         result = ipt__host_move(&below, &part, 1, 0, NULL, &part.downloaded);
@@ -15069,7 +15081,7 @@ static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
     ipt__host_forget(&part.transposed);
     ipt__host_forget(&part.downloaded);
     if (!result)
-        ipt__host_progress(run, 2 * run->plan->host->cut.rest_bytes);
+        ipt__host_progress(run, 2 * run->plan->host->cut->sizes.rest_bytes);
     return result;
 }
 
@@ -15149,7 +15161,7 @@ static ipt_result ipt__host_run_commands(ipt__host_run *run)
 static ipt_result ipt__cut_run(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
-    const ipt__cut *const cut = &plan->host->cut;
+    const ipt__cut *const cut = &plan->host->cut->sizes;
     char *const data = run->data, *const scratch = plan->host->staging.scratch;
     char *const kept = scratch ? scratch + ipt__shuffle_bytes(cut) : NULL;
     const int by_commands = run->pinned && plan->host->staging.commands;
@@ -15159,7 +15171,7 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
         return ipt__host_run_batch(run, &plan->host->staging);
     if (by_commands)
         run->total = plan->problem.desc.batch *
-                     (plan->host->blocks.bus_bytes + plan->host->bus_bands.bus_bytes); /* one of them is 0 */
+                     (plan->host->cut->blocks.bus_bytes + plan->host->cut->bus_bands.bus_bytes); /* one of them is 0 */
     else
         run->total += plan->problem.desc.batch * ipt__moves_count(cut) * cut->block_bytes;
     for (i = 0; i < plan->problem.desc.batch && !result && !run->cancelled; ++i) {
@@ -15206,7 +15218,7 @@ static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
     ipt_result result = ipt__cut_open_device(plan, limit);
     while (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused) {
         ipt__keep_cause(cause);
-        plan->host->most = ipt__less_than(plan->context, plan->refused);
+        plan->host->cut->most = ipt__less_than(plan->context, plan->refused);
         plan->refused = 0;
         ipt__plan_empty(plan);
         result = ipt__cut_open_device(plan, limit);
@@ -15246,7 +15258,7 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
 static IPT__RARE ipt_result ipt__cut_open_host(ipt_plan *plan, const void *unused)
 {
     (void)unused;
-    plan->host->make_piece = ipt__plan_make;
+    plan->host->cut->make_piece = ipt__plan_make;
     return ipt__cut_open_smaller(plan, plan->problem.desc.max_device_memory ? plan->problem.desc.max_device_memory
                                                                             : ipt__cut_limit(plan) / 4 * 3);
 }
@@ -15272,8 +15284,11 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
                          ipt_host_string(desc->host), ipt__cut_limit(plan));
     if (!plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
+    plan->host->cut = (ipt__cut_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->host->cut);
+    if (!plan->host->cut)
+        return IPT_ERROR_OUT_OF_MEMORY;
     result = ipt__plan_fit(plan, open, NULL);
-    if (!result && desc->move && !plan->host->cut.matrices)
+    if (!result && desc->move && !plan->host->cut->sizes.matrices)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
                            ipt_move_string(desc->move));
     return result;
@@ -15286,17 +15301,6 @@ static ipt_result ipt__plan_propose_for_parts(ipt_plan *refused)
     if (ipt__host_plan_parts(refused, IPT_HOST_OVERLAPPED) == IPT_SUCCESS)
         refused->enough = 0;
     return ipt__fail_for_parts(refused, ipt__max(enough, refused->enough));
-}
-
-/* Prepares a plan for host matrices, or destroys it. */
-static ipt_result ipt__host_plan_prepare(ipt_plan **plan)
-{
-    const ipt_result result = ipt__host_prepare(*plan);
-    if (result) {
-        ipt_plan_destroy(*plan);
-        *plan = NULL;
-    }
-    return result;
 }
 
 /* Makes a plan for matrices on the device or in host memory. in_pieces: cut the matrix even if it would fit. */
@@ -15316,7 +15320,7 @@ static IPT__RARE ipt_result ipt__host_plan_make_as(ipt_context *context, const i
     }
     result = ipt__host_plan_end(plan, result);
     if (!result && !lent) /* an owner prepares the plans whose host matrices it executes */
-        result = ipt__host_plan_prepare(plan);
+        result = ipt__plan_keep(plan, ipt__host_prepare(*plan));
     return result;
 }
 
@@ -15430,7 +15434,7 @@ static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
     if (!result && !run->pinned && plan->problem.span_bytes >= IPT__HOST_STAGED_BYTES)
         ipt__host_take_slots(host);
     if (!result)
-        result = plan->host->cut.chunk_bytes ? ipt__cut_run(run)
+        result = plan->host->cut ? ipt__cut_run(run)
 #ifndef IPT_NO_PAPERS
                  : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, host)
 #endif
@@ -15464,7 +15468,7 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     char cause[IPT__CAUSE_BYTES], why[IPT__CAUSE_BYTES];
     ipt_result result;
     ipt__keep_cause(cause);
-    if (plan->pass_count)
+    if (plan->passes)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; arrays of several passes do not go in pieces", cause);
     if (desc.host && desc.host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; host is %s: auto and overlapped take matrices in pieces", cause,
@@ -15488,7 +15492,7 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
 static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
 {
     const size_t limit = plan->problem.desc.max_device_memory, budget = ipt__problem_budget(&plan->problem);
-    return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->host->cut.chunk_bytes &&
+    return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->host->cut &&
            (limit < budget || limit - budget < plan->problem.span_bytes);
 }
 /* True if the device will refuse the whole matrix again. Memory that other programs took may be free next time. */
@@ -15507,7 +15511,7 @@ static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
     ipt_result result = IPT_SUCCESS;
     if (!other) {
         result = ipt__host_run_scheme(run, scheme);
-        other = result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run->written && !plan->host->cut.chunk_bytes;
+        other = result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run->written && !plan->host->cut;
     } else if (!plan->host->pieces)
         ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
                   "max_device_memory is %zu, and the device cannot work on data at %p: a multiple of 16 would do",
@@ -15547,8 +15551,7 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     if (!result && plan->problem.desc.max_host_memory)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes storages only",
                            plan->problem.desc.max_host_memory);
-    if (result ||
-        (!plan->layout.stage_count && !plan->pass_count && !plan->host->split_count && !plan->host->cut.chunk_bytes) ||
+    if (result || (!plan->layout.stage_count && !plan->passes && !plan->host->split_count && !plan->host->cut) ||
         ipt__nothing_moves(plan))
         return result;
     memset(&run, 0, sizeof run);
@@ -15598,19 +15601,20 @@ static ipt_result ipt__host_execute_passes(ipt_plan *plan, void *data, const ipt
     ipt_result result = IPT_SUCCESS;
     size_t r;
     int i;
-    if (!plan || !data || !plan->passes_cut)
+    if (!plan || !data || !plan->passes || !plan->passes->cut)
         return ipt__host_execute(plan, data, options);
-    for (i = 0; i < plan->pass_count; ++i)
-        progress.passes += plan->passes[i].repeats;
+    for (i = 0; i < plan->passes->count; ++i)
+        progress.passes += plan->passes->list[i].repeats;
     if (options && options->progress) {
         progress.options = options;
         progress.bytes = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
         each.progress = ipt__pass_progressed;
         each.user = &progress;
     }
-    for (i = 0; i < plan->pass_count && !result; ++i)
-        for (r = 0; r < plan->passes[i].repeats && !result; ++r) {
-            result = ipt__host_execute(plan->passes[i].plan, (char *)data + r * plan->problem.desc.batch_stride, &each);
+    for (i = 0; i < plan->passes->count && !result; ++i)
+        for (r = 0; r < plan->passes->list[i].repeats && !result; ++r) {
+            result = ipt__host_execute(plan->passes->list[i].plan, (char *)data + r * plan->problem.desc.batch_stride,
+                                       &each);
             if (result && result != IPT_ERROR_INCOMPLETE && progress.before)
                 result = ipt__fail_incomplete("an earlier pass has changed data");
             ++progress.before;
@@ -15969,10 +15973,10 @@ static IPT__RARE size_t ipt__cut_steps(const ipt_plan *plan, int reports)
     size_t all = 0, count;
     int turn;
     for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
-        const ipt__phase phase = ipt__cut_phase(&plan->host->cut, turn, &count);
-        all += reports ? count * ipt__phase_reports(&plan->host->cut, phase) : count;
+        const ipt__phase phase = ipt__cut_phase(&plan->host->cut->sizes, turn, &count);
+        all += reports ? count * ipt__phase_reports(&plan->host->cut->sizes, phase) : count;
     }
-    return plan->host->cut.matrices ? all : all * plan->problem.desc.batch;
+    return plan->host->cut->sizes.matrices ? all : all * plan->problem.desc.batch;
 }
 
 /* A slot holds the bytes that a step writes. After them lies the first block of a cycle that continues in the next
@@ -15996,8 +16000,8 @@ static size_t ipt__storage_kept(const ipt__cut *cut)
 
 static size_t ipt__storage_bytes(const ipt_plan *plan)
 {
-    return ipt__storage_slots(plan) * ipt__storage_slot(&plan->host->cut) +
-           ipt__min(plan->problem.desc.batch, 2) * ipt__storage_kept(&plan->host->cut);
+    return ipt__storage_slots(plan) * ipt__storage_slot(&plan->host->cut->sizes) +
+           ipt__min(plan->problem.desc.batch, 2) * ipt__storage_kept(&plan->host->cut->sizes);
 }
 
 /* Scratch bytes of an execution, beside slots and saved bytes. */
@@ -16022,17 +16026,16 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
             piece = device > workspace ? ipt__min(piece, (device - workspace) / IPT__CUT_SLOTS) : 0;
         }
         used = 0;
-        if (!ipt__cut_make(plan, piece, IPT__CUT_STORED_WANTED, &plan->host->cut))
+        if (!ipt__cut_make(plan, piece, IPT__CUT_STORED_WANTED, &plan->host->cut->sizes))
             break;
-        if (!plan->host->cut.matrices && plan->host->cut.block_bytes < IPT__CUT_STORED_WANTED)
-            ipt__cut_make_groups(&plan->host->cut);
-        used = ipt__storage_bytes(plan) + ipt__storage_scratch(&plan->host->cut);
+        if (!plan->host->cut->sizes.matrices && plan->host->cut->sizes.block_bytes < IPT__CUT_STORED_WANTED)
+            ipt__cut_make_groups(&plan->host->cut->sizes);
+        used = ipt__storage_bytes(plan) + ipt__storage_scratch(&plan->host->cut->sizes);
         if (used <= limit)
             break;
         used = 0;
     }
     if (!used) {
-        memset(&plan->host->cut, 0, sizeof plan->host->cut);
         ipt__fail(IPT_ERROR_UNSUPPORTED,
                   "max_host_memory = %zu%s is too little for panels of a %zu x %zu matrix of %zu bytes", limit,
                   device ? ", or max_device_memory," : "", plan->problem.desc.rows, plan->problem.desc.cols,
@@ -16121,7 +16124,7 @@ static void ipt__storage_area(ipt__storage_job *job, const ipt__area *area, char
  * for the next step. */
 static void ipt__storage_blocks(ipt__storage_job *job)
 {
-    const ipt__cut *const cut = &job->run->plan->host->cut;
+    const ipt__cut *const cut = &job->run->plan->host->cut->sizes;
     const size_t bytes = cut->block_bytes, base = job->run->base;
     const size_t begin = job->count * job->share / job->shares, end = job->count * (job->share + 1) / job->shares;
     size_t i, started = 0;
@@ -16176,7 +16179,7 @@ static void ipt__cut_join_spare(const ipt__cut *cut, const char *kept, char *lin
 /* Transfers a share of the spare lines between the storage and memory. */
 static void ipt__storage_spare(ipt__storage_job *job, char *lines)
 {
-    const ipt__area place = ipt__cut_spare_place(&job->run->plan->host->cut);
+    const ipt__area place = ipt__cut_spare_place(&job->run->plan->host->cut->sizes);
     if (!job->result && place.count)
         ipt__storage_area(job, &place, lines);
 }
@@ -16185,7 +16188,7 @@ static void ipt__storage_spare(ipt__storage_job *job, char *lines)
 static void ipt__storage_read_late(ipt__storage_job *job)
 {
     const ipt__storage_run *const run = job->run;
-    const ipt__cut *const cut = &run->plan->host->cut;
+    const ipt__cut *const cut = &run->plan->host->cut->sizes;
     const size_t dense = cut->panels * cut->piece_bytes, rest = cut->rest_bytes / cut->shorter;
     const size_t first = job->phase == IPT__PHASE_SAVE ? cut->groups * cut->group : job->index * cut->group;
     const size_t lines = job->phase == IPT__PHASE_SAVE ? cut->spare : cut->group;
@@ -16208,20 +16211,20 @@ static void ipt__storage_compute(ipt__storage_job *job)
 {
     const ipt__storage_run *const run = job->run;
     ipt_plan *const plan = run->plan, *const *const plans = plan->host->staging.shares[0].plans;
-    const size_t index = ipt__cut_chunk_at(&plan->host->cut, job->index);
+    const size_t index = ipt__cut_chunk_at(&plan->host->cut->sizes, job->index);
     if (job->phase == IPT__PHASE_CHUNKS) {
-        if (!plan->host->cut.tall)
-            ipt__cut_spare(&plan->host->cut, index, run->kept + plan->host->cut.rest_bytes, job->slot);
+        if (!plan->host->cut->sizes.tall)
+            ipt__cut_spare(&plan->host->cut->sizes, index, run->kept + plan->host->cut->sizes.rest_bytes, job->slot);
         job->result = ipt_plan_execute_host(ipt__cut_plan_of(plan, index), job->slot);
-        if (plan->host->cut.tall)
-            ipt__cut_spare(&plan->host->cut, index, run->kept + plan->host->cut.rest_bytes, job->slot);
+        if (plan->host->cut->sizes.tall)
+            ipt__cut_spare(&plan->host->cut->sizes, index, run->kept + plan->host->cut->sizes.rest_bytes, job->slot);
     } else if (job->phase == IPT__PHASE_GROUPS)
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_GROUP], job->slot);
-    else if (plan->host->cut.rest &&
-             job->phase == (ipt__cut_saves_late(&plan->host->cut) ? IPT__PHASE_RESTORE : IPT__PHASE_SAVE))
+    else if (plan->host->cut->sizes.rest &&
+             job->phase == (ipt__cut_saves_late(&plan->host->cut->sizes) ? IPT__PHASE_RESTORE : IPT__PHASE_SAVE))
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_REST], job->slot);
-    else if (job->phase == IPT__PHASE_RESTORE && plan->host->cut.tall)
-        ipt__cut_join_spare(&plan->host->cut, run->kept + plan->host->cut.rest_bytes, job->slot);
+    else if (job->phase == IPT__PHASE_RESTORE && plan->host->cut->sizes.tall)
+        ipt__cut_join_spare(&plan->host->cut->sizes, run->kept + plan->host->cut->sizes.rest_bytes, job->slot);
 }
 
 static void ipt__storage_work(void *argument)
@@ -16229,7 +16232,7 @@ static void ipt__storage_work(void *argument)
     ipt__storage_job *const job = (ipt__storage_job *)argument;
     const ipt__storage_run *const run = job->run;
     ipt_plan *const plan = run->plan;
-    const ipt__cut *const cut = &plan->host->cut;
+    const ipt__cut *const cut = &plan->host->cut->sizes;
     ipt__area before, after;
     if (job->phase == IPT__PHASE_MOVES) {
         if (job->role != IPT__ROLE_COMPUTE)
@@ -16266,7 +16269,7 @@ static void ipt__storage_work(void *argument)
 /* The buffer for a turn of a phase. Saved bytes that are restored unchanged need no slot. */
 static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, size_t turn)
 {
-    const ipt__cut *const cut = &run->plan->host->cut;
+    const ipt__cut *const cut = &run->plan->host->cut->sizes;
     const int kept =
         phase == IPT__PHASE_SAVE || (phase == IPT__PHASE_RESTORE && !ipt__cut_saves_late(cut) && !cut->spare);
     return kept ? run->kept : run->memory + turn % IPT__CUT_SLOTS * ipt__storage_slot(cut);
@@ -16281,7 +16284,7 @@ typedef struct ipt__content {
 /* The piece that a turn adds to the saved bytes, if ipt__phase_reports is 2. */
 static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
-    const ipt__cut *const cut = &run->plan->host->cut;
+    const ipt__cut *const cut = &run->plan->host->cut->sizes;
     ipt__content piece;
     if (phase == IPT__PHASE_GROUPS) {
         piece.bytes = cut->group * (cut->rest_bytes / cut->shorter);
@@ -16296,7 +16299,7 @@ static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase p
 /* The bytes that a turn has prepared for writing or has saved. They stay constant until the next step is ready. */
 static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
-    const ipt__cut *const cut = &run->plan->host->cut;
+    const ipt__cut *const cut = &run->plan->host->cut->sizes;
     const int late = ipt__cut_saves_late(cut);
     ipt__content piece;
     piece.begin = ipt__storage_place(run, phase, run->turn + index);
@@ -16338,8 +16341,8 @@ static int ipt__storage_add(const ipt__storage_run *run, ipt__storage_job *jobs,
         job->count = run->counts[slot];
         if (phase == IPT__PHASE_MOVES && index) {
             job->head = run->memory +
-                        (turn + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->host->cut) +
-                        run->plan->host->cut.chunk_bytes;
+                        (turn + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->host->cut->sizes) +
+                        run->plan->host->cut->sizes.chunk_bytes;
         }
     }
     return count + shares;
@@ -16361,9 +16364,9 @@ static ipt_result ipt__storage_failed(const ipt__storage_job *jobs, int count)
 /* Lists the moves of a turn into its slot's list. */
 static void ipt__storage_list(ipt__storage_run *run, size_t index)
 {
-    const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->host->cut);
+    const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->host->cut->sizes);
     size_t i;
-    run->counts[slot] = ipt__min(batch, ipt__moves_count(&run->plan->host->cut) - index * batch);
+    run->counts[slot] = ipt__min(batch, ipt__moves_count(&run->plan->host->cut->sizes) - index * batch);
     for (i = 0; i < run->counts[slot]; ++i)
         run->steps[slot][i] = ipt__moves_next(&run->moves);
 }
@@ -16372,7 +16375,7 @@ static void ipt__storage_list(ipt__storage_run *run, size_t index)
 static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, size_t index, size_t from)
 {
     const ipt_storage *const storage = run->storage;
-    const size_t reports = ipt__phase_reports(&run->plan->host->cut, phase);
+    const size_t reports = ipt__phase_reports(&run->plan->host->cut->sizes, phase);
     size_t step;
     for (step = ipt__max(index * reports, from); step < (index + 1) * reports && storage->ready; ++step) {
         const ipt__content piece = step + 1 < (index + 1) * reports ? ipt__storage_added(run, phase, index)
@@ -16388,13 +16391,14 @@ static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, si
 static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, size_t count, size_t ready)
 {
     ipt__storage_job jobs[2 * IPT__CUT_STORED_THREADS + 1];
-    const size_t reports = ipt__phase_reports(&run->plan->host->cut, phase), prepared = ready / reports;
+    const size_t reports = ipt__phase_reports(&run->plan->host->cut->sizes, phase), prepared = ready / reports;
     size_t i, read = prepared, computed = prepared;
     size_t written = prepared - (ready && ready % reports == 0); /* repeat the last write if its slot was reported */
     ipt_result result = IPT_SUCCESS;
     if (phase == IPT__PHASE_MOVES) {
-        ipt__moves_begin(&run->moves, &run->plan->host->cut,
-                         (unsigned char *)(run->steps[0] + IPT__CUT_SLOTS * ipt__batch_moves(&run->plan->host->cut)));
+        ipt__moves_begin(
+            &run->moves, &run->plan->host->cut->sizes,
+            (unsigned char *)(run->steps[0] + IPT__CUT_SLOTS * ipt__batch_moves(&run->plan->host->cut->sizes)));
         for (i = 0; i < prepared; ++i)
             ipt__storage_list(run, i);
     }
@@ -16427,7 +16431,7 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
  * steps before this plan's. base: start of the first matrix. */
 static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt__storage_run *whole, size_t base)
 {
-    const ipt__cut *const cut = &plan->host->cut;
+    const ipt__cut *const cut = &plan->host->cut->sizes;
     const ipt_allocator *const allocator = &plan->context->allocator;
     const size_t scratch_bytes = ipt__storage_scratch(cut), matrices = cut->matrices ? 1 : plan->problem.desc.batch;
     const size_t resume = whole->storage->resume > whole->before ? whole->storage->resume - whole->before : 0;
@@ -16476,10 +16480,10 @@ IPT_API size_t ipt_plan_storage_memory(const ipt_plan *plan)
     int i;
     if (!plan || !plan->problem.desc.max_host_memory)
         return 0;
-    if (!plan->pass_count)
+    if (!plan->passes)
         return ipt__storage_bytes(plan);
-    for (i = 0; i < plan->pass_count; ++i)
-        bytes = ipt__max(bytes, ipt__storage_bytes(plan->passes[i].plan));
+    for (i = 0; i < plan->passes->count; ++i)
+        bytes = ipt__max(bytes, ipt__storage_bytes(plan->passes->list[i].plan));
     return bytes + IPT__CUT_MARK_BYTES;
 }
 
@@ -16489,11 +16493,11 @@ IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
     int i;
     if (!plan || !plan->problem.desc.max_host_memory)
         return 0;
-    if (!plan->pass_count)
+    if (!plan->passes)
         return ipt__storage_steps(plan);
-    for (i = 0; i < plan->pass_count; ++i) {
-        each = ipt__storage_steps(plan->passes[i].plan);
-        steps += plan->passes[i].repeats * (each ? each + 1 : 0); /* and the mark before it */
+    for (i = 0; i < plan->passes->count; ++i) {
+        each = ipt__storage_steps(plan->passes->list[i].plan);
+        steps += plan->passes->list[i].repeats * (each ? each + 1 : 0); /* and the mark before it */
     }
     return steps;
 }
@@ -16502,17 +16506,17 @@ IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
 static int ipt__storage_needs(const ipt_plan *plan, size_t step, size_t resume)
 {
     const size_t steps = ipt__storage_steps(plan);
-    const size_t each = plan->host->cut.matrices ? steps : steps / plan->problem.desc.batch;
+    const size_t each = plan->host->cut->sizes.matrices ? steps : steps / plan->problem.desc.batch;
     size_t within = step % each;
     int turn;
     if (step + 1 == resume || step / each != (resume - 1) / each)
         return step + 1 == resume;
     for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
         size_t count;
-        const ipt__phase phase = ipt__cut_phase(&plan->host->cut, turn, &count);
-        count *= ipt__phase_reports(&plan->host->cut, phase);
+        const ipt__phase phase = ipt__cut_phase(&plan->host->cut->sizes, turn, &count);
+        count *= ipt__phase_reports(&plan->host->cut->sizes, phase);
         if (within < count)
-            return ipt__phase_keeps(&plan->host->cut, phase, within);
+            return ipt__phase_keeps(&plan->host->cut->sizes, phase, within);
         within -= count;
     }
     return 0;
@@ -16524,16 +16528,16 @@ IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t res
     int i;
     if (step >= resume || resume > ipt_plan_storage_steps(plan))
         return 0;
-    if (!plan->pass_count)
+    if (!plan->passes)
         return ipt__storage_needs(plan, step, resume);
-    for (i = 0; i < plan->pass_count; ++i) {
-        const size_t steps = ipt__storage_steps(plan->passes[i].plan);
-        for (r = 0; steps && r < plan->passes[i].repeats; ++r, before += steps + 1)
+    for (i = 0; i < plan->passes->count; ++i) {
+        const size_t steps = ipt__storage_steps(plan->passes->list[i].plan);
+        for (r = 0; steps && r < plan->passes->list[i].repeats; ++r, before += steps + 1)
             if (resume == before + 1)
                 return step == before;
             else if (resume <= before + 1 + steps) /* what earlier passes have reported is written */
                 return step > before &&
-                       ipt__storage_needs(plan->passes[i].plan, step - before - 1, resume - before - 1);
+                       ipt__storage_needs(plan->passes->list[i].plan, step - before - 1, resume - before - 1);
     }
     return 0;
 }
@@ -16548,12 +16552,12 @@ static ipt_result ipt__storage_execute_passes(ipt_plan *plan, ipt__storage_run *
     ipt_result result = IPT_SUCCESS;
     size_t r;
     int i;
-    if (!plan->pass_count)
+    if (!plan->passes)
         return ipt__storage_execute(plan, run, 0);
-    for (i = 0; i < plan->pass_count; ++i) {
-        ipt_plan *const pass = plan->passes[i].plan;
+    for (i = 0; i < plan->passes->count; ++i) {
+        ipt_plan *const pass = plan->passes->list[i].plan;
         const size_t steps = ipt__storage_steps(pass);
-        for (r = 0; steps && r < plan->passes[i].repeats && !result; ++r, run->before += steps) {
+        for (r = 0; steps && r < plan->passes->list[i].repeats && !result; ++r, run->before += steps) {
             const size_t at = run->before++;
             if (storage->resume <= at && storage->ready &&
                 storage->ready(at, run->total, mark, IPT__CUT_MARK_BYTES, storage->user))
@@ -16588,7 +16592,7 @@ static ipt_result ipt__storage_execute_all(ipt_plan *plan, const ipt_storage *st
             return IPT_ERROR_OUT_OF_MEMORY;
         run.memory = own + (IPT__CUT_PAGE_BYTES - (size_t)own % IPT__CUT_PAGE_BYTES);
     }
-    if (plan->pass_count)
+    if (plan->passes)
         memset(run.memory + ipt_plan_storage_memory(plan) - IPT__CUT_MARK_BYTES, 0, IPT__CUT_MARK_BYTES);
     result = ipt__storage_execute_passes(plan, &run);
     ipt__release(allocator, own);
@@ -16624,13 +16628,13 @@ static ipt_result ipt__storage_piece_make(ipt_context *context, const ipt_plan_d
                                           ipt_plan **plan)
 {
     const ipt_result result = ipt__host_plan_make(context, desc, lent, plan);
-    return result ? result : ipt__host_plan_prepare(plan);
+    return result ? result : ipt__plan_keep(plan, ipt__host_prepare(*plan));
 }
 
 static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan, const void *unused)
 {
     (void)unused;
-    plan->host->make_piece = ipt__storage_piece_make;
+    plan->host->cut->make_piece = ipt__storage_piece_make;
     return ipt__cut_open_storage(plan);
 }
 
@@ -17092,26 +17096,27 @@ static void ipt__narrow_describe(ipt__text *out, const ipt_plan *plan)
 static ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_desc *desc)
 {
     const ipt_allocator *const allocator = &plan->context->allocator;
+    const int passes = plan->passes ? plan->passes->count : 0;
     size_t capacity = IPT__DESCRIPTION_BYTES;
     char *text, *former = plan->description;
     ipt__text out;
     ipt_result result;
     int i;
-    for (i = 0; i < plan->pass_count; ++i)
-        capacity += strlen(plan->passes[i].plan->description) + IPT__PASS_LINE_BYTES;
+    for (i = 0; i < passes; ++i)
+        capacity += strlen(plan->passes->list[i].plan->description) + IPT__PASS_LINE_BYTES;
     text = (char *)ipt__allocate(allocator, capacity + (former ? strlen(former) : 0));
     if (!text)
         return IPT_ERROR_OUT_OF_MEMORY;
     out = ipt__text_in(text, capacity + (former ? strlen(former) : 0));
-    ipt__axes_describe(&out, desc, plan->pass_count ? plan->pass_count : 1);
+    ipt__axes_describe(&out, desc, plan->passes ? passes : 1);
     if (former)
         ipt__text_add(&out, "%s", former);
     ipt__narrow_describe(&out, plan);
-    for (i = 0; i < plan->pass_count; ++i) {
-        ipt__text_add(&out, "%d. %s", i + 1, plan->passes[i].plan->description);
-        ipt__narrow_describe(&out, plan->passes[i].plan);
+    for (i = 0; i < passes; ++i) {
+        ipt__text_add(&out, "%d. %s", i + 1, plan->passes->list[i].plan->description);
+        ipt__narrow_describe(&out, plan->passes->list[i].plan);
     }
-    if (plan->pass_count) /* which the passes share */
+    if (plan->passes) /* which the passes share */
         ipt__describe_memory(&out, plan, ipt_plan_workspace(plan));
     result = ipt__plan_keep_description(plan, text);
     ipt__release(allocator, text);
@@ -17126,12 +17131,8 @@ static ipt_result ipt__matrix_plan_make(ipt_context *context, const ipt_plan_des
 #ifndef IPT_NO_HOST_STREAMING
     return ipt__host_plan_make(context, desc, lent, plan);
 #else
-    ipt_result result = ipt__plan_make(context, desc, lent, plan);
-    if (!result && (result = ipt__host_plan_begin(*plan)) != IPT_SUCCESS) {
-        ipt_plan_destroy(*plan);
-        *plan = NULL;
-    }
-    return result;
+    const ipt_result result = ipt__plan_make(context, desc, lent, plan);
+    return result ? result : ipt__plan_keep(plan, ipt__host_plan_begin(*plan));
 #endif
 }
 
@@ -17145,7 +17146,7 @@ static ipt_result ipt__plan_add_narrow(ipt_plan *plan, const ipt_plan_desc *desc
     ipt_result result;
     while (desc->elem_size / unit > (cl_uint)-1)
         unit *= 2;
-    if (plan->problem.unit_bytes <= unit || desc->max_host_memory || (plan->host && plan->host->cut.chunk_bytes))
+    if (plan->problem.unit_bytes <= unit || desc->max_host_memory || (plan->host && plan->host->cut))
         return IPT_SUCCESS;
     its.flags &= ~IPT_MEASURE;
     workspace->unit_most = unit;
@@ -17185,8 +17186,8 @@ static ipt_result ipt__pass_plan_make(ipt_plan *plan, ipt_context *const *contex
 #endif
     result = ipt__any_plan_make(plan->context, desc, plan->workspace, made);
 #ifndef IPT_NO_HOST_STREAMING
-    if (!result && plan->passes_cut)
-        result = ipt__host_plan_prepare(made);
+    if (!result && plan->passes->cut)
+        result = ipt__plan_keep(made, ipt__host_prepare(*made));
 #endif
     return result;
 }
@@ -17198,7 +17199,7 @@ static ipt_result ipt__passes_make_copies(ipt_plan *plan, const ipt_plan_desc *d
     size_t once;
     ipt_plan_desc its = ipt__pass_desc(desc, array, &row, &once);
     ipt__desc_drop_expression(&its);
-    return ipt__any_plan_make(plan->context, &its, plan->workspace, &plan->copies);
+    return ipt__any_plan_make(plan->context, &its, plan->workspace, &plan->passes->copies);
 }
 
 /* What the plans of an array's passes are made of. split: of contexts; 0: one does it. */
@@ -17224,7 +17225,7 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
     if (at) /* the later ones work in place */
         its.flags &= ~IPT_OUT_OF_PLACE;
 #ifndef IPT_NO_HOST_STREAMING
-    if (plan->passes_cut && !passes->split &&
+    if (plan->passes->cut && !passes->split &&
         (desc->max_device_memory || !desc->max_host_memory)) { /* each keeps its device memory */
         its.max_device_memory =
             (desc->max_device_memory ? desc->max_device_memory : ipt__cut_limit(plan) / 4 * 3) / (size_t)passes->count;
@@ -17241,7 +17242,7 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
 static size_t ipt__pass_fit_gaps(const ipt_plan *plan, ipt_plan_desc *desc, size_t *repeats)
 {
     const size_t most = ipt__unit_bytes(desc->batch_stride);
-    if (plan->passes_cut && ipt__unit_bytes(desc->elem_size) > most) {
+    if (plan->passes->cut && ipt__unit_bytes(desc->elem_size) > most) {
         *repeats = desc->batch;
         desc->batch = 1;
         desc->batch_stride = 0;
@@ -17254,14 +17255,10 @@ static size_t ipt__pass_fit_gaps(const ipt_plan *plan, ipt_plan_desc *desc, size
 static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
 {
     const ipt__passes *const passes = (const ipt__passes *)what;
-    const size_t bytes = (size_t)passes->count * sizeof *plan->passes;
     ipt_result result = IPT_SUCCESS;
     int i;
-    plan->passes = (ipt__pass_plan *)ipt__allocate(&plan->context->allocator, bytes);
-    if (!plan->passes)
-        return IPT_ERROR_OUT_OF_MEMORY;
     for (i = 0; i < passes->count; ++i) {
-        ipt__pass_plan *const made = &plan->passes[i];
+        ipt__pass_plan *const made = &plan->passes->list[i];
         ipt_plan_desc its = ipt__passes_desc(plan, passes, i, &made->repeats);
         const size_t unit = ipt__pass_fit_gaps(plan, &its, &made->repeats);
         plan->workspace->unit_most = unit;
@@ -17269,8 +17266,8 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
         plan->workspace->unit_most = IPT__VECTOR_BYTES;
         if (result)
             return result;
-        ++plan->pass_count;
-        if (!plan->passes_cut)
+        ++plan->passes->count;
+        if (!plan->passes->cut)
             result = ipt__plan_add_narrow(made->plan, &its, plan->problem.unit_bytes);
         if (result)
             return result;
@@ -17278,8 +17275,8 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
     }
     if (passes->list[0].inner_rows)
         result = ipt__passes_make_copies(plan, passes->desc, passes->array);
-    if (!result && plan->copies)
-        plan->enough = ipt__max(plan->enough, plan->copies->enough);
+    if (!result && plan->passes->copies)
+        plan->enough = ipt__max(plan->enough, plan->passes->copies->enough);
     return result;
 }
 
@@ -17289,10 +17286,15 @@ static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
     ipt_result result = ipt__host_plan_begin(plan);
 #ifndef IPT_NO_HOST_STREAMING
     int i;
+#endif
     if (result)
         return result;
-    plan->passes_cut = passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan);
-    for (i = 0; plan->passes_cut && i < passes->count; ++i) /* formats are not cut */
+    plan->passes = (ipt__passes_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->passes);
+    if (!plan->passes)
+        return IPT_ERROR_OUT_OF_MEMORY;
+#ifndef IPT_NO_HOST_STREAMING
+    plan->passes->cut = passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan);
+    for (i = 0; plan->passes->cut && i < passes->count; ++i) /* formats are not cut */
         if (passes->list[i].inner_rows) {
             ipt__passes_split(passes->list, &passes->count, i);
             passes->applies += passes->applies > i;
@@ -17321,11 +17323,7 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
         result = ipt__plan_fit(*plan, ipt__passes_make, passes);
     if (!result)
         result = ipt__axes_write_description(*plan, passes->desc);
-    if (result) {
-        ipt_plan_destroy(*plan);
-        *plan = NULL;
-    }
-    return result;
+    return ipt__plan_keep(plan, result);
 }
 
 /* Makes a plan for arrays: desc->rank is not 0. split: the contexts that share the work, as ipt__split_check has
@@ -17364,11 +17362,7 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
         result = ipt__plan_add_narrow(*plan, &one, ipt__unit_bytes(desc->elem_size));
     if (!result)
         result = ipt__axes_write_description(*plan, desc);
-    if (result) {
-        ipt_plan_destroy(*plan);
-        *plan = NULL;
-    }
-    return result;
+    return ipt__plan_keep(plan, result);
 }
 #ifndef IPT_NO_BATCH
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -19966,7 +19960,7 @@ static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t co
     result = ipt__any_plan_make(plan->context, &desc, plan->workspaces, &local->plan);
 #ifndef IPT_NO_HOST_STREAMING
     if (!result)
-        result = ipt__host_plan_prepare(&local->plan);
+        result = ipt__plan_keep(&local->plan, ipt__host_prepare(local->plan));
 #endif
     return result;
 }

@@ -98,7 +98,7 @@ static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
     if (!result && !run->pinned && plan->problem.span_bytes >= IPT__HOST_STAGED_BYTES)
         ipt__host_take_slots(host);
     if (!result)
-        result = plan->host->cut.chunk_bytes ? ipt__cut_run(run)
+        result = plan->host->cut ? ipt__cut_run(run)
 #ifndef IPT_NO_PAPERS
                  : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, host)
 #endif
@@ -132,7 +132,7 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     char cause[IPT__CAUSE_BYTES], why[IPT__CAUSE_BYTES];
     ipt_result result;
     ipt__keep_cause(cause);
-    if (plan->pass_count)
+    if (plan->passes)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; arrays of several passes do not go in pieces", cause);
     if (desc.host && desc.host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; host is %s: auto and overlapped take matrices in pieces", cause,
@@ -156,7 +156,7 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
 static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
 {
     const size_t limit = plan->problem.desc.max_device_memory, budget = ipt__problem_budget(&plan->problem);
-    return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->host->cut.chunk_bytes &&
+    return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->host->cut &&
            (limit < budget || limit - budget < plan->problem.span_bytes);
 }
 /* True if the device will refuse the whole matrix again. Memory that other programs took may be free next time. */
@@ -175,7 +175,7 @@ static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
     ipt_result result = IPT_SUCCESS;
     if (!other) {
         result = ipt__host_run_scheme(run, scheme);
-        other = result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run->written && !plan->host->cut.chunk_bytes;
+        other = result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run->written && !plan->host->cut;
     } else if (!plan->host->pieces)
         ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
                   "max_device_memory is %zu, and the device cannot work on data at %p: a multiple of 16 would do",
@@ -215,8 +215,7 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     if (!result && plan->problem.desc.max_host_memory)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes storages only",
                            plan->problem.desc.max_host_memory);
-    if (result ||
-        (!plan->layout.stage_count && !plan->pass_count && !plan->host->split_count && !plan->host->cut.chunk_bytes) ||
+    if (result || (!plan->layout.stage_count && !plan->passes && !plan->host->split_count && !plan->host->cut) ||
         ipt__nothing_moves(plan))
         return result;
     memset(&run, 0, sizeof run);
@@ -266,19 +265,20 @@ static ipt_result ipt__host_execute_passes(ipt_plan *plan, void *data, const ipt
     ipt_result result = IPT_SUCCESS;
     size_t r;
     int i;
-    if (!plan || !data || !plan->passes_cut)
+    if (!plan || !data || !plan->passes || !plan->passes->cut)
         return ipt__host_execute(plan, data, options);
-    for (i = 0; i < plan->pass_count; ++i)
-        progress.passes += plan->passes[i].repeats;
+    for (i = 0; i < plan->passes->count; ++i)
+        progress.passes += plan->passes->list[i].repeats;
     if (options && options->progress) {
         progress.options = options;
         progress.bytes = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
         each.progress = ipt__pass_progressed;
         each.user = &progress;
     }
-    for (i = 0; i < plan->pass_count && !result; ++i)
-        for (r = 0; r < plan->passes[i].repeats && !result; ++r) {
-            result = ipt__host_execute(plan->passes[i].plan, (char *)data + r * plan->problem.desc.batch_stride, &each);
+    for (i = 0; i < plan->passes->count && !result; ++i)
+        for (r = 0; r < plan->passes->list[i].repeats && !result; ++r) {
+            result = ipt__host_execute(plan->passes->list[i].plan, (char *)data + r * plan->problem.desc.batch_stride,
+                                       &each);
             if (result && result != IPT_ERROR_INCOMPLETE && progress.before)
                 result = ipt__fail_incomplete("an earlier pass has changed data");
             ++progress.before;

@@ -9,7 +9,7 @@ static int ipt__host_may_part(const ipt_plan *plan)
 #else
     const ipt_plan_desc *const desc = &plan->problem.desc;
     return !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m && !desc->tile_n &&
-           !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO && !plan->pass_count;
+           !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO && !plan->passes;
 #endif
 }
 
@@ -23,7 +23,7 @@ static int ipt__host_shares(const ipt_plan *plan, size_t address)
 static ipt_host ipt__host_scheme(const ipt_plan *plan, size_t address)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
-    if (plan->host->split_count || plan->host->cut.chunk_bytes)
+    if (plan->host->split_count || plan->host->cut)
         return IPT_HOST_OVERLAPPED;
     if (desc->host)
         return desc->host;
@@ -43,7 +43,7 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
                          "host is shared: the device does not work in the host's memory, or the address of data is not "
                          "a multiple of %zu",
                          ipt__host_alignment(plan));
-    if (*scheme == IPT_HOST_OVERLAPPED && !ipt__host_may_part(plan) && !plan->host->cut.chunk_bytes)
+    if (*scheme == IPT_HOST_OVERLAPPED && !ipt__host_may_part(plan) && !plan->host->cut)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
                          "row_pitch, IPT_PAD or several passes are not cut into parts");

@@ -148,7 +148,7 @@ static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t co
     result = ipt__any_plan_make(plan->context, &desc, plan->workspaces, &local->plan);
 #ifndef IPT_NO_HOST_STREAMING
     if (!result)
-        result = ipt__host_plan_prepare(&local->plan);
+        result = ipt__plan_keep(&local->plan, ipt__host_prepare(local->plan));
 #endif
     return result;
 }
