@@ -551,7 +551,8 @@ typedef struct ipt_plan_desc {
  * max_workspace: the error UNSUPPORTED names it. Formats, IPT_PAD, storages and forced sequences other than SQUARE and
  * EXCHANGE need dense rows, and so do host matrices that are cut. */
 
-/* Creates a plan: selects its stages, builds missing programs, allocates its workspace and writes to it once. On
+/* Creates a plan: selects its stages, builds missing programs, allocates its workspace and writes to it once. Where
+ * host matrices go in parts or pieces, it plans those, too: IPT_HOST_SYNCHRONOUS saves that if none is executed. On
  * failure *plan is NULL. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, BUILD, UNSUPPORTED, CACHE_MISS, OPENCL. */
 IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan);
 
@@ -582,9 +583,9 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
 
 /* Transposes host memory in place, and returns when data holds the result. data needs no alignment. Devices that do not
- * share the host's memory get memory for the matrix. Calls on one plan take turns. A failure leaves data unchanged,
- * except for INCOMPLETE: see >>interface/host. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED,
- * INCOMPLETE, and those of ipt_plan_create. */
+ * share the host's memory get memory for the matrix. Calls on one plan take turns. They plan and compile nothing but
+ * what larger.md names. A failure leaves data unchanged, except for INCOMPLETE: see >>interface/host. Errors:
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED, INCOMPLETE, and those of ipt_plan_create. */
 IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data);
 
 /* Returns the bytes of device memory that the plan holds beside the matrix. An execution of a host matrix by parts adds
@@ -624,11 +625,11 @@ typedef struct ipt_host_options {
 
 /* ipt_plan_execute_host with options (may be NULL), by the method of desc.host. If progress cancels: CANCELLED with
  * data unchanged, or INCOMPLETE. Memory of ipt_host_alloc transfers fastest. With IPT_PAD data has room for the
- * padding, which is overwritten. Bytes between the matrices of a batch are neither read nor written. Overlapped plans
- * keep the device memory of the first call for later calls. ipt writes to data only after everything is uploaded and
- * transposed. (Batches: all of a part. Stages: the one that needs the whole matrix is done.) An earlier failure leaves
- * data unchanged; a later one returns IPT_ERROR_INCOMPLETE. A matrix that is cut (see desc.max_device_memory) changes
- * from its first downloaded byte on. */
+ * padding, which is overwritten. Bytes between the matrices of a batch are neither read nor written. Plans by parts
+ * take device memory and queues at the first call, and keep them for later calls. ipt writes to data only after
+ * everything is uploaded and transposed. (Batches: all of a part. Stages: the one that needs the whole matrix is done.)
+ * An earlier failure leaves data unchanged; a later one returns IPT_ERROR_INCOMPLETE. A matrix that is cut (see
+ * desc.max_device_memory) changes from its first downloaded byte on. */
 IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options);
 
 /* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
@@ -6361,7 +6362,8 @@ typedef struct ipt__host_share {
     ipt_context *context;
     ipt_plan *plans[4]; /* whole part; smaller last part; remainder of a cut matrix; group */
     ipt_plan *block_plans[IPT__BLOCK_PLANS];
-    cl_mem buffer;
+    size_t bytes;  /* of the buffer, with parts */
+    cl_mem buffer; /* NULL: not needed yet */
     cl_command_queue queues[IPT__HOST_PARTS_MOST];
     int queue_count;
     int borrows_queue; /* of the context, and has no other */
@@ -6419,7 +6421,7 @@ typedef struct ipt__host {
 
 /* How matrices beyond the device's memory are cut: into panels, or between whole matrices. */
 typedef struct ipt__cut {
-    size_t chunk_bytes;            /* per transfer; 0: the plan cuts nothing */
+    size_t chunk_bytes;            /* per transfer */
     size_t chunks;                 /* per cut matrix, else per batch */
     size_t matrices;               /* whole matrices per chunk; 0: matrices are cut, the next fields are valid */
     size_t shorter, length;        /* sides of a panel, in elements; length: also of a super-element */
@@ -6468,17 +6470,22 @@ typedef struct ipt__bus_piece {
     size_t rows, cols, size;
 } ipt__bus_piece;
 
+/* What a plan that cuts its matrices has: see host/cut.h. */
+typedef struct ipt__cut_plan {
+    ipt__cut sizes;
+    ipt__plan_maker make_piece; /* makes the plans of pieces */
+    ipt__blocks blocks;
+    ipt__bus_bands bus_bands;
+    size_t most; /* largest buffer in bytes; 0: no limit */
+} ipt__cut_plan;
+
 /* What a plan has for matrices in host memory: it stands on the device plan, and on plans of pieces. */
 typedef struct ipt__host_plan {
     IPT_LOCK_TYPE lock; /* held during transfers; guards staging, parts_refused and pieces */
     ipt__host staging;
-    int parts_refused; /* host is AUTO, and parts exceed the workspace limit */
-    ipt__cut cut;
-    ipt__plan_maker make_piece; /* makes the plans of a cut matrix's pieces */
-    ipt__blocks blocks;
-    ipt__bus_bands bus_bands;
-    size_t most;         /* largest buffer in bytes for cut matrices; 0: no limit */
+    int parts_refused;   /* host is AUTO, and parts exceed the workspace limit, or cannot be built */
     int in_pieces;       /* made because the device refused the whole host matrix */
+    ipt__cut_plan *cut;  /* NULL: the plan cuts nothing */
     ipt_plan *pieces;    /* such a plan, or one in units of bytes, which executes for this one; NULL: none */
     ipt_context **split; /* contexts of a plan for several devices; NULL: one device */
     size_t split_count;
@@ -6502,6 +6509,7 @@ typedef struct ipt__workspace {
     IPT_LOCK_TYPE lock;  /* guards the following fields, and all of the plans but their host_plan */
     cl_mem buffer;       /* NULL: no stage needs one */
     size_t bytes, limit; /* limit: for each of the plans, as max_workspace */
+    int later;           /* plans that borrow it from now on need its bytes later: ipt__host_take */
     size_t unit_most;    /* bytes of the units of plans that borrow it from now on, at most */
     cl_event last;       /* of the previous execution, which may still use the buffer; NULL: none */
     ipt_plan *borrower;  /* plan that used the buffer last; NULL: none */
@@ -6514,6 +6522,14 @@ typedef struct ipt__pass_plan {
     ipt_plan *plan;
     size_t repeats; /* executions, a batch_stride of the arrays apart */
 } ipt__pass_plan;
+
+/* What a plan of several passes over arrays has. It has no stages of its own. */
+typedef struct ipt__passes_plan {
+    ipt__pass_plan list[IPT__MOST_PASSES + 1];
+    int count;
+    int cut;          /* the array is too large for the device: each pass goes through host memory by itself */
+    ipt_plan *copies; /* copies arrays whose first pass only works in place, for out of place; else NULL */
+} ipt__passes_plan;
 
 struct ipt_plan {
     ipt_context *context;
@@ -6534,13 +6550,10 @@ struct ipt_plan {
     size_t enough;                  /* least limit of a workspace that is too small for the plan; 0: it is not */
     size_t refused;                 /* bytes of the last buffer that could not be allocated; 0: none */
     char *description;
-    ipt__pass_plan *passes; /* of arrays; the plan has no stages of its own then */
-    int pass_count;         /* 0: a plan for matrices */
-    ipt_plan *narrow;       /* does the same in the units of an array's elements, at places that are no multiples of the
-                               longer units of this plan. It borrows the workspace. NULL: the units are the elements' */
-    ipt_plan *copies;       /* copies arrays whose first pass only works in place, for out of place; else NULL */
-    int passes_cut;         /* the array is too large for the device: each pass goes through host memory by itself */
-    ipt__host_plan *host;   /* NULL: the plan serves matrices on the device only */
+    ipt_plan *narrow; /* does the same in the units of an array's elements, at places that are no multiples of the
+                         longer units of this plan. It borrows the workspace. NULL: the units are the elements' */
+    ipt__passes_plan *passes; /* NULL: a plan for matrices */
+    ipt__host_plan *host;     /* NULL: the plan serves matrices on the device only */
 };
 
 static int ipt__plan_borrows(const ipt_plan *plan)
@@ -10546,6 +10559,8 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     size_t bytes;
     char cause[IPT__CAUSE_BYTES];
     ipt_result result = IPT_SUCCESS;
+    if (workspace->later)
+        return IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&workspace->lock);
     bytes = ipt__max(plan->layout.workspace, workspace->bytes);
     if (plan->context->context && bytes && (bytes > workspace->bytes || !workspace->buffer)) {
@@ -10580,8 +10595,8 @@ enum { IPT__DESCRIPTION_BYTES = 2048 };
 /* True if a matrix has the same bytes before and after. */
 static int ipt__nothing_moves(const ipt_plan *plan)
 {
-    return !plan->pass_count && !plan->problem.desc.move && !plan->problem.desc.expression &&
-           !plan->problem.desc.from && !plan->problem.desc.to && !plan->problem.pitched &&
+    return !plan->passes && !plan->problem.desc.move && !plan->problem.desc.expression && !plan->problem.desc.from &&
+           !plan->problem.desc.to && !plan->problem.pitched &&
            (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 
@@ -11424,7 +11439,7 @@ static ipt_result ipt__check_one_device(const ipt_plan *plan)
     const ipt_result result = ipt__check_plan(plan);
     if (!result && plan->host && plan->host->split_count)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
-    if (!result && plan->host && (plan->host->cut.chunk_bytes || plan->passes_cut))
+    if (!result && plan->host && (plan->host->cut || (plan->passes && plan->passes->cut)))
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
                          ipt__limit_name(plan), plan->problem.desc.max_host_memory ? "storages" : "host matrices");
     return result;
@@ -11718,15 +11733,16 @@ static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int
     ipt_result result = IPT_SUCCESS;
     size_t r;
     int i;
-    if (!plan->pass_count)
+    if (!plan->passes)
         return out_of_place ? ipt__plan_enqueue_out_of_place(plan, call, event) : ipt__plan_enqueue(plan, call, event);
-    if (out_of_place && plan->copies)
-        result = ipt__pass_enqueue(plan->copies, &each, 1, &last);
-    for (i = 0; i < plan->pass_count && !result; ++i)
-        for (r = 0; r < plan->passes[i].repeats && !result; ++r) {
+    if (out_of_place && plan->passes->copies)
+        result = ipt__pass_enqueue(plan->passes->copies, &each, 1, &last);
+    for (i = 0; i < plan->passes->count && !result; ++i)
+        for (r = 0; r < plan->passes->list[i].repeats && !result; ++r) {
             each.source_offset = call->source_offset + r * plan->problem.desc.batch_stride;
             each.target_offset = call->target_offset + r * plan->problem.desc.batch_stride;
-            result = ipt__pass_enqueue(plan->passes[i].plan, &each, out_of_place && !i && !plan->copies, &last);
+            result = ipt__pass_enqueue(plan->passes->list[i].plan, &each, out_of_place && !i && !plan->passes->copies,
+                                       &last);
         }
     if (result && result != IPT_ERROR_INCOMPLETE && last)
         result = ipt__fail_incomplete("some passes were enqueued, so the content is undefined");
@@ -12497,6 +12513,7 @@ static void ipt__plan_free(ipt_plan *plan)
         IPT_LOCK_DESTROY(&plan->divided[i].lock);
     }
     ipt__release(&allocator, plan->divided);
+    ipt__release(&allocator, plan->passes);
     ipt__release(&allocator, plan->expression);
     ipt__release(&allocator, plan->description);
     ipt__release(&allocator, plan);
@@ -12591,10 +12608,10 @@ static const char *ipt__plan_source(const ipt_plan *plan, size_t *index)
     int i;
     if (!plan)
         return NULL;
-    for (i = 0; i < plan->pass_count && !source; ++i)
-        source = ipt__plan_source(plan->passes[i].plan, index);
-    if (!source)
-        source = ipt__plan_source(plan->copies, index);
+    for (i = 0; plan->passes && i < plan->passes->count && !source; ++i)
+        source = ipt__plan_source(plan->passes->list[i].plan, index);
+    if (plan->passes && !source)
+        source = ipt__plan_source(plan->passes->copies, index);
     if (source)
         return source;
     IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first out-of-place execution adds a kernel */
@@ -12633,20 +12650,6 @@ static ipt_result ipt__host_plan_begin(ipt_plan *plan)
 }
 
 #ifndef IPT_NO_HOST_STREAMING
-static ipt_result ipt__host_plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
-                                     ipt_plan **plan)
-{
-    ipt_result result = ipt__plan_new(context, desc, lent, plan);
-    if (result)
-        return result;
-    result = ipt__host_plan_begin(*plan);
-    if (result) {
-        ipt__plan_free(*plan);
-        *plan = NULL;
-    }
-    return result;
-}
-
 /* The number of moves. gcd(rows - 1, cols - 1) + 1 slots of a grid are fixed points. */
 static size_t ipt__moves_count(const ipt__cut *cut)
 {
@@ -12661,9 +12664,9 @@ static size_t ipt__moves_count(const ipt__cut *cut)
     return cut->panels * cut->groups - a - 1;
 }
 
-static void ipt__cut_describe(ipt__text *out, const ipt__host_plan *plan)
+static void ipt__cut_describe(ipt__text *out, const ipt__cut_plan *plan)
 {
-    const ipt__cut *const cut = &plan->cut;
+    const ipt__cut *const cut = &plan->sizes;
     if (cut->matrices)
         ipt__text_add(out, "  %zu matrices at a time, in chunks of %zu bytes\n", cut->matrices, cut->chunk_bytes);
     else
@@ -12691,7 +12694,7 @@ static void ipt__share_describe(ipt__text *out, const ipt_plan *plan, size_t ind
     static const char *const parts[] = {"a part", "the last part"}, *const pieces[] = {"each chunk", "the last chunk",
                                                                                        "the remainder", "each group"};
     const ipt__host_share *const share = &plan->host->staging.shares[index];
-    const int cut = plan->host->cut.chunk_bytes != 0;
+    const int cut = plan->host->cut != NULL;
     int i;
     for (i = 0; i < 4; ++i)
         if (share->plans[i] && cut)
@@ -12737,10 +12740,10 @@ static ipt_result ipt__host_plan_describe(ipt_plan *plan)
         ipt__describe_matrices(&out, plan, 1, "device");
         ipt__text_add(&out, " of %zu, because the matrix is too large for it\n%s", plan->host->split_count,
                       plan->host->pieces->description);
-    } else if (plan->host->cut.chunk_bytes) {
-        ipt__describe_matrices(&out, plan, plan->host->cut.chunks, "chunk");
+    } else if (plan->host->cut) {
+        ipt__describe_matrices(&out, plan, plan->host->cut->sizes.chunks, "chunk");
         ipt__text_add(&out, "\n");
-        ipt__cut_describe(&out, plan->host);
+        ipt__cut_describe(&out, plan->host->cut);
     } else {
         ipt__describe_matrices(&out, plan, host->part_count, "part");
         ipt__text_add(&out, " on %zu %s\n", host->share_count, host->share_count == 1 ? "device" : "devices");
@@ -12754,19 +12757,13 @@ static ipt_result ipt__host_plan_describe(ipt_plan *plan)
     return result;
 }
 
-/* Releases a plan's resources for host matrices: parts' plans, buffers, queues. */
-static IPT__RARE void ipt__host_close(ipt_plan *plan)
+/* Releases the buffers and queues for host matrices. */
+static IPT__RARE void ipt__host_give_back(ipt__host *host)
 {
-    ipt__host *const host = &plan->host->staging;
-    const ipt_allocator *const allocator = &plan->context->allocator;
     size_t s;
     int i;
     for (s = 0; host->shares && s < host->share_count; ++s) {
         ipt__host_share *const share = &host->shares[s];
-        for (i = 0; i < IPT__BLOCK_PLANS; ++i)
-            ipt_plan_destroy(share->block_plans[i]);
-        for (i = 0; i < 4; ++i)
-            ipt_plan_destroy(share->plans[i]);
         if (share->ring)
             ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->ring, 0, NULL, NULL);
         for (i = 0; i < share->queue_count && !share->borrows_queue; ++i)
@@ -12775,7 +12772,25 @@ static IPT__RARE void ipt__host_close(ipt_plan *plan)
             ipt__cl.clReleaseMemObject(share->pinned);
         if (share->buffer)
             ipt__cl.clReleaseMemObject(share->buffer);
+        share->pinned = share->buffer = NULL;
+        share->ring = NULL;
         share->queue_count = share->borrows_queue = 0;
+    }
+}
+
+/* Releases a plan's resources for host matrices: those, and the plans of parts. */
+static IPT__RARE void ipt__host_close(ipt_plan *plan)
+{
+    ipt__host *const host = &plan->host->staging;
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    size_t s;
+    int i;
+    ipt__host_give_back(host);
+    for (s = 0; host->shares && s < host->share_count; ++s) {
+        for (i = 0; i < IPT__BLOCK_PLANS; ++i)
+            ipt_plan_destroy(host->shares[s].block_plans[i]);
+        for (i = 0; i < 4; ++i)
+            ipt_plan_destroy(host->shares[s].plans[i]);
     }
     while (host->stages.launches && host->stages.count)
         ipt__launches_free(allocator, &host->stages.launches[--host->stages.count]);
@@ -12793,21 +12808,23 @@ static IPT__RARE void ipt__host_close(ipt_plan *plan)
 static IPT__RARE void ipt__plan_empty(ipt_plan *plan)
 {
     size_t i;
-    while (plan->pass_count)
-        ipt_plan_destroy(plan->passes[--plan->pass_count].plan);
-    ipt__release(&plan->context->allocator, plan->passes);
-    plan->passes = NULL;
-    ipt_plan_destroy(plan->copies);
+    if (plan->passes) {
+        while (plan->passes->count)
+            ipt_plan_destroy(plan->passes->list[--plan->passes->count].plan);
+        ipt_plan_destroy(plan->passes->copies);
+        plan->passes->copies = NULL;
+    }
     ipt_plan_destroy(plan->narrow);
-    plan->copies = plan->narrow = NULL;
+    plan->narrow = NULL;
 #ifndef IPT_NO_HOST_STREAMING
     if (plan->host) {
         ipt_plan_destroy(plan->host->pieces);
         plan->host->pieces = NULL;
         ipt__host_close(plan);
-        memset(&plan->host->cut, 0, sizeof plan->host->cut);
-        memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
-        memset(&plan->host->bus_bands, 0, sizeof plan->host->bus_bands);
+        if (plan->host->cut) {
+            memset(&plan->host->cut->blocks, 0, sizeof plan->host->cut->blocks);
+            memset(&plan->host->cut->bus_bands, 0, sizeof plan->host->cut->bus_bands);
+        }
     }
 #endif
     ipt__workspace_close(&plan->own);
@@ -12827,6 +12844,7 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
         while (host->split_count)
             ipt_context_destroy(host->split[--host->split_count]);
         ipt__release(&plan->context->allocator, host->split);
+        ipt__release(&plan->context->allocator, host->cut);
 #endif
         IPT_LOCK_DESTROY(&host->lock);
         ipt__release(&plan->context->allocator, host);
@@ -12834,17 +12852,28 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
     ipt__plan_free(plan);
 }
 
-#ifndef IPT_NO_HOST_STREAMING
-/* Completes a plan: writes its description, or destroys the plan after a failure. */
-static ipt_result ipt__host_plan_end(ipt_plan **plan, ipt_result result)
+/* Keeps a new plan, or destroys it after a failure. */
+static ipt_result ipt__plan_keep(ipt_plan **plan, ipt_result result)
 {
-    if (!result)
-        result = ipt__host_plan_describe(*plan);
     if (result) {
         ipt_plan_destroy(*plan);
         *plan = NULL;
     }
     return result;
+}
+
+#ifndef IPT_NO_HOST_STREAMING
+static ipt_result ipt__host_plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
+                                     ipt_plan **plan)
+{
+    const ipt_result result = ipt__plan_new(context, desc, lent, plan);
+    return result ? result : ipt__plan_keep(plan, ipt__host_plan_begin(*plan));
+}
+
+/* Completes a plan: writes its description, or destroys the plan after a failure. */
+static ipt_result ipt__host_plan_end(ipt_plan **plan, ipt_result result)
+{
+    return ipt__plan_keep(plan, result ? result : ipt__host_plan_describe(*plan));
 }
 #endif
 
@@ -13527,7 +13556,57 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
 /* >>host/open                                                                                                        */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Host matrices: parts, their plans and buffers. */
+/* Host matrices: schemes; parts, their plans and buffers. */
+
+/* Whether the plan's matrices can go in parts. */
+static int ipt__host_may_part(const ipt_plan *plan)
+{
+#ifdef IPT_NO_HOST_STREAMING
+    (void)plan;
+    return 0;
+#else
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    return !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m && !desc->tile_n &&
+           !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO && !plan->passes;
+#endif
+}
+
+/* Whether the plan's device works in host memory at an address. */
+static int ipt__host_shares(const ipt_plan *plan, size_t address)
+{
+    return plan->context->shares_memory && !plan->host->split_count && address % ipt__host_alignment(plan) == 0;
+}
+
+/* The scheme for an address: the desc's, else the fastest possible one. */
+static ipt_host ipt__host_scheme(const ipt_plan *plan, size_t address)
+{
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    if (plan->host->split_count || plan->host->cut)
+        return IPT_HOST_OVERLAPPED;
+    if (desc->host)
+        return desc->host;
+    if (ipt__host_shares(plan, address))
+        return IPT_HOST_SHARED;
+    return ipt__host_may_part(plan) && plan->problem.matrix_bytes * desc->batch >= 4 * (size_t)IPT__HOST_PART_BYTES
+               ? IPT_HOST_OVERLAPPED
+               : IPT_HOST_SYNCHRONOUS;
+}
+
+/* The same, or the error if the desc's scheme is impossible. */
+static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
+{
+    *scheme = ipt__host_scheme(plan, (size_t)data);
+    if (*scheme == IPT_HOST_SHARED && !ipt__host_shares(plan, (size_t)data))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is shared: the device does not work in the host's memory, or the address of data is not "
+                         "a multiple of %zu",
+                         ipt__host_alignment(plan));
+    if (*scheme == IPT_HOST_OVERLAPPED && !ipt__host_may_part(plan) && !plan->host->cut)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
+                         "row_pitch, IPT_PAD or several passes are not cut into parts");
+    return IPT_SUCCESS;
+}
 
 #ifndef IPT_NO_HOST_STREAMING
 /* The length of a part along the longer side, or in matrices of a batch. count: number of parts. */
@@ -13612,19 +13691,46 @@ static ipt_result ipt__share_add_queue(ipt__host_share *share, cl_command_queue 
     return IPT_SUCCESS;
 }
 
-/* Makes parts, plans, buffers and queues, and keeps them for later executions. scheme: OVERLAPPED or STAGES. */
-static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
+/* The parts of a share: [*begin, *end). */
+static void ipt__share_parts(const ipt__host *host, size_t share, size_t *begin, size_t *end)
+{
+    *begin = host->part_count * share / host->share_count;
+    *end = host->part_count * (share + 1) / host->share_count;
+}
+
+/* Plans the parts of a share, `length` long but for the last one. by_stages: of the plan's own stages. */
+static ipt_result ipt__share_plan(ipt_plan *plan, size_t index, size_t length, int by_stages)
+{
+    ipt__host *const host = &plan->host->staging;
+    ipt__host_share *const share = &host->shares[index];
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    const size_t all = desc->batch > 1 ? desc->batch : ipt__max(desc->rows, desc->cols);
+    size_t i, end;
+    ipt_result result = IPT_SUCCESS;
+    share->context = plan->host->split_count ? plan->host->split[index] : plan->context;
+    for (ipt__share_parts(host, index, &i, &end); i < end && !result; ++i) {
+        ipt__host_part *const part = &host->parts[i];
+        const size_t its_length = ipt__min(length, all - i * length);
+        ipt_plan **const its_plan = &share->plans[its_length != length];
+        ipt__host_place(plan, part, i * length, its_length);
+        if (!by_stages && !*its_plan)
+            result = ipt__host_part_plan(plan, index, its_length, its_plan);
+        part->share = share;
+        part->plan = *its_plan;
+        part->device = share->bytes;
+        share->bytes += ipt__area_bytes(&part->up);
+    }
+    return result;
+}
+
+/* Plans the parts of host matrices. scheme: OVERLAPPED or STAGES. */
+static IPT__RARE ipt_result ipt__host_plan_parts(ipt_plan *plan, ipt_host scheme)
 {
     ipt__host *const host = &plan->host->staging;
     const ipt_allocator *const allocator = &plan->context->allocator;
-    const int whole = scheme == IPT_HOST_STAGES;
     const size_t devices = plan->host->split_count ? plan->host->split_count : 1;
-    const size_t all = plan->problem.desc.batch > 1 ? plan->problem.desc.batch
-                                                    : ipt__max(plan->problem.desc.rows, plan->problem.desc.cols);
-    size_t length, i, s, bytes = 0;
+    size_t length, s;
     ipt_result result = IPT_SUCCESS;
-    if (host->shares)
-        return IPT_SUCCESS; /* a cut plan was opened when it was made */
     plan->enough = 0;
     length = ipt__host_cut(plan, devices, &host->part_count);
     host->share_count = ipt__min(devices, host->part_count);
@@ -13632,40 +13738,74 @@ static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     host->parts = (ipt__host_part *)ipt__allocate(allocator, host->part_count * sizeof *host->parts);
     if (!host->shares || !host->parts)
         result = IPT_ERROR_OUT_OF_MEMORY;
-    for (s = 0; s < host->share_count && !result; ++s) {
-        ipt__host_share *const share = &host->shares[s];
-        const size_t begin = host->part_count * s / host->share_count,
-                     end = host->part_count * (s + 1) / host->share_count;
-        bytes = 0;
-        share->context = plan->host->split_count ? plan->host->split[s] : plan->context;
-        for (i = begin; i < end && !result; ++i) {
-            ipt__host_part *const part = &host->parts[i];
-            const size_t its_length = ipt__min(length, all - i * length);
-            ipt_plan **const its_plan = &share->plans[its_length != length];
-            cl_command_queue *const queue = &share->queues[share->queue_count];
-            ipt__host_place(plan, part, i * length, its_length);
-            if (!whole && !*its_plan)
-                result = ipt__host_part_plan(plan, s, its_length, its_plan);
-            part->share = share;
-            part->plan = *its_plan;
-            part->device = bytes;
-            bytes += ipt__area_bytes(&part->up);
-            if (result)
-                break;
-            result = ipt__share_add_queue(share, queue);
-            part->queue = *queue;
-        }
-        if (!result)
-            result = ipt__buffer_make(share->context, bytes, NULL, "device memory", &plan->refused, &share->buffer);
-    }
+    for (s = 0; s < host->share_count && !result; ++s)
+        result = ipt__share_plan(plan, s, length, scheme == IPT_HOST_STAGES);
 #ifndef IPT_NO_PAPERS
-    if (!result && whole)
+    if (!result && scheme == IPT_HOST_STAGES)
         result = ipt__host_launch_parts(plan, host);
 #endif
-    if (!result && plan->enough && !plan->host->split_count) /* a split plan's are made when it is */
+    if (!result && plan->enough && !plan->host->split_count) /* a split plan's owner sees to it */
         result = ipt__fail_for_parts(plan, plan->enough);
     if (result)
         ipt__host_close(plan);
+    return result;
+}
+
+/* The same for one device. A plan that may do without parts does, if they need a larger workspace, or programs that
+ * cannot be built. */
+static ipt_result ipt__host_add_parts(ipt_plan *plan, ipt_host scheme)
+{
+    const ipt_result result = ipt__host_plan_parts(plan, scheme);
+    if (plan->problem.desc.host ||
+        (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD))
+        return result;
+    plan->host->parts_refused = 1;
+    plan->enough = 0;
+    return IPT_SUCCESS;
+}
+
+/* Plans what executions of host matrices at most addresses need. The first one takes its memory. */
+static ipt_result ipt__host_prepare(ipt_plan *plan)
+{
+    const ipt_host scheme = ipt__host_scheme(plan, 0);
+    ipt_result result;
+    if (!plan->context->context || plan->enough || plan->host->staging.shares || !plan->layout.stage_count ||
+        ipt__nothing_moves(plan) ||
+        !(scheme == IPT_HOST_STAGES || (scheme == IPT_HOST_OVERLAPPED && ipt__host_may_part(plan))))
+        return IPT_SUCCESS;
+    plan->workspace->later = 1;
+    result = ipt__host_add_parts(plan, scheme);
+    plan->workspace->later = 0;
+    if (result == IPT_ERROR_UNSUPPORTED && (plan->enough ? ipt__plan_borrows(plan) : scheme == IPT_HOST_STAGES))
+        return IPT_SUCCESS; /* the workspace's owner refuses; the execution says why these stages have no parts */
+    return result;
+}
+
+/* Takes the memory and the queues of a plan's parts, which it keeps. */
+static IPT__RARE ipt_result ipt__host_take(ipt_plan *plan)
+{
+    ipt__host *const host = &plan->host->staging;
+    size_t s, i, begin, end;
+    ipt_result result = IPT_SUCCESS;
+    for (s = 0; s < host->share_count && !result; ++s) {
+        ipt__host_share *const share = &host->shares[s];
+        if (share->buffer)
+            continue;
+        ipt__share_parts(host, s, &begin, &end);
+        for (i = 0; i < 2 && !result; ++i)
+            if (share->plans[i] && (result = ipt__plan_take_workspace(share->plans[i])) != IPT_SUCCESS)
+                plan->refused = share->plans[i]->refused;
+        for (i = begin; i < end && !result; ++i) {
+            cl_command_queue *const queue = &share->queues[share->queue_count];
+            result = ipt__share_add_queue(share, queue);
+            host->parts[i].queue = *queue;
+        }
+        if (!result)
+            result =
+                ipt__buffer_make(share->context, share->bytes, NULL, "device memory", &plan->refused, &share->buffer);
+    }
+    if (result)
+        ipt__host_give_back(host);
     return result;
 }
 
@@ -13832,7 +13972,7 @@ static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, i
 /* The number of panels or matrices of chunk `index`. */
 static size_t ipt__cut_count(const ipt_plan *plan, size_t index)
 {
-    const ipt__cut *const cut = &plan->host->cut;
+    const ipt__cut *const cut = &plan->host->cut->sizes;
     return cut->matrices ? ipt__min(cut->matrices, plan->problem.desc.batch - index * cut->matrices)
                          : ipt__min(cut->chunk_panels, cut->panels - index * cut->chunk_panels);
 }
@@ -13869,7 +14009,7 @@ static ipt__area ipt__cut_slots(const ipt__cut *cut, size_t first_panel, size_t 
 /* The areas of a chunk before and after the device transposes it, and of the remainder. */
 static void ipt__cut_places(const ipt_plan *plan, size_t index, ipt__area *before, ipt__area *after)
 {
-    const ipt__cut *const cut = &plan->host->cut;
+    const ipt__cut *const cut = &plan->host->cut->sizes;
     const size_t count = ipt__cut_count(plan, index), panel_bytes = cut->piece_bytes * cut->shorter;
     if (cut->matrices) {
         *before = ipt__area_of(index * cut->matrices * plan->problem.desc.batch_stride, count,
@@ -14829,7 +14969,7 @@ static ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t rows, size
 static ipt_result ipt__cut_piece_plan(ipt_plan *plan, const ipt_plan_desc *desc, ipt_plan **made)
 {
     const ipt_result result =
-        plan->host->make_piece(plan->host->staging.shares[0].context, desc, plan->workspace, made);
+        plan->host->cut->make_piece(plan->host->staging.shares[0].context, desc, plan->workspace, made);
     if (!result)
         plan->enough = ipt__max(plan->enough, (*made)->enough);
     return result;
@@ -14838,7 +14978,7 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, const ipt_plan_desc *desc,
 /* Makes the plans for whole chunks, the last chunk, the remainder and groups. */
 static IPT__RARE ipt_result ipt__cut_plans(ipt_plan *plan, ipt_host host)
 {
-    const ipt__cut *const cut = &plan->host->cut;
+    const ipt__cut *const cut = &plan->host->cut->sizes;
     ipt_plan **const plans = plan->host->staging.shares[0].plans;
     const size_t whole = ipt__cut_count(plan, 0), last = ipt__cut_count(plan, cut->chunks - 1);
     const size_t rows = cut->matrices ? plan->problem.desc.rows : cut->tall ? cut->length : cut->shorter;
@@ -14884,7 +15024,7 @@ static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 /* `bytes`, limited to the largest buffer of the device. */
 static size_t ipt__cut_most(const ipt_plan *plan, size_t bytes)
 {
-    return plan->host->most ? ipt__min(plan->host->most, bytes) : bytes;
+    return plan->host->cut->most ? ipt__min(plan->host->cut->most, bytes) : bytes;
 }
 
 /* The time of a matrix by blocks, in bytes that the bus moves as whole chunks. While the first quarter is uploaded
@@ -14910,7 +15050,7 @@ static double ipt__bus_bands_time(const ipt__problem *problem, const ipt__bus_ba
 static ipt_result ipt__bus_choose(ipt_plan *plan, size_t capacity)
 {
     const ipt__problem *const problem = &plan->problem;
-    ipt__blocks *const blocks = &plan->host->blocks;
+    ipt__blocks *const blocks = &plan->host->cut->blocks;
     ipt__host *const host = &plan->host->staging;
     ipt__bus_bands bands;
     if (ipt__blocks_choose(problem, capacity, blocks)) {
@@ -14924,12 +15064,12 @@ static ipt_result ipt__bus_choose(ipt_plan *plan, size_t capacity)
     ipt__release(&plan->context->allocator, host->commands);
     host->commands = NULL;
     memset(blocks, 0, sizeof *blocks);
-    plan->host->bus_bands = bands;
-    return ipt__bus_list_make(plan, &plan->host->bus_bands);
+    plan->host->cut->bus_bands = bands;
+    return ipt__bus_list_make(plan, &plan->host->cut->bus_bands);
 }
 
 /* Bytes of device memory for blocks or bands. */
-static size_t ipt__bus_device_bytes(const ipt__host_plan *plan)
+static size_t ipt__bus_device_bytes(const ipt__cut_plan *plan)
 {
     return plan->bus_bands.bus_bytes ? plan->bus_bands.device_bytes : plan->blocks.units * plan->blocks.unit_bytes;
 }
@@ -14937,11 +15077,11 @@ static size_t ipt__bus_device_bytes(const ipt__host_plan *plan)
 /* The desc of a plan for blocks or bands; rows 0: that plan is not needed. */
 static ipt_plan_desc ipt__bus_piece_desc(const ipt_plan *plan, int index)
 {
-    const ipt__blocks *const blocks = &plan->host->blocks;
+    const ipt__blocks *const blocks = &plan->host->cut->blocks;
     const size_t rows = plan->problem.desc.rows, cols = plan->problem.desc.cols;
     ipt_plan_desc desc;
-    if (plan->host->bus_bands.bus_bytes) {
-        const ipt__bus_piece piece = ipt__bus_piece_of(&plan->host->bus_bands, index);
+    if (plan->host->cut->bus_bands.bus_bytes) {
+        const ipt__bus_piece piece = ipt__bus_piece_of(&plan->host->cut->bus_bands, index);
         desc = ipt__cut_piece_desc(plan, piece.rows, piece.cols, 1, IPT_HOST_SYNCHRONOUS);
         desc.elem_size = piece.size;
         if (index == IPT__BUS_PLAN_RANGE || index == IPT__BUS_PLAN_REST_COLS)
@@ -14961,7 +15101,7 @@ static ipt_result ipt__cut_open_bus(ipt_plan *plan, size_t limit)
     const size_t enough = plan->enough, workspace = ipt__max(plan->workspace->bytes, ipt__cut_workspace(plan, limit));
     ipt_result result;
     int i;
-    if (plan->host->cut.matrices || enough)
+    if (plan->host->cut->sizes.matrices || enough)
         return IPT_SUCCESS;
     result = ipt__bus_choose(plan, ipt__cut_most(plan, limit - workspace));
     for (i = 0; i < IPT__BLOCK_PLANS && !result && host->commands; ++i) {
@@ -14980,8 +15120,8 @@ static ipt_result ipt__cut_open_bus(ipt_plan *plan, size_t limit)
     ipt__release(&plan->context->allocator, host->commands);
     host->commands = NULL;
     host->command_count = 0;
-    memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
-    memset(&plan->host->bus_bands, 0, sizeof plan->host->bus_bands);
+    memset(&plan->host->cut->blocks, 0, sizeof plan->host->cut->blocks);
+    memset(&plan->host->cut->bus_bands, 0, sizeof plan->host->cut->bus_bands);
     return IPT_SUCCESS;
 }
 
@@ -14995,7 +15135,7 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     size_t i, used;
     ipt_result result;
     if (workspace >= limit || !ipt__cut_make(plan, ipt__cut_most(plan, limit - workspace) / IPT__CUT_SLOTS,
-                                             IPT__CUT_BLOCK_WANTED, &plan->host->cut)) {
+                                             IPT__CUT_BLOCK_WANTED, &plan->host->cut->sizes)) {
         const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) * line;
         const size_t enough = IPT__CUT_SLOTS * panel + panel / 2 + workspace;
         if (!plan->problem.desc.max_device_memory)
@@ -15011,10 +15151,10 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
         return ipt__advise(offsetof(ipt_plan_desc, max_device_memory), enough);
     }
     host->share_count = 1;
-    host->part_count = plan->host->cut.chunks;
+    host->part_count = plan->host->cut->sizes.chunks;
     host->shares = (ipt__host_share *)ipt__allocate(&plan->context->allocator, sizeof *host->shares);
     host->parts = (ipt__host_part *)ipt__allocate(&plan->context->allocator, host->part_count * sizeof *host->parts);
-    host->scratch_bytes = ipt__shuffle_bytes(&plan->host->cut) + plan->host->cut.rest_bytes;
+    host->scratch_bytes = ipt__shuffle_bytes(&plan->host->cut->sizes) + plan->host->cut->sizes.rest_bytes;
     if (host->shares && host->parts && host->scratch_bytes)
         host->scratch = (char *)ipt__allocate(&plan->context->allocator, host->scratch_bytes);
     if (!host->shares || !host->parts || (host->scratch_bytes && !host->scratch))
@@ -15024,7 +15164,7 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     result = ipt__cut_plans(plan, IPT_HOST_SYNCHRONOUS);
     if (result || plan->enough)
         return result;
-    used = plan->workspace->bytes + IPT__CUT_SLOTS * plan->host->cut.chunk_bytes;
+    used = plan->workspace->bytes + IPT__CUT_SLOTS * plan->host->cut->sizes.chunk_bytes;
     if (used > limit)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %zu: %zu bytes of it would be needed, workspace included",
                          plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
@@ -15036,19 +15176,19 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
         result = ipt__share_add_queue(share, &share->queues[i]);
     if (result)
         return result;
-    used = ipt__min(plan->host->cut.chunks, IPT__CUT_SLOTS) * plan->host->cut.chunk_bytes;
+    used = ipt__min(plan->host->cut->sizes.chunks, IPT__CUT_SLOTS) * plan->host->cut->sizes.chunk_bytes;
     if (host->commands)
-        used = ipt__max(used, ipt__bus_device_bytes(plan->host));
+        used = ipt__max(used, ipt__bus_device_bytes(plan->host->cut));
     result = ipt__buffer_make(share->context, used, NULL, "device memory", &plan->refused, &share->buffer);
     if (result)
         return result;
     for (i = 0; i < host->part_count; ++i) {
         ipt__host_part *const part = &host->parts[i];
-        const size_t index = ipt__cut_chunk_at(&plan->host->cut, i);
+        const size_t index = ipt__cut_chunk_at(&plan->host->cut->sizes, i);
         part->share = share;
         part->plan = ipt__cut_plan_of(plan, index);
         part->queue = share->queues[i % IPT__CUT_SLOTS];
-        part->device = i % IPT__CUT_SLOTS * plan->host->cut.chunk_bytes;
+        part->device = i % IPT__CUT_SLOTS * plan->host->cut->sizes.chunk_bytes;
         ipt__cut_places(plan, index, &part->up, &part->down);
     }
     return IPT_SUCCESS;
@@ -15064,12 +15204,12 @@ static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
     ipt_result result;
     part.plan = host->shares[0].plans[IPT__CUT_PLAN_REST];
     part.uploaded = part.transposed = part.downloaded = NULL;
-    ipt__cut_rest_places(&run->plan->host->cut, &part.up, &after);
+    ipt__cut_rest_places(&run->plan->host->cut->sizes, &part.up, &after);
     result = ipt__host_begin(run, &part);
     if (!result)
         result = ipt__wait_for(part.transposed);
     if (!result) {
-        part.down = ipt__area_of(0, 1, run->plan->host->cut.rest_bytes, 0);
+        part.down = ipt__area_of(0, 1, run->plan->host->cut->sizes.rest_bytes, 0);
         below.data = kept;
         below.pinned = 0;
         result = ipt__host_move(&below, &part, 1, 0, NULL, &part.downloaded);
@@ -15081,7 +15221,7 @@ static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
     ipt__host_forget(&part.transposed);
     ipt__host_forget(&part.downloaded);
     if (!result)
-        ipt__host_progress(run, 2 * run->plan->host->cut.rest_bytes);
+        ipt__host_progress(run, 2 * run->plan->host->cut->sizes.rest_bytes);
     return result;
 }
 
@@ -15161,7 +15301,7 @@ static ipt_result ipt__host_run_commands(ipt__host_run *run)
 static ipt_result ipt__cut_run(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
-    const ipt__cut *const cut = &plan->host->cut;
+    const ipt__cut *const cut = &plan->host->cut->sizes;
     char *const data = run->data, *const scratch = plan->host->staging.scratch;
     char *const kept = scratch ? scratch + ipt__shuffle_bytes(cut) : NULL;
     const int by_commands = run->pinned && plan->host->staging.commands;
@@ -15171,7 +15311,7 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
         return ipt__host_run_batch(run, &plan->host->staging);
     if (by_commands)
         run->total = plan->problem.desc.batch *
-                     (plan->host->blocks.bus_bytes + plan->host->bus_bands.bus_bytes); /* one of them is 0 */
+                     (plan->host->cut->blocks.bus_bytes + plan->host->cut->bus_bands.bus_bytes); /* one of them is 0 */
     else
         run->total += plan->problem.desc.batch * ipt__moves_count(cut) * cut->block_bytes;
     for (i = 0; i < plan->problem.desc.batch && !result && !run->cancelled; ++i) {
@@ -15218,7 +15358,7 @@ static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
     ipt_result result = ipt__cut_open_device(plan, limit);
     while (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused) {
         ipt__keep_cause(cause);
-        plan->host->most = ipt__less_than(plan->context, plan->refused);
+        plan->host->cut->most = ipt__less_than(plan->context, plan->refused);
         plan->refused = 0;
         ipt__plan_empty(plan);
         result = ipt__cut_open_device(plan, limit);
@@ -15258,7 +15398,7 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
 static IPT__RARE ipt_result ipt__cut_open_host(ipt_plan *plan, const void *unused)
 {
     (void)unused;
-    plan->host->make_piece = ipt__plan_make;
+    plan->host->cut->make_piece = ipt__plan_make;
     return ipt__cut_open_smaller(plan, plan->problem.desc.max_device_memory ? plan->problem.desc.max_device_memory
                                                                             : ipt__cut_limit(plan) / 4 * 3);
 }
@@ -15284,18 +15424,21 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
                          ipt_host_string(desc->host), ipt__cut_limit(plan));
     if (!plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
+    plan->host->cut = (ipt__cut_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->host->cut);
+    if (!plan->host->cut)
+        return IPT_ERROR_OUT_OF_MEMORY;
     result = ipt__plan_fit(plan, open, NULL);
-    if (!result && desc->move && !plan->host->cut.matrices)
+    if (!result && desc->move && !plan->host->cut->sizes.matrices)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
                            ipt_move_string(desc->move));
     return result;
 }
 
-/* Refuses a plan of parts that its own limit refused. A limit for the plan alone would fail at the first execution. */
+/* Refuses a plan of parts that its own limit refused. A limit for the plan alone would not do for them. */
 static ipt_result ipt__plan_propose_for_parts(ipt_plan *refused)
 {
     const size_t enough = refused->enough;
-    if (ipt__host_open(refused, IPT_HOST_OVERLAPPED) == IPT_SUCCESS)
+    if (ipt__host_plan_parts(refused, IPT_HOST_OVERLAPPED) == IPT_SUCCESS)
         refused->enough = 0;
     return ipt__fail_for_parts(refused, ipt__max(enough, refused->enough));
 }
@@ -15315,7 +15458,10 @@ static IPT__RARE ipt_result ipt__host_plan_make_as(ipt_context *context, const i
         if (result == IPT_ERROR_UNSUPPORTED && (*plan)->enough && desc->host == IPT_HOST_OVERLAPPED && context->context)
             result = ipt__plan_propose_for_parts(*plan);
     }
-    return ipt__host_plan_end(plan, result);
+    result = ipt__host_plan_end(plan, result);
+    if (!result && !lent) /* an owner prepares the plans whose host matrices it executes */
+        result = ipt__plan_keep(plan, ipt__host_prepare(*plan));
+    return result;
 }
 
 static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
@@ -15410,63 +15556,31 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
     return result;
 }
 
-/* The scheme for a plan and a place in memory: the desc's, else the fastest available one. */
-static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
-{
-    const ipt_plan_desc *const desc = &plan->problem.desc;
-    const int shares =
-        plan->context->shares_memory && !plan->host->split_count && (size_t)data % ipt__host_alignment(plan) == 0;
-#ifdef IPT_NO_HOST_STREAMING
-    const int cuts = 0;
-#else
-    const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
-                     !desc->tile_n && !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO &&
-                     !plan->pass_count;
-#endif
-    *scheme = desc->host;
-    if (plan->host->split_count || plan->host->cut.chunk_bytes)
-        *scheme = IPT_HOST_OVERLAPPED;
-    if (*scheme == IPT_HOST_AUTO)
-        *scheme = shares ? IPT_HOST_SHARED
-                  : cuts && plan->problem.matrix_bytes * desc->batch >= 4 * (size_t)IPT__HOST_PART_BYTES
-                      ? IPT_HOST_OVERLAPPED
-                      : IPT_HOST_SYNCHRONOUS;
-    if (*scheme == IPT_HOST_SHARED && !shares)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "host is shared: the device does not work in the host's memory, or the address of data is not "
-                         "a multiple of %zu",
-                         ipt__host_alignment(plan));
-    if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->host->cut.chunk_bytes)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
-                         "row_pitch, IPT_PAD or several passes are not cut into parts");
-    return IPT_SUCCESS;
-}
-
 #ifndef IPT_NO_HOST_STREAMING
 /* Executes a plan. The caller holds host_lock of the plan or its owner. */
 static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
 {
     ipt_plan *const plan = run->plan;
-    ipt_result result;
+    ipt__host *const host = &plan->host->staging;
+    ipt_result result = IPT_SUCCESS;
     if (scheme != IPT_HOST_OVERLAPPED && scheme != IPT_HOST_STAGES)
         return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
-    result = plan->host->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
-    if (result == IPT_ERROR_UNSUPPORTED && !plan->problem.desc.host && !plan->host->split_count &&
-        !plan->host->cut.chunk_bytes) {
-        plan->host->parts_refused = 1; /* fall back to no parts: IPT_HOST_AUTO */
+    if (!host->shares && !plan->host->parts_refused) /* the first address at which the device cannot work */
+        result = ipt__host_add_parts(plan, scheme);
+    if (!result && plan->host->parts_refused)
         return ipt__host_run_synchronous(run);
-    }
-    if (!result && !run->pinned && plan->problem.span_bytes >= IPT__HOST_STAGED_BYTES)
-        ipt__host_take_slots(&plan->host->staging);
     if (!result)
-        result = plan->host->cut.chunk_bytes ? ipt__cut_run(run)
+        result = ipt__host_take(plan);
+    if (!result && !run->pinned && plan->problem.span_bytes >= IPT__HOST_STAGED_BYTES)
+        ipt__host_take_slots(host);
+    if (!result)
+        result = plan->host->cut ? ipt__cut_run(run)
 #ifndef IPT_NO_PAPERS
-                 : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, &plan->host->staging)
+                 : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, host)
 #endif
-                 : plan->problem.desc.batch > 1 ? ipt__host_run_batch(run, &plan->host->staging)
-                                                : ipt__host_run_blocks(run, &plan->host->staging);
-    ipt__host_finish(&plan->host->staging);
+                 : plan->problem.desc.batch > 1 ? ipt__host_run_batch(run, host)
+                                                : ipt__host_run_blocks(run, host);
+    ipt__host_finish(host);
     return result;
 }
 
@@ -15494,12 +15608,12 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     char cause[IPT__CAUSE_BYTES], why[IPT__CAUSE_BYTES];
     ipt_result result;
     ipt__keep_cause(cause);
-    if (plan->pass_count)
+    if (plan->passes)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; arrays of several passes do not go in pieces", cause);
     if (desc.host && desc.host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; host is %s: auto and overlapped take matrices in pieces", cause,
                          ipt_host_string(desc.host));
-    ipt__host_close(plan);
+    ipt__host_give_back(&plan->host->staging);
     desc.host = IPT_HOST_AUTO;
     desc.host_queues = 0;
     desc.flags &= ~IPT_MEASURE;
@@ -15514,31 +15628,50 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; it cannot go in pieces: %s", cause, why);
 }
 
-/* Executes by the other plan. It is kept if the device will refuse the same size again. Memory that other
- * programs took may be free next time. */
-static ipt_result ipt__host_run_pieces(ipt__host_run *run)
+/* True if the plan would exceed max_device_memory because the device cannot work in this host memory. */
+static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
+{
+    const size_t limit = plan->problem.desc.max_device_memory, budget = ipt__problem_budget(&plan->problem);
+    return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->host->cut &&
+           (limit < budget || limit - budget < plan->problem.span_bytes);
+}
+/* True if the device will refuse the whole matrix again. Memory that other programs took may be free next time. */
+static int ipt__host_is_refused(const ipt_plan *plan)
+{
+    return plan->context->allocation && plan->problem.span_bytes > plan->context->allocation;
+}
+
+/* Executes a matrix whole or in parts, or by the other plan: if max_device_memory wants it for this address, or the
+ * device refuses memory. */
+static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
 {
     ipt_plan *const plan = run->plan;
-    ipt_result result;
+    const int exceeds = ipt__host_exceeds(plan, scheme);
+    int other = exceeds || (plan->host->pieces && ipt__host_is_refused(plan));
+    ipt_result result = IPT_SUCCESS;
+    if (!other) {
+        result = ipt__host_run_scheme(run, scheme);
+        other = result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run->written && !plan->host->cut;
+    } else if (!plan->host->pieces)
+        ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
+                  "max_device_memory is %zu, and the device cannot work on data at %p: a multiple of 16 would do",
+                  plan->problem.desc.max_device_memory, (void *)run->data);
+    if (!other)
+        return result;
+    result = plan->host->pieces ? IPT_SUCCESS : ipt__host_make_pieces(plan);
+    if (result)
+        return result;
     run->plan = plan->host->pieces;
     result = ipt__host_run_scheme(run, run->plan->host->in_pieces ? IPT_HOST_OVERLAPPED : IPT_HOST_SHARED);
-    if (!plan->context->allocation || plan->problem.span_bytes <= plan->context->allocation) {
+    if (!exceeds && !ipt__host_is_refused(plan)) {
         ipt_plan_destroy(plan->host->pieces);
         plan->host->pieces = NULL;
     }
     return result;
 }
-
-/* True if the plan would exceed max_device_memory because the device cannot work in this host memory. */
-static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
-{
-    const size_t limit = plan->problem.desc.max_device_memory, budget = ipt__problem_budget(&plan->problem);
-    return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->host->cut.chunk_bytes &&
-           (limit < budget || limit - budget < plan->problem.span_bytes);
-}
 #else
 /* Executes a plan whose matrix goes whole. The caller holds host_lock of the plan or its owner. */
-static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
+static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
 {
     return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
 }
@@ -15558,8 +15691,7 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     if (!result && plan->problem.desc.max_host_memory)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes storages only",
                            plan->problem.desc.max_host_memory);
-    if (result ||
-        (!plan->layout.stage_count && !plan->pass_count && !plan->host->split_count && !plan->host->cut.chunk_bytes) ||
+    if (result || (!plan->layout.stage_count && !plan->passes && !plan->host->split_count && !plan->host->cut) ||
         ipt__nothing_moves(plan))
         return result;
     memset(&run, 0, sizeof run);
@@ -15569,22 +15701,10 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     run.total = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
     IPT_LOCK_ACQUIRE(&plan->host->lock);
     plan->refused = 0;
-#ifdef IPT_NO_HOST_STREAMING
-    result = ipt__host_run_scheme(&run, scheme);
-#else
+#ifndef IPT_NO_HOST_STREAMING
     run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->problem.span_bytes);
-    if (!plan->host->pieces && ipt__host_exceeds(plan, scheme)) {
-        ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                  "max_device_memory is %zu, and the device cannot work on data at %p: a multiple of 16 would do",
-                  plan->problem.desc.max_device_memory, data);
-        result = ipt__host_make_pieces(plan);
-    } else if (!plan->host->pieces)
-        result = ipt__host_run_scheme(&run, scheme);
-    if (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run.written && !plan->host->cut.chunk_bytes)
-        result = ipt__host_make_pieces(plan);
-    if (!result && plan->host->pieces)
-        result = ipt__host_run_pieces(&run);
 #endif
+    result = ipt__host_run_any(&run, scheme);
     IPT_LOCK_RELEASE(&plan->host->lock);
     if (result && run.written)
         return ipt__fail_incomplete(
@@ -15621,19 +15741,20 @@ static ipt_result ipt__host_execute_passes(ipt_plan *plan, void *data, const ipt
     ipt_result result = IPT_SUCCESS;
     size_t r;
     int i;
-    if (!plan || !data || !plan->passes_cut)
+    if (!plan || !data || !plan->passes || !plan->passes->cut)
         return ipt__host_execute(plan, data, options);
-    for (i = 0; i < plan->pass_count; ++i)
-        progress.passes += plan->passes[i].repeats;
+    for (i = 0; i < plan->passes->count; ++i)
+        progress.passes += plan->passes->list[i].repeats;
     if (options && options->progress) {
         progress.options = options;
         progress.bytes = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
         each.progress = ipt__pass_progressed;
         each.user = &progress;
     }
-    for (i = 0; i < plan->pass_count && !result; ++i)
-        for (r = 0; r < plan->passes[i].repeats && !result; ++r) {
-            result = ipt__host_execute(plan->passes[i].plan, (char *)data + r * plan->problem.desc.batch_stride, &each);
+    for (i = 0; i < plan->passes->count && !result; ++i)
+        for (r = 0; r < plan->passes->list[i].repeats && !result; ++r) {
+            result = ipt__host_execute(plan->passes->list[i].plan, (char *)data + r * plan->problem.desc.batch_stride,
+                                       &each);
             if (result && result != IPT_ERROR_INCOMPLETE && progress.before)
                 result = ipt__fail_incomplete("an earlier pass has changed data");
             ++progress.before;
@@ -15838,8 +15959,9 @@ static ipt_result ipt__plan_divide(ipt_plan *plan, size_t devices)
 
 static ipt_result ipt__split_open(ipt_plan *plan, const void *unused)
 {
+    const ipt_result result = ipt__host_plan_parts(plan, IPT_HOST_OVERLAPPED);
     (void)unused;
-    return ipt__host_open(plan, IPT_HOST_OVERLAPPED);
+    return result ? result : ipt__host_take(plan);
 }
 
 /* Makes a plan for matrices of contexts that ipt__split_check has accepted. lent: a workspace for each of them, see
@@ -15991,10 +16113,10 @@ static IPT__RARE size_t ipt__cut_steps(const ipt_plan *plan, int reports)
     size_t all = 0, count;
     int turn;
     for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
-        const ipt__phase phase = ipt__cut_phase(&plan->host->cut, turn, &count);
-        all += reports ? count * ipt__phase_reports(&plan->host->cut, phase) : count;
+        const ipt__phase phase = ipt__cut_phase(&plan->host->cut->sizes, turn, &count);
+        all += reports ? count * ipt__phase_reports(&plan->host->cut->sizes, phase) : count;
     }
-    return plan->host->cut.matrices ? all : all * plan->problem.desc.batch;
+    return plan->host->cut->sizes.matrices ? all : all * plan->problem.desc.batch;
 }
 
 /* A slot holds the bytes that a step writes. After them lies the first block of a cycle that continues in the next
@@ -16018,8 +16140,8 @@ static size_t ipt__storage_kept(const ipt__cut *cut)
 
 static size_t ipt__storage_bytes(const ipt_plan *plan)
 {
-    return ipt__storage_slots(plan) * ipt__storage_slot(&plan->host->cut) +
-           ipt__min(plan->problem.desc.batch, 2) * ipt__storage_kept(&plan->host->cut);
+    return ipt__storage_slots(plan) * ipt__storage_slot(&plan->host->cut->sizes) +
+           ipt__min(plan->problem.desc.batch, 2) * ipt__storage_kept(&plan->host->cut->sizes);
 }
 
 /* Scratch bytes of an execution, beside slots and saved bytes. */
@@ -16044,17 +16166,16 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
             piece = device > workspace ? ipt__min(piece, (device - workspace) / IPT__CUT_SLOTS) : 0;
         }
         used = 0;
-        if (!ipt__cut_make(plan, piece, IPT__CUT_STORED_WANTED, &plan->host->cut))
+        if (!ipt__cut_make(plan, piece, IPT__CUT_STORED_WANTED, &plan->host->cut->sizes))
             break;
-        if (!plan->host->cut.matrices && plan->host->cut.block_bytes < IPT__CUT_STORED_WANTED)
-            ipt__cut_make_groups(&plan->host->cut);
-        used = ipt__storage_bytes(plan) + ipt__storage_scratch(&plan->host->cut);
+        if (!plan->host->cut->sizes.matrices && plan->host->cut->sizes.block_bytes < IPT__CUT_STORED_WANTED)
+            ipt__cut_make_groups(&plan->host->cut->sizes);
+        used = ipt__storage_bytes(plan) + ipt__storage_scratch(&plan->host->cut->sizes);
         if (used <= limit)
             break;
         used = 0;
     }
     if (!used) {
-        memset(&plan->host->cut, 0, sizeof plan->host->cut);
         ipt__fail(IPT_ERROR_UNSUPPORTED,
                   "max_host_memory = %zu%s is too little for panels of a %zu x %zu matrix of %zu bytes", limit,
                   device ? ", or max_device_memory," : "", plan->problem.desc.rows, plan->problem.desc.cols,
@@ -16143,7 +16264,7 @@ static void ipt__storage_area(ipt__storage_job *job, const ipt__area *area, char
  * for the next step. */
 static void ipt__storage_blocks(ipt__storage_job *job)
 {
-    const ipt__cut *const cut = &job->run->plan->host->cut;
+    const ipt__cut *const cut = &job->run->plan->host->cut->sizes;
     const size_t bytes = cut->block_bytes, base = job->run->base;
     const size_t begin = job->count * job->share / job->shares, end = job->count * (job->share + 1) / job->shares;
     size_t i, started = 0;
@@ -16198,7 +16319,7 @@ static void ipt__cut_join_spare(const ipt__cut *cut, const char *kept, char *lin
 /* Transfers a share of the spare lines between the storage and memory. */
 static void ipt__storage_spare(ipt__storage_job *job, char *lines)
 {
-    const ipt__area place = ipt__cut_spare_place(&job->run->plan->host->cut);
+    const ipt__area place = ipt__cut_spare_place(&job->run->plan->host->cut->sizes);
     if (!job->result && place.count)
         ipt__storage_area(job, &place, lines);
 }
@@ -16207,7 +16328,7 @@ static void ipt__storage_spare(ipt__storage_job *job, char *lines)
 static void ipt__storage_read_late(ipt__storage_job *job)
 {
     const ipt__storage_run *const run = job->run;
-    const ipt__cut *const cut = &run->plan->host->cut;
+    const ipt__cut *const cut = &run->plan->host->cut->sizes;
     const size_t dense = cut->panels * cut->piece_bytes, rest = cut->rest_bytes / cut->shorter;
     const size_t first = job->phase == IPT__PHASE_SAVE ? cut->groups * cut->group : job->index * cut->group;
     const size_t lines = job->phase == IPT__PHASE_SAVE ? cut->spare : cut->group;
@@ -16230,20 +16351,20 @@ static void ipt__storage_compute(ipt__storage_job *job)
 {
     const ipt__storage_run *const run = job->run;
     ipt_plan *const plan = run->plan, *const *const plans = plan->host->staging.shares[0].plans;
-    const size_t index = ipt__cut_chunk_at(&plan->host->cut, job->index);
+    const size_t index = ipt__cut_chunk_at(&plan->host->cut->sizes, job->index);
     if (job->phase == IPT__PHASE_CHUNKS) {
-        if (!plan->host->cut.tall)
-            ipt__cut_spare(&plan->host->cut, index, run->kept + plan->host->cut.rest_bytes, job->slot);
+        if (!plan->host->cut->sizes.tall)
+            ipt__cut_spare(&plan->host->cut->sizes, index, run->kept + plan->host->cut->sizes.rest_bytes, job->slot);
         job->result = ipt_plan_execute_host(ipt__cut_plan_of(plan, index), job->slot);
-        if (plan->host->cut.tall)
-            ipt__cut_spare(&plan->host->cut, index, run->kept + plan->host->cut.rest_bytes, job->slot);
+        if (plan->host->cut->sizes.tall)
+            ipt__cut_spare(&plan->host->cut->sizes, index, run->kept + plan->host->cut->sizes.rest_bytes, job->slot);
     } else if (job->phase == IPT__PHASE_GROUPS)
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_GROUP], job->slot);
-    else if (plan->host->cut.rest &&
-             job->phase == (ipt__cut_saves_late(&plan->host->cut) ? IPT__PHASE_RESTORE : IPT__PHASE_SAVE))
+    else if (plan->host->cut->sizes.rest &&
+             job->phase == (ipt__cut_saves_late(&plan->host->cut->sizes) ? IPT__PHASE_RESTORE : IPT__PHASE_SAVE))
         job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_REST], job->slot);
-    else if (job->phase == IPT__PHASE_RESTORE && plan->host->cut.tall)
-        ipt__cut_join_spare(&plan->host->cut, run->kept + plan->host->cut.rest_bytes, job->slot);
+    else if (job->phase == IPT__PHASE_RESTORE && plan->host->cut->sizes.tall)
+        ipt__cut_join_spare(&plan->host->cut->sizes, run->kept + plan->host->cut->sizes.rest_bytes, job->slot);
 }
 
 static void ipt__storage_work(void *argument)
@@ -16251,7 +16372,7 @@ static void ipt__storage_work(void *argument)
     ipt__storage_job *const job = (ipt__storage_job *)argument;
     const ipt__storage_run *const run = job->run;
     ipt_plan *const plan = run->plan;
-    const ipt__cut *const cut = &plan->host->cut;
+    const ipt__cut *const cut = &plan->host->cut->sizes;
     ipt__area before, after;
     if (job->phase == IPT__PHASE_MOVES) {
         if (job->role != IPT__ROLE_COMPUTE)
@@ -16288,7 +16409,7 @@ static void ipt__storage_work(void *argument)
 /* The buffer for a turn of a phase. Saved bytes that are restored unchanged need no slot. */
 static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, size_t turn)
 {
-    const ipt__cut *const cut = &run->plan->host->cut;
+    const ipt__cut *const cut = &run->plan->host->cut->sizes;
     const int kept =
         phase == IPT__PHASE_SAVE || (phase == IPT__PHASE_RESTORE && !ipt__cut_saves_late(cut) && !cut->spare);
     return kept ? run->kept : run->memory + turn % IPT__CUT_SLOTS * ipt__storage_slot(cut);
@@ -16303,7 +16424,7 @@ typedef struct ipt__content {
 /* The piece that a turn adds to the saved bytes, if ipt__phase_reports is 2. */
 static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
-    const ipt__cut *const cut = &run->plan->host->cut;
+    const ipt__cut *const cut = &run->plan->host->cut->sizes;
     ipt__content piece;
     if (phase == IPT__PHASE_GROUPS) {
         piece.bytes = cut->group * (cut->rest_bytes / cut->shorter);
@@ -16318,7 +16439,7 @@ static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase p
 /* The bytes that a turn has prepared for writing or has saved. They stay constant until the next step is ready. */
 static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
-    const ipt__cut *const cut = &run->plan->host->cut;
+    const ipt__cut *const cut = &run->plan->host->cut->sizes;
     const int late = ipt__cut_saves_late(cut);
     ipt__content piece;
     piece.begin = ipt__storage_place(run, phase, run->turn + index);
@@ -16360,8 +16481,8 @@ static int ipt__storage_add(const ipt__storage_run *run, ipt__storage_job *jobs,
         job->count = run->counts[slot];
         if (phase == IPT__PHASE_MOVES && index) {
             job->head = run->memory +
-                        (turn + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->host->cut) +
-                        run->plan->host->cut.chunk_bytes;
+                        (turn + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->host->cut->sizes) +
+                        run->plan->host->cut->sizes.chunk_bytes;
         }
     }
     return count + shares;
@@ -16383,9 +16504,9 @@ static ipt_result ipt__storage_failed(const ipt__storage_job *jobs, int count)
 /* Lists the moves of a turn into its slot's list. */
 static void ipt__storage_list(ipt__storage_run *run, size_t index)
 {
-    const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->host->cut);
+    const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->host->cut->sizes);
     size_t i;
-    run->counts[slot] = ipt__min(batch, ipt__moves_count(&run->plan->host->cut) - index * batch);
+    run->counts[slot] = ipt__min(batch, ipt__moves_count(&run->plan->host->cut->sizes) - index * batch);
     for (i = 0; i < run->counts[slot]; ++i)
         run->steps[slot][i] = ipt__moves_next(&run->moves);
 }
@@ -16394,7 +16515,7 @@ static void ipt__storage_list(ipt__storage_run *run, size_t index)
 static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, size_t index, size_t from)
 {
     const ipt_storage *const storage = run->storage;
-    const size_t reports = ipt__phase_reports(&run->plan->host->cut, phase);
+    const size_t reports = ipt__phase_reports(&run->plan->host->cut->sizes, phase);
     size_t step;
     for (step = ipt__max(index * reports, from); step < (index + 1) * reports && storage->ready; ++step) {
         const ipt__content piece = step + 1 < (index + 1) * reports ? ipt__storage_added(run, phase, index)
@@ -16410,13 +16531,14 @@ static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, si
 static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, size_t count, size_t ready)
 {
     ipt__storage_job jobs[2 * IPT__CUT_STORED_THREADS + 1];
-    const size_t reports = ipt__phase_reports(&run->plan->host->cut, phase), prepared = ready / reports;
+    const size_t reports = ipt__phase_reports(&run->plan->host->cut->sizes, phase), prepared = ready / reports;
     size_t i, read = prepared, computed = prepared;
     size_t written = prepared - (ready && ready % reports == 0); /* repeat the last write if its slot was reported */
     ipt_result result = IPT_SUCCESS;
     if (phase == IPT__PHASE_MOVES) {
-        ipt__moves_begin(&run->moves, &run->plan->host->cut,
-                         (unsigned char *)(run->steps[0] + IPT__CUT_SLOTS * ipt__batch_moves(&run->plan->host->cut)));
+        ipt__moves_begin(
+            &run->moves, &run->plan->host->cut->sizes,
+            (unsigned char *)(run->steps[0] + IPT__CUT_SLOTS * ipt__batch_moves(&run->plan->host->cut->sizes)));
         for (i = 0; i < prepared; ++i)
             ipt__storage_list(run, i);
     }
@@ -16449,7 +16571,7 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
  * steps before this plan's. base: start of the first matrix. */
 static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt__storage_run *whole, size_t base)
 {
-    const ipt__cut *const cut = &plan->host->cut;
+    const ipt__cut *const cut = &plan->host->cut->sizes;
     const ipt_allocator *const allocator = &plan->context->allocator;
     const size_t scratch_bytes = ipt__storage_scratch(cut), matrices = cut->matrices ? 1 : plan->problem.desc.batch;
     const size_t resume = whole->storage->resume > whole->before ? whole->storage->resume - whole->before : 0;
@@ -16498,10 +16620,10 @@ IPT_API size_t ipt_plan_storage_memory(const ipt_plan *plan)
     int i;
     if (!plan || !plan->problem.desc.max_host_memory)
         return 0;
-    if (!plan->pass_count)
+    if (!plan->passes)
         return ipt__storage_bytes(plan);
-    for (i = 0; i < plan->pass_count; ++i)
-        bytes = ipt__max(bytes, ipt__storage_bytes(plan->passes[i].plan));
+    for (i = 0; i < plan->passes->count; ++i)
+        bytes = ipt__max(bytes, ipt__storage_bytes(plan->passes->list[i].plan));
     return bytes + IPT__CUT_MARK_BYTES;
 }
 
@@ -16511,11 +16633,11 @@ IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
     int i;
     if (!plan || !plan->problem.desc.max_host_memory)
         return 0;
-    if (!plan->pass_count)
+    if (!plan->passes)
         return ipt__storage_steps(plan);
-    for (i = 0; i < plan->pass_count; ++i) {
-        each = ipt__storage_steps(plan->passes[i].plan);
-        steps += plan->passes[i].repeats * (each ? each + 1 : 0); /* and the mark before them */
+    for (i = 0; i < plan->passes->count; ++i) {
+        each = ipt__storage_steps(plan->passes->list[i].plan);
+        steps += plan->passes->list[i].repeats * (each ? each + 1 : 0); /* and the mark before them */
     }
     return steps;
 }
@@ -16524,17 +16646,17 @@ IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
 static int ipt__storage_needs(const ipt_plan *plan, size_t step, size_t resume)
 {
     const size_t steps = ipt__storage_steps(plan);
-    const size_t each = plan->host->cut.matrices ? steps : steps / plan->problem.desc.batch;
+    const size_t each = plan->host->cut->sizes.matrices ? steps : steps / plan->problem.desc.batch;
     size_t within = step % each;
     int turn;
     if (step + 1 == resume || step / each != (resume - 1) / each)
         return step + 1 == resume;
     for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
         size_t count;
-        const ipt__phase phase = ipt__cut_phase(&plan->host->cut, turn, &count);
-        count *= ipt__phase_reports(&plan->host->cut, phase);
+        const ipt__phase phase = ipt__cut_phase(&plan->host->cut->sizes, turn, &count);
+        count *= ipt__phase_reports(&plan->host->cut->sizes, phase);
         if (within < count)
-            return ipt__phase_keeps(&plan->host->cut, phase, within);
+            return ipt__phase_keeps(&plan->host->cut->sizes, phase, within);
         within -= count;
     }
     return 0;
@@ -16546,16 +16668,16 @@ IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t res
     int i;
     if (step >= resume || resume > ipt_plan_storage_steps(plan))
         return 0;
-    if (!plan->pass_count)
+    if (!plan->passes)
         return ipt__storage_needs(plan, step, resume);
-    for (i = 0; i < plan->pass_count; ++i) {
-        const size_t steps = ipt__storage_steps(plan->passes[i].plan);
-        for (r = 0; steps && r < plan->passes[i].repeats; ++r, before += steps + 1)
+    for (i = 0; i < plan->passes->count; ++i) {
+        const size_t steps = ipt__storage_steps(plan->passes->list[i].plan);
+        for (r = 0; steps && r < plan->passes->list[i].repeats; ++r, before += steps + 1)
             if (resume == before + 1)
                 return step == before;
             else if (resume <= before + 1 + steps) /* the pieces of earlier passes are written */
                 return step > before &&
-                       ipt__storage_needs(plan->passes[i].plan, step - before - 1, resume - before - 1);
+                       ipt__storage_needs(plan->passes->list[i].plan, step - before - 1, resume - before - 1);
     }
     return 0;
 }
@@ -16570,12 +16692,12 @@ static ipt_result ipt__storage_execute_passes(ipt_plan *plan, ipt__storage_run *
     ipt_result result = IPT_SUCCESS;
     size_t r;
     int i;
-    if (!plan->pass_count)
+    if (!plan->passes)
         return ipt__storage_execute(plan, run, 0);
-    for (i = 0; i < plan->pass_count; ++i) {
-        ipt_plan *const pass = plan->passes[i].plan;
+    for (i = 0; i < plan->passes->count; ++i) {
+        ipt_plan *const pass = plan->passes->list[i].plan;
         const size_t steps = ipt__storage_steps(pass);
-        for (r = 0; steps && r < plan->passes[i].repeats && !result; ++r, run->before += steps) {
+        for (r = 0; steps && r < plan->passes->list[i].repeats && !result; ++r, run->before += steps) {
             const size_t at = run->before++;
             if (storage->resume <= at && storage->ready &&
                 storage->ready(at, run->total, mark, IPT__CUT_MARK_BYTES, storage->user))
@@ -16610,7 +16732,7 @@ static ipt_result ipt__storage_execute_all(ipt_plan *plan, const ipt_storage *st
             return IPT_ERROR_OUT_OF_MEMORY;
         run.memory = own + (IPT__CUT_PAGE_BYTES - (size_t)own % IPT__CUT_PAGE_BYTES);
     }
-    if (plan->pass_count)
+    if (plan->passes)
         memset(run.memory + ipt_plan_storage_memory(plan) - IPT__CUT_MARK_BYTES, 0, IPT__CUT_MARK_BYTES);
     result = ipt__storage_execute_passes(plan, &run);
     ipt__release(allocator, own);
@@ -16641,10 +16763,18 @@ IPT_API ipt_result(ipt_plan_execute_storage)(ipt_plan *plan, const ipt_storage *
     return ipt_plan_execute_storage_sized(sizeof *storage, plan, storage);
 }
 
+/* Makes a plan for pieces, which go through host memory. A piece may be larger than the device. */
+static ipt_result ipt__storage_piece_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
+                                          ipt_plan **plan)
+{
+    const ipt_result result = ipt__host_plan_make(context, desc, lent, plan);
+    return result ? result : ipt__plan_keep(plan, ipt__host_prepare(*plan));
+}
+
 static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan, const void *unused)
 {
     (void)unused;
-    plan->host->make_piece = ipt__host_plan_make; /* a piece may be larger than the device */
+    plan->host->cut->make_piece = ipt__storage_piece_make;
     return ipt__cut_open_storage(plan);
 }
 
@@ -17078,26 +17208,27 @@ static void ipt__narrow_describe(ipt__text *out, const ipt_plan *plan)
 static ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_desc *desc)
 {
     const ipt_allocator *const allocator = &plan->context->allocator;
+    const int passes = plan->passes ? plan->passes->count : 0;
     size_t capacity = IPT__DESCRIPTION_BYTES;
     char *text, *former = plan->description;
     ipt__text out;
     ipt_result result;
     int i;
-    for (i = 0; i < plan->pass_count; ++i)
-        capacity += strlen(plan->passes[i].plan->description) + IPT__PASS_LINE_BYTES;
+    for (i = 0; i < passes; ++i)
+        capacity += strlen(plan->passes->list[i].plan->description) + IPT__PASS_LINE_BYTES;
     text = (char *)ipt__allocate(allocator, capacity + (former ? strlen(former) : 0));
     if (!text)
         return IPT_ERROR_OUT_OF_MEMORY;
     out = ipt__text_in(text, capacity + (former ? strlen(former) : 0));
-    ipt__axes_describe(&out, desc, plan->pass_count ? plan->pass_count : 1);
+    ipt__axes_describe(&out, desc, plan->passes ? passes : 1);
     if (former)
         ipt__text_add(&out, "%s", former);
     ipt__narrow_describe(&out, plan);
-    for (i = 0; i < plan->pass_count; ++i) {
-        ipt__text_add(&out, "%d. %s", i + 1, plan->passes[i].plan->description);
-        ipt__narrow_describe(&out, plan->passes[i].plan);
+    for (i = 0; i < passes; ++i) {
+        ipt__text_add(&out, "%d. %s", i + 1, plan->passes->list[i].plan->description);
+        ipt__narrow_describe(&out, plan->passes->list[i].plan);
     }
-    if (plan->pass_count) /* the passes share the workspace */
+    if (plan->passes) /* the passes share the workspace */
         ipt__describe_memory(&out, plan, ipt_plan_workspace(plan));
     result = ipt__plan_keep_description(plan, text);
     ipt__release(allocator, text);
@@ -17112,12 +17243,8 @@ static ipt_result ipt__matrix_plan_make(ipt_context *context, const ipt_plan_des
 #ifndef IPT_NO_HOST_STREAMING
     return ipt__host_plan_make(context, desc, lent, plan);
 #else
-    ipt_result result = ipt__plan_make(context, desc, lent, plan);
-    if (!result && (result = ipt__host_plan_begin(*plan)) != IPT_SUCCESS) {
-        ipt_plan_destroy(*plan);
-        *plan = NULL;
-    }
-    return result;
+    const ipt_result result = ipt__plan_make(context, desc, lent, plan);
+    return result ? result : ipt__plan_keep(plan, ipt__host_plan_begin(*plan));
 #endif
 }
 
@@ -17131,7 +17258,7 @@ static ipt_result ipt__plan_add_narrow(ipt_plan *plan, const ipt_plan_desc *desc
     ipt_result result;
     while (desc->elem_size / unit > (cl_uint)-1)
         unit *= 2;
-    if (plan->problem.unit_bytes <= unit || desc->max_host_memory || (plan->host && plan->host->cut.chunk_bytes))
+    if (plan->problem.unit_bytes <= unit || desc->max_host_memory || (plan->host && plan->host->cut))
         return IPT_SUCCESS;
     its.flags &= ~IPT_MEASURE;
     workspace->unit_most = unit;
@@ -17162,13 +17289,19 @@ static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *
 static ipt_result ipt__pass_plan_make(ipt_plan *plan, ipt_context *const *contexts, size_t split,
                                       const ipt_plan_desc *desc, ipt_plan **made)
 {
+    ipt_result result;
 #ifndef IPT_NO_HOST_STREAMING
     if (split)
         return ipt__split_plan_make(contexts, split, desc, plan->workspace, made);
 #else
     (void)contexts, (void)split;
 #endif
-    return ipt__any_plan_make(plan->context, desc, plan->workspace, made);
+    result = ipt__any_plan_make(plan->context, desc, plan->workspace, made);
+#ifndef IPT_NO_HOST_STREAMING
+    if (!result && plan->passes->cut)
+        result = ipt__plan_keep(made, ipt__host_prepare(*made));
+#endif
+    return result;
 }
 
 /* Makes the plan that copies the arrays out of place. */
@@ -17178,7 +17311,7 @@ static ipt_result ipt__passes_make_copies(ipt_plan *plan, const ipt_plan_desc *d
     size_t once;
     ipt_plan_desc its = ipt__pass_desc(desc, array, &row, &once);
     ipt__desc_drop_expression(&its);
-    return ipt__any_plan_make(plan->context, &its, plan->workspace, &plan->copies);
+    return ipt__any_plan_make(plan->context, &its, plan->workspace, &plan->passes->copies);
 }
 
 /* The input of the plans of an array's passes. split: number of contexts; 0: one context does all. */
@@ -17204,7 +17337,7 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
     if (at) /* later passes work in place */
         its.flags &= ~IPT_OUT_OF_PLACE;
 #ifndef IPT_NO_HOST_STREAMING
-    if (plan->passes_cut && !passes->split &&
+    if (plan->passes->cut && !passes->split &&
         (desc->max_device_memory || !desc->max_host_memory)) { /* the passes' plans divide the device memory */
         its.max_device_memory =
             (desc->max_device_memory ? desc->max_device_memory : ipt__cut_limit(plan) / 4 * 3) / (size_t)passes->count;
@@ -17221,7 +17354,7 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
 static size_t ipt__pass_fit_gaps(const ipt_plan *plan, ipt_plan_desc *desc, size_t *repeats)
 {
     const size_t most = ipt__unit_bytes(desc->batch_stride);
-    if (plan->passes_cut && ipt__unit_bytes(desc->elem_size) > most) {
+    if (plan->passes->cut && ipt__unit_bytes(desc->elem_size) > most) {
         *repeats = desc->batch;
         desc->batch = 1;
         desc->batch_stride = 0;
@@ -17234,14 +17367,10 @@ static size_t ipt__pass_fit_gaps(const ipt_plan *plan, ipt_plan_desc *desc, size
 static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
 {
     const ipt__passes *const passes = (const ipt__passes *)what;
-    const size_t bytes = (size_t)passes->count * sizeof *plan->passes;
     ipt_result result = IPT_SUCCESS;
     int i;
-    plan->passes = (ipt__pass_plan *)ipt__allocate(&plan->context->allocator, bytes);
-    if (!plan->passes)
-        return IPT_ERROR_OUT_OF_MEMORY;
     for (i = 0; i < passes->count; ++i) {
-        ipt__pass_plan *const made = &plan->passes[i];
+        ipt__pass_plan *const made = &plan->passes->list[i];
         ipt_plan_desc its = ipt__passes_desc(plan, passes, i, &made->repeats);
         const size_t unit = ipt__pass_fit_gaps(plan, &its, &made->repeats);
         plan->workspace->unit_most = unit;
@@ -17249,8 +17378,8 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
         plan->workspace->unit_most = IPT__VECTOR_BYTES;
         if (result)
             return result;
-        ++plan->pass_count;
-        if (!plan->passes_cut)
+        ++plan->passes->count;
+        if (!plan->passes->cut)
             result = ipt__plan_add_narrow(made->plan, &its, plan->problem.unit_bytes);
         if (result)
             return result;
@@ -17258,8 +17387,8 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
     }
     if (passes->list[0].inner_rows)
         result = ipt__passes_make_copies(plan, passes->desc, passes->array);
-    if (!result && plan->copies)
-        plan->enough = ipt__max(plan->enough, plan->copies->enough);
+    if (!result && plan->passes->copies)
+        plan->enough = ipt__max(plan->enough, plan->passes->copies->enough);
     return result;
 }
 
@@ -17269,10 +17398,15 @@ static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
     ipt_result result = ipt__host_plan_begin(plan);
 #ifndef IPT_NO_HOST_STREAMING
     int i;
+#endif
     if (result)
         return result;
-    plan->passes_cut = passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan);
-    for (i = 0; plan->passes_cut && i < passes->count; ++i) /* double passes convert formats, which are not cut */
+    plan->passes = (ipt__passes_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->passes);
+    if (!plan->passes)
+        return IPT_ERROR_OUT_OF_MEMORY;
+#ifndef IPT_NO_HOST_STREAMING
+    plan->passes->cut = passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan);
+    for (i = 0; plan->passes->cut && i < passes->count; ++i) /* double passes convert formats, which are not cut */
         if (passes->list[i].inner_rows) {
             ipt__passes_split(passes->list, &passes->count, i);
             passes->applies += passes->applies > i;
@@ -17301,11 +17435,7 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
         result = ipt__plan_fit(*plan, ipt__passes_make, passes);
     if (!result)
         result = ipt__axes_write_description(*plan, passes->desc);
-    if (result) {
-        ipt_plan_destroy(*plan);
-        *plan = NULL;
-    }
-    return result;
+    return ipt__plan_keep(plan, result);
 }
 
 /* Makes a plan for arrays: desc->rank is not 0. split: number of contexts that share the work, which ipt__split_check
@@ -17344,11 +17474,7 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
         result = ipt__plan_add_narrow(*plan, &one, ipt__unit_bytes(desc->elem_size));
     if (!result)
         result = ipt__axes_write_description(*plan, desc);
-    if (result) {
-        ipt_plan_destroy(*plan);
-        *plan = NULL;
-    }
-    return result;
+    return ipt__plan_keep(plan, result);
 }
 #ifndef IPT_NO_BATCH
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -19903,6 +20029,7 @@ static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t co
 {
     const size_t split = plan->desc.split_count;
     ipt_plan_desc desc;
+    ipt_result result;
     if (rows <= 1 || cols <= 1)
         return IPT_SUCCESS;
     memset(&desc, 0, sizeof desc);
@@ -19915,7 +20042,12 @@ static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t co
         return ipt__split_plan_make(plan->desc.split, split, &desc, plan->workspaces + (plan->workspace_count - split),
                                     &local->plan);
 #endif
-    return ipt__any_plan_make(plan->context, &desc, plan->workspaces, &local->plan);
+    result = ipt__any_plan_make(plan->context, &desc, plan->workspaces, &local->plan);
+#ifndef IPT_NO_HOST_STREAMING
+    if (!result)
+        result = ipt__plan_keep(&local->plan, ipt__host_prepare(local->plan));
+#endif
+    return result;
 }
 
 /* Makes the plan for this rank's own tile of a square matrix. */

@@ -18,6 +18,7 @@ typedef struct model {
     ipt_context context;
     ipt_plan plan;
     ipt__host_plan host_plan;
+    ipt__cut_plan cut;
     int *host, *device, *turned; /* turned: as large as the device's memory */
     size_t elements, device_elements;
     size_t lost; /* elements that were overwritten before they were read */
@@ -42,6 +43,7 @@ static void model_begin(model *m, size_t rows, size_t cols)
     m->context.allocator.free = release;
     m->plan.context = &m->context;
     m->plan.host = &m->host_plan;
+    m->host_plan.cut = &m->cut;
     m->plan.problem.desc.rows = rows;
     m->plan.problem.desc.cols = cols;
     m->plan.problem.desc.elem_size = 1;
@@ -61,7 +63,7 @@ static void model_take_memory(model *m)
 static int model_open(model *m, size_t rows, size_t cols, size_t length, size_t columns, size_t strip_cols,
                       size_t units)
 {
-    ipt__blocks *const sizes = &m->host_plan.blocks;
+    ipt__blocks *const sizes = &m->cut.blocks;
     model_begin(m, rows, cols);
     sizes->length = length;
     sizes->columns = columns;
@@ -84,9 +86,9 @@ static int model_open(model *m, size_t rows, size_t cols, size_t length, size_t 
 static void model_open_bands(model *m, size_t rows, size_t cols, size_t number)
 {
     model_begin(m, rows, cols);
-    m->host_plan.bus_bands = ipt__bus_bands_of(&m->plan.problem, number);
-    assert_int_equal(ipt__bus_list_make(&m->plan, &m->host_plan.bus_bands), IPT_SUCCESS);
-    m->device_elements = m->host_plan.bus_bands.device_bytes;
+    m->cut.bus_bands = ipt__bus_bands_of(&m->plan.problem, number);
+    assert_int_equal(ipt__bus_list_make(&m->plan, &m->cut.bus_bands), IPT_SUCCESS);
+    m->device_elements = m->cut.bus_bands.device_bytes;
     model_take_memory(m);
 }
 
@@ -111,10 +113,10 @@ static void move(model *m, int *to, int *from, size_t count)
 /* The matrix that a command's plan transposes; sizes in bytes of an element of the plan. */
 static ipt__bus_piece piece_of(const model *m, const ipt__command *command)
 {
-    const ipt__blocks *const sizes = &m->host_plan.blocks;
+    const ipt__blocks *const sizes = &m->cut.blocks;
     ipt__bus_piece piece = {.size = 1};
-    if (m->host_plan.bus_bands.bus_bytes)
-        return ipt__bus_piece_of(&m->host_plan.bus_bands, command->plan);
+    if (m->cut.bus_bands.bus_bytes)
+        return ipt__bus_piece_of(&m->cut.bus_bands, command->plan);
     piece.rows = command->plan & 1 ? m->plan.problem.desc.rows % sizes->length : sizes->length;
     piece.cols = command->plan & 2 ? m->plan.problem.desc.cols % sizes->columns : sizes->columns;
     return piece;
@@ -218,7 +220,7 @@ static void blocks_any_order(void **state)
         const size_t units = blocks / test_random_between(2, 8) + test_random_between(3, 6);
         model m;
         if (model_open(&m, rows, cols, length, columns, strip_cols, units)) {
-            const size_t bytes = m.host_plan.blocks.bus_bytes;
+            const size_t bytes = m.cut.blocks.bus_bytes;
             ++listed;
             twice += bytes > 2 * m.elements;
             assert_true(bytes >= 2 * m.elements && bytes % 2 == 0);
@@ -245,11 +247,11 @@ static void blocks_bus_bytes(void **state)
         for (size_t p = 0; p < TEST_COUNT(parts); ++p) {
             model m;
             assert_true(model_open(&m, panels * 4, panels * 4, 4, 4, 2, panels * panels / parts[p]));
-            assert_true(m.host_plan.blocks.bus_bytes >= 2 * m.elements);
+            assert_true(m.cut.blocks.bus_bytes >= 2 * m.elements);
             if (parts[p] <= 2)
-                assert_int_equal(m.host_plan.blocks.bus_bytes, 2 * m.elements);
+                assert_int_equal(m.cut.blocks.bus_bytes, 2 * m.elements);
             else
-                assert_true(m.host_plan.blocks.bus_bytes <= 2 * m.elements + m.elements / 3);
+                assert_true(m.cut.blocks.bus_bytes <= 2 * m.elements + m.elements / 3);
             model_close(&m);
         }
 }
@@ -291,12 +293,12 @@ static void bands_any_order(void **state)
         const size_t number = test_random_between(2, rows < cols ? rows : cols);
         model m;
         model_open_bands(&m, rows, cols, number);
-        const ipt__bands *const bands = &m.host_plan.bus_bands.bands;
+        const ipt__bands *const bands = &m.cut.bus_bands.bands;
         tall += (size_t)bands->tall;
         from_last += (size_t)bands->from_last;
         rest_rows += bands->rest_rows > 0;
         rest_cols += bands->rest_cols > 0;
-        assert_int_equal(m.host_plan.bus_bands.bus_bytes, bands_bus_bytes(&m.host_plan.bus_bands));
+        assert_int_equal(m.cut.bus_bands.bus_bytes, bands_bus_bytes(&m.cut.bus_bands));
         for (int order = 0; order < 12; ++order, ++orders)
             if (!transposes_in_some_order(&m))
                 fail_msg("%zu x %zu in %zu bands", rows, cols, number);

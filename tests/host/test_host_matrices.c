@@ -1161,7 +1161,7 @@ static void hostm_device_lost(void **state)
     with_faults(DEVICE_LOST, 1);
 }
 
-/* The programs of the parts' plans cannot be built. */
+/* The programs of the plan, or of its parts' plans, cannot be built. */
 static void hostm_faults_of_builds(void **state)
 {
     (void)state;
@@ -1172,20 +1172,126 @@ static void hostm_faults_of_builds(void **state)
         for (long n = 0; result; ++n) {
             living before = living_now();
             ipt_context *context = open_context(SEPARATE);
-            ipt_plan *plan = make_plan(&context, 0, &desc);
+            ipt_plan *plan = NULL;
             piece p = take(&desc, NULL, 0);
             arm(n, 0, failing[f]);
-            result = ipt_plan_execute_host(plan, p.data);
+            result = ipt_plan_create(context, &desc, &plan);
             disarm();
             /* A GPU may work without a program that needs much local memory. */
             assert_true((result == IPT_SUCCESS) == (failed_call < 0) || (!result && !context->limits.cpu));
-            assert_true(result ? is_before(&p) : is_after(&p));
+            assert_int_equal(result == IPT_SUCCESS, plan != NULL);
+            if (result)
+                plan = make_plan(&context, 0, &desc);
             assert_true(executes(plan, &p));
             give_back(&p);
             ipt_plan_destroy(plan);
             ipt_context_destroy(context);
             expect_no_leak(before);
         }
+    }
+}
+
+/* Without the programs of its parts, a plan that may choose does without parts. */
+static void hostm_faults_of_parts(void **state)
+{
+    (void)state;
+    test_need_buffers((size_t)16 << 20);
+    const ipt_plan_desc desc = {.rows = 3, .cols = 500000, .elem_size = 4};
+    ipt_context *context = open_context(SEPARATE);
+    long builds = calls[CALL_clBuildProgram];
+    ipt_plan *plan = make_plan(&context, 0, &desc);
+    builds = calls[CALL_clBuildProgram] - builds;
+    ipt_plan_destroy(plan);
+    ipt_context_destroy(context);
+    context = open_context(SEPARATE);
+    plan = NULL;
+    arm(builds - 1, DEVICE_LOST, CALL_clBuildProgram);
+    assert_int_equal(ipt_plan_create(context, &desc, &plan), IPT_SUCCESS);
+    disarm();
+    assert_true(failed_call == CALL_clBuildProgram);
+    piece p = take(&desc, NULL, TEST_GUARD);
+    assert_true(executes(plan, &p) && executes(plan, &p));
+    give_back(&p);
+    ipt_plan_destroy(plan);
+    ipt_context_destroy(context);
+}
+
+/* Calls that only plans need. Each stage has a kernel of its own. */
+static long planning_calls(void)
+{
+    return calls[CALL_clCreateProgramWithSource] + calls[CALL_clBuildProgram] + calls[CALL_clCreateKernel];
+}
+
+/* Executes a new plan twice. Neither execution plans, compiles, or allocates host memory but for a storage's steps.
+ * first: the first one may, because its address is none at which the device works. */
+static void plans_nothing(const scene *s, size_t guard, int first)
+{
+    meter count = METER;
+    ipt_context *contexts[2];
+    told_unified = s->kind == UNIFIED;
+    for (int c = 0; c < 2; ++c)
+        contexts[c] = open_in(test_cl_context, test_device, meter_allocator(&count));
+    told_unified = -1;
+    ipt_plan *plan = make_plan(contexts, s->split, &s->desc);
+    piece p = take(&s->desc, s->pinned ? contexts[0] : NULL, guard);
+    for (int time = 0; time < 2; ++time) {
+        const long planned = planning_calls(), allocated = count.calls;
+        again(&p);
+        assert_int_equal(execute(plan, &s->desc, p.data), IPT_SUCCESS);
+        assert_true(is_after(&p));
+        if (first && !time)
+            continue;
+        if (planning_calls() != planned)
+            fail_msg("%s: execution %d planned: %ld calls", s->name, time + 1, planning_calls() - planned);
+        if (!s->desc.max_host_memory && count.calls != allocated)
+            fail_msg("%s: execution %d allocated %ld times", s->name, time + 1, count.calls - allocated);
+    }
+    give_back(&p);
+    ipt_plan_destroy(plan);
+    for (int c = 0; c < 2; ++c)
+        ipt_context_destroy(contexts[c]);
+    assert_int_equal(count.living, 0);
+}
+
+static void hostm_plans_nothing(void **state)
+{
+    (void)state;
+    test_need_buffers((size_t)32 << 20);
+    for (size_t i = 0; i < SCENE_COUNT; ++i) {
+        const scene s = scene_number(i);
+        plans_nothing(&s, TEST_GUARD, 0);
+    }
+    const scene whole[] = {
+        {.name = "auto", .desc = {.rows = 1100, .cols = 1003, .elem_size = 4}},
+        {.name = "auto, batch", .desc = {.rows = 300, .cols = 203, .elem_size = 4, .batch = 19}},
+        {.name = "auto, rotated", .desc = {.rows = 1100, .cols = 1003, .elem_size = 4, .move = IPT_MOVE_ROTATE_90}},
+        {.name = "auto, axes", .desc = {.rank = 3, .shape = {30, 41, 999}, .axes = {2, 1, 0}, .elem_size = 4}},
+        {.name = "split, auto", .desc = {.rows = 1100, .cols = 1003, .elem_size = 4}, .split = 2},
+        {.name = "split, axes",
+         .desc = {.rank = 3, .shape = {30, 41, 99}, .axes = {2, 1, 0}, .elem_size = 4},
+         .split = 2},
+        {.name = "cut, axes",
+         .desc = {.rank = 3, .shape = {30, 41, 99}, .axes = {2, 1, 0}, .elem_size = 4, .max_device_memory = 90000}},
+        {.name = "cut, whole passes",
+         .desc = {.rank = 3, .shape = {3, 601, 999}, .axes = {2, 0, 1}, .elem_size = 4, .max_device_memory = 7500000}},
+        {.name = "stored, axes",
+         .desc = {.rank = 3, .shape = {30, 41, 99}, .axes = {2, 1, 0}, .elem_size = 4, .max_host_memory = 120000}},
+        {.name = "stored, large chunks",
+         .desc = {.rows = 3000, .cols = 2001, .elem_size = 4, .max_host_memory = 40 << 20}}};
+    for (size_t i = 0; i < TEST_COUNT(whole); ++i)
+        for (int kind = SEPARATE; kind <= UNIFIED; ++kind) {
+            scene s = whole[i];
+            s.kind = kind;
+            plans_nothing(&s, TEST_GUARD, 0);
+        }
+    /* At another address than the likely one, the first execution plans: in parts, and within a limit in pieces. */
+    const scene odd[] = {{.name = "odd address, small", .desc = small_desc(IPT_HOST_AUTO, 0), .kind = UNIFIED},
+                         {.name = "odd address", .desc = whole[0].desc, .kind = UNIFIED},
+                         {.name = "odd address, limit", .desc = whole[0].desc, .kind = UNIFIED}};
+    for (size_t i = 0; i < TEST_COUNT(odd); ++i) {
+        scene s = odd[i];
+        s.desc.max_device_memory = i == 2 ? 3500000 : 0;
+        plans_nothing(&s, TEST_GUARD + 1, i > 0);
     }
 }
 
@@ -1643,12 +1749,13 @@ static void hostm_threads(void **state)
 }
 
 const struct CMUnitTest test_host_matrices[] = {
-    HOSTM_CASE(hostm_schemes),   HOSTM_CASE(hostm_queues),        HOSTM_CASE(hostm_parts),
-    HOSTM_CASE(hostm_stages),    HOSTM_CASE(hostm_expressions),   HOSTM_CASE(hostm_through_pinned),
-    HOSTM_CASE(hostm_bad_descs), HOSTM_CASE(hostm_bad_arguments), HOSTM_CASE(hostm_progress),
-    HOSTM_CASE(hostm_faults),    HOSTM_CASE(hostm_device_lost),   HOSTM_CASE(hostm_faults_of_builds),
-    HOSTM_CASE(hostm_allocator), HOSTM_CASE(hostm_device_memory), HOSTM_CASE(hostm_shared_takes_no_memory),
-    HOSTM_CASE(hostm_async),     HOSTM_CASE(hostm_async_at_once), HOSTM_CASE(hostm_split_of_one_device),
-    HOSTM_CASE(hostm_split),     HOSTM_CASE(hostm_threads),
+    HOSTM_CASE(hostm_schemes),       HOSTM_CASE(hostm_queues),        HOSTM_CASE(hostm_parts),
+    HOSTM_CASE(hostm_stages),        HOSTM_CASE(hostm_expressions),   HOSTM_CASE(hostm_through_pinned),
+    HOSTM_CASE(hostm_bad_descs),     HOSTM_CASE(hostm_bad_arguments), HOSTM_CASE(hostm_progress),
+    HOSTM_CASE(hostm_faults),        HOSTM_CASE(hostm_device_lost),   HOSTM_CASE(hostm_faults_of_builds),
+    HOSTM_CASE(hostm_allocator),     HOSTM_CASE(hostm_device_memory), HOSTM_CASE(hostm_shared_takes_no_memory),
+    HOSTM_CASE(hostm_async),         HOSTM_CASE(hostm_async_at_once), HOSTM_CASE(hostm_split_of_one_device),
+    HOSTM_CASE(hostm_split),         HOSTM_CASE(hostm_threads),       HOSTM_CASE(hostm_faults_of_parts),
+    HOSTM_CASE(hostm_plans_nothing),
 };
 const size_t test_host_matrices_count = TEST_COUNT(test_host_matrices);

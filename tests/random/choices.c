@@ -134,8 +134,8 @@ static uint64_t sum_launches(uint64_t of, const ipt_plan *plan)
         return of;
     of = sum_bytes(of, plan->launches.stages, sizeof plan->launches.stages);
     of = sum_bytes(of, plan->launches.items, (size_t)plan->launches.count * sizeof *plan->launches.items);
-    for (int i = 0; i < plan->pass_count; ++i)
-        of = sum_launches(of, plan->passes[i].plan);
+    for (int i = 0; plan->passes != NULL && i < plan->passes->count; ++i)
+        of = sum_launches(of, plan->passes->list[i].plan);
     return sum_launches(of, plan->narrow);
 }
 

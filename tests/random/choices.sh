@@ -8,11 +8,12 @@ seed=${3:-1}
 out=build/choices
 rm -rf $out
 mkdir -p $out/base
-for header in ipt.h ipt_kernels.h; do git show "$revision:$header" > $out/base/$header; done
+mkdir -p $out/base/tests/random $out/base/tests/fuzz # choices.c reads the plan's structs: each side has its own
+for file in ipt.h ipt_kernels.h tests/random/choices.c tests/fuzz/fuzz.h; do git show "$revision:$file" > $out/base/$file; done
 for side in base tree; do
     from=.
     [ $side = tree ] || from=$out/base
-    ${CC:-gcc} -std=c99 -O1 -Wall -Wextra -Wno-unused-function -I$from -o $out/$side.program tests/random/choices.c -ldl -lpthread
+    ${CC:-gcc} -std=c99 -O1 -Wall -Wextra -Wno-unused-function -I$from -o $out/$side.program $from/tests/random/choices.c -ldl -lpthread
     $out/$side.program --cases "$cases" --seed "$seed" > $out/$side.lines
 done
 paste -d ' ' $out/base.lines $out/tree.lines | awk -v revision="$revision" -v seed="$seed" -v list=$out/differing '

@@ -170,26 +170,27 @@ static void ipt__narrow_describe(ipt__text *out, const ipt_plan *plan)
 static ipt_result ipt__axes_write_description(ipt_plan *plan, const ipt_plan_desc *desc)
 {
     const ipt_allocator *const allocator = &plan->context->allocator;
+    const int passes = plan->passes ? plan->passes->count : 0;
     size_t capacity = IPT__DESCRIPTION_BYTES;
     char *text, *former = plan->description;
     ipt__text out;
     ipt_result result;
     int i;
-    for (i = 0; i < plan->pass_count; ++i)
-        capacity += strlen(plan->passes[i].plan->description) + IPT__PASS_LINE_BYTES;
+    for (i = 0; i < passes; ++i)
+        capacity += strlen(plan->passes->list[i].plan->description) + IPT__PASS_LINE_BYTES;
     text = (char *)ipt__allocate(allocator, capacity + (former ? strlen(former) : 0));
     if (!text)
         return IPT_ERROR_OUT_OF_MEMORY;
     out = ipt__text_in(text, capacity + (former ? strlen(former) : 0));
-    ipt__axes_describe(&out, desc, plan->pass_count ? plan->pass_count : 1);
+    ipt__axes_describe(&out, desc, plan->passes ? passes : 1);
     if (former)
         ipt__text_add(&out, "%s", former);
     ipt__narrow_describe(&out, plan);
-    for (i = 0; i < plan->pass_count; ++i) {
-        ipt__text_add(&out, "%d. %s", i + 1, plan->passes[i].plan->description);
-        ipt__narrow_describe(&out, plan->passes[i].plan);
+    for (i = 0; i < passes; ++i) {
+        ipt__text_add(&out, "%d. %s", i + 1, plan->passes->list[i].plan->description);
+        ipt__narrow_describe(&out, plan->passes->list[i].plan);
     }
-    if (plan->pass_count) /* the passes share the workspace */
+    if (plan->passes) /* the passes share the workspace */
         ipt__describe_memory(&out, plan, ipt_plan_workspace(plan));
     result = ipt__plan_keep_description(plan, text);
     ipt__release(allocator, text);
@@ -204,12 +205,8 @@ static ipt_result ipt__matrix_plan_make(ipt_context *context, const ipt_plan_des
 #ifndef IPT_NO_HOST_STREAMING
     return ipt__host_plan_make(context, desc, lent, plan);
 #else
-    ipt_result result = ipt__plan_make(context, desc, lent, plan);
-    if (!result && (result = ipt__host_plan_begin(*plan)) != IPT_SUCCESS) {
-        ipt_plan_destroy(*plan);
-        *plan = NULL;
-    }
-    return result;
+    const ipt_result result = ipt__plan_make(context, desc, lent, plan);
+    return result ? result : ipt__plan_keep(plan, ipt__host_plan_begin(*plan));
 #endif
 }
 
@@ -223,7 +220,7 @@ static ipt_result ipt__plan_add_narrow(ipt_plan *plan, const ipt_plan_desc *desc
     ipt_result result;
     while (desc->elem_size / unit > (cl_uint)-1)
         unit *= 2;
-    if (plan->problem.unit_bytes <= unit || desc->max_host_memory || (plan->host && plan->host->cut.chunk_bytes))
+    if (plan->problem.unit_bytes <= unit || desc->max_host_memory || (plan->host && plan->host->cut))
         return IPT_SUCCESS;
     its.flags &= ~IPT_MEASURE;
     workspace->unit_most = unit;
@@ -254,13 +251,19 @@ static ipt_result ipt__any_plan_make(ipt_context *context, const ipt_plan_desc *
 static ipt_result ipt__pass_plan_make(ipt_plan *plan, ipt_context *const *contexts, size_t split,
                                       const ipt_plan_desc *desc, ipt_plan **made)
 {
+    ipt_result result;
 #ifndef IPT_NO_HOST_STREAMING
     if (split)
         return ipt__split_plan_make(contexts, split, desc, plan->workspace, made);
 #else
     (void)contexts, (void)split;
 #endif
-    return ipt__any_plan_make(plan->context, desc, plan->workspace, made);
+    result = ipt__any_plan_make(plan->context, desc, plan->workspace, made);
+#ifndef IPT_NO_HOST_STREAMING
+    if (!result && plan->passes->cut)
+        result = ipt__plan_keep(made, ipt__host_prepare(*made));
+#endif
+    return result;
 }
 
 /* Makes the plan that copies the arrays out of place. */
@@ -270,7 +273,7 @@ static ipt_result ipt__passes_make_copies(ipt_plan *plan, const ipt_plan_desc *d
     size_t once;
     ipt_plan_desc its = ipt__pass_desc(desc, array, &row, &once);
     ipt__desc_drop_expression(&its);
-    return ipt__any_plan_make(plan->context, &its, plan->workspace, &plan->copies);
+    return ipt__any_plan_make(plan->context, &its, plan->workspace, &plan->passes->copies);
 }
 
 /* The input of the plans of an array's passes. split: number of contexts; 0: one context does all. */
@@ -296,7 +299,7 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
     if (at) /* later passes work in place */
         its.flags &= ~IPT_OUT_OF_PLACE;
 #ifndef IPT_NO_HOST_STREAMING
-    if (plan->passes_cut && !passes->split &&
+    if (plan->passes->cut && !passes->split &&
         (desc->max_device_memory || !desc->max_host_memory)) { /* the passes' plans divide the device memory */
         its.max_device_memory =
             (desc->max_device_memory ? desc->max_device_memory : ipt__cut_limit(plan) / 4 * 3) / (size_t)passes->count;
@@ -313,7 +316,7 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
 static size_t ipt__pass_fit_gaps(const ipt_plan *plan, ipt_plan_desc *desc, size_t *repeats)
 {
     const size_t most = ipt__unit_bytes(desc->batch_stride);
-    if (plan->passes_cut && ipt__unit_bytes(desc->elem_size) > most) {
+    if (plan->passes->cut && ipt__unit_bytes(desc->elem_size) > most) {
         *repeats = desc->batch;
         desc->batch = 1;
         desc->batch_stride = 0;
@@ -326,14 +329,10 @@ static size_t ipt__pass_fit_gaps(const ipt_plan *plan, ipt_plan_desc *desc, size
 static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
 {
     const ipt__passes *const passes = (const ipt__passes *)what;
-    const size_t bytes = (size_t)passes->count * sizeof *plan->passes;
     ipt_result result = IPT_SUCCESS;
     int i;
-    plan->passes = (ipt__pass_plan *)ipt__allocate(&plan->context->allocator, bytes);
-    if (!plan->passes)
-        return IPT_ERROR_OUT_OF_MEMORY;
     for (i = 0; i < passes->count; ++i) {
-        ipt__pass_plan *const made = &plan->passes[i];
+        ipt__pass_plan *const made = &plan->passes->list[i];
         ipt_plan_desc its = ipt__passes_desc(plan, passes, i, &made->repeats);
         const size_t unit = ipt__pass_fit_gaps(plan, &its, &made->repeats);
         plan->workspace->unit_most = unit;
@@ -341,8 +340,8 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
         plan->workspace->unit_most = IPT__VECTOR_BYTES;
         if (result)
             return result;
-        ++plan->pass_count;
-        if (!plan->passes_cut)
+        ++plan->passes->count;
+        if (!plan->passes->cut)
             result = ipt__plan_add_narrow(made->plan, &its, plan->problem.unit_bytes);
         if (result)
             return result;
@@ -350,8 +349,8 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
     }
     if (passes->list[0].inner_rows)
         result = ipt__passes_make_copies(plan, passes->desc, passes->array);
-    if (!result && plan->copies)
-        plan->enough = ipt__max(plan->enough, plan->copies->enough);
+    if (!result && plan->passes->copies)
+        plan->enough = ipt__max(plan->enough, plan->passes->copies->enough);
     return result;
 }
 
@@ -361,10 +360,15 @@ static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
     ipt_result result = ipt__host_plan_begin(plan);
 #ifndef IPT_NO_HOST_STREAMING
     int i;
+#endif
     if (result)
         return result;
-    plan->passes_cut = passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan);
-    for (i = 0; plan->passes_cut && i < passes->count; ++i) /* double passes convert formats, which are not cut */
+    plan->passes = (ipt__passes_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->passes);
+    if (!plan->passes)
+        return IPT_ERROR_OUT_OF_MEMORY;
+#ifndef IPT_NO_HOST_STREAMING
+    plan->passes->cut = passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan);
+    for (i = 0; plan->passes->cut && i < passes->count; ++i) /* double passes convert formats, which are not cut */
         if (passes->list[i].inner_rows) {
             ipt__passes_split(passes->list, &passes->count, i);
             passes->applies += passes->applies > i;
@@ -393,11 +397,7 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
         result = ipt__plan_fit(*plan, ipt__passes_make, passes);
     if (!result)
         result = ipt__axes_write_description(*plan, passes->desc);
-    if (result) {
-        ipt_plan_destroy(*plan);
-        *plan = NULL;
-    }
-    return result;
+    return ipt__plan_keep(plan, result);
 }
 
 /* Makes a plan for arrays: desc->rank is not 0. split: number of contexts that share the work, which ipt__split_check
@@ -436,9 +436,5 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
         result = ipt__plan_add_narrow(*plan, &one, ipt__unit_bytes(desc->elem_size));
     if (!result)
         result = ipt__axes_write_description(*plan, desc);
-    if (result) {
-        ipt_plan_destroy(*plan);
-        *plan = NULL;
-    }
-    return result;
+    return ipt__plan_keep(plan, result);
 }

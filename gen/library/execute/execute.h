@@ -24,7 +24,7 @@ static ipt_result ipt__check_one_device(const ipt_plan *plan)
     const ipt_result result = ipt__check_plan(plan);
     if (!result && plan->host && plan->host->split_count)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
-    if (!result && plan->host && (plan->host->cut.chunk_bytes || plan->passes_cut))
+    if (!result && plan->host && (plan->host->cut || (plan->passes && plan->passes->cut)))
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
                          ipt__limit_name(plan), plan->problem.desc.max_host_memory ? "storages" : "host matrices");
     return result;
@@ -318,15 +318,16 @@ static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int
     ipt_result result = IPT_SUCCESS;
     size_t r;
     int i;
-    if (!plan->pass_count)
+    if (!plan->passes)
         return out_of_place ? ipt__plan_enqueue_out_of_place(plan, call, event) : ipt__plan_enqueue(plan, call, event);
-    if (out_of_place && plan->copies)
-        result = ipt__pass_enqueue(plan->copies, &each, 1, &last);
-    for (i = 0; i < plan->pass_count && !result; ++i)
-        for (r = 0; r < plan->passes[i].repeats && !result; ++r) {
+    if (out_of_place && plan->passes->copies)
+        result = ipt__pass_enqueue(plan->passes->copies, &each, 1, &last);
+    for (i = 0; i < plan->passes->count && !result; ++i)
+        for (r = 0; r < plan->passes->list[i].repeats && !result; ++r) {
             each.source_offset = call->source_offset + r * plan->problem.desc.batch_stride;
             each.target_offset = call->target_offset + r * plan->problem.desc.batch_stride;
-            result = ipt__pass_enqueue(plan->passes[i].plan, &each, out_of_place && !i && !plan->copies, &last);
+            result = ipt__pass_enqueue(plan->passes->list[i].plan, &each, out_of_place && !i && !plan->passes->copies,
+                                       &last);
         }
     if (result && result != IPT_ERROR_INCOMPLETE && last)
         result = ipt__fail_incomplete("some passes were enqueued, so the content is undefined");

@@ -80,63 +80,31 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
     return result;
 }
 
-/* The scheme for a plan and a place in memory: the desc's, else the fastest available one. */
-static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
-{
-    const ipt_plan_desc *const desc = &plan->problem.desc;
-    const int shares =
-        plan->context->shares_memory && !plan->host->split_count && (size_t)data % ipt__host_alignment(plan) == 0;
-#ifdef IPT_NO_HOST_STREAMING
-    const int cuts = 0;
-#else
-    const int cuts = !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m &&
-                     !desc->tile_n && !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO &&
-                     !plan->pass_count;
-#endif
-    *scheme = desc->host;
-    if (plan->host->split_count || plan->host->cut.chunk_bytes)
-        *scheme = IPT_HOST_OVERLAPPED;
-    if (*scheme == IPT_HOST_AUTO)
-        *scheme = shares ? IPT_HOST_SHARED
-                  : cuts && plan->problem.matrix_bytes * desc->batch >= 4 * (size_t)IPT__HOST_PART_BYTES
-                      ? IPT_HOST_OVERLAPPED
-                      : IPT_HOST_SYNCHRONOUS;
-    if (*scheme == IPT_HOST_SHARED && !shares)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "host is shared: the device does not work in the host's memory, or the address of data is not "
-                         "a multiple of %zu",
-                         ipt__host_alignment(plan));
-    if (*scheme == IPT_HOST_OVERLAPPED && !cuts && !plan->host->cut.chunk_bytes)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED,
-                         "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
-                         "row_pitch, IPT_PAD or several passes are not cut into parts");
-    return IPT_SUCCESS;
-}
-
 #ifndef IPT_NO_HOST_STREAMING
 /* Executes a plan. The caller holds host_lock of the plan or its owner. */
 static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
 {
     ipt_plan *const plan = run->plan;
-    ipt_result result;
+    ipt__host *const host = &plan->host->staging;
+    ipt_result result = IPT_SUCCESS;
     if (scheme != IPT_HOST_OVERLAPPED && scheme != IPT_HOST_STAGES)
         return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
-    result = plan->host->parts_refused ? IPT_ERROR_UNSUPPORTED : ipt__host_open(plan, scheme);
-    if (result == IPT_ERROR_UNSUPPORTED && !plan->problem.desc.host && !plan->host->split_count &&
-        !plan->host->cut.chunk_bytes) {
-        plan->host->parts_refused = 1; /* fall back to no parts: IPT_HOST_AUTO */
+    if (!host->shares && !plan->host->parts_refused) /* the first address at which the device cannot work */
+        result = ipt__host_add_parts(plan, scheme);
+    if (!result && plan->host->parts_refused)
         return ipt__host_run_synchronous(run);
-    }
-    if (!result && !run->pinned && plan->problem.span_bytes >= IPT__HOST_STAGED_BYTES)
-        ipt__host_take_slots(&plan->host->staging);
     if (!result)
-        result = plan->host->cut.chunk_bytes ? ipt__cut_run(run)
+        result = ipt__host_take(plan);
+    if (!result && !run->pinned && plan->problem.span_bytes >= IPT__HOST_STAGED_BYTES)
+        ipt__host_take_slots(host);
+    if (!result)
+        result = plan->host->cut ? ipt__cut_run(run)
 #ifndef IPT_NO_PAPERS
-                 : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, &plan->host->staging)
+                 : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, host)
 #endif
-                 : plan->problem.desc.batch > 1 ? ipt__host_run_batch(run, &plan->host->staging)
-                                                : ipt__host_run_blocks(run, &plan->host->staging);
-    ipt__host_finish(&plan->host->staging);
+                 : plan->problem.desc.batch > 1 ? ipt__host_run_batch(run, host)
+                                                : ipt__host_run_blocks(run, host);
+    ipt__host_finish(host);
     return result;
 }
 
@@ -164,12 +132,12 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     char cause[IPT__CAUSE_BYTES], why[IPT__CAUSE_BYTES];
     ipt_result result;
     ipt__keep_cause(cause);
-    if (plan->pass_count)
+    if (plan->passes)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; arrays of several passes do not go in pieces", cause);
     if (desc.host && desc.host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; host is %s: auto and overlapped take matrices in pieces", cause,
                          ipt_host_string(desc.host));
-    ipt__host_close(plan);
+    ipt__host_give_back(&plan->host->staging);
     desc.host = IPT_HOST_AUTO;
     desc.host_queues = 0;
     desc.flags &= ~IPT_MEASURE;
@@ -184,31 +152,50 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
     return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s; it cannot go in pieces: %s", cause, why);
 }
 
-/* Executes by the other plan. It is kept if the device will refuse the same size again. Memory that other
- * programs took may be free next time. */
-static ipt_result ipt__host_run_pieces(ipt__host_run *run)
+/* True if the plan would exceed max_device_memory because the device cannot work in this host memory. */
+static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
+{
+    const size_t limit = plan->problem.desc.max_device_memory, budget = ipt__problem_budget(&plan->problem);
+    return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->host->cut &&
+           (limit < budget || limit - budget < plan->problem.span_bytes);
+}
+/* True if the device will refuse the whole matrix again. Memory that other programs took may be free next time. */
+static int ipt__host_is_refused(const ipt_plan *plan)
+{
+    return plan->context->allocation && plan->problem.span_bytes > plan->context->allocation;
+}
+
+/* Executes a matrix whole or in parts, or by the other plan: if max_device_memory wants it for this address, or the
+ * device refuses memory. */
+static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
 {
     ipt_plan *const plan = run->plan;
-    ipt_result result;
+    const int exceeds = ipt__host_exceeds(plan, scheme);
+    int other = exceeds || (plan->host->pieces && ipt__host_is_refused(plan));
+    ipt_result result = IPT_SUCCESS;
+    if (!other) {
+        result = ipt__host_run_scheme(run, scheme);
+        other = result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run->written && !plan->host->cut;
+    } else if (!plan->host->pieces)
+        ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
+                  "max_device_memory is %zu, and the device cannot work on data at %p: a multiple of 16 would do",
+                  plan->problem.desc.max_device_memory, (void *)run->data);
+    if (!other)
+        return result;
+    result = plan->host->pieces ? IPT_SUCCESS : ipt__host_make_pieces(plan);
+    if (result)
+        return result;
     run->plan = plan->host->pieces;
     result = ipt__host_run_scheme(run, run->plan->host->in_pieces ? IPT_HOST_OVERLAPPED : IPT_HOST_SHARED);
-    if (!plan->context->allocation || plan->problem.span_bytes <= plan->context->allocation) {
+    if (!exceeds && !ipt__host_is_refused(plan)) {
         ipt_plan_destroy(plan->host->pieces);
         plan->host->pieces = NULL;
     }
     return result;
 }
-
-/* True if the plan would exceed max_device_memory because the device cannot work in this host memory. */
-static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
-{
-    const size_t limit = plan->problem.desc.max_device_memory, budget = ipt__problem_budget(&plan->problem);
-    return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->host->cut.chunk_bytes &&
-           (limit < budget || limit - budget < plan->problem.span_bytes);
-}
 #else
 /* Executes a plan whose matrix goes whole. The caller holds host_lock of the plan or its owner. */
-static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
+static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
 {
     return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
 }
@@ -228,8 +215,7 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     if (!result && plan->problem.desc.max_host_memory)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes storages only",
                            plan->problem.desc.max_host_memory);
-    if (result ||
-        (!plan->layout.stage_count && !plan->pass_count && !plan->host->split_count && !plan->host->cut.chunk_bytes) ||
+    if (result || (!plan->layout.stage_count && !plan->passes && !plan->host->split_count && !plan->host->cut) ||
         ipt__nothing_moves(plan))
         return result;
     memset(&run, 0, sizeof run);
@@ -239,22 +225,10 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
     run.total = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
     IPT_LOCK_ACQUIRE(&plan->host->lock);
     plan->refused = 0;
-#ifdef IPT_NO_HOST_STREAMING
-    result = ipt__host_run_scheme(&run, scheme);
-#else
+#ifndef IPT_NO_HOST_STREAMING
     run.pinned = ipt__host_is_pinned(plan->context, run.data, plan->problem.span_bytes);
-    if (!plan->host->pieces && ipt__host_exceeds(plan, scheme)) {
-        ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
-                  "max_device_memory is %zu, and the device cannot work on data at %p: a multiple of 16 would do",
-                  plan->problem.desc.max_device_memory, data);
-        result = ipt__host_make_pieces(plan);
-    } else if (!plan->host->pieces)
-        result = ipt__host_run_scheme(&run, scheme);
-    if (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run.written && !plan->host->cut.chunk_bytes)
-        result = ipt__host_make_pieces(plan);
-    if (!result && plan->host->pieces)
-        result = ipt__host_run_pieces(&run);
 #endif
+    result = ipt__host_run_any(&run, scheme);
     IPT_LOCK_RELEASE(&plan->host->lock);
     if (result && run.written)
         return ipt__fail_incomplete(
@@ -291,19 +265,20 @@ static ipt_result ipt__host_execute_passes(ipt_plan *plan, void *data, const ipt
     ipt_result result = IPT_SUCCESS;
     size_t r;
     int i;
-    if (!plan || !data || !plan->passes_cut)
+    if (!plan || !data || !plan->passes || !plan->passes->cut)
         return ipt__host_execute(plan, data, options);
-    for (i = 0; i < plan->pass_count; ++i)
-        progress.passes += plan->passes[i].repeats;
+    for (i = 0; i < plan->passes->count; ++i)
+        progress.passes += plan->passes->list[i].repeats;
     if (options && options->progress) {
         progress.options = options;
         progress.bytes = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
         each.progress = ipt__pass_progressed;
         each.user = &progress;
     }
-    for (i = 0; i < plan->pass_count && !result; ++i)
-        for (r = 0; r < plan->passes[i].repeats && !result; ++r) {
-            result = ipt__host_execute(plan->passes[i].plan, (char *)data + r * plan->problem.desc.batch_stride, &each);
+    for (i = 0; i < plan->passes->count && !result; ++i)
+        for (r = 0; r < plan->passes->list[i].repeats && !result; ++r) {
+            result = ipt__host_execute(plan->passes->list[i].plan, (char *)data + r * plan->problem.desc.batch_stride,
+                                       &each);
             if (result && result != IPT_ERROR_INCOMPLETE && progress.before)
                 result = ipt__fail_incomplete("an earlier pass has changed data");
             ++progress.before;

@@ -11,20 +11,6 @@ static ipt_result ipt__host_plan_begin(ipt_plan *plan)
 }
 
 #ifndef IPT_NO_HOST_STREAMING
-static ipt_result ipt__host_plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
-                                     ipt_plan **plan)
-{
-    ipt_result result = ipt__plan_new(context, desc, lent, plan);
-    if (result)
-        return result;
-    result = ipt__host_plan_begin(*plan);
-    if (result) {
-        ipt__plan_free(*plan);
-        *plan = NULL;
-    }
-    return result;
-}
-
 /* The number of moves. gcd(rows - 1, cols - 1) + 1 slots of a grid are fixed points. */
 static size_t ipt__moves_count(const ipt__cut *cut)
 {
@@ -39,9 +25,9 @@ static size_t ipt__moves_count(const ipt__cut *cut)
     return cut->panels * cut->groups - a - 1;
 }
 
-static void ipt__cut_describe(ipt__text *out, const ipt__host_plan *plan)
+static void ipt__cut_describe(ipt__text *out, const ipt__cut_plan *plan)
 {
-    const ipt__cut *const cut = &plan->cut;
+    const ipt__cut *const cut = &plan->sizes;
     if (cut->matrices)
         ipt__text_add(out, "  %zu matrices at a time, in chunks of %zu bytes\n", cut->matrices, cut->chunk_bytes);
     else
@@ -69,7 +55,7 @@ static void ipt__share_describe(ipt__text *out, const ipt_plan *plan, size_t ind
     static const char *const parts[] = {"a part", "the last part"}, *const pieces[] = {"each chunk", "the last chunk",
                                                                                        "the remainder", "each group"};
     const ipt__host_share *const share = &plan->host->staging.shares[index];
-    const int cut = plan->host->cut.chunk_bytes != 0;
+    const int cut = plan->host->cut != NULL;
     int i;
     for (i = 0; i < 4; ++i)
         if (share->plans[i] && cut)
@@ -115,10 +101,10 @@ static ipt_result ipt__host_plan_describe(ipt_plan *plan)
         ipt__describe_matrices(&out, plan, 1, "device");
         ipt__text_add(&out, " of %zu, because the matrix is too large for it\n%s", plan->host->split_count,
                       plan->host->pieces->description);
-    } else if (plan->host->cut.chunk_bytes) {
-        ipt__describe_matrices(&out, plan, plan->host->cut.chunks, "chunk");
+    } else if (plan->host->cut) {
+        ipt__describe_matrices(&out, plan, plan->host->cut->sizes.chunks, "chunk");
         ipt__text_add(&out, "\n");
-        ipt__cut_describe(&out, plan->host);
+        ipt__cut_describe(&out, plan->host->cut);
     } else {
         ipt__describe_matrices(&out, plan, host->part_count, "part");
         ipt__text_add(&out, " on %zu %s\n", host->share_count, host->share_count == 1 ? "device" : "devices");
@@ -132,19 +118,13 @@ static ipt_result ipt__host_plan_describe(ipt_plan *plan)
     return result;
 }
 
-/* Releases a plan's resources for host matrices: parts' plans, buffers, queues. */
-static IPT__RARE void ipt__host_close(ipt_plan *plan)
+/* Releases the buffers and queues for host matrices. */
+static IPT__RARE void ipt__host_give_back(ipt__host *host)
 {
-    ipt__host *const host = &plan->host->staging;
-    const ipt_allocator *const allocator = &plan->context->allocator;
     size_t s;
     int i;
     for (s = 0; host->shares && s < host->share_count; ++s) {
         ipt__host_share *const share = &host->shares[s];
-        for (i = 0; i < IPT__BLOCK_PLANS; ++i)
-            ipt_plan_destroy(share->block_plans[i]);
-        for (i = 0; i < 4; ++i)
-            ipt_plan_destroy(share->plans[i]);
         if (share->ring)
             ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->ring, 0, NULL, NULL);
         for (i = 0; i < share->queue_count && !share->borrows_queue; ++i)
@@ -153,7 +133,25 @@ static IPT__RARE void ipt__host_close(ipt_plan *plan)
             ipt__cl.clReleaseMemObject(share->pinned);
         if (share->buffer)
             ipt__cl.clReleaseMemObject(share->buffer);
+        share->pinned = share->buffer = NULL;
+        share->ring = NULL;
         share->queue_count = share->borrows_queue = 0;
+    }
+}
+
+/* Releases a plan's resources for host matrices: those, and the plans of parts. */
+static IPT__RARE void ipt__host_close(ipt_plan *plan)
+{
+    ipt__host *const host = &plan->host->staging;
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    size_t s;
+    int i;
+    ipt__host_give_back(host);
+    for (s = 0; host->shares && s < host->share_count; ++s) {
+        for (i = 0; i < IPT__BLOCK_PLANS; ++i)
+            ipt_plan_destroy(host->shares[s].block_plans[i]);
+        for (i = 0; i < 4; ++i)
+            ipt_plan_destroy(host->shares[s].plans[i]);
     }
     while (host->stages.launches && host->stages.count)
         ipt__launches_free(allocator, &host->stages.launches[--host->stages.count]);
@@ -171,21 +169,23 @@ static IPT__RARE void ipt__host_close(ipt_plan *plan)
 static IPT__RARE void ipt__plan_empty(ipt_plan *plan)
 {
     size_t i;
-    while (plan->pass_count)
-        ipt_plan_destroy(plan->passes[--plan->pass_count].plan);
-    ipt__release(&plan->context->allocator, plan->passes);
-    plan->passes = NULL;
-    ipt_plan_destroy(plan->copies);
+    if (plan->passes) {
+        while (plan->passes->count)
+            ipt_plan_destroy(plan->passes->list[--plan->passes->count].plan);
+        ipt_plan_destroy(plan->passes->copies);
+        plan->passes->copies = NULL;
+    }
     ipt_plan_destroy(plan->narrow);
-    plan->copies = plan->narrow = NULL;
+    plan->narrow = NULL;
 #ifndef IPT_NO_HOST_STREAMING
     if (plan->host) {
         ipt_plan_destroy(plan->host->pieces);
         plan->host->pieces = NULL;
         ipt__host_close(plan);
-        memset(&plan->host->cut, 0, sizeof plan->host->cut);
-        memset(&plan->host->blocks, 0, sizeof plan->host->blocks);
-        memset(&plan->host->bus_bands, 0, sizeof plan->host->bus_bands);
+        if (plan->host->cut) {
+            memset(&plan->host->cut->blocks, 0, sizeof plan->host->cut->blocks);
+            memset(&plan->host->cut->bus_bands, 0, sizeof plan->host->cut->bus_bands);
+        }
     }
 #endif
     ipt__workspace_close(&plan->own);
@@ -205,6 +205,7 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
         while (host->split_count)
             ipt_context_destroy(host->split[--host->split_count]);
         ipt__release(&plan->context->allocator, host->split);
+        ipt__release(&plan->context->allocator, host->cut);
 #endif
         IPT_LOCK_DESTROY(&host->lock);
         ipt__release(&plan->context->allocator, host);
@@ -212,17 +213,28 @@ IPT_API void ipt_plan_destroy(ipt_plan *plan)
     ipt__plan_free(plan);
 }
 
-#ifndef IPT_NO_HOST_STREAMING
-/* Completes a plan: writes its description, or destroys the plan after a failure. */
-static ipt_result ipt__host_plan_end(ipt_plan **plan, ipt_result result)
+/* Keeps a new plan, or destroys it after a failure. */
+static ipt_result ipt__plan_keep(ipt_plan **plan, ipt_result result)
 {
-    if (!result)
-        result = ipt__host_plan_describe(*plan);
     if (result) {
         ipt_plan_destroy(*plan);
         *plan = NULL;
     }
     return result;
+}
+
+#ifndef IPT_NO_HOST_STREAMING
+static ipt_result ipt__host_plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
+                                     ipt_plan **plan)
+{
+    const ipt_result result = ipt__plan_new(context, desc, lent, plan);
+    return result ? result : ipt__plan_keep(plan, ipt__host_plan_begin(*plan));
+}
+
+/* Completes a plan: writes its description, or destroys the plan after a failure. */
+static ipt_result ipt__host_plan_end(ipt_plan **plan, ipt_result result)
+{
+    return ipt__plan_keep(plan, result ? result : ipt__host_plan_describe(*plan));
 }
 #endif
 

@@ -1,4 +1,54 @@
-/* Host matrices: parts, their plans and buffers. */
+/* Host matrices: schemes; parts, their plans and buffers. */
+
+/* Whether the plan's matrices can go in parts. */
+static int ipt__host_may_part(const ipt_plan *plan)
+{
+#ifdef IPT_NO_HOST_STREAMING
+    (void)plan;
+    return 0;
+#else
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    return !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m && !desc->tile_n &&
+           !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO && !plan->passes;
+#endif
+}
+
+/* Whether the plan's device works in host memory at an address. */
+static int ipt__host_shares(const ipt_plan *plan, size_t address)
+{
+    return plan->context->shares_memory && !plan->host->split_count && address % ipt__host_alignment(plan) == 0;
+}
+
+/* The scheme for an address: the desc's, else the fastest possible one. */
+static ipt_host ipt__host_scheme(const ipt_plan *plan, size_t address)
+{
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    if (plan->host->split_count || plan->host->cut)
+        return IPT_HOST_OVERLAPPED;
+    if (desc->host)
+        return desc->host;
+    if (ipt__host_shares(plan, address))
+        return IPT_HOST_SHARED;
+    return ipt__host_may_part(plan) && plan->problem.matrix_bytes * desc->batch >= 4 * (size_t)IPT__HOST_PART_BYTES
+               ? IPT_HOST_OVERLAPPED
+               : IPT_HOST_SYNCHRONOUS;
+}
+
+/* The same, or the error if the desc's scheme is impossible. */
+static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
+{
+    *scheme = ipt__host_scheme(plan, (size_t)data);
+    if (*scheme == IPT_HOST_SHARED && !ipt__host_shares(plan, (size_t)data))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is shared: the device does not work in the host's memory, or the address of data is not "
+                         "a multiple of %zu",
+                         ipt__host_alignment(plan));
+    if (*scheme == IPT_HOST_OVERLAPPED && !ipt__host_may_part(plan) && !plan->host->cut)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
+                         "row_pitch, IPT_PAD or several passes are not cut into parts");
+    return IPT_SUCCESS;
+}
 
 #ifndef IPT_NO_HOST_STREAMING
 /* The length of a part along the longer side, or in matrices of a batch. count: number of parts. */
@@ -83,19 +133,46 @@ static ipt_result ipt__share_add_queue(ipt__host_share *share, cl_command_queue 
     return IPT_SUCCESS;
 }
 
-/* Makes parts, plans, buffers and queues, and keeps them for later executions. scheme: OVERLAPPED or STAGES. */
-static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
+/* The parts of a share: [*begin, *end). */
+static void ipt__share_parts(const ipt__host *host, size_t share, size_t *begin, size_t *end)
+{
+    *begin = host->part_count * share / host->share_count;
+    *end = host->part_count * (share + 1) / host->share_count;
+}
+
+/* Plans the parts of a share, `length` long but for the last one. by_stages: of the plan's own stages. */
+static ipt_result ipt__share_plan(ipt_plan *plan, size_t index, size_t length, int by_stages)
+{
+    ipt__host *const host = &plan->host->staging;
+    ipt__host_share *const share = &host->shares[index];
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    const size_t all = desc->batch > 1 ? desc->batch : ipt__max(desc->rows, desc->cols);
+    size_t i, end;
+    ipt_result result = IPT_SUCCESS;
+    share->context = plan->host->split_count ? plan->host->split[index] : plan->context;
+    for (ipt__share_parts(host, index, &i, &end); i < end && !result; ++i) {
+        ipt__host_part *const part = &host->parts[i];
+        const size_t its_length = ipt__min(length, all - i * length);
+        ipt_plan **const its_plan = &share->plans[its_length != length];
+        ipt__host_place(plan, part, i * length, its_length);
+        if (!by_stages && !*its_plan)
+            result = ipt__host_part_plan(plan, index, its_length, its_plan);
+        part->share = share;
+        part->plan = *its_plan;
+        part->device = share->bytes;
+        share->bytes += ipt__area_bytes(&part->up);
+    }
+    return result;
+}
+
+/* Plans the parts of host matrices. scheme: OVERLAPPED or STAGES. */
+static IPT__RARE ipt_result ipt__host_plan_parts(ipt_plan *plan, ipt_host scheme)
 {
     ipt__host *const host = &plan->host->staging;
     const ipt_allocator *const allocator = &plan->context->allocator;
-    const int whole = scheme == IPT_HOST_STAGES;
     const size_t devices = plan->host->split_count ? plan->host->split_count : 1;
-    const size_t all = plan->problem.desc.batch > 1 ? plan->problem.desc.batch
-                                                    : ipt__max(plan->problem.desc.rows, plan->problem.desc.cols);
-    size_t length, i, s, bytes = 0;
+    size_t length, s;
     ipt_result result = IPT_SUCCESS;
-    if (host->shares)
-        return IPT_SUCCESS; /* a cut plan was opened when it was made */
     plan->enough = 0;
     length = ipt__host_cut(plan, devices, &host->part_count);
     host->share_count = ipt__min(devices, host->part_count);
@@ -103,40 +180,74 @@ static IPT__RARE ipt_result ipt__host_open(ipt_plan *plan, ipt_host scheme)
     host->parts = (ipt__host_part *)ipt__allocate(allocator, host->part_count * sizeof *host->parts);
     if (!host->shares || !host->parts)
         result = IPT_ERROR_OUT_OF_MEMORY;
-    for (s = 0; s < host->share_count && !result; ++s) {
-        ipt__host_share *const share = &host->shares[s];
-        const size_t begin = host->part_count * s / host->share_count,
-                     end = host->part_count * (s + 1) / host->share_count;
-        bytes = 0;
-        share->context = plan->host->split_count ? plan->host->split[s] : plan->context;
-        for (i = begin; i < end && !result; ++i) {
-            ipt__host_part *const part = &host->parts[i];
-            const size_t its_length = ipt__min(length, all - i * length);
-            ipt_plan **const its_plan = &share->plans[its_length != length];
-            cl_command_queue *const queue = &share->queues[share->queue_count];
-            ipt__host_place(plan, part, i * length, its_length);
-            if (!whole && !*its_plan)
-                result = ipt__host_part_plan(plan, s, its_length, its_plan);
-            part->share = share;
-            part->plan = *its_plan;
-            part->device = bytes;
-            bytes += ipt__area_bytes(&part->up);
-            if (result)
-                break;
-            result = ipt__share_add_queue(share, queue);
-            part->queue = *queue;
-        }
-        if (!result)
-            result = ipt__buffer_make(share->context, bytes, NULL, "device memory", &plan->refused, &share->buffer);
-    }
+    for (s = 0; s < host->share_count && !result; ++s)
+        result = ipt__share_plan(plan, s, length, scheme == IPT_HOST_STAGES);
 #ifndef IPT_NO_PAPERS
-    if (!result && whole)
+    if (!result && scheme == IPT_HOST_STAGES)
         result = ipt__host_launch_parts(plan, host);
 #endif
-    if (!result && plan->enough && !plan->host->split_count) /* a split plan's are made when it is */
+    if (!result && plan->enough && !plan->host->split_count) /* a split plan's owner sees to it */
         result = ipt__fail_for_parts(plan, plan->enough);
     if (result)
         ipt__host_close(plan);
+    return result;
+}
+
+/* The same for one device. A plan that may do without parts does, if they need a larger workspace, or programs that
+ * cannot be built. */
+static ipt_result ipt__host_add_parts(ipt_plan *plan, ipt_host scheme)
+{
+    const ipt_result result = ipt__host_plan_parts(plan, scheme);
+    if (plan->problem.desc.host ||
+        (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD))
+        return result;
+    plan->host->parts_refused = 1;
+    plan->enough = 0;
+    return IPT_SUCCESS;
+}
+
+/* Plans what executions of host matrices at most addresses need. The first one takes its memory. */
+static ipt_result ipt__host_prepare(ipt_plan *plan)
+{
+    const ipt_host scheme = ipt__host_scheme(plan, 0);
+    ipt_result result;
+    if (!plan->context->context || plan->enough || plan->host->staging.shares || !plan->layout.stage_count ||
+        ipt__nothing_moves(plan) ||
+        !(scheme == IPT_HOST_STAGES || (scheme == IPT_HOST_OVERLAPPED && ipt__host_may_part(plan))))
+        return IPT_SUCCESS;
+    plan->workspace->later = 1;
+    result = ipt__host_add_parts(plan, scheme);
+    plan->workspace->later = 0;
+    if (result == IPT_ERROR_UNSUPPORTED && (plan->enough ? ipt__plan_borrows(plan) : scheme == IPT_HOST_STAGES))
+        return IPT_SUCCESS; /* the workspace's owner refuses; the execution says why these stages have no parts */
+    return result;
+}
+
+/* Takes the memory and the queues of a plan's parts, which it keeps. */
+static IPT__RARE ipt_result ipt__host_take(ipt_plan *plan)
+{
+    ipt__host *const host = &plan->host->staging;
+    size_t s, i, begin, end;
+    ipt_result result = IPT_SUCCESS;
+    for (s = 0; s < host->share_count && !result; ++s) {
+        ipt__host_share *const share = &host->shares[s];
+        if (share->buffer)
+            continue;
+        ipt__share_parts(host, s, &begin, &end);
+        for (i = 0; i < 2 && !result; ++i)
+            if (share->plans[i] && (result = ipt__plan_take_workspace(share->plans[i])) != IPT_SUCCESS)
+                plan->refused = share->plans[i]->refused;
+        for (i = begin; i < end && !result; ++i) {
+            cl_command_queue *const queue = &share->queues[share->queue_count];
+            result = ipt__share_add_queue(share, queue);
+            host->parts[i].queue = *queue;
+        }
+        if (!result)
+            result =
+                ipt__buffer_make(share->context, share->bytes, NULL, "device memory", &plan->refused, &share->buffer);
+    }
+    if (result)
+        ipt__host_give_back(host);
     return result;
 }
 

@@ -42,7 +42,8 @@ typedef struct ipt__host_share {
     ipt_context *context;
     ipt_plan *plans[4]; /* whole part; smaller last part; remainder of a cut matrix; group */
     ipt_plan *block_plans[IPT__BLOCK_PLANS];
-    cl_mem buffer;
+    size_t bytes;  /* of the buffer, with parts */
+    cl_mem buffer; /* NULL: not needed yet */
     cl_command_queue queues[IPT__HOST_PARTS_MOST];
     int queue_count;
     int borrows_queue; /* of the context, and has no other */
@@ -100,7 +101,7 @@ typedef struct ipt__host {
 
 /* How matrices beyond the device's memory are cut: into panels, or between whole matrices. */
 typedef struct ipt__cut {
-    size_t chunk_bytes;            /* per transfer; 0: the plan cuts nothing */
+    size_t chunk_bytes;            /* per transfer */
     size_t chunks;                 /* per cut matrix, else per batch */
     size_t matrices;               /* whole matrices per chunk; 0: matrices are cut, the next fields are valid */
     size_t shorter, length;        /* sides of a panel, in elements; length: also of a super-element */
@@ -149,17 +150,22 @@ typedef struct ipt__bus_piece {
     size_t rows, cols, size;
 } ipt__bus_piece;
 
+/* What a plan that cuts its matrices has: see host/cut.h. */
+typedef struct ipt__cut_plan {
+    ipt__cut sizes;
+    ipt__plan_maker make_piece; /* makes the plans of pieces */
+    ipt__blocks blocks;
+    ipt__bus_bands bus_bands;
+    size_t most; /* largest buffer in bytes; 0: no limit */
+} ipt__cut_plan;
+
 /* What a plan has for matrices in host memory: it stands on the device plan, and on plans of pieces. */
 typedef struct ipt__host_plan {
     IPT_LOCK_TYPE lock; /* held during transfers; guards staging, parts_refused and pieces */
     ipt__host staging;
-    int parts_refused; /* host is AUTO, and parts exceed the workspace limit */
-    ipt__cut cut;
-    ipt__plan_maker make_piece; /* makes the plans of a cut matrix's pieces */
-    ipt__blocks blocks;
-    ipt__bus_bands bus_bands;
-    size_t most;         /* largest buffer in bytes for cut matrices; 0: no limit */
+    int parts_refused;   /* host is AUTO, and parts exceed the workspace limit, or cannot be built */
     int in_pieces;       /* made because the device refused the whole host matrix */
+    ipt__cut_plan *cut;  /* NULL: the plan cuts nothing */
     ipt_plan *pieces;    /* such a plan, or one in units of bytes, which executes for this one; NULL: none */
     ipt_context **split; /* contexts of a plan for several devices; NULL: one device */
     size_t split_count;

@@ -48,8 +48,9 @@ static ipt_result ipt__plan_divide(ipt_plan *plan, size_t devices)
 
 static ipt_result ipt__split_open(ipt_plan *plan, const void *unused)
 {
+    const ipt_result result = ipt__host_plan_parts(plan, IPT_HOST_OVERLAPPED);
     (void)unused;
-    return ipt__host_open(plan, IPT_HOST_OVERLAPPED);
+    return result ? result : ipt__host_take(plan);
 }
 
 /* Makes a plan for matrices of contexts that ipt__split_check has accepted. lent: a workspace for each of them, see

@@ -3,7 +3,7 @@
 /* The buffer for a turn of a phase. Saved bytes that are restored unchanged need no slot. */
 static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, size_t turn)
 {
-    const ipt__cut *const cut = &run->plan->host->cut;
+    const ipt__cut *const cut = &run->plan->host->cut->sizes;
     const int kept =
         phase == IPT__PHASE_SAVE || (phase == IPT__PHASE_RESTORE && !ipt__cut_saves_late(cut) && !cut->spare);
     return kept ? run->kept : run->memory + turn % IPT__CUT_SLOTS * ipt__storage_slot(cut);
@@ -18,7 +18,7 @@ typedef struct ipt__content {
 /* The piece that a turn adds to the saved bytes, if ipt__phase_reports is 2. */
 static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
-    const ipt__cut *const cut = &run->plan->host->cut;
+    const ipt__cut *const cut = &run->plan->host->cut->sizes;
     ipt__content piece;
     if (phase == IPT__PHASE_GROUPS) {
         piece.bytes = cut->group * (cut->rest_bytes / cut->shorter);
@@ -33,7 +33,7 @@ static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase p
 /* The bytes that a turn has prepared for writing or has saved. They stay constant until the next step is ready. */
 static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
-    const ipt__cut *const cut = &run->plan->host->cut;
+    const ipt__cut *const cut = &run->plan->host->cut->sizes;
     const int late = ipt__cut_saves_late(cut);
     ipt__content piece;
     piece.begin = ipt__storage_place(run, phase, run->turn + index);
@@ -75,8 +75,8 @@ static int ipt__storage_add(const ipt__storage_run *run, ipt__storage_job *jobs,
         job->count = run->counts[slot];
         if (phase == IPT__PHASE_MOVES && index) {
             job->head = run->memory +
-                        (turn + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->host->cut) +
-                        run->plan->host->cut.chunk_bytes;
+                        (turn + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->host->cut->sizes) +
+                        run->plan->host->cut->sizes.chunk_bytes;
         }
     }
     return count + shares;
@@ -98,9 +98,9 @@ static ipt_result ipt__storage_failed(const ipt__storage_job *jobs, int count)
 /* Lists the moves of a turn into its slot's list. */
 static void ipt__storage_list(ipt__storage_run *run, size_t index)
 {
-    const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->host->cut);
+    const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->host->cut->sizes);
     size_t i;
-    run->counts[slot] = ipt__min(batch, ipt__moves_count(&run->plan->host->cut) - index * batch);
+    run->counts[slot] = ipt__min(batch, ipt__moves_count(&run->plan->host->cut->sizes) - index * batch);
     for (i = 0; i < run->counts[slot]; ++i)
         run->steps[slot][i] = ipt__moves_next(&run->moves);
 }
@@ -109,7 +109,7 @@ static void ipt__storage_list(ipt__storage_run *run, size_t index)
 static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, size_t index, size_t from)
 {
     const ipt_storage *const storage = run->storage;
-    const size_t reports = ipt__phase_reports(&run->plan->host->cut, phase);
+    const size_t reports = ipt__phase_reports(&run->plan->host->cut->sizes, phase);
     size_t step;
     for (step = ipt__max(index * reports, from); step < (index + 1) * reports && storage->ready; ++step) {
         const ipt__content piece = step + 1 < (index + 1) * reports ? ipt__storage_added(run, phase, index)
@@ -125,13 +125,14 @@ static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, si
 static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, size_t count, size_t ready)
 {
     ipt__storage_job jobs[2 * IPT__CUT_STORED_THREADS + 1];
-    const size_t reports = ipt__phase_reports(&run->plan->host->cut, phase), prepared = ready / reports;
+    const size_t reports = ipt__phase_reports(&run->plan->host->cut->sizes, phase), prepared = ready / reports;
     size_t i, read = prepared, computed = prepared;
     size_t written = prepared - (ready && ready % reports == 0); /* repeat the last write if its slot was reported */
     ipt_result result = IPT_SUCCESS;
     if (phase == IPT__PHASE_MOVES) {
-        ipt__moves_begin(&run->moves, &run->plan->host->cut,
-                         (unsigned char *)(run->steps[0] + IPT__CUT_SLOTS * ipt__batch_moves(&run->plan->host->cut)));
+        ipt__moves_begin(
+            &run->moves, &run->plan->host->cut->sizes,
+            (unsigned char *)(run->steps[0] + IPT__CUT_SLOTS * ipt__batch_moves(&run->plan->host->cut->sizes)));
         for (i = 0; i < prepared; ++i)
             ipt__storage_list(run, i);
     }
@@ -164,7 +165,7 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
  * steps before this plan's. base: start of the first matrix. */
 static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt__storage_run *whole, size_t base)
 {
-    const ipt__cut *const cut = &plan->host->cut;
+    const ipt__cut *const cut = &plan->host->cut->sizes;
     const ipt_allocator *const allocator = &plan->context->allocator;
     const size_t scratch_bytes = ipt__storage_scratch(cut), matrices = cut->matrices ? 1 : plan->problem.desc.batch;
     const size_t resume = whole->storage->resume > whole->before ? whole->storage->resume - whole->before : 0;
@@ -213,10 +214,10 @@ IPT_API size_t ipt_plan_storage_memory(const ipt_plan *plan)
     int i;
     if (!plan || !plan->problem.desc.max_host_memory)
         return 0;
-    if (!plan->pass_count)
+    if (!plan->passes)
         return ipt__storage_bytes(plan);
-    for (i = 0; i < plan->pass_count; ++i)
-        bytes = ipt__max(bytes, ipt__storage_bytes(plan->passes[i].plan));
+    for (i = 0; i < plan->passes->count; ++i)
+        bytes = ipt__max(bytes, ipt__storage_bytes(plan->passes->list[i].plan));
     return bytes + IPT__CUT_MARK_BYTES;
 }
 
@@ -226,11 +227,11 @@ IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
     int i;
     if (!plan || !plan->problem.desc.max_host_memory)
         return 0;
-    if (!plan->pass_count)
+    if (!plan->passes)
         return ipt__storage_steps(plan);
-    for (i = 0; i < plan->pass_count; ++i) {
-        each = ipt__storage_steps(plan->passes[i].plan);
-        steps += plan->passes[i].repeats * (each ? each + 1 : 0); /* and the mark before them */
+    for (i = 0; i < plan->passes->count; ++i) {
+        each = ipt__storage_steps(plan->passes->list[i].plan);
+        steps += plan->passes->list[i].repeats * (each ? each + 1 : 0); /* and the mark before them */
     }
     return steps;
 }
@@ -239,17 +240,17 @@ IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
 static int ipt__storage_needs(const ipt_plan *plan, size_t step, size_t resume)
 {
     const size_t steps = ipt__storage_steps(plan);
-    const size_t each = plan->host->cut.matrices ? steps : steps / plan->problem.desc.batch;
+    const size_t each = plan->host->cut->sizes.matrices ? steps : steps / plan->problem.desc.batch;
     size_t within = step % each;
     int turn;
     if (step + 1 == resume || step / each != (resume - 1) / each)
         return step + 1 == resume;
     for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
         size_t count;
-        const ipt__phase phase = ipt__cut_phase(&plan->host->cut, turn, &count);
-        count *= ipt__phase_reports(&plan->host->cut, phase);
+        const ipt__phase phase = ipt__cut_phase(&plan->host->cut->sizes, turn, &count);
+        count *= ipt__phase_reports(&plan->host->cut->sizes, phase);
         if (within < count)
-            return ipt__phase_keeps(&plan->host->cut, phase, within);
+            return ipt__phase_keeps(&plan->host->cut->sizes, phase, within);
         within -= count;
     }
     return 0;
@@ -261,16 +262,16 @@ IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t res
     int i;
     if (step >= resume || resume > ipt_plan_storage_steps(plan))
         return 0;
-    if (!plan->pass_count)
+    if (!plan->passes)
         return ipt__storage_needs(plan, step, resume);
-    for (i = 0; i < plan->pass_count; ++i) {
-        const size_t steps = ipt__storage_steps(plan->passes[i].plan);
-        for (r = 0; steps && r < plan->passes[i].repeats; ++r, before += steps + 1)
+    for (i = 0; i < plan->passes->count; ++i) {
+        const size_t steps = ipt__storage_steps(plan->passes->list[i].plan);
+        for (r = 0; steps && r < plan->passes->list[i].repeats; ++r, before += steps + 1)
             if (resume == before + 1)
                 return step == before;
             else if (resume <= before + 1 + steps) /* the pieces of earlier passes are written */
                 return step > before &&
-                       ipt__storage_needs(plan->passes[i].plan, step - before - 1, resume - before - 1);
+                       ipt__storage_needs(plan->passes->list[i].plan, step - before - 1, resume - before - 1);
     }
     return 0;
 }
@@ -285,12 +286,12 @@ static ipt_result ipt__storage_execute_passes(ipt_plan *plan, ipt__storage_run *
     ipt_result result = IPT_SUCCESS;
     size_t r;
     int i;
-    if (!plan->pass_count)
+    if (!plan->passes)
         return ipt__storage_execute(plan, run, 0);
-    for (i = 0; i < plan->pass_count; ++i) {
-        ipt_plan *const pass = plan->passes[i].plan;
+    for (i = 0; i < plan->passes->count; ++i) {
+        ipt_plan *const pass = plan->passes->list[i].plan;
         const size_t steps = ipt__storage_steps(pass);
-        for (r = 0; steps && r < plan->passes[i].repeats && !result; ++r, run->before += steps) {
+        for (r = 0; steps && r < plan->passes->list[i].repeats && !result; ++r, run->before += steps) {
             const size_t at = run->before++;
             if (storage->resume <= at && storage->ready &&
                 storage->ready(at, run->total, mark, IPT__CUT_MARK_BYTES, storage->user))
@@ -325,7 +326,7 @@ static ipt_result ipt__storage_execute_all(ipt_plan *plan, const ipt_storage *st
             return IPT_ERROR_OUT_OF_MEMORY;
         run.memory = own + (IPT__CUT_PAGE_BYTES - (size_t)own % IPT__CUT_PAGE_BYTES);
     }
-    if (plan->pass_count)
+    if (plan->passes)
         memset(run.memory + ipt_plan_storage_memory(plan) - IPT__CUT_MARK_BYTES, 0, IPT__CUT_MARK_BYTES);
     result = ipt__storage_execute_passes(plan, &run);
     ipt__release(allocator, own);
@@ -356,10 +357,18 @@ IPT_API ipt_result(ipt_plan_execute_storage)(ipt_plan *plan, const ipt_storage *
     return ipt_plan_execute_storage_sized(sizeof *storage, plan, storage);
 }
 
+/* Makes a plan for pieces, which go through host memory. A piece may be larger than the device. */
+static ipt_result ipt__storage_piece_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
+                                          ipt_plan **plan)
+{
+    const ipt_result result = ipt__host_plan_make(context, desc, lent, plan);
+    return result ? result : ipt__plan_keep(plan, ipt__host_prepare(*plan));
+}
+
 static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan, const void *unused)
 {
     (void)unused;
-    plan->host->make_piece = ipt__host_plan_make; /* a piece may be larger than the device */
+    plan->host->cut->make_piece = ipt__storage_piece_make;
     return ipt__cut_open_storage(plan);
 }
 

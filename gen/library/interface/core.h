@@ -186,7 +186,8 @@ typedef struct ipt_plan_desc {
  * max_workspace: the error UNSUPPORTED names it. Formats, IPT_PAD, storages and forced sequences other than SQUARE and
  * EXCHANGE need dense rows, and so do host matrices that are cut. */
 
-/* Creates a plan: selects its stages, builds missing programs, allocates its workspace and writes to it once. On
+/* Creates a plan: selects its stages, builds missing programs, allocates its workspace and writes to it once. Where
+ * host matrices go in parts or pieces, it plans those, too: IPT_HOST_SYNCHRONOUS saves that if none is executed. On
  * failure *plan is NULL. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, BUILD, UNSUPPORTED, CACHE_MISS, OPENCL. */
 IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan);
 
@@ -217,9 +218,9 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
                                                  cl_uint num_wait_events, const cl_event *wait_events, cl_event *event);
 
 /* Transposes host memory in place, and returns when data holds the result. data needs no alignment. Devices that do not
- * share the host's memory get memory for the matrix. Calls on one plan take turns. A failure leaves data unchanged,
- * except for INCOMPLETE: see >>interface/host. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED,
- * INCOMPLETE, and those of ipt_plan_create. */
+ * share the host's memory get memory for the matrix. Calls on one plan take turns. They plan and compile nothing but
+ * what larger.md names. A failure leaves data unchanged, except for INCOMPLETE: see >>interface/host. Errors:
+ * INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED, INCOMPLETE, and those of ipt_plan_create. */
 IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data);
 
 /* Returns the bytes of device memory that the plan holds beside the matrix. An execution of a host matrix by parts adds

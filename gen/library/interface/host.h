@@ -18,11 +18,11 @@ typedef struct ipt_host_options {
 
 /* ipt_plan_execute_host with options (may be NULL), by the method of desc.host. If progress cancels: CANCELLED with
  * data unchanged, or INCOMPLETE. Memory of ipt_host_alloc transfers fastest. With IPT_PAD data has room for the
- * padding, which is overwritten. Bytes between the matrices of a batch are neither read nor written. Overlapped plans
- * keep the device memory of the first call for later calls. ipt writes to data only after everything is uploaded and
- * transposed. (Batches: all of a part. Stages: the one that needs the whole matrix is done.) An earlier failure leaves
- * data unchanged; a later one returns IPT_ERROR_INCOMPLETE. A matrix that is cut (see desc.max_device_memory) changes
- * from its first downloaded byte on. */
+ * padding, which is overwritten. Bytes between the matrices of a batch are neither read nor written. Plans by parts
+ * take device memory and queues at the first call, and keep them for later calls. ipt writes to data only after
+ * everything is uploaded and transposed. (Batches: all of a part. Stages: the one that needs the whole matrix is done.)
+ * An earlier failure leaves data unchanged; a later one returns IPT_ERROR_INCOMPLETE. A matrix that is cut (see
+ * desc.max_device_memory) changes from its first downloaded byte on. */
 IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options);
 
 /* Executes with options of options_bytes bytes: see ipt_context_create_sized. */

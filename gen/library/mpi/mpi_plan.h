@@ -127,6 +127,7 @@ static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t co
 {
     const size_t split = plan->desc.split_count;
     ipt_plan_desc desc;
+    ipt_result result;
     if (rows <= 1 || cols <= 1)
         return IPT_SUCCESS;
     memset(&desc, 0, sizeof desc);
@@ -139,7 +140,12 @@ static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t co
         return ipt__split_plan_make(plan->desc.split, split, &desc, plan->workspaces + (plan->workspace_count - split),
                                     &local->plan);
 #endif
-    return ipt__any_plan_make(plan->context, &desc, plan->workspaces, &local->plan);
+    result = ipt__any_plan_make(plan->context, &desc, plan->workspaces, &local->plan);
+#ifndef IPT_NO_HOST_STREAMING
+    if (!result)
+        result = ipt__plan_keep(&local->plan, ipt__host_prepare(local->plan));
+#endif
+    return result;
 }
 
 /* Makes the plan for this rank's own tile of a square matrix. */

@@ -146,6 +146,7 @@ static void ipt__plan_free(ipt_plan *plan)
         IPT_LOCK_DESTROY(&plan->divided[i].lock);
     }
     ipt__release(&allocator, plan->divided);
+    ipt__release(&allocator, plan->passes);
     ipt__release(&allocator, plan->expression);
     ipt__release(&allocator, plan->description);
     ipt__release(&allocator, plan);
@@ -240,10 +241,10 @@ static const char *ipt__plan_source(const ipt_plan *plan, size_t *index)
     int i;
     if (!plan)
         return NULL;
-    for (i = 0; i < plan->pass_count && !source; ++i)
-        source = ipt__plan_source(plan->passes[i].plan, index);
-    if (!source)
-        source = ipt__plan_source(plan->copies, index);
+    for (i = 0; plan->passes && i < plan->passes->count && !source; ++i)
+        source = ipt__plan_source(plan->passes->list[i].plan, index);
+    if (plan->passes && !source)
+        source = ipt__plan_source(plan->passes->copies, index);
     if (source)
         return source;
     IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first out-of-place execution adds a kernel */

@@ -13,6 +13,7 @@ typedef struct ipt__workspace {
     IPT_LOCK_TYPE lock;  /* guards the following fields, and all of the plans but their host_plan */
     cl_mem buffer;       /* NULL: no stage needs one */
     size_t bytes, limit; /* limit: for each of the plans, as max_workspace */
+    int later;           /* plans that borrow it from now on need its bytes later: ipt__host_take */
     size_t unit_most;    /* bytes of the units of plans that borrow it from now on, at most */
     cl_event last;       /* of the previous execution, which may still use the buffer; NULL: none */
     ipt_plan *borrower;  /* plan that used the buffer last; NULL: none */
@@ -25,6 +26,14 @@ typedef struct ipt__pass_plan {
     ipt_plan *plan;
     size_t repeats; /* executions, a batch_stride of the arrays apart */
 } ipt__pass_plan;
+
+/* What a plan of several passes over arrays has. It has no stages of its own. */
+typedef struct ipt__passes_plan {
+    ipt__pass_plan list[IPT__MOST_PASSES + 1];
+    int count;
+    int cut;          /* the array is too large for the device: each pass goes through host memory by itself */
+    ipt_plan *copies; /* copies arrays whose first pass only works in place, for out of place; else NULL */
+} ipt__passes_plan;
 
 struct ipt_plan {
     ipt_context *context;
@@ -45,13 +54,10 @@ struct ipt_plan {
     size_t enough;                  /* least limit of a workspace that is too small for the plan; 0: it is not */
     size_t refused;                 /* bytes of the last buffer that could not be allocated; 0: none */
     char *description;
-    ipt__pass_plan *passes; /* of arrays; the plan has no stages of its own then */
-    int pass_count;         /* 0: a plan for matrices */
-    ipt_plan *narrow;       /* does the same in the units of an array's elements, at places that are no multiples of the
-                               longer units of this plan. It borrows the workspace. NULL: the units are the elements' */
-    ipt_plan *copies;       /* copies arrays whose first pass only works in place, for out of place; else NULL */
-    int passes_cut;         /* the array is too large for the device: each pass goes through host memory by itself */
-    ipt__host_plan *host;   /* NULL: the plan serves matrices on the device only */
+    ipt_plan *narrow; /* does the same in the units of an array's elements, at places that are no multiples of the
+                         longer units of this plan. It borrows the workspace. NULL: the units are the elements' */
+    ipt__passes_plan *passes; /* NULL: a plan for matrices */
+    ipt__host_plan *host;     /* NULL: the plan serves matrices on the device only */
 };
 
 static int ipt__plan_borrows(const ipt_plan *plan)

@@ -89,6 +89,8 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     size_t bytes;
     char cause[IPT__CAUSE_BYTES];
     ipt_result result = IPT_SUCCESS;
+    if (workspace->later)
+        return IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&workspace->lock);
     bytes = ipt__max(plan->layout.workspace, workspace->bytes);
     if (plan->context->context && bytes && (bytes > workspace->bytes || !workspace->buffer)) {
