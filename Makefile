@@ -18,24 +18,20 @@ EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rot
 # The tests mirror the library: one file for each subject, in the folder of its part. tests/support has what they share.
 TEST_SOURCES = $(sort $(wildcard tests/*/test_*.c)) $(TEST_SUPPORT:%=tests/support/%.c)
 TEST_SUPPORT = main test expect folders process meter fake_cl
-# The tool's files in gen/tool: used by the tool only, called by the tests, called by the benchmarks.
-TOOL = main same_files json arguments options messages setup show shape shape_list batch_list draft programs matrix_file picture_move output ranks stb exif stored_marks stored_sample stored_steps stored_start \
-       stored_resume command_devices command_plan command_precompile command_tune command_transpose command_bench startup startup_step library
-TESTED_TOOL = axes batch_spec plot bench_result npy netpbm picture picture_check jpeg_check journal stopped text numbers system offline offline_target offline_steps offline_run offline_ptx
-BENCH_TOOL = bench_shapes bench_device bench_measure bench_blas bench_show seconds
-TOOL_HEADERS = $(wildcard gen/tool/*.h)
-TESTED_OBJECTS = $(TESTED_TOOL:%=$(B)/tool/%.o)
-BENCH_OBJECTS = $(BENCH_TOOL:%=$(B)/tool/%.o) $(B)/tool/bench_result.o $(B)/tool/numbers.o $(B)/tool/text.o $(B)/tool/system.o
+# The tool's files. Windows has its own for some. All but main.c are in an archive for the tests and the benchmarks.
+TOOL = main $(patsubst gen/tool/%.c,%,$(filter-out %_windows.c,$(wildcard gen/tool/*/*.c)))
+TOOL_HEADERS = $(wildcard gen/tool/*/*.h)
+TOOL_ARCHIVE = $(B)/tool/tool.a
 # The single header has the same text, so only a sample of tests is repeated with it; together they use every part.
 SINGLE_SOURCES = $(wildcard $(SINGLE:%=tests/*/test_%.c)) $(SINGLE_SUPPORT:%=tests/support/%.c)
 SINGLE = host shapes seeds cut cache
 SINGLE_SUPPORT = main test expect folders process meter
 SINGLE_TESTS = 'shapes*' 'seeds_variants' 'host_*' 'cut_p*' 'cut_s*' 'cache_*'
-WINDOWS_LISTS = TOOL="$(TOOL) $(BENCH_TOOL)" TESTED="$(TESTED_TOOL)" EXAMPLES="$(EXAMPLES)" SUPPORT="$(filter-out process,$(TEST_SUPPORT))"
+WINDOWS_LISTS = TOOL="$(TOOL)" EXAMPLES="$(EXAMPLES)" SUPPORT="$(filter-out process,$(TEST_SUPPORT))"
 TEST_HEADERS = $(wildcard tests/support/*.h)
 FIGURES := $(shell sed -n 's/^\(s[^|]*\)|.*/\1/p' tests/bench/figures/list)
 BENCH_HEADERS = $(TOOL_HEADERS) $(wildcard tests/bench/*.h)
-FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/python/*.h gen/tool/*.c gen/tool/*.h gen/kernels/*.cl gen/kernels/parts/*.cl gen/kernels/seeds/*.cl gen/kernels/elements/*.cl examples/*.c \
+FORMATTED = ipt.h gen/library/*.h gen/library/*/*.h gen/*.c gen/python/*.h gen/tool/*.c gen/tool/*/*.c gen/tool/*/*.h gen/kernels/*.cl gen/kernels/parts/*.cl gen/kernels/seeds/*.cl gen/kernels/elements/*.cl examples/*.c \
             tests/*/*.c tests/*/*.h
 # Optional: matrices over MPI ranks, and FFTW, which is compared with. Debian builds FFTW for Open MPI.
 MPI_PACKAGES = openmpi-bin libopenmpi-dev mpich libmpich-dev
@@ -198,8 +194,8 @@ analyse: ## gcc's analyser, clang-tidy and cppcheck over the library
 	@sh gen/deps.sh clang-tidy cppcheck
 	@sh tests/analysis/analyse.sh
 
-coverage: $(B)/ipt ## lines of ipt.h that the tests execute: at least 95 %
-	@CC="$(CC)" PYTHON=$(PYTHON) TESTED_OBJECTS="$(TESTED_OBJECTS)" sh tests/analysis/coverage.sh $(basename $(notdir $(TEST_SOURCES)))
+coverage: $(B)/ipt $(TOOL_ARCHIVE) ## lines of ipt.h that the tests execute: at least 95 %
+	@CC="$(CC)" PYTHON=$(PYTHON) TOOL_ARCHIVE=$(TOOL_ARCHIVE) sh tests/analysis/coverage.sh $(basename $(notdir $(TEST_SOURCES)))
 
 opencls: all tests ## the tests on other OpenCL implementations (downloads them): Intel's for CPUs, Mesa's
 	@sh gen/deps.sh python3-venv
@@ -478,17 +474,22 @@ $(B)/single/ipt.h: ipt.h ipt_kernels.h $(B)/embed | $(B)/single
 	$(B)/embed single ipt.h ipt_kernels.h > $@.new
 	mv $@.new $@
 
-$(B)/tool/%.o: gen/tool/%.c $(TOOL_HEADERS) $(HEADERS) | $(B)/tool
+$(B)/tool/%.o: gen/tool/%.c $(TOOL_HEADERS) $(HEADERS)
+	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LARGE_FILES) -I. -c -o $@ $<
 
 # Compiled anew when libstb-dev is installed or removed.
 STB = $(B)/tool/$(if $(wildcard /usr/include/stb/stb_image.h),with,without)_stb
-$(B)/tool/stb.o: $(STB)
+$(B)/tool/picture/stb.o: $(STB)
 $(STB): | $(B)/tool
 	@rm -f $(B)/tool/with_stb $(B)/tool/without_stb
 	@touch $@
 
-$(B)/ipt: $(TOOL:%=$(B)/tool/%.o) $(TESTED_OBJECTS) $(BENCH_TOOL:%=$(B)/tool/%.o)
+$(TOOL_ARCHIVE): $(patsubst %,$(B)/tool/%.o,$(filter-out main,$(TOOL)))
+	@rm -f $@
+	$(AR) rc $@ $^
+
+$(B)/ipt: $(TOOL:%=$(B)/tool/%.o)
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS) -ldl
 
 # The tool with matrices over MPI ranks: the same files, compiled by MPICC.
@@ -497,7 +498,7 @@ $(B)/mpi/tool/%.o: gen/tool/%.c $(TOOL_HEADERS) $(HEADERS)
 	@mkdir -p $(@D)
 	$(MPICC) $(CFLAGS) $(LARGE_FILES) -DIPT_MPI -I. -c -o $@ $<
 
-$(B)/mpi/ipt: $(TOOL:%=$(B)/mpi/tool/%.o) $(TESTED_TOOL:%=$(B)/mpi/tool/%.o) $(BENCH_TOOL:%=$(B)/mpi/tool/%.o)
+$(B)/mpi/ipt: $(TOOL:%=$(B)/mpi/tool/%.o)
 	$(MPICC) $(CFLAGS) -o $@ $^ $(LDLIBS) -ldl
 
 $(B)/examples/%: examples/%.c $(HEADERS) | $(B)/examples
@@ -527,8 +528,8 @@ $(B)/plan_time: tests/bench/plan_time.c $(HEADERS) | $(B)
 $(B)/axes $(B)/batch $(B)/batch_choice $(B)/compare_heuristics: $(B)/%: tests/bench/%.c $(wildcard tests/bench/*.h) $(HEADERS) | $(B)
 	$(CC) $(CFLAGS) -I. -o $@ $< $(LDLIBS) -lm
 
-$(B)/estimate $(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/portable $(B)/host: $(B)/%: tests/bench/%.c $(BENCH_OBJECTS) $(BENCH_HEADERS) $(HEADERS) | $(B)
-	$(CC) $(CFLAGS) -I. -o $@ $< $(BENCH_OBJECTS) $(LDLIBS) -ldl
+$(B)/estimate $(B)/ladder $(B)/sweep $(B)/batches $(B)/s002 $(B)/portable $(B)/host: $(B)/%: tests/bench/%.c $(TOOL_ARCHIVE) $(BENCH_HEADERS) $(HEADERS) | $(B)
+	$(CC) $(CFLAGS) -I. -o $@ $< $(TOOL_ARCHIVE) $(LDLIBS) -ldl
 
 $(B)/file: tests/bench/file.c | $(B)
 	$(CC) $(CFLAGS) -o $@ $<
@@ -547,10 +548,10 @@ $(B)/tests/single/%.o: tests/%.c $(TEST_HEADERS) $(B)/single/ipt.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -DTEST_SINGLE_FORM -I$(B)/single -Itests/support -c -o $@ $<
 
-$(B)/sample/tests/ipt_tests: $(TEST_SOURCES:%.c=$(B)/sample/%.o) $(TESTED_OBJECTS)
+$(B)/sample/tests/ipt_tests: $(TEST_SOURCES:%.c=$(B)/sample/%.o) $(TOOL_ARCHIVE)
 	$(CC) -o $@ $^ -lcmocka $(LDLIBS) -lm
 
-$(B)/tests/ipt_tests: $(TEST_SOURCES:tests/%.c=$(B)/tests/%.o) $(TESTED_OBJECTS)
+$(B)/tests/ipt_tests: $(TEST_SOURCES:tests/%.c=$(B)/tests/%.o) $(TOOL_ARCHIVE)
 	$(CC) -o $@ $^ -lcmocka $(LDLIBS) -lm
 
 $(B)/tests/single/ipt_tests: $(SINGLE_SOURCES:tests/%.c=$(B)/tests/single/%.o)

@@ -1,23 +1,25 @@
 /* The command-line tool. It uses the public interface of ipt.h only. It checks a file completely before it writes the
  * first byte. An error is one sentence on stderr and an exit code: 2 for a wrong command line, 1 for everything else.
  *
- * A source file calls only files to its right or on later lines:
- * main > same_files, command_* > batch_list, shape_list > setup, arguments > options, shape, draft, show > batch_spec
- * transpose: output > picture_move, stored_resume, stored_start > stored_steps > stored_marks, stored_sample >
- *   matrix_file, stopped > journal, stb, exif, picture_check, jpeg_check, picture, netpbm > npy
- * precompile: programs, offline > offline_run > offline_steps, offline_ptx > offline_target
+ * A room, which is a folder, calls only rooms to its right, and a file of a room only files to its right:
+ * command > store > picture > npy, offline, bench > base > ipt.h (base/library.c)
+ * command: command_* > batch_list, shape_list, programs > arguments, same_files > options > batch_spec
+ * store: ranks, output > picture_move, stored_resume, stored_start > stored_steps > stored_marks, stored_sample >
+ *   matrix_file, draft > stopped > journal
+ * picture: stb, picture_check, jpeg_check > picture; netpbm; exif
+ * offline: offline > offline_run > offline_steps, offline_ptx > offline_target
  * bench: startup, startup_step, plot, bench_show, bench_blas, bench_measure > bench_device > bench_shapes >
  *   bench_result
- * all: messages, text, numbers, seconds > system (system.c, system_windows.c) > ipt.h (library.c) */
-#include "arguments.h"
-#include "commands.h"
-#include "journal.h"
-#include "messages.h"
-#include "options.h"
-#include "same_files.h"
-#include "show.h"
-#include "system.h"
-#include "text.h"
+ * base: setup, show > messages, json, shape, axes > text, numbers, seconds > system (NAME_windows.c replaces NAME.c) */
+#include "gen/tool/command/arguments.h"
+#include "gen/tool/command/commands.h"
+#include "gen/tool/store/journal.h"
+#include "gen/tool/base/messages.h"
+#include "gen/tool/command/options.h"
+#include "gen/tool/command/same_files.h"
+#include "gen/tool/base/show.h"
+#include "gen/tool/base/system.h"
+#include "gen/tool/base/text.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -9,13 +9,13 @@
 
 #include <stdarg.h>
 
-#include "gen/tool/arguments.h"
-#include "gen/tool/bench_result.h"
-#include "gen/tool/messages.h"
-#include "gen/tool/offline_ptx.h"
-#include "gen/tool/offline_target.h"
-#include "gen/tool/options.h"
-#include "gen/tool/text.h"
+#include "gen/tool/command/arguments.h"
+#include "gen/tool/bench/bench_result.h"
+#include "gen/tool/base/messages.h"
+#include "gen/tool/offline/offline_ptx.h"
+#include "gen/tool/offline/offline_target.h"
+#include "gen/tool/command/options.h"
+#include "gen/tool/base/text.h"
 
 enum { COMMAND_LINE, AXES, SHAPES_FILE, TARGET, PTX, NAME, READERS, MOST_WORDS = 64 };
 

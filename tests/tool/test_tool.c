@@ -25,7 +25,7 @@
 #include "process.h"
 #include "skip.h"
 
-#include "gen/tool/plot.h"
+#include "gen/tool/bench/plot.h"
 
 enum {
     PATH_SIZE = 512,

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the library, the tool, the examples and the tests for Windows with mingw-w64, and runs them under Wine on the host's
 # OpenCL: `run.sh full | quick [SUBJECT...]`, from the repository's root. quick: the sample of tests/sample.list. The lists TOOL,
-# TESTED, EXAMPLES and SUPPORT are those of the Makefile. Prints a line for each subject, then the reasons of skipped tests.
+# EXAMPLES and SUPPORT are those of the Makefile. Prints a line for each subject, then the reasons of skipped tests.
 # Tests skip themselves where Windows has no counterpart of a POSIX function (tests/windows/posix.c), or by
 # tests/windows/skipped.list. A failed, crashed or missing test is a failure.
 set -u
@@ -47,7 +47,7 @@ fetch_cmocka() {
 [ -d "$out/cmocka" ] || fetch_cmocka || stop "the source of cmocka is unavailable: $(tail -n 1 "$out/apt/log")"
 
 echo "windows: building with $(x86_64-w64-mingw32-gcc -dumpmachine) $(x86_64-w64-mingw32-gcc -dumpversion), running under $("$wine" --version 2> /dev/null)"
-${MAKE:-make} -s -j2 -f tests/windows/Makefile TOOL="$TOOL" TESTED="$TESTED" EXAMPLES="$EXAMPLES" SUPPORT="$SUPPORT" > "$out/build.log" 2>&1 ||
+${MAKE:-make} -s -j2 -f tests/windows/Makefile TOOL="$TOOL" EXAMPLES="$EXAMPLES" SUPPORT="$SUPPORT" > "$out/build.log" 2>&1 ||
     { tail -n 30 "$out/build.log"; echo "windows: the build failed"; exit 1; }
 
 work=$(mktemp -d) || exit 2
