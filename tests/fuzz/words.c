@@ -9,7 +9,7 @@
 
 #include <stdarg.h>
 
-#include "gen/tool/command/arguments.h"
+#include "gen/tool/command/command_line.h"
 #include "gen/tool/bench/bench_result.h"
 #include "gen/tool/base/messages.h"
 #include "gen/tool/offline/offline_ptx.h"
@@ -64,7 +64,7 @@ static void read_command_line(unsigned which, char *text, size_t length)
         words[count++] = text + at;
     words[count] = NULL;
     refusals = 0;
-    const int code = arguments_read(chosen, words, &given);
+    const int code = command_line_read(chosen, words, &given);
     FUZZ_EXPECT(code == 0 ? refusals == 0 : code == EXIT_USAGE && refusals == 1);
     if (code != 0 || given.help)
         return;

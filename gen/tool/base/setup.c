@@ -55,21 +55,21 @@ static int read_wisdom(const char *path, ipt_context *context)
     return code;
 }
 
-int setup_context(const arguments *given, const char *about, ipt_context **context)
+int setup_context(const setup *from, const char *about, ipt_context **context)
 {
     ipt_context_desc desc = {0};
     char *profile = NULL;
-    int code = given->profile != NULL ? read_text(given->profile, "a profile", &profile) : 0;
+    int code = from->profile != NULL ? read_text(from->profile, "a profile", &profile) : 0;
     *context = NULL;
-    desc.device_name = given->device;
-    desc.cache_dir = given->cache;
+    desc.device_name = from->device;
+    desc.cache_dir = from->cache;
     desc.profile = profile;
     desc.logger.log = watch_for_aborts;
     if (code == 0 && ipt_context_create(&desc, context) != IPT_SUCCESS) {
-        code = message_fail_ipt(profile != NULL ? given->profile : about);
+        code = message_fail_ipt(profile != NULL ? from->profile : about);
     }
-    if (code == 0 && given->wisdom != NULL) {
-        code = read_wisdom(given->wisdom, *context);
+    if (code == 0 && from->wisdom != NULL) {
+        code = read_wisdom(from->wisdom, *context);
     }
     if (code != 0) {
         ipt_context_destroy(*context);
@@ -79,53 +79,19 @@ int setup_context(const arguments *given, const char *about, ipt_context **conte
     return code;
 }
 
-ipt_plan_desc setup_describe(const arguments *given)
+void setup_shape(ipt_plan_desc *desc, const matrix_shape *shape)
 {
-    static const char some_argument[] = "1111111111111111"; /* no command that takes its type shows a result */
-    ipt_plan_desc desc = {0};
-    const axes_move *const array = &given->shape.array;
-    desc.rank = array->rank;
-    desc.rows = array->rank > 0 ? 0 : given->shape.rows;
-    desc.cols = array->rank > 0 ? 0 : given->shape.cols;
-    memcpy(desc.shape, array->lengths, sizeof desc.shape);
-    memcpy(desc.axes, array->axes, sizeof desc.axes);
-    desc.elem_size = given->shape.elem_size;
-    desc.batch = given->batch;
-    desc.flags = (given->measure ? IPT_MEASURE : IPT_ESTIMATE) | (given->no_cooperative ? IPT_NO_COOPERATIVE : 0) |
-                 (given->pad ? IPT_PAD : 0) | (given->out_of_place ? IPT_OUT_OF_PLACE : 0);
-    desc.max_workspace = given->workspace;
-    desc.sequence = given->sequence;
-    desc.tile_m = given->tile_m;
-    desc.tile_n = given->tile_n;
-    desc.variant_010 = given->variant_010;
-    desc.variant_100 = given->variant_100;
-    desc.variant_pad = given->variant_pad;
-    desc.flag_spread = given->flag_spread;
-    desc.from = given->from;
-    desc.to = given->to;
-    desc.move = given->move;
-    desc.expression = given->expression;
-    desc.expression_type =
-        given->expression_type == NULL && given->expression != NULL ? "float" : given->expression_type;
-    if (given->argument_type != NULL) {
-        desc.expression_argument = some_argument;
-        desc.expression_argument_type = given->argument_type;
-    }
-    return desc;
+    const axes_move *const array = &shape->array;
+    desc->rank = array->rank;
+    desc->rows = array->rank > 0 ? 0 : shape->rows;
+    desc->cols = array->rank > 0 ? 0 : shape->cols;
+    memcpy(desc->shape, array->lengths, sizeof desc->shape);
+    memcpy(desc->axes, array->axes, sizeof desc->axes);
+    desc->elem_size = shape->elem_size;
 }
 
-int setup_plan(const arguments *given, ipt_context **context, ipt_plan **plan)
+void setup_expression(ipt_plan_desc *desc, const char *expression, const char *type)
 {
-    *plan = NULL;
-    int code = setup_context(given, given->operand, context);
-    if (code != 0) {
-        return code;
-    }
-    ipt_plan_desc desc = setup_describe(given);
-    if (ipt_plan_create(*context, &desc, plan) != IPT_SUCCESS) {
-        code = message_fail_ipt(given->operand);
-        ipt_context_destroy(*context);
-        *context = NULL;
-    }
-    return code;
+    desc->expression = expression;
+    desc->expression_type = type == NULL && expression != NULL ? "float" : type;
 }

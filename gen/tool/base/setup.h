@@ -1,17 +1,25 @@
-/* Contexts and plans from the command line. */
+/* Contexts and plan descriptions, as commands need them. */
 #ifndef IPT_TOOL_SETUP_H_INCLUDED
 #define IPT_TOOL_SETUP_H_INCLUDED
 
-#include "gen/tool/command/arguments.h"
 #include "ipt.h"
+#include "shape.h"
 
-/* Creates the context of a command line. about: subject of an error message, or NULL. *context is NULL on failure. */
-int setup_context(const arguments *given, const char *about, ipt_context **context);
+/* How to create a context. NULL: the library chooses, or there is none. */
+typedef struct setup {
+    const char *device;           /* a part of its name or its platform's */
+    const char *cache;            /* a folder; "": none */
+    const char *wisdom, *profile; /* paths */
+} setup;
 
-/* The plan description of a command line. */
-ipt_plan_desc setup_describe(const arguments *given);
+/* Creates a context. about: subject of an error message, or NULL. *context is NULL on failure. Returns 0 or the exit
+ * code. */
+int setup_context(const setup *from, const char *about, ipt_context **context);
 
-/* Creates the context and the plan of a command line. Both are NULL on failure. */
-int setup_plan(const arguments *given, ipt_context **context, ipt_plan **plan);
+/* Sets the desc's sides, or lengths and axes, and its element size. */
+void setup_shape(ipt_plan_desc *desc, const matrix_shape *shape);
+
+/* Sets the desc's expression, or NULL. type = NULL: float. */
+void setup_expression(ipt_plan_desc *desc, const char *expression, const char *type);
 
 #endif /* IPT_TOOL_SETUP_H_INCLUDED */

@@ -1,6 +1,5 @@
 #include "shape.h"
 
-#include "gen/tool/bench/bench_shapes.h"
 #include "numbers.h"
 
 #include <string.h>
@@ -72,14 +71,13 @@ bool shape_permute(matrix_shape *shape, const axes_list *list, char *message)
 
 bool shape_bytes(const matrix_shape *shape, size_t count, size_t *bytes)
 {
-    if (shape->array.rank > 0) {
-        *bytes = shape->elem_size;
-        for (unsigned i = 0; i < shape->array.rank; i++) {
-            if (!number_multiply(bytes, shape->array.lengths[i])) {
-                return false;
-            }
+    const size_t sides[2] = {shape->rows, shape->cols};
+    const unsigned rank = shape->array.rank;
+    *bytes = shape->elem_size;
+    for (unsigned i = 0; i < (rank > 0 ? rank : 2); i++) {
+        if (!number_multiply(bytes, rank > 0 ? shape->array.lengths[i] : sides[i])) {
+            return false;
         }
-        return number_multiply(bytes, count);
     }
-    return bench_shape_bytes(shape->rows, shape->cols, shape->elem_size, count, bytes);
+    return number_multiply(bytes, count);
 }

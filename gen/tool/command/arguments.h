@@ -1,16 +1,32 @@
-/* The parsed and checked command line. */
+/* The parsed command line, and the commands that share options. */
 #ifndef IPT_TOOL_ARGUMENTS_H_INCLUDED
 #define IPT_TOOL_ARGUMENTS_H_INCLUDED
 
 #include "gen/tool/base/axes.h"
 #include "gen/tool/bench/bench_shapes.h"
 #include "ipt.h"
+#include "gen/tool/base/setup.h"
 #include "gen/tool/base/shape.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 enum { MAX_OPTIONS = 96, MAX_ACTIONS = 256 };
+
+/* Groups of commands, one bit each. An option names those that have it. */
+enum {
+    FOR_ALL = 1,
+    FOR_TRANSPOSE = 2,
+    FOR_PLANS = 4,
+    FOR_BENCH = 8,
+    FOR_FORMATS = 16,
+    FOR_MOVES = 32,
+    FOR_DEVICES = 64,
+    FOR_SOURCES = 128, /* commands that work from a device profile alone */
+    FOR_PRECOMPILE = 256,
+    FOR_TUNE = 512,
+    FOR_JSON = 1024
+};
 
 typedef struct arguments {
     const char *program;   /* argv[0] */
@@ -40,30 +56,8 @@ typedef struct arguments {
     bool seen[MAX_OPTIONS]; /* the options that were given, by their places in option_list */
 } arguments;
 
-/* The last two are optional. */
-typedef enum operand_kind {
-    OPERAND_NONE,
-    OPERAND_FILE,
-    OPERAND_SHAPE,
-    OPERAND_OPTIONAL_SHAPE,
-    OPERAND_SHAPES
-} operand_kind;
-
-typedef struct command {
-    const char *name;
-    operand_kind operand;
-    const char *help;
-    unsigned options;
-    int (*run)(const arguments *given);
-    const char *notes; /* text after the options in its help; NULL: none */
-} command;
-
-extern const char *const operand_names[]; /* of each kind */
-
-/* Parses the words after the command's name. Moves the operands to their front. Returns 0 or the exit code. */
-int arguments_read(const command *chosen, char **words, arguments *given);
-
-/* Whether an option of that name was given. */
-bool arguments_have(const arguments *given, const char *name);
+/* What options make of a context, and of a plan: without rows, cols and axes for commands whose operand is no shape. */
+setup arguments_setup(const arguments *given);
+ipt_plan_desc arguments_describe(const arguments *given);
 
 #endif /* IPT_TOOL_ARGUMENTS_H_INCLUDED */

@@ -7,20 +7,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int batch_list_take(const arguments *given, batch_list *list)
+batch_list batch_list_of(const arguments *given)
+{
+    batch_list list = {0};
+    list.words = given->actions;
+    list.word_count = given->action_count;
+    return list;
+}
+
+int batch_list_read(batch_list *list)
 {
     char message[BATCH_MESSAGE_SIZE];
-    if (given->action_count == 0) {
+    if (list->word_count == 0) {
         return 0;
     }
-    list->items = calloc(given->action_count, sizeof *list->items);
-    list->sources = calloc(given->action_count, sizeof *list->sources);
+    list->items = calloc(list->word_count, sizeof *list->items);
+    list->sources = calloc(list->word_count, sizeof *list->sources);
     if (list->items == NULL || list->sources == NULL) {
-        return message_fail("out of memory for %zu actions", given->action_count);
+        return message_fail("out of memory for %zu actions", list->word_count);
     }
-    for (list->count = 0; list->count < given->action_count; list->count++) {
+    for (list->count = 0; list->count < list->word_count; list->count++) {
         batch_spec *const spec = &list->items[list->count];
-        if (!batch_spec_read(given->actions[list->count], spec, message)) {
+        if (!batch_spec_read(list->words[list->count], spec, message)) {
             const int code = spec->is_file ? message_fail("%s", message) : message_usage_error("%s", message);
             batch_spec_free(spec);
             return code;
@@ -65,7 +73,7 @@ int batch_list_create(const batch_spec *spec, ipt_context *context, ipt_batch **
     return result == IPT_SUCCESS ? 0 : message_fail_ipt(text_shorten(spec->word, &shortened));
 }
 
-int batch_list_plan(const arguments *given, batch_list *list, ipt_context *context)
+int batch_list_plan(batch_list *list, ipt_context *context, bool verbose)
 {
     int code = 0;
     for (size_t i = 0; i < list->count && code == 0; i++) {
@@ -73,7 +81,7 @@ int batch_list_plan(const arguments *given, batch_list *list, ipt_context *conte
         const double start = seconds_now();
         code = batch_list_create(&list->items[i], context, &batch);
         list->sources[i] = ipt_batch_source(batch);
-        if (code == 0 && given->verbose) {
+        if (code == 0 && verbose) {
             message_print(stderr, "%zu of %zu: %s in %.3f seconds", i + 1, list->count, list->items[i].word,
                           seconds_now() - start);
         }

@@ -48,16 +48,16 @@ static int check_bench(const arguments *given)
         return check_startup(given);
     }
     static const char *const of_random[] = {"--seed", "--sides", "--bytes", "--square", "--multiple"};
-    bool random = arguments_have(given, "--random");
+    bool random = options_have(given, "--random");
     if ((given->operand != NULL) + (given->shapes != NULL) + random != 1) {
         return message_usage_error("'bench' takes exactly one of ROWSxCOLS:BYTES, --shapes and --random");
     }
     for (size_t i = 0; i < sizeof of_random / sizeof of_random[0]; i++) {
-        if (!random && arguments_have(given, of_random[i])) {
+        if (!random && options_have(given, of_random[i])) {
             return message_usage_error("%s needs --random", of_random[i]);
         }
     }
-    if (random && !arguments_have(given, "--sides")) {
+    if (random && !options_have(given, "--sides")) {
         return message_usage_error("--random needs --sides, such as --sides 1000..20000");
     }
     const bench_range *sides = given->random.sides;
@@ -103,32 +103,40 @@ static int close_results(const char *path, FILE *file, int code)
     return code;
 }
 
-/* Measures the start of processes; with --startup-step, this process. */
-static int run_startup(const arguments *given)
+/* Measures the start of processes. */
+static int run_startup(const startup_desc *desc, const char *csv_path)
 {
     char message[BENCH_MESSAGE_SIZE];
     bench_shape others[STARTUP_NEW_SHAPES];
-    startup_desc desc = {0};
-    desc.program = given->program;
-    desc.device = given->device;
-    desc.rows = given->shape.rows;
-    desc.cols = given->shape.cols;
-    desc.elem_size = given->shape.elem_size;
-    desc.seed = given->random.seed;
-    desc.rounds = given->rounds;
-    if (given->startup_step) {
-        return startup_step(&desc, given->cache, stdout, message) ? 0 : message_fail("%s", message);
-    }
-    if (!startup_draw(&desc, others, message)) {
+    if (!startup_draw(desc, others, message)) {
         return message_usage_error("%s", message);
     }
     FILE *csv;
-    int code = open_results(given->csv, &csv);
-    if (code == 0 && !startup_measure(&desc, csv == stdout ? stderr : stdout, csv, message)) {
+    int code = open_results(csv_path, &csv);
+    if (code == 0 && !startup_measure(desc, csv == stdout ? stderr : stdout, csv, message)) {
         code = message_fail("%s", message);
     }
-    return close_results(given->csv, csv, code);
+    return close_results(csv_path, csv, code);
 }
+
+/* Measures the start of this process. */
+static int run_startup_step(const startup_desc *desc, const char *cache)
+{
+    char message[BENCH_MESSAGE_SIZE];
+    return startup_step(desc, cache, stdout, message) ? 0 : message_fail("%s", message);
+}
+
+/* What to measure. */
+typedef struct bench_task {
+    setup context;
+    ipt_plan_desc desc;   /* of every shape, but for its sides */
+    const char *name;     /* of the only shape, as given; NULL: shapes of a file or random ones */
+    const char *shapes;   /* the file's path; NULL: none */
+    bench_drawing random; /* without both */
+    size_t repeat, rounds, pitch;
+    const char *csv, *plot; /* paths; NULL: none */
+    bool out_of_place, blas, json;
+} bench_task;
 
 /* The resources of a bench. */
 typedef struct bench {
@@ -142,14 +150,14 @@ typedef struct bench {
 } bench;
 
 /* Reads the shapes and acquires all resources. */
-static int prepare_bench(const arguments *given, bench *work)
+static int prepare_bench(const bench_task *task, bench *work)
 {
     char message[BENCH_MESSAGE_SIZE];
-    size_t elem_size = given->shape.elem_size;
-    bool good = given->operand != NULL  ? bench_add_shape(&work->shapes, given->shape.rows, given->shape.cols, message)
-                : given->shapes != NULL ? bench_read_shapes(given->shapes, elem_size, &work->shapes, message)
-                                        : bench_draw_shapes(&given->random, elem_size, &work->shapes, message);
-    good = good && (!given->blas || bench_blas_open(&work->blas, message));
+    size_t elem_size = task->desc.elem_size;
+    bool good = task->name != NULL     ? bench_add_shape(&work->shapes, task->desc.rows, task->desc.cols, message)
+                : task->shapes != NULL ? bench_read_shapes(task->shapes, elem_size, &work->shapes, message)
+                                       : bench_draw_shapes(&task->random, elem_size, &work->shapes, message);
+    good = good && (!task->blas || bench_blas_open(&work->blas, message));
     if (!good) {
         return message_fail("%s", message);
     }
@@ -157,16 +165,16 @@ static int prepare_bench(const arguments *given, bench *work)
     if (work->results == NULL) {
         return message_fail("out of memory for %zu results", work->shapes.count);
     }
-    int code = setup_context(given, NULL, &work->context);
+    int code = setup_context(&task->context, NULL, &work->context);
     if (code != 0) {
         return code;
     }
     if (!bench_device_open(&work->device, work->context, elem_size, message)) {
         return message_fail("%s", message);
     }
-    code = open_results(given->csv, &work->csv);
+    code = open_results(task->csv, &work->csv);
     if (code == 0) {
-        code = open_results(given->plot, &work->plot);
+        code = open_results(task->plot, &work->plot);
     }
     if (work->csv != NULL) {
         bench_csv_heading(work->csv);
@@ -186,30 +194,30 @@ static bool round_up(size_t multiple, size_t *bytes)
 }
 
 /* Measures one shape and prints the result. */
-static int bench_one(const arguments *given, bench *work, bench_shape shape, bench_result *result)
+static int bench_one(const bench_task *task, bench *work, bench_shape shape, bench_result *result)
 {
     char message[BENCH_MESSAGE_SIZE], name[80];
-    ipt_plan_desc desc = setup_describe(given);
+    ipt_plan_desc desc = task->desc;
     result->rows = desc.rows = shape.rows;
     result->cols = desc.cols = shape.cols;
     result->elem_size = desc.elem_size;
     result->batch = desc.batch;
-    result->repeat = given->repeat;
-    result->rounds = given->rounds;
+    result->repeat = task->repeat;
+    result->rounds = task->rounds;
     result->move = desc.move;
-    result->out_of_place = given->out_of_place;
+    result->out_of_place = task->out_of_place;
     snprintf(name, sizeof name, "%zux%zu:%zu", desc.rows, desc.cols, desc.elem_size);
     if (!bench_shape_bytes(desc.rows, desc.cols, desc.elem_size, desc.batch, &result->bytes)) {
         return message_fail("%s: %zu such matrices are too large: at most %zu bytes", name, desc.batch, SIZE_MAX);
     }
-    if (given->pitch != 0) {
+    if (task->pitch != 0) {
         desc.row_pitch = bench_pitch(result, false);
         desc.row_pitch_out = bench_pitch(result, true);
-        if (!round_up(given->pitch, &desc.row_pitch) || !round_up(given->pitch, &desc.row_pitch_out) ||
+        if (!round_up(task->pitch, &desc.row_pitch) || !round_up(task->pitch, &desc.row_pitch_out) ||
             !bench_shape_bytes(desc.rows, desc.row_pitch, desc.batch, 1, &result->bytes) ||
             !bench_shape_bytes(bench_larger(desc.rows, desc.cols), desc.row_pitch_out, desc.batch, 1, &result->bytes)) {
             return message_fail("%s: with --pitch %zu, %zu such matrices are too large: at most %zu bytes", name,
-                                given->pitch, desc.batch, SIZE_MAX);
+                                task->pitch, desc.batch, SIZE_MAX);
         }
         result->bytes = desc.rows * desc.cols * desc.elem_size * desc.batch;
         result->pitch = desc.row_pitch;
@@ -221,13 +229,13 @@ static int bench_one(const arguments *given, bench *work, bench_shape shape, ben
         message_translate(ipt_context_error(NULL), message, sizeof message);
     }
     good = good && bench_measure(&work->device, plan, result, message) &&
-           (!given->blas || bench_measure_blas(&work->blas, result, message));
+           (!task->blas || bench_measure_blas(&work->blas, result, message));
     ipt_plan_destroy(plan);
     if (work->csv != NULL) {
         bench_csv_line(work->csv, result);
     }
-    if (given->operand == NULL) {
-        bench_show_line(work->shown, result, given->blas);
+    if (task->name == NULL) {
+        bench_show_line(work->shown, result, task->blas);
     } else if (good) {
         bench_show_block(work->shown, result);
     }
@@ -238,26 +246,27 @@ static int bench_one(const arguments *given, bench *work, bench_shape shape, ben
 }
 
 /* Measures all shapes. Continues after a shape that fails. */
-static int bench_all(const arguments *given, bench *work)
+static int bench_all(const bench_task *task, bench *work)
 {
     char message[BENCH_MESSAGE_SIZE];
     int code = 0;
-    if (given->operand == NULL) {
+    if (task->name == NULL) {
         fprintf(work->shown, "%zu shapes, elements of %zu bytes, batch %zu, on %s\n", work->shapes.count,
-                given->shape.elem_size, given->batch, work->device.name);
-        bench_show_heading(work->shown, given->blas);
+                task->desc.elem_size, task->desc.batch, work->device.name);
+        bench_show_heading(work->shown, task->blas);
     } else {
         size_t bytes = 0;
-        (void)shape_bytes(&given->shape, given->batch, &bytes); /* checked with the command line */
-        fprintf(work->shown, "%s, batch %zu, %zu bytes, on %s\n", given->operand, given->batch, bytes,
+        (void)bench_shape_bytes(task->desc.rows, task->desc.cols, task->desc.elem_size, task->desc.batch,
+                                &bytes); /* checked with the command line */
+        fprintf(work->shown, "%s, batch %zu, %zu bytes, on %s\n", task->name, task->desc.batch, bytes,
                 work->device.name);
     }
     for (size_t i = 0; i < work->shapes.count; i++) {
-        if (bench_one(given, work, work->shapes.items[i], &work->results[i]) != 0) {
+        if (bench_one(task, work, work->shapes.items[i], &work->results[i]) != 0) {
             code = EXIT_FAILURE;
         }
     }
-    if (given->json) {
+    if (task->json) {
         bench_json(stdout, work->results, work->shapes.count);
     }
     if (work->plot != NULL) {
@@ -269,27 +278,16 @@ static int bench_all(const arguments *given, bench *work)
     return code;
 }
 
-int command_bench(const arguments *command_line)
+static int bench_matrices(const bench_task *task)
 {
-    int code = check_bench(command_line);
-    if (code != 0) {
-        return code;
-    }
-    if (command_line->startup || command_line->startup_step) {
-        return run_startup(command_line);
-    }
-    arguments given = *command_line;
-    if (given.operand == NULL) {
-        given.shape.elem_size = given.elem_size;
-    }
-    bool taken = given.json || is_standard_output(given.csv) || is_standard_output(given.plot);
+    const bool taken = task->json || is_standard_output(task->csv) || is_standard_output(task->plot);
     bench work = {.shown = taken ? stderr : stdout};
-    code = prepare_bench(&given, &work);
+    int code = prepare_bench(task, &work);
     if (code == 0) {
-        code = bench_all(&given, &work);
+        code = bench_all(task, &work);
     }
-    code = close_results(given.csv, work.csv, code);
-    code = close_results(given.plot, work.plot, code);
+    code = close_results(task->csv, work.csv, code);
+    code = close_results(task->plot, work.plot, code);
     bench_blas_close(&work.blas);
     bench_device_close(&work.device);
     ipt_context_destroy(work.context);
@@ -297,3 +295,48 @@ int command_bench(const arguments *command_line)
     free(work.shapes.items);
     return code;
 }
+
+static int run_bench(const arguments *given)
+{
+    const int code = check_bench(given);
+    if (code != 0) {
+        return code;
+    }
+    const matrix_shape *const shape = &given->shape;
+    if (given->startup || given->startup_step) {
+        const startup_desc desc = {given->program,   given->device,      shape->rows,  shape->cols,
+                                   shape->elem_size, given->random.seed, given->rounds};
+        return given->startup_step ? run_startup_step(&desc, given->cache) : run_startup(&desc, given->csv);
+    }
+    bench_task task = {0};
+    task.context = arguments_setup(given);
+    task.desc = arguments_describe(given);
+    task.desc.elem_size = given->operand != NULL ? shape->elem_size : given->elem_size;
+    task.name = given->operand;
+    task.shapes = given->shapes;
+    task.random = given->random;
+    task.repeat = given->repeat;
+    task.rounds = given->rounds;
+    task.pitch = given->pitch;
+    task.csv = given->csv;
+    task.plot = given->plot;
+    task.out_of_place = given->out_of_place;
+    task.blas = given->blas;
+    task.json = given->json;
+    return bench_matrices(&task);
+}
+
+const command command_bench = {
+    "bench",
+    OPERAND_OPTIONAL_SHAPE,
+    "measure in-place transpositions against copies on the device",
+    FOR_ALL | FOR_PLANS | FOR_BENCH | FOR_JSON,
+    run_bench,
+    "The shapes come from ROWSxCOLS:BYTES, --shapes or --random. Every result is verified on the device.\n"
+    "  GB/s      bytes read and bytes written per second\n"
+    "  ratio     speed divided by the copy's speed\n"
+    "  ipt/BLAS  speed on the device divided by the speed of BLAS on the host\n"
+    "  latency   time of a single execution\n\n"
+    "--startup measures new processes, with ipt's cache off, empty (filling) and filled (warm), each with the "
+    "driver's own cache (PoCL's, NVIDIA's) off and on. A process creates a context and a plan of ROWSxCOLS:BYTES, "
+    "executes it, and creates plans of 50 other shapes drawn by --seed."};

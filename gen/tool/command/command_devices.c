@@ -5,14 +5,20 @@
 #include "gen/tool/base/setup.h"
 #include "gen/tool/base/show.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int show_profile(const arguments *given)
+typedef struct devices_task {
+    setup context;
+    bool json;
+} devices_task;
+
+static int show_profile(const setup *from)
 {
     ipt_context *context;
-    int code = setup_context(given, NULL, &context);
+    int code = setup_context(from, NULL, &context);
     if (code == 0) {
         code = show_text(stdout, context, ipt_context_profile);
     }
@@ -21,15 +27,15 @@ static int show_profile(const arguments *given)
 }
 
 /* Prints a device as text or JSON. Returns 0 or the exit code. */
-static int show_device(const arguments *given, cl_device_id device, size_t number, bool selected)
+static int show_device(const devices_task *task, cl_device_id device, size_t number, bool selected)
 {
     char text[2048], name[40];
     if (ipt_device_describe(device, text, sizeof text) != IPT_SUCCESS) {
         snprintf(name, sizeof name, "device %zu", number);
         return message_fail_ipt(name);
     }
-    if (!given->json) {
-        printf("device %zu%s\n", number, !selected ? "" : given->device == NULL ? " (default)" : " (chosen)");
+    if (!task->json) {
+        printf("device %zu%s\n", number, !selected ? "" : task->context.device == NULL ? " (default)" : " (chosen)");
         show_lines(text, "  ");
         return 0;
     }
@@ -46,12 +52,9 @@ static int show_device(const arguments *given, cl_device_id device, size_t numbe
     return 0;
 }
 
-int command_devices(const arguments *given)
+static int show_devices(const devices_task *task)
 {
     size_t count;
-    if (given->write_profile) {
-        return show_profile(given);
-    }
     if (ipt_device_list(NULL, 0, &count) != IPT_SUCCESS) {
         return message_fail_ipt(NULL);
     }
@@ -67,19 +70,29 @@ int command_devices(const arguments *given)
     count = count < capacity ? count : capacity;
     /* The list helps most where no device can be selected: print it in any case. */
     ipt_context *context = NULL;
-    int code = setup_context(given, NULL, &context);
-    if (given->json) {
+    int code = setup_context(&task->context, NULL, &context);
+    if (task->json) {
         putchar('[');
     }
     for (size_t i = 0; i < count; i++) {
         bool selected = context != NULL && ipt_context_cl_device(context) == devices[i];
-        int shown = show_device(given, devices[i], i, selected);
+        int shown = show_device(task, devices[i], i, selected);
         code = shown != 0 ? shown : code;
     }
-    if (given->json) {
+    if (task->json) {
         puts("\n]");
     }
     ipt_context_destroy(context);
     free(devices);
     return code;
 }
+
+static int run_devices(const arguments *given)
+{
+    const devices_task task = {arguments_setup(given), given->json};
+    return given->write_profile ? show_profile(&task.context) : show_devices(&task);
+}
+
+const command command_devices = {
+    "devices",   OPERAND_NONE, "list the OpenCL devices and mark the selected one", FOR_ALL | FOR_DEVICES | FOR_JSON,
+    run_devices, NULL};

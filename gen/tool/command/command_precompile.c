@@ -36,7 +36,7 @@ static void show_entry(const program_entry *entry)
 }
 
 /* Copies an entry out of the context. With a target, the entry has clang's code of its source. */
-static int take_entry(const arguments *given, precompiled *work, size_t index)
+static int take_entry(const precompile_task *task, precompiled *work, size_t index)
 {
     program_entry *entry = &work->entries[index];
     const char *options = "", *target = NULL;
@@ -44,13 +44,13 @@ static int take_entry(const arguments *given, precompiled *work, size_t index)
     unsigned char *code = NULL;
     size_t code_size = 0, size = 0;
     entry->source = ipt_context_entry_source(work->context, index, &options);
-    if (entry->source != NULL && given->target != NULL) {
+    if (entry->source != NULL && task->target != NULL) {
         if (!offline_compile(&work->target, entry->source, options, &code, &code_size, message)) {
             char about[BATCH_MESSAGE_SIZE];
             batch_list_about(&work->batches, entry->source, about);
-            return message_fail("%s: %s%s%s", given->target, about, about[0] != '\0' ? ": " : "", message);
+            return message_fail("%s: %s%s%s", task->target, about, about[0] != '\0' ? ": " : "", message);
         }
-        target = given->target;
+        target = task->target;
     }
     ipt_result result = ipt_context_entry(work->context, index, target, code, code_size, NULL, 0, &size);
     if (result == IPT_SUCCESS) {
@@ -67,13 +67,13 @@ static int take_entry(const arguments *given, precompiled *work, size_t index)
     entry->size = size;
     work->size += size;
     work->programs += entry->source != NULL;
-    if (given->verbose) {
+    if (task->verbose) {
         show_entry(entry);
     }
     return 0;
 }
 
-static int take_entries(const arguments *given, precompiled *work)
+static int take_entries(const precompile_task *task, precompiled *work)
 {
     char commands[OFFLINE_MESSAGE_SIZE * 4];
     const char *options;
@@ -86,13 +86,13 @@ static int take_entries(const arguments *given, precompiled *work)
         return message_fail("out of memory for %zu programs", count);
     }
     work->count = count;
-    if (given->verbose && given->target != NULL) {
+    if (task->verbose && task->target != NULL) {
         offline_commands(&work->target, options, commands, sizeof commands);
         fputs(commands, stdout);
     }
     int code = 0;
     for (size_t i = 0; i < count && code == 0; i++) {
-        code = take_entry(given, work, i);
+        code = take_entry(task, work, i);
     }
     return code;
 }
@@ -107,16 +107,16 @@ static int store_entries(const precompiled *work, const char *folder)
     return 0;
 }
 
-static int embed_entries(const arguments *given, const precompiled *work, const draft *header)
+static int embed_entries(const precompile_task *task, const precompiled *work, const draft *header)
 {
     FILE *stream = draft_stream(header);
     bool good = stream != NULL;
     if (good) {
-        programs_write_header(stream, given, work);
+        programs_write_header(stream, task, work);
         good = !ferror(stream);
         good = fclose(stream) == 0 && good;
     }
-    return good ? 0 : message_fail("%s: %s", given->embed, strerror(errno));
+    return good ? 0 : message_fail("%s: %s", task->embed, strerror(errno));
 }
 
 /* Refuses combinations of options. Returns 0 or the exit code. */
@@ -153,66 +153,69 @@ static int check_precompile(const arguments *given, offline_target *target)
 }
 
 /* Everything but the final rename of the header. */
-static int precompile(const arguments *given, precompiled *work, const draft *header)
+static int precompile(const precompile_task *task, precompiled *work, const draft *header)
 {
     char message[OFFLINE_MESSAGE_SIZE];
-    if (given->target != NULL && !offline_available(&work->target, message)) {
-        return message_fail("%s: %s", given->target, message);
+    if (task->target != NULL && !offline_available(&work->target, message)) {
+        return message_fail("%s: %s", task->target, message);
     }
-    int code = shape_list_take(given, &work->shapes);
+    int code = shape_list_read(&work->shapes);
     if (code == 0) {
-        code = batch_list_take(given, &work->batches);
-    }
-    if (code == 0) {
-        code = setup_context(given, NULL, &work->context);
+        code = batch_list_read(&work->batches);
     }
     if (code == 0) {
-        code = shape_list_plan(given, &work->shapes, work->context, false);
+        code = setup_context(&task->context, NULL, &work->context);
     }
     if (code == 0) {
-        code = batch_list_plan(given, &work->batches, work->context);
+        code = shape_list_plan(&work->shapes, task->desc, work->context, task->verbose, false);
     }
     if (code == 0) {
-        code = take_entries(given, work);
+        code = batch_list_plan(&work->batches, work->context, task->verbose);
     }
-    if (code == 0 && given->output != NULL) {
-        code = store_entries(work, given->output);
+    if (code == 0) {
+        code = take_entries(task, work);
     }
-    if (code == 0 && given->embed != NULL) {
-        code = embed_entries(given, work, header);
+    if (code == 0 && task->output != NULL) {
+        code = store_entries(work, task->output);
+    }
+    if (code == 0 && task->embed != NULL) {
+        code = embed_entries(task, work, header);
     }
     return code;
 }
 
-int command_precompile(const arguments *command_line)
+static int run_precompile(const arguments *given)
 {
     double start = seconds_now();
+    precompile_task task = {
+        arguments_setup(given), arguments_describe(given), given->target, given->output, given->embed, given->verbose};
     precompiled work = {0};
     draft header = DRAFT_NONE;
-    int code = check_precompile(command_line, &work.target);
+    int code = check_precompile(given, &work.target);
     if (code != 0) {
         return code;
     }
-    arguments given = *command_line;
-    if (given.cache == NULL) {
-        given.cache = "";
+    if (task.context.cache == NULL) {
+        task.context.cache = "";
     }
-    if (given.embed != NULL) {
-        code = draft_begin(given.embed, -1, &header);
+    work.shapes = shape_list_of(given);
+    work.batches = batch_list_of(given);
+    if (task.embed != NULL) {
+        code = draft_begin(task.embed, -1, &header);
     }
     if (code == 0) {
-        code = precompile(&given, &work, &header);
+        code = precompile(&task, &work, &header);
     }
-    if (given.embed != NULL) {
+    if (task.embed != NULL) {
         code = draft_end(&header, code == 0, code);
     }
     if (code == 0) {
-        bool both = given.output != NULL && given.embed != NULL;
+        bool both = task.output != NULL && task.embed != NULL;
         message_print(stdout, "%zu program%s%s, %zu bytes, to %s%s%s in %.3f seconds", work.programs,
                       work.programs == 1 ? "" : "s",
                       work.programs < work.count ? " and the facts about the device" : "", work.size,
-                      given.output != NULL ? given.output : "", both ? " and " : "",
-                      given.embed != NULL ? given.embed : "", seconds_now() - start);
+                      task.output != NULL ? task.output : "", both ? " and " : "", task.embed != NULL ? task.embed : "",
+                      seconds_now() - start);
     }
     for (size_t i = 0; i < work.count; i++) {
         free(work.entries[i].bytes);
@@ -223,3 +226,14 @@ int command_precompile(const arguments *command_line)
     ipt_context_destroy(work.context);
     return code;
 }
+
+const command command_precompile = {
+    "precompile",
+    OPERAND_SHAPES,
+    "compile the plans' programs ahead of time, into a folder or a C header",
+    FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES | FOR_PRECOMPILE,
+    run_precompile,
+    "Takes SHAPEs or --shapes, --action, or both, and needs --output, --embed or both. Without --target the device's "
+    "own compiler "
+    "builds the programs; other devices and drivers refuse them. No cache is read unless --cache names "
+    "one.\n" BATCH_NOTES};

@@ -1,5 +1,6 @@
 /* ipt transpose */
 #include "commands.h"
+#include "options.h"
 #include "gen/tool/base/messages.h"
 #include "gen/tool/store/output.h"
 #include "gen/tool/store/ranks.h"
@@ -11,33 +12,33 @@
 #include <stdlib.h>
 
 /* Starts or resumes the transposition of an open file, up to the last byte written. */
-static int transpose_open_file(const arguments *given, stored_work *work, bool *data_moves)
+static int transpose_open_file(const file_task *task, stored_work *work, bool *data_moves)
 {
-    int code = stored_look_at_marks(given, work);
-    if (code == 0 && !given->resume) {
-        code = file_recognise(given, work->file);
+    int code = stored_look_at_marks(task, work);
+    if (code == 0 && !task->resume) {
+        code = file_recognise(task, work->file);
     }
     if (code != 0) {
         return code;
     }
-    if (given->output != NULL) {
-        return output_transpose(given, work, data_moves);
+    if (task->output != NULL) {
+        return output_transpose(task, work, data_moves);
     }
-    code = given->resume ? stored_resume(given, work) : stored_start(given, work, data_moves);
+    code = task->resume ? stored_resume(task, work) : stored_start(task, work, data_moves);
     return code == 0 ? stored_finish(work) : code;
 }
 
 /* Transposes a file and reports it. */
-static int transpose_file(const arguments *given, stored_work *work)
+static int transpose_file(const file_task *task, stored_work *work)
 {
     matrix_file *file = work->file;
     double start = seconds_now();
     bool data_moves = true;
-    int code = file_open(file, given->output == NULL);
+    int code = file_open(file, task->output == NULL);
     if (code == 0) {
-        code = transpose_open_file(given, work, &data_moves);
+        code = transpose_open_file(task, work, &data_moves);
     }
-    if (code == 0 && given->verbose) {
+    if (code == 0 && task->verbose) {
         if (data_moves && file->moves_axes) {
             message_print(
                 stdout,
@@ -64,7 +65,7 @@ static int check_options(const arguments *given)
                                         "--move",          "--expression", "--type",          "--offset",
                                         "--channels-last", "--axes",       "--order",         "--force"};
     for (size_t i = 0; given->resume && i < sizeof known / sizeof known[0]; i++) {
-        if (arguments_have(given, known[i])) {
+        if (options_have(given, known[i])) {
             return message_usage_error("--resume does not go with %s, which the journal sets", known[i]);
         }
     }
@@ -77,7 +78,7 @@ static int check_options(const arguments *given)
                                    : given->sync ? "--sync"
                                                  : "--no-journal");
     }
-    if (arguments_have(given, "--offset") && !given->raw) {
+    if (options_have(given, "--offset") && !given->raw) {
         return message_usage_error("--offset needs --raw, whose matrices begin there");
     }
     if (given->force && !given->raw) {
@@ -90,7 +91,7 @@ static int check_options(const arguments *given)
                                               : "it computes single numbers, not pixels");
     }
     const bool permutes = given->axes.count > 0 || given->order != 0;
-    const char *other = given->channels_last ? "--channels-last" : arguments_have(given, "--move") ? "--move" : NULL;
+    const char *other = given->channels_last ? "--channels-last" : options_have(given, "--move") ? "--move" : NULL;
     if (permutes && other != NULL) {
         return message_usage_error("%s does not go with %s: --axes names every axis", other,
                                    given->axes.count > 0 ? "--axes" : "--order");
@@ -106,22 +107,16 @@ static int check_options(const arguments *given)
                : 0;
 }
 
-int command_transpose(const arguments *given)
+static int transpose(const file_task *task)
 {
     matrix_file file = {0};
     stored_work work = {0};
-    if (given->mpi) {
-        return ranks_transpose(given);
-    }
-    file.path = given->operand;
+    file.path = task->path;
     file.descriptor = -1;
     work.file = &file;
-    work.sync = given->sync;
+    work.sync = task->sync;
     work.journal.descriptor = -1;
-    int code = check_options(given);
-    if (code == 0) {
-        code = transpose_file(given, &work);
-    }
+    int code = transpose_file(task, &work);
     if (work.has_journal) {
         journal_close(&work.journal, false);
     }
@@ -133,3 +128,62 @@ int command_transpose(const arguments *given)
     }
     return code;
 }
+
+/* The name of a given option that ranks refuse, or NULL. */
+static const char *option_beside_ranks(const arguments *given)
+{
+    static const char *const others[] = {"--output", "-o",     "--move",       "--axes",
+                                         "--order",  "--type", "--expression", "--matrix-memory"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (options_have(given, others[i])) {
+            return others[i];
+        }
+    }
+    return NULL;
+}
+
+static int run_transpose(const arguments *given)
+{
+    file_task task = {0};
+    task.context = arguments_setup(given);
+    task.path = given->operand;
+    task.output = given->output;
+    task.raw = given->raw;
+    task.shape = given->shape;
+    task.offset = given->offset;
+    task.has_offset = options_have(given, "--offset");
+    task.force = given->force;
+    task.channels_last = given->channels_last;
+    task.axes = given->axes;
+    task.order = given->order;
+    task.move = given->move;
+    task.expression = given->expression;
+    task.expression_type = given->expression_type;
+    task.memory = given->memory;
+    task.matrix_memory = given->matrix_memory;
+    task.resume = given->resume;
+    task.sync = given->sync;
+    task.no_journal = given->no_journal;
+    task.verbose = given->verbose;
+    task.beside_ranks = option_beside_ranks(given);
+    if (given->mpi) {
+        return ranks_transpose(&task);
+    }
+    const int code = check_options(given);
+    return code == 0 ? transpose(&task) : code;
+}
+
+const command command_transpose = {
+    "transpose",
+    OPERAND_FILE,
+    "transpose the matrices of a NumPy file (.npy), or a picture, in place",
+    FOR_ALL | FOR_TRANSPOSE | FOR_MOVES,
+    run_transpose,
+    "FILE is a NumPy file or a picture. An array of more than two axes exchanges its last two; Python's "
+    "ipt.transpose(x) reverses all axes, as --axes can. PGM, PPM and PAM pictures change in place. PNG, JPEG, BMP and "
+    "TGA pictures "
+    "need -o FILE, whose extension names the format: .png .jpg .bmp .tga .pgm .ppm .pam.\n"
+    "--raw takes NumPy's names of types, too, such as 300x200:float32.\n\n"
+    "The file may be larger than memory. During the work its journal, FILE" JOURNAL_SUFFIX ", lies beside it and "
+    "has at most --memory bytes. After Ctrl-C or a kill, and with --sync after a power failure, "
+    "'ipt transpose --resume FILE' continues from the last step. More --memory means larger steps."};

@@ -1,15 +1,14 @@
-/* The commands. Each takes its command line and returns the exit code. */
+/* The commands. */
 #ifndef IPT_TOOL_COMMANDS_H_INCLUDED
 #define IPT_TOOL_COMMANDS_H_INCLUDED
 
-#include "arguments.h"
+#include "command_line.h"
 
-int command_devices(const arguments *given);
-int command_transpose(const arguments *given);
-int command_plan(const arguments *given);
-int command_source(const arguments *given);
-int command_precompile(const arguments *given);
-int command_tune(const arguments *given);
-int command_bench(const arguments *given);
+/* X(name), in the sequence of the help. Each defines its command. */
+#define COMMAND_LIST(X) X(devices) X(transpose) X(plan) X(source) X(precompile) X(tune) X(bench)
+
+#define COMMAND_DECLARE(name) extern const command command_##name;
+COMMAND_LIST(COMMAND_DECLARE)
+#undef COMMAND_DECLARE
 
 #endif /* IPT_TOOL_COMMANDS_H_INCLUDED */

@@ -1,6 +1,5 @@
 #include "options.h"
 
-#include "arguments.h"
 #include "batch_spec.h"
 #include "ipt.h"
 #include "gen/tool/base/text.h"
@@ -126,6 +125,16 @@ const option option_list[] = {
 const size_t option_count = sizeof option_list / sizeof option_list[0];
 
 typedef char option_list_fits[sizeof option_list / sizeof option_list[0] <= MAX_OPTIONS ? 1 : -1];
+
+bool options_have(const arguments *given, const char *name)
+{
+    for (size_t i = 0; i < option_count; i++) {
+        if (strcmp(option_list[i].name, name) == 0 && given->seen[i]) {
+            return true;
+        }
+    }
+    return false;
+}
 
 void options_show_line(const char *left, const char *help)
 {

@@ -2,6 +2,9 @@
 #ifndef IPT_TOOL_OPTIONS_H_INCLUDED
 #define IPT_TOOL_OPTIONS_H_INCLUDED
 
+#include "arguments.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef enum option_kind {
@@ -21,21 +24,6 @@ typedef enum option_kind {
     OPTION_SWITCH    /* a bool, without a value */
 } option_kind;
 
-/* Which commands have an option. */
-enum {
-    FOR_ALL = 1,
-    FOR_TRANSPOSE = 2,
-    FOR_PLANS = 4,
-    FOR_BENCH = 8,
-    FOR_FORMATS = 16,
-    FOR_MOVES = 32,
-    FOR_DEVICES = 64,
-    FOR_SOURCES = 128, /* commands that work from a device profile alone */
-    FOR_PRECOMPILE = 256,
-    FOR_TUNE = 512,
-    FOR_JSON = 1024
-};
-
 /* Options of different commands may share a name and nothing else. */
 typedef struct option {
     const char *name, *value, *help; /* help = NULL: hidden */
@@ -47,6 +35,9 @@ typedef struct option {
 
 extern const option option_list[];
 extern const size_t option_count; /* at most MAX_OPTIONS of arguments.h */
+
+/* Whether an option of that name was given. */
+bool options_have(const arguments *given, const char *name);
 
 /* Prints a line of help: an option or a command in the left column, wrapped text in the right one. */
 void options_show_line(const char *left, const char *help);

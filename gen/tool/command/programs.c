@@ -123,44 +123,45 @@ static void write_batch(FILE *stream, const char *name, size_t index, const batc
 }
 
 /* The comment at the header's top: version, shapes and device. */
-static void write_heading(FILE *stream, const arguments *given, const precompiled *work)
+static void write_heading(FILE *stream, const precompile_task *task, const precompiled *work)
 {
+    const shape_list *const shapes = &work->shapes;
     char device[256] = "a device";
     size_t column = 0;
     fputs("/* Written by ", stream);
     show_version(stream);
     fputs(" precompile", stream);
-    if (given->shapes != NULL) {
+    if (shapes->file != NULL) {
         fputs(" --shapes ", stream);
-        write_comment(stream, given->shapes);
-        fprintf(stream, " --elem-size %zu", given->elem_size);
+        write_comment(stream, shapes->file);
+        fprintf(stream, " --elem-size %zu", shapes->elem_size);
     }
-    for (size_t i = 0; i < given->operand_count; i++) {
-        column += strlen(given->operands[i]) + 1;
+    for (size_t i = 0; i < shapes->operand_count; i++) {
+        column += strlen(shapes->operands[i]) + 1;
         fputs(column > 80 ? "\n * " : " ", stream);
-        fputs(given->operands[i], stream);
+        fputs(shapes->operands[i], stream);
         column = column > 80 ? 0 : column;
     }
-    for (size_t i = 0; i < given->action_count; i++) {
+    for (size_t i = 0; i < work->batches.word_count; i++) {
         fputs("\n * --action ", stream);
-        write_comment(stream, given->actions[i]);
+        write_comment(stream, work->batches.words[i]);
     }
-    if (given->target == NULL) {
+    if (task->target == NULL) {
         clGetDeviceInfo(ipt_context_cl_device(work->context), CL_DEVICE_NAME, sizeof device, device, NULL);
     }
     fputs(", for ", stream);
-    write_comment(stream, given->target != NULL ? given->target : device);
+    write_comment(stream, task->target != NULL ? task->target : device);
     fputs(" */\n", stream);
 }
 
-void programs_write_header(FILE *stream, const arguments *given, const precompiled *work)
+void programs_write_header(FILE *stream, const precompile_task *task, const precompiled *work)
 {
     char name[300] = "", guard[300];
-    name_array(given->embed, name, sizeof name);
+    name_array(task->embed, name, sizeof name);
     for (size_t i = 0; i <= strlen(name); i++) {
         guard[i] = (char)(name[i] >= 'a' && name[i] <= 'z' ? name[i] - 'a' + 'A' : name[i]);
     }
-    write_heading(stream, given, work);
+    write_heading(stream, task, work);
     fprintf(stream,
             "#ifndef %s_H_INCLUDED\n#define %s_H_INCLUDED\n\n#include \"ipt.h\"\n\n"
             "/* Programs, compiled: set binaries = %s and binary_count = %s_count in ipt_context_desc,\n"

@@ -2,12 +2,13 @@
 #ifndef IPT_TOOL_PROGRAMS_H_INCLUDED
 #define IPT_TOOL_PROGRAMS_H_INCLUDED
 
-#include "arguments.h"
 #include "batch_list.h"
 #include "ipt.h"
 #include "gen/tool/offline/offline_target.h"
 #include "shape_list.h"
+#include "gen/tool/base/setup.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -17,6 +18,14 @@ typedef struct program_entry {
     size_t size;
     const char *source; /* owned by the context; NULL: not a program */
 } program_entry;
+
+/* What to compile, and where to. */
+typedef struct precompile_task {
+    setup context;
+    ipt_plan_desc desc;                  /* of every shape, but for its sides */
+    const char *target, *output, *embed; /* NULL: none */
+    bool verbose;
+} precompile_task;
 
 typedef struct precompiled {
     ipt_context *context;
@@ -28,6 +37,6 @@ typedef struct precompiled {
 } precompiled;
 
 /* Writes the programs as a C header. */
-void programs_write_header(FILE *stream, const arguments *given, const precompiled *work);
+void programs_write_header(FILE *stream, const precompile_task *task, const precompiled *work);
 
 #endif /* IPT_TOOL_PROGRAMS_H_INCLUDED */

@@ -3,14 +3,14 @@
 #include "gen/tool/bench/bench_result.h"
 #include "gen/tool/base/messages.h"
 #include "gen/tool/base/seconds.h"
-#include "gen/tool/base/setup.h"
+#include "options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 int shape_list_check_elem_size(const arguments *given, const char *places)
 {
-    if (given->operand != NULL && arguments_have(given, "--elem-size")) {
+    if (given->operand != NULL && options_have(given, "--elem-size")) {
         return message_usage_error("--elem-size is for %s: %s already names its element size", places, given->operand);
     }
     return 0;
@@ -24,52 +24,61 @@ int shape_list_check(const arguments *given, const char *name)
     return shape_list_check_elem_size(given, "--shapes");
 }
 
-int shape_list_take(const arguments *given, shape_list *list)
+shape_list shape_list_of(const arguments *given)
+{
+    shape_list list = {0};
+    list.operands = given->operands;
+    list.operand_count = given->operand_count;
+    list.file = given->shapes;
+    list.elem_size = given->elem_size;
+    list.axes = given->axes;
+    return list;
+}
+
+int shape_list_read(shape_list *list)
 {
     char message[BENCH_MESSAGE_SIZE];
     bench_shapes read = {0};
-    if (given->shapes == NULL && given->operand_count == 0) {
+    if (list->file == NULL && list->operand_count == 0) {
         return 0;
     }
-    if (given->shapes != NULL && !bench_read_shapes(given->shapes, given->elem_size, &read, message)) {
+    if (list->file != NULL && !bench_read_shapes(list->file, list->elem_size, &read, message)) {
         free(read.items);
         return message_fail("%s", message);
     }
-    list->count = given->shapes != NULL ? read.count : given->operand_count;
+    list->count = list->file != NULL ? read.count : list->operand_count;
     list->items = calloc(list->count, sizeof *list->items);
     for (size_t i = 0; i < list->count && list->items != NULL; i++) {
         matrix_shape *shape = &list->items[i];
-        if (given->shapes != NULL) {
+        if (list->file != NULL) {
             shape->rows = read.items[i].rows;
             shape->cols = read.items[i].cols;
-            shape->elem_size = given->elem_size;
+            shape->elem_size = list->elem_size;
         } else {
-            (void)shape_read_array(given->operands[i], shape); /* checked with the command line */
+            (void)shape_read_array(list->operands[i], shape); /* checked with the command line */
         }
-        if (given->axes.count > 0 && !shape_permute(shape, &given->axes, message)) {
+        if (list->axes.count > 0 && !shape_permute(shape, &list->axes, message)) {
             free(read.items);
-            return message_fail("%s: %s", given->shapes != NULL ? given->shapes : given->operands[i], message);
+            return message_fail("%s: %s", list->file != NULL ? list->file : list->operands[i], message);
         }
     }
     free(read.items);
     return list->items != NULL ? 0 : message_fail("out of memory for %zu shapes", list->count);
 }
 
-int shape_list_plan(const arguments *given, const shape_list *list, ipt_context *context, bool all_of_them)
+int shape_list_plan(const shape_list *list, ipt_plan_desc desc, ipt_context *context, bool verbose, bool all_of_them)
 {
     int code = 0;
     for (size_t i = 0; i < list->count && (code == 0 || all_of_them); i++) {
         ipt_plan *plan;
-        arguments wanted = *given;
         char written[80];
-        const char *const name = given->shapes != NULL ? written : given->operands[i];
-        wanted.shape = list->items[i];
-        ipt_plan_desc desc = setup_describe(&wanted);
+        const char *const name = list->file != NULL ? written : list->operands[i];
+        setup_shape(&desc, &list->items[i]);
         snprintf(written, sizeof written, "%zux%zu:%zu", list->items[i].rows, list->items[i].cols, desc.elem_size);
         double start = seconds_now();
         if (ipt_plan_create(context, &desc, &plan) != IPT_SUCCESS) {
             code = message_fail_ipt(name);
-        } else if (given->verbose) {
+        } else if (verbose) {
             message_print(stderr, "%zu of %zu: %s in %.3f seconds", i + 1, list->count, name, seconds_now() - start);
         }
         ipt_plan_destroy(plan);

@@ -10,6 +10,11 @@
 #include <stddef.h>
 
 typedef struct shape_list {
+    char *const *operands; /* words for shapes */
+    size_t operand_count;
+    const char *file; /* its path; NULL: operands */
+    size_t elem_size; /* of a file's shapes */
+    axes_list axes;   /* of all; count = 0: matrices */
     matrix_shape *items;
     size_t count;
 } shape_list;
@@ -20,11 +25,14 @@ int shape_list_check_elem_size(const arguments *given, const char *places);
 /* Requires either operands or --shapes, or --action without both. Returns 0 or the exit code. */
 int shape_list_check(const arguments *given, const char *name);
 
-/* Reads the shapes, if any; the caller frees items. */
-int shape_list_take(const arguments *given, shape_list *list);
+/* The list that a command line names, without items. */
+shape_list shape_list_of(const arguments *given);
 
-/* Creates and destroys a plan of each shape; the context keeps programs and wisdom. Stops at the first failure unless
- * all_of_them. */
-int shape_list_plan(const arguments *given, const shape_list *list, ipt_context *context, bool all_of_them);
+/* Reads the shapes, if any; the caller frees items. Returns 0 or the exit code. */
+int shape_list_read(shape_list *list);
+
+/* Creates and destroys a plan of each shape, otherwise as desc; the context keeps programs and wisdom. verbose: reports
+ * each. Stops at the first failure unless all_of_them. Returns 0 or the exit code. */
+int shape_list_plan(const shape_list *list, ipt_plan_desc desc, ipt_context *context, bool verbose, bool all_of_them);
 
 #endif /* IPT_TOOL_SHAPE_LIST_H_INCLUDED */

@@ -67,18 +67,18 @@ int file_read_beginning(const matrix_file *file, char **beginning)
 }
 
 /* The dimensions of the shape that are rows, columns or before them: all but the channels. */
-static size_t matrix_dimensions(const arguments *given, const matrix_file *file)
+static size_t matrix_dimensions(const file_task *task, const matrix_file *file)
 {
-    return file->header.dimension_count - (given->channels_last ? 1 : 0);
+    return file->header.dimension_count - (task->channels_last ? 1 : 0);
 }
 
 /* Derives the matrices in the file from the header's shape. With --channels-last the last dimension is a part of the
  * element. */
-static void shape_from_header(const arguments *given, matrix_file *file)
+static void shape_from_header(const file_task *task, matrix_file *file)
 {
     const npy_header *header = &file->header;
-    size_t count = matrix_dimensions(given, file);
-    size_t channels = given->channels_last ? header->shape[count] : 1;
+    size_t count = matrix_dimensions(task, file);
+    size_t channels = task->channels_last ? header->shape[count] : 1;
     size_t others = 1; /* the product of the dimensions before the rows; cannot overflow if there is data */
     for (size_t i = 0; i + 2 < count; i++) {
         others *= header->shape[i];
@@ -97,22 +97,22 @@ static void shape_from_header(const arguments *given, matrix_file *file)
 }
 
 /* Whether the options permute axes. */
-static bool permutes(const arguments *given)
+static bool permutes(const file_task *task)
 {
-    return given->axes.count > 0 || given->order != 0;
+    return task->axes.count > 0 || task->order != 0;
 }
 
 /* Finds the move of an array's elements in memory. shape: of the array. */
-static int find_array_move(const arguments *given, matrix_file *file, const size_t *shape, size_t count)
+static int find_array_move(const file_task *task, matrix_file *file, const size_t *shape, size_t count)
 {
     char message[AXES_MESSAGE_SIZE];
     const bool before = file->kind == FILE_NPY && file->header.fortran_order;
-    file->axes = given->axes;
+    file->axes = task->axes;
     file->moves_axes = true;
     if (!axes_check(&file->axes, count, message)) {
         return message_fail("%s: %s", file->path, message);
     }
-    if (!axes_find_move(&file->axes, shape, before, given->order == 0 ? before : given->order == 'F',
+    if (!axes_find_move(&file->axes, shape, before, task->order == 0 ? before : task->order == 'F',
                         &file->shape.array)) {
         return message_fail("%s: its axes do not stay together: more than %d groups move", file->path, IPT_MAX_RANK);
     }
@@ -159,7 +159,7 @@ static const char *known_format(const char *start, size_t available, const char 
     }
 }
 
-int file_recognise(const arguments *given, matrix_file *file)
+int file_recognise(const file_task *task, matrix_file *file)
 {
     enum { START = 32 };
     char start[START];
@@ -169,7 +169,7 @@ int file_recognise(const arguments *given, matrix_file *file)
         return message_fail("%s: reading failed: %s", file->path, file_transfer_error(error));
     }
     file->format = PICTURE_NONE;
-    if (given->raw && !given->force && !arguments_have(given, "--offset")) {
+    if (task->raw && !task->force && !task->has_offset) {
         const char *const known = known_format(start, available, file->path);
         if (known != NULL) {
             return message_fail("%s: it begins as %s, whose header would move with the data: leave out --raw, name the "
@@ -177,13 +177,13 @@ int file_recognise(const arguments *given, matrix_file *file)
                                 file->path, known);
         }
     }
-    if (given->raw) {
+    if (task->raw) {
         file->kind = FILE_RAW;
     } else if (netpbm_begins(start, available)) {
         file->kind = FILE_NETPBM;
         file->format = start[1] == '5' ? PICTURE_PGM : start[1] == '6' ? PICTURE_PPM : PICTURE_PAM;
     } else {
-        file->format = picture_format_of_start(start, available, given->operand);
+        file->format = picture_format_of_start(start, available, file->path);
         file->kind = file->format == PICTURE_NONE ? FILE_NPY : FILE_ENCODED;
     }
     if (file->kind == FILE_NPY && (available < NPY_MAGIC_SIZE || memcmp(start, NPY_MAGIC, NPY_MAGIC_SIZE) != 0)) {
@@ -191,13 +191,13 @@ int file_recognise(const arguments *given, matrix_file *file)
                             "--raw ROWSxCOLS:BYTES takes any file",
                             file->path);
     }
-    if (file->format != PICTURE_NONE && given->expression != NULL) {
+    if (file->format != PICTURE_NONE && task->expression != NULL) {
         return message_fail("%s: --expression takes NumPy files and --raw, not pictures", file->path);
     }
-    if (file->format != PICTURE_NONE && permutes(given)) {
+    if (file->format != PICTURE_NONE && permutes(task)) {
         return message_fail("%s: --axes and --order take NumPy files and --raw, not pictures: use --move", file->path);
     }
-    if (file->format != PICTURE_NONE && given->channels_last) {
+    if (file->format != PICTURE_NONE && task->channels_last) {
         return message_fail("%s: --channels-last is for NumPy files: a picture's channels always move together",
                             file->path);
     }
@@ -244,7 +244,7 @@ static int read_netpbm_header(matrix_file *file)
 }
 
 /* Reads and checks the header of a NumPy file. */
-static int read_npy_header(const arguments *given, matrix_file *file)
+static int read_npy_header(const file_task *task, matrix_file *file)
 {
     char start[NPY_START_SIZE];
     size_t available = file->size < sizeof start ? file->size : sizeof start;
@@ -273,38 +273,38 @@ static int read_npy_header(const arguments *given, matrix_file *file)
         !npy_data_size(&file->header, &data_size, message)) {
         return message_fail("%s: %s", file->path, message);
     }
-    if (!permutes(given) && file->header.dimension_count < (given->channels_last ? 3 : 2)) {
+    if (!permutes(task) && file->header.dimension_count < (task->channels_last ? 3 : 2)) {
         return message_fail("%s: its shape needs at least %s, not %zu", file->path,
-                            given->channels_last ? "three dimensions for --channels-last" : "two dimensions",
+                            task->channels_last ? "three dimensions for --channels-last" : "two dimensions",
                             file->header.dimension_count);
     }
     code = check_data_size(file, data_size);
-    if (code == 0 && permutes(given)) {
+    if (code == 0 && permutes(task)) {
         file->shape.elem_size = file->header.item_size;
         file->batch = data_size > 0;
-        return find_array_move(given, file, file->header.shape, file->header.dimension_count);
+        return find_array_move(task, file, file->header.shape, file->header.dimension_count);
     }
     if (code == 0 && data_size > 0) {
-        shape_from_header(given, file);
+        shape_from_header(task, file);
     }
     return code;
 }
 
-int file_read_header(const arguments *given, matrix_file *file)
+int file_read_header(const file_task *task, matrix_file *file)
 {
     if (file->kind == FILE_ENCODED) {
         return message_fail("%s: %s pictures do not change in place: add -o FILE, such as -o turned.png", file->path,
                             picture_format_name(file->format));
     }
-    return file->kind == FILE_NETPBM ? read_netpbm_header(file) : read_npy_header(given, file);
+    return file->kind == FILE_NETPBM ? read_netpbm_header(file) : read_npy_header(task, file);
 }
 
-void file_warn_of_channels(const arguments *given, const matrix_file *file)
+void file_warn_of_channels(const file_task *task, const matrix_file *file)
 {
     enum { MOST_CHANNELS = 4 };
     const npy_header *header = &file->header;
     size_t count = header->dimension_count;
-    if (file->kind == FILE_NPY && !given->channels_last && !file->moves_axes && count >= 3 &&
+    if (file->kind == FILE_NPY && !task->channels_last && !file->moves_axes && count >= 3 &&
         header->shape[count - 1] <= MOST_CHANNELS && header->shape[count - 2] > header->shape[count - 1]) {
         message_warn("%s: warning: the last axis, of %zu, moves as columns. If it holds the channels of pixels, undo "
                      "this move and use --channels-last",
@@ -312,29 +312,29 @@ void file_warn_of_channels(const arguments *given, const matrix_file *file)
     }
 }
 
-int file_measure_raw(const arguments *given, matrix_file *file)
+int file_measure_raw(const file_task *task, matrix_file *file)
 {
-    size_t bytes = 0, size = file->size > given->offset ? file->size - given->offset : 0;
-    file->shape = given->shape;
+    size_t bytes = 0, size = file->size > task->offset ? file->size - task->offset : 0;
+    file->shape = task->shape;
     (void)shape_bytes(&file->shape, 1, &bytes); /* checked with the command line */
     if (file->shape.array.rank > 0 && (size == 0 || size % bytes != 0)) {
         return message_fail("%s: its %zu bytes%s are not a multiple of an array of %zu bytes", file->path, size,
-                            given->offset == 0 ? "" : " from --offset on", bytes);
+                            task->offset == 0 ? "" : " from --offset on", bytes);
     }
     if (size == 0 || size % bytes != 0) {
         return message_fail("%s: its %zu bytes%s are not a multiple of a matrix of %zux%zu elements of %zu bytes",
-                            file->path, size, given->offset == 0 ? "" : " from --offset on", file->shape.rows,
+                            file->path, size, task->offset == 0 ? "" : " from --offset on", file->shape.rows,
                             file->shape.cols, file->shape.elem_size);
     }
     file->batch = size / bytes;
-    file->data_offset = given->offset;
-    if (permutes(given)) {
+    file->data_offset = task->offset;
+    if (permutes(task)) {
         size_t lengths[IPT_MAX_RANK] = {file->shape.rows, file->shape.cols};
         const unsigned rank = file->shape.array.rank;
         if (rank > 0) {
             memcpy(lengths, file->shape.array.lengths, sizeof lengths);
         }
-        int code = find_array_move(given, file, lengths, rank > 0 ? rank : 2);
+        int code = find_array_move(task, file, lengths, rank > 0 ? rank : 2);
         if (code != 0) {
             return code;
         }
@@ -342,10 +342,10 @@ int file_measure_raw(const arguments *given, matrix_file *file)
     return file_read_beginning(file, &file->before);
 }
 
-ipt_move file_inner_move(const arguments *given, const matrix_file *file)
+ipt_move file_inner_move(const file_task *task, const matrix_file *file)
 {
     if (file->kind == FILE_NPY && file->header.fortran_order) {
-        switch (given->move) {
+        switch (task->move) {
         case IPT_MOVE_ROTATE_90:
             return IPT_MOVE_ROTATE_270;
         case IPT_MOVE_ROTATE_270:
@@ -358,19 +358,19 @@ ipt_move file_inner_move(const arguments *given, const matrix_file *file)
             break;
         }
     }
-    return given->move;
+    return task->move;
 }
 
-int file_choose_expression(const arguments *given, matrix_file *file)
+int file_choose_expression(const file_task *task, matrix_file *file)
 {
     char message[NPY_MESSAGE_SIZE];
     const npy_header *header = &file->header;
-    file->expression = given->expression;
-    file->expression_type = given->expression_type;
-    if (file->kind == FILE_RAW || given->expression == NULL) {
+    file->expression = task->expression;
+    file->expression_type = task->expression_type;
+    if (file->kind == FILE_RAW || task->expression == NULL) {
         return 0;
     }
-    if (!npy_expression_type(header, given->expression_type, &file->expression_type, message)) {
+    if (!npy_expression_type(header, task->expression_type, &file->expression_type, message)) {
         return message_fail("%s: %s", file->path, message);
     }
     if (file->batch > 0 && file->shape.elem_size != header->item_size) { /* super-elements of several array elements */
@@ -380,12 +380,12 @@ int file_choose_expression(const arguments *given, matrix_file *file)
             file->path, header->dimension_count);
     }
     if (header->kind == 'b' || header->kind == '?') { /* the result must be 0 or 1 again */
-        size_t capacity = strlen(given->expression) + sizeof "(() != 0)";
+        size_t capacity = strlen(task->expression) + sizeof "(() != 0)";
         file->wrapped = malloc(capacity);
         if (file->wrapped == NULL) {
             return message_fail("%s: out of memory", file->path);
         }
-        snprintf(file->wrapped, capacity, "((%s) != 0)", given->expression);
+        snprintf(file->wrapped, capacity, "((%s) != 0)", task->expression);
         file->expression = file->wrapped;
     }
     return 0;
@@ -397,7 +397,7 @@ bool file_move_transposes(ipt_move move)
            move == IPT_MOVE_ANTITRANSPOSE;
 }
 
-int file_prepare_header(const arguments *given, matrix_file *file)
+int file_prepare_header(const file_task *task, matrix_file *file)
 {
     file->after = malloc(file->data_offset + 1);
     if (file->after == NULL) {
@@ -408,7 +408,7 @@ int file_prepare_header(const arguments *given, matrix_file *file)
     }
     if (file->kind == FILE_NPY && file->moves_axes) {
         char *const text = file->after + file->text.begin;
-        const bool changes = given->order != 0 && (given->order == 'F') != file->header.fortran_order;
+        const bool changes = task->order != 0 && (task->order == 'F') != file->header.fortran_order;
         if (changes && !npy_change_order(text, file->text.length, &file->header)) {
             return message_fail("%s: its header has no space for the other order: save it with NumPy again",
                                 file->path);
@@ -420,9 +420,9 @@ int file_prepare_header(const arguments *given, matrix_file *file)
             return message_fail("%s: %s", file->path, message);
         }
         npy_permute_dimensions(text, &now, file->axes.axes);
-    } else if (file->kind == FILE_NPY && file_move_transposes(given->move)) {
-        npy_swap_dimensions(file->after + file->text.begin, &file->header, matrix_dimensions(given, file) - 2);
-    } else if (file->kind == FILE_NETPBM && file_move_transposes(given->move)) {
+    } else if (file->kind == FILE_NPY && file_move_transposes(task->move)) {
+        npy_swap_dimensions(file->after + file->text.begin, &file->header, matrix_dimensions(task, file) - 2);
+    } else if (file->kind == FILE_NETPBM && file_move_transposes(task->move)) {
         netpbm_swap_sides(file->after, &file->picture);
     }
     return 0;

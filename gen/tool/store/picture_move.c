@@ -23,14 +23,14 @@ static int read_bytes(const matrix_file *file, size_t offset, size_t size, unsig
 }
 
 /* Refuses a file whose bytes exceed --memory, before they are read. Returns 0 or the exit code. */
-static int check_memory(const arguments *given, const matrix_file *file)
+static int check_memory(const file_task *task, const matrix_file *file)
 {
-    return file->size <= given->memory ? 0
-                                       : message_fail("%s: its %zu bytes must be in memory, and --memory allows %zu",
-                                                      file->path, file->size, given->memory);
+    return file->size <= task->memory ? 0
+                                      : message_fail("%s: its %zu bytes must be in memory, and --memory allows %zu",
+                                                     file->path, file->size, task->memory);
 }
 
-static int read_encoded(const arguments *given, const matrix_file *file, picture *its)
+static int read_encoded(const file_task *task, const matrix_file *file, picture *its)
 {
     char message[PICTURE_MESSAGE_SIZE];
     unsigned char *bytes = NULL;
@@ -38,11 +38,11 @@ static int read_encoded(const arguments *given, const matrix_file *file, picture
         return message_fail("%s: its %zu bytes are too many for %s: at most %d", file->path, file->size,
                             picture_format_name(file->format), INT_MAX);
     }
-    int code = check_memory(given, file);
+    int code = check_memory(task, file);
     if (code == 0) {
         code = read_bytes(file, 0, file->size, &bytes);
     }
-    if (code == 0 && !stb_decode(file->format, bytes, file->size, given->memory - file->size, its, message)) {
+    if (code == 0 && !stb_decode(file->format, bytes, file->size, task->memory - file->size, its, message)) {
         code = message_fail("%s: %s", file->path, message);
     }
     if (code == 0 && file->format == PICTURE_JPEG && exif_orientation(bytes, file->size) != EXIF_UPRIGHT) {
@@ -54,11 +54,11 @@ static int read_encoded(const arguments *given, const matrix_file *file, picture
     return code;
 }
 
-static int read_netpbm(const arguments *given, matrix_file *file, picture *its)
+static int read_netpbm(const file_task *task, matrix_file *file, picture *its)
 {
-    int code = file_read_header(given, file);
+    int code = file_read_header(task, file);
     if (code == 0) {
-        code = check_memory(given, file);
+        code = check_memory(task, file);
     }
     if (code != 0) {
         return code;
@@ -73,24 +73,26 @@ static int read_netpbm(const arguments *given, matrix_file *file, picture *its)
 }
 
 /* Moves the pixels on the device. */
-static int move_pixels(const arguments *given, matrix_file *file, picture *its)
+static int move_pixels(const file_task *task, matrix_file *file, picture *its)
 {
     ipt_context *context;
     ipt_plan *plan = NULL;
-    arguments wanted = *given;
-    wanted.shape.rows = file->shape.rows = its->height;
-    wanted.shape.cols = file->shape.cols = its->width;
-    wanted.shape.elem_size = file->shape.elem_size = its->channels * its->sample_bytes;
-    wanted.batch = file->batch = 1;
-    ipt_plan_desc desc = setup_describe(&wanted);
-    int code = setup_context(given, file->path, &context);
+    ipt_plan_desc desc = {0};
+    file->shape.rows = its->height;
+    file->shape.cols = its->width;
+    file->shape.elem_size = its->channels * its->sample_bytes;
+    file->batch = 1;
+    setup_shape(&desc, &file->shape);
+    desc.batch = file->batch;
+    desc.move = task->move;
+    int code = setup_context(&task->context, file->path, &context);
     if (code == 0 && (ipt_plan_create(context, &desc, &plan) != IPT_SUCCESS ||
                       ipt_plan_execute_host(plan, its->samples) != IPT_SUCCESS)) {
         code = message_fail_ipt(file->path);
     }
-    if (file_move_transposes(given->move)) {
-        its->width = wanted.shape.rows;
-        its->height = wanted.shape.cols;
+    if (file_move_transposes(task->move)) {
+        its->width = file->shape.rows;
+        its->height = file->shape.cols;
     }
     ipt_plan_destroy(plan);
     ipt_context_destroy(context);
@@ -111,36 +113,36 @@ static bool write_netpbm(picture_format format, const picture *its, FILE *stream
 }
 
 /* Writes the picture to the draft. */
-static int write_picture(const arguments *given, const picture *its, picture_format format, const draft *made)
+static int write_picture(const file_task *task, const picture *its, picture_format format, const draft *made)
 {
     char message[PICTURE_MESSAGE_SIZE] = "";
     FILE *stream = draft_stream(made);
     if (stream == NULL) {
-        return message_fail("%s: %s", given->output, strerror(errno));
+        return message_fail("%s: %s", task->output, strerror(errno));
     }
     bool is_netpbm = format == PICTURE_PGM || format == PICTURE_PPM || format == PICTURE_PAM;
     bool good = is_netpbm ? write_netpbm(format, its, stream) : stb_encode(format, its, stream, message);
     bool failed = ferror(stream) != 0;
     int closed = fclose(stream);
     if (!good && message[0] != '\0') {
-        return message_fail("%s: %s", given->output, message);
+        return message_fail("%s: %s", task->output, message);
     }
-    return good && !failed && closed == 0 ? 0 : message_fail("%s: writing failed: %s", given->output, strerror(errno));
+    return good && !failed && closed == 0 ? 0 : message_fail("%s: writing failed: %s", task->output, strerror(errno));
 }
 
-int picture_move(const arguments *given, matrix_file *file, picture_format format, const draft *made)
+int picture_move(const file_task *task, matrix_file *file, picture_format format, const draft *made)
 {
     char message[PICTURE_MESSAGE_SIZE];
     picture its = {0};
-    int code = file->kind == FILE_ENCODED ? read_encoded(given, file, &its) : read_netpbm(given, file, &its);
+    int code = file->kind == FILE_ENCODED ? read_encoded(task, file, &its) : read_netpbm(task, file, &its);
     if (code == 0 && !picture_fits(&its, format, message)) {
-        code = message_fail("%s: %s", given->output, message);
+        code = message_fail("%s: %s", task->output, message);
     }
     if (code == 0) {
-        code = move_pixels(given, file, &its);
+        code = move_pixels(task, file, &its);
     }
     if (code == 0) {
-        code = write_picture(given, &its, format, made);
+        code = write_picture(task, &its, format, made);
     }
     free(its.samples);
     return code;

@@ -6,9 +6,9 @@
 
 #ifndef IPT_MPI
 
-int ranks_transpose(const arguments *given)
+int ranks_transpose(const file_task *task)
 {
-    return message_fail("%s: --mpi needs a build with MPI: 'make mpi' builds build/mpi/ipt", given->operand);
+    return message_fail("%s: --mpi needs a build with MPI: 'make mpi' builds build/mpi/ipt", task->path);
 }
 
 #else
@@ -71,29 +71,25 @@ static int open_same(const ranks_part *part, const char *path, uint64_t number, 
 }
 
 /* Refuses what only one process does. */
-static int check_options(const arguments *given)
+static int check_options(const file_task *task)
 {
-    static const char *const others[] = {"--output", "-o",    "--move",       "--axes",         "--order",
-                                         "--type",   "--raw", "--expression", "--matrix-memory"};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        if (strcmp(others[i], "--raw") != 0 && arguments_have(given, others[i])) {
-            return message_usage_error("--mpi does not go with %s: ranks transpose one matrix", others[i]);
-        }
+    if (task->beside_ranks != NULL) {
+        return message_usage_error("--mpi does not go with %s: ranks transpose one matrix", task->beside_ranks);
     }
-    return given->resume ? message_usage_error("--resume does not go with --mpi: one process finishes the file") : 0;
+    return task->resume ? message_usage_error("--resume does not go with --mpi: one process finishes the file") : 0;
 }
 
 /* Rank 0: opens the file, and reads what the others need. */
-static int read_task(const arguments *given, ranks_part *part)
+static int read_task(const file_task *task, ranks_part *part)
 {
     stored_work *const work = part->work;
     matrix_file *const file = work->file;
-    int code = check_options(given);
+    int code = check_options(task);
     code = code == 0 ? file_open(file, true) : code;
-    code = code == 0 ? stored_look_at_marks(given, work) : code;
-    code = code == 0 ? file_recognise(given, file) : code;
-    code = code != 0 ? code : file->kind == FILE_RAW ? file_measure_raw(given, file) : file_read_header(given, file);
-    code = code == 0 ? file_prepare_header(given, file) : code;
+    code = code == 0 ? stored_look_at_marks(task, work) : code;
+    code = code == 0 ? file_recognise(task, file) : code;
+    code = code != 0 ? code : file->kind == FILE_RAW ? file_measure_raw(task, file) : file_read_header(task, file);
+    code = code == 0 ? file_prepare_header(task, file) : code;
     if (code == 0 && (file->batch > 1 || file->moves_axes)) {
         code = message_fail("%s: --mpi transposes one matrix, not several or an array of more axes", file->path);
     }
@@ -107,13 +103,13 @@ static int read_task(const arguments *given, ranks_part *part)
 }
 
 /* Makes the plan, within --memory. */
-static int make_plan(const arguments *given, ranks_part *part)
+static int make_plan(const file_task *task, ranks_part *part)
 {
     ipt_mpi_desc desc = {0};
     desc.rows = part->task.rows;
     desc.cols = part->task.cols;
     desc.elem_size = part->task.elem_size;
-    int code = setup_context(given, part->work->file->path, &part->context);
+    int code = setup_context(&task->context, part->work->file->path, &part->context);
     if (code == 0 && ipt_mpi_share_of(&desc, part->count, part->rank, &part->share) != IPT_SUCCESS) {
         code = message_fail_ipt(part->work->file->path);
     }
@@ -124,11 +120,11 @@ static int make_plan(const arguments *given, ranks_part *part)
     if (ipt_mpi_plan_create(part->context, MPI_COMM_WORLD, &desc, &part->plan) != IPT_SUCCESS) {
         return part->rank == 0 ? message_fail_ipt(part->work->file->path) : 1;
     }
-    if (needed > given->memory) {
+    if (needed > task->memory) {
         code =
             message_fail("%s: rank %d needs %zu bytes, of which its rows take %zu, and --memory allows %zu: use more "
                          "ranks or more memory",
-                         part->work->file->path, part->rank, needed, part->share.bytes, given->memory);
+                         part->work->file->path, part->rank, needed, part->share.bytes, task->memory);
     }
     if (code == 0 && part->share.bytes > 0) {
         part->block = malloc(part->share.bytes);
@@ -139,7 +135,7 @@ static int make_plan(const arguments *given, ranks_part *part)
 }
 
 /* Rank 0: creates the journal, whose memory has room for the result. */
-static int begin_journal(const arguments *given, ranks_part *part)
+static int begin_journal(const file_task *task, ranks_part *part)
 {
     stored_work *const work = part->work;
     const matrix_file *const file = work->file;
@@ -151,7 +147,7 @@ static int begin_journal(const arguments *given, ranks_part *part)
     work->mark = stopped_new_mark();
     work->marks = (file->kind == FILE_RAW ? 0 : MARK_HEADER) |
                   (stopped_keeps_attribute(file->descriptor, work->stopped.own_journal) ? MARK_ATTRIBUTE : 0);
-    if (given->no_journal) {
+    if (task->no_journal) {
         return 0;
     }
     job = stored_describe(work);
@@ -231,15 +227,15 @@ static int fill_journal(ranks_part *part)
 }
 
 /* Reads, transposes and writes. *begun: the file is no longer unchanged. */
-static int move_data(const arguments *given, ranks_part *part, bool *begun)
+static int move_data(const file_task *task, ranks_part *part, bool *begun)
 {
     stored_work *const work = part->work;
     const size_t row = part->task.cols * part->task.elem_size;
-    int code = make_plan(given, part);
+    int code = make_plan(task, part);
     if (code != 0) {
         return code;
     }
-    code = part->rank == 0 ? begin_journal(given, part) : 0;
+    code = part->rank == 0 ? begin_journal(task, part) : 0;
     MPI_Bcast(&part->task, (int)sizeof part->task, MPI_BYTE, 0, MPI_COMM_WORLD);
     if (code == 0) {
         const int error = file_transfer(work->file, part->block, part->task.data_offset + part->share.first_row * row,
@@ -294,7 +290,7 @@ static void release(ranks_part *part)
     }
 }
 
-int ranks_transpose(const arguments *given)
+int ranks_transpose(const file_task *task)
 {
     matrix_file file = {0};
     stored_work work = {0};
@@ -304,14 +300,14 @@ int ranks_transpose(const arguments *given)
     MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &part.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &part.count);
-    file.path = given->operand;
+    file.path = task->path;
     file.descriptor = -1;
     work.file = &file;
-    work.sync = given->sync;
+    work.sync = task->sync;
     work.journal.descriptor = -1;
     part.work = &work;
     stored_catch_stops();
-    int code = part.rank == 0 ? read_task(given, &part) : 0;
+    int code = part.rank == 0 ? read_task(task, &part) : 0;
     MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
     MPI_Bcast(&part.task, (int)sizeof part.task, MPI_BYTE, 0, MPI_COMM_WORLD);
     if (code == 0 && part.rank != 0) { /* rank 0 has locked it */
@@ -319,12 +315,12 @@ int ranks_transpose(const arguments *given)
     }
     code = agree(code);
     if (code == 0 && part.task.data_moves) {
-        code = move_data(given, &part, &begun);
+        code = move_data(task, &part, &begun);
     }
     if (part.rank == 0 && file.descriptor >= 0) {
         code = finish(&part, code, begun);
     }
-    if (part.rank == 0 && code == 0 && given->verbose) {
+    if (part.rank == 0 && code == 0 && task->verbose) {
         message_print(stdout, "%s: %zux%zu elements of %zu bytes transposed by %d ranks in %.3f seconds", file.path,
                       part.task.rows, part.task.cols, part.task.elem_size, part.count, seconds_now() - start);
     }

@@ -2,10 +2,10 @@
 #ifndef IPT_TOOL_RANKS_H_INCLUDED
 #define IPT_TOOL_RANKS_H_INCLUDED
 
-#include "gen/tool/command/arguments.h"
+#include "matrix_file.h"
 
 /* Transposes the file. All ranks call it; rank 0 reports. Returns the exit code, the same on all ranks. A build without
  * MPI refuses. */
-int ranks_transpose(const arguments *given);
+int ranks_transpose(const file_task *task);
 
 #endif /* IPT_TOOL_RANKS_H_INCLUDED */

@@ -2,7 +2,6 @@
 #ifndef IPT_TOOL_STORED_H_INCLUDED
 #define IPT_TOOL_STORED_H_INCLUDED
 
-#include "gen/tool/command/arguments.h"
 #include "ipt.h"
 #include "journal.h"
 #include "matrix_file.h"
@@ -73,12 +72,12 @@ int stored_stop_signal(void);
 int stored_do_steps(stored_work *work);
 
 /* Checks a file and transposes it. *data_moves: data changes place, not only the header. */
-int stored_start(const arguments *given, stored_work *work, bool *data_moves);
+int stored_start(const file_task *task, stored_work *work, bool *data_moves);
 
 /* Looks for a stopped transposition of the file. Refuses such a file without --resume. */
-int stored_look_at_marks(const arguments *given, stored_work *work);
+int stored_look_at_marks(const file_task *task, stored_work *work);
 
 /* Resumes the transposition in a journal. */
-int stored_resume(const arguments *given, stored_work *work);
+int stored_resume(const file_task *task, stored_work *work);
 
 #endif /* IPT_TOOL_STORED_H_INCLUDED */

@@ -172,7 +172,7 @@ static int check_pieces(const stored_work *work)
 }
 
 /* Executes the remaining steps of an open journal. */
-static int resume_steps(const arguments *given, stored_work *work, const char *place)
+static int resume_steps(const file_task *task, stored_work *work, const char *place)
 {
     const matrix_file *file = work->file;
     const journal_job *job = &work->journal.head->job;
@@ -183,7 +183,7 @@ static int resume_steps(const arguments *given, stored_work *work, const char *p
         work->desc.expression = job->expression;
         work->desc.expression_type = job->expression_type;
     }
-    int code = setup_context(given, file->path, &context);
+    int code = setup_context(&task->context, file->path, &context);
     if (code == 0 && ipt_plan_create(context, &work->desc, &work->plan) != IPT_SUCCESS) {
         code = message_fail_ipt(file->path);
     }
@@ -227,7 +227,7 @@ static int resume_result(stored_work *work)
     return error == 0 ? 0 : message_fail("%s: writing failed: %s", file->path, file_transfer_error(error));
 }
 
-int stored_resume(const arguments *given, stored_work *work)
+int stored_resume(const file_task *task, stored_work *work)
 {
     matrix_file *file = work->file;
     const stopped_file *found = &work->stopped;
@@ -239,7 +239,7 @@ int stored_resume(const arguments *given, stored_work *work)
     if (found->journal[0] == '\0' && !found->other) {
         return fail_without_journal(work, found->header_marked || found->attribute == ATTRIBUTE_SET);
     }
-    if (!journal_open(&work->journal, place, given->sync, message)) {
+    if (!journal_open(&work->journal, place, task->sync, message)) {
         return message_fail("%s: %s", file->path, message);
     }
     const journal_job *job = &work->journal.head->job;
@@ -267,10 +267,10 @@ int stored_resume(const arguments *given, stored_work *work)
     file->batch = work->desc.batch = (size_t)job->batch;
     return work->journal.ended                 ? 0
            : job->host_memory == STORED_RESULT ? resume_result(work)
-                                               : resume_steps(given, work, place);
+                                               : resume_steps(task, work, place);
 }
 
-int stored_look_at_marks(const arguments *given, stored_work *work)
+int stored_look_at_marks(const file_task *task, stored_work *work)
 {
     matrix_file *file = work->file;
     stopped_file *found = &work->stopped;
@@ -283,13 +283,13 @@ int stored_look_at_marks(const arguments *given, stored_work *work)
     if (!stopped_look(file->path, file->descriptor, start, available, found, message)) {
         return message_fail("%s: %s", file->path, message);
     }
-    if (given->resume) {
+    if (task->resume) {
         return 0;
     }
     if (found->other && journal_clear_unfinished(found->own_journal)) {
         found->other = false;
     }
-    bool marked = given->raw ? found->attribute == ATTRIBUTE_SET : found->header_marked;
+    bool marked = task->raw ? found->attribute == ATTRIBUTE_SET : found->header_marked;
     return found->journal[0] != '\0' ? fail_with_journal(work)
            : marked                  ? fail_without_journal(work, true)
            : found->other            ? fail_with_other(work)

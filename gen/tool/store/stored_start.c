@@ -17,17 +17,17 @@
 /* Creates the plan. Its limit is --memory less the program and OpenCL as they are before it: the memory of OpenCL's
  * compiler, on runs whose programs no cache has, must not change what a run does. Tests set the limit directly, by
  * --matrix-memory. */
-static int make_stored_plan(const arguments *given, ipt_context *context, stored_work *work)
+static int make_stored_plan(const file_task *task, ipt_context *context, stored_work *work)
 {
     cl_device_type type = CL_DEVICE_TYPE_CPU;
     clGetDeviceInfo(ipt_context_cl_device(context), CL_DEVICE_TYPE, sizeof type, &type, NULL);
     const size_t spare = SPARE_MEMORY + ((type & CL_DEVICE_TYPE_CPU) != 0 ? 0 : PINNED_MEMORY);
     const size_t taken = system_resident_bytes() + spare;
-    if (given->matrix_memory == 0 && given->memory <= taken + LEAST_MEMORY) {
+    if (task->matrix_memory == 0 && task->memory <= taken + LEAST_MEMORY) {
         return message_fail("%s: --memory allows %zu bytes, of which OpenCL and the program take %zu: try %zu",
-                            work->file->path, given->memory, taken, taken + ENOUGH_MEMORY);
+                            work->file->path, task->memory, taken, taken + ENOUGH_MEMORY);
     }
-    work->desc.max_host_memory = given->matrix_memory != 0 ? given->matrix_memory : given->memory - taken;
+    work->desc.max_host_memory = task->matrix_memory != 0 ? task->matrix_memory : task->memory - taken;
     return ipt_plan_create(context, &work->desc, &work->plan) == IPT_SUCCESS ? 0 : message_fail_ipt(work->file->path);
 }
 
@@ -91,21 +91,18 @@ static int begin_journal(stored_work *work)
 }
 
 /* Transposes the data of a file whose header has been read. */
-static int begin_work(const arguments *given, stored_work *work)
+static int begin_work(const file_task *task, stored_work *work)
 {
     matrix_file *file = work->file;
     ipt_context *context;
-    arguments wanted = *given;
-    wanted.shape = file->shape;
-    wanted.batch = file->batch;
-    wanted.move = file_inner_move(given, file);
-    wanted.expression = file->expression;
-    wanted.expression_type = file->expression_type;
-    work->desc = setup_describe(&wanted);
+    setup_shape(&work->desc, &file->shape);
+    setup_expression(&work->desc, file->expression, file->expression_type);
+    work->desc.batch = file->batch;
+    work->desc.move = file_inner_move(task, file);
     work->mark = stopped_new_mark();
-    int code = setup_context(given, file->path, &context);
+    int code = setup_context(&task->context, file->path, &context);
     if (code == 0) {
-        code = make_stored_plan(given, context, work);
+        code = make_stored_plan(task, context, work);
     }
     if (code == 0) {
         work->marks = (file->kind == FILE_RAW ? 0 : MARK_HEADER) |
@@ -114,7 +111,7 @@ static int begin_work(const arguments *given, stored_work *work)
     if (work->is_copy) {
         work->marks = 0; /* a stop removes the copy */
     }
-    if (code == 0 && !given->no_journal && !work->is_copy) {
+    if (code == 0 && !task->no_journal && !work->is_copy) {
         code = begin_journal(work);
     }
     if (code == 0) {
@@ -131,23 +128,23 @@ static int begin_work(const arguments *given, stored_work *work)
     return code;
 }
 
-int stored_start(const arguments *given, stored_work *work, bool *data_moves)
+int stored_start(const file_task *task, stored_work *work, bool *data_moves)
 {
     matrix_file *file = work->file;
-    int code = file->kind == FILE_RAW ? file_measure_raw(given, file) : file_read_header(given, file);
+    int code = file->kind == FILE_RAW ? file_measure_raw(task, file) : file_read_header(task, file);
     if (code == 0) {
-        code = file_choose_expression(given, file);
+        code = file_choose_expression(task, file);
     }
     if (code == 0) {
-        code = file_prepare_header(given, file);
+        code = file_prepare_header(task, file);
     }
     if (code != 0) {
         return code;
     }
-    file_warn_of_channels(given, file);
+    file_warn_of_channels(task, file);
     *data_moves = file->batch > 0 &&
-                  (given->expression != NULL || (file->moves_axes ? file->shape.array.rank > 1
-                                                                  : (file->shape.rows > 1 && file->shape.cols > 1) ||
-                                                                        given->move != IPT_MOVE_TRANSPOSE));
-    return *data_moves ? begin_work(given, work) : 0;
+                  (task->expression != NULL || (file->moves_axes ? file->shape.array.rank > 1
+                                                                 : (file->shape.rows > 1 && file->shape.cols > 1) ||
+                                                                       task->move != IPT_MOVE_TRANSPOSE));
+    return *data_moves ? begin_work(task, work) : 0;
 }
