@@ -17,7 +17,7 @@ HEADERS = ipt.h ipt_kernels.h
 EXAMPLES = 01_one_liner 02_own_context 03_batch 04_rgb_planes 05_imatcopy 06_rotate 07_start_up 08_larger_than_memory 09_texture 10_nchw 11_systems 12_eigenvalues make_picture
 # The tests mirror the library: one file for each subject, in the folder of its part. tests/support has what they share.
 TEST_SOURCES = $(sort $(wildcard tests/*/test_*.c)) $(TEST_SUPPORT:%=tests/support/%.c)
-TEST_SUPPORT = main test expect folders process meter fake_cl
+TEST_SUPPORT = main test expect folders process tool meter fake_cl
 # The tool's files. Windows has its own for some. All but main.c are in an archive for the tests and the benchmarks.
 TOOL = main $(patsubst gen/tool/%.c,%,$(filter-out %_windows.c,$(wildcard gen/tool/*/*.c)))
 TOOL_HEADERS = $(wildcard gen/tool/*/*.h)

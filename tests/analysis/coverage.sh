@@ -1,6 +1,6 @@
 # Line coverage of ipt.h by the test program: fails below 95 %. The arguments are the names of the test programs' sources. A
 # line is covered if it runs in any file that includes ipt.h. build/coverage/uncovered.txt lists the other lines.
-# The tests tool_* of test_tool and test_files are skipped. They only start the tool, a separate program; counting there would
+# The tests tool_* of test_tool*, test_files and others are skipped. They only start the tool, a separate program; counting there would
 # add two lines and a minute.
 # TOOL_ARCHIVE: the tool's objects, of which the tests call some.
 set -eu
