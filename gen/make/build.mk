@@ -6,13 +6,13 @@ KERNEL_FILES = $(sort $(wildcard gen/kernels/*.cl gen/kernels/*/*.cl))
 EXAMPLES = $(filter-out %_ranks,$(basename $(notdir $(wildcard examples/*.c))))
 # Files above 2 GiB and inodes of 64 bits for the tool and the tests on hosts of 32 bits.
 LARGE_FILES = -D_FILE_OFFSET_BITS=64
-TOOL_HEADERS = $(wildcard gen/tool/*.h gen/tool/*/*.h)
+TOOL_HEADERS = $(wildcard gen/tool/*/*.h)
 TOOL_SOURCES = $(filter-out %_windows.c,$(wildcard gen/tool/*.c gen/tool/*/*.c))
 TOOL_OBJECTS = $(TOOL_SOURCES:gen/%.c=$(B)/%.o)
 # The tool's files without main and without the library: tests and benchmarks take from it what they call.
 TOOL_ARCHIVE = $(B)/tool/tool.a
 # The tests mirror the library: one file for each subject, in the folder of its part. tests/support has what they share.
-TEST_SUPPORT = main test expect folders process meter fake_cl
+TEST_SUPPORT = main test expect folders process tool meter fake_cl
 TEST_SOURCES = $(sort $(wildcard tests/*/test_*.c)) $(TEST_SUPPORT:%=tests/support/%.c)
 TEST_HEADERS = $(wildcard tests/support/*.h)
 # The single header has the same text, so only a sample of tests is repeated with it; together they use every part.
@@ -38,7 +38,7 @@ $(B)/tool/%.o: gen/tool/%.c $(TOOL_HEADERS) $(HEADERS)
 
 # Compiled anew when libstb-dev is installed or removed.
 STB = $(B)/tool/$(if $(wildcard /usr/include/stb/stb_image.h),with,without)_stb
-$(filter %/stb.o,$(TOOL_OBJECTS)): $(STB)
+$(B)/tool/picture/stb.o: $(STB)
 $(STB):
 	@mkdir -p $(@D)
 	@rm -f $(B)/tool/with_stb $(B)/tool/without_stb

@@ -230,7 +230,7 @@ analyse: #check gcc's analyser, clang-tidy and cppcheck over the library
 	@sh tests/analysis/analyse.sh
 
 coverage: $(B)/ipt $(TOOL_ARCHIVE) #check lines of ipt.h that the tests execute: at least 95 %
-	@CC="$(CC)" PYTHON=$(PYTHON) TESTED_OBJECTS="$(TOOL_ARCHIVE)" sh tests/analysis/coverage.sh \
+	@CC="$(CC)" PYTHON=$(PYTHON) TOOL_ARCHIVE=$(TOOL_ARCHIVE) sh tests/analysis/coverage.sh \
 	    $(basename $(notdir $(TEST_SOURCES)))
 
 models: #check models of concurrent work-groups and processes: all sequences of their steps

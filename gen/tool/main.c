@@ -1,84 +1,39 @@
 /* The command-line tool. It uses the public interface of ipt.h only. It checks a file completely before it writes the
  * first byte. An error is one sentence on stderr and an exit code: 2 for a wrong command line, 1 for everything else.
  *
- * A source file calls only files to its right or on later lines:
- * main > same_files, command_* > batch_list, shape_list > setup, arguments > options, shape, draft, show > batch_spec
- * transpose: output > picture_move, stored_resume, stored_start > stored_steps > stored_marks, stored_sample >
- *   matrix_file, stopped > journal, stb, exif, picture_check, jpeg_check, picture, netpbm > npy
- * precompile: programs, offline > offline_run > offline_steps, offline_ptx > offline_target
+ * A room, which is a folder, calls only rooms to its right, and a file of a room only files to its right:
+ * command > store > picture > npy, offline, bench > base > ipt.h (base/library.c)
+ * command: command_* > batch_list, shape_list, programs > arguments, same_files > options > batch_spec
+ * store: ranks, output > picture_move, stored_resume, stored_start > stored_steps > stored_marks, stored_sample >
+ *   matrix_file, draft > stopped > journal
+ * picture: stb, picture_check, jpeg_check > picture; netpbm; exif
+ * offline: offline > offline_run > offline_steps, offline_ptx > offline_target
  * bench: startup, startup_step, plot, bench_show, bench_blas, bench_measure > bench_device > bench_shapes >
  *   bench_result
- * all: messages, text, numbers, seconds > system (system.c, system_windows.c) > ipt.h (library.c) */
-#include "arguments.h"
-#include "commands.h"
-#include "journal.h"
-#include "messages.h"
-#include "options.h"
-#include "same_files.h"
-#include "show.h"
-#include "system.h"
-#include "text.h"
+ * base: setup, show > messages, json, shape, axes > text, numbers, seconds > system (NAME_windows.c replaces NAME.c) */
+#include "gen/tool/command/commands.h"
+#include "gen/tool/base/messages.h"
+#include "gen/tool/command/options.h"
+#include "gen/tool/base/show.h"
+#include "gen/tool/base/system.h"
+#include "gen/tool/base/text.h"
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_ROUNDS = 3, DEFAULT_ELEM_SIZE = 4, DEFAULT_MEMORY = 1 << 30 };
-
-#define ACTION_NOTES                                                                                                   \
-    "--action ACTION:TYPE:SIZES[:WORD ...] is a batch of a ready action, such as posv:double:6x1:100000 or "           \
-    "gemm:float:4x6x4:transpose-a:planes. A WORD is the number of elements, a model, lanes=N, group=N, an option, "    \
-    "or the layout of all operands or of one (A=planes). With scaled, a has alpha and beta.\n"                         \
-    "--action FILE is an action of your own. Its lines: operand NAME TYPE ROWSxCOLS read|write|read-write [LAYOUT] "   \
-    "[stride=N]; count N; model NAME; lanes N; group N; argument TYPE; functions, and the lines of OpenCL C; last "    \
-    "action, and its lines."
-
-static const command commands[] = {
-    {"devices", OPERAND_NONE, "list the OpenCL devices and mark the selected one", FOR_ALL | FOR_DEVICES | FOR_JSON,
-     command_devices, NULL},
-    {"transpose", OPERAND_FILE, "transpose the matrices of a NumPy file (.npy), or a picture, in place",
-     FOR_ALL | FOR_TRANSPOSE | FOR_MOVES, command_transpose,
-     "FILE is a NumPy file or a picture. An array of more than two axes exchanges its last two; Python's "
-     "ipt.transpose(x) reverses all axes, as --axes can. PGM, PPM and PAM pictures change in place. PNG, JPEG, BMP and "
-     "TGA pictures "
-     "need -o FILE, whose extension names the format: .png .jpg .bmp .tga .pgm .ppm .pam.\n"
-     "--raw takes NumPy's names of types, too, such as 300x200:float32.\n\n"
-     "The file may be larger than memory. During the work its journal, FILE" JOURNAL_SUFFIX ", lies beside it and "
-     "has at most --memory bytes. After Ctrl-C or a kill, and with --sync after a power failure, "
-     "'ipt transpose --resume FILE' continues from the last step. More --memory means larger steps."},
-    {"plan", OPERAND_SHAPE, "show the plan for such a matrix: stages, sizes, workspace",
-     FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES | FOR_JSON, command_plan, ACTION_NOTES},
-    {"source", OPERAND_SHAPE, "show the OpenCL C text of the plan's programs",
-     FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES, command_source, ACTION_NOTES},
-    {"precompile", OPERAND_SHAPES, "compile the plans' programs ahead of time, into a folder or a C header",
-     FOR_ALL | FOR_PLANS | FOR_FORMATS | FOR_MOVES | FOR_SOURCES | FOR_PRECOMPILE, command_precompile,
-     "Takes SHAPEs or --shapes, --action, or both, and needs --output, --embed or both. Without --target the device's "
-     "own compiler "
-     "builds the programs; other devices and drivers refuse them. No cache is read unless --cache names "
-     "one.\n" ACTION_NOTES},
-    {"tune", OPERAND_SHAPES, "measure plans and write the fastest as wisdom, for --wisdom", FOR_ALL | FOR_TUNE,
-     command_tune, "Takes SHAPEs or --shapes. --wisdom FILE --output FILE adds to the wisdom of a file."},
-    {"bench", OPERAND_OPTIONAL_SHAPE, "measure in-place transpositions against copies on the device",
-     FOR_ALL | FOR_PLANS | FOR_BENCH | FOR_JSON, command_bench,
-     "The shapes come from ROWSxCOLS:BYTES, --shapes or --random. Every result is verified on the device.\n"
-     "  GB/s      bytes read and bytes written per second\n"
-     "  ratio     speed divided by the copy's speed\n"
-     "  ipt/BLAS  speed on the device divided by the speed of BLAS on the host\n"
-     "  latency   time of a single execution\n\n"
-     "--startup measures new processes, with ipt's cache off, empty (filling) and filled (warm), each with the "
-     "driver's own cache (PoCL's, NVIDIA's) off and on. A process creates a context and a plan of ROWSxCOLS:BYTES, "
-     "executes it, and creates plans of 50 other shapes drawn by --seed."},
-};
+#define COMMAND_ADDRESS(name) &command_##name,
+static const command *const commands[] = {COMMAND_LIST(COMMAND_ADDRESS)};
+#undef COMMAND_ADDRESS
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 static const command *find_command(const char *name)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(commands[i].name, name) == 0) {
-            return &commands[i];
+        if (strcmp(commands[i]->name, name) == 0) {
+            return commands[i];
         }
     }
     return NULL;
@@ -106,8 +61,8 @@ static void show_help(void)
          "commands:");
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         char left[40];
-        snprintf(left, sizeof left, "%s %s", commands[i].name, operand_names[commands[i].operand]);
-        options_show_line(left, commands[i].help);
+        snprintf(left, sizeof left, "%s %s", commands[i]->name, operand_names[commands[i]->operand]);
+        options_show_line(left, commands[i]->help);
     }
     options_show_line("help [COMMAND]", "show all commands, or the options of one");
     putchar('\n');
@@ -150,23 +105,10 @@ static int run(const char *program, char **words, bool *reports)
     if (chosen == NULL) {
         return message_usage_error("unknown command '%s'", words[0]);
     }
-    arguments given = {0};
-    given.program = program;
-    given.batch = 1;
-    given.rounds = DEFAULT_ROUNDS;
-    given.elem_size = DEFAULT_ELEM_SIZE;
-    given.random.seed = given.random.multiple = 1;
-    given.random.bytes.high = SIZE_MAX;
-    given.memory = DEFAULT_MEMORY;
-    int code = arguments_read(chosen, words + 1, &given);
-    if (code == 0 && given.help) {
-        return run_help(chosen->name);
-    }
-    if (code == 0) {
-        code = same_files_check(&given, (chosen->options & FOR_TUNE) != 0);
-    }
-    *reports = (chosen->options & (FOR_TRANSPOSE | FOR_PRECOMPILE)) != 0;
-    return code == 0 ? chosen->run(&given) : code;
+    bool help = false;
+    const int code = command_line_run(chosen, program, words + 1, &help);
+    *reports = !help && (chosen->options & (FOR_TRANSPOSE | FOR_PRECOMPILE)) != 0;
+    return help ? run_help(chosen->name) : code;
 }
 
 int main(int count, char **words)

@@ -9,9 +9,9 @@ tidy=$(command -v clang-tidy-14 || command -v clang-tidy) && "$tidy" --version |
 sources=${SOURCES:-.}
 out=build/analysis
 rm -rf $out
-mkdir -p $out/gen/tool $out/tests/support $out/tests/random $out/tests/oclgrind
+mkdir -p $out/gen $out/tests/support $out/tests/random $out/tests/oclgrind
 cp "$sources"/gen/*.c $out/gen
-cp -R "$sources"/gen/tool/* $out/gen/tool
+cp -r "$sources/gen/tool" $out/gen
 cp tests/support/*.h $out/tests/support
 cp tests/random/stress.c $out/tests/random
 cp tests/oclgrind/walk.c $out/tests/oclgrind
@@ -50,7 +50,7 @@ tidy() { # log, file, options
         { grep -B1 -A5 'error:' "$log" && exit 1; exit 1; }
 }
 tidy tidy.log ipt.h -- -x c $implementation
-for file in $(ls gen/tool/*.c gen/tool/*/*.c 2> /dev/null | grep -v -e library.c -e _windows.c) gen/embed.c tests/random/stress.c tests/oclgrind/walk.c; do
+for file in $(ls gen/tool/*.c gen/tool/*/*.c | grep -v -e library.c -e _windows.c) gen/embed.c tests/random/stress.c tests/oclgrind/walk.c; do
     tidy tidy.log $file -- -std=c99 -I. "-I$PWD/tests/support"
 done
 

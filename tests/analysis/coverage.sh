@@ -1,8 +1,8 @@
 # Line coverage of ipt.h by the test program: fails below 95 %. The arguments are the names of the test programs' sources. A
 # line is covered if it runs in any file that includes ipt.h. build/coverage/uncovered.txt lists the other lines.
-# The tests tool_* of test_tool and test_files are skipped. They only start the tool, a separate program; counting there would
+# The tests tool_* of test_tool*, test_files and others are skipped. They only start the tool, a separate program; counting there would
 # add two lines and a minute.
-# TESTED_OBJECTS: the tool's objects that the tests call.
+# TOOL_ARCHIVE: the tool's objects, of which the tests call some.
 set -eu
 limit=95
 out=build/coverage
@@ -11,7 +11,7 @@ mkdir -p $out
 for name in "$@"; do
     echo "$name"
 done | xargs -P 2 -I NAME sh -c "${CC:-gcc} -std=c99 -O1 -g --coverage -I. -Itests/support -c -o $out/NAME.o tests/*/NAME.c"
-${CC:-gcc} --coverage -o $out/ipt_tests $out/*.o $TESTED_OBJECTS -lcmocka -lOpenCL -lpthread -lm
+${CC:-gcc} --coverage -o $out/ipt_tests $out/*.o $TOOL_ARCHIVE -lcmocka -lOpenCL -lpthread -lm
 
 started=$(date +%s)
 $out/ipt_tests '-tool_*' > $out/tests.log 2>&1 ||

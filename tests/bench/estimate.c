@@ -6,8 +6,8 @@
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 
-#include "gen/tool/bench_result.h"
-#include "gen/tool/bench_shapes.h"
+#include "gen/tool/bench/bench_result.h"
+#include "gen/tool/bench/bench_shapes.h"
 #include "plans.h"
 
 enum {

@@ -17,8 +17,8 @@
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 
-#include "gen/tool/bench_blas.h"
-#include "gen/tool/seconds.h"
+#include "gen/tool/bench/bench_blas.h"
+#include "gen/tool/base/seconds.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

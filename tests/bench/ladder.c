@@ -5,10 +5,10 @@
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
-#include "gen/tool/bench_measure.h"
-#include "gen/tool/bench_shapes.h"
-#include "gen/tool/bench_show.h"
-#include "gen/tool/seconds.h"
+#include "gen/tool/bench/bench_measure.h"
+#include "gen/tool/bench/bench_shapes.h"
+#include "gen/tool/bench/bench_show.h"
+#include "gen/tool/base/seconds.h"
 #include "ladder_kernels.h"
 
 #include <stdio.h>

@@ -8,9 +8,9 @@
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 
-#include "gen/tool/bench_measure.h"
-#include "gen/tool/bench_shapes.h"
-#include "gen/tool/seconds.h"
+#include "gen/tool/bench/bench_measure.h"
+#include "gen/tool/bench/bench_shapes.h"
+#include "gen/tool/base/seconds.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,11 +1,12 @@
 /* The measurements behind the figures of Gomez-Luna et al. 2016 that `ipt bench` has no options for. Every time counts
- * only if the results were right, as gen/tool/bench_measure.h promises. Run it without arguments for what it does. */
+ * only if the results were right, as gen/tool/bench/bench_measure.h promises. Run it without arguments for what it
+ * does. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
-#include "gen/tool/bench_measure.h"
-#include "gen/tool/bench_shapes.h"
-#include "gen/tool/bench_show.h"
+#include "gen/tool/bench/bench_measure.h"
+#include "gen/tool/bench/bench_shapes.h"
+#include "gen/tool/bench/bench_show.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
-#include "gen/tool/bench_measure.h"
+#include "gen/tool/bench/bench_measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>

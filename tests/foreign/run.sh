@@ -103,12 +103,12 @@ examples() {
 
 # Builds the tests, the tool and the examples for the processor.
 make_programs() {
-    target=$triple links="-lOpenCL -lpthread"
-    [ -n "$emulator" ] || { target=i686-linux-gnu links="$links -Wl,--dynamic-linker=$root/lib/ld-linux.so.2"; }
+    target=$triple archiver=$triple-ar links="-lOpenCL -lpthread"
+    [ -n "$emulator" ] || { target=i686-linux-gnu archiver=ar links="$links -Wl,--dynamic-linker=$root/lib/ld-linux.so.2"; }
     programs="$build/tests/ipt_tests $build/ipt"
     [ -z "$device" ] || programs="$programs $(for source in $(examples); do echo "$build/$(basename "${source%.c}" | sed 's,^,examples/,')"; done)"
     # shellcheck disable=SC2086
-    ${MAKE:-make} --no-print-directory -j"$jobs" B="$build" CC="clang --target=$target --sysroot=$root" \
+    ${MAKE:-make} --no-print-directory -j"$jobs" B="$build" CC="clang --target=$target --sysroot=$root" AR=$archiver \
         CFLAGS="-std=c99 -O1 -Wall -Wextra -Wpedantic" LDLIBS="$links" $programs > "$folder/build.log" 2>&1 || {
         echo "$name: FAILED to build: see $folder/build.log"
         return 1
@@ -183,10 +183,10 @@ step() {
 corpus() {
     for target in npy pictures cache journal wisdom plan actions; do
         case $target in
-        npy) files="gen/tool/npy.c gen/tool/numbers.c" ;;
-        pictures) files="gen/tool/netpbm.c gen/tool/exif.c gen/tool/npy.c gen/tool/numbers.c" ;;
-        actions) files="gen/tool/batch_spec.c gen/tool/numbers.c gen/tool/text.c gen/tool/system.c" ;;
-        journal) files="gen/tool/journal.c gen/tool/text.c gen/tool/system.c" ;;
+        npy) files="gen/tool/npy/npy.c gen/tool/base/numbers.c" ;;
+        pictures) files="gen/tool/picture/netpbm.c gen/tool/picture/exif.c gen/tool/npy/npy.c gen/tool/base/numbers.c" ;;
+        actions) files="gen/tool/command/batch_spec.c gen/tool/base/numbers.c gen/tool/base/text.c gen/tool/base/system.c" ;;
+        journal) files="gen/tool/store/journal.c gen/tool/base/text.c gen/tool/base/system.c" ;;
         *) files= ;;
         esac
         # shellcheck disable=SC2086

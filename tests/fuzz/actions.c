@@ -7,7 +7,7 @@
 #include "ipt.h"
 #include "fuzz.h"
 
-#include "gen/tool/batch_spec.h"
+#include "gen/tool/command/batch_spec.h"
 
 enum { DEVICE_BITS = 7, FROM_FILE = 8, ACTION_SHIFT = 4, ACTIONS = IPT__ACTION_COUNT - 1 };
 

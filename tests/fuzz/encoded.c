@@ -2,8 +2,8 @@
  * The checksums of a PNG's chunks are set right, so that mutations reach the decoder. A refusal is a sentence. An
  * accepted picture has what the check claims, within the limit of memory. */
 #define _POSIX_C_SOURCE 200809L
-#include "gen/tool/picture_check.h"
-#include "gen/tool/stb.h"
+#include "gen/tool/picture/picture_check.h"
+#include "gen/tool/picture/stb.h"
 #include "fuzz.h"
 
 enum { LIMIT = 1 << 21, FORMATS = 4, SIGNATURE = 8, CHUNK = 12 };

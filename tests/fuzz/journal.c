@@ -1,6 +1,6 @@
-/* The journal of gen/tool/journal.h, damaged. The target writes a real journal beside a small file, replaces some of
- * its bytes and opens it. A journal that opens has the true content: what was written, and the last noted step or, if
- * that entry was damaged, the one before. If the checksums are corrected, which damage does not do, the reader must
+/* The journal of gen/tool/store/journal.h, damaged. The target writes a real journal beside a small file, replaces some
+ * of its bytes and opens it. A journal that opens has the true content: what was written, and the last noted step or,
+ * if that entry was damaged, the one before. If the checksums are corrected, which damage does not do, the reader must
  * only stay within the data. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "gen/tool/journal.h"
+#include "gen/tool/store/journal.h"
 
 static int mapped_file;
 

@@ -10,11 +10,11 @@ export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 for target in cache journal wisdom plan pictures encoded words actions; do
     tool=
-    [ $target = journal ] && tool="-Dmmap=copied_map -Dmunmap=copied_unmap -Dmsync=copied_sync gen/tool/journal.c gen/tool/system.c gen/tool/text.c"
-    [ $target = actions ] && tool="gen/tool/batch_spec.c gen/tool/numbers.c gen/tool/text.c gen/tool/system.c"
-    [ $target = pictures ] && tool="gen/tool/netpbm.c gen/tool/exif.c gen/tool/npy.c gen/tool/numbers.c"
-    [ $target = encoded ] && tool="gen/tool/stb.c gen/tool/picture.c gen/tool/picture_check.c gen/tool/jpeg_check.c"
-    [ $target = words ] && tool="gen/tool/arguments.c gen/tool/options.c gen/tool/axes.c gen/tool/shape.c gen/tool/bench_shapes.c gen/tool/bench_result.c gen/tool/batch_spec.c gen/tool/numbers.c gen/tool/text.c gen/tool/system.c gen/tool/offline_target.c gen/tool/offline_ptx.c"
+    [ $target = journal ] && tool="-Dmmap=copied_map -Dmunmap=copied_unmap -Dmsync=copied_sync gen/tool/store/journal.c gen/tool/base/system.c gen/tool/base/text.c"
+    [ $target = actions ] && tool="gen/tool/command/batch_spec.c gen/tool/base/numbers.c gen/tool/base/text.c gen/tool/base/system.c"
+    [ $target = pictures ] && tool="gen/tool/picture/netpbm.c gen/tool/picture/exif.c gen/tool/npy/npy.c gen/tool/base/numbers.c"
+    [ $target = encoded ] && tool="gen/tool/picture/stb.c gen/tool/picture/picture.c gen/tool/picture/picture_check.c gen/tool/picture/jpeg_check.c"
+    [ $target = words ] && tool="gen/tool/command/command_line.c gen/tool/command/same_files.c gen/tool/command/options.c gen/tool/base/axes.c gen/tool/base/shape.c gen/tool/bench/bench_shapes.c gen/tool/bench/bench_result.c gen/tool/command/batch_spec.c gen/tool/base/numbers.c gen/tool/base/text.c gen/tool/base/system.c gen/tool/offline/offline_target.c gen/tool/offline/offline_ptx.c"
     ${CC:-gcc} -std=c99 -O1 -I. -DFUZZ_MAKE_CORPUS -o $out/$target $here/$target.c $tool -ldl -lpthread
     rm -rf $here/corpus/$target
     mkdir -p $here/corpus/$target

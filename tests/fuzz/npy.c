@@ -1,7 +1,7 @@
 /* The tool's parser of .npy headers. An accepted header is consistent. Exchanging the last two sizes in its text
  * changes nothing else. */
 #define _POSIX_C_SOURCE 200809L
-#include "gen/tool/npy.h"
+#include "gen/tool/npy/npy.h"
 #include "fuzz.h"
 
 /* Whether `size` is the product of item size and shape. The check is approximate, because the product may overflow. */

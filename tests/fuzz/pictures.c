@@ -1,8 +1,8 @@
 /* The tool's parsers of PGM, PPM and PAM headers and of EXIF data. An accepted header is consistent. Exchanging the
  * sides in its text changes nothing else. */
 #define _POSIX_C_SOURCE 200809L
-#include "gen/tool/exif.h"
-#include "gen/tool/netpbm.h"
+#include "gen/tool/picture/exif.h"
+#include "gen/tool/picture/netpbm.h"
 #include "fuzz.h"
 
 /* The digits of a side are where the header says. */

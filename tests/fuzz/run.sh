@@ -102,12 +102,12 @@ replay() {
 # The tool's files for a target, with options: the journal's mappings become copies.
 tool() {
     case $1 in
-    encoded) echo "$sources/gen/tool/stb.c $sources/gen/tool/picture.c $sources/gen/tool/picture_check.c $sources/gen/tool/jpeg_check.c" ;;
-    words) echo "$sources/gen/tool/arguments.c $sources/gen/tool/options.c $sources/gen/tool/axes.c $sources/gen/tool/shape.c $sources/gen/tool/bench_shapes.c $sources/gen/tool/bench_result.c $sources/gen/tool/batch_spec.c $sources/gen/tool/numbers.c $sources/gen/tool/text.c $sources/gen/tool/system.c $sources/gen/tool/offline_target.c $sources/gen/tool/offline_ptx.c" ;;
-    npy) echo "$sources/gen/tool/npy.c $sources/gen/tool/numbers.c" ;;
-    pictures) echo "$sources/gen/tool/netpbm.c $sources/gen/tool/exif.c $sources/gen/tool/npy.c $sources/gen/tool/numbers.c" ;;
-    actions) echo "$sources/gen/tool/batch_spec.c $sources/gen/tool/numbers.c $sources/gen/tool/text.c $sources/gen/tool/system.c" ;;
-    journal) echo "-Dmmap=copied_map -Dmunmap=copied_unmap -Dmsync=copied_sync $sources/gen/tool/journal.c $sources/gen/tool/system.c $sources/gen/tool/text.c" ;;
+    encoded) echo "$sources/gen/tool/picture/stb.c $sources/gen/tool/picture/picture.c $sources/gen/tool/picture/picture_check.c $sources/gen/tool/picture/jpeg_check.c" ;;
+    words) echo "$sources/gen/tool/command/command_line.c $sources/gen/tool/command/same_files.c $sources/gen/tool/command/options.c $sources/gen/tool/base/axes.c $sources/gen/tool/base/shape.c $sources/gen/tool/bench/bench_shapes.c $sources/gen/tool/bench/bench_result.c $sources/gen/tool/command/batch_spec.c $sources/gen/tool/base/numbers.c $sources/gen/tool/base/text.c $sources/gen/tool/base/system.c $sources/gen/tool/offline/offline_target.c $sources/gen/tool/offline/offline_ptx.c" ;;
+    npy) echo "$sources/gen/tool/npy/npy.c $sources/gen/tool/base/numbers.c" ;;
+    pictures) echo "$sources/gen/tool/picture/netpbm.c $sources/gen/tool/picture/exif.c $sources/gen/tool/npy/npy.c $sources/gen/tool/base/numbers.c" ;;
+    actions) echo "$sources/gen/tool/command/batch_spec.c $sources/gen/tool/base/numbers.c $sources/gen/tool/base/text.c $sources/gen/tool/base/system.c" ;;
+    journal) echo "-Dmmap=copied_map -Dmunmap=copied_unmap -Dmsync=copied_sync $sources/gen/tool/store/journal.c $sources/gen/tool/base/system.c $sources/gen/tool/base/text.c" ;;
     esac
 }
 

@@ -9,13 +9,13 @@
 
 #include <stdarg.h>
 
-#include "gen/tool/arguments.h"
-#include "gen/tool/bench_result.h"
-#include "gen/tool/messages.h"
-#include "gen/tool/offline_ptx.h"
-#include "gen/tool/offline_target.h"
-#include "gen/tool/options.h"
-#include "gen/tool/text.h"
+#include "gen/tool/command/command_line.h"
+#include "gen/tool/bench/bench_result.h"
+#include "gen/tool/base/messages.h"
+#include "gen/tool/offline/offline_ptx.h"
+#include "gen/tool/offline/offline_target.h"
+#include "gen/tool/command/options.h"
+#include "gen/tool/base/text.h"
 
 enum { COMMAND_LINE, AXES, SHAPES_FILE, TARGET, PTX, NAME, READERS, MOST_WORDS = 64 };
 
@@ -64,7 +64,7 @@ static void read_command_line(unsigned which, char *text, size_t length)
         words[count++] = text + at;
     words[count] = NULL;
     refusals = 0;
-    const int code = arguments_read(chosen, words, &given);
+    const int code = command_line_read(chosen, words, &given);
     FUZZ_EXPECT(code == 0 ? refusals == 0 : code == EXIT_USAGE && refusals == 1);
     if (code != 0 || given.help)
         return;

@@ -1,4 +1,4 @@
-# The manual page has every option of the tool: those of the table in gen/tool/options.c, and those of each command in its
+# The manual page has every option of the tool: those of the table in gen/tool/command/options.c, and those of each command in its
 # section: manual.sh PAGE TOOL. From the repository's root.
 set -eu
 page=$1 tool=$2
@@ -7,8 +7,8 @@ fail() {
     exit 1
 }
 plain=$(sed -e 's/\\-/-/g' -e 's/\\f[BIR]//g' -e 's/\\e/\\/g' "$page")
-names=$(sed -n '/^ *{"--[a-z0-9-]*", [^,]*, NULL,/d; s/^ *{"\(--[a-z0-9-]*\)", .*/\1/p' gen/tool/options.c | sort -u)
-[ "$(echo "$names" | wc -l)" -gt 40 ] || fail "the options are not found in gen/tool/options.c"
+names=$(sed -n '/^ *{"--[a-z0-9-]*", [^,]*, NULL,/d; s/^ *{"\(--[a-z0-9-]*\)", .*/\1/p' gen/tool/command/options.c | sort -u)
+[ "$(echo "$names" | wc -l)" -gt 40 ] || fail "the options are not found in gen/tool/command/options.c"
 for name in $names; do
     echo "$plain" | grep -q -e "^$name\( \|$\)" || fail "$name is missing"
 done

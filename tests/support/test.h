@@ -64,6 +64,11 @@
     X(files)                                                                                                           \
     X(pictures)                                                                                                        \
     X(batches)                                                                                                         \
+    X(tool_transpose)                                                                                                  \
+    X(tool_bench)                                                                                                      \
+    X(tool_precompile)                                                                                                 \
+    X(tool_targets)                                                                                                    \
+    X(tool_tune)                                                                                                       \
     X(tool)
 #endif
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "gen/tool/batch_spec.h"
+#include "gen/tool/command/batch_spec.h"
 
 enum { PATH_SIZE = 600, TEXT_SIZE = 1 << 21 /* more than a header has */, DESC_SIZE = 2000 };
 

@@ -1,6 +1,6 @@
 /* The check of encoded pictures before stb_image sees their bytes: what it accepts, that every cut file is refused, and
  * each kind of damage with its sentence. In this process, without a device and without stb. */
-#include "gen/tool/picture_check.h"
+#include "gen/tool/picture/picture_check.h"
 #include "test.h"
 
 #include <stdint.h>

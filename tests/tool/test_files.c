@@ -23,9 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gen/tool/journal.h"
-#include "gen/tool/npy.h"
-#include "gen/tool/stopped.h"
+#include "gen/tool/store/journal.h"
+#include "gen/tool/npy/npy.h"
+#include "gen/tool/store/stopped.h"
 
 enum { PATH_SIZE = 600, TEXT_SIZE = 1 << 16, RUN_SECONDS = 120, HEADER_SIZE = 128 };
 

@@ -27,8 +27,8 @@ static cl_program CL_API_CALL counted_clCreateProgramWithSource(cl_context conte
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 #include "folders.h"
-#include "gen/tool/journal.h"
-#include "gen/tool/netpbm.h"
+#include "gen/tool/store/journal.h"
+#include "gen/tool/picture/netpbm.h"
 #include "test.h"
 
 enum { NAME_SIZE = 100, PATH_SIZE = 4000, TEXT_SIZE = 4096 };

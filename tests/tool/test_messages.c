@@ -22,7 +22,7 @@
 #include "process.h"
 #include "skip.h"
 
-#include "gen/tool/text.h"
+#include "gen/tool/base/text.h"
 
 #ifdef _WIN32 /* its names have no control characters, and its terminals no POSIX */
 static void messages_names(void **state)

@@ -8,9 +8,9 @@
 #include "folders.h"
 #include "test.h"
 
-#include "gen/tool/offline.h"
-#include "gen/tool/offline_run.h"
-#include "gen/tool/offline_steps.h"
+#include "gen/tool/offline/offline.h"
+#include "gen/tool/offline/offline_run.h"
+#include "gen/tool/offline/offline_steps.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,0 +1,25 @@
+/* Contexts and plan descriptions, as commands need them. */
+#ifndef IPT_TOOL_SETUP_H_INCLUDED
+#define IPT_TOOL_SETUP_H_INCLUDED
+
+#include "ipt.h"
+#include "shape.h"
+
+/* How to create a context. NULL: the library chooses, or there is none. */
+typedef struct setup {
+    const char *device;           /* a part of its name or its platform's */
+    const char *cache;            /* a folder; "": none */
+    const char *wisdom, *profile; /* paths */
+} setup;
+
+/* Creates a context. about: subject of an error message, or NULL. *context is NULL on failure. Returns 0 or the exit
+ * code. */
+int setup_context(const setup *from, const char *about, ipt_context **context);
+
+/* Sets the desc's sides, or lengths and axes, and its element size. */
+void setup_shape(ipt_plan_desc *desc, const matrix_shape *shape);
+
+/* Sets the desc's expression, or NULL. type = NULL: float. */
+void setup_expression(ipt_plan_desc *desc, const char *expression, const char *type);
+
+#endif /* IPT_TOOL_SETUP_H_INCLUDED */
