@@ -2911,9 +2911,9 @@ static size_t ipt__entry_open(const unsigned char *entry, size_t bytes, const ch
  * of Gomez-Luna et al., TPDS 2016: factor * bytes of all matrices + launches * launch. A factor is the reciprocal of a
  * share of the copy's speed. A step is divided by the bytes of a run, chunk or super-element and added to a factor.
  *
- * Where a number was measured: H on NVIDIA's H200, P by PoCL with two cores, with the day of November 2026. Other GPUs,
- * also those that share memory with their host, take the numbers of H. NVIDIA: what all of its GPUs have, or from 8.0
- * on. KERNEL: as in the kernels. FORMAT: of files or of the bus. TIME: bounds a search. */
+ * Where a number was measured: H on NVIDIA's H200, P by PoCL with two cores, with the day of November 2026 by which it
+ * had its value. Other GPUs, also those that share memory with their host, take the numbers of H. NVIDIA: of its GPUs,
+ * documented. KERNEL: as in the kernels. TIME: bounds a search. */
 typedef size_t ipt__speed_bytes, ipt__speed_count;
 typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
 
@@ -3006,8 +3006,7 @@ static const ipt__tuning ipt__tunings[2] = {
 
 #define IPT__TWO_PASSES (ipt__tunings[0].two_passes)
 
-/* What is the same for all devices, or concerns one kind of them: X(name, value, where,
- * meaning) */
+/* What is the same for all devices, or concerns one kind of them: X(name, value, where, meaning) */
 #define IPT__CONSTANT_LIST(X)                                                                                          \
     X(IPT__WORD_BYTES, 4, KERNEL, "shorter units move by words if everything is aligned to words")                     \
     X(IPT__VECTOR_BYTES, 16, KERNEL, "access width of GPU kernels")                                                    \
@@ -3036,6 +3035,9 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BAND_GROUPS_UNITS, 3, H25, "of elements of several units, with runs stored backwards")                      \
     X(IPT__BANDS_ROW, 1900, H24, "bytes of a band's row, for each compute unit: 56 rows fill half the chip")           \
     X(IPT__BANDS_TRIES, 4096, TIME, "numbers of bands that the planner compares: less than a millisecond")             \
+    X(IPT__RUN_STEPS, 6, KERNEL, "of a line of work-items along a run of units up to 4 bytes: parts/runs_held.cl")     \
+    X(IPT__WORDS_TURN, 256, KERNEL, "bytes of a run that such a line moves in blocks of words: parts/words.cl")        \
+    X(IPT__WORDS_TURN_3, 384, KERNEL, "the same of elements of three units")                                           \
     X(IPT__KEPT_BYTES, 8 << 20, H23, "parked runs in the last cache")                                                  \
     X(IPT__WAVES_COLUMNS, 32, KERNEL, "of a tile, of which stripes and pieces are made")                               \
     X(IPT__SWAP_SHORT_BYTES, 3 << 20, H24, "largest square of units below a word that swaps tiles")                    \
@@ -3070,6 +3072,8 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__PAD_HELD, 16, KERNEL, "units of a work-item")                                                               \
     X(IPT__DIVISOR_WANTED, 64, H22, "tile side of forced sequences: middle of the range in Sung et al., PPoPP 2014")   \
     X(IPT__DOUBLE_ELEMENT, 16384, H25, "most bytes of the elements that a double pass transposes")                     \
+    X(IPT__STORED_ROOM, 5, P25, "memory for passes over a storage, in instances or panels")                            \
+    X(IPT__STORED_NEVER, 1000, P25, "cost of a pass for which there is no memory: no plan is made")                    \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
     X(IPT__PASS_STRETCHED, 1024, H25, "long side of a stretched instance, in short ones")                              \
     X(IPT__PASS_HUGE, 1 << 27, P25, "bytes of a huge instance")                                                        \
@@ -6318,30 +6322,21 @@ static ipt_result ipt__launches_add(const ipt_allocator *allocator, ipt__launche
 /* >>host/plan                                                                                                        */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* What plans have for matrices in host memory. */
+/* What plans have for matrices in host memory. Numbers that were fitted are in device/speed.h. */
 enum {
     IPT__HOST_PARTS_MOST = 64, /* limits the command queues, too */
     IPT__HOST_SLOTS = 2,
-};
-
-/* Cut matrices: see host/cut.h. */
-enum {
+    /* Cut matrices: see host/cut.h. */
     IPT__CUT_PLAN_REST = 2, /* index into a share's plans */
     IPT__CUT_PLAN_GROUP = 3,
     IPT__CUT_SLOTS = 3,          /* chunks in flight: one upload, one transposition, one download */
     IPT__CUT_MARK_BYTES = 64,    /* after the memory of passes in a storage */
     IPT__CUT_STORED_THREADS = 2, /* readers of a storage; as many writers */
-    IPT__CUT_PAGE_BYTES = 4096
-};
-
-/* Blocks of a cut matrix: see host/cut.h. */
-enum {
+    IPT__CUT_PAGE_BYTES = 4096,
+    /* Blocks: see host/blocks.h. */
     IPT__BLOCK_PLANS = 4,  /* for whole blocks, and for those at the lower, the right and both edges */
     IPT__BLOCK_QUEUES = 3, /* for uploads, kernels and downloads */
-};
-
-/* Bands of a cut matrix: see host/bus_bands.h. */
-enum {
+    /* Bands: see host/bus_bands.h. */
     IPT__BUS_PIECES = 3,     /* places for parked runs, and as many for own runs */
     IPT__BUS_ALIGNMENT = 256 /* of places on the device */
 };
@@ -8099,7 +8094,7 @@ static double ipt__chains_factor(const ipt__problem *problem, const ipt__stage *
     const size_t size = problem->desc.elem_size, slot = stage->length * size,
                  stride = stage->row_slots ? stage->row_stride * size : slot;
     const double bytes = (double)stage->as.shuffle.piece_units * (double)problem->unit_bytes;
-    const double idle = 1 - bytes / (16.0 * (double)stage->as.shuffle.piece_vectors);
+    const double idle = 1 - bytes / (IPT__VECTOR_BYTES * (double)stage->as.shuffle.piece_vectors);
     const double cut = slot % IPT__LINE_BYTES || stride % IPT__LINE_BYTES ? model->cut + model->cut_step / bytes : 0;
     return model->chains + model->chains_step / bytes + cut + model->idle * idle;
 }
@@ -8359,7 +8354,8 @@ static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands 
     const size_t size = problem->desc.elem_size, unit = problem->unit_bytes;
     /* A line of 32 work-items moves so many units of a run in one turn, from lines of memory on: IPT_STEPS and
      * IPT_MEMORY_UNITS in parts/runs_held.cl. Runs begin at multiples of the lowest bit of `begins`. */
-    const size_t turn = 32 * (unit <= 4 ? 6 : 32 / unit), line = ipt__min(IPT__LINE_BYTES, 32 * unit),
+    const size_t turn = 32 * (unit <= 4 ? (size_t)IPT__RUN_STEPS : 32 / unit),
+                 line = ipt__min(IPT__LINE_BYTES, 32 * unit),
                  begins = bands->height * size | bands->column_units * unit,
                  before = (line - ipt__min(line, begins & (~begins + 1))) / unit;
     const size_t turns = ipt__ceil_divide(bands->height * problem->element_units + before, turn);
@@ -8376,7 +8372,8 @@ static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *b
 {
     const ipt__tuning *const model = &ipt__tunings[0];
     const size_t run = bands->height * problem->desc.elem_size, units = problem->element_units,
-                 begins = run | bands->column_units * problem->unit_bytes, turn = units == 1 ? 256 : 384;
+                 begins = run | bands->column_units * problem->unit_bytes,
+                 turn = units == 1 ? IPT__WORDS_TURN : IPT__WORDS_TURN_3;
     const double aligned = (double)ipt__min(IPT__SECTOR_BYTES, begins & (~begins + 1));
     return model->blocks_piece * (double)units / (double)(bands->chunk_width * problem->desc.elem_size) +
            model->blocks_run / (double)run + model->together_gapped * (1 - aligned / IPT__SECTOR_BYTES) +
@@ -8387,6 +8384,7 @@ static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *b
 static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
+    const double run = (double)bands->height * (double)problem->desc.elem_size;
     if (bands->together) {
         const size_t columns = ipt__bands_block(problem, bands->tall, bands->height);
         const double fill = (double)bands->chunks / (double)problem->exchange.resident;
@@ -8399,11 +8397,9 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
             factor *= model->blocks_refused;
         return factor * ipt__batch_bytes(problem);
     }
-    return ((bands->workers                ? model->shared
-             : problem->element_units == 1 ? model->bands
-                                           : model->bands + model->bands_units) +
-            (bands->workers ? model->shared_step : model->bands_step) /
-                ((double)bands->height * (double)problem->desc.elem_size)) *
+    return (bands->workers
+                ? model->shared + model->shared_step / run
+                : model->bands + (problem->element_units == 1 ? 0 : model->bands_units) + model->bands_step / run) *
            ipt__batch_bytes(problem);
 }
 
@@ -16823,8 +16819,9 @@ typedef struct ipt__axes_search {
     double best_cost; /* bytes that a copy would move in the same time */
 } ipt__axes_search;
 
-/* The share of the copy's speed that such passes reach. */
-static double ipt__pass_share(const ipt__limits *limits, const ipt__pass *pass)
+/* Bytes that a copy would move in the same time: the bytes of a pass, by the share of the copy's speed that its like
+ * reach. The search compares thousands of passes, so that none is planned. */
+static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
 {
     const ipt__tuning *const model = ipt__tuning_of(limits);
     const size_t instance = pass->rows * pass->cols * pass->elem_size;
@@ -16834,23 +16831,18 @@ static double ipt__pass_share(const ipt__limits *limits, const ipt__pass *pass)
                             ? instance <= IPT__ON_CHIP_BYTES
                             : limits->cooperative && !limits->cpu && instance / limits->compute_units <= unit &&
                                   shorter * pass->elem_size >= IPT__CHUNK_THIN;
-    return pass->inner_rows                        ? (pass->rows == pass->cols ? model->pass_pairs : model->pass_double)
-           : instance <= ipt__local_budget(limits) ? model->pass_small
-           : pass->elem_size >= IPT__PASS_LONG     ? model->pass_long
-           : pass->batch > 1 && on_chip            ? model->pass_on_chip
-           : shorter * pass->elem_size < IPT__LINE_BYTES ? model->pass_thin
-           : pass->batch > 1                             ? model->pass_several
-           : longer / shorter >= IPT__PASS_STRETCHED     ? model->pass_stretched
-           : on_chip                                     ? model->pass_on_chip
-           : instance > IPT__PASS_HUGE                   ? model->pass_huge
-                                                         : model->pass_large;
-}
-
-/* Bytes that a copy would move in the same time. */
-static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
-{
-    return (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch /
-           ipt__pass_share(limits, pass);
+    const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
+    const double share = pass->inner_rows ? (pass->rows == pass->cols ? model->pass_pairs : model->pass_double)
+                         : instance <= ipt__local_budget(limits)       ? model->pass_small
+                         : pass->elem_size >= IPT__PASS_LONG           ? model->pass_long
+                         : pass->batch > 1 && on_chip                  ? model->pass_on_chip
+                         : shorter * pass->elem_size < IPT__LINE_BYTES ? model->pass_thin
+                         : pass->batch > 1                             ? model->pass_several
+                         : longer / shorter >= IPT__PASS_STRETCHED     ? model->pass_stretched
+                         : on_chip                                     ? model->pass_on_chip
+                         : instance > IPT__PASS_HUGE                   ? model->pass_huge
+                                                                       : model->pass_large;
+    return bytes / share;
 }
 
 /* The cost of a pass over a storage: the bytes that are read and written. Matrices that fit memory are read and written
@@ -16858,11 +16850,12 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
 static double ipt__pass_cost_stored(size_t host_memory, const ipt__pass *pass)
 {
     const double instance = (double)pass->rows * (double)pass->cols * (double)pass->elem_size;
-    const double panels = (double)ipt__max(pass->elem_size, 64) * (double)ipt__min(pass->rows, pass->cols);
+    const double panels =
+        (double)ipt__max(pass->elem_size, IPT__CUT_RUN_BYTES) * (double)ipt__min(pass->rows, pass->cols);
     return instance * (double)pass->batch *
-           (5 * instance <= (double)host_memory ? 1
-            : 5 * panels <= (double)host_memory ? 2
-                                                : 1000);
+           (IPT__STORED_ROOM * instance <= (double)host_memory ? 1
+            : IPT__STORED_ROOM * panels <= (double)host_memory ? 2
+                                                               : IPT__STORED_NEVER);
 }
 
 /* Whether the axes at places `at` - 1 and `at` do not follow each other in the result. Both ends count as axes. */

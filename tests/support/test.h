@@ -25,6 +25,7 @@
 #else
 #define TEST_FILE_LIST(X)                                                                                              \
     X(maths)                                                                                                           \
+    X(speed)                                                                                                           \
     X(heuristics)                                                                                                      \
     X(told)                                                                                                            \
     X(faults)                                                                                                          \

@@ -32,8 +32,9 @@ typedef struct ipt__axes_search {
     double best_cost; /* bytes that a copy would move in the same time */
 } ipt__axes_search;
 
-/* The share of the copy's speed that such passes reach. */
-static double ipt__pass_share(const ipt__limits *limits, const ipt__pass *pass)
+/* Bytes that a copy would move in the same time: the bytes of a pass, by the share of the copy's speed that its like
+ * reach. The search compares thousands of passes, so that none is planned. */
+static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
 {
     const ipt__tuning *const model = ipt__tuning_of(limits);
     const size_t instance = pass->rows * pass->cols * pass->elem_size;
@@ -43,23 +44,18 @@ static double ipt__pass_share(const ipt__limits *limits, const ipt__pass *pass)
                             ? instance <= IPT__ON_CHIP_BYTES
                             : limits->cooperative && !limits->cpu && instance / limits->compute_units <= unit &&
                                   shorter * pass->elem_size >= IPT__CHUNK_THIN;
-    return pass->inner_rows                        ? (pass->rows == pass->cols ? model->pass_pairs : model->pass_double)
-           : instance <= ipt__local_budget(limits) ? model->pass_small
-           : pass->elem_size >= IPT__PASS_LONG     ? model->pass_long
-           : pass->batch > 1 && on_chip            ? model->pass_on_chip
-           : shorter * pass->elem_size < IPT__LINE_BYTES ? model->pass_thin
-           : pass->batch > 1                             ? model->pass_several
-           : longer / shorter >= IPT__PASS_STRETCHED     ? model->pass_stretched
-           : on_chip                                     ? model->pass_on_chip
-           : instance > IPT__PASS_HUGE                   ? model->pass_huge
-                                                         : model->pass_large;
-}
-
-/* Bytes that a copy would move in the same time. */
-static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
-{
-    return (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch /
-           ipt__pass_share(limits, pass);
+    const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
+    const double share = pass->inner_rows ? (pass->rows == pass->cols ? model->pass_pairs : model->pass_double)
+                         : instance <= ipt__local_budget(limits)       ? model->pass_small
+                         : pass->elem_size >= IPT__PASS_LONG           ? model->pass_long
+                         : pass->batch > 1 && on_chip                  ? model->pass_on_chip
+                         : shorter * pass->elem_size < IPT__LINE_BYTES ? model->pass_thin
+                         : pass->batch > 1                             ? model->pass_several
+                         : longer / shorter >= IPT__PASS_STRETCHED     ? model->pass_stretched
+                         : on_chip                                     ? model->pass_on_chip
+                         : instance > IPT__PASS_HUGE                   ? model->pass_huge
+                                                                       : model->pass_large;
+    return bytes / share;
 }
 
 /* The cost of a pass over a storage: the bytes that are read and written. Matrices that fit memory are read and written
@@ -67,11 +63,12 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
 static double ipt__pass_cost_stored(size_t host_memory, const ipt__pass *pass)
 {
     const double instance = (double)pass->rows * (double)pass->cols * (double)pass->elem_size;
-    const double panels = (double)ipt__max(pass->elem_size, 64) * (double)ipt__min(pass->rows, pass->cols);
+    const double panels =
+        (double)ipt__max(pass->elem_size, IPT__CUT_RUN_BYTES) * (double)ipt__min(pass->rows, pass->cols);
     return instance * (double)pass->batch *
-           (5 * instance <= (double)host_memory ? 1
-            : 5 * panels <= (double)host_memory ? 2
-                                                : 1000);
+           (IPT__STORED_ROOM * instance <= (double)host_memory ? 1
+            : IPT__STORED_ROOM * panels <= (double)host_memory ? 2
+                                                               : IPT__STORED_NEVER);
 }
 
 /* Whether the axes at places `at` - 1 and `at` do not follow each other in the result. Both ends count as axes. */

@@ -4,9 +4,9 @@
  * of Gomez-Luna et al., TPDS 2016: factor * bytes of all matrices + launches * launch. A factor is the reciprocal of a
  * share of the copy's speed. A step is divided by the bytes of a run, chunk or super-element and added to a factor.
  *
- * Where a number was measured: H on NVIDIA's H200, P by PoCL with two cores, with the day of November 2026. Other GPUs,
- * also those that share memory with their host, take the numbers of H. NVIDIA: what all of its GPUs have, or from 8.0
- * on. KERNEL: as in the kernels. FORMAT: of files or of the bus. TIME: bounds a search. */
+ * Where a number was measured: H on NVIDIA's H200, P by PoCL with two cores, with the day of November 2026 by which it
+ * had its value. Other GPUs, also those that share memory with their host, take the numbers of H. NVIDIA: of its GPUs,
+ * documented. KERNEL: as in the kernels. TIME: bounds a search. */
 typedef size_t ipt__speed_bytes, ipt__speed_count;
 typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
 
@@ -99,8 +99,7 @@ static const ipt__tuning ipt__tunings[2] = {
 
 #define IPT__TWO_PASSES (ipt__tunings[0].two_passes)
 
-/* What is the same for all devices, or concerns one kind of them: X(name, value, where,
- * meaning) */
+/* What is the same for all devices, or concerns one kind of them: X(name, value, where, meaning) */
 #define IPT__CONSTANT_LIST(X)                                                                                          \
     X(IPT__WORD_BYTES, 4, KERNEL, "shorter units move by words if everything is aligned to words")                     \
     X(IPT__VECTOR_BYTES, 16, KERNEL, "access width of GPU kernels")                                                    \
@@ -129,6 +128,9 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BAND_GROUPS_UNITS, 3, H25, "of elements of several units, with runs stored backwards")                      \
     X(IPT__BANDS_ROW, 1900, H24, "bytes of a band's row, for each compute unit: 56 rows fill half the chip")           \
     X(IPT__BANDS_TRIES, 4096, TIME, "numbers of bands that the planner compares: less than a millisecond")             \
+    X(IPT__RUN_STEPS, 6, KERNEL, "of a line of work-items along a run of units up to 4 bytes: parts/runs_held.cl")     \
+    X(IPT__WORDS_TURN, 256, KERNEL, "bytes of a run that such a line moves in blocks of words: parts/words.cl")        \
+    X(IPT__WORDS_TURN_3, 384, KERNEL, "the same of elements of three units")                                           \
     X(IPT__KEPT_BYTES, 8 << 20, H23, "parked runs in the last cache")                                                  \
     X(IPT__WAVES_COLUMNS, 32, KERNEL, "of a tile, of which stripes and pieces are made")                               \
     X(IPT__SWAP_SHORT_BYTES, 3 << 20, H24, "largest square of units below a word that swaps tiles")                    \
@@ -163,6 +165,8 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__PAD_HELD, 16, KERNEL, "units of a work-item")                                                               \
     X(IPT__DIVISOR_WANTED, 64, H22, "tile side of forced sequences: middle of the range in Sung et al., PPoPP 2014")   \
     X(IPT__DOUBLE_ELEMENT, 16384, H25, "most bytes of the elements that a double pass transposes")                     \
+    X(IPT__STORED_ROOM, 5, P25, "memory for passes over a storage, in instances or panels")                            \
+    X(IPT__STORED_NEVER, 1000, P25, "cost of a pass for which there is no memory: no plan is made")                    \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
     X(IPT__PASS_STRETCHED, 1024, H25, "long side of a stretched instance, in short ones")                              \
     X(IPT__PASS_HUGE, 1 << 27, P25, "bytes of a huge instance")                                                        \

@@ -1,27 +1,18 @@
-/* What plans have for matrices in host memory. */
+/* What plans have for matrices in host memory. Numbers that were fitted are in device/speed.h. */
 enum {
     IPT__HOST_PARTS_MOST = 64, /* limits the command queues, too */
     IPT__HOST_SLOTS = 2,
-};
-
-/* Cut matrices: see host/cut.h. */
-enum {
+    /* Cut matrices: see host/cut.h. */
     IPT__CUT_PLAN_REST = 2, /* index into a share's plans */
     IPT__CUT_PLAN_GROUP = 3,
     IPT__CUT_SLOTS = 3,          /* chunks in flight: one upload, one transposition, one download */
     IPT__CUT_MARK_BYTES = 64,    /* after the memory of passes in a storage */
     IPT__CUT_STORED_THREADS = 2, /* readers of a storage; as many writers */
-    IPT__CUT_PAGE_BYTES = 4096
-};
-
-/* Blocks of a cut matrix: see host/cut.h. */
-enum {
+    IPT__CUT_PAGE_BYTES = 4096,
+    /* Blocks: see host/blocks.h. */
     IPT__BLOCK_PLANS = 4,  /* for whole blocks, and for those at the lower, the right and both edges */
     IPT__BLOCK_QUEUES = 3, /* for uploads, kernels and downloads */
-};
-
-/* Bands of a cut matrix: see host/bus_bands.h. */
-enum {
+    /* Bands: see host/bus_bands.h. */
     IPT__BUS_PIECES = 3,     /* places for parked runs, and as many for own runs */
     IPT__BUS_ALIGNMENT = 256 /* of places on the device */
 };

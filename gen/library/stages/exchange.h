@@ -42,7 +42,8 @@ static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands 
     const size_t size = problem->desc.elem_size, unit = problem->unit_bytes;
     /* A line of 32 work-items moves so many units of a run in one turn, from lines of memory on: IPT_STEPS and
      * IPT_MEMORY_UNITS in parts/runs_held.cl. Runs begin at multiples of the lowest bit of `begins`. */
-    const size_t turn = 32 * (unit <= 4 ? 6 : 32 / unit), line = ipt__min(IPT__LINE_BYTES, 32 * unit),
+    const size_t turn = 32 * (unit <= 4 ? (size_t)IPT__RUN_STEPS : 32 / unit),
+                 line = ipt__min(IPT__LINE_BYTES, 32 * unit),
                  begins = bands->height * size | bands->column_units * unit,
                  before = (line - ipt__min(line, begins & (~begins + 1))) / unit;
     const size_t turns = ipt__ceil_divide(bands->height * problem->element_units + before, turn);
@@ -59,7 +60,8 @@ static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *b
 {
     const ipt__tuning *const model = &ipt__tunings[0];
     const size_t run = bands->height * problem->desc.elem_size, units = problem->element_units,
-                 begins = run | bands->column_units * problem->unit_bytes, turn = units == 1 ? 256 : 384;
+                 begins = run | bands->column_units * problem->unit_bytes,
+                 turn = units == 1 ? IPT__WORDS_TURN : IPT__WORDS_TURN_3;
     const double aligned = (double)ipt__min(IPT__SECTOR_BYTES, begins & (~begins + 1));
     return model->blocks_piece * (double)units / (double)(bands->chunk_width * problem->desc.elem_size) +
            model->blocks_run / (double)run + model->together_gapped * (1 - aligned / IPT__SECTOR_BYTES) +
@@ -70,6 +72,7 @@ static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *b
 static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
+    const double run = (double)bands->height * (double)problem->desc.elem_size;
     if (bands->together) {
         const size_t columns = ipt__bands_block(problem, bands->tall, bands->height);
         const double fill = (double)bands->chunks / (double)problem->exchange.resident;
@@ -82,11 +85,9 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
             factor *= model->blocks_refused;
         return factor * ipt__batch_bytes(problem);
     }
-    return ((bands->workers                ? model->shared
-             : problem->element_units == 1 ? model->bands
-                                           : model->bands + model->bands_units) +
-            (bands->workers ? model->shared_step : model->bands_step) /
-                ((double)bands->height * (double)problem->desc.elem_size)) *
+    return (bands->workers
+                ? model->shared + model->shared_step / run
+                : model->bands + (problem->element_units == 1 ? 0 : model->bands_units) + model->bands_step / run) *
            ipt__batch_bytes(problem);
 }
 
