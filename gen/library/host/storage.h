@@ -350,12 +350,6 @@ IPT_API ipt_result ipt_plan_execute_storage_sized(size_t storage_bytes, ipt_plan
     return result;
 }
 
-/* The function itself, behind the macro of its name. */
-IPT_API ipt_result(ipt_plan_execute_storage)(ipt_plan *plan, const ipt_storage *storage)
-{
-    return ipt_plan_execute_storage_sized(sizeof *storage, plan, storage);
-}
-
 static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan, const void *unused)
 {
     (void)unused;
