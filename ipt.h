@@ -1566,14 +1566,13 @@ static IPT__RARE ipt_result ipt__advise(size_t limit, size_t enough)
 /* Returns the name of an OpenCL error for messages. */
 static IPT__RARE const char *ipt__cl_error(cl_int error)
 {
-#define IPT__CL_ERROR_CASE(name, number)                                                                               \
-    case number:                                                                                                       \
-        return #name;
-    switch (error) {
-        IPT__CL_ERROR_LIST(IPT__CL_ERROR_CASE)
-    default:
-        return "OpenCL error";
-    }
+#define IPT__CL_ERROR_LINE(name, number) #number " " #name "\0"
+    static const char lines[] = IPT__CL_ERROR_LIST(IPT__CL_ERROR_LINE);
+    const char *line;
+    for (line = lines; *line; line += strlen(line) + 1)
+        if (atoi(line) == error)
+            return strchr(line, ' ') + 1;
+    return "OpenCL error";
 }
 
 /* Returns whether an OpenCL call failed for want of memory or because a buffer was too large. */
@@ -2563,7 +2562,7 @@ IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 
 /* A part of programs' texts: its file, for build logs, and the hash of its text. */
 typedef struct ipt__part {
-    const char *file, *hash;
+    char file[24], hash[17];
     IPT__TEXT_FIELD
 } ipt__part;
 
@@ -2577,7 +2576,7 @@ static const ipt__part ipt__parts[] = {
 #define IPT__PART_BIT(part) | 1u << IPT__PART_##part
 
 typedef struct ipt__kernel_info {
-    const char *name;      /* of the OpenCL kernel */
+    char name[24];         /* of the OpenCL kernel */
     ipt__part own;         /* its own file */
     unsigned parts;        /* bits of those that the file includes */
     const char *arguments; /* their list as OpenCL C */
@@ -2606,12 +2605,12 @@ static const ipt__kernel_info ipt__kernels[] = {
 /* A row of IPT_PARAM_LIST. */
 typedef struct ipt__param {
     char name[16], macro[20];
-    cl_uint minimum, maximum;
-    size_t offset; /* in ipt__params */
+    unsigned short minimum, offset; /* in ipt__params */
+    cl_uint maximum;
 } ipt__param;
 static const ipt__param ipt__param_rows[] = {
 #define IPT__PARAM_ROW(field, macro, minimum, maximum, meaning)                                                        \
-    {#field, #macro, minimum, maximum, offsetof(ipt__params, field)},
+    {#field, #macro, minimum, offsetof(ipt__params, field), maximum},
     IPT_PARAM_LIST(IPT__PARAM_ROW)};
 
 static cl_uint *ipt__param_at(const ipt__params *params, int index)
@@ -4001,6 +4000,17 @@ static int ipt__entry_embedded(const ipt_context *context, const char *key, ipt_
     return 0;
 }
 
+/* Whether the context stores entries. */
+static int ipt__has_cache(const ipt_context *context)
+{
+#ifdef IPT_NO_DISK_CACHE
+    (void)context;
+    return 0;
+#else
+    return context->cache_dir != NULL;
+#endif
+}
+
 #ifndef IPT_NO_DISK_CACHE
 
 static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
@@ -4139,7 +4149,7 @@ static void ipt__findings_store(const ipt_context *context)
 {
     char key[IPT__KEY_BYTES];
     unsigned char entry[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES];
-    if (!context->cache_dir || !context->context)
+    if (!ipt__has_cache(context) || !context->context)
         return;
     ipt__findings_key(context, key);
     ipt__entry_store(context, key, entry, ipt__findings_entry(context, key, entry));
@@ -4794,7 +4804,7 @@ static void ipt__program_store(ipt_context *context, const ipt__program *program
     char key[IPT__KEY_BYTES];
     unsigned char *entry;
     size_t bytes;
-    if (!context->cache_dir || !program->program)
+    if (!ipt__has_cache(context) || !program->program)
         return;
     entry = ipt__program_entry(context, program, NULL, NULL, 0, &bytes);
     if (!entry) {
