@@ -236,6 +236,22 @@
 #endif
 #endif
 
+/* IPT_API_INLINE precedes a public function that passes the size of a struct. Each file compiles a copy of its own. The
+ * file with the implementation exports its copy, for programs that load the library by hand, and for those of earlier
+ * versions. */
+#ifdef IPT_IMPLEMENTATION
+#define IPT_API_INLINE IPT_API
+#else
+#define IPT_API_INLINE static inline
+#endif
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-declarations" /* they are defined where others are declared */
+#if defined(__clang__) || !defined(__cplusplus)
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#endif
+#endif
+
 /* X(enumerator, name). AUTO lets the planner choose. The others force one, or fail with the reason. The names 1 to 4.3
  * are those of Gomez-Luna et al. 2016, section 5.1 (see >>papers). */
 #define IPT_SEQUENCE_LIST(X)                                                                                           \
@@ -431,18 +447,19 @@ typedef struct ipt_context_desc {
                             and described, and their sources read, but not executed. NULL: a real context */
 } ipt_context_desc;      /* zero-initialised means defaults */
 
+/* ipt_context_create for a desc of desc_bytes bytes. ipt_context_create passes the size that the program's ipt.h
+ * declares, so that programs and a shared library may differ in version. A later library takes the fields that the
+ * program's desc lacks as zero. An earlier library refuses a desc whose further fields are not zero. Errors: also
+ * UNSUPPORTED (fields that the library does not know). */
+IPT_API ipt_result ipt_context_create_sized(size_t desc_bytes, const ipt_context_desc *desc, ipt_context **context);
+
 /* Creates a context. A desc of NULL means defaults. On failure *context is NULL. Errors: INVALID_ARGUMENT (for a
  * profile with the line number), NO_DEVICE, OUT_OF_MEMORY, UNSUPPORTED (OpenCL before 1.2, or known to compute wrong
  * results), OPENCL. */
-IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context);
-
-/* Creates a context from a desc of desc_bytes bytes, as the program's ipt.h declares it. A later library takes the
- * fields that an earlier one lacks as zero. An earlier library refuses a desc whose further fields are not zero. The
- * macro ipt_context_create calls this function, so that programs and a shared library may differ in version. Without
- * arguments the name is a function that takes the desc of the library's own ipt.h. Errors: also UNSUPPORTED (fields
- * that the library does not know). */
-IPT_API ipt_result ipt_context_create_sized(size_t desc_bytes, const ipt_context_desc *desc, ipt_context **context);
-#define ipt_context_create(...) ipt_context_create_sized(sizeof(ipt_context_desc), __VA_ARGS__)
+IPT_API_INLINE ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context)
+{
+    return ipt_context_create_sized(sizeof *desc, desc, context);
+}
 
 /* Returns the text of the calling thread's last failure. It is valid until the thread's next failure. context may be
  * NULL: each thread has one text, whatever the context. Never NULL; "" before the first failure. */
@@ -551,15 +568,17 @@ typedef struct ipt_plan_desc {
  * max_workspace: the error UNSUPPORTED names it. Formats, IPT_PAD, storages and forced sequences other than SQUARE and
  * EXCHANGE need dense rows, and so do host matrices that are cut. */
 
+/* ipt_plan_create for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context, const ipt_plan_desc *desc,
+                                         ipt_plan **plan);
+
 /* Creates a plan: selects its stages, builds missing programs, allocates its workspace and writes to it once. Where
  * host matrices go in parts or pieces, it plans those, too: IPT_HOST_SYNCHRONOUS saves that if none is executed. On
  * failure *plan is NULL. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, BUILD, UNSUPPORTED, CACHE_MISS, OPENCL. */
-IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan);
-
-/* Creates the plan from a desc of desc_bytes bytes: see ipt_context_create_sized. */
-IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context, const ipt_plan_desc *desc,
-                                         ipt_plan **plan);
-#define ipt_plan_create(...) ipt_plan_create_sized(sizeof(ipt_plan_desc), __VA_ARGS__)
+IPT_API_INLINE ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
+{
+    return ipt_plan_create_sized(sizeof *desc, context, desc, plan);
+}
 
 /* Enqueues the transposition of the batch that starts byte_offset bytes into buffer. Never blocks, allocates nothing,
  * and flushes the queue. All commands wait for wait_events. *event (may be NULL) completes after the last command; the
@@ -623,6 +642,10 @@ typedef struct ipt_host_options {
     void *user; /* passed to both */
 } ipt_host_options;
 
+/* ipt_plan_execute_host_with for options of options_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                    const ipt_host_options *options);
+
 /* ipt_plan_execute_host with options (may be NULL), by the method of desc.host. If progress cancels: CANCELLED with
  * data unchanged, or INCOMPLETE. Memory of ipt_host_alloc transfers fastest. With IPT_PAD data has room for the
  * padding, which is overwritten. Bytes between the matrices of a batch are neither read nor written. Plans by parts
@@ -630,12 +653,14 @@ typedef struct ipt_host_options {
  * everything is uploaded and transposed. (Batches: all of a part. Stages: the one that needs the whole matrix is done.)
  * An earlier failure leaves data unchanged; a later one returns IPT_ERROR_INCOMPLETE. A matrix that is cut (see
  * desc.max_device_memory) changes from its first downloaded byte on. */
-IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options);
+IPT_API_INLINE ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options)
+{
+    return ipt_plan_execute_host_with_sized(sizeof *options, plan, data, options);
+}
 
-/* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
-IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_plan *plan, void *data,
-                                                    const ipt_host_options *options);
-#define ipt_plan_execute_host_with(...) ipt_plan_execute_host_with_sized(sizeof(ipt_host_options), __VA_ARGS__)
+/* ipt_plan_execute_host_async for options of options_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                     const ipt_host_options *options, cl_event *event);
 
 /* Executes on host memory in a thread of its own, and returns at once. *event (may be NULL) is a user event that
  * completes with the execution. The caller releases it. On failure its status is minus an ipt_result. (Check the
@@ -643,25 +668,25 @@ IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_pl
  * enqueue no execution that waits for the event: none of this plan, and none with cooperative kernels on its context.
  * Each would wait for the other for ever. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED
  * (IPT_NO_THREADS). options->finished and the event report all others. */
-IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
-                                               cl_event *event);
+IPT_API_INLINE ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
+                                                      cl_event *event)
+{
+    return ipt_plan_execute_host_async_sized(sizeof *options, plan, data, options, event);
+}
 
-/* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
-IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
-                                                     const ipt_host_options *options, cl_event *event);
-#define ipt_plan_execute_host_async(...) ipt_plan_execute_host_async_sized(sizeof(ipt_host_options), __VA_ARGS__)
+/* ipt_plan_create_split for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_context *const *contexts, size_t count,
+                                               const ipt_plan_desc *desc, ipt_plan **plan);
 
 /* Creates a plan that distributes host matrices over the devices of several contexts. They share one cl_context; each
  * has a share of the parts. The plan executes host matrices only, and belongs to its first context. Of an array, each
  * pass is distributed, and keeps its own device memory. Errors: as ipt_plan_create; UNSUPPORTED
  * (IPT_NO_HOST_STREAMING). */
-IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
-                                         ipt_plan **plan);
-
-/* Creates the plan from a desc of desc_bytes bytes: see ipt_context_create_sized. */
-IPT_API ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_context *const *contexts, size_t count,
-                                               const ipt_plan_desc *desc, ipt_plan **plan);
-#define ipt_plan_create_split(...) ipt_plan_create_split_sized(sizeof(ipt_plan_desc), __VA_ARGS__)
+IPT_API_INLINE ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
+                                                ipt_plan **plan)
+{
+    return ipt_plan_create_split_sized(sizeof *desc, contexts, count, desc, plan);
+}
 
 #ifndef IPT_NO_STORAGE
 /* A matrix outside memory: in a file, say. */
@@ -682,15 +707,17 @@ typedef struct ipt_storage {
                       reported. The execution resumes there, with a plan made from the same desc */
 } ipt_storage;
 
+/* ipt_plan_execute_storage for a storage of storage_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_execute_storage_sized(size_t storage_bytes, ipt_plan *plan, const ipt_storage *storage);
+
 /* Transposes a matrix, or each matrix of a batch, in place in a storage. Takes no more than desc.max_host_memory bytes
  * of host memory. It runs in steps: it reads one step and processes one while it writes another. No step writes bytes
  * that an earlier step has not read. Each step can be written again. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED
  * and STORAGE (nothing has been written), INCOMPLETE (something has), OPENCL. */
-IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *storage);
-
-/* Executes on a storage of storage_bytes bytes: see ipt_context_create_sized. */
-IPT_API ipt_result ipt_plan_execute_storage_sized(size_t storage_bytes, ipt_plan *plan, const ipt_storage *storage);
-#define ipt_plan_execute_storage(...) ipt_plan_execute_storage_sized(sizeof(ipt_storage), __VA_ARGS__)
+IPT_API_INLINE ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *storage)
+{
+    return ipt_plan_execute_storage_sized(sizeof *storage, plan, storage);
+}
 
 /* Returns the bytes of ipt_storage.memory. 0 for plans that are not for storages. */
 IPT_API size_t ipt_plan_storage_memory(const ipt_plan *plan);
@@ -1008,17 +1035,19 @@ typedef struct ipt_batch_desc {
 
 typedef struct ipt_batch ipt_batch;
 
+/* ipt_batch_create for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *context, const ipt_batch_desc *desc,
+                                          ipt_batch **batch);
+
 /* Creates the plan of a batch: chooses a model, builds its program unless the cache has it (PoCL finishes compiling it
  * at the first execution). Copies the desc's texts. On
  * failure *batch is NULL. Errors: INVALID_ARGUMENT, BUILD (the log counts the lines of action and functions from 1),
  * UNSUPPORTED (a forced model that the device has no memory for, with the reason; a type's extension), OUT_OF_MEMORY,
  * CACHE_MISS, OPENCL. */
-IPT_API ipt_result ipt_batch_create(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch);
-
-/* Creates the plan from a desc of desc_bytes bytes: see ipt_context_create_sized. */
-IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *context, const ipt_batch_desc *desc,
-                                          ipt_batch **batch);
-#define ipt_batch_create(...) ipt_batch_create_sized(sizeof(ipt_batch_desc), __VA_ARGS__)
+IPT_API_INLINE ipt_result ipt_batch_create(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch)
+{
+    return ipt_batch_create_sized(sizeof *desc, context, desc, batch);
+}
 
 /* Enqueues the action on all elements: one kernel. buffers has one entry for each operand, in their order. argument
  * points to a value of argument_type, or is NULL without one. An operand that is written overlaps no other. Never
@@ -1028,18 +1057,20 @@ IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, c
                                      const void *argument, cl_uint num_wait_events, const cl_event *wait_events,
                                      cl_event *event);
 
+/* ipt_batch_execute_host for options of options_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_batch_execute_host_sized(size_t options_bytes, ipt_batch *batch, void *const *memory,
+                                                const void *argument, const ipt_host_options *options);
+
 /* Executes on operands in host memory, memory[i] for operand i, in chunks of elements that stream through the device.
  * Batches may exceed the device. Blocks until all is done. Memory of ipt_host_alloc transfers fastest. Bytes between
  * elements stay as they are. options (may be NULL): progress counts bytes over the bus. Errors: INVALID_ARGUMENT,
  * UNSUPPORTED (IPT_NO_HOST_STREAMING; max_device_memory is too little), OUT_OF_MEMORY, OPENCL, CANCELLED: all is
  * unchanged. INCOMPLETE: some elements are results. */
-IPT_API ipt_result ipt_batch_execute_host(ipt_batch *batch, void *const *memory, const void *argument,
-                                          const ipt_host_options *options);
-
-/* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
-IPT_API ipt_result ipt_batch_execute_host_sized(size_t options_bytes, ipt_batch *batch, void *const *memory,
-                                                const void *argument, const ipt_host_options *options);
-#define ipt_batch_execute_host(...) ipt_batch_execute_host_sized(sizeof(ipt_host_options), __VA_ARGS__)
+IPT_API_INLINE ipt_result ipt_batch_execute_host(ipt_batch *batch, void *const *memory, const void *argument,
+                                                 const ipt_host_options *options)
+{
+    return ipt_batch_execute_host_sized(sizeof *options, batch, memory, argument, options);
+}
 
 /* Describes model, work-groups and memory in lines of text. Lives as long as the plan. Never NULL; "" for NULL. */
 IPT_API const char *ipt_batch_describe(const ipt_batch *batch);
@@ -1095,30 +1126,37 @@ typedef struct ipt_mpi_share {
         bytes; /* of the rank's memory: the larger of rows * cols and rows_out * rows of the matrix, times elem_size */
 } ipt_mpi_share;
 
-/* Computes what rank `rank` of `ranks` holds. Calls no MPI. Errors: INVALID_ARGUMENT. */
-IPT_API ipt_result ipt_mpi_share_of(const ipt_mpi_desc *desc, int ranks, int rank, ipt_mpi_share *share);
-
-/* Computes the share from a desc of desc_bytes bytes: see ipt_context_create_sized. */
+/* ipt_mpi_share_of for a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_mpi_share_of_sized(size_t desc_bytes, const ipt_mpi_desc *desc, int ranks, int rank,
                                           ipt_mpi_share *share);
-#define ipt_mpi_share_of(...) ipt_mpi_share_of_sized(sizeof(ipt_mpi_desc), __VA_ARGS__)
+
+/* Computes what rank `rank` of `ranks` holds. Calls no MPI. Errors: INVALID_ARGUMENT. */
+IPT_API_INLINE ipt_result ipt_mpi_share_of(const ipt_mpi_desc *desc, int ranks, int rank, ipt_mpi_share *share)
+{
+    return ipt_mpi_share_of_sized(sizeof *desc, desc, ranks, rank, share);
+}
 
 /* A plan over ranks. It owns a duplicate of the communicator, whose errors are returned. */
 typedef struct ipt_mpi_plan ipt_mpi_plan;
+
+/* ipt_mpi_plan_create for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *context, MPI_Comm communicator,
+                                             const ipt_mpi_desc *desc, ipt_mpi_plan **plan);
 
 /* Creates a plan: all ranks of the communicator call it, each with a context of its own device. Duplicates the
  * communicator, and makes the plans of the rank's local steps. All ranks return the same result. The error text of the
  * others names the failing rank and its failure. On failure *plan is NULL. Errors: INVALID_ARGUMENT (also if ranks
  * differ in the desc), UNSUPPORTED, OUT_OF_MEMORY, MPI, and those of ipt_plan_create. Before MPI_Init, after
  * MPI_Finalize and for MPI_COMM_NULL a rank returns INVALID_ARGUMENT alone. */
-IPT_API ipt_result ipt_mpi_plan_create(ipt_context *context, MPI_Comm communicator, const ipt_mpi_desc *desc,
-                                       ipt_mpi_plan **plan);
+IPT_API_INLINE ipt_result ipt_mpi_plan_create(ipt_context *context, MPI_Comm communicator, const ipt_mpi_desc *desc,
+                                              ipt_mpi_plan **plan)
+{
+    return ipt_mpi_plan_create_sized(sizeof *desc, context, communicator, desc, plan);
+}
 
-/* Creates the plan from a desc of desc_bytes bytes: see ipt_context_create_sized. */
-IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *context, MPI_Comm communicator,
-                                             const ipt_mpi_desc *desc, ipt_mpi_plan **plan);
-#define ipt_mpi_plan_create(context, communicator, ...)                                                                \
-    ipt_mpi_plan_create_sized(sizeof(ipt_mpi_desc), context, communicator, __VA_ARGS__)
+/* ipt_mpi_plan_execute_host for options of options_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_mpi_plan_execute_host_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
+                                                   const ipt_host_options *options);
 
 /* Transposes the matrix in place. All ranks call it, and it returns when this rank's block holds its rows of the
  * result. data: ipt_mpi_share.bytes bytes of host memory, aligned to 16 bytes; a rank that holds nothing may pass NULL.
@@ -1129,26 +1167,24 @@ IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *con
  * exchange takes effect at its end. A rank whose process ends takes all others with it, unless the MPI returns errors
  * for it: then INCOMPLETE or MPI. One execution of a plan at a time, in the same sequence on all ranks. Errors:
  * INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, CANCELLED, UNSUPPORTED, MPI (unchanged); INCOMPLETE. */
-IPT_API ipt_result ipt_mpi_plan_execute_host(ipt_mpi_plan *plan, void *data, const ipt_host_options *options);
+IPT_API_INLINE ipt_result ipt_mpi_plan_execute_host(ipt_mpi_plan *plan, void *data, const ipt_host_options *options)
+{
+    return ipt_mpi_plan_execute_host_sized(sizeof *options, plan, data, options);
+}
 
-/* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
-IPT_API ipt_result ipt_mpi_plan_execute_host_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
-                                                   const ipt_host_options *options);
-#define ipt_mpi_plan_execute_host(plan, ...)                                                                           \
-    ipt_mpi_plan_execute_host_sized(sizeof(ipt_host_options), plan, __VA_ARGS__)
+/* ipt_mpi_plan_execute_host_async for options of options_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
+                                                         const ipt_host_options *options, cl_event *event);
 
 /* Executes on host memory in a thread of its own: see ipt_plan_execute_host_async. MPI was initialised with
  * MPI_THREAD_SERIALIZED, and the program calls no MPI function until the execution ends, or with MPI_THREAD_MULTIPLE. A
  * rank that cannot start waits for the others, which then return its failure: UNSUPPORTED (a lower level;
  * IPT_NO_THREADS on all ranks), or OUT_OF_MEMORY. */
-IPT_API ipt_result ipt_mpi_plan_execute_host_async(ipt_mpi_plan *plan, void *data, const ipt_host_options *options,
-                                                   cl_event *event);
-
-/* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
-IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
-                                                         const ipt_host_options *options, cl_event *event);
-#define ipt_mpi_plan_execute_host_async(plan, data, ...)                                                               \
-    ipt_mpi_plan_execute_host_async_sized(sizeof(ipt_host_options), plan, data, __VA_ARGS__)
+IPT_API_INLINE ipt_result ipt_mpi_plan_execute_host_async(ipt_mpi_plan *plan, void *data,
+                                                          const ipt_host_options *options, cl_event *event)
+{
+    return ipt_mpi_plan_execute_host_async_sized(sizeof *options, plan, data, options, event);
+}
 
 /* The memory of a rank's block on its device, for ipt_mpi_plan_execute. */
 typedef struct ipt_mpi_buffer {
@@ -1174,6 +1210,10 @@ IPT_API const char *ipt_mpi_plan_describe(const ipt_mpi_plan *plan);
 
 /* Destroys a plan; NULL is fine. All ranks call it, before MPI_Finalize: it frees the communicator. */
 IPT_API void ipt_mpi_plan_destroy(ipt_mpi_plan *plan);
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic pop
 #endif
 
 #endif /* IPT_H_INCLUDED */
@@ -1529,14 +1569,13 @@ static IPT__RARE ipt_result ipt__advise(size_t limit, size_t enough)
 /* Returns the name of an OpenCL error for messages. */
 static IPT__RARE const char *ipt__cl_error(cl_int error)
 {
-#define IPT__CL_ERROR_CASE(name, number)                                                                               \
-    case number:                                                                                                       \
-        return #name;
-    switch (error) {
-        IPT__CL_ERROR_LIST(IPT__CL_ERROR_CASE)
-    default:
-        return "OpenCL error";
-    }
+#define IPT__CL_ERROR_LINE(name, number) #number " " #name "\0"
+    static const char lines[] = IPT__CL_ERROR_LIST(IPT__CL_ERROR_LINE);
+    const char *line;
+    for (line = lines; *line; line += strlen(line) + 1)
+        if (atoi(line) == error)
+            return strchr(line, ' ') + 1;
+    return "OpenCL error";
 }
 
 /* Returns whether an OpenCL call failed for want of memory or because a buffer was too large. */
@@ -2527,7 +2566,7 @@ IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 
 /* A part of a program's text: its file's name, for build logs, and the hash of its text. */
 typedef struct ipt__part {
-    const char *file, *hash;
+    char file[24], hash[17];
     IPT__TEXT_FIELD
 } ipt__part;
 
@@ -2541,7 +2580,7 @@ static const ipt__part ipt__parts[] = {
 #define IPT__PART_BIT(part) | 1u << IPT__PART_##part
 
 typedef struct ipt__kernel_info {
-    const char *name;      /* name of the OpenCL kernel */
+    char name[24];         /* name of the OpenCL kernel */
     ipt__part own;         /* the file that defines the kernel */
     unsigned parts;        /* bits of the parts that the file includes */
     const char *arguments; /* the parameter list in OpenCL C */
@@ -2570,12 +2609,12 @@ static const ipt__kernel_info ipt__kernels[] = {
 /* A row of IPT_PARAM_LIST. */
 typedef struct ipt__param {
     char name[16], macro[20];
-    cl_uint minimum, maximum;
-    size_t offset; /* in ipt__params */
+    unsigned short minimum, offset; /* in ipt__params */
+    cl_uint maximum;
 } ipt__param;
 static const ipt__param ipt__param_rows[] = {
 #define IPT__PARAM_ROW(field, macro, minimum, maximum, meaning)                                                        \
-    {#field, #macro, minimum, maximum, offsetof(ipt__params, field)},
+    {#field, #macro, minimum, offsetof(ipt__params, field), maximum},
     IPT_PARAM_LIST(IPT__PARAM_ROW)};
 
 static cl_uint *ipt__param_at(const ipt__params *params, int index)
@@ -4193,6 +4232,17 @@ static int ipt__entry_embedded(const ipt_context *context, const char *key, ipt_
     return 0;
 }
 
+/* Whether the context stores entries. */
+static int ipt__has_cache(const ipt_context *context)
+{
+#ifdef IPT_NO_DISK_CACHE
+    (void)context;
+    return 0;
+#else
+    return context->cache_dir != NULL;
+#endif
+}
+
 #ifndef IPT_NO_DISK_CACHE
 
 static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
@@ -4331,7 +4381,7 @@ static void ipt__findings_store(const ipt_context *context)
 {
     char key[IPT__KEY_BYTES];
     unsigned char entry[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES];
-    if (!context->cache_dir || !context->context)
+    if (!ipt__has_cache(context) || !context->context)
         return;
     ipt__findings_key(context, key);
     ipt__entry_store(context, key, entry, ipt__findings_entry(context, key, entry));
@@ -4721,11 +4771,6 @@ IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const i
     return result;
 }
 
-IPT_API ipt_result(ipt_context_create)(const ipt_context_desc *desc, ipt_context **context)
-{
-    return ipt_context_create_sized(sizeof *desc, desc, context);
-}
-
 IPT_API cl_context ipt_context_cl_context(const ipt_context *context)
 {
     return context ? context->context : NULL;
@@ -4990,7 +5035,7 @@ static void ipt__program_store(ipt_context *context, const ipt__program *program
     char key[IPT__KEY_BYTES];
     unsigned char *entry;
     size_t bytes;
-    if (!context->cache_dir || !program->program)
+    if (!ipt__has_cache(context) || !program->program)
         return;
     entry = ipt__program_entry(context, program, NULL, NULL, 0, &bytes);
     if (!entry) {
@@ -15780,12 +15825,6 @@ IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_pl
     return result ? result : ipt__host_execute_passes(plan, data, &taken);
 }
 
-/* The function itself, behind the macro of its name. */
-IPT_API ipt_result(ipt_plan_execute_host_with)(ipt_plan *plan, void *data, const ipt_host_options *options)
-{
-    return ipt_plan_execute_host_with_sized(sizeof *options, plan, data, options);
-}
-
 #ifndef IPT_NO_THREADS
 
 typedef struct ipt__host_job {
@@ -15894,12 +15933,6 @@ IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_p
 }
 
 #endif
-
-IPT_API ipt_result(ipt_plan_execute_host_async)(ipt_plan *plan, void *data, const ipt_host_options *options,
-                                                cl_event *event)
-{
-    return ipt_plan_execute_host_async_sized(sizeof *options, plan, data, options, event);
-}
 #ifndef IPT_NO_HOST_STREAMING
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/split                                                                                                       */
@@ -16751,12 +16784,6 @@ IPT_API ipt_result ipt_plan_execute_storage_sized(size_t storage_bytes, ipt_plan
     result = ipt__storage_execute_all(plan, &taken);
     IPT_LOCK_RELEASE(&plan->host->lock);
     return result;
-}
-
-/* The function itself, behind the macro of its name. */
-IPT_API ipt_result(ipt_plan_execute_storage)(ipt_plan *plan, const ipt_storage *storage)
-{
-    return ipt_plan_execute_storage_sized(sizeof *storage, plan, storage);
 }
 
 /* Makes a plan for pieces, which go through host memory. A piece may be larger than the device. */
@@ -19029,12 +19056,6 @@ IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *contex
     *batch = made;
     return IPT_SUCCESS;
 }
-
-/* The function whose name is a macro in the interface. */
-IPT_API ipt_result(ipt_batch_create)(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch)
-{
-    return ipt_batch_create_sized(sizeof *desc, context, desc, batch);
-}
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>batch/batch_host                                                                                                 */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -19367,13 +19388,6 @@ IPT_API ipt_result ipt_batch_execute_host_sized(size_t options_bytes, ipt_batch 
     return result;
 #endif
 }
-
-/* The function whose name is a macro in the interface. */
-IPT_API ipt_result(ipt_batch_execute_host)(ipt_batch *batch, void *const *memory, const void *argument,
-                                           const ipt_host_options *options)
-{
-    return ipt_batch_execute_host_sized(sizeof *options, batch, memory, argument, options);
-}
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>api                                                                                                              */
@@ -19485,18 +19499,6 @@ IPT_API IPT__RARE ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_
     return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_HOST_STREAMING: a plan has one device");
 #endif
 }
-
-/* The functions whose names are macros in the interface. */
-IPT_API ipt_result(ipt_plan_create)(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
-{
-    return ipt_plan_create_sized(sizeof *desc, context, desc, plan);
-}
-IPT_API IPT__RARE ipt_result(ipt_plan_create_split)(ipt_context *const *contexts, size_t count,
-                                                    const ipt_plan_desc *desc, ipt_plan **plan)
-{
-    return ipt_plan_create_split_sized(sizeof *desc, contexts, count, desc, plan);
-}
-
 IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t elem_size)
 {
     ipt_context *context = NULL;
@@ -20911,18 +20913,6 @@ IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *con
     MPI_Comm_free(&own);
     return result;
 }
-
-/* The functions whose names are macros in the interface. */
-IPT_API ipt_result(ipt_mpi_share_of)(const ipt_mpi_desc *desc, int ranks, int rank, ipt_mpi_share *share)
-{
-    return ipt_mpi_share_of_sized(sizeof *desc, desc, ranks, rank, share);
-}
-IPT_API ipt_result(ipt_mpi_plan_create)(ipt_context *context, MPI_Comm communicator, const ipt_mpi_desc *desc,
-                                        ipt_mpi_plan **plan)
-{
-    return ipt_mpi_plan_create_sized(sizeof *desc, context, communicator, desc, plan);
-}
-
 /* ---- local steps ---- */
 
 static int ipt__mpi_progressed(size_t done, size_t total, void *user)
@@ -21151,11 +21141,6 @@ IPT_API ipt_result ipt_mpi_plan_execute_host_sized(size_t options_bytes, ipt_mpi
     return ipt__mpi_execute_host(plan, data, &taken, ipt__host_take_options(&taken, options, options_bytes));
 }
 
-IPT_API ipt_result(ipt_mpi_plan_execute_host)(ipt_mpi_plan *plan, void *data, const ipt_host_options *options)
-{
-    return ipt_mpi_plan_execute_host_sized(sizeof *options, plan, data, options);
-}
-
 #ifndef IPT_NO_THREADS
 
 typedef struct ipt__mpi_job {
@@ -21239,12 +21224,6 @@ IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, i
 }
 
 #endif
-
-IPT_API ipt_result(ipt_mpi_plan_execute_host_async)(ipt_mpi_plan *plan, void *data, const ipt_host_options *options,
-                                                    cl_event *event)
-{
-    return ipt_mpi_plan_execute_host_async_sized(sizeof *options, plan, data, options, event);
-}
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)

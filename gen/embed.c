@@ -121,19 +121,14 @@ static int is_prototype(const char *text)
     return *end == ';' && end > text && end[-1] == ')';
 }
 
-/* Refuses a part that calls the public function whose definition begins at text, in a later part. A name that is a
- * macro's, too, is in parentheses there. */
+/* Refuses a part that calls the public function whose definition begins at text, in a later part. */
 static void check_calls(const char *text, const part *definer)
 {
     const char *end = strchr(text, '('), *begin = end, *found;
     const part *caller;
-    size_t length;
     char call[200];
     if (!end)
         return;
-    length = strspn(end + 1, "abcdefghijklmnopqrstuvwxyz_");
-    if (!strncmp(end + 1 + length, ")(", 2))
-        begin = end += 1 + length;
     while (begin[-1] == '_' || (begin[-1] >= 'a' && begin[-1] <= 'z'))
         --begin;
     snprintf(call, sizeof call, "%.*s(", (int)(end - begin), begin);

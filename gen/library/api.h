@@ -104,18 +104,6 @@ IPT_API IPT__RARE ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_
     return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_HOST_STREAMING: a plan has one device");
 #endif
 }
-
-/* The functions whose names are macros in the interface. */
-IPT_API ipt_result(ipt_plan_create)(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
-{
-    return ipt_plan_create_sized(sizeof *desc, context, desc, plan);
-}
-IPT_API IPT__RARE ipt_result(ipt_plan_create_split)(ipt_context *const *contexts, size_t count,
-                                                    const ipt_plan_desc *desc, ipt_plan **plan)
-{
-    return ipt_plan_create_split_sized(sizeof *desc, contexts, count, desc, plan);
-}
-
 IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t elem_size)
 {
     ipt_context *context = NULL;

@@ -12,6 +12,10 @@
 #include "interface/batch.h"
 #include "interface/mpi.h"
 
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
 #endif /* IPT_H_INCLUDED */
 
 /* >>implementation: a part calls only the parts above it. */

@@ -188,7 +188,7 @@ END
     job "$compiler" symbols <<END
 $build -c $a -o implementation.o
 nm -g --defined-only implementation.o | sed 's/.* //' | sort > exported
-sed -n '/(ipt_[a-z_]*)(/d; s/^IPT_API [^(]*[ *]\(ipt_[a-z][a-z_]*\)(.*/\1/p' $root/ipt.h | grep -v ipt_mpi_ | sort -u > declared
+sed -n 's/^IPT_API\(_INLINE\)* [^(]*[ *]\(ipt_[a-z][a-z_]*\)(.*/\2/p' $root/ipt.h | grep -v ipt_mpi_ | sort -u > declared
 grep -x ipt_transpose declared
 diff declared exported
 echo '#include "ipt.h"' > interface.c
@@ -207,7 +207,7 @@ END
         job "$compiler" symbols of MPI "$(basename "$mpi")" <<END
 $build -DIPT_MPI -isystem $mpi -c $a -o implementation.o
 nm -g --defined-only implementation.o | sed 's/.* //' | grep ipt_mpi_ | sort > exported
-sed -n '/(ipt_[a-z_]*)(/d; s/^IPT_API [^(]*[ *]\(ipt_mpi_[a-z_]*\)(.*/\1/p' $root/ipt.h | sort -u > declared
+sed -n 's/^IPT_API\(_INLINE\)* [^(]*[ *]\(ipt_mpi_[a-z_]*\)(.*/\2/p' $root/ipt.h | sort -u > declared
 grep -x ipt_mpi_plan_create_sized declared
 diff declared exported
 END

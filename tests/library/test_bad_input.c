@@ -683,7 +683,7 @@ static void bad_input_desc_sizes(void **state)
                      IPT_SUCCESS);
     ipt_plan_destroy(plan);
     longer.desc.rank = 0;
-    assert_int_equal((ipt_plan_create)(test_context, &longer.desc, &plan), IPT_SUCCESS); /* the function itself */
+    assert_int_equal(ipt_plan_create(test_context, &longer.desc, &plan), IPT_SUCCESS);
     ipt_plan_destroy(plan);
     memset(&context_longer, 0, sizeof context_longer);
     context_longer.desc.context = test_cl_context;
@@ -762,8 +762,8 @@ static void bad_input_options_sizes(void **state)
     memcpy(data, before, sizeof data);
     assert_int_equal(ipt_plan_execute_host_with_sized(sizeof longer, plan, data, NULL), IPT_SUCCESS); /* size of none */
     memcpy(data, before, sizeof data);
-    assert_int_equal((ipt_plan_execute_host_with)(plan, data, &longer.options), IPT_SUCCESS); /* the function itself */
-    assert_int_equal((ipt_plan_execute_host_async)(plan, data, &longer.options, &event), IPT_SUCCESS);
+    assert_int_equal(ipt_plan_execute_host_with(plan, data, &longer.options), IPT_SUCCESS);
+    assert_int_equal(ipt_plan_execute_host_async(plan, data, &longer.options, &event), IPT_SUCCESS);
     assert_int_equal(clWaitForEvents(1, &event), CL_SUCCESS);
     clReleaseEvent(event);
 
@@ -784,7 +784,7 @@ static void bad_input_options_sizes(void **state)
     assert_int_equal(ipt_plan_execute_storage_sized(offsetof(ipt_storage, resume), storage_plan, &stored.storage),
                      IPT_SUCCESS);
     assert_int_equal(data[1], 30);
-    test_expect_error((ipt_plan_execute_storage)(storage_plan, &stored.storage), IPT_ERROR_INVALID_ARGUMENT, "resume",
+    test_expect_error(ipt_plan_execute_storage(storage_plan, &stored.storage), IPT_ERROR_INVALID_ARGUMENT, "resume",
                       NULL);
     test_expect_error(ipt_plan_execute_storage_sized(0, storage_plan, &stored.storage), IPT_ERROR_INVALID_ARGUMENT,
                       "storage->read is NULL", NULL);

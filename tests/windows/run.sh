@@ -72,7 +72,7 @@ for form_of_library in dll static; do
     (cd "$work" && timeout 300 "$wine" ./with_$form_of_library.exe) > "$work/log" 2>&1 ||
         { echo "windows: a program with the $form_of_library library failed: $(tail -n 1 "$work/log")"; failed=1; }
 done
-functions() { sed -n '/(ipt_[a-z_]*)(/d; /ipt_mpi_/d; s/^IPT_API [^(]*[ *]\(ipt_[a-z][a-z_]*\)(.*/\1/p' ipt.h | sort -u; }
+functions() { sed -n '/ipt_mpi_/d; s/^IPT_API\(_INLINE\)* [^(]*[ *]\(ipt_[a-z][a-z_]*\)(.*/\2/p' ipt.h | sort -u; }
 x86_64-w64-mingw32-objdump -p "$out/ipt.dll" | awk '/Ordinal\/Name Pointer/ { on = 1 } on && /^\t\[/ { print $NF }' | sort -u > "$work/exported"
 functions | cmp -s - "$work/exported" || { echo "windows: ipt.dll exports other functions than ipt.h's"; failed=1; }
 RUN="timeout 300 $wine" SUFFIX=.exe sh tests/examples.sh "$out/examples" || failed=1

@@ -210,14 +210,13 @@ static IPT__RARE ipt_result ipt__advise(size_t limit, size_t enough)
 /* Returns the name of an OpenCL error for messages. */
 static IPT__RARE const char *ipt__cl_error(cl_int error)
 {
-#define IPT__CL_ERROR_CASE(name, number)                                                                               \
-    case number:                                                                                                       \
-        return #name;
-    switch (error) {
-        IPT__CL_ERROR_LIST(IPT__CL_ERROR_CASE)
-    default:
-        return "OpenCL error";
-    }
+#define IPT__CL_ERROR_LINE(name, number) #number " " #name "\0"
+    static const char lines[] = IPT__CL_ERROR_LIST(IPT__CL_ERROR_LINE);
+    const char *line;
+    for (line = lines; *line; line += strlen(line) + 1)
+        if (atoi(line) == error)
+            return strchr(line, ' ') + 1;
+    return "OpenCL error";
 }
 
 /* Returns whether an OpenCL call failed for want of memory or because a buffer was too large. */

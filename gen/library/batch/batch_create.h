@@ -180,9 +180,3 @@ IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *contex
     *batch = made;
     return IPT_SUCCESS;
 }
-
-/* The function whose name is a macro in the interface. */
-IPT_API ipt_result(ipt_batch_create)(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch)
-{
-    return ipt_batch_create_sized(sizeof *desc, context, desc, batch);
-}

@@ -326,10 +326,3 @@ IPT_API ipt_result ipt_batch_execute_host_sized(size_t options_bytes, ipt_batch 
     return result;
 #endif
 }
-
-/* The function whose name is a macro in the interface. */
-IPT_API ipt_result(ipt_batch_execute_host)(ipt_batch *batch, void *const *memory, const void *argument,
-                                           const ipt_host_options *options)
-{
-    return ipt_batch_execute_host_sized(sizeof *options, batch, memory, argument, options);
-}

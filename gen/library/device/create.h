@@ -181,11 +181,6 @@ IPT_API IPT__RARE ipt_result ipt_context_create_sized(size_t desc_bytes, const i
     return result;
 }
 
-IPT_API ipt_result(ipt_context_create)(const ipt_context_desc *desc, ipt_context **context)
-{
-    return ipt_context_create_sized(sizeof *desc, desc, context);
-}
-
 IPT_API cl_context ipt_context_cl_context(const ipt_context *context)
 {
     return context ? context->context : NULL;

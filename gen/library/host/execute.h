@@ -308,12 +308,6 @@ IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_pl
     return result ? result : ipt__host_execute_passes(plan, data, &taken);
 }
 
-/* The function itself, behind the macro of its name. */
-IPT_API ipt_result(ipt_plan_execute_host_with)(ipt_plan *plan, void *data, const ipt_host_options *options)
-{
-    return ipt_plan_execute_host_with_sized(sizeof *options, plan, data, options);
-}
-
 #ifndef IPT_NO_THREADS
 
 typedef struct ipt__host_job {
@@ -422,9 +416,3 @@ IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_p
 }
 
 #endif
-
-IPT_API ipt_result(ipt_plan_execute_host_async)(ipt_plan *plan, void *data, const ipt_host_options *options,
-                                                cl_event *event)
-{
-    return ipt_plan_execute_host_async_sized(sizeof *options, plan, data, options, event);
-}

@@ -351,12 +351,6 @@ IPT_API ipt_result ipt_plan_execute_storage_sized(size_t storage_bytes, ipt_plan
     return result;
 }
 
-/* The function itself, behind the macro of its name. */
-IPT_API ipt_result(ipt_plan_execute_storage)(ipt_plan *plan, const ipt_storage *storage)
-{
-    return ipt_plan_execute_storage_sized(sizeof *storage, plan, storage);
-}
-
 /* Makes a plan for pieces, which go through host memory. A piece may be larger than the device. */
 static ipt_result ipt__storage_piece_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
                                           ipt_plan **plan)

@@ -127,17 +127,19 @@ typedef struct ipt_batch_desc {
 
 typedef struct ipt_batch ipt_batch;
 
+/* ipt_batch_create for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *context, const ipt_batch_desc *desc,
+                                          ipt_batch **batch);
+
 /* Creates the plan of a batch: chooses a model, builds its program unless the cache has it (PoCL finishes compiling it
  * at the first execution). Copies the desc's texts. On
  * failure *batch is NULL. Errors: INVALID_ARGUMENT, BUILD (the log counts the lines of action and functions from 1),
  * UNSUPPORTED (a forced model that the device has no memory for, with the reason; a type's extension), OUT_OF_MEMORY,
  * CACHE_MISS, OPENCL. */
-IPT_API ipt_result ipt_batch_create(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch);
-
-/* Creates the plan from a desc of desc_bytes bytes: see ipt_context_create_sized. */
-IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *context, const ipt_batch_desc *desc,
-                                          ipt_batch **batch);
-#define ipt_batch_create(...) ipt_batch_create_sized(sizeof(ipt_batch_desc), __VA_ARGS__)
+IPT_API_INLINE ipt_result ipt_batch_create(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch)
+{
+    return ipt_batch_create_sized(sizeof *desc, context, desc, batch);
+}
 
 /* Enqueues the action on all elements: one kernel. buffers has one entry for each operand, in their order. argument
  * points to a value of argument_type, or is NULL without one. An operand that is written overlaps no other. Never
@@ -147,18 +149,20 @@ IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, c
                                      const void *argument, cl_uint num_wait_events, const cl_event *wait_events,
                                      cl_event *event);
 
+/* ipt_batch_execute_host for options of options_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_batch_execute_host_sized(size_t options_bytes, ipt_batch *batch, void *const *memory,
+                                                const void *argument, const ipt_host_options *options);
+
 /* Executes on operands in host memory, memory[i] for operand i, in chunks of elements that stream through the device.
  * Batches may exceed the device. Blocks until all is done. Memory of ipt_host_alloc transfers fastest. Bytes between
  * elements stay as they are. options (may be NULL): progress counts bytes over the bus. Errors: INVALID_ARGUMENT,
  * UNSUPPORTED (IPT_NO_HOST_STREAMING; max_device_memory is too little), OUT_OF_MEMORY, OPENCL, CANCELLED: all is
  * unchanged. INCOMPLETE: some elements are results. */
-IPT_API ipt_result ipt_batch_execute_host(ipt_batch *batch, void *const *memory, const void *argument,
-                                          const ipt_host_options *options);
-
-/* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
-IPT_API ipt_result ipt_batch_execute_host_sized(size_t options_bytes, ipt_batch *batch, void *const *memory,
-                                                const void *argument, const ipt_host_options *options);
-#define ipt_batch_execute_host(...) ipt_batch_execute_host_sized(sizeof(ipt_host_options), __VA_ARGS__)
+IPT_API_INLINE ipt_result ipt_batch_execute_host(ipt_batch *batch, void *const *memory, const void *argument,
+                                                 const ipt_host_options *options)
+{
+    return ipt_batch_execute_host_sized(sizeof *options, batch, memory, argument, options);
+}
 
 /* Describes model, work-groups and memory in lines of text. Lives as long as the plan. Never NULL; "" for NULL. */
 IPT_API const char *ipt_batch_describe(const ipt_batch *batch);

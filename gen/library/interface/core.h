@@ -66,18 +66,19 @@ typedef struct ipt_context_desc {
                             and described, and their sources read, but not executed. NULL: a real context */
 } ipt_context_desc;      /* zero-initialised means defaults */
 
+/* ipt_context_create for a desc of desc_bytes bytes. ipt_context_create passes the size that the program's ipt.h
+ * declares, so that programs and a shared library may differ in version. A later library takes the fields that the
+ * program's desc lacks as zero. An earlier library refuses a desc whose further fields are not zero. Errors: also
+ * UNSUPPORTED (fields that the library does not know). */
+IPT_API ipt_result ipt_context_create_sized(size_t desc_bytes, const ipt_context_desc *desc, ipt_context **context);
+
 /* Creates a context. A desc of NULL means defaults. On failure *context is NULL. Errors: INVALID_ARGUMENT (for a
  * profile with the line number), NO_DEVICE, OUT_OF_MEMORY, UNSUPPORTED (OpenCL before 1.2, or known to compute wrong
  * results), OPENCL. */
-IPT_API ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context);
-
-/* Creates a context from a desc of desc_bytes bytes, as the program's ipt.h declares it. A later library takes the
- * fields that an earlier one lacks as zero. An earlier library refuses a desc whose further fields are not zero. The
- * macro ipt_context_create calls this function, so that programs and a shared library may differ in version. Without
- * arguments the name is a function that takes the desc of the library's own ipt.h. Errors: also UNSUPPORTED (fields
- * that the library does not know). */
-IPT_API ipt_result ipt_context_create_sized(size_t desc_bytes, const ipt_context_desc *desc, ipt_context **context);
-#define ipt_context_create(...) ipt_context_create_sized(sizeof(ipt_context_desc), __VA_ARGS__)
+IPT_API_INLINE ipt_result ipt_context_create(const ipt_context_desc *desc, ipt_context **context)
+{
+    return ipt_context_create_sized(sizeof *desc, desc, context);
+}
 
 /* Returns the text of the calling thread's last failure. It is valid until the thread's next failure. context may be
  * NULL: each thread has one text, whatever the context. Never NULL; "" before the first failure. */
@@ -186,15 +187,17 @@ typedef struct ipt_plan_desc {
  * max_workspace: the error UNSUPPORTED names it. Formats, IPT_PAD, storages and forced sequences other than SQUARE and
  * EXCHANGE need dense rows, and so do host matrices that are cut. */
 
+/* ipt_plan_create for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context, const ipt_plan_desc *desc,
+                                         ipt_plan **plan);
+
 /* Creates a plan: selects its stages, builds missing programs, allocates its workspace and writes to it once. Where
  * host matrices go in parts or pieces, it plans those, too: IPT_HOST_SYNCHRONOUS saves that if none is executed. On
  * failure *plan is NULL. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, BUILD, UNSUPPORTED, CACHE_MISS, OPENCL. */
-IPT_API ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan);
-
-/* Creates the plan from a desc of desc_bytes bytes: see ipt_context_create_sized. */
-IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context, const ipt_plan_desc *desc,
-                                         ipt_plan **plan);
-#define ipt_plan_create(...) ipt_plan_create_sized(sizeof(ipt_plan_desc), __VA_ARGS__)
+IPT_API_INLINE ipt_result ipt_plan_create(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
+{
+    return ipt_plan_create_sized(sizeof *desc, context, desc, plan);
+}
 
 /* Enqueues the transposition of the batch that starts byte_offset bytes into buffer. Never blocks, allocates nothing,
  * and flushes the queue. All commands wait for wait_events. *event (may be NULL) completes after the last command; the

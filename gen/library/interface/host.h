@@ -16,6 +16,10 @@ typedef struct ipt_host_options {
     void *user; /* passed to both */
 } ipt_host_options;
 
+/* ipt_plan_execute_host_with for options of options_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                    const ipt_host_options *options);
+
 /* ipt_plan_execute_host with options (may be NULL), by the method of desc.host. If progress cancels: CANCELLED with
  * data unchanged, or INCOMPLETE. Memory of ipt_host_alloc transfers fastest. With IPT_PAD data has room for the
  * padding, which is overwritten. Bytes between the matrices of a batch are neither read nor written. Plans by parts
@@ -23,12 +27,14 @@ typedef struct ipt_host_options {
  * everything is uploaded and transposed. (Batches: all of a part. Stages: the one that needs the whole matrix is done.)
  * An earlier failure leaves data unchanged; a later one returns IPT_ERROR_INCOMPLETE. A matrix that is cut (see
  * desc.max_device_memory) changes from its first downloaded byte on. */
-IPT_API ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options);
+IPT_API_INLINE ipt_result ipt_plan_execute_host_with(ipt_plan *plan, void *data, const ipt_host_options *options)
+{
+    return ipt_plan_execute_host_with_sized(sizeof *options, plan, data, options);
+}
 
-/* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
-IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_plan *plan, void *data,
-                                                    const ipt_host_options *options);
-#define ipt_plan_execute_host_with(...) ipt_plan_execute_host_with_sized(sizeof(ipt_host_options), __VA_ARGS__)
+/* ipt_plan_execute_host_async for options of options_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                     const ipt_host_options *options, cl_event *event);
 
 /* Executes on host memory in a thread of its own, and returns at once. *event (may be NULL) is a user event that
  * completes with the execution. The caller releases it. On failure its status is minus an ipt_result. (Check the
@@ -36,25 +42,25 @@ IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_pl
  * enqueue no execution that waits for the event: none of this plan, and none with cooperative kernels on its context.
  * Each would wait for the other for ever. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, UNSUPPORTED
  * (IPT_NO_THREADS). options->finished and the event report all others. */
-IPT_API ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
-                                               cl_event *event);
+IPT_API_INLINE ipt_result ipt_plan_execute_host_async(ipt_plan *plan, void *data, const ipt_host_options *options,
+                                                      cl_event *event)
+{
+    return ipt_plan_execute_host_async_sized(sizeof *options, plan, data, options, event);
+}
 
-/* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
-IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
-                                                     const ipt_host_options *options, cl_event *event);
-#define ipt_plan_execute_host_async(...) ipt_plan_execute_host_async_sized(sizeof(ipt_host_options), __VA_ARGS__)
+/* ipt_plan_create_split for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_context *const *contexts, size_t count,
+                                               const ipt_plan_desc *desc, ipt_plan **plan);
 
 /* Creates a plan that distributes host matrices over the devices of several contexts. They share one cl_context; each
  * has a share of the parts. The plan executes host matrices only, and belongs to its first context. Of an array, each
  * pass is distributed, and keeps its own device memory. Errors: as ipt_plan_create; UNSUPPORTED
  * (IPT_NO_HOST_STREAMING). */
-IPT_API ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
-                                         ipt_plan **plan);
-
-/* Creates the plan from a desc of desc_bytes bytes: see ipt_context_create_sized. */
-IPT_API ipt_result ipt_plan_create_split_sized(size_t desc_bytes, ipt_context *const *contexts, size_t count,
-                                               const ipt_plan_desc *desc, ipt_plan **plan);
-#define ipt_plan_create_split(...) ipt_plan_create_split_sized(sizeof(ipt_plan_desc), __VA_ARGS__)
+IPT_API_INLINE ipt_result ipt_plan_create_split(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
+                                                ipt_plan **plan)
+{
+    return ipt_plan_create_split_sized(sizeof *desc, contexts, count, desc, plan);
+}
 
 #ifndef IPT_NO_STORAGE
 /* A matrix outside memory: in a file, say. */
@@ -75,15 +81,17 @@ typedef struct ipt_storage {
                       reported. The execution resumes there, with a plan made from the same desc */
 } ipt_storage;
 
+/* ipt_plan_execute_storage for a storage of storage_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_plan_execute_storage_sized(size_t storage_bytes, ipt_plan *plan, const ipt_storage *storage);
+
 /* Transposes a matrix, or each matrix of a batch, in place in a storage. Takes no more than desc.max_host_memory bytes
  * of host memory. It runs in steps: it reads one step and processes one while it writes another. No step writes bytes
  * that an earlier step has not read. Each step can be written again. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED
  * and STORAGE (nothing has been written), INCOMPLETE (something has), OPENCL. */
-IPT_API ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *storage);
-
-/* Executes on a storage of storage_bytes bytes: see ipt_context_create_sized. */
-IPT_API ipt_result ipt_plan_execute_storage_sized(size_t storage_bytes, ipt_plan *plan, const ipt_storage *storage);
-#define ipt_plan_execute_storage(...) ipt_plan_execute_storage_sized(sizeof(ipt_storage), __VA_ARGS__)
+IPT_API_INLINE ipt_result ipt_plan_execute_storage(ipt_plan *plan, const ipt_storage *storage)
+{
+    return ipt_plan_execute_storage_sized(sizeof *storage, plan, storage);
+}
 
 /* Returns the bytes of ipt_storage.memory. 0 for plans that are not for storages. */
 IPT_API size_t ipt_plan_storage_memory(const ipt_plan *plan);

@@ -37,30 +37,37 @@ typedef struct ipt_mpi_share {
         bytes; /* of the rank's memory: the larger of rows * cols and rows_out * rows of the matrix, times elem_size */
 } ipt_mpi_share;
 
-/* Computes what rank `rank` of `ranks` holds. Calls no MPI. Errors: INVALID_ARGUMENT. */
-IPT_API ipt_result ipt_mpi_share_of(const ipt_mpi_desc *desc, int ranks, int rank, ipt_mpi_share *share);
-
-/* Computes the share from a desc of desc_bytes bytes: see ipt_context_create_sized. */
+/* ipt_mpi_share_of for a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_mpi_share_of_sized(size_t desc_bytes, const ipt_mpi_desc *desc, int ranks, int rank,
                                           ipt_mpi_share *share);
-#define ipt_mpi_share_of(...) ipt_mpi_share_of_sized(sizeof(ipt_mpi_desc), __VA_ARGS__)
+
+/* Computes what rank `rank` of `ranks` holds. Calls no MPI. Errors: INVALID_ARGUMENT. */
+IPT_API_INLINE ipt_result ipt_mpi_share_of(const ipt_mpi_desc *desc, int ranks, int rank, ipt_mpi_share *share)
+{
+    return ipt_mpi_share_of_sized(sizeof *desc, desc, ranks, rank, share);
+}
 
 /* A plan over ranks. It owns a duplicate of the communicator, whose errors are returned. */
 typedef struct ipt_mpi_plan ipt_mpi_plan;
+
+/* ipt_mpi_plan_create for a desc of desc_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *context, MPI_Comm communicator,
+                                             const ipt_mpi_desc *desc, ipt_mpi_plan **plan);
 
 /* Creates a plan: all ranks of the communicator call it, each with a context of its own device. Duplicates the
  * communicator, and makes the plans of the rank's local steps. All ranks return the same result. The error text of the
  * others names the failing rank and its failure. On failure *plan is NULL. Errors: INVALID_ARGUMENT (also if ranks
  * differ in the desc), UNSUPPORTED, OUT_OF_MEMORY, MPI, and those of ipt_plan_create. Before MPI_Init, after
  * MPI_Finalize and for MPI_COMM_NULL a rank returns INVALID_ARGUMENT alone. */
-IPT_API ipt_result ipt_mpi_plan_create(ipt_context *context, MPI_Comm communicator, const ipt_mpi_desc *desc,
-                                       ipt_mpi_plan **plan);
+IPT_API_INLINE ipt_result ipt_mpi_plan_create(ipt_context *context, MPI_Comm communicator, const ipt_mpi_desc *desc,
+                                              ipt_mpi_plan **plan)
+{
+    return ipt_mpi_plan_create_sized(sizeof *desc, context, communicator, desc, plan);
+}
 
-/* Creates the plan from a desc of desc_bytes bytes: see ipt_context_create_sized. */
-IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *context, MPI_Comm communicator,
-                                             const ipt_mpi_desc *desc, ipt_mpi_plan **plan);
-#define ipt_mpi_plan_create(context, communicator, ...)                                                                \
-    ipt_mpi_plan_create_sized(sizeof(ipt_mpi_desc), context, communicator, __VA_ARGS__)
+/* ipt_mpi_plan_execute_host for options of options_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_mpi_plan_execute_host_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
+                                                   const ipt_host_options *options);
 
 /* Transposes the matrix in place. All ranks call it, and it returns when this rank's block holds its rows of the
  * result. data: ipt_mpi_share.bytes bytes of host memory, aligned to 16 bytes; a rank that holds nothing may pass NULL.
@@ -71,26 +78,24 @@ IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *con
  * exchange takes effect at its end. A rank whose process ends takes all others with it, unless the MPI returns errors
  * for it: then INCOMPLETE or MPI. One execution of a plan at a time, in the same sequence on all ranks. Errors:
  * INVALID_ARGUMENT, OUT_OF_MEMORY, OPENCL, CANCELLED, UNSUPPORTED, MPI (unchanged); INCOMPLETE. */
-IPT_API ipt_result ipt_mpi_plan_execute_host(ipt_mpi_plan *plan, void *data, const ipt_host_options *options);
+IPT_API_INLINE ipt_result ipt_mpi_plan_execute_host(ipt_mpi_plan *plan, void *data, const ipt_host_options *options)
+{
+    return ipt_mpi_plan_execute_host_sized(sizeof *options, plan, data, options);
+}
 
-/* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
-IPT_API ipt_result ipt_mpi_plan_execute_host_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
-                                                   const ipt_host_options *options);
-#define ipt_mpi_plan_execute_host(plan, ...)                                                                           \
-    ipt_mpi_plan_execute_host_sized(sizeof(ipt_host_options), plan, __VA_ARGS__)
+/* ipt_mpi_plan_execute_host_async for options of options_bytes bytes: see ipt_context_create_sized. */
+IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
+                                                         const ipt_host_options *options, cl_event *event);
 
 /* Executes on host memory in a thread of its own: see ipt_plan_execute_host_async. MPI was initialised with
  * MPI_THREAD_SERIALIZED, and the program calls no MPI function until the execution ends, or with MPI_THREAD_MULTIPLE. A
  * rank that cannot start waits for the others, which then return its failure: UNSUPPORTED (a lower level;
  * IPT_NO_THREADS on all ranks), or OUT_OF_MEMORY. */
-IPT_API ipt_result ipt_mpi_plan_execute_host_async(ipt_mpi_plan *plan, void *data, const ipt_host_options *options,
-                                                   cl_event *event);
-
-/* Executes with options of options_bytes bytes: see ipt_context_create_sized. */
-IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
-                                                         const ipt_host_options *options, cl_event *event);
-#define ipt_mpi_plan_execute_host_async(plan, data, ...)                                                               \
-    ipt_mpi_plan_execute_host_async_sized(sizeof(ipt_host_options), plan, data, __VA_ARGS__)
+IPT_API_INLINE ipt_result ipt_mpi_plan_execute_host_async(ipt_mpi_plan *plan, void *data,
+                                                          const ipt_host_options *options, cl_event *event)
+{
+    return ipt_mpi_plan_execute_host_async_sized(sizeof *options, plan, data, options, event);
+}
 
 /* The memory of a rank's block on its device, for ipt_mpi_plan_execute. */
 typedef struct ipt_mpi_buffer {

@@ -42,6 +42,22 @@
 #endif
 #endif
 
+/* IPT_API_INLINE precedes a public function that passes the size of a struct. Each file compiles a copy of its own. The
+ * file with the implementation exports its copy, for programs that load the library by hand, and for those of earlier
+ * versions. */
+#ifdef IPT_IMPLEMENTATION
+#define IPT_API_INLINE IPT_API
+#else
+#define IPT_API_INLINE static inline
+#endif
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-declarations" /* they are defined where others are declared */
+#if defined(__clang__) || !defined(__cplusplus)
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#endif
+#endif
+
 /* X(enumerator, name). AUTO lets the planner choose. The others force one, or fail with the reason. The names 1 to 4.3
  * are those of Gomez-Luna et al. 2016, section 5.1 (see >>papers). */
 #define IPT_SEQUENCE_LIST(X)                                                                                           \

@@ -211,18 +211,6 @@ IPT_API ipt_result ipt_mpi_plan_create_sized(size_t desc_bytes, ipt_context *con
     MPI_Comm_free(&own);
     return result;
 }
-
-/* The functions whose names are macros in the interface. */
-IPT_API ipt_result(ipt_mpi_share_of)(const ipt_mpi_desc *desc, int ranks, int rank, ipt_mpi_share *share)
-{
-    return ipt_mpi_share_of_sized(sizeof *desc, desc, ranks, rank, share);
-}
-IPT_API ipt_result(ipt_mpi_plan_create)(ipt_context *context, MPI_Comm communicator, const ipt_mpi_desc *desc,
-                                        ipt_mpi_plan **plan)
-{
-    return ipt_mpi_plan_create_sized(sizeof *desc, context, communicator, desc, plan);
-}
-
 /* ---- local steps ---- */
 
 static int ipt__mpi_progressed(size_t done, size_t total, void *user)
@@ -451,11 +439,6 @@ IPT_API ipt_result ipt_mpi_plan_execute_host_sized(size_t options_bytes, ipt_mpi
     return ipt__mpi_execute_host(plan, data, &taken, ipt__host_take_options(&taken, options, options_bytes));
 }
 
-IPT_API ipt_result(ipt_mpi_plan_execute_host)(ipt_mpi_plan *plan, void *data, const ipt_host_options *options)
-{
-    return ipt_mpi_plan_execute_host_sized(sizeof *options, plan, data, options);
-}
-
 #ifndef IPT_NO_THREADS
 
 typedef struct ipt__mpi_job {
@@ -539,9 +522,3 @@ IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, i
 }
 
 #endif
-
-IPT_API ipt_result(ipt_mpi_plan_execute_host_async)(ipt_mpi_plan *plan, void *data, const ipt_host_options *options,
-                                                    cl_event *event)
-{
-    return ipt_mpi_plan_execute_host_async_sized(sizeof *options, plan, data, options, event);
-}

@@ -21,6 +21,17 @@ static int ipt__entry_embedded(const ipt_context *context, const char *key, ipt_
     return 0;
 }
 
+/* Whether the context stores entries. */
+static int ipt__has_cache(const ipt_context *context)
+{
+#ifdef IPT_NO_DISK_CACHE
+    (void)context;
+    return 0;
+#else
+    return context->cache_dir != NULL;
+#endif
+}
+
 #ifndef IPT_NO_DISK_CACHE
 
 static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
@@ -159,7 +170,7 @@ static void ipt__findings_store(const ipt_context *context)
 {
     char key[IPT__KEY_BYTES];
     unsigned char entry[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES];
-    if (!context->cache_dir || !context->context)
+    if (!ipt__has_cache(context) || !context->context)
         return;
     ipt__findings_key(context, key);
     ipt__entry_store(context, key, entry, ipt__findings_entry(context, key, entry));

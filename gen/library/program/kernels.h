@@ -76,7 +76,7 @@ IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 
 /* A part of a program's text: its file's name, for build logs, and the hash of its text. */
 typedef struct ipt__part {
-    const char *file, *hash;
+    char file[24], hash[17];
     IPT__TEXT_FIELD
 } ipt__part;
 
@@ -90,7 +90,7 @@ static const ipt__part ipt__parts[] = {
 #define IPT__PART_BIT(part) | 1u << IPT__PART_##part
 
 typedef struct ipt__kernel_info {
-    const char *name;      /* name of the OpenCL kernel */
+    char name[24];         /* name of the OpenCL kernel */
     ipt__part own;         /* the file that defines the kernel */
     unsigned parts;        /* bits of the parts that the file includes */
     const char *arguments; /* the parameter list in OpenCL C */
@@ -119,12 +119,12 @@ static const ipt__kernel_info ipt__kernels[] = {
 /* A row of IPT_PARAM_LIST. */
 typedef struct ipt__param {
     char name[16], macro[20];
-    cl_uint minimum, maximum;
-    size_t offset; /* in ipt__params */
+    unsigned short minimum, offset; /* in ipt__params */
+    cl_uint maximum;
 } ipt__param;
 static const ipt__param ipt__param_rows[] = {
 #define IPT__PARAM_ROW(field, macro, minimum, maximum, meaning)                                                        \
-    {#field, #macro, minimum, maximum, offsetof(ipt__params, field)},
+    {#field, #macro, minimum, offsetof(ipt__params, field), maximum},
     IPT_PARAM_LIST(IPT__PARAM_ROW)};
 
 static cl_uint *ipt__param_at(const ipt__params *params, int index)

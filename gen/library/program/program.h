@@ -230,7 +230,7 @@ static void ipt__program_store(ipt_context *context, const ipt__program *program
     char key[IPT__KEY_BYTES];
     unsigned char *entry;
     size_t bytes;
-    if (!context->cache_dir || !program->program)
+    if (!ipt__has_cache(context) || !program->program)
         return;
     entry = ipt__program_entry(context, program, NULL, NULL, 0, &bytes);
     if (!entry) {
