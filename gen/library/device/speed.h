@@ -130,7 +130,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BANDS_TRIES, 4096, TIME, "numbers of bands that the planner compares: less than a millisecond")             \
     X(IPT__RUN_STEPS, 6, KERNEL, "of a line of work-items along a run of units up to 4 bytes: parts/runs_held.cl")     \
     X(IPT__WORDS_TURN, 256, KERNEL, "bytes of a run that such a line moves in blocks of words: parts/words.cl")        \
-    X(IPT__WORDS_TURN_3, 384, KERNEL, "the same of elements of three units")                                           \
+    X(IPT__WORDS_TURN_3, 384, KERNEL, "for elements of three units")                                                   \
     X(IPT__KEPT_BYTES, 8 << 20, H23, "parked runs in the last cache")                                                  \
     X(IPT__WAVES_COLUMNS, 32, KERNEL, "of a tile, of which stripes and pieces are made")                               \
     X(IPT__SWAP_SHORT_BYTES, 3 << 20, H24, "largest square of units below a word that swaps tiles")                    \
