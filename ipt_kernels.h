@@ -5338,24 +5338,24 @@ static const char *const ipt__text_algebra[] = {
     "}\n"
     "return ipt_times(q, ipt_inverse(p));\n"
     "}\n"
-    "\n\n#if IPT_OPTIONS & 1\n"
+    "\n\n#if IPT_TRANSPOSE_A\n"
     "#define IPT_OF_A(i, j) A(j, i)\n"
     "#define IPT_A_INNER A_ROWS\n"
     "#else\n"
     "#define IPT_OF_A(i, j) A(i, j)\n"
     "#define IPT_A_INNER A_COLS\n"
     "#endif\n"
-    "#if IPT_OPTIONS & 2\n"
+    "#if IPT_TRANSPOSE_B\n"
     "#define IPT_OF_B(i, j) B(j, i)\n"
     "#else\n"
     "#define IPT_OF_B(i, j) B(i, j)\n"
     "#endif\n"
-    "#if IPT_OPTIONS & 4\n"
+    "#if IPT_CONJUGATE_A\n"
     "#define IPT_A(i, j) ipt_conjugate(IPT_OF_A(i, j))\n"
     "#else\n"
     "#define IPT_A(i, j) IPT_OF_A(i, j)\n"
     "#endif\n"
-    "#if IPT_OPTIONS & 8\n"
+    "#if IPT_CONJUGATE_B\n"
     "#define IPT_B(i, j) ipt_conjugate(IPT_OF_B(i, j))\n"
     "#else\n"
     "#define IPT_B(i, j) IPT_OF_B(i, j)\n"
@@ -5377,7 +5377,7 @@ static const char *const ipt__text_algebra[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_algebra "2d2efa74e2cc2b36"
+#define IPT__HASH_algebra "6ad46f90ed63205f"
 #define IPT_algebra_PARTS(X)
 #endif
 
@@ -5387,7 +5387,7 @@ static const char *const ipt__text_dot[] = {
     "\n{\n"
     "IPT_NUMBER sum = 0;\n"
     "IPT_FOR_LANES(i, 0, x_ROWS)\n"
-    "#if IPT_OPTIONS & 4\n"
+    "#if IPT_CONJUGATE_A\n"
     "sum += ipt_times(ipt_conjugate(x(i, 0)), y(i, 0));\n"
     "#else\n"
     "sum += ipt_times(x(i, 0), y(i, 0));\n"
@@ -5399,7 +5399,7 @@ static const char *const ipt__text_dot[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_dot "efc4193bb94fad4f"
+#define IPT__HASH_dot "c1b4681863fac881"
 #define IPT_dot_PARTS(X)
 #endif
 
@@ -5538,7 +5538,7 @@ static const char *const ipt__text_trsm[] = {
     "\n\n{\n"
     "IPT_UNROLL for (uint step = 0; step < B_ROWS; ++step)\n"
     "{\n"
-    "#if !(IPT_OPTIONS & 16) == !(IPT_OPTIONS & 1)\n"
+    "#if IPT_UPPER == IPT_TRANSPOSE_A\n"
     "const uint k = step, first = 0, end = k;\n"
     "#else\n"
     "const uint k = B_ROWS - 1 - step, first = k + 1, end = B_ROWS;\n"
@@ -5547,7 +5547,7 @@ static const char *const ipt__text_trsm[] = {
     "{\n"
     "IPT_NUMBER sum = B(k, c);\n"
     "IPT_UNROLL for (uint i = first; i < end; ++i) sum -= ipt_times(IPT_A(k, i), B(i, c));\n"
-    "#if IPT_OPTIONS & 32\n"
+    "#if IPT_UNIT\n"
     "B(k, c) = sum;\n"
     "#else\n"
     "B(k, c) = ipt_quotient(sum, IPT_A(k, k));\n"
@@ -5558,7 +5558,7 @@ static const char *const ipt__text_trsm[] = {
     "",
     NULL};
 #endif
-#define IPT__HASH_trsm "09831f850e6c49af"
+#define IPT__HASH_trsm "df62e98604b80769"
 #define IPT_trsm_PARTS(X)
 #endif
 
