@@ -17520,6 +17520,9 @@ typedef enum ipt__batch_kind {
     IPT__TURN_KINDS
 } ipt__batch_kind;
 
+/* The options of ready actions, in the sequence of their bits: IPT_TRANSPOSE_A ... */
+#define IPT__READY_OPTION_LIST(X) X(TRANSPOSE_A) X(TRANSPOSE_B) X(CONJUGATE_A) X(CONJUGATE_B) X(UPPER) X(UNIT)
+
 /* X(action, first text, second text, options, scaled, solves, turns), in the sequence of IPT_ACTION_LIST; the members
  * of ipt__ready. */
 #define IPT__READY_LIST(X)                                                                                             \
@@ -18036,11 +18039,15 @@ static IPT__RARE void ipt__batch_print_operands(ipt__text *out, const ipt__batch
     ipt__text_add(out, "\n");
     if (desc->argument_type)
         ipt__text_add(out, "#define IPT_ACTION_ARGUMENT_TYPE %s\n", desc->argument_type);
-    if (desc->ready)
-        ipt__text_add(
-            out, "#define IPT_NUMBER %s\n#define IPT_IS_COMPLEX %d\n#define IPT_IS_DOUBLE %d\n#define IPT_OPTIONS %u\n",
-            problem->operands[0].given.type, strchr(problem->operands[0].given.type, '2') != NULL,
-            *problem->operands[0].given.type == 'd', desc->options);
+    if (desc->ready) {
+        ipt__text_add(out, "#define IPT_NUMBER %s\n#define IPT_IS_COMPLEX %d\n#define IPT_IS_DOUBLE %d\n",
+                      problem->operands[0].given.type, strchr(problem->operands[0].given.type, '2') != NULL,
+                      *problem->operands[0].given.type == 'd');
+#define IPT__DEFINE_OPTION(option)                                                                                     \
+    ipt__text_add(out, "#define IPT_" #option " %d\n", (desc->options & IPT_##option) != 0);
+        IPT__READY_OPTION_LIST(IPT__DEFINE_OPTION)
+#undef IPT__DEFINE_OPTION
+    }
     if (!problem->sum_bytes)
         return;
     ipt__text_add(out, "#define IPT_SUM_TYPES(IPT_X)");
@@ -18427,15 +18434,14 @@ static IPT__RARE void ipt__batch_read_action(ipt__batch_problem *problem, const 
 
 static IPT__RARE ipt_result ipt__fail_options(const ipt_batch_desc *desc)
 {
-    static const char *const names[] = {"IPT_TRANSPOSE_A", "IPT_TRANSPOSE_B", "IPT_CONJUGATE_A",
-                                        "IPT_CONJUGATE_B", "IPT_UPPER",       "IPT_UNIT"};
     char list[128] = "";
     ipt__text text = {NULL, sizeof list, 0};
-    size_t i;
     text.text = list;
-    for (i = 0; i < sizeof names / sizeof *names; ++i)
-        if (ipt__readies[desc->ready].options >> i & 1)
-            ipt__text_add(&text, " %s", names[i]);
+#define IPT__ADD_OPTION(option)                                                                                        \
+    if (ipt__readies[desc->ready].options & IPT_##option)                                                              \
+        ipt__text_add(&text, " IPT_" #option);
+    IPT__READY_OPTION_LIST(IPT__ADD_OPTION)
+#undef IPT__ADD_OPTION
     return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "options is %u: action %s takes%s", desc->options,
                      ipt_action_string(desc->ready), text.length ? list : " none");
 }

@@ -68,24 +68,24 @@ IPT_INLINE IPT_NUMBER ipt_quotient(IPT_NUMBER q, IPT_NUMBER p)
 }
 
 /* The operands as the options have them: transposed, conjugated. */
-#if IPT_OPTIONS & 1
+#if IPT_TRANSPOSE_A
 #define IPT_OF_A(i, j) A(j, i)
 #define IPT_A_INNER A_ROWS
 #else
 #define IPT_OF_A(i, j) A(i, j)
 #define IPT_A_INNER A_COLS
 #endif
-#if IPT_OPTIONS & 2
+#if IPT_TRANSPOSE_B
 #define IPT_OF_B(i, j) B(j, i)
 #else
 #define IPT_OF_B(i, j) B(i, j)
 #endif
-#if IPT_OPTIONS & 4
+#if IPT_CONJUGATE_A
 #define IPT_A(i, j) ipt_conjugate(IPT_OF_A(i, j))
 #else
 #define IPT_A(i, j) IPT_OF_A(i, j)
 #endif
-#if IPT_OPTIONS & 8
+#if IPT_CONJUGATE_B
 #define IPT_B(i, j) ipt_conjugate(IPT_OF_B(i, j))
 #else
 #define IPT_B(i, j) IPT_OF_B(i, j)

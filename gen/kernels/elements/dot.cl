@@ -2,7 +2,7 @@
 {
     IPT_NUMBER sum = 0;
     IPT_FOR_LANES(i, 0, x_ROWS)
-#if IPT_OPTIONS & 4
+#if IPT_CONJUGATE_A
     sum += ipt_times(ipt_conjugate(x(i, 0)), y(i, 0));
 #else
     sum += ipt_times(x(i, 0), y(i, 0));

@@ -3,7 +3,7 @@
 {
     IPT_UNROLL for (uint step = 0; step < B_ROWS; ++step)
     {
-#if !(IPT_OPTIONS & 16) == !(IPT_OPTIONS & 1) /* op(A) is lower */
+#if IPT_UPPER == IPT_TRANSPOSE_A /* op(A) is lower */
         const uint k = step, first = 0, end = k;
 #else
         const uint k = B_ROWS - 1 - step, first = k + 1, end = B_ROWS;
@@ -12,7 +12,7 @@
         {
             IPT_NUMBER sum = B(k, c);
             IPT_UNROLL for (uint i = first; i < end; ++i) sum -= ipt_times(IPT_A(k, i), B(i, c));
-#if IPT_OPTIONS & 32
+#if IPT_UNIT
             B(k, c) = sum;
 #else
             B(k, c) = ipt_quotient(sum, IPT_A(k, k));

@@ -221,15 +221,14 @@ static IPT__RARE void ipt__batch_read_action(ipt__batch_problem *problem, const 
 
 static IPT__RARE ipt_result ipt__fail_options(const ipt_batch_desc *desc)
 {
-    static const char *const names[] = {"IPT_TRANSPOSE_A", "IPT_TRANSPOSE_B", "IPT_CONJUGATE_A",
-                                        "IPT_CONJUGATE_B", "IPT_UPPER",       "IPT_UNIT"};
     char list[128] = "";
     ipt__text text = {NULL, sizeof list, 0};
-    size_t i;
     text.text = list;
-    for (i = 0; i < sizeof names / sizeof *names; ++i)
-        if (ipt__readies[desc->ready].options >> i & 1)
-            ipt__text_add(&text, " %s", names[i]);
+#define IPT__ADD_OPTION(option)                                                                                        \
+    if (ipt__readies[desc->ready].options & IPT_##option)                                                              \
+        ipt__text_add(&text, " IPT_" #option);
+    IPT__READY_OPTION_LIST(IPT__ADD_OPTION)
+#undef IPT__ADD_OPTION
     return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "options is %u: action %s takes%s", desc->options,
                      ipt_action_string(desc->ready), text.length ? list : " none");
 }

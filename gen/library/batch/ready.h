@@ -17,6 +17,9 @@ typedef enum ipt__batch_kind {
     IPT__TURN_KINDS
 } ipt__batch_kind;
 
+/* The options of ready actions, in the sequence of their bits: IPT_TRANSPOSE_A ... */
+#define IPT__READY_OPTION_LIST(X) X(TRANSPOSE_A) X(TRANSPOSE_B) X(CONJUGATE_A) X(CONJUGATE_B) X(UPPER) X(UNIT)
+
 /* X(action, first text, second text, options, scaled, solves, turns), in the sequence of IPT_ACTION_LIST; the members
  * of ipt__ready. */
 #define IPT__READY_LIST(X)                                                                                             \

@@ -42,11 +42,15 @@ static IPT__RARE void ipt__batch_print_operands(ipt__text *out, const ipt__batch
     ipt__text_add(out, "\n");
     if (desc->argument_type)
         ipt__text_add(out, "#define IPT_ACTION_ARGUMENT_TYPE %s\n", desc->argument_type);
-    if (desc->ready)
-        ipt__text_add(
-            out, "#define IPT_NUMBER %s\n#define IPT_IS_COMPLEX %d\n#define IPT_IS_DOUBLE %d\n#define IPT_OPTIONS %u\n",
-            problem->operands[0].given.type, strchr(problem->operands[0].given.type, '2') != NULL,
-            *problem->operands[0].given.type == 'd', desc->options);
+    if (desc->ready) {
+        ipt__text_add(out, "#define IPT_NUMBER %s\n#define IPT_IS_COMPLEX %d\n#define IPT_IS_DOUBLE %d\n",
+                      problem->operands[0].given.type, strchr(problem->operands[0].given.type, '2') != NULL,
+                      *problem->operands[0].given.type == 'd');
+#define IPT__DEFINE_OPTION(option)                                                                                     \
+    ipt__text_add(out, "#define IPT_" #option " %d\n", (desc->options & IPT_##option) != 0);
+        IPT__READY_OPTION_LIST(IPT__DEFINE_OPTION)
+#undef IPT__DEFINE_OPTION
+    }
     if (!problem->sum_bytes)
         return;
     ipt__text_add(out, "#define IPT_SUM_TYPES(IPT_X)");
