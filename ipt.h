@@ -3043,8 +3043,6 @@ static const ipt__tuning ipt__tunings[2] = {
 #define IPT__TUNING_CPU(unit, name, gpu, cpu, where, meaning) cpu,
     {IPT__TUNING_LIST(IPT__TUNING_GPU)}, {IPT__TUNING_LIST(IPT__TUNING_CPU)}};
 
-#define IPT__TWO_PASSES (ipt__tunings[0].two_passes)
-
 /* What is the same for all devices, or concerns one kind of them: X(name, value, where, meaning) */
 #define IPT__CONSTANT_LIST(X)                                                                                          \
     X(IPT__WORD_BYTES, 4, KERNEL, "shorter units move by words if everything is aligned to words")                     \
@@ -10060,7 +10058,8 @@ static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
 /* True if the model is sure that no two passes are faster than these bands. */
 static int ipt__bands_are_best(const ipt__problem *problem, const ipt__layout *bands, size_t budget)
 {
-    return bands->workspace <= budget && bands->cost < IPT__TWO_PASSES * ipt__batch_bytes(problem);
+    return bands->workspace <= budget &&
+           bands->cost < ipt__tuning_of(&problem->limits)->two_passes * ipt__batch_bytes(problem);
 }
 
 /* Whether the model is sure that two passes cannot be faster, so that their programs need not be built. Measurements,

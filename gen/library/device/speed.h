@@ -97,8 +97,6 @@ static const ipt__tuning ipt__tunings[2] = {
 #define IPT__TUNING_CPU(unit, name, gpu, cpu, where, meaning) cpu,
     {IPT__TUNING_LIST(IPT__TUNING_GPU)}, {IPT__TUNING_LIST(IPT__TUNING_CPU)}};
 
-#define IPT__TWO_PASSES (ipt__tunings[0].two_passes)
-
 /* What is the same for all devices, or concerns one kind of them: X(name, value, where, meaning) */
 #define IPT__CONSTANT_LIST(X)                                                                                          \
     X(IPT__WORD_BYTES, 4, KERNEL, "shorter units move by words if everything is aligned to words")                     \

@@ -299,7 +299,8 @@ static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
 /* True if the model is sure that no two passes are faster than these bands. */
 static int ipt__bands_are_best(const ipt__problem *problem, const ipt__layout *bands, size_t budget)
 {
-    return bands->workspace <= budget && bands->cost < IPT__TWO_PASSES * ipt__batch_bytes(problem);
+    return bands->workspace <= budget &&
+           bands->cost < ipt__tuning_of(&problem->limits)->two_passes * ipt__batch_bytes(problem);
 }
 
 /* Whether the model is sure that two passes cannot be faster, so that their programs need not be built. Measurements,
