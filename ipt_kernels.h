@@ -824,7 +824,7 @@ static const unsigned short ipt__text_chains[] = {
     2235,597,673,701,886,32,886,1691,886,373,886,132,693,132,119,433,673,1019,758,32,758,1365,119,216,864,1776,864,
     502,1702,568,48,125,602,102,278,1867,2240,2747,1149,38,886,1343,758,132,954,723,466,119,145,211,3072,0,};
 #endif
-#define IPT__HASH_chains "8984a81768fb727e"
+#define IPT__HASH_chains "5ee8c61f0b714400"
 #define IPT_chains_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -836,7 +836,7 @@ static const unsigned short ipt__text_copy[] = {
     637,597,971,637,2396,637,1193,516,314,637,2188,637,1605,406,738,1589,446,251,1887,2705,1441,1696,132,406,216,1430,
     2095,694,3066,170,1425,2015,1036,2113,272,0,};
 #endif
-#define IPT__HASH_copy "240eb2681dd1b41b"
+#define IPT__HASH_copy "0180738729cd1437"
 #define IPT_copy_PARTS(X) X(unit) X(divide) X(slots)
 
 #ifndef IPT_NO_BATCH
@@ -936,7 +936,7 @@ static const unsigned short ipt__text_elements[] = {
     485,2828,10,847,1607,2389,2183,1208,135,2060,41,2991,142,499,574,40,282,314,599,179,243,949,83,2267,293,143,1635,
     293,143,2761,1470,293,41,1200,2828,10,619,3050,707,343,382,707,95,1827,2360,2761,1732,2991,272,0,};
 #endif
-#define IPT__HASH_elements "0e082f4caacb0e44"
+#define IPT__HASH_elements "35b977f0af8f2f5e"
 #define IPT_elements_PARTS(X) X(unit) X(actions)
 #endif
 
@@ -1123,7 +1123,7 @@ static const unsigned short ipt__text_exchange[] = {
     254,2260,2072,360,1291,703,2075,298,2329,1648,854,472,373,162,2080,702,2472,755,2558,661,447,1544,373,2072,2497,
     2072,1719,1861,179,2072,573,93,702,33,2260,2826,540,1130,447,2504,95,848,1801,162,2172,0,};
 #endif
-#define IPT__HASH_exchange "d56661952d0feb7b"
+#define IPT__HASH_exchange "491ec7f93839ad15"
 #define IPT_exchange_PARTS(X) X(unit) X(divide) X(sync) X(vectors) X(rows) X(tickets) X(runs_held) X(words) X(band_chunks) X(band_waits) X(bands_left)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -1179,7 +1179,7 @@ static const unsigned short ipt__text_flip[] = {
     2405,591,928,1742,3022,282,1019,2695,701,1425,95,408,373,313,172,1343,2251,132,1720,2867,1776,455,378,2071,301,
     282,1019,1425,95,408,373,2251,1343,313,172,132,1720,2867,1776,455,378,2071,301,282,344,3101,0,};
 #endif
-#define IPT__HASH_flip "14f5d6b262220c49"
+#define IPT__HASH_flip "4b9d63c39e37d8a8"
 #define IPT_flip_PARTS(X) X(unit) X(divide) X(vectors)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -1188,7 +1188,7 @@ static const unsigned short ipt__text_map[] = {
     252,132,2234,1720,597,397,252,2174,2688,873,2413,446,1539,1887,559,446,330,140,1337,1307,597,450,41,780,1275,780,
     1991,576,1989,959,576,815,93,543,0,};
 #endif
-#define IPT__HASH_map "bc9b450149216f13"
+#define IPT__HASH_map "4e56bfb6eee92115"
 #define IPT_map_PARTS(X) X(unit)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -1204,7 +1204,7 @@ static const unsigned short ipt__text_out_of_place[] = {
     1445,323,179,376,184,637,1605,40,1233,637,1605,1324,314,1412,883,2122,41,1537,1621,2726,142,635,169,342,1883,3083,
     2930,1536,637,1605,999,663,314,999,2230,2825,135,1116,1943,40,265,727,2420,2404,41,923,568,2825,2417,2553,543,0,};
 #endif
-#define IPT__HASH_out_of_place "69e936d97e298b83"
+#define IPT__HASH_out_of_place "0c21e3a6687693e9"
 #define IPT_out_of_place_PARTS(X) X(unit) X(divide) X(vectors) X(rows) X(runs_held) X(words)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -1239,7 +1239,7 @@ static const unsigned short ipt__text_pack[] = {
     672,1033,902,176,320,412,244,183,2255,41,566,264,91,112,377,718,46,408,452,32,2686,322,714,350,322,41,1445,112,
     352,1033,339,1375,1033,1359,1065,117,816,1712,393,107,1015,216,1712,2398,714,2282,718,46,176,789,514,1309,272,0,};
 #endif
-#define IPT__HASH_pack "7fc48facea033428"
+#define IPT__HASH_pack "81fd175a578be8ad"
 #define IPT_pack_PARTS(X) X(unit) X(divide) X(vectors)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -1264,7 +1264,7 @@ static const unsigned short ipt__text_pairs[] = {
     40,2477,2273,714,670,284,1343,571,670,2812,702,1081,714,1620,1081,591,1478,571,40,2477,2616,591,670,284,1343,571,
     670,2812,643,485,3044,10,619,1607,1769,254,1081,714,1620,1081,591,447,1765,40,2477,2616,2477,2273,2813,739,1309,0,};
 #endif
-#define IPT__HASH_pairs "fb8ea98ff0d72c11"
+#define IPT__HASH_pairs "7df3f872d2acb93d"
 #define IPT_pairs_PARTS(X) X(unit) X(divide) X(inner)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -1358,7 +1358,7 @@ static const unsigned short ipt__text_panel[] = {
     393,661,2080,165,157,266,2019,1013,2971,93,202,2212,593,1213,433,716,357,2088,447,2504,1255,1558,848,949,293,543,
     0,};
 #endif
-#define IPT__HASH_panel "13141af134503a64"
+#define IPT__HASH_panel "708e5390ab0260a6"
 #define IPT_panel_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors) X(rows) X(tickets) X(columns) X(grid_alone) X(runs_held) X(words) X(panel_chunks)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -1966,7 +1966,7 @@ static const unsigned short ipt__text_runs[] = {
     2747,784,681,1542,132,441,132,376,184,1428,1003,179,3029,648,798,2171,376,2378,1428,1003,1199,954,461,403,176,
     2172,0,};
 #endif
-#define IPT__HASH_runs "a331253f37c9ad97"
+#define IPT__HASH_runs "66caa80e855d23c6"
 #define IPT_runs_PARTS(X) X(unit) X(divide) X(single) X(run_moves)
 
 #ifndef IPT_NO_PAPERS
@@ -1980,7 +1980,7 @@ static const unsigned short ipt__text_p_ipt[] = {
     2655,1296,514,435,922,1749,142,3062,2187,2016,2676,1878,2429,2192,340,890,2655,1296,514,2192,340,890,2655,1296,
     1383,140,1286,1533,452,32,1205,2005,3032,1430,543,1309,0,};
 #endif
-#define IPT__HASH_p_ipt "dc71c8cf3008b2b0"
+#define IPT__HASH_p_ipt "90108b9d3499829b"
 #define IPT_p_ipt_PARTS(X) X(unit) X(divide) X(slots)
 #endif
 
@@ -2003,7 +2003,7 @@ static const unsigned short ipt__text_pad[] = {
     804,272,847,354,546,1774,552,1183,1038,1045,1065,265,1145,352,424,1683,1275,170,2192,566,159,815,93,1383,815,2663,
     0,};
 #endif
-#define IPT__HASH_pad "04dd3adb076642c9"
+#define IPT__HASH_pad "40138222205ad576"
 #define IPT_pad_PARTS(X) X(unit) X(divide) X(sync)
 #endif
 
@@ -2024,7 +2024,7 @@ static const unsigned short ipt__text_pttwac_010[] = {
     1993,804,1878,2429,537,1379,514,1144,468,2004,40,684,301,2385,2386,165,537,1379,1383,140,1286,1533,3072,847,1994,
     0,};
 #endif
-#define IPT__HASH_pttwac_010 "6f005dbb695b6f05"
+#define IPT__HASH_pttwac_010 "48be15b1e41127f9"
 #define IPT_pttwac_010_PARTS(X) X(unit) X(divide)
 #endif
 
@@ -2056,7 +2056,7 @@ static const unsigned short ipt__text_shuffle[] = {
     485,1685,668,635,571,40,537,179,3064,1042,954,38,571,670,3065,165,1283,876,266,3066,170,2192,1756,1296,1383,859,
     93,804,606,704,145,296,140,1286,2011,140,2011,145,704,804,1309,1309,0,};
 #endif
-#define IPT__HASH_shuffle "149f34e03e736f04"
+#define IPT__HASH_shuffle "93756076b6134ec1"
 #define IPT_shuffle_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(inner)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -2105,7 +2105,7 @@ static const unsigned short ipt__text_swap[] = {
     2703,357,316,1002,444,32,444,1691,444,373,444,132,1026,559,745,478,179,316,184,316,95,478,1019,2209,444,40,839,
     1149,568,38,444,344,354,3092,311,1697,1208,316,628,251,2703,170,619,1158,1093,272,0,};
 #endif
-#define IPT__HASH_swap "cb7a71f9c1d10548"
+#define IPT__HASH_swap "679c787be4d978b0"
 #define IPT_swap_PARTS(X) X(unit) X(divide) X(vectors) X(rows) X(single) X(registers) X(small_tiles)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -2124,7 +2124,7 @@ static const unsigned short ipt__text_tile[] = {
     184,2711,415,778,1392,1533,3098,169,1613,2218,132,2417,1225,2215,333,937,2710,849,2711,415,778,1392,669,264,415,
     2218,2426,507,739,2026,265,1296,377,1614,462,1695,1387,184,1050,179,333,41,3096,1093,1309,0,};
 #endif
-#define IPT__HASH_tile "0d627d2a6667f0f9"
+#define IPT__HASH_tile "1062269dc70352d2"
 #define IPT_tile_PARTS(X) X(unit) X(divide)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -2139,7 +2139,7 @@ static const unsigned short ipt__text_transpose[] = {
     2421,628,602,1051,2033,1088,687,1201,3100,2720,999,1089,2721,2718,2719,2033,1088,2422,1536,2423,2720,999,1089,
     2721,1537,3101,0,};
 #endif
-#define IPT__HASH_transpose "e6bda62152dc5b7c"
+#define IPT__HASH_transpose "b7eb21a30fa46380"
 #define IPT_transpose_PARTS(X) X(unit) X(single) X(registers) X(small_tiles)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -2170,6 +2170,6 @@ static const unsigned short ipt__text_waves[] = {
     681,1542,132,2431,864,211,1779,113,1897,2432,255,2747,784,681,1542,132,669,403,864,211,1702,568,1398,344,739,142,
     1544,40,704,543,1309,272,0,};
 #endif
-#define IPT__HASH_waves "2604e974dc4bbb03"
+#define IPT__HASH_waves "a3d57ab92540f0ef"
 #define IPT_waves_PARTS(X) X(unit) X(divide) X(single) X(sync) X(registers) X(run_moves)
 /* clang-format on */
