@@ -1402,7 +1402,7 @@ IPT_API IPT__RARE const char *ipt_variant_string(ipt_variant variant)
 
 IPT_API const char *ipt_host_string(ipt_host host)
 {
-    static const char *const names[] = {
+    static const char names[][16] = {
 #define IPT__HOST_NAME(enumerator, name) name,
         IPT_HOST_LIST(IPT__HOST_NAME)};
     return (int)host < 0 || host >= IPT__HOST_COUNT ? "unknown" : names[host];
@@ -1410,7 +1410,7 @@ IPT_API const char *ipt_host_string(ipt_host host)
 
 /* The columns of IPT_MOVE_LIST. */
 typedef struct ipt__move {
-    const char *name;
+    char name[16];
     int transposed, reversed_rows, reversed_cols;
 } ipt__move;
 static const ipt__move ipt__moves[] = {
@@ -1572,8 +1572,9 @@ static IPT__RARE const char *ipt__cl_error(cl_int error)
 #define IPT__CL_ERROR_LINE(name, number) #number " " #name "\0"
     static const char lines[] = IPT__CL_ERROR_LIST(IPT__CL_ERROR_LINE);
     const char *line;
+    int number;
     for (line = lines; *line; line += strlen(line) + 1)
-        if (atoi(line) == error)
+        if (sscanf(line, "%d", &number) == 1 && number == error)
             return strchr(line, ' ') + 1;
     return "OpenCL error";
 }
@@ -2338,7 +2339,7 @@ static size_t ipt__type_bytes(const char *type)
         unsigned char bytes;
     } numbers[] = {{"char", 1}, {"uchar", 1}, {"short", 2}, {"ushort", 2}, {"half", 2},  {"int", 4},
                    {"uint", 4}, {"float", 4}, {"long", 8},  {"ulong", 8},  {"double", 8}};
-    static const char *const counts[] = {"", "2", "4", "8", "16"};
+    static const char counts[][4] = {"", "2", "4", "8", "16"};
     const size_t length = strcspn(type, "0123456789");
     size_t i, log2;
     for (i = 0; i < sizeof numbers / sizeof *numbers; ++i)
@@ -2580,10 +2581,12 @@ static const ipt__part ipt__parts[] = {
 #define IPT__PART_BIT(part) | 1u << IPT__PART_##part
 
 typedef struct ipt__kernel_info {
-    char name[24];         /* name of the OpenCL kernel */
-    ipt__part own;         /* the file that defines the kernel */
-    unsigned parts;        /* bits of the parts that the file includes */
+    char name[24];  /* name of the OpenCL kernel */
+    ipt__part own;  /* the file that defines the kernel */
+    unsigned parts; /* bits of the parts that the file includes */
+#ifndef IPT_NO_KERNEL_SOURCE
     const char *arguments; /* the parameter list in OpenCL C */
+#endif
     const unsigned char *argument_bytes;
     cl_uint argument_count;
     size_t arguments_bytes; /* bytes of the arguments' struct */
@@ -2596,8 +2599,7 @@ static const ipt__kernel_info ipt__kernels[] = {
 #define IPT__KERNEL_INFO(kernel, memories, local, uses)                                                                \
     {"ipt_k_" #kernel,                                                                                                 \
      {#kernel ".cl", IPT__HASH_##kernel IPT__TEXT(ipt__text_##kernel)},                                                \
-     0 IPT_##kernel##_PARTS(IPT__PART_BIT),                                                                            \
-     IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT),                                                  \
+     0 IPT_##kernel##_PARTS(IPT__PART_BIT) IPT__TEXT(IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT)), \
      ipt__##kernel##_argument_bytes,                                                                                   \
      (cl_uint)sizeof ipt__##kernel##_argument_bytes,                                                                   \
      sizeof(ipt__##kernel##_arguments),                                                                                \
@@ -2608,13 +2610,13 @@ static const ipt__kernel_info ipt__kernels[] = {
 
 /* A row of IPT_PARAM_LIST. */
 typedef struct ipt__param {
-    char name[16], macro[20];
+    char name[16];
     unsigned short minimum, offset; /* in ipt__params */
     cl_uint maximum;
 } ipt__param;
 static const ipt__param ipt__param_rows[] = {
 #define IPT__PARAM_ROW(field, macro, minimum, maximum, meaning)                                                        \
-    {#field, #macro, minimum, offsetof(ipt__params, field), maximum},
+    {#field, minimum, offsetof(ipt__params, field), maximum},
     IPT_PARAM_LIST(IPT__PARAM_ROW)};
 
 static cl_uint *ipt__param_at(const ipt__params *params, int index)
@@ -2708,11 +2710,12 @@ static IPT__RARE void ipt__expression_print(ipt__text *out, const ipt__params *p
         ipt__text_add(out, "#define IPT_EXPRESSION_ARGUMENT_TYPE %s\n", params->argument_type);
 }
 
-/* Adds the head of a program's text. The head determines the text: it has the hashes of the kernel's file and of the
- * included parts. So an edit of another part does not change the program's key. */
+/* Adds the head of a program's text. It determines the text: it has the hashes of the kernel's arguments and file, and
+ * of the parts that the file includes. So an edit of another part leaves the program's key as it is. */
 static IPT__RARE void ipt__source_print_head(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
 {
     const ipt__kernel_info *const kernel = &ipt__kernels[id];
+    const char *c;
     int i;
     ipt__text_add(out, "/* ipt %d.%d.%d", IPT_VERSION / 10000, IPT_VERSION / 100 % 100, IPT_VERSION % 100);
     for (i = 0; i < IPT__PART_COUNT; ++i)
@@ -2722,13 +2725,16 @@ static IPT__RARE void ipt__source_print_head(ipt__text *out, ipt__kernel_id id, 
     ipt__params_print(out, params, kernel->uses);
     ipt__text_add(out, " */\n");
     for (i = 0; i < IPT__PARAM_COUNT; ++i)
-        if (kernel->uses >> i & 1)
-            ipt__text_add(out, "#define %s %u\n", ipt__param_rows[i].macro, (unsigned)*ipt__param_at(params, i));
+        if (kernel->uses >> i & 1) {
+            ipt__text_add(out, "#define IPT_");
+            for (c = ipt__param_rows[i].name; *c; ++c)
+                ipt__text_add(out, "%c", *c & '_'); /* its macro, in capitals */
+            ipt__text_add(out, " %u\n", (unsigned)*ipt__param_at(params, i));
+        }
     if (params->apply && (kernel->uses & IPT__USES_apply))
         ipt__expression_print(out, params);
     if (params->operands)
         ipt__text_add(out, "%s", params->operands);
-    ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X, D)%s\n", kernel->arguments);
 }
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -2761,6 +2767,7 @@ static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const
 #endif
     ipt__source_print_head(out, id, params);
 #ifndef IPT_NO_KERNEL_SOURCE
+    ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X, D)%s\n", ipt__kernels[id].arguments);
     for (i = 0; i < IPT__PART_COUNT; ++i)
         if (ipt__kernels[id].parts >> i & 1)
             ipt__part_print(out, &ipt__parts[i]);
@@ -4389,7 +4396,7 @@ static void ipt__findings_store(const ipt_context *context)
 static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
 {
     static const cl_uint names[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION};
-    static const char *const titles[] = {"device", "vendor", "driver"};
+    static const char titles[][8] = {"device", "vendor", "driver"};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
     char extensions[4096], text[256], pocl[] = "pocl 1.";
     cl_platform_id platform;
@@ -4536,7 +4543,7 @@ static ipt_result ipt__profile_line(const char **profile, int *number, const cha
 /* Fills in a context from a profile. */
 static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, const char *profile)
 {
-    static const char *const titles[] = {"device ", "vendor ", "driver ", "platform ", "bits "};
+    static const char titles[][12] = {"device ", "vendor ", "driver ", "platform ", "bits "};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
     char line[512] = "", expected[80];
     int number = 1, i;
@@ -5061,7 +5068,7 @@ static int ipt__target_next(const ipt_context *context, int which, char target[6
         strcpy(target, "amdgcn:");
         return sscanf(context->device_text, "device %40[a-z0-9]", target + 7) == 1 && !strncmp(target + 7, "gfx", 3);
     default: /* code for older devices also runs */
-        sprintf(target, "ptx:sm_%d", ptx);
+        ipt__print(target, 64, "ptx:sm_%d", ptx);
         return ptx < 30 ? -1 : 1;
     }
 }
@@ -5201,7 +5208,7 @@ static void ipt__program_limit_registers(ipt_context *context, ipt__program *pro
     cl_int error;
     if (!context->limits.nvidia || !groups || (program->params.registers && program->id != IPT__KERNEL_panel))
         return;
-    sprintf(line, ".minnctapersm %u\n", groups);
+    ipt__print(line, sizeof line, ".minnctapersm %u\n", groups);
     room = strlen(line);
     given = code = ipt__program_code(context, program, room, &bytes);
     at = code ? ipt__ptx_directives(code + room, bytes - room) : 0;
@@ -17568,14 +17575,14 @@ static const ipt__ready ipt__readies[] = {
 IPT_API const char *ipt_layout_string(ipt_layout layout)
 {
 #define IPT__LAYOUT_NAME(enumerator, name) name,
-    static const char *const names[] = {IPT_LAYOUT_LIST(IPT__LAYOUT_NAME)};
+    static const char names[][16] = {IPT_LAYOUT_LIST(IPT__LAYOUT_NAME)};
     return (int)layout < 0 || layout >= IPT__LAYOUT_COUNT ? "unknown" : names[layout];
 }
 
 IPT_API const char *ipt_model_string(ipt_model model)
 {
 #define IPT__MODEL_NAME(enumerator, name) name,
-    static const char *const names[] = {IPT_MODEL_LIST(IPT__MODEL_NAME)};
+    static const char names[][16] = {IPT_MODEL_LIST(IPT__MODEL_NAME)};
     return (int)model < 0 || model >= IPT__MODEL_COUNT ? "unknown" : names[model];
 }
 
@@ -19418,7 +19425,7 @@ static ipt_result ipt__fail_with_limits(const char *cause, const ipt_plan_desc *
 {
     static const struct {
         size_t field;
-        const char *name;
+        char name[20];
     } limits[] = {{offsetof(ipt_plan_desc, max_workspace), "max_workspace"},
                   {offsetof(ipt_plan_desc, max_device_memory), "max_device_memory"},
                   {offsetof(ipt_plan_desc, max_host_memory), "max_host_memory"}};

@@ -824,7 +824,7 @@ static const unsigned short ipt__text_chains[] = {
     673,700,886,32,886,1690,886,373,886,132,692,132,119,433,673,1019,759,32,759,1365,119,216,864,1776,864,502,1701,
     568,48,125,601,102,278,1867,2238,2742,1149,38,886,1341,759,132,954,722,466,119,145,211,3069,0,};
 #endif
-#define IPT__HASH_chains "8984a81768fb727e"
+#define IPT__HASH_chains "5ee8c61f0b714400"
 #define IPT_chains_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -836,7 +836,7 @@ static const unsigned short ipt__text_copy[] = {
     636,596,970,636,2392,636,1193,516,314,636,2185,636,1606,406,738,1590,446,251,1888,2700,1442,1695,132,406,216,1430,
     2094,693,3063,170,1425,2016,1035,2112,272,0,};
 #endif
-#define IPT__HASH_copy "240eb2681dd1b41b"
+#define IPT__HASH_copy "0180738729cd1437"
 #define IPT_copy_PARTS(X) X(unit) X(divide) X(slots)
 
 #ifndef IPT_NO_BATCH
@@ -937,7 +937,7 @@ static const unsigned short ipt__text_elements[] = {
     482,2823,10,847,1608,2385,2180,1208,135,2060,41,2987,142,499,574,40,282,314,598,179,243,949,83,2265,293,143,1634,
     293,143,2756,1471,293,41,1200,2823,10,618,3048,706,347,381,706,95,1827,2357,2756,1733,2987,272,0,};
 #endif
-#define IPT__HASH_elements "0e082f4caacb0e44"
+#define IPT__HASH_elements "35b977f0af8f2f5e"
 #define IPT_elements_PARTS(X) X(unit) X(actions)
 #endif
 
@@ -1123,7 +1123,7 @@ static const unsigned short ipt__text_exchange[] = {
     254,2258,2070,360,1289,702,2074,298,923,1647,854,472,373,162,2079,701,2467,756,2553,661,447,1545,373,2070,2492,
     2070,1718,1861,179,2070,573,93,701,33,2258,2821,540,1129,447,2499,95,848,1801,162,2169,0,};
 #endif
-#define IPT__HASH_exchange "d56661952d0feb7b"
+#define IPT__HASH_exchange "491ec7f93839ad15"
 #define IPT_exchange_PARTS(X) X(unit) X(divide) X(sync) X(vectors) X(rows) X(tickets) X(runs_held) X(words) X(band_chunks) X(band_waits) X(bands_left)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -1179,7 +1179,7 @@ static const unsigned short ipt__text_flip[] = {
     3019,282,1019,2689,700,1425,95,408,373,313,172,1341,2249,132,1719,2863,1776,455,378,2069,301,282,1019,1425,95,408,
     373,2249,1341,313,172,132,1719,2863,1776,455,378,2069,301,282,343,3099,0,};
 #endif
-#define IPT__HASH_flip "14f5d6b262220c49"
+#define IPT__HASH_flip "4b9d63c39e37d8a8"
 #define IPT_flip_PARTS(X) X(unit) X(divide) X(vectors)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -1188,7 +1188,7 @@ static const unsigned short ipt__text_map[] = {
     252,132,2232,1719,596,397,252,2171,2682,873,2408,446,1540,1888,559,446,331,140,1335,1305,596,450,41,780,1275,780,
     1992,576,1990,958,576,816,93,543,0,};
 #endif
-#define IPT__HASH_map "bc9b450149216f13"
+#define IPT__HASH_map "4e56bfb6eee92115"
 #define IPT_map_PARTS(X) X(unit)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -1204,7 +1204,7 @@ static const unsigned short ipt__text_out_of_place[] = {
     1446,323,179,376,184,636,1606,40,1233,636,1606,1322,314,1412,883,2121,41,1538,1622,2721,142,634,169,342,1884,3081,
     2926,1537,636,1606,999,663,314,999,2227,2820,135,1115,1945,40,264,726,2415,2399,41,2690,568,2820,2412,2548,543,0,};
 #endif
-#define IPT__HASH_out_of_place "69e936d97e298b83"
+#define IPT__HASH_out_of_place "0c21e3a6687693e9"
 #define IPT_out_of_place_PARTS(X) X(unit) X(divide) X(vectors) X(rows) X(runs_held) X(words)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -1239,7 +1239,7 @@ static const unsigned short ipt__text_pack[] = {
     672,1032,902,176,320,412,244,183,2253,41,566,263,91,112,377,717,46,408,452,32,2680,322,713,350,322,41,1446,112,
     352,1032,339,1375,1032,1358,1064,117,817,1711,393,107,1015,216,1711,2394,713,2280,717,46,176,790,514,1307,272,0,};
 #endif
-#define IPT__HASH_pack "7fc48facea033428"
+#define IPT__HASH_pack "81fd175a578be8ad"
 #define IPT_pack_PARTS(X) X(unit) X(divide) X(vectors)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -1264,7 +1264,7 @@ static const unsigned short ipt__text_pairs[] = {
     40,2472,2271,713,670,284,1341,571,670,2807,701,1079,713,1621,1079,591,1479,571,40,2472,2610,591,670,284,1341,571,
     670,2807,642,482,3042,10,618,1608,1770,254,1079,713,1621,1079,591,447,1766,40,2472,2610,2472,2271,2808,739,1307,0,};
 #endif
-#define IPT__HASH_pairs "fb8ea98ff0d72c11"
+#define IPT__HASH_pairs "7df3f872d2acb93d"
 #define IPT_pairs_PARTS(X) X(unit) X(divide) X(inner)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -1358,7 +1358,7 @@ static const unsigned short ipt__text_panel[] = {
     393,661,2079,165,157,265,2020,1013,2967,93,202,2209,585,1213,433,715,357,2087,447,2499,1255,1559,848,949,293,543,
     0,};
 #endif
-#define IPT__HASH_panel "13141af134503a64"
+#define IPT__HASH_panel "708e5390ab0260a6"
 #define IPT_panel_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(vectors) X(rows) X(tickets) X(columns) X(grid_alone) X(runs_held) X(words) X(panel_chunks)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -1966,7 +1966,7 @@ static const unsigned short ipt__text_runs[] = {
     2742,784,680,1543,132,441,132,376,184,1428,1003,179,3026,648,799,2168,376,2375,1428,1003,1199,954,461,403,176,
     2169,0,};
 #endif
-#define IPT__HASH_runs "a331253f37c9ad97"
+#define IPT__HASH_runs "66caa80e855d23c6"
 #define IPT_runs_PARTS(X) X(unit) X(divide) X(single) X(run_moves)
 
 #ifndef IPT_NO_PAPERS
@@ -1980,7 +1980,7 @@ static const unsigned short ipt__text_p_ipt[] = {
     514,435,922,1750,142,3059,2184,2017,2670,1878,2424,2189,340,890,2649,1294,514,2189,340,890,2649,1294,1383,140,
     1285,1534,452,32,1205,2006,3029,1430,543,1307,0,};
 #endif
-#define IPT__HASH_p_ipt "dc71c8cf3008b2b0"
+#define IPT__HASH_p_ipt "90108b9d3499829b"
 #define IPT_p_ipt_PARTS(X) X(unit) X(divide) X(slots)
 #endif
 
@@ -2003,7 +2003,7 @@ static const unsigned short ipt__text_pad[] = {
     805,272,847,354,546,1896,552,1183,1037,1044,1064,264,1145,352,425,1682,1275,170,2189,566,159,816,93,1383,816,2657,
     0,};
 #endif
-#define IPT__HASH_pad "04dd3adb076642c9"
+#define IPT__HASH_pad "40138222205ad576"
 #define IPT_pad_PARTS(X) X(unit) X(divide) X(sync)
 #endif
 
@@ -2023,7 +2023,7 @@ static const unsigned short ipt__text_pttwac_010[] = {
     3122,2412,1225,2212,1021,1522,2211,297,421,169,1614,1108,2670,925,412,243,1166,849,620,559,438,1447,41,1994,805,
     1878,2424,537,1379,514,1144,468,2005,40,683,301,2381,2382,165,537,1379,1383,140,1285,1534,3069,847,1995,0,};
 #endif
-#define IPT__HASH_pttwac_010 "6f005dbb695b6f05"
+#define IPT__HASH_pttwac_010 "48be15b1e41127f9"
 #define IPT_pttwac_010_PARTS(X) X(unit) X(divide)
 #endif
 
@@ -2055,7 +2055,7 @@ static const unsigned short ipt__text_shuffle[] = {
     668,634,571,40,537,179,3061,1041,954,38,571,670,3062,165,1282,876,265,3063,170,2189,1757,1294,1383,859,93,805,605,
     703,145,296,140,1285,2012,140,2012,145,703,805,1307,1307,0,};
 #endif
-#define IPT__HASH_shuffle "149f34e03e736f04"
+#define IPT__HASH_shuffle "93756076b6134ec1"
 #define IPT_shuffle_PARTS(X) X(unit) X(divide) X(slots) X(sync) X(inner)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -2104,7 +2104,7 @@ static const unsigned short ipt__text_swap[] = {
     2698,357,316,1002,444,32,444,1690,444,373,444,132,1026,559,746,478,179,316,184,316,95,478,1019,2206,444,40,840,
     1149,568,38,444,343,354,3090,311,1696,1208,316,627,251,2698,170,618,1158,1091,272,0,};
 #endif
-#define IPT__HASH_swap "cb7a71f9c1d10548"
+#define IPT__HASH_swap "679c787be4d978b0"
 #define IPT_swap_PARTS(X) X(unit) X(divide) X(vectors) X(rows) X(single) X(registers) X(small_tiles)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -2123,7 +2123,7 @@ static const unsigned short ipt__text_tile[] = {
     184,2706,415,778,1392,1534,3096,169,1614,2215,132,2412,1225,2212,333,937,2705,849,2706,415,778,1392,669,263,415,
     2215,2421,507,739,2027,264,1294,377,1615,462,1694,1387,184,1049,179,333,41,3094,1091,1307,0,};
 #endif
-#define IPT__HASH_tile "0d627d2a6667f0f9"
+#define IPT__HASH_tile "1062269dc70352d2"
 #define IPT_tile_PARTS(X) X(unit) X(divide)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -2138,7 +2138,7 @@ static const unsigned short ipt__text_transpose[] = {
     2416,627,601,1050,2034,1086,686,1201,3098,2715,999,1087,2716,2713,2714,2034,1086,2417,1537,2418,2715,999,1087,
     2716,1538,3099,0,};
 #endif
-#define IPT__HASH_transpose "e6bda62152dc5b7c"
+#define IPT__HASH_transpose "b7eb21a30fa46380"
 #define IPT_transpose_PARTS(X) X(unit) X(single) X(registers) X(small_tiles)
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -2169,6 +2169,6 @@ static const unsigned short ipt__text_waves[] = {
     2426,864,211,1779,113,1899,2427,255,2742,784,680,1543,132,669,403,864,211,1701,568,1398,343,739,142,1545,40,703,
     543,1307,272,0,};
 #endif
-#define IPT__HASH_waves "2604e974dc4bbb03"
+#define IPT__HASH_waves "a3d57ab92540f0ef"
 #define IPT_waves_PARTS(X) X(unit) X(divide) X(single) X(sync) X(registers) X(run_moves)
 /* clang-format on */

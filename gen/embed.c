@@ -395,14 +395,60 @@ static int take_rows(const char *path, const char *line, int list)
     return strlen(line) > 1 && line[strlen(line) - 2] == '\\' ? list : -1;
 }
 
+/* The lists of arguments in gen/kernels.def, IPT_<name>_ARGUMENTS, without spaces and comments. */
+typedef struct arguments_list {
+    char name[64], text[4 * LINE_BYTES];
+} arguments_list;
+static arguments_list arguments_lists[PARTS];
+static int arguments_count;
+
+static const char *arguments_of(const char *name)
+{
+    int i;
+    for (i = 0; i < arguments_count && strcmp(arguments_lists[i].name, name); ++i)
+        ;
+    return i < arguments_count ? arguments_lists[i].text : "";
+}
+
+/* Takes a line of a list of arguments. `open`: whether it is within one. Returns whether the next line is. */
+static int take_arguments(const char *path, const char *from, int open)
+{
+    char line[LINE_BYTES], name[64];
+    int in_comment = 0, continued;
+    arguments_list *list;
+    size_t length;
+    const char *at;
+    strcpy(line, from);
+    strip_line(line, &in_comment);
+    continued = strlen(line) > 1 && line[strlen(line) - 2] == '\\';
+    at = strstr(line, "_ARGUMENTS(X, D)");
+    if (at && !strncmp(line, "#define IPT_", 12)) {
+        if (arguments_count == PARTS)
+            refuse(path, "has too many lists for gen/embed.c");
+        snprintf(arguments_lists[arguments_count++].name, sizeof name, "%.*s", (int)(at - line - 12), line + 12);
+        return continued;
+    }
+    if (!open)
+        return 0;
+    list = &arguments_lists[arguments_count - 1];
+    at = sscanf(line, "IPT_%63[A-Z]_ARGUMENTS", name) == 1 ? arguments_of(name) : line; /* a list within a list */
+    for (length = strlen(list->text); *at && length + 1 < sizeof list->text; ++at)
+        if (!strchr(" \\\n", *at))
+            list->text[length++] = *at;
+    if (*at)
+        refuse(path, "has a list of arguments that is too long for gen/embed.c");
+    return continued;
+}
+
 /* Copies gen/kernels.def. */
 static void copy_lists(const char *path)
 {
     char line[LINE_BYTES];
-    int list = -1;
+    int list = -1, arguments = 0;
     FILE *file = open_input(path);
     while (read_line(file, path, line)) {
         list = take_rows(path, line, list);
+        arguments = take_arguments(path, line, arguments);
         fputs(line, stdout);
     }
     fclose(file);
@@ -524,8 +570,15 @@ static const unsigned short *put_numbers(const unsigned short *numbers, int coun
 typedef struct kernel_file {
     const char *path;
     char name[64], includes[1000];
-    unsigned long long hash; /* FNV-1a of 64 bits of the text */
+    unsigned long long hash; /* FNV-1a of 64 bits: of a kernel's list of arguments, and of the text */
 } kernel_file;
+
+static unsigned long long add_hash(unsigned long long hash, const char *text)
+{
+    for (; *text; ++text)
+        hash = (hash ^ (unsigned char)*text) * 1099511628211ull;
+    return hash;
+}
 
 /* Reads the text of a kernel's file into the symbols; for a kernel, its parts. */
 static void read_text(kernel_file *kernel)
@@ -534,14 +587,12 @@ static void read_text(kernel_file *kernel)
     kernel_check check = {kernel->path, 0, 0, 1, 0, {0}, 0};
     int in_comment = 0;
     FILE *file = open_input(kernel->path);
-    kernel->hash = 14695981039346656037ull;
+    kernel->hash = add_hash(14695981039346656037ull, arguments_of(kernel->name));
     while (read_line(file, kernel->path, line)) {
-        const char *c;
         take_include(kernel->path, line, kernel->includes, sizeof kernel->includes);
         strip_line(line, &in_comment);
         check_line(&check, line);
-        for (c = line; *c; ++c)
-            kernel->hash = (kernel->hash ^ (unsigned char)*c) * 1099511628211ull;
+        kernel->hash = add_hash(kernel->hash, line);
         put_symbols(kernel->path, line);
     }
     fclose(file);

@@ -18,7 +18,7 @@ static ipt_result ipt__fail_with_limits(const char *cause, const ipt_plan_desc *
 {
     static const struct {
         size_t field;
-        const char *name;
+        char name[20];
     } limits[] = {{offsetof(ipt_plan_desc, max_workspace), "max_workspace"},
                   {offsetof(ipt_plan_desc, max_device_memory), "max_device_memory"},
                   {offsetof(ipt_plan_desc, max_host_memory), "max_host_memory"}};

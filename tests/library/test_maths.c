@@ -484,8 +484,9 @@ static void maths_gapped_panels_overlap_only_neighbours(void **state)
             }
 }
 
-/* A text unpacks to what its hash was made of, and only counts without room. */
-static void check_text(const ipt__part *part)
+/* A text unpacks to what its hash was made of, and only counts without room. A kernel's hash begins with its arguments.
+ */
+static void check_text(const ipt__part *part, const char *arguments)
 {
     char head[100], hash[17];
     unsigned long long sum = 14695981039346656037ull;
@@ -501,6 +502,9 @@ static void check_text(const ipt__part *part)
     assert_int_equal(strlen(text.text), text.length);
     snprintf(head, sizeof head, "#line 1 \"%s\"\n", part->file);
     assert_memory_equal(text.text, head, strlen(head));
+    for (at = arguments; *at; ++at)
+        if (*at != ' ')
+            sum = (sum ^ (unsigned char)*at) * 1099511628211ull;
     for (at = text.text + strlen(head); *at; ++at)
         sum = (sum ^ (unsigned char)*at) * 1099511628211ull;
     snprintf(hash, sizeof hash, "%016llx", sum);
@@ -513,11 +517,11 @@ static void maths_packed_texts(void **state)
     int i;
     (void)state;
     for (i = 0; i < IPT__PART_COUNT; ++i)
-        check_text(&ipt__parts[i]);
+        check_text(&ipt__parts[i], "");
     for (i = 0; i < IPT__KERNEL_COUNT; ++i)
-        check_text(&ipt__kernels[i].own);
+        check_text(&ipt__kernels[i].own, ipt__kernels[i].arguments);
     for (i = 0; i < IPT__ACTION_TEXT_COUNT; ++i)
-        check_text(&ipt__action_texts[i]);
+        check_text(&ipt__action_texts[i], "");
 }
 
 const struct CMUnitTest test_maths[] = {

@@ -43,7 +43,7 @@ IPT_API IPT__RARE const char *ipt_variant_string(ipt_variant variant)
 
 IPT_API const char *ipt_host_string(ipt_host host)
 {
-    static const char *const names[] = {
+    static const char names[][16] = {
 #define IPT__HOST_NAME(enumerator, name) name,
         IPT_HOST_LIST(IPT__HOST_NAME)};
     return (int)host < 0 || host >= IPT__HOST_COUNT ? "unknown" : names[host];
@@ -51,7 +51,7 @@ IPT_API const char *ipt_host_string(ipt_host host)
 
 /* The columns of IPT_MOVE_LIST. */
 typedef struct ipt__move {
-    const char *name;
+    char name[16];
     int transposed, reversed_rows, reversed_cols;
 } ipt__move;
 static const ipt__move ipt__moves[] = {
@@ -213,8 +213,9 @@ static IPT__RARE const char *ipt__cl_error(cl_int error)
 #define IPT__CL_ERROR_LINE(name, number) #number " " #name "\0"
     static const char lines[] = IPT__CL_ERROR_LIST(IPT__CL_ERROR_LINE);
     const char *line;
+    int number;
     for (line = lines; *line; line += strlen(line) + 1)
-        if (atoi(line) == error)
+        if (sscanf(line, "%d", &number) == 1 && number == error)
             return strchr(line, ' ') + 1;
     return "OpenCL error";
 }

@@ -180,7 +180,7 @@ static void ipt__findings_store(const ipt_context *context)
 static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
 {
     static const cl_uint names[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION};
-    static const char *const titles[] = {"device", "vendor", "driver"};
+    static const char titles[][8] = {"device", "vendor", "driver"};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
     char extensions[4096], text[256], pocl[] = "pocl 1.";
     cl_platform_id platform;

@@ -90,10 +90,12 @@ static const ipt__part ipt__parts[] = {
 #define IPT__PART_BIT(part) | 1u << IPT__PART_##part
 
 typedef struct ipt__kernel_info {
-    char name[24];         /* name of the OpenCL kernel */
-    ipt__part own;         /* the file that defines the kernel */
-    unsigned parts;        /* bits of the parts that the file includes */
+    char name[24];  /* name of the OpenCL kernel */
+    ipt__part own;  /* the file that defines the kernel */
+    unsigned parts; /* bits of the parts that the file includes */
+#ifndef IPT_NO_KERNEL_SOURCE
     const char *arguments; /* the parameter list in OpenCL C */
+#endif
     const unsigned char *argument_bytes;
     cl_uint argument_count;
     size_t arguments_bytes; /* bytes of the arguments' struct */
@@ -106,8 +108,7 @@ static const ipt__kernel_info ipt__kernels[] = {
 #define IPT__KERNEL_INFO(kernel, memories, local, uses)                                                                \
     {"ipt_k_" #kernel,                                                                                                 \
      {#kernel ".cl", IPT__HASH_##kernel IPT__TEXT(ipt__text_##kernel)},                                                \
-     0 IPT_##kernel##_PARTS(IPT__PART_BIT),                                                                            \
-     IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT),                                                  \
+     0 IPT_##kernel##_PARTS(IPT__PART_BIT) IPT__TEXT(IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT)), \
      ipt__##kernel##_argument_bytes,                                                                                   \
      (cl_uint)sizeof ipt__##kernel##_argument_bytes,                                                                   \
      sizeof(ipt__##kernel##_arguments),                                                                                \
@@ -118,13 +119,13 @@ static const ipt__kernel_info ipt__kernels[] = {
 
 /* A row of IPT_PARAM_LIST. */
 typedef struct ipt__param {
-    char name[16], macro[20];
+    char name[16];
     unsigned short minimum, offset; /* in ipt__params */
     cl_uint maximum;
 } ipt__param;
 static const ipt__param ipt__param_rows[] = {
 #define IPT__PARAM_ROW(field, macro, minimum, maximum, meaning)                                                        \
-    {#field, #macro, minimum, offsetof(ipt__params, field), maximum},
+    {#field, minimum, offsetof(ipt__params, field), maximum},
     IPT_PARAM_LIST(IPT__PARAM_ROW)};
 
 static cl_uint *ipt__param_at(const ipt__params *params, int index)
@@ -218,11 +219,12 @@ static IPT__RARE void ipt__expression_print(ipt__text *out, const ipt__params *p
         ipt__text_add(out, "#define IPT_EXPRESSION_ARGUMENT_TYPE %s\n", params->argument_type);
 }
 
-/* Adds the head of a program's text. The head determines the text: it has the hashes of the kernel's file and of the
- * included parts. So an edit of another part does not change the program's key. */
+/* Adds the head of a program's text. It determines the text: it has the hashes of the kernel's arguments and file, and
+ * of the parts that the file includes. So an edit of another part leaves the program's key as it is. */
 static IPT__RARE void ipt__source_print_head(ipt__text *out, ipt__kernel_id id, const ipt__params *params)
 {
     const ipt__kernel_info *const kernel = &ipt__kernels[id];
+    const char *c;
     int i;
     ipt__text_add(out, "/* ipt %d.%d.%d", IPT_VERSION / 10000, IPT_VERSION / 100 % 100, IPT_VERSION % 100);
     for (i = 0; i < IPT__PART_COUNT; ++i)
@@ -232,13 +234,16 @@ static IPT__RARE void ipt__source_print_head(ipt__text *out, ipt__kernel_id id, 
     ipt__params_print(out, params, kernel->uses);
     ipt__text_add(out, " */\n");
     for (i = 0; i < IPT__PARAM_COUNT; ++i)
-        if (kernel->uses >> i & 1)
-            ipt__text_add(out, "#define %s %u\n", ipt__param_rows[i].macro, (unsigned)*ipt__param_at(params, i));
+        if (kernel->uses >> i & 1) {
+            ipt__text_add(out, "#define IPT_");
+            for (c = ipt__param_rows[i].name; *c; ++c)
+                ipt__text_add(out, "%c", *c & '_'); /* its macro, in capitals */
+            ipt__text_add(out, " %u\n", (unsigned)*ipt__param_at(params, i));
+        }
     if (params->apply && (kernel->uses & IPT__USES_apply))
         ipt__expression_print(out, params);
     if (params->operands)
         ipt__text_add(out, "%s", params->operands);
-    ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X, D)%s\n", kernel->arguments);
 }
 
 #ifndef IPT_NO_KERNEL_SOURCE
@@ -271,6 +276,7 @@ static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const
 #endif
     ipt__source_print_head(out, id, params);
 #ifndef IPT_NO_KERNEL_SOURCE
+    ipt__text_add(out, "#define IPT_ARGUMENT_LIST(X, D)%s\n", ipt__kernels[id].arguments);
     for (i = 0; i < IPT__PART_COUNT; ++i)
         if (ipt__kernels[id].parts >> i & 1)
             ipt__part_print(out, &ipt__parts[i]);

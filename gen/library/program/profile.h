@@ -86,7 +86,7 @@ static ipt_result ipt__profile_line(const char **profile, int *number, const cha
 /* Fills in a context from a profile. */
 static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, const char *profile)
 {
-    static const char *const titles[] = {"device ", "vendor ", "driver ", "platform ", "bits "};
+    static const char titles[][12] = {"device ", "vendor ", "driver ", "platform ", "bits "};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
     char line[512] = "", expected[80];
     int number = 1, i;

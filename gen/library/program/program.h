@@ -258,7 +258,7 @@ static int ipt__target_next(const ipt_context *context, int which, char target[6
         strcpy(target, "amdgcn:");
         return sscanf(context->device_text, "device %40[a-z0-9]", target + 7) == 1 && !strncmp(target + 7, "gfx", 3);
     default: /* code for older devices also runs */
-        sprintf(target, "ptx:sm_%d", ptx);
+        ipt__print(target, 64, "ptx:sm_%d", ptx);
         return ptx < 30 ? -1 : 1;
     }
 }
@@ -398,7 +398,7 @@ static void ipt__program_limit_registers(ipt_context *context, ipt__program *pro
     cl_int error;
     if (!context->limits.nvidia || !groups || (program->params.registers && program->id != IPT__KERNEL_panel))
         return;
-    sprintf(line, ".minnctapersm %u\n", groups);
+    ipt__print(line, sizeof line, ".minnctapersm %u\n", groups);
     room = strlen(line);
     given = code = ipt__program_code(context, program, room, &bytes);
     at = code ? ipt__ptx_directives(code + room, bytes - room) : 0;

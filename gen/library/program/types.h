@@ -10,7 +10,7 @@ static size_t ipt__type_bytes(const char *type)
         unsigned char bytes;
     } numbers[] = {{"char", 1}, {"uchar", 1}, {"short", 2}, {"ushort", 2}, {"half", 2},  {"int", 4},
                    {"uint", 4}, {"float", 4}, {"long", 8},  {"ulong", 8},  {"double", 8}};
-    static const char *const counts[] = {"", "2", "4", "8", "16"};
+    static const char counts[][4] = {"", "2", "4", "8", "16"};
     const size_t length = strcspn(type, "0123456789");
     size_t i, log2;
     for (i = 0; i < sizeof numbers / sizeof *numbers; ++i)
