@@ -6061,7 +6061,7 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
  * The next kinds transpose the instances of their grid.
  * TILE: whole instances in local memory.
  * SWAP: square instances, by tile pairs.
- * SPREAD: changes the distance of rows, through a slab for each instance. Rows, also single elements, stay rows.
+ * SPREAD: changes the distance of rows, through a slab for each instance. It transposes nothing.
  * WAVE: instances through slabs of global memory, one slab each.
  * PANEL: instances by cooperative work-groups that hold a chunk each.
  * SHUFFLE: instances by cycle following with one flag bit per slot.
@@ -6883,8 +6883,8 @@ static ipt__params ipt__plan_params(const ipt__problem *problem, size_t element_
     return params;
 }
 
-/* The same for a kernel that takes as much local memory as may build: a refused size is recorded, and the planner then
- * chooses again. */
+/* Gets a kernel that takes as much local memory as may build: a refused size is recorded, and the planner then chooses
+ * again. */
 static ipt_result ipt__plan_kernel_within(ipt_plan *plan, ipt__kernel_id id, ipt__params params, int *index)
 {
     const ipt_result result = ipt__plan_kernel_get(plan, id, params, index);
@@ -8390,7 +8390,7 @@ static ipt__control ipt__control_exchange(const ipt__problem *problem, const ipt
     return ipt__bands_control(problem, &stage->as.bands);
 }
 
-/* The same for cooperative bands: 1 if their runs are no whole words. */
+/* The block of cooperative bands: 1 if their runs are no whole words. */
 static size_t ipt__bands_block(const ipt__problem *problem, int tall, size_t height)
 {
     const size_t columns = ipt__problem_block(problem);
@@ -8415,7 +8415,7 @@ static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands 
            (gapped ? model->together_gapped : 0);
 }
 
-/* The same for blocks of columns that move by words. Runs begin at words, whatever sectors they cut: the more, the
+/* The factor of blocks of columns that move by words. Runs begin at words, whatever sectors they cut: the more, the
  * smaller the power of two is that divides their begins. In the last turn of a run some work-items have no word: see
  * ipt_move_block in parts/words.cl. */
 static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *bands)
@@ -13639,7 +13639,7 @@ static ipt_host ipt__host_scheme(const ipt_plan *plan, size_t address)
                : IPT_HOST_SYNCHRONOUS;
 }
 
-/* The same, or the error if the desc's scheme is impossible. */
+/* Chooses how the host matrix moves, or fails if the desc's scheme is impossible. */
 static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
 {
     *scheme = ipt__host_scheme(plan, (size_t)data);
@@ -13798,8 +13798,8 @@ static IPT__RARE ipt_result ipt__host_plan_parts(ipt_plan *plan, ipt_host scheme
     return result;
 }
 
-/* The same for one device. A plan that may do without parts does, if they need a larger workspace, or programs that
- * cannot be built. */
+/* Plans the parts for one device. A plan that may do without parts does, if they need a larger workspace, or programs
+ * that cannot be built. */
 static ipt_result ipt__host_add_parts(ipt_plan *plan, ipt_host scheme)
 {
     const ipt_result result = ipt__host_plan_parts(plan, scheme);
@@ -15841,8 +15841,8 @@ typedef struct ipt__host_job {
     ipt_allocator allocator;
 } ipt__host_job;
 
-/* Completes and releases a user event. Some drivers hang when a user event is released before it has a status (seen:
- * clReleaseContext on an H200). So a failed clSetUserEventStatus is repeated once. */
+/* Completes and releases a user event. Some drivers hang in clReleaseContext when a user event is released before it
+ * has a status. So a failed clSetUserEventStatus is repeated once. */
 static void ipt__host_event_end(cl_event event, ipt_result result)
 {
     const cl_int status = result ? -(cl_int)result : CL_COMPLETE;
@@ -17793,7 +17793,7 @@ static IPT__RARE int ipt__batch_candidate(ipt__batch_problem *problem, const ipt
         return 0;
     if (model == IPT_MODEL_GROUP || model == IPT_MODEL_INTERLEAVED) {
         if (desc->lanes ? part > 1 : part > 1 && ipt__min(side, most) < 2 * part)
-            return 0; /* the same as another candidate */
+            return 0; /* another candidate has these sizes */
         lanes = ipt__max(1, ipt__min(ipt__max(2, side), most) / part);
         while (lanes & (lanes - 1)) /* a power of two */
             lanes &= lanes - 1;

@@ -221,7 +221,7 @@ static IPT__RARE int ipt__batch_candidate(ipt__batch_problem *problem, const ipt
         return 0;
     if (model == IPT_MODEL_GROUP || model == IPT_MODEL_INTERLEAVED) {
         if (desc->lanes ? part > 1 : part > 1 && ipt__min(side, most) < 2 * part)
-            return 0; /* the same as another candidate */
+            return 0; /* another candidate has these sizes */
         lanes = ipt__max(1, ipt__min(ipt__max(2, side), most) / part);
         while (lanes & (lanes - 1)) /* a power of two */
             lanes &= lanes - 1;

@@ -318,8 +318,8 @@ typedef struct ipt__host_job {
     ipt_allocator allocator;
 } ipt__host_job;
 
-/* Completes and releases a user event. Some drivers hang when a user event is released before it has a status (seen:
- * clReleaseContext on an H200). So a failed clSetUserEventStatus is repeated once. */
+/* Completes and releases a user event. Some drivers hang in clReleaseContext when a user event is released before it
+ * has a status. So a failed clSetUserEventStatus is repeated once. */
 static void ipt__host_event_end(cl_event event, ipt_result result)
 {
     const cl_int status = result ? -(cl_int)result : CL_COMPLETE;

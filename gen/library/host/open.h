@@ -34,7 +34,7 @@ static ipt_host ipt__host_scheme(const ipt_plan *plan, size_t address)
                : IPT_HOST_SYNCHRONOUS;
 }
 
-/* The same, or the error if the desc's scheme is impossible. */
+/* Chooses how the host matrix moves, or fails if the desc's scheme is impossible. */
 static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *data, ipt_host *scheme)
 {
     *scheme = ipt__host_scheme(plan, (size_t)data);
@@ -193,8 +193,8 @@ static IPT__RARE ipt_result ipt__host_plan_parts(ipt_plan *plan, ipt_host scheme
     return result;
 }
 
-/* The same for one device. A plan that may do without parts does, if they need a larger workspace, or programs that
- * cannot be built. */
+/* Plans the parts for one device. A plan that may do without parts does, if they need a larger workspace, or programs
+ * that cannot be built. */
 static ipt_result ipt__host_add_parts(ipt_plan *plan, ipt_host scheme)
 {
     const ipt_result result = ipt__host_plan_parts(plan, scheme);

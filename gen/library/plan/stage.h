@@ -8,7 +8,7 @@
  * The next kinds transpose the instances of their grid.
  * TILE: whole instances in local memory.
  * SWAP: square instances, by tile pairs.
- * SPREAD: changes the distance of rows, through a slab for each instance. Rows, also single elements, stay rows.
+ * SPREAD: changes the distance of rows, through a slab for each instance. It transposes nothing.
  * WAVE: instances through slabs of global memory, one slab each.
  * PANEL: instances by cooperative work-groups that hold a chunk each.
  * SHUFFLE: instances by cycle following with one flag bit per slot.

@@ -272,8 +272,8 @@ static ipt__params ipt__plan_params(const ipt__problem *problem, size_t element_
     return params;
 }
 
-/* The same for a kernel that takes as much local memory as may build: a refused size is recorded, and the planner then
- * chooses again. */
+/* Gets a kernel that takes as much local memory as may build: a refused size is recorded, and the planner then chooses
+ * again. */
 static ipt_result ipt__plan_kernel_within(ipt_plan *plan, ipt__kernel_id id, ipt__params params, int *index)
 {
     const ipt_result result = ipt__plan_kernel_get(plan, id, params, index);

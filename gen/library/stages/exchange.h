@@ -28,7 +28,7 @@ static ipt__control ipt__control_exchange(const ipt__problem *problem, const ipt
     return ipt__bands_control(problem, &stage->as.bands);
 }
 
-/* The same for cooperative bands: 1 if their runs are no whole words. */
+/* The block of cooperative bands: 1 if their runs are no whole words. */
 static size_t ipt__bands_block(const ipt__problem *problem, int tall, size_t height)
 {
     const size_t columns = ipt__problem_block(problem);
@@ -53,7 +53,7 @@ static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands 
            (gapped ? model->together_gapped : 0);
 }
 
-/* The same for blocks of columns that move by words. Runs begin at words, whatever sectors they cut: the more, the
+/* The factor of blocks of columns that move by words. Runs begin at words, whatever sectors they cut: the more, the
  * smaller the power of two is that divides their begins. In the last turn of a run some work-items have no word: see
  * ipt_move_block in parts/words.cl. */
 static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *bands)

@@ -25,7 +25,7 @@ void message_warn(const char *format, ...);
 /* Prints a sentence and returns the exit code. */
 int message_fail(const char *format, ...);
 
-/* The same for a wrong command line. */
+/* Prints a sentence about a wrong command line and returns the exit code. */
 int message_usage_error(const char *format, ...);
 
 /* Replaces the library's names in a sentence by the command line's. */

@@ -53,7 +53,7 @@ static int agree(int code)
     return worst;
 }
 
-/* The same with a request to stop, which ends the work only before the file changes. */
+/* Agrees on the exit code and on a request to stop, which ends the work only before the file changes. */
 static int agree_to_stop(int code)
 {
     return agree(code == 0 && stored_stop_signal() != 0 ? EXIT_SIGNAL + stored_stop_signal() : code);
