@@ -183,6 +183,7 @@ step() {
 corpus() {
     for target in npy pictures cache journal wisdom plan actions; do
         case $target in
+        cache) files="tests/support/fake_cl.c" ;;
         npy) files="gen/tool/npy/npy.c gen/tool/base/numbers.c" ;;
         pictures) files="gen/tool/picture/netpbm.c gen/tool/picture/exif.c gen/tool/npy/npy.c gen/tool/base/numbers.c" ;;
         actions) files="gen/tool/command/batch_spec.c gen/tool/base/numbers.c gen/tool/base/text.c gen/tool/base/system.c" ;;

@@ -3,9 +3,10 @@
  * reaches the device, and a plan that does not depend on it is made. The input: a byte of modes, one that chooses the
  * entry to replace, the entry. Its key and its checksum can be corrected here. */
 #define _POSIX_C_SOURCE 200809L
+#include "tests/support/fake_cl.h"
+#define IPT_ENTRY_POINT(name) fake_##name
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION
-#define IPT_OPENCL_DYNAMIC /* the table of functions is filled below; all others would crash */
 #include "ipt.h"
 #include "fuzz.h"
 
@@ -25,11 +26,10 @@ enum {
 };
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* An OpenCL that accepts everything */
+/* The codes that the device gets */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 static const char standard_code[] = "what the device's compiler makes";
-static char object, unbuildable; /* all objects are the first one, but for programs that do not build */
 
 /* The code of the input's entry, if the entry is complete, and how often the device has received it. */
 static struct {
@@ -38,207 +38,28 @@ static struct {
     int handed;
 } expected;
 
-static cl_int CL_API_CALL fake_release_program(cl_program program)
-{
-    return (void *)program == &object || (void *)program == &unbuildable ? CL_SUCCESS : CL_INVALID_PROGRAM;
-}
-
-static cl_int CL_API_CALL fake_release_context(cl_context context)
-{
-    return (void *)context == &object ? CL_SUCCESS : CL_INVALID_CONTEXT;
-}
-
-static cl_int CL_API_CALL fake_release_device(cl_device_id device)
-{
-    return (void *)device == &object ? CL_SUCCESS : CL_INVALID_DEVICE;
-}
-
-static cl_int CL_API_CALL fake_device_info(cl_device_id device, cl_device_info name, size_t bytes, void *value,
-                                           size_t *needed)
-{
-    (void)device, (void)name, (void)bytes, (void)value, (void)needed;
-    return CL_INVALID_VALUE; /* so that plans consider its memory large enough */
-}
-
-static cl_int CL_API_CALL fake_release_kernel(cl_kernel kernel)
-{
-    return (void *)kernel == &object ? CL_SUCCESS : CL_INVALID_KERNEL;
-}
-
-static cl_int CL_API_CALL fake_release_memory(cl_mem memory)
-{
-    return (void *)memory == &object ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
-}
-
-static cl_program CL_API_CALL fake_from_source(cl_context context, cl_uint count, const char **texts,
-                                               const size_t *lengths, cl_int *error)
-{
-    (void)context, (void)lengths;
-    *error = count == 1 && strlen(texts[0]) > 0 ? CL_SUCCESS : CL_INVALID_VALUE;
-    return (void *)&object;
-}
-
 /* Ends the program on damaged code, on which a real driver would crash. Refuses code that begins with a 1. Code that
  * begins with a 2 fails to build. */
-static cl_program take_code(const uint8_t *code, size_t size, cl_int *error)
+static cl_int judge(const unsigned char *code, size_t size)
 {
-    *error = CL_SUCCESS;
     if (size == sizeof standard_code && memcmp(code, standard_code, size) == 0)
-        return (void *)&object;
+        return CL_SUCCESS;
     FUZZ_EXPECT(expected.bytes != NULL && size == expected.size && memcmp(code, expected.bytes, size) == 0);
     ++expected.handed;
-    if (*code == 1)
-        *error = CL_INVALID_BINARY;
-    return *code == 1 ? NULL : *code == 2 ? (void *)&unbuildable : (void *)&object;
+    return *code == 1 ? CL_INVALID_BINARY : *code == 2 ? CL_BUILD_PROGRAM_FAILURE : CL_SUCCESS;
 }
 
-static cl_program CL_API_CALL fake_from_binary(cl_context context, cl_uint count, const cl_device_id *devices,
-                                               const size_t *sizes, const unsigned char **codes, cl_int *status,
-                                               cl_int *error)
+/* The device whose probes find sub-groups, and work-groups that run at the same time. */
+static cl_device_id device_id(void)
 {
-    (void)context, (void)devices, (void)status;
-    FUZZ_EXPECT(count == 1);
-    return take_code(codes[0], sizes[0], error);
+    return fake_device_id(FAKE_TOGETHER);
 }
 
-static cl_program CL_API_CALL fake_from_spirv(cl_context context, const void *code, size_t size, cl_int *error)
+static cl_program CL_API_CALL from_spirv(cl_context context, const void *code, size_t size, cl_int *error)
 {
-    (void)context;
-    return take_code(code, size, error);
-}
-
-static cl_int CL_API_CALL fake_build(cl_program program, cl_uint count, const cl_device_id *devices,
-                                     const char *options, void(CL_CALLBACK *notify)(cl_program, void *), void *user)
-{
-    (void)count, (void)devices, (void)options, (void)notify, (void)user;
-    return (void *)program == &unbuildable ? CL_BUILD_PROGRAM_FAILURE : CL_SUCCESS;
-}
-
-static cl_int CL_API_CALL fake_program_info(cl_program program, cl_program_info name, size_t bytes, void *value,
-                                            size_t *needed)
-{
-    const size_t size = sizeof standard_code;
-    const cl_device_id device = (void *)&object;
-    (void)program, (void)bytes;
-    if (name == CL_PROGRAM_DEVICES)
-        memcpy(value, &device, sizeof device);
-    else if (name == CL_PROGRAM_BINARY_SIZES)
-        memcpy(value, &size, sizeof size);
-    else
-        memcpy(*(void **)value, standard_code, size);
-    if (needed != NULL)
-        *needed = sizeof device;
-    return CL_SUCCESS;
-}
-
-static cl_kernel CL_API_CALL fake_kernel(cl_program program, const char *name, cl_int *error)
-{
-    (void)program, (void)name;
-    *error = CL_SUCCESS;
-    return (void *)&object;
-}
-
-static cl_int CL_API_CALL fake_group(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info name,
-                                     size_t bytes, void *value, size_t *needed)
-{
-    const size_t largest = 1024;
-    (void)kernel, (void)device, (void)needed;
-    if (name != CL_KERNEL_WORK_GROUP_SIZE || bytes < sizeof largest)
-        return CL_INVALID_VALUE;
-    memcpy(value, &largest, sizeof largest);
-    return CL_SUCCESS;
-}
-
-static cl_mem CL_API_CALL fake_buffer(cl_context context, cl_mem_flags flags, size_t bytes, void *data, cl_int *error)
-{
-    (void)context, (void)flags, (void)bytes, (void)data;
-    *error = CL_SUCCESS;
-    return (void *)&object;
-}
-
-static cl_int CL_API_CALL fake_argument(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
-{
-    (void)kernel, (void)index, (void)bytes, (void)value;
-    return CL_SUCCESS;
-}
-
-static cl_int CL_API_CALL fake_launch(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
-                                      const size_t *offsets, const size_t *global, const size_t *local, cl_uint count,
-                                      const cl_event *wait, cl_event *event)
-{
-    (void)queue, (void)kernel, (void)dimensions, (void)offsets, (void)global, (void)local, (void)count, (void)wait;
-    (void)event;
-    return CL_SUCCESS;
-}
-
-static cl_int CL_API_CALL fake_fill(cl_command_queue queue, cl_mem memory, const void *pattern, size_t pattern_bytes,
-                                    size_t offset, size_t bytes, cl_uint count, const cl_event *wait, cl_event *event)
-{
-    (void)queue, (void)memory, (void)pattern, (void)pattern_bytes, (void)offset, (void)bytes, (void)count, (void)wait;
-    if (event != NULL)
-        *event = (void *)&object;
-    return CL_SUCCESS;
-}
-
-static cl_int CL_API_CALL fake_wait(cl_uint count, const cl_event *events)
-{
-    return count == 1 && (void *)events[0] == &object ? CL_SUCCESS : CL_INVALID_EVENT;
-}
-
-static cl_int CL_API_CALL fake_event_info(cl_event event, cl_event_info name, size_t bytes, void *value, size_t *needed)
-{
-    const cl_int complete = CL_COMPLETE;
-    (void)name, (void)needed;
-    if ((void *)event != &object || bytes < sizeof complete)
-        return CL_INVALID_EVENT;
-    memcpy(value, &complete, sizeof complete);
-    return CL_SUCCESS;
-}
-
-static cl_int CL_API_CALL fake_release_event(cl_event event)
-{
-    return (void *)event == &object ? CL_SUCCESS : CL_INVALID_EVENT;
-}
-
-/* Probes find sub-groups of 16, of which 4 * 16 work-items were there, and 64 work-groups at a time. */
-static cl_int CL_API_CALL fake_read(cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset,
-                                    size_t bytes, void *data, cl_uint count, const cl_event *wait, cl_event *event)
-{
-    static const cl_uint answer[2] = {16, 64};
-    (void)queue, (void)memory, (void)blocking, (void)offset, (void)count, (void)wait, (void)event;
-    memcpy(data, answer, bytes < sizeof answer ? bytes : sizeof answer);
-    return CL_SUCCESS;
-}
-
-static cl_int CL_API_CALL fake_finish(cl_command_queue queue)
-{
-    (void)queue;
-    return CL_SUCCESS;
-}
-
-static void fill_table(void)
-{
-    ipt__cl.clReleaseProgram = fake_release_program;
-    ipt__cl.clReleaseContext = fake_release_context;
-    ipt__cl.clReleaseDevice = fake_release_device;
-    ipt__cl.clGetDeviceInfo = fake_device_info;
-    ipt__cl.clReleaseKernel = fake_release_kernel;
-    ipt__cl.clReleaseMemObject = fake_release_memory;
-    ipt__cl.clCreateProgramWithSource = fake_from_source;
-    ipt__cl.clCreateProgramWithBinary = fake_from_binary;
-    ipt__cl.clBuildProgram = fake_build;
-    ipt__cl.clGetProgramInfo = fake_program_info;
-    ipt__cl.clCreateKernel = fake_kernel;
-    ipt__cl.clGetKernelWorkGroupInfo = fake_group;
-    ipt__cl.clCreateBuffer = fake_buffer;
-    ipt__cl.clSetKernelArg = fake_argument;
-    ipt__cl.clEnqueueNDRangeKernel = fake_launch;
-    ipt__cl.clEnqueueFillBuffer = fake_fill;
-    ipt__cl.clWaitForEvents = fake_wait;
-    ipt__cl.clGetEventInfo = fake_event_info;
-    ipt__cl.clReleaseEvent = fake_release_event;
-    ipt__cl.clEnqueueReadBuffer = fake_read;
-    ipt__cl.clFinish = fake_finish;
+    const cl_device_id id = device_id();
+    const unsigned char *bytes = code;
+    return fake_clCreateProgramWithBinary(context, 1, &id, &size, &bytes, NULL, error);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -273,12 +94,15 @@ static ipt_context *open_device(const cached_device *from, const ipt_binary *bin
                                 const char *cache_dir, bool compiler)
 {
     ipt_context *context = fuzz_context(&fuzz_devices[from->device]);
-    context->context = (void *)&object;
-    context->device = (void *)&object;
+    const cl_device_id id = device_id();
+    cl_int error;
+    context->context = fake_clCreateContext(NULL, 1, &id, NULL, NULL, &error);
+    context->device = id;
+    context->queue = fake_clCreateCommandQueue(context->context, id, 0, &error);
     context->compiler = compiler;
     context->capability = from->device == FUZZ_NVIDIA_UNKNOWN ? 31 : 0;
     context->takes_bitcode = from->device == FUZZ_CPU;
-    context->from_spirv = from->device == FUZZ_SUB_GROUPS ? fake_from_spirv : NULL;
+    context->from_spirv = from->device == FUZZ_SUB_GROUPS ? from_spirv : NULL;
     ipt_context_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.cache_dir = cache_dir;
@@ -409,7 +233,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const bool compiler = (mode & COMPILER) != 0;
     ipt_binary binaries[MOST_ENTRIES + 1];
     size_t entry_size, count = 0;
-    fill_table();
+    fake_judge_codes(standard_code, sizeof standard_code, judge);
     if (device->count == 0) {
         memset(&expected, 0, sizeof expected);
         learn_entries(device);
@@ -447,6 +271,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                             memcmp(expected.bytes, standard_code, expected.size) == 0));
     ipt_plan_destroy(plan);
     ipt_context_destroy(context);
+    FUZZ_EXPECT(fake_living() == 0);
+    fake_forget();
     free(entry - 1);
     fuzz_empty_folder();
     return 0;

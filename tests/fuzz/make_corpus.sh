@@ -11,6 +11,7 @@ trap 'rm -rf "$TMPDIR"' EXIT
 for target in cache journal wisdom plan pictures encoded words actions; do
     tool=
     [ $target = journal ] && tool="-Dmmap=copied_map -Dmunmap=copied_unmap -Dmsync=copied_sync gen/tool/store/journal.c gen/tool/base/system.c gen/tool/base/text.c"
+    [ $target = cache ] && tool="tests/support/fake_cl.c"
     [ $target = actions ] && tool="gen/tool/command/batch_spec.c gen/tool/base/numbers.c gen/tool/base/text.c gen/tool/base/system.c"
     [ $target = pictures ] && tool="gen/tool/picture/netpbm.c gen/tool/picture/exif.c gen/tool/npy/npy.c gen/tool/base/numbers.c"
     [ $target = encoded ] && tool="gen/tool/picture/stb.c gen/tool/picture/picture.c gen/tool/picture/picture_check.c gen/tool/picture/jpeg_check.c"

@@ -104,6 +104,7 @@ tool() {
     case $1 in
     encoded) echo "$sources/gen/tool/picture/stb.c $sources/gen/tool/picture/picture.c $sources/gen/tool/picture/picture_check.c $sources/gen/tool/picture/jpeg_check.c" ;;
     words) echo "$sources/gen/tool/command/command_line.c $sources/gen/tool/command/same_files.c $sources/gen/tool/command/options.c $sources/gen/tool/base/axes.c $sources/gen/tool/base/shape.c $sources/gen/tool/bench/bench_shapes.c $sources/gen/tool/bench/bench_result.c $sources/gen/tool/command/batch_spec.c $sources/gen/tool/base/numbers.c $sources/gen/tool/base/text.c $sources/gen/tool/base/system.c $sources/gen/tool/offline/offline_target.c $sources/gen/tool/offline/offline_ptx.c" ;;
+    cache) echo "tests/support/fake_cl.c" ;;
     npy) echo "$sources/gen/tool/npy/npy.c $sources/gen/tool/base/numbers.c" ;;
     pictures) echo "$sources/gen/tool/picture/netpbm.c $sources/gen/tool/picture/exif.c $sources/gen/tool/npy/npy.c $sources/gen/tool/base/numbers.c" ;;
     actions) echo "$sources/gen/tool/command/batch_spec.c $sources/gen/tool/base/numbers.c $sources/gen/tool/base/text.c $sources/gen/tool/base/system.c" ;;

@@ -39,6 +39,7 @@ typedef struct fake_program {
     char *text;
     size_t length;
     int is_binary, built;
+    cl_int judgement; /* of its code */
 } fake_program;
 
 typedef struct fake_argument {
@@ -106,6 +107,9 @@ static cl_ulong told_global = (cl_ulong)1 << 34, told_allocation = (cl_ulong)1 <
 static const char *const kind_names[] = {"context", "queue", "buffer", "program", "kernel", "event"};
 static int devices[FAKE_DEVICE_COUNT]; /* their addresses are the handles */
 static int platform;
+static const void *made_code; /* NULL: a program's code is its text after a mark */
+static size_t made_code_size;
+static cl_int (*judge_code)(const unsigned char *code, size_t size);
 
 static void wrong(const char *format, ...)
 {
@@ -456,6 +460,31 @@ long fake_living(void)
         count += living[kind];
     pthread_mutex_unlock(&lock);
     return count;
+}
+
+void fake_judge_codes(const void *made, size_t size, cl_int (*judge)(const unsigned char *code, size_t size))
+{
+    pthread_mutex_lock(&lock);
+    made_code = made;
+    made_code_size = size;
+    judge_code = judge;
+    pthread_mutex_unlock(&lock);
+}
+
+void fake_forget(void)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < TABLE_ROWS; ++i)
+        for (fake_object **place = &all[i]; *place;) {
+            fake_object *const object = *place;
+            if (object->alive == FAKE_ALIVE)
+                place = &object->next;
+            else {
+                *place = object->next;
+                free(object);
+            }
+        }
+    pthread_mutex_unlock(&lock);
 }
 
 long fake_writes(cl_mem buffer)
@@ -822,16 +851,22 @@ cl_program fake_clCreateProgramWithBinary(cl_context context, cl_uint count, con
         wrong("clCreateProgramWithBinary: %u devices", count);
     device_of(ids[0], "clCreateProgramWithBinary");
     check(context, FAKE_CONTEXT, "clCreateProgramWithBinary");
-    if (lengths[0] < mark || memcmp(binaries[0], binary_mark, mark) != 0) {
+    const cl_int judgement = judge_code ? judge_code(binaries[0], lengths[0])
+                             : lengths[0] < mark || memcmp(binaries[0], binary_mark, mark) ? CL_INVALID_BINARY
+                                                                                           : CL_SUCCESS;
+    if (judgement != CL_SUCCESS && judgement != CL_BUILD_PROGRAM_FAILURE) {
         if (statuses)
-            statuses[0] = CL_INVALID_BINARY;
-        *error = end(CL_INVALID_BINARY);
+            statuses[0] = judgement;
+        *error = end(judgement);
         return NULL;
     }
     made = make(FAKE_PROGRAM, sizeof *made, (fake_object *)context);
-    made->length = lengths[0] - mark;
-    made->text = calloc(1, made->length + 1);
-    memcpy(made->text, binaries[0] + mark, made->length);
+    made->judgement = judgement;
+    if (!judge_code) {
+        made->length = lengths[0] - mark;
+        made->text = calloc(1, made->length + 1);
+        memcpy(made->text, binaries[0] + mark, made->length);
+    }
     made->is_binary = 1;
     if (statuses)
         statuses[0] = CL_SUCCESS;
@@ -849,8 +884,9 @@ cl_int fake_clBuildProgram(cl_program program, cl_uint count, const cl_device_id
     if (notify)
         wrong("clBuildProgram: this OpenCL does not call back");
     (void)options;
-    ((fake_program *)check(program, FAKE_PROGRAM, "clBuildProgram"))->built = 1;
-    return end(CL_SUCCESS);
+    fake_program *const its = check(program, FAKE_PROGRAM, "clBuildProgram");
+    its->built = its->judgement == CL_SUCCESS;
+    return end(its->judgement);
 }
 
 cl_int fake_clGetProgramInfo(cl_program program, cl_program_info question, size_t capacity, void *value, size_t *bytes)
@@ -863,9 +899,13 @@ cl_int fake_clGetProgramInfo(cl_program program, cl_program_info question, size_
     if (question == CL_PROGRAM_DEVICES)
         return end(give(((fake_context *)its->object.context)->ids, sizeof(cl_device_id), capacity, value, bytes));
     if (question == CL_PROGRAM_BINARY_SIZES)
-        GIVE(size_t, mark + its->length);
+        GIVE(size_t, made_code ? made_code_size : mark + its->length);
     if (question == CL_PROGRAM_BINARIES) {
         unsigned char *const to = *(unsigned char **)value;
+        if (made_code) {
+            memcpy(to, made_code, made_code_size);
+            return end(CL_SUCCESS);
+        }
         memcpy(to, binary_mark, mark);
         memcpy(to + mark, its->text, its->length);
         return end(CL_SUCCESS);
@@ -892,7 +932,7 @@ cl_kernel fake_clCreateKernel(cl_program program, const char *name, cl_int *erro
     its = check(program, FAKE_PROGRAM, "clCreateKernel");
     if (!its->built)
         wrong("clCreateKernel: the program is not built");
-    if (!strstr(its->text, name) || strlen(name) >= sizeof made->name)
+    if ((its->text && !strstr(its->text, name)) || strlen(name) >= sizeof made->name)
         wrong("clCreateKernel: the program has no %s", name);
     made = make(FAKE_KERNEL, sizeof *made, its->object.context);
     made->program = its;

@@ -71,8 +71,16 @@ const char *fake_failed_command(void); /* the call that enqueued the failed comm
 cl_int fake_status(cl_event event);
 long fake_references(cl_event event);
 
+/* From now on, programs have the code `made`, of `size` bytes, and a program's code is judged before it is used:
+ * CL_SUCCESS: it has kernels of any name; CL_BUILD_PROGRAM_FAILURE: it does not build; else the error of its creation.
+ */
+void fake_judge_codes(const void *made, size_t size, cl_int (*judge)(const unsigned char *code, size_t size));
+
 /* The number of objects that are not released. */
 long fake_living(void);
+
+/* Frees the memory of objects that are no longer alive, which is kept to detect their use. */
+void fake_forget(void);
 
 /* The number of commands that have written to a buffer, including kernels with it as argument. */
 long fake_writes(cl_mem buffer);
