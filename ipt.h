@@ -8144,7 +8144,7 @@ static double ipt__chains_factor(const ipt__problem *problem, const ipt__stage *
     const size_t size = problem->desc.elem_size, slot = stage->length * size,
                  stride = stage->row_slots ? stage->row_stride * size : slot;
     const double bytes = (double)stage->as.shuffle.piece_units * (double)problem->unit_bytes;
-    const double idle = 1 - bytes / (IPT__VECTOR_BYTES * (double)stage->as.shuffle.piece_vectors);
+    const double idle = 1 - bytes / ((double)IPT__VECTOR_BYTES * (double)stage->as.shuffle.piece_vectors);
     const double cut = slot % IPT__LINE_BYTES || stride % IPT__LINE_BYTES ? model->cut + model->cut_step / bytes : 0;
     return model->chains + model->chains_step / bytes + cut + model->idle * idle;
 }
@@ -8426,7 +8426,7 @@ static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *b
                  turn = units == 1 ? IPT__WORDS_TURN : IPT__WORDS_TURN_3;
     const double aligned = (double)ipt__min(IPT__SECTOR_BYTES, begins & (~begins + 1));
     return model->blocks_piece * (double)units / (double)(bands->chunk_width * problem->desc.elem_size) +
-           model->blocks_run / (double)run + model->together_gapped * (1 - aligned / IPT__SECTOR_BYTES) +
+           model->blocks_run / (double)run + model->together_gapped * (1 - aligned / (double)IPT__SECTOR_BYTES) +
            model->blocks_turn * ((double)ipt__round_up(run, turn) / (double)run - 1);
 }
 
@@ -16886,9 +16886,9 @@ static double ipt__pass_cost_stored(size_t host_memory, const ipt__pass *pass)
     const double panels =
         (double)ipt__max(pass->elem_size, IPT__CUT_RUN_BYTES) * (double)ipt__min(pass->rows, pass->cols);
     return instance * (double)pass->batch *
-           (IPT__STORED_ROOM * instance <= (double)host_memory ? 1
-            : IPT__STORED_ROOM * panels <= (double)host_memory ? 2
-                                                               : IPT__STORED_NEVER);
+           ((double)IPT__STORED_ROOM * instance <= (double)host_memory ? 1
+            : (double)IPT__STORED_ROOM * panels <= (double)host_memory ? 2
+                                                                       : IPT__STORED_NEVER);
 }
 
 /* Whether the axes at places `at` - 1 and `at` do not follow each other in the result. Both ends count as axes. */

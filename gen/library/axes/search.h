@@ -66,9 +66,9 @@ static double ipt__pass_cost_stored(size_t host_memory, const ipt__pass *pass)
     const double panels =
         (double)ipt__max(pass->elem_size, IPT__CUT_RUN_BYTES) * (double)ipt__min(pass->rows, pass->cols);
     return instance * (double)pass->batch *
-           (IPT__STORED_ROOM * instance <= (double)host_memory ? 1
-            : IPT__STORED_ROOM * panels <= (double)host_memory ? 2
-                                                               : IPT__STORED_NEVER);
+           ((double)IPT__STORED_ROOM * instance <= (double)host_memory ? 1
+            : (double)IPT__STORED_ROOM * panels <= (double)host_memory ? 2
+                                                                       : IPT__STORED_NEVER);
 }
 
 /* Whether the axes at places `at` - 1 and `at` do not follow each other in the result. Both ends count as axes. */

@@ -64,7 +64,7 @@ static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *b
                  turn = units == 1 ? IPT__WORDS_TURN : IPT__WORDS_TURN_3;
     const double aligned = (double)ipt__min(IPT__SECTOR_BYTES, begins & (~begins + 1));
     return model->blocks_piece * (double)units / (double)(bands->chunk_width * problem->desc.elem_size) +
-           model->blocks_run / (double)run + model->together_gapped * (1 - aligned / IPT__SECTOR_BYTES) +
+           model->blocks_run / (double)run + model->together_gapped * (1 - aligned / (double)IPT__SECTOR_BYTES) +
            model->blocks_turn * ((double)ipt__round_up(run, turn) / (double)run - 1);
 }
 

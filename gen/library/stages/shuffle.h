@@ -108,7 +108,7 @@ static double ipt__chains_factor(const ipt__problem *problem, const ipt__stage *
     const size_t size = problem->desc.elem_size, slot = stage->length * size,
                  stride = stage->row_slots ? stage->row_stride * size : slot;
     const double bytes = (double)stage->as.shuffle.piece_units * (double)problem->unit_bytes;
-    const double idle = 1 - bytes / (IPT__VECTOR_BYTES * (double)stage->as.shuffle.piece_vectors);
+    const double idle = 1 - bytes / ((double)IPT__VECTOR_BYTES * (double)stage->as.shuffle.piece_vectors);
     const double cut = slot % IPT__LINE_BYTES || stride % IPT__LINE_BYTES ? model->cut + model->cut_step / bytes : 0;
     return model->chains + model->chains_step / bytes + cut + model->idle * idle;
 }
