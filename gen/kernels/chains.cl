@@ -116,8 +116,8 @@ void ipt_store_piece(__local uint4 *vectors, uint held, __global ipt_unit *targe
 {
 #if IPT_UNIT_BYTES >= 4
     /* Writes vectors that are aligned in the target. Each is assembled from two neighbouring source vectors, rotated by
-     * the difference of their offsets in words. Writing vectors takes a fourth of the instructions that words take; an
-     * H200 shuffles 10 % faster. */
+     * the difference of their offsets in words. Writing vectors takes a fourth of the instructions that words take:
+     * notebook.md. */
     const uint words = units * (IPT_UNIT_BYTES / 4);
     const uint from = held * (IPT_UNIT_BYTES / 4) % 4, to = (uint)begin * (IPT_UNIT_BYTES / 4) % 4;
     const uint turn = (from - to) % 4, count = (to + words + 3) / 4;

@@ -45,8 +45,8 @@ IPT_INLINE void ipt_swap_elements(__global ipt_unit *restrict one, __global ipt_
 #define IPT_MOST_PIECES (IPT_GROUP_SIZE <= 8 ? 1 : IPT_GROUP_SIZE / 8) /* a piece is for 8 work-items at least */
 #define IPT_SIDE_VECTORS (IPT_GROUP_SIZE + 3 * IPT_MOST_PIECES)
 
-/* Short units are written by words of four bytes. An H200 took 886 us for 8192 x 8192 elements of three bytes when
- * units moved one by one, from memory to memory. */
+/* Short units are written by words of four bytes. Units that move one by one, from memory to memory, take several
+ * times as long. */
 #if IPT_UNIT_BYTES < 4
 typedef uint ipt_word;
 #else
@@ -149,7 +149,7 @@ IPT_INLINE ipt_word ipt_descending_word(const ipt_piece *piece, uint unit, uint 
 #endif
 }
 
-/* The same in ascending sequence. */
+/* Assembles a word of units in ascending sequence. */
 IPT_INLINE ipt_word ipt_ascending_word(const ipt_piece *piece, uint unit)
 {
 #if IPT_UNIT_BYTES >= 4

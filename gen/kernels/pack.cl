@@ -17,7 +17,7 @@
     ((unit) + ((unit) / (8 * IPT_VECTOR_UNITS) + (unit) / (64 * IPT_VECTOR_UNITS)) * IPT_VECTOR_UNITS)
 
 /* What a work-item assembles and stores at once. Of units shorter than a word it is a word, for neighbouring work-items
- * then read neighbouring banks: on an H100, 3 x 3 of 1 byte took 49 us, with vectors 71 us. */
+ * then read neighbouring banks. Vectors take longer. */
 #if IPT_UNIT_BYTES < 4
 typedef uint ipt_piece;
 #define IPT_PIECE_UNITS (4u / IPT_UNIT_BYTES)
@@ -72,8 +72,8 @@ IPT_INLINE void ipt_assemble(ipt_parts *parts, const ipt_held_pack *pack_held, u
 }
 
 #if IPT_UNIT_BYTES < 4
-/* Small instances share a table at the end of local memory: the unit in the original of each unit of the result. On an
- * H100, 5 x 7 of 3 bytes took 74 us, without the table 92 us; 3 x 3 of 1 byte 46 and 49 us. */
+/* Small instances share a table at the end of local memory: the unit in the original of each unit of the result.
+ * Computing these places takes longer. */
 IPT_INLINE void ipt_fill_table(__local ushort *table IPT_ARGUMENTS)
 {
     for (uint k = get_local_id(0); k < table_units; k += IPT_GROUP_SIZE) {

@@ -87,7 +87,7 @@ IPT_INLINE bool ipt_count_blocks(const ipt_chunk *chunk, volatile __global uint 
 #if IPT_NARROW
 /* One work-group holds a narrow ticket group alone. It never gives it up, because the ticket groups before it are held,
  * too. So it writes the memory of its own ticket group at once. Only writes beyond it wait until the previous ticket
- * group has been read. On an H200 narrow panels then take 0.87 of the time. */
+ * group has been read. That saves time. */
 
 #if IPT_TALL
 /* Writes the columns that lie in the memory of the own ticket group, or those that end beyond it (late). */

@@ -48,7 +48,7 @@ IPT_INLINE void ipt_transpose_tile(__global ipt_unit *source, long source_stride
 #endif
 }
 
-/* The same tile by tile, down first: the targets of such tiles share rows. */
+/* Transposes tile by tile, down first: the targets of such tiles share rows. */
 IPT_INLINE void ipt_transpose_piece(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
                                     long target_stride, uint rows, uint cols IPT_ARGUMENTS)
 {

@@ -14,7 +14,7 @@
 #else
     /* The rows and columns of a block lie apart, so that neighbouring lanes read neighbouring components of B. */
     const uint across = (C_COLS + 3) / 4, down = (C_ROWS + 3) / 4;
-    for (uint first = 0; first < down * across; first += IPT_LANES) { /* the same for all lanes */
+    for (uint first = 0; first < down * across; first += IPT_LANES) { /* all lanes take the same turns */
         const uint block = first + IPT_LANE, i = block / across, j = block % across;
         if (i >= down)
             continue;

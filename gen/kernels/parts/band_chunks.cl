@@ -1,7 +1,7 @@
 /* The chunks of the band exchange: see exchange.cl. */
 
-/* Units from row to row of the band layout, and of a row of the slot layout. Where all kernels took them as arguments,
- * an H200 moved floats at 0.548 of the copy, not 0.566. */
+/* Units from row to row of the band layout, and of a row of the slot layout. Kernels of rows without gaps
+ * compute them: as arguments they cost time. */
 #if IPT_PITCHED
 #define IPT_ROW_STRIDE row_stride
 #define IPT_COLUMN_UNITS column_units
@@ -88,8 +88,8 @@ IPT_INLINE uint ipt_in_chunk(const ipt_chunk *chunk, uint i)
     return IPT_REVERSED_COLUMNS == 0 ? i : chunk->x - 1 - i;
 }
 
-/* Unit of a column at which the part of band d begins. Reversed, the rest rows' part is the first one. The compiler of
- * an H200 needed more registers where it was counted from the column's end: antitransposition of 12 bytes took 4 %
+/* Unit of a column at which the part of band d begins. Reversed, the rest rows' part is the first one. It is
+ * counted from the column's begin: compilers need more registers where it is counted from the end, which takes
  * longer. */
 IPT_INLINE ulong ipt_part_begin(uint d IPT_ARGUMENTS)
 {

@@ -41,7 +41,7 @@ void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __globa
 /* The two functions below write the first `runs` columns of a tile, each as a run of `units` units: column r to
  * target[begins[r]], reversed columns to target[begins[runs - 1 - r]]. ipt_fetch_rows has fetched the tile from
  * `rows_begin`, rows row_units apart. A line of work-items writes one column in a loop of few instructions. Four
- * columns at a time overlap more but took a fifth more of an H200's time for the pass. From one iteration to the next,
+ * columns at a time overlap more but take longer. From one iteration to the next,
  * a line advances by whole vectors. */
 
 /* For runs that all begin at sector boundaries. */

@@ -7,7 +7,7 @@ uint ipt_divide32(uint n, uint magic, uint shift)
     return magic != 0 ? mul_hi(n, magic) >> shift : n;
 }
 
-/* The same on 64 bits: magic = ceil(2^(63 + l) / d), exact for n < 2^63. */
+/* floor(n / d) on 64 bits: magic = ceil(2^(63 + l) / d), exact for n < 2^63. */
 ulong ipt_divide64(ulong n, ulong magic, uint shift)
 {
     return magic != 0 ? mul_hi(n, magic) >> shift : n;

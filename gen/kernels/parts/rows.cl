@@ -1,7 +1,7 @@
 /* Tiles that are fetched by vectors and written by rows of the transpose. */
 
-/* Rotations: runs that are stored backwards; columns of the opposite sequence. They are constants: where they were
- * arguments, an H200 moved floats by bands at 0.41 of the copy, not 0.57. */
+/* Rotations: runs that are stored backwards; columns of the opposite sequence. They are constants: as arguments
+ * they make bands much slower. */
 #ifndef IPT_REVERSED
 #define IPT_REVERSED 0
 #endif
@@ -63,8 +63,8 @@ void ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows
 }
 
 /* The functions below write transposed runs. A line of work-items writes four runs at a time, so that their accesses
- * overlap. Stores begin at sector boundaries wherever the run begins: an H200 wrote whole sectors at 3650 GB/s, split
- * ones at 1790. Instruction issue limits these loops, so they compute invariants once. */
+ * overlap. Stores begin at sector boundaries wherever the run begins: whole sectors are written twice as fast as split
+ * ones. Instruction issue limits these loops, so they compute invariants once. */
 
 /* Reads four units of one aligned vector. With units of 4 bytes this is one access. Where all rows begin alike, it has
  * a fourth of the bank conflicts that four accesses have. */

@@ -1,5 +1,5 @@
 /* Runs that a line of work-items moves, IPT_STEPS units each. Work-items load all their units before they store one: a
- * store to lines whose load is still in flight took three times as long on an H200. So each load and store has a
+ * store to lines whose load is still in flight takes three times as long. So each load and store has a
  * condition instead of a branch. */
 
 /* A work-item has 64 registers where two work-groups of 512 run at a time. */

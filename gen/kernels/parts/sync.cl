@@ -32,7 +32,7 @@ void ipt_signal(volatile __global uint *word)
 
 /* Counts a finished read into local memory; work-groups wait for this count before they overwrite the source. A later
  * write cannot change data that has arrived in local memory. So PTX needs no release, which would cost a tenth of a
- * panel's time on an H200. The other memory models release. */
+ * panel's time. The other memory models release. */
 void ipt_count_read(volatile __global uint *word)
 {
 #if IPT_MEMORY_MODEL == 2
@@ -59,7 +59,7 @@ uint ipt_poll(volatile __global uint *word)
 #endif
 }
 
-/* The same with relaxed semantics. */
+/* Reads a word with relaxed semantics. */
 uint ipt_glance(volatile __global uint *word)
 {
 #if IPT_MEMORY_MODEL == 2

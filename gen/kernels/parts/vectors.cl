@@ -15,15 +15,15 @@ void ipt_fetch_inside(__local uint4 *to, __global uint4 *from)
 {
 #if IPT_MEMORY_MODEL == 2
     /* An asynchronous copy needs no registers, so a work-group issues all its reads at once. The prefetch of whole
-     * lines helps because another run soon needs the rest of a line. It gained 3 % (panels) to 9 % (squares) on an
-     * H200. */
+     * lines helps because another run soon needs the rest of a line. Panels and squares
+     * gain. */
     __asm__ volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
 #else
     *to = *from;
 #endif
 }
 
-/* The same without the units outside [low, high). */
+/* Copies a vector without the units outside [low, high). */
 void ipt_fetch(__local uint4 *to, __global ipt_unit *from, ulong vector, ulong low, ulong high)
 {
     const ulong first = vector * IPT_VECTOR_UNITS;
@@ -68,8 +68,8 @@ void ipt_fetch_wait_but(uint but)
 #endif
 }
 
-/* Stores a unit with a streaming hint: no kernel reads it again soon. Without the hint, a panel's data in the cache of
- * an H200 slowed concurrent rectangle copies over the bus from 93 to 69 GB/s in both directions. The panels take as
+/* Stores a unit with a streaming hint: no kernel reads it again soon. Without the hint, a panel's data in the
+ * cache slows concurrent rectangle copies over the bus. The panels take as
  * long either way. */
 void ipt_store(__global ipt_unit *to, ipt_unit unit)
 {

@@ -1,4 +1,4 @@
-/* Blocks of a tile's columns, where units are shorter than a word: they move by words of four bytes. On an H200, a
+/* Blocks of a tile's columns, where units are shorter than a word: they move by words of four bytes. A
  * compute unit takes as long for 32 bytes of a line of work-items as for 32 words.
  *
  * A block is IPT_WORD_UNITS columns of as many rows for each work-item, of elements of one unit or of three units. Its
@@ -114,8 +114,8 @@ IPT_INLINE void ipt_cross_line(uint *line, const uint *w, uint i)
 #define IPT_SPREAD 1
 
 /* The work-item's number in its line. What depends on it stays in registers between blocks, unless each use computes it
- * anew. Registers are scarce where runs are stored backwards: on an H200, the exchange of 6 bytes took 2 % (turned) and
- * 4 % (antitransposed) longer without that. In other cases it took 5 % longer with it. */
+ * anew. Registers are scarce where runs are stored backwards: the exchange of 6 bytes takes longer
+ * without that, other exchanges with it. */
 IPT_INLINE uint ipt_line_lane(void)
 {
 #if IPT_REVERSED_RUNS != 0 && IPT_UNIT_BYTES == 2
@@ -223,7 +223,7 @@ IPT_INLINE bool ipt_has_blocks(const ipt_block_tile *tile, ulong begins)
 }
 
 /* Writes a block of columns from `column` on as runs: the first one begins at `run`, the others `apart` units from one
- * another. exchanges: what lay there takes its place in the tile. */
+ * another. exchanges: the tile receives what lay there. */
 IPT_INLINE void ipt_move_block(const ipt_block_tile *tile, uint column, __global ipt_unit *run, long apart,
                                bool exchanges, bool applies, ipt_policy policy IPT_APPLY_PARAMETER)
 {
