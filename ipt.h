@@ -9072,7 +9072,7 @@ typedef struct ipt__proposal {
 } ipt__proposal;
 
 typedef struct ipt__method {
-    const char *name;
+    char name[12];
     int classes; /* of lengths, up to 128, 256 ... bytes, that IPT_MEASURE compares; 0: the method has one layout */
     int (*applies)(const ipt__problem *problem);
     /* Gets the cooperative kernel that the method may use. *done: the methods after it need none. NULL: none. */
@@ -12325,24 +12325,20 @@ static int ipt__plan_has_choice(const ipt_plan *plan)
             desc->sequence == IPT_SEQUENCE_EXCHANGE);
 }
 
-/* Measures a candidate for a plan's layout. *best and *best_time: the fastest so far. */
-static ipt_result ipt__measure_layout(ipt_plan *plan, const ipt__layout *candidate, cl_mem buffer, ipt__layout *best,
-                                      cl_ulong *best_time)
+/* Measures a candidate for a plan's layout. *time: nanoseconds, 0 if the device has no such clock. */
+static ipt_result ipt__measure_layout(ipt_plan *plan, const ipt__layout *candidate, cl_mem buffer, cl_ulong *time)
 {
-    cl_ulong time = 0, once = 0;
+    cl_ulong once = 0;
     int repeat;
     ipt_result result;
+    *time = 0;
     plan->layout = *candidate;
     result = ipt__plan_open(plan);
     for (repeat = 0; repeat < 3 && !result; ++repeat) { /* the first launch may include the kernel's compilation */
         result = ipt__plan_time(plan, buffer, &once);
-        time = repeat == 0 || once < time ? once : time;
+        *time = repeat == 0 || once < *time ? once : *time;
     }
     ipt__plan_close(plan);
-    if (!result && time && (!*best_time || time < *best_time)) {
-        *best_time = time;
-        *best = plan->layout;
-    }
     return result;
 }
 
@@ -12387,9 +12383,18 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
         for (class_ = 0; class_ < ipt__methods[i].classes && !result; ++class_) {
             const size_t most = (size_t)128 << class_;
             const ipt__scope scope = {budget, class_ ? most / 2 : 0, most};
+            cl_ulong time = 0;
             result = ipt__method_propose(&ipt__methods[i], &plan->problem, &scope, &made);
             if (!result && made.found && made.layout.workspace <= limit)
-                result = ipt__measure_layout(plan, &made.layout, buffer, &best, &best_time);
+                result = ipt__measure_layout(plan, &made.layout, buffer, &time);
+            if (result || !time)
+                continue;
+            ipt__log(plan->context, "measured %s of %zu bytes at most: %.3f ms", ipt__methods[i].name, most,
+                     (double)time / 1e6);
+            if (!best_time || time < best_time) {
+                best_time = time;
+                best = plan->layout;
+            }
         }
     if (!desc->measure_buffer)
         ipt__cl.clReleaseMemObject(buffer);
@@ -15833,9 +15838,10 @@ IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_pl
 
 #ifndef IPT_NO_THREADS
 
+/* An execution in a thread of its own, of a plan of any kind. */
 typedef struct ipt__host_job {
-    ipt_plan *plan;
-    void *data;
+    ipt_result (*execute)(void *plan, void *data, const ipt_host_options *options);
+    void *plan, *data;
     ipt_host_options options;
     cl_event event; /* NULL: not requested */
     ipt_allocator allocator;
@@ -15883,7 +15889,7 @@ static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
     ipt__host_job job = *(ipt__host_job *)argument;
     ipt_result result;
     ipt__release(&job.allocator, argument);
-    result = ipt__host_execute_passes(job.plan, job.data, &job.options);
+    result = job.execute(job.plan, job.data, &job.options);
     if (job.options.finished)
         job.options.finished(result, job.options.user);
     if (job.event)
@@ -15891,30 +15897,18 @@ static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
     return IPT__THREAD_RETURN;
 }
 
-IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
-                                                     const ipt_host_options *options, cl_event *event)
+/* Starts the thread of a job. event (may be NULL): the caller's. */
+static ipt_result ipt__host_job_start(ipt_context *context, const ipt__host_job *given, cl_event *event)
 {
-    ipt_host_options taken;
-    ipt__host_job *job;
+    ipt__host_job *const job = (ipt__host_job *)ipt__allocate(&context->allocator, sizeof *job);
     ipt__thread thread;
-    ipt_result result = ipt__check_plan(plan);
-    if (event)
-        *event = NULL;
-    if (!result && !data)
-        result = ipt__fail_null("data");
-    if (!result)
-        result = ipt__host_take_options(&taken, options, options_bytes);
-    if (result)
-        return result;
-    job = (ipt__host_job *)ipt__allocate(&plan->context->allocator, sizeof *job);
+    ipt_result result = IPT_SUCCESS;
     if (!job)
         return IPT_ERROR_OUT_OF_MEMORY;
-    job->plan = plan;
-    job->data = data;
-    job->allocator = plan->context->allocator;
-    job->options = taken;
+    *job = *given;
+    job->allocator = context->allocator;
     if (event)
-        result = ipt__host_event_begin(plan->context, event);
+        result = ipt__host_event_begin(context, event);
     job->event = event ? *event : NULL;
     if (!result && !IPT__THREAD_START(&thread, ipt__host_job_main, job))
         result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "a thread cannot be started");
@@ -15923,8 +15917,31 @@ IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_p
         return IPT_SUCCESS;
     }
     ipt__host_event_cancel(event, result);
-    ipt__release(&plan->context->allocator, job);
+    ipt__release(&context->allocator, job);
     return result;
+}
+
+static ipt_result ipt__host_job_passes(void *plan, void *data, const ipt_host_options *options)
+{
+    return ipt__host_execute_passes((ipt_plan *)plan, (char *)data, options);
+}
+
+IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                     const ipt_host_options *options, cl_event *event)
+{
+    ipt__host_job job;
+    ipt_result result = ipt__check_plan(plan);
+    memset(&job, 0, sizeof job);
+    job.execute = ipt__host_job_passes;
+    job.plan = plan;
+    job.data = data;
+    if (event)
+        *event = NULL;
+    if (!result && !data)
+        result = ipt__fail_null("data");
+    if (!result)
+        result = ipt__host_take_options(&job.options, options, options_bytes);
+    return result ? result : ipt__host_job_start(plan->context, &job, event);
 }
 
 #else
@@ -21155,73 +21172,42 @@ IPT_API ipt_result ipt_mpi_plan_execute_host_sized(size_t options_bytes, ipt_mpi
 
 #ifndef IPT_NO_THREADS
 
-typedef struct ipt__mpi_job {
-    ipt_mpi_plan *plan;
-    void *data;
-    ipt_host_options options;
-    cl_event event; /* NULL: not requested */
-    ipt_allocator allocator;
-} ipt__mpi_job;
-
-static IPT__THREAD_RESULT ipt__mpi_job_main(void *argument)
+static ipt_result ipt__mpi_job_execute(void *plan, void *data, const ipt_host_options *options)
 {
-    const ipt__mpi_job job = *(const ipt__mpi_job *)argument;
-    ipt_result result;
-    ipt__release(&job.allocator, argument);
-    result = ipt__mpi_execute_host(job.plan, job.data, &job.options, IPT_SUCCESS);
-    if (job.options.finished)
-        job.options.finished(result, job.options.user);
-    if (job.event)
-        ipt__host_event_end(job.event, result);
-    return IPT__THREAD_RETURN;
+    return ipt__mpi_execute_host((ipt_mpi_plan *)plan, data, options, IPT_SUCCESS);
 }
 
-/* Starts the thread of an execution. */
-static ipt_result ipt__mpi_start_job(ipt_mpi_plan *plan, void *data, const ipt_host_options *options, cl_event *event)
+/* Fails unless MPI was initialised for threads. */
+static ipt_result ipt__mpi_check_threads(void)
 {
-    ipt__mpi_job *job;
-    ipt__thread thread;
     int level = MPI_THREAD_SINGLE;
-    ipt_result result = IPT_SUCCESS;
     MPI_Query_thread(&level);
-    if (level < MPI_THREAD_SERIALIZED)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "MPI was initialised for one thread: use MPI_Init_thread with "
-                                                "MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE");
-    job = (ipt__mpi_job *)ipt__allocate(&plan->context->allocator, sizeof *job);
-    if (!job)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    job->plan = plan;
-    job->data = data;
-    job->options = *options;
-    job->allocator = plan->context->allocator;
-    if (event)
-        result = ipt__host_event_begin(plan->context, event);
-    job->event = event ? *event : NULL;
-    if (!result && !IPT__THREAD_START(&thread, ipt__mpi_job_main, job))
-        result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "a thread cannot be started");
-    if (!result) {
-        IPT__THREAD_DETACH(thread);
-        return IPT_SUCCESS;
-    }
-    ipt__host_event_cancel(event, result);
-    ipt__release(&plan->context->allocator, job);
-    return result;
+    return level >= MPI_THREAD_SERIALIZED
+               ? IPT_SUCCESS
+               : ipt__fail(IPT_ERROR_UNSUPPORTED, "MPI was initialised for one thread: use MPI_Init_thread with "
+                                                  "MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE");
 }
 
 IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
                                                          const ipt_host_options *options, cl_event *event)
 {
-    ipt_host_options taken;
+    ipt__host_job job;
     ipt_result result;
+    memset(&job, 0, sizeof job);
+    job.execute = ipt__mpi_job_execute;
+    job.plan = plan;
+    job.data = data;
     if (event)
         *event = NULL;
     if (!plan)
         return ipt__fail_null("plan");
-    result = ipt__host_take_options(&taken, options, options_bytes);
+    result = ipt__host_take_options(&job.options, options, options_bytes);
     if (!result)
-        result = ipt__mpi_start_job(plan, data, &taken, event);
+        result = ipt__mpi_check_threads();
+    if (!result)
+        result = ipt__host_job_start(plan->context, &job, event);
     /* The other ranks have begun. Report the failure to them, so that they do not wait for ever. */
-    return result ? ipt__mpi_execute_host(plan, data, &taken, result) : IPT_SUCCESS;
+    return result ? ipt__mpi_execute_host(plan, data, &job.options, result) : IPT_SUCCESS;
 }
 
 #else

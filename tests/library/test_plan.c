@@ -357,6 +357,35 @@ static void plan_cache_only(void **state)
     }
 }
 
+static void count_measurements(const char *message, void *user)
+{
+    int *const counts = user;
+    counts[0] += strncmp(message, "measured two passes of ", 23) == 0;
+    counts[1] += strncmp(message, "measured exchange of ", 21) == 0;
+}
+
+/* Each candidate of both methods is measured, and the log names it. */
+static void plan_measures_both_methods(void **state)
+{
+    (void)state;
+    int counts[2] = {0, 0};
+    ipt_context_desc its = {.context = test_cl_context, .device = test_device, .logger = {count_measurements, counts}};
+    ipt_plan_desc desc = {.rows = 2003, .cols = 701, .elem_size = 4, .flags = IPT_MEASURE};
+    ipt_context *context = NULL;
+    assert_int_equal(ipt_context_create(&its, &context), IPT_SUCCESS);
+    ipt_plan_destroy(test_make_plan(context, &desc));
+    assert_in_range(counts[0] + counts[1], 0, 10);
+    if (counts[0] + counts[1] > 0) { /* a device may hold the matrix on the chip, or lack the clock */
+        assert_in_range(counts[0], 1, 5);
+        assert_in_range(counts[1], 1, 5);
+    }
+    const int before = counts[0] + counts[1];
+    desc.sequence = IPT_SEQUENCE_TWO_PASS;
+    ipt_plan_destroy(test_make_plan(context, &desc));
+    assert_true(before == 0 || counts[0] + counts[1] > before);
+    ipt_context_destroy(context);
+}
+
 static void plan_measure(void **state)
 {
     (void)state;
@@ -395,6 +424,7 @@ const struct CMUnitTest test_plan[] = {
     TEST_CASE(plan_builds_once),
     TEST_CASE(plan_argument_builds_once),
     TEST_CASE(plan_cache_only),
+    TEST_CASE(plan_measures_both_methods),
     TEST_CASE(plan_measure),
 };
 const size_t test_plan_count = TEST_COUNT(test_plan);

@@ -32,24 +32,20 @@ static int ipt__plan_has_choice(const ipt_plan *plan)
             desc->sequence == IPT_SEQUENCE_EXCHANGE);
 }
 
-/* Measures a candidate for a plan's layout. *best and *best_time: the fastest so far. */
-static ipt_result ipt__measure_layout(ipt_plan *plan, const ipt__layout *candidate, cl_mem buffer, ipt__layout *best,
-                                      cl_ulong *best_time)
+/* Measures a candidate for a plan's layout. *time: nanoseconds, 0 if the device has no such clock. */
+static ipt_result ipt__measure_layout(ipt_plan *plan, const ipt__layout *candidate, cl_mem buffer, cl_ulong *time)
 {
-    cl_ulong time = 0, once = 0;
+    cl_ulong once = 0;
     int repeat;
     ipt_result result;
+    *time = 0;
     plan->layout = *candidate;
     result = ipt__plan_open(plan);
     for (repeat = 0; repeat < 3 && !result; ++repeat) { /* the first launch may include the kernel's compilation */
         result = ipt__plan_time(plan, buffer, &once);
-        time = repeat == 0 || once < time ? once : time;
+        *time = repeat == 0 || once < *time ? once : *time;
     }
     ipt__plan_close(plan);
-    if (!result && time && (!*best_time || time < *best_time)) {
-        *best_time = time;
-        *best = plan->layout;
-    }
     return result;
 }
 
@@ -94,9 +90,18 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
         for (class_ = 0; class_ < ipt__methods[i].classes && !result; ++class_) {
             const size_t most = (size_t)128 << class_;
             const ipt__scope scope = {budget, class_ ? most / 2 : 0, most};
+            cl_ulong time = 0;
             result = ipt__method_propose(&ipt__methods[i], &plan->problem, &scope, &made);
             if (!result && made.found && made.layout.workspace <= limit)
-                result = ipt__measure_layout(plan, &made.layout, buffer, &best, &best_time);
+                result = ipt__measure_layout(plan, &made.layout, buffer, &time);
+            if (result || !time)
+                continue;
+            ipt__log(plan->context, "measured %s of %zu bytes at most: %.3f ms", ipt__methods[i].name, most,
+                     (double)time / 1e6);
+            if (!best_time || time < best_time) {
+                best_time = time;
+                best = plan->layout;
+            }
         }
     if (!desc->measure_buffer)
         ipt__cl.clReleaseMemObject(buffer);

@@ -310,9 +310,10 @@ IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_pl
 
 #ifndef IPT_NO_THREADS
 
+/* An execution in a thread of its own, of a plan of any kind. */
 typedef struct ipt__host_job {
-    ipt_plan *plan;
-    void *data;
+    ipt_result (*execute)(void *plan, void *data, const ipt_host_options *options);
+    void *plan, *data;
     ipt_host_options options;
     cl_event event; /* NULL: not requested */
     ipt_allocator allocator;
@@ -360,7 +361,7 @@ static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
     ipt__host_job job = *(ipt__host_job *)argument;
     ipt_result result;
     ipt__release(&job.allocator, argument);
-    result = ipt__host_execute_passes(job.plan, job.data, &job.options);
+    result = job.execute(job.plan, job.data, &job.options);
     if (job.options.finished)
         job.options.finished(result, job.options.user);
     if (job.event)
@@ -368,30 +369,18 @@ static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
     return IPT__THREAD_RETURN;
 }
 
-IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
-                                                     const ipt_host_options *options, cl_event *event)
+/* Starts the thread of a job. event (may be NULL): the caller's. */
+static ipt_result ipt__host_job_start(ipt_context *context, const ipt__host_job *given, cl_event *event)
 {
-    ipt_host_options taken;
-    ipt__host_job *job;
+    ipt__host_job *const job = (ipt__host_job *)ipt__allocate(&context->allocator, sizeof *job);
     ipt__thread thread;
-    ipt_result result = ipt__check_plan(plan);
-    if (event)
-        *event = NULL;
-    if (!result && !data)
-        result = ipt__fail_null("data");
-    if (!result)
-        result = ipt__host_take_options(&taken, options, options_bytes);
-    if (result)
-        return result;
-    job = (ipt__host_job *)ipt__allocate(&plan->context->allocator, sizeof *job);
+    ipt_result result = IPT_SUCCESS;
     if (!job)
         return IPT_ERROR_OUT_OF_MEMORY;
-    job->plan = plan;
-    job->data = data;
-    job->allocator = plan->context->allocator;
-    job->options = taken;
+    *job = *given;
+    job->allocator = context->allocator;
     if (event)
-        result = ipt__host_event_begin(plan->context, event);
+        result = ipt__host_event_begin(context, event);
     job->event = event ? *event : NULL;
     if (!result && !IPT__THREAD_START(&thread, ipt__host_job_main, job))
         result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "a thread cannot be started");
@@ -400,8 +389,31 @@ IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_p
         return IPT_SUCCESS;
     }
     ipt__host_event_cancel(event, result);
-    ipt__release(&plan->context->allocator, job);
+    ipt__release(&context->allocator, job);
     return result;
+}
+
+static ipt_result ipt__host_job_passes(void *plan, void *data, const ipt_host_options *options)
+{
+    return ipt__host_execute_passes((ipt_plan *)plan, (char *)data, options);
+}
+
+IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                     const ipt_host_options *options, cl_event *event)
+{
+    ipt__host_job job;
+    ipt_result result = ipt__check_plan(plan);
+    memset(&job, 0, sizeof job);
+    job.execute = ipt__host_job_passes;
+    job.plan = plan;
+    job.data = data;
+    if (event)
+        *event = NULL;
+    if (!result && !data)
+        result = ipt__fail_null("data");
+    if (!result)
+        result = ipt__host_take_options(&job.options, options, options_bytes);
+    return result ? result : ipt__host_job_start(plan->context, &job, event);
 }
 
 #else

@@ -14,7 +14,7 @@ typedef struct ipt__proposal {
 } ipt__proposal;
 
 typedef struct ipt__method {
-    const char *name;
+    char name[12];
     int classes; /* of lengths, up to 128, 256 ... bytes, that IPT_MEASURE compares; 0: the method has one layout */
     int (*applies)(const ipt__problem *problem);
     /* Gets the cooperative kernel that the method may use. *done: the methods after it need none. NULL: none. */

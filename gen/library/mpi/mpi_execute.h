@@ -441,73 +441,42 @@ IPT_API ipt_result ipt_mpi_plan_execute_host_sized(size_t options_bytes, ipt_mpi
 
 #ifndef IPT_NO_THREADS
 
-typedef struct ipt__mpi_job {
-    ipt_mpi_plan *plan;
-    void *data;
-    ipt_host_options options;
-    cl_event event; /* NULL: not requested */
-    ipt_allocator allocator;
-} ipt__mpi_job;
-
-static IPT__THREAD_RESULT ipt__mpi_job_main(void *argument)
+static ipt_result ipt__mpi_job_execute(void *plan, void *data, const ipt_host_options *options)
 {
-    const ipt__mpi_job job = *(const ipt__mpi_job *)argument;
-    ipt_result result;
-    ipt__release(&job.allocator, argument);
-    result = ipt__mpi_execute_host(job.plan, job.data, &job.options, IPT_SUCCESS);
-    if (job.options.finished)
-        job.options.finished(result, job.options.user);
-    if (job.event)
-        ipt__host_event_end(job.event, result);
-    return IPT__THREAD_RETURN;
+    return ipt__mpi_execute_host((ipt_mpi_plan *)plan, data, options, IPT_SUCCESS);
 }
 
-/* Starts the thread of an execution. */
-static ipt_result ipt__mpi_start_job(ipt_mpi_plan *plan, void *data, const ipt_host_options *options, cl_event *event)
+/* Fails unless MPI was initialised for threads. */
+static ipt_result ipt__mpi_check_threads(void)
 {
-    ipt__mpi_job *job;
-    ipt__thread thread;
     int level = MPI_THREAD_SINGLE;
-    ipt_result result = IPT_SUCCESS;
     MPI_Query_thread(&level);
-    if (level < MPI_THREAD_SERIALIZED)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "MPI was initialised for one thread: use MPI_Init_thread with "
-                                                "MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE");
-    job = (ipt__mpi_job *)ipt__allocate(&plan->context->allocator, sizeof *job);
-    if (!job)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    job->plan = plan;
-    job->data = data;
-    job->options = *options;
-    job->allocator = plan->context->allocator;
-    if (event)
-        result = ipt__host_event_begin(plan->context, event);
-    job->event = event ? *event : NULL;
-    if (!result && !IPT__THREAD_START(&thread, ipt__mpi_job_main, job))
-        result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "a thread cannot be started");
-    if (!result) {
-        IPT__THREAD_DETACH(thread);
-        return IPT_SUCCESS;
-    }
-    ipt__host_event_cancel(event, result);
-    ipt__release(&plan->context->allocator, job);
-    return result;
+    return level >= MPI_THREAD_SERIALIZED
+               ? IPT_SUCCESS
+               : ipt__fail(IPT_ERROR_UNSUPPORTED, "MPI was initialised for one thread: use MPI_Init_thread with "
+                                                  "MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE");
 }
 
 IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
                                                          const ipt_host_options *options, cl_event *event)
 {
-    ipt_host_options taken;
+    ipt__host_job job;
     ipt_result result;
+    memset(&job, 0, sizeof job);
+    job.execute = ipt__mpi_job_execute;
+    job.plan = plan;
+    job.data = data;
     if (event)
         *event = NULL;
     if (!plan)
         return ipt__fail_null("plan");
-    result = ipt__host_take_options(&taken, options, options_bytes);
+    result = ipt__host_take_options(&job.options, options, options_bytes);
     if (!result)
-        result = ipt__mpi_start_job(plan, data, &taken, event);
+        result = ipt__mpi_check_threads();
+    if (!result)
+        result = ipt__host_job_start(plan->context, &job, event);
     /* The other ranks have begun. Report the failure to them, so that they do not wait for ever. */
-    return result ? ipt__mpi_execute_host(plan, data, &taken, result) : IPT_SUCCESS;
+    return result ? ipt__mpi_execute_host(plan, data, &job.options, result) : IPT_SUCCESS;
 }
 
 #else
