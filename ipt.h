@@ -99,8 +99,8 @@
  * >>errors
  * Every function that can fail returns an ipt_result. ipt_context_error returns a sentence with the argument or field
  * and its value, or the OpenCL call and its error. Each thread has its own text. The context desc's logger receives
- * complete build logs, and the times that IPT_MEASURE compares. IPT_ERROR_INCOMPLETE means that the content is lost: some commands were enqueued, and a later
- * one could not be. You can still use the plan.
+ * complete build logs, and the times that IPT_MEASURE compares. IPT_ERROR_INCOMPLETE means that the content is lost:
+ * some commands were enqueued, and a later one could not be. You can still use the plan.
  *   A command may fail after enqueueing, or an event in your wait list may fail. The returned event then carries the
  * error. Dependent commands do not run, including an already enqueued execution of the same plan. Later executions are
  * unaffected. Some OpenCL implementations report such errors differently: see limits.md.
