@@ -3,7 +3,10 @@
  * print the same lines: tests/random/choices.sh compares them. No device is needed.
  *
  * Usage: choices [--cases COUNT] [--seed SEED]
- *        choices --case NUMBER [--seed SEED]     that case alone, described in words */
+ *        choices --case NUMBER [--seed SEED]     that case alone, described in words
+ *        choices --texts FOLDER [--cases COUNT] [--seed SEED]
+ *                                                writes the kernels' texts into a folder, and those of random batches:
+ *                                                tests/random/kernels.sh compares their code */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION
@@ -70,14 +73,28 @@ static void draw_paper(ipt_plan_desc *desc)
         desc->variant_010 = (ipt_variant)below(IPT__VARIANT_COUNT);
     if (below(2) == 0)
         desc->variant_100 = (ipt_variant)below(IPT__VARIANT_COUNT);
-    if (below(4) == 0)
+    if (below(4) == 0) {
         desc->flags |= IPT_PAD;
+        desc->rows -= below(2) ? below(desc->tile_m) : 0;
+    }
     desc->flag_spread = below(3) ? 0 : (size_t)1 << below(6);
 }
 #endif
 
+/* A type of elements of so many bytes for expressions; NULL: none. */
+static const char *expression_type(size_t bytes)
+{
+    return bytes == 1    ? "uchar"
+           : bytes == 2  ? "ushort"
+           : bytes == 4  ? "float"
+           : bytes == 8  ? "ulong"
+           : bytes == 16 ? "float4"
+                         : NULL;
+}
+
 static void draw(ipt_plan_desc *desc)
 {
+    static const char argument[16];
     memset(desc, 0, sizeof *desc);
     desc->elem_size = PICK(1, 2, 3, 4, 4, 4, 8, 8, 12, 16, 20, 24, 32, 100);
     desc->batch = PICK(0, 0, 0, 1, 2, 3, 17, 1000);
@@ -105,9 +122,10 @@ static void draw(ipt_plan_desc *desc)
         desc->row_pitch = desc->cols * desc->elem_size + desc->elem_size * below(40);
     if (below(8) == 0)
         desc->row_pitch_out = desc->rows * desc->elem_size + desc->elem_size * below(40);
-    if (below(8) == 0 && desc->elem_size == 4) {
-        desc->expression = "x * 2";
-        desc->expression_type = "float";
+    if (below(8) == 0 && expression_type(desc->elem_size) != NULL) {
+        desc->expression_type = expression_type(desc->elem_size);
+        desc->expression_argument = below(2) ? argument : NULL;
+        desc->expression = desc->expression_argument ? "x * a" : "x + x";
     }
 }
 
@@ -151,19 +169,87 @@ static void print_words(const ipt_plan_desc *desc, const char *device, const cha
     printf("\n%s\n", text);
 }
 
-static void run_case(uint64_t seed, size_t number, bool in_words)
+/* The device of a case, whose numbers follow. */
+static size_t begin(uint64_t seed, size_t number, ipt_context **context)
 {
     static ipt_context *contexts[FUZZ_DEVICE_COUNT];
-    ipt_plan_desc desc;
-    ipt_plan *plan;
-    uint64_t texts = nothing;
-    const char *source, *text;
     state = seed * 0x2545f4914f6cdd1du + number;
     const size_t device = below(FUZZ_DEVICE_COUNT);
     if (contexts[device] == NULL)
         contexts[device] = fuzz_context(&fuzz_devices[device]);
+    *context = contexts[device];
+    return device;
+}
+
+/* Writes a kernel's text into a folder, as FOLDER/<kernel>-<sum of its definitions>.cl: the trees' names agree. */
+static bool write_text(const char *folder, const char *text)
+{
+    const char *const end = strstr(text, "#define IPT_ARGUMENT_LIST"), *const name = strstr(text, "ipt_k_");
+    const char *const definitions = strchr(text, '\n');
+    char path[4096];
+    if (end == NULL || name == NULL || definitions == NULL)
+        return false;
+    snprintf(path, sizeof path, "%s/%.*s-%016llx.cl", folder, (int)strcspn(name + 6, "("), name + 6,
+             (unsigned long long)sum_bytes(nothing, definitions, (size_t)(end - definitions)));
+    FILE *file = fopen(path, "r");
+    if (file != NULL)
+        return fclose(file) == 0;
+    file = fopen(path, "w");
+    return file != NULL && (fputs(text, file) >= 0) + (fclose(file) == 0) == 2;
+}
+
+/* The text of a batch whose action uses an operand of a few components. */
+static bool write_batch(const char *folder, ipt_context *context)
+{
+    static const char *const types[] = {"uchar", "ushort", "float", "ulong", "float4"};
+    const bool argument = below(2);
+    const ipt_batch_operand operand = {.name = "x",
+                                       .type = types[below(sizeof types / sizeof *types)],
+                                       .rows = 1 + below(9),
+                                       .cols = 1 + below(9),
+                                       .access = IPT_READ_WRITE,
+                                       .layout = (ipt_layout)below(IPT__LAYOUT_COUNT)};
+    const ipt_batch_desc desc = {.count = 1 + below(1000000),
+                                 .operands = &operand,
+                                 .operand_count = 1,
+                                 .action = argument ? "x(0, 0) *= a;" : "x(0, 0) += x(x_ROWS - 1, x_COLS - 1);",
+                                 .argument_type = argument ? operand.type : NULL,
+                                 .model = (ipt_model)below(IPT__MODEL_COUNT)};
+    ipt_batch *batch;
+    ipt_batch_create(context, &desc, &batch);
+    const bool written = batch == NULL || write_text(folder, ipt_batch_source(batch));
+    ipt_batch_destroy(batch);
+    return written;
+}
+
+static bool write_texts(const char *folder, uint64_t seed, size_t number)
+{
+    ipt_context *context;
+    ipt_plan_desc desc;
+    ipt_plan *plan;
+    const char *source;
+    begin(seed, number, &context);
+    if (below(16) == 0)
+        return write_batch(folder, context);
     draw(&desc);
-    const ipt_result result = ipt_plan_create(contexts[device], &desc, &plan);
+    ipt_plan_create(context, &desc, &plan);
+    bool written = true;
+    for (size_t i = 0; plan != NULL && written && (source = ipt_plan_source(plan, i)) != NULL; ++i)
+        written = write_text(folder, source);
+    ipt_plan_destroy(plan);
+    return written;
+}
+
+static void run_case(uint64_t seed, size_t number, bool in_words)
+{
+    ipt_context *context;
+    ipt_plan_desc desc;
+    ipt_plan *plan;
+    uint64_t texts = nothing;
+    const char *source, *text;
+    const size_t device = begin(seed, number, &context);
+    draw(&desc);
+    const ipt_result result = ipt_plan_create(context, &desc, &plan);
     text = plan != NULL ? ipt_plan_describe(plan) : ipt_context_error(NULL);
     for (size_t i = 0; plan != NULL && (source = ipt_plan_source(plan, i)) != NULL; ++i)
         texts = sum(texts, source);
@@ -178,12 +264,18 @@ int main(int argument_count, char **arguments)
 {
     size_t cases = 10000, only = 0;
     uint64_t seed = 1;
+    const char *folder = NULL;
     for (int i = 1; i < argument_count; i += 2) {
         const char *value = i + 1 < argument_count ? arguments[i + 1] : "";
         char *end;
+        if (strcmp(arguments[i], "--texts") == 0 && *value) {
+            folder = value;
+            continue;
+        }
         const unsigned long long count = strtoull(value, &end, 10);
         if (end == value || *end)
-            return fprintf(stderr, "usage: choices [--cases COUNT] [--case NUMBER] [--seed SEED]\n"), 2;
+            return fprintf(stderr, "usage: choices [--cases COUNT] [--case NUMBER] [--seed SEED] [--texts FOLDER]\n"),
+                   2;
         if (strcmp(arguments[i], "--cases") == 0)
             cases = (size_t)count;
         else if (strcmp(arguments[i], "--case") == 0)
@@ -193,9 +285,12 @@ int main(int argument_count, char **arguments)
         else
             return fprintf(stderr, "%s is no option\n", arguments[i]), 2;
     }
+    for (size_t i = 1; folder && i <= cases; ++i)
+        if (!write_texts(folder, seed, i))
+            return perror(folder), 1;
     if (only)
         run_case(seed, only, true);
-    for (size_t i = 1; !only && i <= cases; ++i)
+    for (size_t i = 1; !only && !folder && i <= cases; ++i)
         run_case(seed, i, false);
     return 0;
 }
