@@ -181,18 +181,17 @@ void ipt_report_sub_group(__global uint *workspace, uint lane, __local uint *exc
 #endif
 
 /* Saves or restores the gaps between the rows of slots. No slot overlaps them. number: of this sub-group. */
-IPT_INLINE void ipt_move_gaps(__global ipt_unit *matrix, __global uint *workspace, ulong number,
-                              uint lane IPT_ARGUMENTS)
+IPT_INLINE void ipt_move_gaps(__global ipt_unit *matrix, __global uint *workspace, ulong number, uint lane,
+                              const ipt_given *g)
 {
     const ulong everyone = (ulong)get_num_groups(0) * (IPT_GROUP_SIZE / IPT_LANES);
-    for (ulong row = number; row < gap_rows; row += everyone) {
-        const ulong m = ipt_divide64(row, gap_rows_each_magic, gap_rows_each_shift),
-                    in_matrix = row - m * gap_rows_each;
-        __global ipt_unit *gap = matrix + base + m * matrix_stride + in_matrix * row_stride + gap_begin;
+    for (ulong row = number; row < g->gap_rows; row += everyone) {
+        const ulong m = ipt_divide64(row, IPT_DIVISOR(g->gap_rows_each)), in_matrix = row - m * g->gap_rows_each;
+        __global ipt_unit *gap = matrix + g->base + m * g->matrix_stride + in_matrix * g->row_stride + g->gap_begin;
         __global ipt_unit *saved =
-            (__global ipt_unit *)workspace + saved_base + m * saved_stride + in_matrix * gap_units;
-        for (uint i = lane; i < gap_units; i += IPT_LANES)
-            if (gap_restore)
+            (__global ipt_unit *)workspace + g->saved_base + m * g->saved_stride + in_matrix * g->gap_units;
+        for (uint i = lane; i < g->gap_units; i += IPT_LANES)
+            if (g->gap_restore)
                 gap[i] = saved[i];
             else
                 saved[i] = gap[i];
@@ -210,11 +209,11 @@ typedef struct ipt_search {
 
 /* Reads flag words until one has clear bits. */
 IPT_INLINE void ipt_find_candidates(ipt_search *search, volatile __global uint *flags, uint lane,
-                                    __local uint *exchange IPT_ARGUMENTS)
+                                    __local uint *exchange, const ipt_given *g)
 {
     while (search->candidates == 0 && search->next < search->end) {
         search->word = search->next + lane;
-        const ulong left = search->word < search->end ? grid_slots - search->word * 32 : 0;
+        const ulong left = search->word < search->end ? g->grid_slots - search->word * 32 : 0;
         search->open =
             left == 0 ? 0 : (left < 32 ? (1u << left) - 1 : ~0u) & search->own & ~ipt_glance(&flags[search->word]);
         search->next += IPT_LANES;
@@ -253,20 +252,20 @@ typedef struct ipt_domain {
     volatile __global uint *flags;
 } ipt_domain;
 
-IPT_INLINE void ipt_find_domain(ipt_domain *domain, __global uint *workspace, ulong number IPT_ARGUMENTS)
+IPT_INLINE void ipt_find_domain(ipt_domain *domain, __global uint *workspace, ulong number, const ipt_given *g)
 {
-    const ulong piece = number % pieces, instance = number / pieces;
-    const ulong m = instance / instances_per_matrix;
-    domain->low = base + m * matrix_stride;
-    domain->high = domain->low + matrix_units;
-    domain->grid = domain->low + (instance - m * instances_per_matrix) * instance_stride + piece * piece_units;
-    domain->units = (uint)min((ulong)piece_units, super_units - piece * piece_units);
-    domain->flags = workspace + flags_base + number * words;
+    const ulong piece = number % g->pieces, instance = number / g->pieces;
+    const ulong m = instance / g->instances_per_matrix;
+    domain->low = g->base + m * g->matrix_stride;
+    domain->high = domain->low + g->matrix_units;
+    domain->grid = domain->low + (instance - m * g->instances_per_matrix) * g->instance_stride + piece * g->piece_units;
+    domain->units = (uint)min((ulong)g->piece_units, g->super_units - piece * g->piece_units);
+    domain->flags = workspace + g->flags_base + number * g->words;
 }
 
 /* Moves the super-elements of a domain's chains. */
 IPT_INLINE void ipt_follow_chains(__global ipt_unit *matrix, __local uint4 *vectors, const ipt_domain *domain,
-                                  ipt_search *search, uint lane, __local uint *exchange IPT_ARGUMENTS)
+                                  ipt_search *search, uint lane, __local uint *exchange, const ipt_given *g)
 {
     /* Lane c holds the state of chain c. */
     uint held[IPT_CHAINS]; /* where each chain's piece begins: units in `vectors` */
@@ -278,16 +277,15 @@ IPT_INLINE void ipt_follow_chains(__global ipt_unit *matrix, __local uint4 *vect
     ulong address = 0; /* of the slot to load */
 
     for (;;) {
-        ipt_find_candidates(search, domain->flags, lane, exchange IPT_PASSED);
+        ipt_find_candidates(search, domain->flags, lane, exchange, g);
 
         /* A chain moves on to its next slot, or starts at a slot whose flag looks clear. */
         const bool due = state != IPT_IDLE, going = state == IPT_GOING;
         const bool started = ipt_start_chains(search, !due && lane < IPT_CHAINS, &slot, lane, exchange);
         if (going)
-            slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);
+            slot = ipt_slot_target(slot, g->rows, IPT_DIVISOR(g->cols));
         if (going || started)
-            address = domain->grid +
-                      ipt_slot_address(slot, row_slots, row_slots_magic, row_slots_shift, row_stride, super_units);
+            address = domain->grid + ipt_slot_address(slot, IPT_DIVISOR(g->row_slots), g->row_stride, g->super_units);
         const uint loading = IPT_BALLOT(going || started), storing = IPT_BALLOT(going);
         if (IPT_BALLOT(due || started) == 0)
             break;
@@ -328,9 +326,9 @@ IPT_INLINE void ipt_follow_chains(__global ipt_unit *matrix, __local uint4 *vect
 }
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) IPT_SUB_GROUP_ATTRIBUTE void
-ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_GIVEN_ARGUMENTS)
+ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 {
-    IPT_NAME_ARGUMENTS;
+    const ipt_given given = IPT_GIVEN, *const g = &given;
 #if IPT_SUB_GROUP == 0
     __local uint exchange[IPT_LANES];
 #else
@@ -341,26 +339,26 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_GIVEN_ARGUM
     __local uint4 *vectors = all_vectors[IPT_SUB_GROUP_ID];
     const uint lane = IPT_LANE;
 #if IPT_SUB_GROUP >= 2
-    if (probe) {
+    if (g->probe) {
         ipt_report_sub_group(workspace, lane, exchange);
         return;
     }
 #endif
     const ulong number = (ulong)get_group_id(0) * (IPT_GROUP_SIZE / IPT_LANES) + IPT_SUB_GROUP_ID;
-    ipt_move_gaps(matrix, workspace, number, lane IPT_PASSED);
+    ipt_move_gaps(matrix, workspace, number, lane, g);
 
     /* A sub-group starts chains in its own run of flag words. If there are fewer words than sub-groups, it owns a part
      * of a word. */
-    const ulong run = number / parts;
-    const uint part_bits = 32 / parts;
-    const uint own = (part_bits < 32 ? (1u << part_bits) - 1 : ~0u) << (uint)(number % parts) * part_bits;
-    const ulong all_end = min(total_words, (run + 1) * words_each);
-    for (ulong w = min(total_words, run * words_each); w < all_end;) {
-        const ulong first = w / words * words, end = min(all_end, first + words);
+    const ulong run = number / g->parts;
+    const uint part_bits = 32 / g->parts;
+    const uint own = (part_bits < 32 ? (1u << part_bits) - 1 : ~0u) << (uint)(number % g->parts) * part_bits;
+    const ulong all_end = min(g->total_words, (run + 1) * g->words_each);
+    for (ulong w = min(g->total_words, run * g->words_each); w < all_end;) {
+        const ulong first = w / g->words * g->words, end = min(all_end, first + g->words);
         ipt_domain domain;
-        ipt_find_domain(&domain, workspace, w / words IPT_PASSED);
+        ipt_find_domain(&domain, workspace, w / g->words, g);
         ipt_search search = {w - first, end - first, own, 0, 0, 0};
-        ipt_follow_chains(matrix, vectors, &domain, &search, lane, exchange IPT_PASSED);
+        ipt_follow_chains(matrix, vectors, &domain, &search, lane, exchange, g);
         w = end;
     }
 }

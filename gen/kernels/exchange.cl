@@ -56,68 +56,69 @@ typedef struct ipt_column {
 } ipt_column;
 
 /* From one unit of a work-item to its next one: 32 rows are whole vectors. */
-#define IPT_LINE_STEP (ipt_tile_row(IPT_LINE_LANES, pitch, skew) * (16u / IPT_UNIT_BYTES * IPT_PLACES_EACH))
-#define IPT_COLUMN_STEP (IPT_REVERSED_RUNS == 0 ? IPT_LINE_STEP : -IPT_LINE_STEP)
+#define IPT_LINE_STEP(g)                                                                                               \
+    (ipt_tile_row(IPT_LINE_LANES, (g)->pitch, (g)->skew) * (16u / IPT_UNIT_BYTES * IPT_PLACES_EACH))
+#define IPT_COLUMN_STEP(g) (IPT_REVERSED_RUNS == 0 ? IPT_LINE_STEP(g) : -IPT_LINE_STEP(g))
 
-IPT_INLINE void ipt_find_column(ipt_column *column, const ipt_chunk *chunk, uint i, uint first IPT_ARGUMENTS)
+IPT_INLINE void ipt_find_column(ipt_column *column, const ipt_chunk *chunk, uint i, uint first, const ipt_given *g)
 {
 #if IPT_ELEMENT_UNITS == 1
     /* `first` may be negative, and so may be its row. */
     const uint row = ipt_row_of_run(first, chunk->y);
     column->place =
         IPT_PLACE((__local ipt_unit *)chunk->vectors,
-                  ipt_tile_row(row + IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS +
+                  ipt_tile_row(row + IPT_LINE_LANES, g->pitch, g->skew) * IPT_VECTOR_UNITS +
                       (((uint)chunk->rows_begin + row * (uint)chunk->row_units) & (IPT_VECTOR_UNITS - 1)) + i) -
-        IPT_LINE_STEP;
+        IPT_LINE_STEP(g);
 #else
     column->starts = chunk->starts + ipt_row_of_run(0, chunk->y);
-    column->place = i * element_units;
+    column->place = i * g->element_units;
 #endif
 }
 
 /* Where the work-item's unit `step` of this turn is. */
-IPT_INLINE uint ipt_column_place(const ipt_chunk *chunk, const ipt_column *column, const ipt_run *run,
-                                 uint step IPT_ARGUMENTS)
+IPT_INLINE uint ipt_column_place(const ipt_chunk *chunk, const ipt_column *column, const ipt_run *run, uint step,
+                                 const ipt_given *g)
 {
 #if IPT_ELEMENT_UNITS == 1
-    return column->place + step * IPT_COLUMN_STEP;
+    return column->place + step * IPT_COLUMN_STEP(g);
 #else
     const uint k = min(run->first + step * IPT_LINE_LANES, run->units - 1);
-    IPT_ELEMENT_OF(k, element, part);
+    IPT_ELEMENT_OF(k, g->element_units, element, part);
     return IPT_PLACE((__local ipt_unit *)chunk->vectors,
                      column->starts[IPT_REVERSED_RUNS == 0 ? (int)element : -(int)element] + column->place + part);
 #endif
 }
 
-IPT_INLINE void ipt_next_column_turn(ipt_column *column IPT_ARGUMENTS)
+IPT_INLINE void ipt_next_column_turn(ipt_column *column, const ipt_given *g)
 {
 #if IPT_ELEMENT_UNITS == 1
-    column->place += IPT_STEPS * IPT_COLUMN_STEP;
+    column->place += IPT_STEPS * IPT_COLUMN_STEP(g);
 #endif
 }
 
 /* Fetches the chunk by rows. */
-IPT_INLINE void ipt_fetch_chunk(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)
+IPT_INLINE void ipt_fetch_chunk(const ipt_chunk *chunk, bool active, const ipt_given *g)
 {
-    const bool saved = chunk->band == bands && saves_rows != 0;
-    ipt_fetch_rows(chunk->vectors, ipt_rows_of(chunk IPT_PASSED), chunk->rows_begin, chunk->row_units, false,
-                   active ? chunk->y : 0, chunk->x * element_units, 1, chunk->y, run_lanes, pitch, skew,
+    const bool saved = chunk->band == g->bands && g->saves_rows != 0;
+    ipt_fetch_rows(chunk->vectors, ipt_rows_of(chunk, g), chunk->rows_begin, chunk->row_units, false,
+                   active ? chunk->y : 0, chunk->x * g->element_units, 1, chunk->y, g->run_lanes, g->pitch, g->skew,
                    saved ? chunk->saved : chunk->origin,
-                   saved ? chunk->saved + rest_rows * chunk->row_units : chunk->origin + matrix_units);
+                   saved ? chunk->saved + g->rest_rows * chunk->row_units : chunk->origin + g->matrix_units);
 #if IPT_ELEMENT_UNITS == 0
-    ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, pitch, skew);
+    ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, g->pitch, g->skew);
 #endif
 }
 
 /* Exchanges the run of column i, of an earlier range, for its partner. */
-IPT_INLINE void ipt_exchange_column(const ipt_chunk *chunk, uint i IPT_ARGUMENTS)
+IPT_INLINE void ipt_exchange_column(const ipt_chunk *chunk, uint i, const ipt_given *g)
 {
     __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
     const ipt_policy drop = ipt_policy_drop();
     ipt_run run;
     ipt_column column;
-    ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, i IPT_PASSED), chunk->y * element_units);
-    ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i), run.first IPT_PASSED);
+    ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, i, g), chunk->y * g->element_units);
+    ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i), run.first, g);
     for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {
         ipt_unit parked[IPT_STEPS], own[IPT_STEPS];
 #pragma unroll
@@ -125,132 +126,131 @@ IPT_INLINE void ipt_exchange_column(const ipt_chunk *chunk, uint i IPT_ARGUMENTS
             ipt_load_if(&parked[u], run.line + u * IPT_LINE_LANES, ipt_in_run(&run, u));
 #pragma unroll
         for (uint u = 0; u < IPT_STEPS; ++u) {
-            const uint place = ipt_column_place(chunk, &column, &run, u IPT_PASSED);
+            const uint place = ipt_column_place(chunk, &column, &run, u, g);
             ipt_read_if(&own[u], tile, place, ipt_in_run(&run, u));
             ipt_write_if(tile, place, parked[u], ipt_in_run(&run, u));
         }
         ipt_line_order();
 #pragma unroll
         for (uint u = 0; u < IPT_STEPS; ++u)
-            ipt_store_if(run.line + u * IPT_LINE_LANES, IPT_APPLIED(own[u]), ipt_in_run(&run, u), drop);
+            ipt_store_if(run.line + u * IPT_LINE_LANES, ipt_apply(own[u], g), ipt_in_run(&run, u), drop);
         ipt_next_turn(&run);
-        ipt_next_column_turn(&column IPT_PASSED);
+        ipt_next_column_turn(&column, g);
     }
 }
 
 /* Writes column i to the range of its band. A run gets the expression with its last store. */
-IPT_INLINE void ipt_store_column(const ipt_chunk *chunk, __global ipt_unit *columns, uint i IPT_ARGUMENTS)
+IPT_INLINE void ipt_store_column(const ipt_chunk *chunk, __global ipt_unit *columns, uint i, const ipt_given *g)
 {
     __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
     const ipt_policy keep = ipt_policy_keep(), drop = ipt_policy_drop();
-    const uint d = ipt_range_of(chunk, i IPT_PASSED);
+    const uint d = ipt_range_of(chunk, i, g);
     const bool parks = i >= chunk->parks_first && i < chunk->parks_end;
-    const ipt_policy policy = parks && abs_diff(d, chunk->band) <= kept ? keep : drop;
+    const ipt_policy policy = parks && abs_diff(d, chunk->band) <= g->kept ? keep : drop;
     ipt_run run;
     ipt_column column;
-    ipt_find_run(&run, columns, ipt_partner_place(chunk, i, d IPT_PASSED), chunk->y * element_units);
-    ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i), run.first IPT_PASSED);
+    ipt_find_run(&run, columns, ipt_partner_place(chunk, i, d, g), chunk->y * g->element_units);
+    ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i), run.first, g);
     for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {
         ipt_unit held[IPT_STEPS];
 #pragma unroll
         for (uint u = 0; u < IPT_STEPS; ++u)
-            ipt_read_if(&held[u], tile, ipt_column_place(chunk, &column, &run, u IPT_PASSED), ipt_in_run(&run, u));
+            ipt_read_if(&held[u], tile, ipt_column_place(chunk, &column, &run, u, g), ipt_in_run(&run, u));
 #pragma unroll
         for (uint u = 0; u < IPT_STEPS; ++u)
-            ipt_store_if(run.line + u * IPT_LINE_LANES, parks ? held[u] : IPT_APPLIED(held[u]), ipt_in_run(&run, u),
+            ipt_store_if(run.line + u * IPT_LINE_LANES, parks ? held[u] : ipt_apply(held[u], g), ipt_in_run(&run, u),
                          policy);
         ipt_next_turn(&run);
-        ipt_next_column_turn(&column IPT_PASSED);
+        ipt_next_column_turn(&column, g);
     }
 }
 
 #if IPT_BY_WORDS
 /* Exchanges columns [first, end), or writes them, by blocks. Returns 0 if they cannot be moved so. */
-IPT_INLINE bool ipt_move_blocks(const ipt_chunk *chunk, __global ipt_unit *memory, uint first, uint end,
-                                bool exchanges IPT_ARGUMENTS)
+IPT_INLINE bool ipt_move_blocks(const ipt_chunk *chunk, __global ipt_unit *memory, uint first, uint end, bool exchanges,
+                                const ipt_given *g)
 {
     const ipt_block_tile tile = {(__local ipt_unit *)chunk->vectors,
                                  (uint)chunk->rows_begin,
                                  (uint)chunk->row_units,
-                                 pitch,
-                                 skew,
-                                 element_units,
+                                 g->pitch,
+                                 g->skew,
+                                 g->element_units,
                                  chunk->y,
                                  IPT_REVERSED_RUNS != 0};
-    const long apart = IPT_REVERSED_COLUMNS == 0 ? (long)column_stride : -(long)column_stride;
-    if (!ipt_has_blocks(&tile, column_stride | run_units | chunk->own_begin))
+    const long apart = IPT_REVERSED_COLUMNS == 0 ? (long)g->column_stride : -(long)g->column_stride;
+    if (!ipt_has_blocks(&tile, g->column_stride | g->run_units | chunk->own_begin))
         return false;
     for (uint block = first + get_local_id(0) / IPT_LINE_LANES * IPT_WORD_UNITS; block < end;
          block += IPT_LINES * IPT_WORD_UNITS) {
         const uint i = IPT_REVERSED_COLUMNS == 0 ? block : block + IPT_WORD_UNITS - 1; /* comes first in the tile */
-        const uint d = ipt_range_of(chunk, i IPT_PASSED);
+        const uint d = ipt_range_of(chunk, i, g);
         const bool parks = !exchanges && i >= chunk->parks_first && i < chunk->parks_end;
-        ipt_move_block(
-            &tile, ipt_in_chunk(chunk, i),
-            memory + (exchanges ? ipt_own_place(chunk, i IPT_PASSED) : ipt_partner_place(chunk, i, d IPT_PASSED)),
-            apart, exchanges, !parks,
-            parks && abs_diff(d, chunk->band) <= kept ? ipt_policy_keep() : ipt_policy_drop() IPT_APPLY_PASSED);
+        ipt_move_block(&tile, ipt_in_chunk(chunk, i),
+                       memory + (exchanges ? ipt_own_place(chunk, i, g) : ipt_partner_place(chunk, i, d, g)), apart,
+                       exchanges, !parks,
+                       parks && abs_diff(d, chunk->band) <= g->kept ? ipt_policy_keep() : ipt_policy_drop(), g);
     }
     return true;
 }
 #endif
 
 /* Exchanges the runs of columns of earlier ranges for their partners. */
-IPT_INLINE void ipt_exchange_columns(const ipt_chunk *chunk IPT_ARGUMENTS)
+IPT_INLINE void ipt_exchange_columns(const ipt_chunk *chunk, const ipt_given *g)
 {
 #if IPT_BY_WORDS
-    if (ipt_move_blocks(chunk, chunk->matrix, chunk->takes_first, chunk->takes_end, true IPT_PASSED))
+    if (ipt_move_blocks(chunk, chunk->matrix, chunk->takes_first, chunk->takes_end, true, g))
         return;
 #endif
     for (uint i = chunk->takes_first + get_local_id(0) / IPT_LINE_LANES; i < chunk->takes_end; i += IPT_LINES)
-        ipt_exchange_column(chunk, i IPT_PASSED);
+        ipt_exchange_column(chunk, i, g);
 }
 
 /* Writes the chunk's columns. */
-IPT_INLINE void ipt_store_columns(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
+IPT_INLINE void ipt_store_columns(const ipt_chunk *chunk, bool go, const ipt_given *g)
 {
-    __global ipt_unit *columns = ipt_columns_of(chunk IPT_PASSED);
+    __global ipt_unit *columns = ipt_columns_of(chunk, g);
 #if IPT_BY_WORDS
-    if (ipt_move_blocks(chunk, columns, 0, go ? chunk->x : 0, false IPT_PASSED))
+    if (ipt_move_blocks(chunk, columns, 0, go ? chunk->x : 0, false, g))
         return;
 #endif
     for (uint i = get_local_id(0) / IPT_LINE_LANES; go && i < chunk->x; i += IPT_LINES)
-        ipt_store_column(chunk, columns, i IPT_PASSED);
+        ipt_store_column(chunk, columns, i, g);
 }
 #else
 /* Fetches runs of columns: those that another band has parked, or the others. */
-IPT_INLINE void ipt_fetch_columns(const ipt_chunk *chunk, bool parked, bool active IPT_ARGUMENTS)
+IPT_INLINE void ipt_fetch_columns(const ipt_chunk *chunk, bool parked, bool active, const ipt_given *g)
 {
-    __global ipt_unit *columns = ipt_columns_of(chunk IPT_PASSED);
-    const bool saved = chunk->rest_columns && saves_rows == 0;
+    __global ipt_unit *columns = ipt_columns_of(chunk, g);
+    const bool saved = chunk->rest_columns && g->saves_rows == 0;
     const ulong low = saved ? chunk->saved : chunk->origin,
-                high =
-                    saved ? chunk->saved + (short_side - bands * width) * column_stride : chunk->origin + matrix_units;
-    const uint lane = get_local_id(0) & (run_lanes - 1), units = chunk->y * element_units;
-    for (uint i = get_local_id(0) / run_lanes; active && i < chunk->x; i += IPT_GROUP_SIZE / run_lanes) {
-        const uint d = ipt_range_of(chunk, i IPT_PASSED);
-        if (ipt_is_earlier(chunk, d IPT_PASSED) != parked)
+                high = saved ? chunk->saved + (g->short_side - g->bands * g->width) * g->column_stride
+                             : chunk->origin + g->matrix_units;
+    const uint lane = get_local_id(0) & (g->run_lanes - 1), units = chunk->y * g->element_units;
+    for (uint i = get_local_id(0) / g->run_lanes; active && i < chunk->x; i += IPT_GROUP_SIZE / g->run_lanes) {
+        const uint d = ipt_range_of(chunk, i, g);
+        if (ipt_is_earlier(chunk, d, g) != parked)
             continue;
-        const ulong begin = parked ? ipt_partner_place(chunk, i, d IPT_PASSED) : ipt_own_place(chunk, i IPT_PASSED);
-        const uint shift = (uint)begin & (IPT_VECTOR_UNITS - 1), to = ipt_tile_row(i, pitch, skew);
+        const ulong begin = parked ? ipt_partner_place(chunk, i, d, g) : ipt_own_place(chunk, i, g);
+        const uint shift = (uint)begin & (IPT_VECTOR_UNITS - 1), to = ipt_tile_row(i, g->pitch, g->skew);
         if (lane == 0)
             chunk->starts[i] = to * IPT_VECTOR_UNITS + shift;
-        for (uint q = lane; q * IPT_VECTOR_UNITS < shift + units; q += run_lanes)
+        for (uint q = lane; q * IPT_VECTOR_UNITS < shift + units; q += g->run_lanes)
             ipt_fetch(chunk->vectors + to + q, columns, begin / IPT_VECTOR_UNITS + q, low, high);
     }
 }
 
 /* Parks the partners of columns of later ranges at the places of their runs, which are in local memory. */
-IPT_INLINE void ipt_park_columns(const ipt_chunk *chunk IPT_ARGUMENTS)
+IPT_INLINE void ipt_park_columns(const ipt_chunk *chunk, const ipt_given *g)
 {
-    const uint units = chunk->y * element_units;
+    const uint units = chunk->y * g->element_units;
     const ipt_policy keep = ipt_policy_keep(), drop = ipt_policy_drop();
     for (uint i = chunk->parks_first + get_local_id(0) / IPT_LINE_LANES; i < chunk->parks_end; i += IPT_LINES) {
-        const uint d = ipt_range_of(chunk, i IPT_PASSED);
-        const ipt_policy policy = abs_diff(d, chunk->band) <= kept ? keep : drop;
+        const uint d = ipt_range_of(chunk, i, g);
+        const ipt_policy policy = abs_diff(d, chunk->band) <= g->kept ? keep : drop;
         ipt_run run;
-        ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, i IPT_PASSED), units);
-        __global ipt_unit *partner = chunk->matrix + ipt_partner_place(chunk, i, d IPT_PASSED) + (int)run.first;
+        ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, i, g), units);
+        __global ipt_unit *partner = chunk->matrix + ipt_partner_place(chunk, i, d, g) + (int)run.first;
         for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {
             ipt_unit parked[IPT_STEPS];
 #pragma unroll
@@ -266,11 +266,11 @@ IPT_INLINE void ipt_park_columns(const ipt_chunk *chunk IPT_ARGUMENTS)
 }
 
 /* Writes the chunk's rows. A line of work-items writes four rows that begin at the same offset in a sector. */
-IPT_INLINE void ipt_store_band(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
+IPT_INLINE void ipt_store_band(const ipt_chunk *chunk, bool go, const ipt_given *g)
 {
     __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
-    __global ipt_unit *rows = ipt_rows_of(chunk IPT_PASSED);
-    const uint units = chunk->x * element_units, lane = get_local_id(0) % IPT_LINE_LANES;
+    __global ipt_unit *rows = ipt_rows_of(chunk, g);
+    const uint units = chunk->x * g->element_units, lane = get_local_id(0) % IPT_LINE_LANES;
     const uint apart = chunk->row_units % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;
     const ulong step = apart * chunk->row_units;
     const ipt_policy drop = ipt_policy_drop();
@@ -283,64 +283,64 @@ IPT_INLINE void ipt_store_band(const ipt_chunk *chunk, bool go IPT_ARGUMENTS)
         __global ipt_unit *to = rows + (begin - before) + lane;
         for (uint at = 0; at < units + before; at += IPT_LINE_LANES, to += IPT_LINE_LANES) {
             const uint k = at + lane - before, inside = min(k, units - 1);
-            IPT_ELEMENT_OF(inside, element, part);
+            IPT_ELEMENT_OF(inside, g->element_units, element, part);
             __local ipt_unit *from = tile + (chunk->starts[ipt_in_chunk(chunk, element)] + part +
-                                             ipt_row_of_run(row, chunk->y) * element_units);
+                                             ipt_row_of_run(row, chunk->y) * g->element_units);
             ipt_unit held[4];
 #pragma unroll
             for (uint u = 0; u < 4; ++u) {
-                const uint on = min(u, last) * apart * element_units;
+                const uint on = min(u, last) * apart * g->element_units;
                 held[u] = IPT_REVERSED_RUNS == 0 ? from[on] : from[-(int)on];
             }
             ipt_line_order();
 #pragma unroll
             for (uint u = 0; u < 4; ++u)
-                ipt_store_if(to + u * step, IPT_APPLIED(held[u]), k < units && u <= last, drop);
+                ipt_store_if(to + u * step, ipt_apply(held[u], g), k < units && u <= last, drop);
         }
     }
 }
 #endif
 
 /* Reads the chunk, and exchanges or parks partners. Counts the read. Returns whether the work-group stays active. */
-IPT_INLINE bool ipt_take_chunk(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)
+IPT_INLINE bool ipt_take_chunk(const ipt_chunk *chunk, bool active, const ipt_given *g)
 {
     const uint id = get_local_id(0);
-    const bool copies = chunk->band > bands;
-    ipt_wait_to_read(chunk, active IPT_PASSED);
+    const bool copies = chunk->band > g->bands;
+    ipt_wait_to_read(chunk, active, g);
     active = chunk->shared[IPT_SHARED_GO] != 0;
-    if (active && copies && saves_first != 0)
-        ipt_copy_rest_part(chunk IPT_PASSED);
+    if (active && copies && g->saves_first != 0)
+        ipt_copy_rest_part(chunk, g);
 #if IPT_TALL
-    ipt_fetch_chunk(chunk, active && !copies IPT_PASSED);
+    ipt_fetch_chunk(chunk, active && !copies, g);
     ipt_fetch_wait();
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (id == 0 && active && copies)
         ipt_signal(&chunk->reads[chunk->position_in_matrix]);
     else if (id == 0 && active)
         ipt_count_read(&chunk->reads[chunk->position_in_matrix]);
-    ipt_await_tickets(chunk, active IPT_PASSED);
-    ipt_await_parked(chunk, active IPT_PASSED);
+    ipt_await_tickets(chunk, active, g);
+    ipt_await_parked(chunk, active, g);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     active = chunk->shared[IPT_SHARED_GO] != 0;
     if (active && !copies)
-        ipt_exchange_columns(chunk IPT_PASSED);
+        ipt_exchange_columns(chunk, g);
     barrier(CLK_LOCAL_MEM_FENCE); /* the decision has been read */
 #else
-    ipt_fetch_columns(chunk, false, active && !copies IPT_PASSED);
+    ipt_fetch_columns(chunk, false, active && !copies, g);
     ipt_fetch_wait();
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* the decision has been read, too */
-    ipt_await_tickets(chunk, active IPT_PASSED);
+    ipt_await_tickets(chunk, active, g);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     active = chunk->shared[IPT_SHARED_GO] != 0;
     if (active && !copies)
-        ipt_park_columns(chunk IPT_PASSED);
+        ipt_park_columns(chunk, g);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (id == 0 && active && chunk->parks_first < chunk->parks_end)
-        ipt_signal(&chunk->dones[chunk->position_in_matrix * chunks + chunk->number]);
-    ipt_await_parked(chunk, active IPT_PASSED);
+        ipt_signal(&chunk->dones[chunk->position_in_matrix * g->chunks + chunk->number]);
+    ipt_await_parked(chunk, active, g);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     active = chunk->shared[IPT_SHARED_GO] != 0;
-    ipt_fetch_columns(chunk, true, active && !copies IPT_PASSED);
+    ipt_fetch_columns(chunk, true, active && !copies, g);
     ipt_fetch_wait();
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (id == 0 && active && copies)
@@ -352,9 +352,9 @@ IPT_INLINE bool ipt_take_chunk(const ipt_chunk *chunk, bool active IPT_ARGUMENTS
 }
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_GIVEN_ARGUMENTS)
+ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 {
-    IPT_NAME_ARGUMENTS;
+    const ipt_given given = IPT_GIVEN, *const g = &given;
     __local uint4 vectors[IPT_LOCAL_BYTES / 16];
 #if !IPT_TALL || IPT_ELEMENT_UNITS == 0
     __local uint starts[IPT_RUNS];
@@ -363,9 +363,9 @@ ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_GIVEN_ARG
 #endif
     __local uint shared[3];
     const uint id = get_local_id(0);
-    volatile __global uint *control = workspace + control_base;
+    volatile __global uint *control = workspace + g->control_base;
     if (id == 0)
-        ipt_take_ticket(control, shared, false IPT_PASSED);
+        ipt_take_ticket(control, shared, false, g);
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint ticket = shared[IPT_SHARED_TICKET] & ~IPT_CLOSED;
     const bool active = shared[IPT_SHARED_TICKET] < IPT_CLOSED;
@@ -375,27 +375,27 @@ ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_GIVEN_ARG
                        .vectors = vectors,
                        .starts = starts,
                        .shared = shared};
-    if (probe_polls != 0)
+    if (g->probe_polls != 0)
         return;
-    for (uint w = ticket * clear_words_each + id; w < min(clear_words, (ticket + 1) * clear_words_each);
+    for (uint w = ticket * g->clear_words_each + id; w < min(g->clear_words, (ticket + 1) * g->clear_words_each);
          w += IPT_GROUP_SIZE)
-        workspace[clear_base + w] = 0;
-    ipt_place_chunk(&chunk, ticket IPT_PASSED);
-    const bool took = ipt_take_chunk(&chunk, active IPT_PASSED);
-    ipt_wait_to_write(&chunk, took IPT_PASSED);
+        workspace[g->clear_base + w] = 0;
+    ipt_place_chunk(&chunk, ticket, g);
+    const bool took = ipt_take_chunk(&chunk, active, g);
+    ipt_wait_to_write(&chunk, took, g);
     const bool go = shared[IPT_SHARED_GO] != 0;
 #if IPT_TALL
-    const bool last = ipt_is_awaited(&chunk IPT_PASSED);
-    ipt_store_columns(&chunk, go && chunk.band <= bands IPT_PASSED);
+    const bool last = ipt_is_awaited(&chunk, g);
+    ipt_store_columns(&chunk, go && chunk.band <= g->bands, g);
 #else
-    ipt_store_band(&chunk, go && chunk.band <= bands IPT_PASSED);
-    const bool last = chunk.band == bands; /* one that parks is done */
+    ipt_store_band(&chunk, go && chunk.band <= g->bands, g);
+    const bool last = chunk.band == g->bands; /* one that parks is done */
 #endif
-    if (go && chunk.band > bands && saves_first == 0)
-        ipt_copy_rest_part(&chunk IPT_PASSED);
+    if (go && chunk.band > g->bands && g->saves_first == 0)
+        ipt_copy_rest_part(&chunk, g);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (id == 0 && last && go)
-        ipt_signal(&chunk.dones[chunk.position_in_matrix * chunks + chunk.number]);
+        ipt_signal(&chunk.dones[chunk.position_in_matrix * g->chunks + chunk.number]);
     if (!go && shared[IPT_SHARED_TICKET] < IPT_CLOSED)
-        ipt_finish_left(&chunk IPT_PASSED);
+        ipt_finish_left(&chunk, g);
 }

@@ -13,9 +13,9 @@
 /* Swaps `count` elements from `one` on with those from `other` on. They do not overlap. A step of 1: both ascend; -1:
  * the others descend. */
 IPT_INLINE void ipt_swap_elements(__global ipt_unit *restrict one, __global ipt_unit *restrict other, ulong count,
-                                  long step IPT_ARGUMENTS)
+                                  long step, const ipt_given *g)
 {
-    const ulong units = count * element_units;
+    const ulong units = count * g->element_units;
     if (step > 0)
         for (ulong k = 0; k < units; ++k) {
             const ipt_unit held = one[k];
@@ -32,10 +32,10 @@ IPT_INLINE void ipt_swap_elements(__global ipt_unit *restrict one, __global ipt_
 #else
     else
         for (ulong k = 0; k < count; ++k)
-            for (uint part = 0; part < element_units; ++part) {
-                const ipt_unit held = one[k * element_units + part];
-                one[k * element_units + part] = other[part - (long)k * element_units];
-                other[part - (long)k * element_units] = held;
+            for (uint part = 0; part < g->element_units; ++part) {
+                const ipt_unit held = one[k * g->element_units + part];
+                one[k * g->element_units + part] = other[part - (long)k * g->element_units];
+                other[part - (long)k * g->element_units] = held;
             }
 #endif
 }
@@ -64,7 +64,7 @@ typedef struct ipt_piece {
 /* Fetches a run. Units beside it are another work-group's: they are not read, and zero in local memory. The vectors at
  * its ends may have some: work-items fetch those unit by unit, next to one another. */
 IPT_INLINE void ipt_fetch_piece(ipt_piece *piece, __global ipt_unit *matrix, __local uint4 *vectors, ulong begin,
-                                uint units, uint lane IPT_ARGUMENTS)
+                                uint units, uint lane, const ipt_given *g)
 {
     const uint before = (uint)begin & (IPT_VECTOR_UNITS - 1), end = before + units;
     const uint count = units ? (end + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS : 0;
@@ -73,10 +73,10 @@ IPT_INLINE void ipt_fetch_piece(ipt_piece *piece, __global ipt_unit *matrix, __l
     piece->begin = matrix + begin;
     piece->held = to + before;
     piece->before = before & (IPT_WORD_UNITS - 1);
-    for (uint q = lane; q < count; q += run_lanes)
+    for (uint q = lane; q < count; q += g->run_lanes)
         if (q * IPT_VECTOR_UNITS >= before && (q + 1) * IPT_VECTOR_UNITS <= end)
             ipt_fetch_inside(vectors + q, (__global uint4 *)from + q);
-    for (uint i = lane; i < 2 * IPT_VECTOR_UNITS; i += run_lanes) {
+    for (uint i = lane; i < 2 * IPT_VECTOR_UNITS; i += g->run_lanes) {
         const bool is_last = i >= IPT_VECTOR_UNITS;
         const uint q = is_last ? count - 1 : 0, unit = q * IPT_VECTOR_UNITS + i % IPT_VECTOR_UNITS;
         if ((is_last ? count > 1 : count > 0) && (q * IPT_VECTOR_UNITS < before || (q + 1) * IPT_VECTOR_UNITS > end))
@@ -113,18 +113,18 @@ IPT_INLINE __local const uint *ipt_word_of(const ipt_piece *piece, uint from)
 
 /* The word from `unit` on, which may lie a few units before the run or end after it, of a run of `count` elements that
  * are those of `held` in descending sequence. */
-IPT_INLINE ipt_word ipt_descending_word(const ipt_piece *piece, uint unit, uint count IPT_ARGUMENTS)
+IPT_INLINE ipt_word ipt_descending_word(const ipt_piece *piece, uint unit, uint count, const ipt_given *g)
 {
 #if IPT_UNIT_BYTES >= 4
-    IPT_ELEMENT_OF(unit, element, part);
-    return piece->held[(count - 1 - element) * (IPT_ELEMENT_UNITS == 1 ? 1 : element_units) + part];
+    IPT_ELEMENT_OF(unit, g->element_units, element, part);
+    return piece->held[(count - 1 - element) * (IPT_ELEMENT_UNITS == 1 ? 1 : g->element_units) + part];
 #elif IPT_ELEMENT_UNITS == 1
     const uint from = piece->before + count - IPT_WORD_UNITS - unit;
     __local const uint *words = ipt_word_of(piece, from);
     return ipt_pick(words[0], words[1], IPT_BYTES_FROM(IPT_UNIT_BYTES == 1 ? 0x0123u : 0x1032u, from));
 #else
 #if IPT_UNIT_BYTES == 1
-    if (element_units == 3) { /* four bytes are of two elements, which lie next to one another */
+    if (g->element_units == 3) { /* four bytes are of two elements, which lie next to one another */
         const uint after = (unit + 3) / 3, part = unit + 3 - after * 3, from = piece->before + (count - 1 - after) * 3;
         __local const uint *words = ipt_word_of(piece, from);
         const uint ascending = IPT_BYTES_FROM(0x3210u, from);
@@ -135,15 +135,15 @@ IPT_INLINE ipt_word ipt_descending_word(const ipt_piece *piece, uint unit, uint 
     }
 #endif
     /* From one element to the next, back over both. */
-    IPT_ELEMENT_OF(unit + element_units, after, part); /* the next element's number */
-    int from = (int)((count - after) * element_units + part);
-    uint word = 0, left = element_units - part;
+    IPT_ELEMENT_OF(unit + g->element_units, g->element_units, after, part); /* the next element's number */
+    int from = (int)((count - after) * g->element_units + part);
+    uint word = 0, left = g->element_units - part;
 #pragma unroll
     for (uint i = 0; i < IPT_WORD_UNITS; ++i) {
-        if (unit + i < count * element_units)
+        if (unit + i < count * g->element_units)
             word |= (uint)piece->held[from] << 8 * IPT_UNIT_BYTES * i;
-        from += --left ? 1 : 1 - 2 * (int)element_units;
-        left += left ? 0 : element_units;
+        from += --left ? 1 : 1 - 2 * (int)g->element_units;
+        left += left ? 0 : g->element_units;
     }
     return word;
 #endif
@@ -163,13 +163,12 @@ IPT_INLINE ipt_word ipt_ascending_word(const ipt_piece *piece, uint unit)
 
 /* Writes a run with the elements of `other`. */
 IPT_INLINE void ipt_write_piece(const ipt_piece *run, const ipt_piece *other, uint units, uint count, bool descends,
-                                uint lane IPT_ARGUMENTS)
+                                uint lane, const ipt_given *g)
 {
 #pragma unroll 4
-    for (uint at = lane * IPT_WORD_UNITS; at < units + run->before; at += run_lanes * IPT_WORD_UNITS) {
+    for (uint at = lane * IPT_WORD_UNITS; at < units + run->before; at += g->run_lanes * IPT_WORD_UNITS) {
         const uint unit = at - run->before;
-        const ipt_word word =
-            descends ? ipt_descending_word(other, unit, count IPT_PASSED) : ipt_ascending_word(other, unit);
+        const ipt_word word = descends ? ipt_descending_word(other, unit, count, g) : ipt_ascending_word(other, unit);
         if (unit < units && units - unit >= IPT_WORD_UNITS)
             *(__global ipt_word *)(run->begin + unit) = word;
 #if IPT_UNIT_BYTES < 4
@@ -184,47 +183,49 @@ IPT_INLINE void ipt_write_piece(const ipt_piece *run, const ipt_piece *other, ui
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_flip(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)
+ipt_k_flip(__global ipt_unit *matrix IPT_ARGUMENTS)
 {
-    IPT_NAME_ARGUMENTS;
+    const ipt_given given = IPT_GIVEN, *const g = &given;
 #if IPT_GROUP_SIZE > 1
     __local uint4 vectors[2 * IPT_SIDE_VECTORS];
 #endif
-    const uint m = get_group_id(0) / groups;
-    const uint group = get_group_id(0) - m * groups;
-    const ulong origin = base + m * matrix_stride;
+    const uint m = get_group_id(0) / g->groups;
+    const uint group = get_group_id(0) - m * g->groups;
+    const ulong origin = g->base + m * g->matrix_stride;
 #if IPT_GROUP_SIZE == 1
-    const ulong first = group * group_pairs, end = min(pairs, first + group_pairs);
+    const ulong first = group * g->group_pairs, end = min(g->pairs, first + g->group_pairs);
     for (ulong pair = first; pair < end;) {
-        const ulong line = pair / line_pairs, j = pair - line * line_pairs, count = min(end - pair, line_pairs - j);
-        ipt_swap_elements(matrix + origin + (line * line_units + j * element_units),
-                          matrix + origin + (partner + (long)line * partner_line + (long)j * partner_step), count,
-                          partner_step IPT_PASSED);
+        const ulong line = pair / g->line_pairs, j = pair - line * g->line_pairs,
+                    count = min(end - pair, g->line_pairs - j);
+        ipt_swap_elements(matrix + origin + (line * g->line_units + j * g->element_units),
+                          matrix + origin + (g->partner + (long)line * g->partner_line + (long)j * g->partner_step),
+                          count, g->partner_step, g);
         pair += count;
     }
 #else
     /* run_lanes work-items share a piece: group_pairs pairs of a line, or a part of a long pair. All of a work-group's
      * reads come before its writes, and no other one touches its units. */
-    const uint lane = get_local_id(0) & (run_lanes - 1), row = get_local_id(0) / run_lanes;
-    const uint pieces = (uint)((line_pairs + group_pairs - 1) / group_pairs) * parts;
-    const uint lines = group / pieces, piece = group - lines * pieces, part = piece % parts;
-    const ulong line = (ulong)lines * (IPT_GROUP_SIZE / run_lanes) + row, of_line = line * line_pairs;
+    const uint lane = get_local_id(0) & (g->run_lanes - 1), row = get_local_id(0) / g->run_lanes;
+    const uint pieces = (uint)((g->line_pairs + g->group_pairs - 1) / g->group_pairs) * g->parts;
+    const uint lines = group / pieces, piece = group - lines * pieces, part = piece % g->parts;
+    const ulong line = (ulong)lines * (IPT_GROUP_SIZE / g->run_lanes) + row, of_line = line * g->line_pairs;
     /* The last line may end before a piece. */
-    const ulong first = (ulong)(piece / parts) * group_pairs,
-                end = of_line < pairs ? max(first, min(min(pairs - of_line, line_pairs), first + group_pairs)) : first;
-    const uint begin = part * part_units,
-               units = first < end ? (uint)min((ulong)part_units, (end - first) * element_units - begin) : 0;
-    const bool descends = partner_step < 0 && end - first > 1;
-    const long other = partner + (long)line * partner_line + (long)(descends ? end - 1 : first) * partner_step;
-    __local uint4 *held = vectors + row * (run_lanes + 3) + 1;
+    const ulong first = (ulong)(piece / g->parts) * g->group_pairs,
+                end = of_line < g->pairs
+                          ? max(first, min(min(g->pairs - of_line, g->line_pairs), first + g->group_pairs))
+                          : first;
+    const uint begin = part * g->part_units,
+               units = first < end ? (uint)min((ulong)g->part_units, (end - first) * g->element_units - begin) : 0;
+    const bool descends = g->partner_step < 0 && end - first > 1;
+    const long other = g->partner + (long)line * g->partner_line + (long)(descends ? end - 1 : first) * g->partner_step;
+    __local uint4 *held = vectors + row * (g->run_lanes + 3) + 1;
     ipt_piece near, far;
-    ipt_fetch_piece(&near, matrix, held, origin + line * line_units + first * element_units + begin, units,
-                    lane IPT_PASSED);
-    ipt_fetch_piece(&far, matrix, held + IPT_SIDE_VECTORS, (ulong)((long)origin + other) + begin, units,
-                    lane IPT_PASSED);
+    ipt_fetch_piece(&near, matrix, held, origin + line * g->line_units + first * g->element_units + begin, units, lane,
+                    g);
+    ipt_fetch_piece(&far, matrix, held + IPT_SIDE_VECTORS, (ulong)((long)origin + other) + begin, units, lane, g);
     ipt_fetch_wait();
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    ipt_write_piece(&near, &far, units, (uint)(end - first), descends, lane IPT_PASSED);
-    ipt_write_piece(&far, &near, units, (uint)(end - first), descends, lane IPT_PASSED);
+    ipt_write_piece(&near, &far, units, (uint)(end - first), descends, lane, g);
+    ipt_write_piece(&far, &near, units, (uint)(end - first), descends, lane, g);
 #endif
 }

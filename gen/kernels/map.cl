@@ -3,12 +3,13 @@
 #include "parts/unit.cl"
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_map(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)
+ipt_k_map(__global ipt_unit *matrix IPT_ARGUMENTS)
 {
-    IPT_NAME_ARGUMENTS;
-    const ulong line = get_group_id(0) / groups, m = line / lines;
-    const ulong first = (get_group_id(0) - line * groups) * group_units, end = min(units, first + group_units);
-    __global ipt_unit *origin = matrix + base + m * matrix_stride + (line - m * lines) * line_stride;
+    const ipt_given given = IPT_GIVEN, *const g = &given;
+    const ulong line = get_group_id(0) / g->groups, m = line / g->lines;
+    const ulong first = (get_group_id(0) - line * g->groups) * g->group_units,
+                end = min(g->units, first + g->group_units);
+    __global ipt_unit *origin = matrix + g->base + m * g->matrix_stride + (line - m * g->lines) * g->line_stride;
     for (ulong i = first + get_local_id(0); i < end; i += IPT_GROUP_SIZE)
-        origin[i] = IPT_APPLIED(origin[i]);
+        origin[i] = ipt_apply(origin[i], g);
 }

@@ -38,35 +38,35 @@ typedef struct ipt_held_pack {
 
 /* Assembles a piece without its first `skipped` units. It begins with unit k of the result. (A struct as a function's
  * value makes clang write instructions that oclgrind does not know.) */
-IPT_INLINE void ipt_assemble(ipt_parts *parts, const ipt_held_pack *pack_held, uint k, uint skipped IPT_ARGUMENTS)
+IPT_INLINE void ipt_assemble(ipt_parts *parts, const ipt_held_pack *pack_held, uint k, uint skipped, const ipt_given *g)
 {
-    const uint instance = ipt_divide32(k, instance_units_magic, instance_units_shift);
-    uint row = ipt_divide32(k - instance * instance_units, row_units_magic, row_units_shift);
-    const uint within = k - instance * instance_units - row * row_units;
-    IPT_ELEMENT_OF(within, first_element, first_part);
+    const uint instance = ipt_divide32(k, IPT_DIVISOR(g->instance_units));
+    uint row = ipt_divide32(k - instance * g->instance_units, IPT_DIVISOR(g->row_units));
+    const uint within = k - instance * g->instance_units - row * g->row_units;
+    IPT_ELEMENT_OF(within, g->element_units, first_element, first_part);
     uint element = first_element, part = first_part;
-    uint instance_begin = pack_held->shift + instance * instance_units;
-    uint from = instance_begin + (uint)(origin + (int)row * next + (int)element * along) + part;
+    uint instance_begin = pack_held->shift + instance * g->instance_units;
+    uint from = instance_begin + (uint)(g->origin + (int)row * g->next + (int)element * g->along) + part;
 #pragma unroll
     for (uint u = 0; u < IPT_PIECE_UNITS; ++u) {
         if (u < skipped || k + u - skipped >= pack_held->units)
             continue;
-        parts->units[u] = IPT_APPLIED(pack_held->held[IPT_UNIT_PLACE(from)]);
+        parts->units[u] = ipt_apply(pack_held->held[IPT_UNIT_PLACE(from)], g);
 #if IPT_ELEMENT_UNITS != 1
         ++from;
-        if (++part < element_units)
+        if (++part < g->element_units)
             continue;
         part = 0;
-        from -= element_units;
+        from -= g->element_units;
 #endif
-        from += (uint)along;
-        if (++element == run_elements) {
+        from += (uint)g->along;
+        if (++element == g->run_elements) {
             element = 0;
-            if (++row == rows) {
+            if (++row == g->rows) {
                 row = 0;
-                instance_begin += instance_units;
+                instance_begin += g->instance_units;
             }
-            from = instance_begin + (uint)(origin + (int)row * next);
+            from = instance_begin + (uint)(g->origin + (int)row * g->next);
         }
     }
 }
@@ -74,45 +74,45 @@ IPT_INLINE void ipt_assemble(ipt_parts *parts, const ipt_held_pack *pack_held, u
 #if IPT_UNIT_BYTES < 4
 /* Small instances share a table at the end of local memory: the unit in the original of each unit of the result.
  * Computing these places takes longer. */
-IPT_INLINE void ipt_fill_table(__local ushort *table IPT_ARGUMENTS)
+IPT_INLINE void ipt_fill_table(__local ushort *table, const ipt_given *g)
 {
-    for (uint k = get_local_id(0); k < table_units; k += IPT_GROUP_SIZE) {
-        const uint row = ipt_divide32(k, row_units_magic, row_units_shift), within = k - row * row_units;
-        IPT_ELEMENT_OF(within, element, part);
-        table[k] = (ushort)(origin + (int)row * next + (int)element * along + (int)part);
+    for (uint k = get_local_id(0); k < g->table_units; k += IPT_GROUP_SIZE) {
+        const uint row = ipt_divide32(k, IPT_DIVISOR(g->row_units)), within = k - row * g->row_units;
+        IPT_ELEMENT_OF(within, g->element_units, element, part);
+        table[k] = (ushort)(g->origin + (int)row * g->next + (int)element * g->along + (int)part);
     }
 }
 
 /* ipt_assemble by the table. */
 IPT_INLINE void ipt_look_up(ipt_parts *parts, const ipt_held_pack *pack_held, __local ushort *table, uint k,
-                            uint skipped IPT_ARGUMENTS)
+                            uint skipped, const ipt_given *g)
 {
-    const uint instance = ipt_divide32(k, instance_units_magic, instance_units_shift);
-    uint inside = k - instance * instance_units, instance_begin = pack_held->shift + instance * instance_units;
+    const uint instance = ipt_divide32(k, IPT_DIVISOR(g->instance_units));
+    uint inside = k - instance * g->instance_units, instance_begin = pack_held->shift + instance * g->instance_units;
 #pragma unroll
     for (uint u = 0; u < IPT_PIECE_UNITS; ++u) {
         if (u < skipped || k + u - skipped >= pack_held->units)
             continue;
         const uint from = instance_begin + table[inside];
-        parts->units[u] = IPT_APPLIED(pack_held->held[IPT_UNIT_PLACE(from)]);
-        if (++inside == instance_units) {
+        parts->units[u] = ipt_apply(pack_held->held[IPT_UNIT_PLACE(from)], g);
+        if (++inside == g->instance_units) {
             inside = 0;
-            instance_begin += instance_units;
+            instance_begin += g->instance_units;
         }
     }
 }
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_pack(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)
+ipt_k_pack(__global ipt_unit *matrix IPT_ARGUMENTS)
 {
-    IPT_NAME_ARGUMENTS;
+    const ipt_given given = IPT_GIVEN, *const g = &given;
     __local uint4 vectors[IPT_LOCAL_BYTES / 16];
     __local ipt_unit *held = (__local ipt_unit *)vectors;
-    const uint id = get_local_id(0), m = get_group_id(0) / packs;
-    const ulong first = (ulong)(get_group_id(0) - m * packs) * pack;
-    const uint units = (uint)min((ulong)pack, instances - first) * instance_units;
-    const ulong begin = base + m * matrix_stride + first * instance_units;
+    const uint id = get_local_id(0), m = get_group_id(0) / g->packs;
+    const ulong first = (ulong)(get_group_id(0) - m * g->packs) * g->pack;
+    const uint units = (uint)min((ulong)g->pack, g->instances - first) * g->instance_units;
+    const ulong begin = g->base + m * g->matrix_stride + first * g->instance_units;
     const uint shift = (uint)begin & (IPT_VECTOR_UNITS - 1);
     __global uint4 *target = (__global uint4 *)(matrix + (begin - shift));
 
@@ -127,8 +127,8 @@ ipt_k_pack(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)
             held[IPT_PLACE(q) * IPT_VECTOR_UNITS + unit] = matrix[begin - shift + at];
     }
 #if IPT_UNIT_BYTES < 4
-    __local ushort *table = (__local ushort *)(vectors + IPT_LOCAL_BYTES / 16) - table_units;
-    ipt_fill_table(table IPT_PASSED);
+    __local ushort *table = (__local ushort *)(vectors + IPT_LOCAL_BYTES / 16) - g->table_units;
+    ipt_fill_table(table, g);
 #endif
     ipt_fetch_wait();
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -141,11 +141,11 @@ ipt_k_pack(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)
         const uint k = p * IPT_PIECE_UNITS + skipped - shift;
         ipt_parts parts;
 #if IPT_UNIT_BYTES < 4
-        if (table_units != 0)
-            ipt_look_up(&parts, &pack_held, table, k, skipped IPT_PASSED);
+        if (g->table_units != 0)
+            ipt_look_up(&parts, &pack_held, table, k, skipped, g);
         else
 #endif
-            ipt_assemble(&parts, &pack_held, k, skipped IPT_PASSED);
+            ipt_assemble(&parts, &pack_held, k, skipped, g);
         if (skipped == 0 && k + IPT_PIECE_UNITS <= units) {
             ((__global ipt_piece *)target)[p] = parts.piece;
         } else {

@@ -61,35 +61,35 @@ typedef struct ipt_pair {
 
 /* The super-elements on and above the diagonal are folded into a rectangle of `width` columns: its row y has those of
  * grid row y and of the grid row that completes it, as the tiles in swap.cl. */
-IPT_INLINE void ipt_find_pair(ipt_pair *pair, ulong number IPT_ARGUMENTS)
+IPT_INLINE void ipt_find_pair(ipt_pair *pair, ulong number, const ipt_given *g)
 {
-    const ulong all = ipt_divide64(number, pieces_magic, pieces_shift), piece = number - all * pieces;
-    const ulong grid = ipt_divide64(all, pairs_magic, pairs_shift), in_grid = all - grid * pairs;
-    const ulong m = ipt_divide64(grid, instances_per_matrix_magic, instances_per_matrix_shift);
-    const ulong y = ipt_divide64(in_grid, width_magic, width_shift), x = in_grid - y * width;
-    const ulong even = 1 - (side & 1);
+    const ulong all = ipt_divide64(number, IPT_DIVISOR(g->pieces)), piece = number - all * g->pieces;
+    const ulong grid = ipt_divide64(all, IPT_DIVISOR(g->pairs)), in_grid = all - grid * g->pairs;
+    const ulong m = ipt_divide64(grid, IPT_DIVISOR(g->instances_per_matrix));
+    const ulong y = ipt_divide64(in_grid, IPT_DIVISOR(g->width)), x = in_grid - y * g->width;
+    const ulong even = 1 - (g->side & 1);
     const bool direct = x >= y + even;
-    const ulong upper = direct ? y : side - even - y, right = direct ? x - even : side - 1 - x;
-    const ulong origin =
-        base + m * matrix_stride + (grid - m * instances_per_matrix) * instance_stride + piece * piece_units;
-    pair->one = origin + (upper * side + right) * super_units;
-    pair->other = origin + (right * side + upper) * super_units;
-    pair->units = all < total_pairs ? (uint)min((ulong)piece_units, super_units - piece * piece_units) : 0;
+    const ulong upper = direct ? y : g->side - even - y, right = direct ? x - even : g->side - 1 - x;
+    const ulong origin = g->base + m * g->matrix_stride + (grid - m * g->instances_per_matrix) * g->instance_stride +
+                         piece * g->piece_units;
+    pair->one = origin + (upper * g->side + right) * g->super_units;
+    pair->other = origin + (right * g->side + upper) * g->super_units;
+    pair->units = all < g->total_pairs ? (uint)min((ulong)g->piece_units, g->super_units - piece * g->piece_units) : 0;
 }
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_pairs(__global ipt_unit *matrix, __local ipt_unit *all_held IPT_GIVEN_ARGUMENTS)
+ipt_k_pairs(__global ipt_unit *matrix, __local ipt_unit *all_held IPT_ARGUMENTS)
 {
-    IPT_NAME_ARGUMENTS;
+    const ipt_given given = IPT_GIVEN, *const g = &given;
 #if IPT_INNER
-    const uint room = ipt_held_at(piece_units, IPT_GAPS);
+    const uint room = ipt_held_at(g->piece_units, IPT_GAPS);
     __local ipt_unit *one = all_held + IPT_WORKER * 2 * room, *other = one + room;
     ipt_inner inner;
-    ipt_find_inner(&inner, IPT_LANE, inner_rows, inner_cols, element_units);
+    ipt_find_inner(&inner, IPT_LANE, g->inner_rows, g->inner_cols, g->element_units);
 #endif
-    for (uint turn = 0; turn < turns; ++turn) {
+    for (uint turn = 0; turn < g->turns; ++turn) {
         ipt_pair pair;
-        ipt_find_pair(&pair, (get_group_id(0) * (ulong)turns + turn) * IPT_WORKERS + IPT_WORKER IPT_PASSED);
+        ipt_find_pair(&pair, (get_group_id(0) * (ulong)g->turns + turn) * IPT_WORKERS + IPT_WORKER, g);
 #if IPT_INNER
         if (pair.units != 0) {
             ipt_hold(one, matrix + pair.one, pair.units);

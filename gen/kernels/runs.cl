@@ -21,17 +21,17 @@
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_GIVEN_ARGUMENTS)
+ipt_k_runs(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_ARGUMENTS)
 {
-    IPT_NAME_ARGUMENTS;
+    const ipt_given given = IPT_GIVEN, *const g = &given;
     const uint lane = get_local_id(0) % IPT_LANES, line = get_local_id(0) / IPT_LANES;
-    const uint all_blocks = ipt_divide32(get_group_id(0), chunks_magic, chunks_shift);
-    const uint chunk = get_group_id(0) - all_blocks * chunks;
-    const uint m = ipt_divide32(all_blocks, blocks_magic, blocks_shift), block = all_blocks - m * blocks;
-    __global ipt_unit *const matrix = matrices + base + m * matrix_stride;
-    __global ipt_unit *const saved = workspace + saved_base + m * saved_stride;
-    __global ipt_unit *const slab = workspace + slab_base + m * slab_stride + chunk * chunk_units;
-    const ulong units = min(chunk_units, run_units - chunk * chunk_units), start = chunk * chunk_units;
-    ipt_move_runs(matrix, saved, slab, instance, block * block_runs + line, min(short_side, (block + 1) * block_runs),
-                  lane, start, units IPT_PASSED);
+    const uint all_blocks = ipt_divide32(get_group_id(0), IPT_DIVISOR(g->chunks));
+    const uint chunk = get_group_id(0) - all_blocks * g->chunks;
+    const uint m = ipt_divide32(all_blocks, IPT_DIVISOR(g->blocks)), block = all_blocks - m * g->blocks;
+    __global ipt_unit *const matrix = matrices + g->base + m * g->matrix_stride;
+    __global ipt_unit *const saved = workspace + g->saved_base + m * g->saved_stride;
+    __global ipt_unit *const slab = workspace + g->slab_base + m * g->slab_stride + chunk * g->chunk_units;
+    const ulong units = min(g->chunk_units, g->run_units - chunk * g->chunk_units), start = chunk * g->chunk_units;
+    ipt_move_runs(matrix, saved, slab, g->instance, block * g->block_runs + line,
+                  min(g->short_side, (block + 1) * g->block_runs), lane, start, units, g);
 }

@@ -83,50 +83,50 @@ void ipt_load(__local ipt_unit *to, __global ipt_unit *from, uint lane, uint uni
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_unit *all_held IPT_GIVEN_ARGUMENTS)
+ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_unit *all_held IPT_ARGUMENTS)
 {
-    IPT_NAME_ARGUMENTS;
+    const ipt_given given = IPT_GIVEN, *const g = &given;
     __local uint answers[IPT_WORKERS];
     __local uint *answer = &answers[IPT_WORKER];
     const uint lane = IPT_LANE;
 #if IPT_INNER
     ipt_inner inner;
-    ipt_find_inner(&inner, lane, inner_rows, inner_cols, element_units);
+    ipt_find_inner(&inner, lane, g->inner_rows, g->inner_cols, g->element_units);
 #endif
 #if IPT_REGISTERS
     ipt_unit held[IPT_REGISTERS], coming[IPT_REGISTERS];
 #else
-    __local ipt_unit *own = all_held + IPT_WORKER * 2 * ipt_held_at(piece_units, IPT_PADDED);
+    __local ipt_unit *own = all_held + IPT_WORKER * 2 * ipt_held_at(g->piece_units, IPT_PADDED);
 #endif
 
-    for (ulong w = (ulong)get_group_id(0) * IPT_WORKERS + IPT_WORKER; w < total_words;
+    for (ulong w = (ulong)get_group_id(0) * IPT_WORKERS + IPT_WORKER; w < g->total_words;
          w += (ulong)get_num_groups(0) * IPT_WORKERS) {
-        const ulong domain = w / words;
-        const ulong piece = domain % pieces, instance = domain / pieces;
-        const ulong m = instance / instances_per_matrix;
-        __global ipt_unit *grid = matrix + base + m * matrix_stride +
-                                  (instance - m * instances_per_matrix) * instance_stride + piece * piece_units;
-        const uint units = (uint)min((ulong)piece_units, super_units - piece * piece_units);
-        volatile __global uint *flags = all_flags + flags_base + domain * words;
-        const ulong word = w - domain * words, first = word * IPT_WORD_FLAGS, left = grid_slots - first;
+        const ulong domain = w / g->words;
+        const ulong piece = domain % g->pieces, instance = domain / g->pieces;
+        const ulong m = instance / g->instances_per_matrix;
+        __global ipt_unit *grid = matrix + g->base + m * g->matrix_stride +
+                                  (instance - m * g->instances_per_matrix) * g->instance_stride +
+                                  piece * g->piece_units;
+        const uint units = (uint)min((ulong)g->piece_units, g->super_units - piece * g->piece_units);
+        volatile __global uint *flags = all_flags + g->flags_base + domain * g->words;
+        const ulong word = w - domain * g->words, first = word * IPT_WORD_FLAGS, left = g->grid_slots - first;
 
         uint open = ~0u >> (32 - (uint)min((ulong)IPT_WORD_FLAGS, left));
         open &= ~ipt_claim(&flags[word], 0, answer);
         while (open != 0) {
             const uint bit = 31 - clz(open & (0u - open));
             ipt_index slot = (ipt_index)first + bit;
-            ulong address =
-                ipt_slot_address(slot, row_slots, row_slots_magic, row_slots_shift, row_stride, super_units);
+            ulong address = ipt_slot_address(slot, IPT_DIVISOR(g->row_slots), g->row_stride, g->super_units);
 #if !IPT_REGISTERS
-            __local ipt_unit *held = own, *coming = own + ipt_held_at(piece_units, IPT_PADDED);
+            __local ipt_unit *held = own, *coming = own + ipt_held_at(g->piece_units, IPT_PADDED);
 #endif
             ipt_load(held, grid + address, lane, units);
             const uint before = ipt_claim(&flags[word], 1u << bit, answer);
             open &= ~(before | 1u << bit);
             bool going = (before >> bit & 1u) == 0;
             while (going) {
-                slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);
-                address = ipt_slot_address(slot, row_slots, row_slots_magic, row_slots_shift, row_stride, super_units);
+                slot = ipt_slot_target(slot, g->rows, IPT_DIVISOR(g->cols));
+                address = ipt_slot_address(slot, IPT_DIVISOR(g->row_slots), g->row_stride, g->super_units);
                 ipt_load(coming, grid + address, lane, units);
                 const uint flag = (uint)(slot % IPT_WORD_FLAGS);
                 going = (ipt_claim(&flags[slot / IPT_WORD_FLAGS], 1u << flag, answer) >> flag & 1u) == 0;

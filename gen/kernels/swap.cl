@@ -50,23 +50,23 @@ typedef struct ipt_pair {
 
 /* The tiles on and above the diagonal are folded into a rectangle of width `width`. Its row y has the tiles of matrix
  * row y and of the matrix row that completes it. */
-IPT_INLINE void ipt_find_pair(ipt_pair *pair, uint work IPT_ARGUMENTS)
+IPT_INLINE void ipt_find_pair(ipt_pair *pair, uint work, const ipt_given *g)
 {
-    const uint width = tiles | 1, pairs = (uint)((ulong)tiles * (tiles + 1) / 2);
+    const uint width = g->tiles | 1, pairs = (uint)((ulong)g->tiles * (g->tiles + 1) / 2);
     const uint number = work % pairs;
     work /= pairs;
-    pair->first_part = work % chunks * chunk_units;
-    work /= chunks;
-    pair->m = work / instances_per_matrix;
-    pair->instance = work % instances_per_matrix;
+    pair->first_part = work % g->chunks * g->chunk_units;
+    work /= g->chunks;
+    pair->m = work / g->instances_per_matrix;
+    pair->instance = work % g->instances_per_matrix;
 
     const uint y = number / width, x = number % width;
-    const uint even = 1 - (tiles & 1);
+    const uint even = 1 - (g->tiles & 1);
     const bool direct = x >= y + even;
-    pair->upper = direct ? y : tiles - even - y;
-    pair->right = direct ? x - even : tiles - 1 - x;
-    pair->rows = (uint)min((ulong)IPT_TILE, side - pair->upper * IPT_TILE);
-    pair->cols = (uint)min((ulong)IPT_TILE, side - pair->right * IPT_TILE);
+    pair->upper = direct ? y : g->tiles - even - y;
+    pair->right = direct ? x - even : g->tiles - 1 - x;
+    pair->rows = (uint)min((ulong)IPT_TILE, g->side - pair->upper * IPT_TILE);
+    pair->cols = (uint)min((ulong)IPT_TILE, g->side - pair->right * IPT_TILE);
 }
 
 #if IPT_TILE > 32
@@ -85,56 +85,56 @@ typedef struct ipt_places {
 #if IPT_PLACES == 4
 /* The tiles of the matrix's first quarter, which has the middle rows of odd sides, and the three tiles each that a turn
  * by 90 degrees makes of them. The middle element of odd sides stays. */
-IPT_INLINE void ipt_find_places(ipt_places *places, uint work IPT_ARGUMENTS)
+IPT_INLINE void ipt_find_places(ipt_places *places, uint work, const ipt_given *g)
 {
-    const uint across = (uint)((side / 2 + IPT_TILE - 1) / IPT_TILE);
-    const ulong row = (ulong)(work / across % tiles) * IPT_TILE, col = (ulong)(work % across) * IPT_TILE;
-    const uint m = work / (across * tiles);
-    const uint rows = (uint)min((ulong)IPT_TILE, side - side / 2 - row),
-               cols = (uint)min((ulong)IPT_TILE, side / 2 - col);
-    const ulong low = base + m * matrix_stride;
+    const uint across = (uint)((g->side / 2 + IPT_TILE - 1) / IPT_TILE);
+    const ulong row = (ulong)(work / across % g->tiles) * IPT_TILE, col = (ulong)(work % across) * IPT_TILE;
+    const uint m = work / (across * g->tiles);
+    const uint rows = (uint)min((ulong)IPT_TILE, g->side - g->side / 2 - row),
+               cols = (uint)min((ulong)IPT_TILE, g->side / 2 - col);
+    const ulong low = g->base + m * g->matrix_stride;
     places->low = low;
-    places->high = low + instance_stride;
+    places->high = low + g->instance_stride;
     places->rows = rows;
     places->cols = cols;
-    places->begins[0] = low + row * row_stride + col;
-    places->begins[1] = low + col * row_stride + side - row - rows;
-    places->begins[2] = low + (side - row - rows) * row_stride + side - col - cols;
-    places->begins[3] = low + (side - col - cols) * row_stride + row;
+    places->begins[0] = low + row * g->row_stride + col;
+    places->begins[1] = low + col * g->row_stride + g->side - row - rows;
+    places->begins[2] = low + (g->side - row - rows) * g->row_stride + g->side - col - cols;
+    places->begins[3] = low + (g->side - col - cols) * g->row_stride + row;
 }
 #else
 /* A tile and its mirror tile. Of an antitransposition, which is a transposition of mirrored columns, the tiles' columns
  * count from the last one. */
-IPT_INLINE void ipt_find_places(ipt_places *places, uint work IPT_ARGUMENTS)
+IPT_INLINE void ipt_find_places(ipt_places *places, uint work, const ipt_given *g)
 {
     ipt_pair pair;
-    ipt_find_pair(&pair, work IPT_PASSED);
-    const ulong low = base + pair.m * matrix_stride, origin = low + pair.instance * instance_stride;
+    ipt_find_pair(&pair, work, g);
+    const ulong low = g->base + pair.m * g->matrix_stride, origin = low + pair.instance * g->instance_stride;
     const ulong upper = pair.upper * IPT_TILE, right = pair.right * IPT_TILE;
     places->low = low;
-    places->high = low + instances_per_matrix * instance_stride;
+    places->high = low + g->instances_per_matrix * g->instance_stride;
     places->rows = pair.rows;
     places->cols = pair.cols;
-    places->begins[0] = origin + upper * row_stride + (IPT_REVERSED ? side - right - pair.cols : right);
-    places->begins[1] = origin + right * row_stride + (IPT_REVERSED ? side - upper - pair.rows : upper);
+    places->begins[0] = origin + upper * g->row_stride + (IPT_REVERSED ? g->side - right - pair.cols : right);
+    places->begins[1] = origin + right * g->row_stride + (IPT_REVERSED ? g->side - upper - pair.rows : upper);
 }
 #endif
 
 /* Large tiles have elements of one unit and are fetched by vectors: see parts/rows.cl. Where runs are stored backwards,
  * the last row is fetched first; where columns lie in the opposite sequence, the last run is stored first. */
 IPT_INLINE void ipt_swap_places(__global ipt_unit *matrix, __local uint4 *vectors, __local uint *starts,
-                                const ipt_places *places IPT_ARGUMENTS)
+                                const ipt_places *places, const ipt_given *g)
 {
-    const ulong from_step = IPT_REVERSED_RUNS ? -row_stride : row_stride,
-                to_step = IPT_REVERSED_COLUMNS ? -row_stride : row_stride;
+    const ulong from_step = IPT_REVERSED_RUNS ? -g->row_stride : g->row_stride,
+                to_step = IPT_REVERSED_COLUMNS ? -g->row_stride : g->row_stride;
     ulong from[IPT_PLACES];
 #pragma unroll
     for (uint k = 0; k < IPT_PLACES; ++k) {
         const uint rows = k % 2 == 0 ? places->rows : places->cols, cols = k % 2 == 0 ? places->cols : places->rows;
-        from[k] = places->begins[k] + (IPT_REVERSED_RUNS ? (rows - 1) * row_stride : 0);
-        ipt_fetch_rows(vectors + k * tile_vectors, matrix, from[k], from_step, IPT_REVERSED_RUNS, rows, cols, 1, rows,
-                       run_lanes, pitch, skew, places->low, places->high);
-        ipt_mark_rows(starts + k * IPT_TILE, from[k], from_step, rows, pitch, skew);
+        from[k] = places->begins[k] + (IPT_REVERSED_RUNS ? (rows - 1) * g->row_stride : 0);
+        ipt_fetch_rows(vectors + k * g->tile_vectors, matrix, from[k], from_step, IPT_REVERSED_RUNS, rows, cols, 1,
+                       rows, g->run_lanes, g->pitch, g->skew, places->low, places->high);
+        ipt_mark_rows(starts + k * IPT_TILE, from[k], from_step, rows, g->pitch, g->skew);
     }
     ipt_fetch_wait();
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -142,41 +142,43 @@ IPT_INLINE void ipt_swap_places(__global ipt_unit *matrix, __local uint4 *vector
     for (uint k = 0; k < IPT_PLACES; ++k) {
         const uint rows = k % 2 == 0 ? places->rows : places->cols, cols = k % 2 == 0 ? places->cols : places->rows;
         const ulong to = places->begins[(IPT_REVERSED == 2 ? k + IPT_PLACES - 1 : k + 1) % IPT_PLACES];
-        ipt_store_rows((__local ipt_unit *)(vectors + k * tile_vectors), starts + k * IPT_TILE, matrix,
-                       to + (IPT_REVERSED_COLUMNS ? (cols - 1) * row_stride : 0), to_step, cols, rows,
-                       ((from[k] | row_stride) & (IPT_VECTOR_UNITS - 1)) == 0, 1, 0, 0 IPT_APPLY_PASSED);
+        ipt_store_rows((__local ipt_unit *)(vectors + k * g->tile_vectors), starts + k * IPT_TILE, matrix,
+                       to + (IPT_REVERSED_COLUMNS ? (cols - 1) * g->row_stride : 0), to_step, cols, rows,
+                       ((from[k] | g->row_stride) & (IPT_VECTOR_UNITS - 1)) == 0, 1, 0, 0, g);
     }
 }
 #else
 IPT_INLINE void ipt_swap_pair(__global ipt_unit *matrix, __local uint4 *vectors, __local uint *starts,
-                              const ipt_pair *pair IPT_ARGUMENTS)
+                              const ipt_pair *pair, const ipt_given *g)
 {
     __global ipt_unit *origin =
-        matrix + base + pair->m * matrix_stride + pair->instance * instance_stride + pair->first_part;
-    __global ipt_unit *place = origin + pair->upper * IPT_TILE * row_stride + pair->right * IPT_TILE * element_units;
-    __global ipt_unit *mirror = origin + pair->right * IPT_TILE * row_stride + pair->upper * IPT_TILE * element_units;
+        matrix + g->base + pair->m * g->matrix_stride + pair->instance * g->instance_stride + pair->first_part;
+    __global ipt_unit *place =
+        origin + pair->upper * IPT_TILE * g->row_stride + pair->right * IPT_TILE * g->element_units;
+    __global ipt_unit *mirror =
+        origin + pair->right * IPT_TILE * g->row_stride + pair->upper * IPT_TILE * g->element_units;
     const uint rows = pair->rows, cols = pair->cols;
 #if IPT_IN_REGISTERS
-    ipt_swap_in_registers(place, mirror, row_stride, rows, cols);
+    ipt_swap_in_registers(place, mirror, g->row_stride, rows, cols);
 #else
-    const uint parts = min(chunk_units, element_units - pair->first_part);
-    const uint tile_pitch = IPT_TILE * chunk_units + 1;
+    const uint parts = min(g->chunk_units, g->element_units - pair->first_part);
+    const uint tile_pitch = IPT_TILE * g->chunk_units + 1;
     __local ipt_unit *place_tile = (__local ipt_unit *)vectors, *mirror_tile = place_tile + IPT_TILE * tile_pitch;
 
     /* On the diagonal both tiles are the same: it is read and written twice with equal values. */
-    ipt_load_tile(place_tile, tile_pitch, place, row_stride, rows, cols, element_units, parts);
-    ipt_load_tile(mirror_tile, tile_pitch, mirror, row_stride, cols, rows, element_units, parts);
+    ipt_load_tile(place_tile, tile_pitch, place, g->row_stride, rows, cols, g->element_units, parts);
+    ipt_load_tile(mirror_tile, tile_pitch, mirror, g->row_stride, cols, rows, g->element_units, parts);
     barrier(CLK_LOCAL_MEM_FENCE);
-    ipt_store_tile(place_tile, tile_pitch, mirror, row_stride, rows, cols, element_units, parts IPT_APPLY_PASSED);
-    ipt_store_tile(mirror_tile, tile_pitch, place, row_stride, cols, rows, element_units, parts IPT_APPLY_PASSED);
+    ipt_store_tile(place_tile, tile_pitch, mirror, g->row_stride, rows, cols, g->element_units, parts, g);
+    ipt_store_tile(mirror_tile, tile_pitch, place, g->row_stride, cols, rows, g->element_units, parts, g);
 #endif
 }
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_swap(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)
+ipt_k_swap(__global ipt_unit *matrix IPT_ARGUMENTS)
 {
-    IPT_NAME_ARGUMENTS;
+    const ipt_given given = IPT_GIVEN, *const g = &given;
 #if !IPT_IN_REGISTERS || IPT_TILE > 32
     __local uint4 vectors[IPT_LOCAL_BYTES / 16]; /* all tiles */
 #else
@@ -185,21 +187,21 @@ ipt_k_swap(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)
 #if IPT_TILE > 32
     __local uint starts[IPT_PLACES * IPT_TILE];
     ipt_places places;
-    ipt_find_places(&places, get_group_id(0) IPT_PASSED);
-    ipt_swap_places(matrix, vectors, starts, &places IPT_PASSED);
+    ipt_find_places(&places, get_group_id(0), g);
+    ipt_swap_places(matrix, vectors, starts, &places, g);
 #if IPT_PLACES == 4 && defined(IPT_APPLY) && IPT_APPLY
-    if (side % 2 == 1 && get_local_id(0) == 0 && places.begins[0] == places.low) {
-        __global ipt_unit *middle = matrix + places.low + side / 2 * (row_stride + 1);
-        *middle = IPT_APPLIED(*middle);
+    if (g->side % 2 == 1 && get_local_id(0) == 0 && places.begins[0] == places.low) {
+        __global ipt_unit *middle = matrix + places.low + g->side / 2 * (g->row_stride + 1);
+        *middle = ipt_apply(*middle, g);
     }
 #endif
 #else
-    for (uint turn = 0; turn < turns; ++turn) {
+    for (uint turn = 0; turn < g->turns; ++turn) {
         ipt_pair pair;
-        ipt_find_pair(&pair, get_group_id(0) * group_step + turn * turn_step IPT_PASSED);
-        ipt_swap_pair(matrix, vectors, 0, &pair IPT_PASSED);
+        ipt_find_pair(&pair, get_group_id(0) * g->group_step + turn * g->turn_step, g);
+        ipt_swap_pair(matrix, vectors, 0, &pair, g);
 #if !IPT_IN_REGISTERS
-        if (turn + 1 < turns)
+        if (turn + 1 < g->turns)
             barrier(CLK_LOCAL_MEM_FENCE);
 #endif
     }

@@ -15,21 +15,23 @@
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_GIVEN_ARGUMENTS)
+ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_ARGUMENTS)
 {
-    IPT_NAME_ARGUMENTS;
-    const ulong first = (ulong)get_group_id(0) * pack;
-    const ulong left = instances - first;
-    const uint count = left < pack ? (uint)left : pack;
-    const uint id = get_local_id(0), lines = IPT_GROUP_SIZE / lanes;
-    const uint lane = interleaved ? id / lines : id & (lanes - 1), line = interleaved ? id & (lines - 1) : id / lanes;
+    const ipt_given given = IPT_GIVEN, *const g = &given;
+    const ulong first = (ulong)get_group_id(0) * g->pack;
+    const ulong left = g->instances - first;
+    const uint count = left < g->pack ? (uint)left : g->pack;
+    const uint id = get_local_id(0), lines = IPT_GROUP_SIZE / g->lanes;
+    const uint lane = g->interleaved ? id / lines : id & (g->lanes - 1),
+               line = g->interleaved ? id & (lines - 1) : id / g->lanes;
 
     for (uint packed = line; packed < count; packed += lines) {
         const ulong instance = first + packed;
-        const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);
-        const ulong begin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;
-        for (uint k = lane; k < instance_units; k += lanes)
-            tile[IPT_PLACE(packed * instance_units + k)] = matrix[begin + k];
+        const ulong m = ipt_divide64(instance, IPT_DIVISOR(g->instances_per_matrix));
+        const ulong begin =
+            g->base + m * g->matrix_stride + (instance - m * g->instances_per_matrix) * g->instance_units;
+        for (uint k = lane; k < g->instance_units; k += g->lanes)
+            tile[IPT_PLACE(packed * g->instance_units + k)] = matrix[begin + k];
     }
 
 #if IPT_GROUP_SIZE > 1 /* PoCL 3.1's compiler fails on a barrier before such loops */
@@ -38,29 +40,32 @@ ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_GIVEN_ARGUMENTS
 
     for (uint packed = line; packed < count; packed += lines) {
         const ulong instance = first + packed;
-        const ulong m = ipt_divide64(instance, instances_per_matrix_magic, instances_per_matrix_shift);
-        const ulong begin = base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;
+        const ulong m = ipt_divide64(instance, IPT_DIVISOR(g->instances_per_matrix));
+        const ulong begin =
+            g->base + m * g->matrix_stride + (instance - m * g->instances_per_matrix) * g->instance_units;
 #if IPT_GROUP_SIZE == 1
         /* A single work-item follows the rows of the result and needs no division. */
-        const uint parts = IPT_ELEMENT_UNITS == 1 ? 1 : element_units, run = column_units / parts;
+        const uint parts = IPT_ELEMENT_UNITS == 1 ? 1 : g->element_units, run = g->column_units / parts;
         ulong to = begin;
-        for (uint col = 0; to < begin + instance_units; ++col)
+        for (uint col = 0; to < begin + g->instance_units; ++col)
             for (uint element = 0; element < run; ++element) {
-                const uint from = packed * instance_units + (uint)(origin + (int)element * along + (int)col * next);
+                const uint from =
+                    packed * g->instance_units + (uint)(g->origin + (int)element * g->along + (int)col * g->next);
                 for (uint part = 0; part < parts; ++part)
-                    matrix[to++] = IPT_APPLIED(tile[IPT_PLACE(from + part)]);
+                    matrix[to++] = ipt_apply(tile[IPT_PLACE(from + part)], g);
             }
 #else
-        for (uint k = lane; k < instance_units; k += lanes) {
-            const uint col = ipt_divide32(k, column_units_magic, column_units_shift);
-            const uint within = k - col * column_units;
+        for (uint k = lane; k < g->instance_units; k += g->lanes) {
+            const uint col = ipt_divide32(k, IPT_DIVISOR(g->column_units));
+            const uint within = k - col * g->column_units;
 #if IPT_ELEMENT_UNITS == 1
-            const uint from = (uint)(origin + (int)within * along + (int)col * next);
+            const uint from = (uint)(g->origin + (int)within * g->along + (int)col * g->next);
 #else
-            const uint row = ipt_divide32(within, element_units_magic, element_units_shift);
-            const uint from = (uint)(origin + (int)row * along + (int)col * next) + (within - row * element_units);
+            const uint row = ipt_divide32(within, IPT_DIVISOR(g->element_units));
+            const uint from =
+                (uint)(g->origin + (int)row * g->along + (int)col * g->next) + (within - row * g->element_units);
 #endif
-            matrix[begin + k] = IPT_APPLIED(tile[IPT_PLACE(packed * instance_units + from)]);
+            matrix[begin + k] = ipt_apply(tile[IPT_PLACE(packed * g->instance_units + from)], g);
         }
 #endif
     }

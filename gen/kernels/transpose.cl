@@ -10,41 +10,45 @@
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ipt_unit *tile IPT_GIVEN_ARGUMENTS)
+ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ipt_unit *tile IPT_ARGUMENTS)
 {
-    IPT_NAME_ARGUMENTS;
+    const ipt_given given = IPT_GIVEN, *const g = &given;
     /* Tiles are numbered down first: their targets share rows. */
     uint group = get_group_id(0);
-    const ulong row = (ulong)(group % tiles_down) * IPT_TILE;
-    group /= tiles_down;
-    const ulong col = (ulong)(group % tiles_across) * IPT_TILE;
-    group /= tiles_across;
-    const uint first_part = group % chunks * chunk_units;
-    group /= chunks;
-    const uint m = group / instances_per_matrix, instance = group % instances_per_matrix;
+    const ulong row = (ulong)(group % g->tiles_down) * IPT_TILE;
+    group /= g->tiles_down;
+    const ulong col = (ulong)(group % g->tiles_across) * IPT_TILE;
+    group /= g->tiles_across;
+    const uint first_part = group % g->chunks * g->chunk_units;
+    group /= g->chunks;
+    const uint m = group / g->instances_per_matrix, instance = group % g->instances_per_matrix;
 
-    const uint tile_rows = (uint)min((ulong)IPT_TILE, rows - row), tile_cols = (uint)min((ulong)IPT_TILE, cols - col);
+    const uint tile_rows = (uint)min((ulong)IPT_TILE, g->rows - row),
+               tile_cols = (uint)min((ulong)IPT_TILE, g->cols - col);
 
     /* Rows of a source or target that is reversed lie in descending sequence. */
-    const long source_stride = (long)source_row_stride, target_stride = (long)target_row_stride;
-    __global ipt_unit *from = source + (source_base + m * source_matrix_stride + instance * source_instance_stride +
-                                        row * source_stride + col * element_units + first_part);
-    __global ipt_unit *to = target + (target_base + m * target_matrix_stride + instance * target_instance_stride +
-                                      col * target_stride + row * element_units + first_part);
+    const long source_stride = (long)g->source_row_stride, target_stride = (long)g->target_row_stride;
+    __global ipt_unit *from =
+        source + (g->source_base + m * g->source_matrix_stride + instance * g->source_instance_stride +
+                  row * source_stride + col * g->element_units + first_part);
+    __global ipt_unit *to =
+        target + (g->target_base + m * g->target_matrix_stride + instance * g->target_instance_stride +
+                  col * target_stride + row * g->element_units + first_part);
 
 #if IPT_IN_REGISTERS
     ipt_transpose_in_registers(from, source_stride, to, target_stride, tile_rows, tile_cols);
 #else
-    const uint parts = min(chunk_units, element_units - first_part);
+    const uint parts = min(g->chunk_units, g->element_units - first_part);
 #if IPT_THREES
-    if (element_units == 3 && parts == 3) {
+    if (g->element_units == 3 && parts == 3) {
         ipt_transpose_threes(from, source_stride, to, target_stride, tile_rows, tile_cols);
         return;
     }
 #endif
-    const uint pitch = IPT_TILE * chunk_units + 1; /* odd for one-unit elements: no two rows begin in the same bank */
-    ipt_load_tile(tile, pitch, from, source_stride, tile_rows, tile_cols, element_units, parts);
+    const uint pitch =
+        IPT_TILE * g->chunk_units + 1; /* odd for one-unit elements: no two rows begin in the same bank */
+    ipt_load_tile(tile, pitch, from, source_stride, tile_rows, tile_cols, g->element_units, parts);
     barrier(CLK_LOCAL_MEM_FENCE);
-    ipt_store_tile(tile, pitch, to, target_stride, tile_rows, tile_cols, element_units, parts IPT_APPLY_PASSED);
+    ipt_store_tile(tile, pitch, to, target_stride, tile_rows, tile_cols, g->element_units, parts, g);
 #endif
 }

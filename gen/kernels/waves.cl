@@ -29,49 +29,49 @@
 
 /* Transposes rows x cols elements from `source` to `target`; the strides are the distances of rows in units. */
 IPT_INLINE void ipt_transpose_tile(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
-                                   long target_stride, uint rows, uint cols IPT_ARGUMENTS)
+                                   long target_stride, uint rows, uint cols, const ipt_given *g)
 {
 #if IPT_IN_REGISTERS
     ipt_transpose_in_registers(source, source_stride, target, target_stride, rows, cols);
 #else
 #if IPT_THREES
-    if (element_units == 3) {
+    if (g->element_units == 3) {
         ipt_transpose_threes(source, source_stride, target, target_stride, rows, cols);
         return;
     }
 #endif
     for (uint col = 0; col < cols; ++col)
         for (uint row = 0; row < rows; ++row)
-            for (uint part = 0; part < element_units; ++part)
-                target[col * target_stride + (row * element_units + part)] =
-                    IPT_APPLIED(source[row * source_stride + (col * element_units + part)]);
+            for (uint part = 0; part < g->element_units; ++part)
+                target[col * target_stride + (row * g->element_units + part)] =
+                    ipt_apply(source[row * source_stride + (col * g->element_units + part)], g);
 #endif
 }
 
 /* Transposes tile by tile, down first: the targets of such tiles share rows. */
 IPT_INLINE void ipt_transpose_piece(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
-                                    long target_stride, uint rows, uint cols IPT_ARGUMENTS)
+                                    long target_stride, uint rows, uint cols, const ipt_given *g)
 {
     for (uint col = 0; col < cols; col += IPT_TILE)
         for (uint row = 0; row < rows; row += IPT_TILE)
-            ipt_transpose_tile(source + row * source_stride + col * element_units, source_stride,
-                               target + col * target_stride + row * element_units, target_stride,
-                               min((uint)IPT_TILE, rows - row), min((uint)IPT_TILE, cols - col) IPT_PASSED);
+            ipt_transpose_tile(source + row * source_stride + col * g->element_units, source_stride,
+                               target + col * target_stride + row * g->element_units, target_stride,
+                               min((uint)IPT_TILE, rows - row), min((uint)IPT_TILE, cols - col), g);
 }
 
 /* Moves columns `first` to `end` of a band between its rows and the slab. */
-IPT_INLINE void ipt_move_rows(__global ipt_unit *matrix, __global ipt_unit *slab, uint band, uint first,
-                              uint end IPT_ARGUMENTS)
+IPT_INLINE void ipt_move_rows(__global ipt_unit *matrix, __global ipt_unit *slab, uint band, uint first, uint end,
+                              const ipt_given *g)
 {
-    const uint in_row = reversed_columns == 0 ? first : short_side - end, rows = height;
-    __global ipt_unit *const runs = slab + in_row * run_units;
-    __global ipt_unit *const at = matrix + band * (height * row_units) + in_row * element_units +
-                                  (reversed_runs == 0 ? 0 : (rows - 1) * row_units);
-    const long stride = reversed_runs == 0 ? (long)row_units : -(long)row_units;
+    const uint in_row = g->reversed_columns == 0 ? first : g->short_side - end, rows = g->height;
+    __global ipt_unit *const runs = slab + in_row * g->run_units;
+    __global ipt_unit *const at = matrix + band * (g->height * g->row_units) + in_row * g->element_units +
+                                  (g->reversed_runs == 0 ? 0 : (rows - 1) * g->row_units);
+    const long stride = g->reversed_runs == 0 ? (long)g->row_units : -(long)g->row_units;
 #if IPT_TALL
-    ipt_transpose_piece(at, stride, runs, (long)run_units, rows, end - first IPT_PASSED);
+    ipt_transpose_piece(at, stride, runs, (long)g->run_units, rows, end - first, g);
 #else
-    ipt_transpose_piece(runs, (long)run_units, at, stride, end - first, rows IPT_PASSED);
+    ipt_transpose_piece(runs, (long)g->run_units, at, stride, end - first, rows, g);
 #endif
 }
 
@@ -88,44 +88,44 @@ IPT_INLINE uint ipt_take_piece(volatile __global uint *counter, uint begin, uint
     return pieces;
 }
 
-__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-ipt_k_waves(__global ipt_unit *matrices, __global ipt_unit *workspace IPT_GIVEN_ARGUMENTS)
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void ipt_k_waves(__global ipt_unit *matrices,
+                                                                         __global ipt_unit *workspace IPT_ARGUMENTS)
 {
-    IPT_NAME_ARGUMENTS;
-    volatile __global uint *const done = (volatile __global uint *)workspace + control_base;
+    const ipt_given given = IPT_GIVEN, *const g = &given;
+    volatile __global uint *const done = (volatile __global uint *)workspace + g->control_base;
     volatile __global uint *const taken = done + IPT_COUNTER_WORDS;
-    __global uint *const clear = (__global uint *)workspace + clear_base;
-    const uint each = bands + 1, steps = batch * each, all = stripes * pieces;
-    for (uint i = get_group_id(0); i < clear_words; i += get_num_groups(0))
+    __global uint *const clear = (__global uint *)workspace + g->clear_base;
+    const uint each = g->bands + 1, steps = g->batch * each, all = g->stripes * g->pieces;
+    for (uint i = get_group_id(0); i < g->clear_words; i += get_num_groups(0))
         clear[i] = 0;
     for (uint step = ipt_poll(done) / all; step < steps; ++step) {
         const uint m = step / each, q = step - m * each;
-        __global ipt_unit *const matrix = matrices + base + m * matrix_stride;
-        __global ipt_unit *const saved = workspace + saved_base + m * saved_stride;
-        __global ipt_unit *const slab = workspace + slab_base;
-        const uint next = from_last != 0 ? bands - 1 - q : q, last = from_last != 0 ? next + 1 : next - 1;
+        __global ipt_unit *const matrix = matrices + g->base + m * g->matrix_stride;
+        __global ipt_unit *const saved = workspace + g->saved_base + m * g->saved_stride;
+        __global ipt_unit *const slab = workspace + g->slab_base;
+        const uint next = g->from_last != 0 ? g->bands - 1 - q : q, last = g->from_last != 0 ? next + 1 : next - 1;
         for (uint polled = 0; ipt_poll(done) < step * all; ++polled)
-            if (polled >= polls)
+            if (polled >= g->polls)
                 return;
-        for (uint s = 0; s < stripes; ++s) {
-            const uint stripe = (get_group_id(0) + s) % stripes, begin = stripe * stripe_columns;
-            const uint stripe_end = min(short_side, begin + stripe_columns);
+        for (uint s = 0; s < g->stripes; ++s) {
+            const uint stripe = (get_group_id(0) + s) % g->stripes, begin = stripe * g->stripe_columns;
+            const uint stripe_end = min(g->short_side, begin + g->stripe_columns);
             for (;;) {
-                const uint piece = ipt_take_piece(taken + stripe * IPT_COUNTER_WORDS, step * pieces, pieces);
-                const uint first = min(stripe_end, begin + piece * piece_columns);
-                const uint end = min(stripe_end, first + piece_columns);
-                if (piece == pieces)
+                const uint piece = ipt_take_piece(taken + stripe * IPT_COUNTER_WORDS, step * g->pieces, g->pieces);
+                const uint first = min(stripe_end, begin + piece * g->piece_columns);
+                const uint end = min(stripe_end, first + g->piece_columns);
+                if (piece == g->pieces)
                     break;
 #if IPT_TALL
                 if (q > 0)
-                    ipt_move_runs(matrix, saved, slab, last, first, end, 0, 0, run_units IPT_PASSED);
-                if (q < bands)
-                    ipt_move_rows(matrix, slab, next, first, end IPT_PASSED);
+                    ipt_move_runs(matrix, saved, slab, last, first, end, 0, 0, g->run_units, g);
+                if (q < g->bands)
+                    ipt_move_rows(matrix, slab, next, first, end, g);
 #else
                 if (q > 0)
-                    ipt_move_rows(matrix, slab, last, first, end IPT_PASSED);
-                if (q < bands)
-                    ipt_move_runs(matrix, saved, slab, next, first, end, 0, 0, run_units IPT_PASSED);
+                    ipt_move_rows(matrix, slab, last, first, end, g);
+                if (q < g->bands)
+                    ipt_move_runs(matrix, saved, slab, next, first, end, 0, 0, g->run_units, g);
 #endif
                 ipt_signal(done);
             }

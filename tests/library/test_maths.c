@@ -25,16 +25,18 @@ static cl_ulong high_product(cl_ulong a, cl_ulong b)
 #define ipt_index index_of_32
 #define ipt_divide32 divide32
 #define ipt_divide64 divide64_of_32
+#define ipt_divide_index divide_index_of_32
 #define ipt_slot_address slot_address_32
 #define ipt_slot_target slot_target_32
 #include "gen/kernels/parts/divide.cl"
 #include "gen/kernels/parts/slots.cl"
 #undef IPT_INDEX_BITS
-#undef IPT_DIVIDE
+#undef IPT_DIVISOR
 #undef IPT_ELEMENT_OF
 #undef ipt_index
 #undef ipt_divide32
 #undef ipt_divide64
+#undef ipt_divide_index
 #undef ipt_slot_address
 #undef ipt_slot_target
 
@@ -85,7 +87,7 @@ static void check_division32(cl_uint d, cl_uint n)
 {
     cl_uint magic, shift;
     ipt__divider32(d, &magic, &shift);
-    if (divide32(n, magic, shift) != n / d) {
+    if (divide32(n, d, magic, shift) != n / d) {
         print_error("%u / %u\n", (unsigned)n, (unsigned)d);
         fail();
     }
@@ -96,7 +98,7 @@ static void check_division64(cl_ulong d, cl_ulong n)
     cl_ulong magic;
     cl_uint shift;
     ipt__divider(d, 64, &magic, &shift);
-    if (divide64(n, magic, shift) != n / d) {
+    if (divide64(n, d, magic, shift) != n / d) {
         print_error("%llu / %llu\n", (unsigned long long)n, (unsigned long long)d);
         fail();
     }

@@ -97,29 +97,29 @@ IPT_OPERAND_LIST(IPT_DEFINE_MOVES)
 #endif
 
 #define IPT_MEMORY(name, number)                                                                                       \
-    __global name##_TYPE *const ipt_memory_##name = (__global name##_TYPE *)memory##number + base##number;
+    __global name##_TYPE *const ipt_memory_##name = (__global name##_TYPE *)memory##number + g->base##number;
 
 #if IPT_HOLD == IPT_HOLD_LOCAL
 #define IPT_HELD(name) ((__local name##_TYPE *)((__local uchar *)vectors + name##_LOCAL))
 #define IPT_LOAD(name, number)                                                                                         \
     if (IPT_READS(name))                                                                                               \
-        ipt_load_##name(IPT_HELD(name), ipt_memory_##name, stride##number, first, last);
+        ipt_load_##name(IPT_HELD(name), ipt_memory_##name, g->stride##number, first, last);
 #define IPT_STORE(name, number)                                                                                        \
     if (IPT_WRITES(name))                                                                                              \
-        ipt_store_##name(IPT_HELD(name), ipt_memory_##name, stride##number, first, last);
+        ipt_store_##name(IPT_HELD(name), ipt_memory_##name, g->stride##number, first, last);
 #define IPT_OPERAND_PASSED(name, number) , IPT_HELD(name) + IPT_HELD_PLACE(name, e, 0), IPT_COMPONENT_STEP
 #elif IPT_HOLD == IPT_HOLD_MEMORY
 #define IPT_OPERAND_PASSED(name, number)                                                                               \
-    , ipt_memory_##name + IPT_BUFFER_PLACE(name, element, 0, stride##number),                                          \
+    , ipt_memory_##name + IPT_BUFFER_PLACE(name, element, 0, g->stride##number),                                       \
         name##_LAYOUT == 0   ? 1                                                                                       \
-        : name##_LAYOUT == 1 ? stride##number                                                                          \
+        : name##_LAYOUT == 1 ? g->stride##number                                                                       \
                              : name##_WIDTH
 #else
 /* Runs of neighbouring work-items are long in planes and blocks, and where an element has one component. */
 #define IPT_IS_STAGED(name) (IPT_HOLD == IPT_HOLD_STAGED && name##_LAYOUT == 0 && IPT_COMPONENTS(name) > 1)
 #if IPT_HOLD == IPT_HOLD_STAGED
 #define IPT_FETCH_STAGED(name, number)                                                                                 \
-    ipt_load_##name((__local name##_TYPE *)vectors, ipt_memory_##name, stride##number, first, last);                   \
+    ipt_load_##name((__local name##_TYPE *)vectors, ipt_memory_##name, g->stride##number, first, last);                \
     barrier(CLK_LOCAL_MEM_FENCE);                                                                                      \
     if (IPT_IS_LOADED(e)) {                                                                                            \
         IPT_UNROLL for (uint q = 0; q < IPT_COMPONENTS(name); ++q) ipt_own_##name[q] =                                 \
@@ -132,7 +132,7 @@ IPT_OPERAND_LIST(IPT_DEFINE_MOVES)
                         ++q)((__local name##_TYPE *)vectors)[IPT_HELD_PLACE(name, e, q)] = ipt_own_##name[q];          \
     }                                                                                                                  \
     barrier(CLK_LOCAL_MEM_FENCE);                                                                                      \
-    ipt_store_##name((__local name##_TYPE *)vectors, ipt_memory_##name, stride##number, first, last);                  \
+    ipt_store_##name((__local name##_TYPE *)vectors, ipt_memory_##name, g->stride##number, first, last);               \
     barrier(CLK_LOCAL_MEM_FENCE);
 #else
 #define IPT_FETCH_STAGED(name, number)
@@ -144,14 +144,14 @@ IPT_OPERAND_LIST(IPT_DEFINE_MOVES)
         IPT_FETCH_STAGED(name, number)                                                                                 \
     } else if (IPT_READS(name) && IPT_IS_LOADED(e)) {                                                                  \
         IPT_UNROLL for (uint q = 0; q < IPT_COMPONENTS(name); ++q) ipt_own_##name[q] =                                 \
-            ipt_memory_##name[IPT_BUFFER_PLACE(name, element, q, stride##number)];                                     \
+            ipt_memory_##name[IPT_BUFFER_PLACE(name, element, q, g->stride##number)];                                  \
     }
 #define IPT_STORE(name, number)                                                                                        \
     if (IPT_WRITES(name) && IPT_IS_STAGED(name)) {                                                                     \
         IPT_PUT_STAGED(name, number)                                                                                   \
     } else if (IPT_WRITES(name) && first + e <= last) {                                                                \
         IPT_UNROLL for (uint q = 0; q < IPT_COMPONENTS(name); ++q)                                                     \
-            ipt_memory_##name[IPT_BUFFER_PLACE(name, element, q, stride##number)] = ipt_own_##name[q];                 \
+            ipt_memory_##name[IPT_BUFFER_PLACE(name, element, q, g->stride##number)] = ipt_own_##name[q];              \
     }
 #define IPT_OPERAND_PASSED(name, number) , ipt_own_##name, 1
 #endif
@@ -159,9 +159,9 @@ IPT_OPERAND_LIST(IPT_DEFINE_MOVES)
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_elements(__global uchar *memory0, __global uchar *memory1, __global uchar *memory2, __global uchar *memory3,
                __global uchar *memory4, __global uchar *memory5, __global uchar *memory6,
-               __global uchar *memory7 IPT_GIVEN_ARGUMENTS)
+               __global uchar *memory7 IPT_ARGUMENTS)
 {
-    IPT_NAME_ARGUMENTS;
+    const ipt_given given = IPT_GIVEN, *const g = &given;
 #if IPT_HOLD <= IPT_HOLD_STAGED
     __local uint4 vectors[IPT_LOCAL_BYTES / 16] __attribute__((aligned(IPT_HELD_ALIGNMENT)));
 #endif
@@ -173,17 +173,17 @@ ipt_k_elements(__global uchar *memory0, __global uchar *memory1, __global uchar 
 #else
     const uint e = get_local_id(0) / IPT_LANES, lane = get_local_id(0) % IPT_LANES;
 #endif
-    const ulong first = get_group_id(0) * (ulong)IPT_ELEMENTS, last = count - 1;
+    const ulong first = get_group_id(0) * (ulong)IPT_ELEMENTS, last = g->count - 1;
     const ulong element = min(first + e, last);
 #ifdef IPT_ACTION_ARGUMENT_TYPE
     union {
         ulong words[4];
         IPT_ACTION_ARGUMENT_TYPE value;
     } ipt_argument;
-    ipt_argument.words[0] = argument0;
-    ipt_argument.words[1] = argument1;
-    ipt_argument.words[2] = argument2;
-    ipt_argument.words[3] = argument3;
+    ipt_argument.words[0] = g->argument0;
+    ipt_argument.words[1] = g->argument1;
+    ipt_argument.words[2] = g->argument2;
+    ipt_argument.words[3] = g->argument3;
     const IPT_ACTION_ARGUMENT_TYPE a = ipt_argument.value;
 #endif
     IPT_OPERAND_LIST(IPT_MEMORY)
@@ -198,8 +198,8 @@ ipt_k_elements(__global uchar *memory0, __global uchar *memory1, __global uchar 
 #if IPT_LANES == 1
     if (IPT_IS_LOADED(e))
 #endif
-        ipt_action(lane,
-                   before + element IPT_SLOTS_PASSED IPT_ACTION_ARGUMENT_PASSED IPT_OPERAND_LIST(IPT_OPERAND_PASSED));
+        ipt_action(lane, g->before +
+                             element IPT_SLOTS_PASSED IPT_ACTION_ARGUMENT_PASSED IPT_OPERAND_LIST(IPT_OPERAND_PASSED));
 #if IPT_HOLD == IPT_HOLD_LOCAL
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif

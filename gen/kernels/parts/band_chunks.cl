@@ -3,11 +3,11 @@
 /* Units from row to row of the band layout, and of a row of the slot layout. Kernels of rows without gaps
  * compute them: as arguments they cost time. */
 #if IPT_PITCHED
-#define IPT_ROW_STRIDE row_stride
-#define IPT_COLUMN_UNITS column_units
+#define IPT_ROW_STRIDE(g) (g)->row_stride
+#define IPT_COLUMN_UNITS(g) (g)->column_units
 #else
-#define IPT_ROW_STRIDE ((ulong)short_side * element_units)
-#define IPT_COLUMN_UNITS column_stride
+#define IPT_ROW_STRIDE(g) ((ulong)(g)->short_side * (g)->element_units)
+#define IPT_COLUMN_UNITS(g) (g)->column_stride
 #endif
 
 /* The work-group's chunk. Lengths in elements, offsets in units. */
@@ -37,43 +37,43 @@ typedef struct ipt_chunk {
 } ipt_chunk;
 
 /* The memory of the chunk's rows: the saved rest rows lie in the workspace. */
-IPT_INLINE __global ipt_unit *ipt_rows_of(const ipt_chunk *chunk IPT_ARGUMENTS)
+IPT_INLINE __global ipt_unit *ipt_rows_of(const ipt_chunk *chunk, const ipt_given *g)
 {
-    return chunk->band == bands && saves_rows != 0 ? (__global ipt_unit *)chunk->workspace : chunk->matrix;
+    return chunk->band == g->bands && g->saves_rows != 0 ? (__global ipt_unit *)chunk->workspace : chunk->matrix;
 }
 
 /* The memory of the chunk's columns: the saved rest columns lie in the workspace. */
-IPT_INLINE __global ipt_unit *ipt_columns_of(const ipt_chunk *chunk IPT_ARGUMENTS)
+IPT_INLINE __global ipt_unit *ipt_columns_of(const ipt_chunk *chunk, const ipt_given *g)
 {
-    return chunk->rest_columns && saves_rows == 0 ? (__global ipt_unit *)chunk->workspace : chunk->matrix;
+    return chunk->rest_columns && g->saves_rows == 0 ? (__global ipt_unit *)chunk->workspace : chunk->matrix;
 }
 
 /* Whether band or range d comes later (earlier) in the sequence than the chunk's band. Neither is true for the rest. */
-IPT_INLINE bool ipt_is_later(const ipt_chunk *chunk, uint d IPT_ARGUMENTS)
+IPT_INLINE bool ipt_is_later(const ipt_chunk *chunk, uint d, const ipt_given *g)
 {
-    return chunk->band < bands && !chunk->rest_columns && (from_last != 0 ? d < chunk->band : d > chunk->band);
+    return chunk->band < g->bands && !chunk->rest_columns && (g->from_last != 0 ? d < chunk->band : d > chunk->band);
 }
-IPT_INLINE bool ipt_is_earlier(const ipt_chunk *chunk, uint d IPT_ARGUMENTS)
+IPT_INLINE bool ipt_is_earlier(const ipt_chunk *chunk, uint d, const ipt_given *g)
 {
-    return chunk->band < bands && !chunk->rest_columns && (from_last != 0 ? d > chunk->band : d < chunk->band);
+    return chunk->band < g->bands && !chunk->rest_columns && (g->from_last != 0 ? d > chunk->band : d < chunk->band);
 }
 
 /* The range of column i of the chunk. */
-IPT_INLINE uint ipt_range_of(const ipt_chunk *chunk, uint i IPT_ARGUMENTS)
+IPT_INLINE uint ipt_range_of(const ipt_chunk *chunk, uint i, const ipt_given *g)
 {
-    return ipt_divide32(chunk->x_first + i, width_magic, width_shift);
+    return ipt_divide32(chunk->x_first + i, IPT_DIVISOR(g->width));
 }
 
 /* Where the run of column i lies in the slot layout. */
-IPT_INLINE ulong ipt_own_place(const ipt_chunk *chunk, uint i IPT_ARGUMENTS)
+IPT_INLINE ulong ipt_own_place(const ipt_chunk *chunk, uint i, const ipt_given *g)
 {
-    return chunk->own_begin + (ulong)i * (uint)column_stride;
+    return chunk->own_begin + (ulong)i * (uint)g->column_stride;
 }
 
 /* Where the run of its partner lies: in the range of the chunk's band. d: its own range. The rest has no partner. */
-IPT_INLINE ulong ipt_partner_place(const ipt_chunk *chunk, uint i, uint d IPT_ARGUMENTS)
+IPT_INLINE ulong ipt_partner_place(const ipt_chunk *chunk, uint i, uint d, const ipt_given *g)
 {
-    return chunk->partner_begin + (ulong)i * (uint)column_stride - (ulong)d * chunk->partner_back;
+    return chunk->partner_begin + (ulong)i * (uint)g->column_stride - (ulong)d * chunk->partner_back;
 }
 
 /* The chunk's row, of `rows`, that has element k of a run. */
@@ -91,97 +91,97 @@ IPT_INLINE uint ipt_in_chunk(const ipt_chunk *chunk, uint i)
 /* Unit of a column at which the part of band d begins. Reversed, the rest rows' part is the first one. It is
  * counted from the column's begin: compilers need more registers where it is counted from the end, which takes
  * longer. */
-IPT_INLINE ulong ipt_part_begin(uint d IPT_ARGUMENTS)
+IPT_INLINE ulong ipt_part_begin(uint d, const ipt_given *g)
 {
     if (IPT_REVERSED_RUNS == 0)
-        return (ulong)d * run_units;
-    return d == bands ? 0 : (ulong)(bands - 1 - d) * run_units + rest_rows * element_units;
+        return (ulong)d * g->run_units;
+    return d == g->bands ? 0 : (ulong)(g->bands - 1 - d) * g->run_units + g->rest_rows * g->element_units;
 }
 
 /* The position of a band in its matrix. */
-IPT_INLINE uint ipt_position_of(uint band IPT_ARGUMENTS)
+IPT_INLINE uint ipt_position_of(uint band, const ipt_given *g)
 {
-    return first_band + (from_last != 0 ? bands - 1 - band : band);
+    return g->first_band + (g->from_last != 0 ? g->bands - 1 - band : band);
 }
 
 /* Finds the rows of the chunk's columns. */
-IPT_INLINE void ipt_place_rows(ipt_chunk *chunk IPT_ARGUMENTS)
+IPT_INLINE void ipt_place_rows(ipt_chunk *chunk, const ipt_given *g)
 {
-    const uint first = IPT_REVERSED_COLUMNS == 0 ? chunk->x_first : short_side - chunk->x_first - chunk->x;
-    chunk->row_units = IPT_ROW_STRIDE;
-    chunk->rows_begin =
-        (chunk->band == bands && saves_rows != 0 ? chunk->saved
-                                                 : chunk->origin + (ulong)chunk->band * height * chunk->row_units) +
-        first * element_units;
+    const uint first = IPT_REVERSED_COLUMNS == 0 ? chunk->x_first : g->short_side - chunk->x_first - chunk->x;
+    chunk->row_units = IPT_ROW_STRIDE(g);
+    chunk->rows_begin = (chunk->band == g->bands && g->saves_rows != 0
+                             ? chunk->saved
+                             : chunk->origin + (ulong)chunk->band * g->height * chunk->row_units) +
+                        first * g->element_units;
 }
 
 /* Finds the chunk of a ticket. */
-IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)
+IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket, const ipt_given *g)
 {
-    const uint position = ipt_divide32(ticket, chunks_magic, chunks_shift), number = ticket - position * chunks;
-    const uint m = ipt_divide32(position, positions_magic, positions_shift), in_matrix = position - m * positions;
-    const uint step = in_matrix - first_band, rest = IPT_TALL ? first_band + bands : first_band - 1;
-    const uint covered = bands * width;
+    const uint position = ipt_divide32(ticket, IPT_DIVISOR(g->chunks)), number = ticket - position * g->chunks;
+    const uint m = ipt_divide32(position, IPT_DIVISOR(g->positions)), in_matrix = position - m * g->positions;
+    const uint step = in_matrix - g->first_band, rest = IPT_TALL ? g->first_band + g->bands : g->first_band - 1;
+    const uint covered = g->bands * g->width;
     chunk->position = position;
     chunk->position_in_matrix = in_matrix;
     chunk->number = number;
-    chunk->band = step < bands                          ? (from_last != 0 ? bands - 1 - step : step)
-                  : rest_rows != 0 && in_matrix == rest ? bands
-                                                        : bands + 1;
-    chunk->rest_columns = number >= rest_chunks;
+    chunk->band = step < g->bands                          ? (g->from_last != 0 ? g->bands - 1 - step : step)
+                  : g->rest_rows != 0 && in_matrix == rest ? g->bands
+                                                           : g->bands + 1;
+    chunk->rest_columns = number >= g->rest_chunks;
     if (chunk->rest_columns) {
-        chunk->x_first = covered + (number - rest_chunks) * rest_width;
-        chunk->x = min(rest_width, short_side - chunk->x_first);
+        chunk->x_first = covered + (number - g->rest_chunks) * g->rest_width;
+        chunk->x = min(g->rest_width, g->short_side - chunk->x_first);
     } else {
-        chunk->x_first = number * chunk_width;
-        chunk->x = min(chunk_width, covered - chunk->x_first);
+        chunk->x_first = number * g->chunk_width;
+        chunk->x = min(g->chunk_width, covered - chunk->x_first);
     }
-    chunk->y = chunk->band == bands ? rest_rows : height;
-    chunk->origin = base + m * matrix_stride;
-    chunk->saved = saved_base + m * saved_stride;
-    ipt_place_rows(chunk IPT_PASSED);
-    chunk->own_begin =
-        (chunk->rest_columns && saves_rows == 0 ? chunk->saved + (ulong)(chunk->x_first - covered) * (uint)column_stride
-                                                : chunk->origin + (ulong)chunk->x_first * (uint)column_stride) +
-        ipt_part_begin(chunk->band IPT_PASSED);
+    chunk->y = chunk->band == g->bands ? g->rest_rows : g->height;
+    chunk->origin = g->base + m * g->matrix_stride;
+    chunk->saved = g->saved_base + m * g->saved_stride;
+    ipt_place_rows(chunk, g);
+    chunk->own_begin = (chunk->rest_columns && g->saves_rows == 0
+                            ? chunk->saved + (ulong)(chunk->x_first - covered) * (uint)g->column_stride
+                            : chunk->origin + (ulong)chunk->x_first * (uint)g->column_stride) +
+                       ipt_part_begin(chunk->band, g);
     chunk->partner_begin = chunk->own_begin;
     chunk->partner_back = 0;
     chunk->takes_first = chunk->takes_end = chunk->parks_first = chunk->parks_end = 0;
-    if (chunk->band < bands && !chunk->rest_columns) {
-        const uint own_first = chunk->band * width, own_end = own_first + width;
+    if (chunk->band < g->bands && !chunk->rest_columns) {
+        const uint own_first = chunk->band * g->width, own_end = own_first + g->width;
         const uint before = clamp(own_first, chunk->x_first, chunk->x_first + chunk->x) - chunk->x_first,
                    behind = clamp(own_end, chunk->x_first, chunk->x_first + chunk->x) - chunk->x_first;
         chunk->partner_begin =
-            chunk->origin + (ulong)(own_first + chunk->x_first) * (uint)column_stride + ipt_part_begin(0 IPT_PASSED);
-        chunk->partner_back =
-            IPT_REVERSED_RUNS == 0 ? width * (uint)column_stride - run_units : width * (uint)column_stride + run_units;
-        chunk->takes_first = from_last != 0 ? behind : 0;
-        chunk->takes_end = from_last != 0 ? chunk->x : before;
-        chunk->parks_first = from_last != 0 ? 0 : behind;
-        chunk->parks_end = from_last != 0 ? before : chunk->x;
+            chunk->origin + (ulong)(own_first + chunk->x_first) * (uint)g->column_stride + ipt_part_begin(0, g);
+        chunk->partner_back = IPT_REVERSED_RUNS == 0 ? g->width * (uint)g->column_stride - g->run_units
+                                                     : g->width * (uint)g->column_stride + g->run_units;
+        chunk->takes_first = g->from_last != 0 ? behind : 0;
+        chunk->takes_end = g->from_last != 0 ? chunk->x : before;
+        chunk->parks_first = g->from_last != 0 ? 0 : behind;
+        chunk->parks_end = g->from_last != 0 ? before : chunk->x;
     }
-    chunk->reads = &chunk->control[IPT_COUNTERS + m * positions];
-    chunk->dones = &chunk->control[done_begin + m * positions * chunks];
+    chunk->reads = &chunk->control[IPT_COUNTERS + m * g->positions];
+    chunk->dones = &chunk->control[g->done_begin + m * g->positions * g->chunks];
 }
 
 /* Whether others wait until the chunk is done: it parks runs, or writes what the workspace keeps (tall), or what the
  * restored rest follows (wide). */
-IPT_INLINE bool ipt_is_awaited(const ipt_chunk *chunk IPT_ARGUMENTS)
+IPT_INLINE bool ipt_is_awaited(const ipt_chunk *chunk, const ipt_given *g)
 {
-    return chunk->parks_first < chunk->parks_end || (IPT_TALL ? chunk->rest_columns : chunk->band == bands);
+    return chunk->parks_first < chunk->parks_end || (IPT_TALL ? chunk->rest_columns : chunk->band == g->bands);
 }
 
 #define IPT_REST_WORDS 8 /* that a work-item has loaded before it stores one */
 
 /* Copies units of the rest, without gaps, to the workspace, or from there. */
-IPT_INLINE void ipt_copy_rest_units(const ipt_chunk *chunk, ulong first, ulong end IPT_ARGUMENTS)
+IPT_INLINE void ipt_copy_rest_units(const ipt_chunk *chunk, ulong first, ulong end, const ipt_given *g)
 {
-    __global ipt_unit *in_matrix = chunk->matrix + chunk->origin + saved_origin;
+    __global ipt_unit *in_matrix = chunk->matrix + chunk->origin + g->saved_origin;
     __global ipt_unit *in_workspace = (__global ipt_unit *)chunk->workspace + chunk->saved;
-    __global ipt_unit *from = saves_first != 0 ? in_matrix : in_workspace;
-    __global ipt_unit *to = saves_first != 0 ? in_workspace : in_matrix;
+    __global ipt_unit *from = g->saves_first != 0 ? in_matrix : in_workspace;
+    __global ipt_unit *to = g->saves_first != 0 ? in_workspace : in_matrix;
 #if IPT_BY_WORDS
-    if (((chunk->origin + saved_origin) | chunk->saved | first | end) % IPT_WORD_UNITS == 0) {
+    if (((chunk->origin + g->saved_origin) | chunk->saved | first | end) % IPT_WORD_UNITS == 0) {
         __global uint *from_words = (__global uint *)(from + first), *to_words = (__global uint *)(to + first);
         const uint words = end > first ? (uint)((end - first) / IPT_WORD_UNITS) : 0;
         for (uint n = get_local_id(0); n < words; n += IPT_REST_WORDS * IPT_GROUP_SIZE) {
@@ -212,25 +212,25 @@ IPT_INLINE void ipt_copy_rest_units(const ipt_chunk *chunk, ulong first, ulong e
 }
 
 /* Copies a part of the rest to the workspace, or from there. */
-IPT_INLINE void ipt_copy_rest(const ipt_chunk *chunk, ulong first, ulong end IPT_ARGUMENTS)
+IPT_INLINE void ipt_copy_rest(const ipt_chunk *chunk, ulong first, ulong end, const ipt_given *g)
 {
 #if !IPT_PITCHED
-    ipt_copy_rest_units(chunk, first, end IPT_PASSED);
+    ipt_copy_rest_units(chunk, first, end, g);
     return;
 #endif
-    for (ulong row = first / saved_distance * saved_distance; row < end; row += saved_distance)
-        ipt_copy_rest_units(chunk, max(first, row), min(end, row + saved_row) IPT_PASSED);
+    for (ulong row = first / g->saved_distance * g->saved_distance; row < end; row += g->saved_distance)
+        ipt_copy_rest_units(chunk, max(first, row), min(end, row + g->saved_row), g);
 }
 
 /* Copies the chunk's part of the rest. */
-IPT_INLINE void ipt_copy_rest_part(const ipt_chunk *chunk IPT_ARGUMENTS)
+IPT_INLINE void ipt_copy_rest_part(const ipt_chunk *chunk, const ipt_given *g)
 {
 #if IPT_BY_WORDS
     const ulong each =
-        ((saved_units + chunks - 1) / chunks + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS * IPT_VECTOR_UNITS;
+        ((g->saved_units + g->chunks - 1) / g->chunks + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS * IPT_VECTOR_UNITS;
 #else
-    const ulong each = (saved_units + chunks - 1) / chunks;
+    const ulong each = (g->saved_units + g->chunks - 1) / g->chunks;
 #endif
     const ulong first = chunk->number * each;
-    ipt_copy_rest(chunk, first, min(first + each, saved_units) IPT_PASSED);
+    ipt_copy_rest(chunk, first, min(first + each, g->saved_units), g);
 }

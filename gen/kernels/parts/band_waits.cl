@@ -3,26 +3,26 @@
 /* Waits until the chunk may store its first unit: until all tickets of its position are issued. Then
  * shared[IPT_SHARED_GO] says whether the work-group stays active, as after the other waits. The last work-item polls:
  * others poll for what was parked. */
-IPT_INLINE void ipt_await_tickets(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)
+IPT_INLINE void ipt_await_tickets(const ipt_chunk *chunk, bool active, const ipt_given *g)
 {
-    const ipt_waiter waiter = {chunk->control, chunk->position, chunks, polls};
+    const ipt_waiter waiter = {chunk->control, chunk->position, g->chunks, g->polls};
     if (active && get_local_id(0) == IPT_GROUP_SIZE - 1 && !ipt_wait(&waiter, 0, 0))
         chunk->shared[IPT_SHARED_GO] = 0;
 }
 
 /* Waits until the chunks that parked its runs, or its partners, are done. */
-IPT_INLINE void ipt_await_parked(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)
+IPT_INLINE void ipt_await_parked(const ipt_chunk *chunk, bool active, const ipt_given *g)
 {
-    const ipt_waiter waiter = {chunk->control, chunk->position, chunks, polls};
-    const uint first = ipt_range_of(chunk, 0 IPT_PASSED), last = ipt_range_of(chunk, chunk->x - 1 IPT_PASSED);
-    if (active && !chunk->rest_columns && chunk->band < bands) {
+    const ipt_waiter waiter = {chunk->control, chunk->position, g->chunks, g->polls};
+    const uint first = ipt_range_of(chunk, 0, g), last = ipt_range_of(chunk, chunk->x - 1, g);
+    if (active && !chunk->rest_columns && chunk->band < g->bands) {
         for (uint d = first + get_local_id(0); d <= last; d += IPT_GROUP_SIZE) {
             /* The partners of the chunk's columns in range d: columns of band d, in chunks [partner, end). */
-            const uint begin = chunk->band * width + max(d * width, chunk->x_first) - d * width,
-                       end = chunk->band * width + min((d + 1) * width, chunk->x_first + chunk->x) - d * width;
-            uint partner = ipt_divide32(begin, chunk_width_magic, chunk_width_shift);
-            for (; ipt_is_earlier(chunk, d IPT_PASSED) && partner * chunk_width < end; ++partner)
-                if (!ipt_wait(&waiter, &chunk->dones[ipt_position_of(d IPT_PASSED) * chunks + partner], 1))
+            const uint begin = chunk->band * g->width + max(d * g->width, chunk->x_first) - d * g->width,
+                       end = chunk->band * g->width + min((d + 1) * g->width, chunk->x_first + chunk->x) - d * g->width;
+            uint partner = ipt_divide32(begin, IPT_DIVISOR(g->chunk_width));
+            for (; ipt_is_earlier(chunk, d, g) && partner * g->chunk_width < end; ++partner)
+                if (!ipt_wait(&waiter, &chunk->dones[ipt_position_of(d, g) * g->chunks + partner], 1))
                     chunk->shared[IPT_SHARED_GO] = 0;
         }
     }
@@ -30,46 +30,46 @@ IPT_INLINE void ipt_await_parked(const ipt_chunk *chunk, bool active IPT_ARGUMEN
 
 /* Waits until the chunk may be read: until the rest is saved, if it reads that. If it saves a part of the rest, it
  * stores: see ipt_await_tickets. */
-IPT_INLINE void ipt_wait_to_read(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)
+IPT_INLINE void ipt_wait_to_read(const ipt_chunk *chunk, bool active, const ipt_given *g)
 {
-    const ipt_waiter waiter = {chunk->control, chunk->position, chunks, polls};
+    const ipt_waiter waiter = {chunk->control, chunk->position, g->chunks, g->polls};
     const bool reads =
-        saves_first != 0 && chunk->band <= bands && (IPT_TALL ? chunk->band == bands : chunk->rest_columns);
-    if (reads && active && get_local_id(0) == 0 && !ipt_wait(&waiter, &chunk->reads[0], chunks))
+        g->saves_first != 0 && chunk->band <= g->bands && (IPT_TALL ? chunk->band == g->bands : chunk->rest_columns);
+    if (reads && active && get_local_id(0) == 0 && !ipt_wait(&waiter, &chunk->reads[0], g->chunks))
         chunk->shared[IPT_SHARED_GO] = 0;
-    if (saves_first != 0 && chunk->band > bands)
-        ipt_await_tickets(chunk, active IPT_PASSED);
+    if (g->saves_first != 0 && chunk->band > g->bands)
+        ipt_await_tickets(chunk, active, g);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
 /* Waits until the rest in the workspace is complete, and nothing in its place in the matrix will be read. Tall: all
  * chunks of rest columns are done, so all positions have read. Wide: all positions have read, and the rest rows are
  * done. */
-IPT_INLINE void ipt_wait_for_rest(const ipt_chunk *chunk IPT_ARGUMENTS)
+IPT_INLINE void ipt_wait_for_rest(const ipt_chunk *chunk, const ipt_given *g)
 {
-    const ipt_waiter waiter = {chunk->control, chunk->position, chunks, polls};
-    const uint each = chunks - rest_chunks, before = positions - 1;
-    const uint all = saves_first != 0 ? 0 : IPT_TALL ? each * (before - first_band) : before + chunks;
+    const ipt_waiter waiter = {chunk->control, chunk->position, g->chunks, g->polls};
+    const uint each = g->chunks - g->rest_chunks, before = g->positions - 1;
+    const uint all = g->saves_first != 0 ? 0 : IPT_TALL ? each * (before - g->first_band) : before + g->chunks;
     for (uint w = get_local_id(0); w < all; w += IPT_GROUP_SIZE) {
         volatile __global uint *word;
         if (IPT_TALL)
-            word = &chunk->dones[(first_band + w / each) * chunks + rest_chunks + w % each];
+            word = &chunk->dones[(g->first_band + w / each) * g->chunks + g->rest_chunks + w % each];
         else
-            word = w < before ? &chunk->reads[w] : &chunk->dones[(first_band - 1) * chunks + w - before];
-        if (!ipt_wait(&waiter, word, !IPT_TALL && w < before ? chunks : 1))
+            word = w < before ? &chunk->reads[w] : &chunk->dones[(g->first_band - 1) * g->chunks + w - before];
+        if (!ipt_wait(&waiter, word, !IPT_TALL && w < before ? g->chunks : 1))
             chunk->shared[IPT_SHARED_GO] = 0;
     }
 }
 
 /* Waits until every position has read whose memory a chunk of a band or of the rest rows overwrites. */
-IPT_INLINE void ipt_wait_for_reads(const ipt_chunk *chunk IPT_ARGUMENTS)
+IPT_INLINE void ipt_wait_for_reads(const ipt_chunk *chunk, const ipt_given *g)
 {
-    const ipt_waiter waiter = {chunk->control, chunk->position, chunks, polls};
-    const ulong band_units = (ulong)height * chunk->row_units, range_units = width * column_stride;
+    const ipt_waiter waiter = {chunk->control, chunk->position, g->chunks, g->polls};
+    const ulong band_units = (ulong)g->height * chunk->row_units, range_units = g->width * g->column_stride;
     const ulong from = IPT_TALL ? range_units : band_units, in = IPT_TALL ? band_units : range_units;
-    const bool rest = chunk->band == bands;
-    const uint first = !rest ? chunk->band : ipt_range_of(chunk, 0 IPT_PASSED),
-               last = !rest ? chunk->band : ipt_range_of(chunk, chunk->x - 1 IPT_PASSED);
+    const bool rest = chunk->band == g->bands;
+    const uint first = !rest ? chunk->band : ipt_range_of(chunk, 0, g),
+               last = !rest ? chunk->band : ipt_range_of(chunk, chunk->x - 1, g);
     /* Ranges and bands are almost of one length, so a few steps find what a division of many registers would. */
     uint low = first, high = last;
     while (low * in > first * from)
@@ -78,28 +78,26 @@ IPT_INLINE void ipt_wait_for_reads(const ipt_chunk *chunk IPT_ARGUMENTS)
         ++low;
     while (high * in >= (last + 1) * from)
         --high;
-    while (high + 1 < bands && (high + 1) * in < (last + 1) * from)
+    while (high + 1 < g->bands && (high + 1) * in < (last + 1) * from)
         ++high;
     /* The rest columns of a tall matrix and the rest rows of a wide one overwrite nothing that another chunk reads.
      * Bands that lie in memory of the saved rest overwrite no range (low > high). */
     const uint others = (IPT_TALL ? chunk->rest_columns : rest) || low > high ? 0 : high + 1 - low;
     /* Its own position, the saved rest and, wide, the rest rows. */
-    const uint own = 1 + (IPT_TALL ? saves_first : first_band);
+    const uint own = 1 + (IPT_TALL ? g->saves_first : g->first_band);
     for (uint w = get_local_id(0); w < own + others; w += IPT_GROUP_SIZE) {
-        const uint position = w == 0    ? chunk->position_in_matrix
-                              : w < own ? w - 1
-                                        : ipt_position_of(low + w - own IPT_PASSED);
-        if (!ipt_wait(&waiter, &chunk->reads[position], chunks))
+        const uint position = w == 0 ? chunk->position_in_matrix : w < own ? w - 1 : ipt_position_of(low + w - own, g);
+        if (!ipt_wait(&waiter, &chunk->reads[position], g->chunks))
             chunk->shared[IPT_SHARED_GO] = 0;
     }
 }
 
 /* Waits until the chunk may be written. */
-IPT_INLINE void ipt_wait_to_write(const ipt_chunk *chunk, bool active IPT_ARGUMENTS)
+IPT_INLINE void ipt_wait_to_write(const ipt_chunk *chunk, bool active, const ipt_given *g)
 {
-    if (active && chunk->band > bands)
-        ipt_wait_for_rest(chunk IPT_PASSED);
+    if (active && chunk->band > g->bands)
+        ipt_wait_for_rest(chunk, g);
     else if (active)
-        ipt_wait_for_reads(chunk IPT_PASSED);
+        ipt_wait_for_reads(chunk, g);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }

@@ -3,9 +3,9 @@
 #if IPT_TALL && IPT_NARROW
 /* Writes a column of a narrow chunk as a run of `units` units at target[begin], by a line of work-items. The column
  * begins at unit `from`. The chunk's rows of row_units are contiguous; a vector is skipped after every eight. */
-void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __global ipt_unit *target, ulong begin,
-                      uint units, uint element_units, uint element_units_magic,
-                      uint element_units_shift IPT_APPLY_PARAMETER)
+IPT_INLINE void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __global ipt_unit *target,
+                                 ulong begin, uint units, uint element_units, uint element_units_magic,
+                                 uint element_units_shift, const ipt_given *g)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;
     __global ipt_unit *sectors = target + (begin - before) + lane;
@@ -18,10 +18,10 @@ void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __globa
         if (done != 0) {
 #pragma unroll 4
             for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)
-                ipt_store(&sectors[done], IPT_APPLIED(tile[at]));
+                ipt_store(&sectors[done], ipt_apply(tile[at], g));
         }
         if (i + done < units)
-            ipt_store(&sectors[done], IPT_APPLIED(tile[at]));
+            ipt_store(&sectors[done], ipt_apply(tile[at], g));
         done += IPT_LINE_LANES;
         at += step;
     }
@@ -29,9 +29,9 @@ void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __globa
     for (uint k = lane; k < units + before; k += IPT_LINE_LANES) {
         const uint i = k - before;
         if (i < units) {
-            IPT_ELEMENT_OF(i, element, part);
+            IPT_ELEMENT_OF(i, element_units, element, part);
             const uint at = from + element * row_units + part;
-            ipt_store(&sectors[k - lane], IPT_APPLIED(tile[IPT_SKIP(at)]));
+            ipt_store(&sectors[k - lane], ipt_apply(tile[IPT_SKIP(at)], g));
         }
     }
 #endif
@@ -45,8 +45,9 @@ void ipt_store_column(__local ipt_unit *tile, uint from, uint row_units, __globa
  * a line advances by whole vectors. */
 
 /* For runs that all begin at sector boundaries. */
-void ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs,
-                           uint units, uint pitch, uint skew, uint rows_begin, uint row_units IPT_APPLY_PARAMETER)
+IPT_INLINE void ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target,
+                                      uint runs, uint units, uint pitch, uint skew, uint rows_begin, uint row_units,
+                                      const ipt_given *g)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES;
     const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS;
@@ -57,15 +58,16 @@ void ipt_store_whole_slots(__local ipt_unit *tile, __local uint *begins, __globa
         uint at = first + (IPT_REVERSED_COLUMNS == 0 ? run : runs - 1 - run), done = 0;
 #pragma unroll 4
         for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)
-            ipt_store(&to[done], IPT_APPLIED(tile[at]));
+            ipt_store(&to[done], ipt_apply(tile[at], g));
         if (lane + done < units)
-            ipt_store(&to[done], IPT_APPLIED(tile[at]));
+            ipt_store(&to[done], ipt_apply(tile[at], g));
     }
 }
 
 /* For runs that begin anywhere: all sectors but the first and the last are written whole. */
-void ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs, uint units,
-                         uint pitch, uint skew, uint rows_begin, uint row_units IPT_APPLY_PARAMETER)
+IPT_INLINE void ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global ipt_unit *target, uint runs,
+                                    uint units, uint pitch, uint skew, uint rows_begin, uint row_units,
+                                    const ipt_given *g)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES;
     const uint step = ipt_tile_row(IPT_LINE_LANES, pitch, skew) * IPT_VECTOR_UNITS;
@@ -76,23 +78,23 @@ void ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins, __global 
                   ((rows_begin + i * row_units) & (IPT_VECTOR_UNITS - 1)) +
                   (IPT_REVERSED_COLUMNS == 0 ? run : runs - 1 - run);
         if (i < units)
-            ipt_store(&to[0], IPT_APPLIED(tile[at]));
+            ipt_store(&to[0], ipt_apply(tile[at], g));
         at += step;
         uint done = IPT_LINE_LANES;
 #pragma unroll 4
         for (; done + IPT_LINE_LANES <= units; done += IPT_LINE_LANES, at += step)
-            ipt_store(&to[done], IPT_APPLIED(tile[at]));
+            ipt_store(&to[done], ipt_apply(tile[at], g));
         for (; done < units + before; done += IPT_LINE_LANES, at += step)
             if (i + done < units)
-                ipt_store(&to[done], IPT_APPLIED(tile[at]));
+                ipt_store(&to[done], ipt_apply(tile[at], g));
     }
 }
 #else
 /* Writes the first `count` of four columns of a tile as runs of `units` units, by a line of work-items. Run u goes to
  * target[begins[u]]. It is the column of elements from + u * step of each row. */
-void ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, uint4 begins, uint from,
-                     int step, uint count, uint units, uint element_units, uint element_units_magic,
-                     uint element_units_shift IPT_APPLY_PARAMETER)
+IPT_INLINE void ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, uint4 begins,
+                                uint from, int step, uint count, uint units, uint element_units,
+                                uint element_units_magic, uint element_units_shift, const ipt_given *g)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES;
     const uint offsets[4] = {begins.x, begins.y, begins.z, begins.w};
@@ -112,13 +114,13 @@ void ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_
 #pragma unroll 4
         for (uint u = 0; u < 4; ++u) {
             const uint inside = min(i[u] + done, units - 1);
-            IPT_ELEMENT_OF(inside, element, part);
+            IPT_ELEMENT_OF(inside, element_units, element, part);
             values[u] = tile[starts[element] + (from + (uint)step * min(u, count - 1)) * element_units + part];
         }
 #pragma unroll 4
         for (uint u = 0; u < 4; ++u)
             if (i[u] + done < runs[u])
-                ipt_store(&sectors[u][done], IPT_APPLIED(values[u]));
+                ipt_store(&sectors[u][done], ipt_apply(values[u], g));
     }
 }
 #endif

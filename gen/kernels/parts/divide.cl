@@ -1,31 +1,38 @@
-/* Division by multiplication with the host's constants. */
+/* Division by multiplication with the host's constants: a divisor is three values, which functions take one after the
+ * other. IPT_DIVISOR passes them by the name of a parameter or field. */
+#define IPT_DIVISOR(name) name, name##_magic, name##_shift
 
 /* floor(n / d) by multiplication: magic = ceil(2^(31 + l) / d), shift = l - 1, l = ceil(log2 d). Exact for n < 2^31. A
  * magic of 0 stands for d = 1. */
-uint ipt_divide32(uint n, uint magic, uint shift)
+uint ipt_divide32(uint n, uint divisor, uint magic, uint shift)
 {
+    (void)divisor;
     return magic != 0 ? mul_hi(n, magic) >> shift : n;
 }
 
 /* floor(n / d) on 64 bits: magic = ceil(2^(63 + l) / d), exact for n < 2^63. */
-ulong ipt_divide64(ulong n, ulong magic, uint shift)
+ulong ipt_divide64(ulong n, ulong divisor, ulong magic, uint shift)
 {
+    (void)divisor;
     return magic != 0 ? mul_hi(n, magic) >> shift : n;
 }
 
 /* A slot number has 32 bits if there are fewer than 2^31 slots, else 64. */
 #if defined(IPT_INDEX_BITS) && IPT_INDEX_BITS == 32
 typedef uint ipt_index;
-#define IPT_DIVIDE(n, magic, shift) ipt_divide32(n, (uint)(magic), shift)
+ipt_index ipt_divide_index(ipt_index n, ulong divisor, ulong magic, uint shift)
+{
+    return ipt_divide32(n, (uint)divisor, (uint)magic, shift);
+}
 #else
 typedef ulong ipt_index;
-#define IPT_DIVIDE(n, magic, shift) ipt_divide64(n, magic, shift)
+#define ipt_divide_index ipt_divide64
 #endif
 
-/* Splits unit k of a run of elements into its element and its part of that element. */
+/* Splits unit k of a run of elements, of `units` units each, into its element and its part of that element. */
 #if IPT_ELEMENT_UNITS == 1
-#define IPT_ELEMENT_OF(k, element, part) const uint element = (k), part = 0
+#define IPT_ELEMENT_OF(k, units, element, part) const uint element = (k), part = 0
 #else
-#define IPT_ELEMENT_OF(k, element, part)                                                                               \
-    const uint element = ipt_divide32(k, element_units_magic, element_units_shift), part = (k)-element * element_units
+#define IPT_ELEMENT_OF(k, units, element, part)                                                                        \
+    const uint element = ipt_divide32(k, IPT_DIVISOR(units)), part = (k)-element * units
 #endif

@@ -48,7 +48,8 @@ bool ipt_is_unmoved(const ipt_grid *grid, uint start, uint first)
  * that end at a gap. The units of a window have one flag bit each. A chain moves in pieces, from one unit of the window
  * to the next. A unit that has no flag in this window is in one piece only. What lies in earlier windows has moved. So
  * later windows follow a chain back until they know: a few steps, as earlier windows are a large part of the grid. */
-void ipt_transpose_alone(__global ipt_unit *memory, volatile __global uint *flags, ipt_grid grid IPT_APPLY_PARAMETER)
+IPT_INLINE void ipt_transpose_alone(__global ipt_unit *memory, volatile __global uint *flags, ipt_grid grid,
+                                    const ipt_given *g)
 {
     const uint row_end = grid.cols * grid.element_units, units = (grid.rows - 1) * grid.row_units + row_end;
     const uint window = max((units / IPT_WINDOWS + 32) / 32 * 32, IPT_WINDOW_UNITS);
@@ -78,7 +79,7 @@ void ipt_transpose_alone(__global ipt_unit *memory, volatile __global uint *flag
                         IPT_FENCE_DEVICE();
                     }
                 }
-                memory[at] = IPT_APPLIED(held);
+                memory[at] = ipt_apply(held, g);
                 held = next;
             }
         }

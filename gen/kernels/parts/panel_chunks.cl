@@ -4,9 +4,9 @@
 
 /* Units from row to row. See band_chunks.cl. */
 #if IPT_PITCHED
-#define IPT_ROW_STRIDE row_distance
+#define IPT_ROW_STRIDE(g) (g)->row_distance
 #else
-#define IPT_ROW_STRIDE (short_side * element_units)
+#define IPT_ROW_STRIDE(g) ((g)->short_side * (g)->element_units)
 #endif
 
 /* The work-group's chunk: x elements along the short side from x_first, y along the long side from y_first. */
@@ -30,34 +30,34 @@ typedef struct ipt_chunk {
 } ipt_chunk;
 
 /* Finds the chunk of a ticket. */
-IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket IPT_ARGUMENTS)
+IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket, const ipt_given *g)
 {
-    const uint ticket_group = ipt_divide32(ticket, chunks_magic, chunks_shift), number = ticket - ticket_group * chunks;
-    const uint m = ipt_divide32(ticket_group, ticket_groups_magic, ticket_groups_shift),
-               group_in_matrix = ticket_group - m * ticket_groups;
-    const uint k = IPT_TALL ? ticket_groups - 1 - group_in_matrix : group_in_matrix;
-    const bool tail = k == packs;
-    const uint panel = tail ? panels : k * pack, y_length = tail ? tail_length : length;
-    const uint chunk_row = ipt_divide32(number, across_magic, across_shift);
-    const uint x_first = (number - chunk_row * across) * chunk_x, y_first = chunk_row * chunk_y;
+    const uint ticket_group = ipt_divide32(ticket, IPT_DIVISOR(g->chunks)), number = ticket - ticket_group * g->chunks;
+    const uint m = ipt_divide32(ticket_group, IPT_DIVISOR(g->ticket_groups)),
+               group_in_matrix = ticket_group - m * g->ticket_groups;
+    const uint k = IPT_TALL ? g->ticket_groups - 1 - group_in_matrix : group_in_matrix;
+    const bool tail = k == g->packs;
+    const uint panel = tail ? g->panels : k * g->pack, y_length = tail ? g->tail_length : g->length;
+    const uint chunk_row = ipt_divide32(number, IPT_DIVISOR(g->across));
+    const uint x_first = (number - chunk_row * g->across) * g->chunk_x, y_first = chunk_row * g->chunk_y;
     chunk->ticket_group = ticket_group;
     chunk->group_in_matrix = group_in_matrix;
     chunk->tail = tail;
     chunk->panel = panel;
-    chunk->count = tail ? 1 : min(pack, panels - panel);
+    chunk->count = tail ? 1 : min(g->pack, g->panels - panel);
     chunk->x_first = x_first;
-    chunk->x = min(chunk_x, short_side - x_first);
+    chunk->x = min(g->chunk_x, g->short_side - x_first);
     chunk->y_first = y_first;
-    chunk->y = y_first < y_length ? min(chunk_y, y_length - y_first) : 0; /* 0 is possible in a tail */
-    chunk->origin = base + m * matrix_stride;
-    const ulong first_row = (ulong)panel * length + (IPT_REVERSED_RUNS == 0 ? y_first : y_length - 1 - y_first);
-    const uint first_column = IPT_REVERSED_COLUMNS == 0 ? x_first : short_side - x_first - chunk->x;
-    chunk->rows_begin = chunk->origin + first_row * IPT_ROW_STRIDE + first_column * element_units;
-    chunk->row_units = (ulong)IPT_ROW_STRIDE;
+    chunk->y = y_first < y_length ? min(g->chunk_y, y_length - y_first) : 0; /* 0 is possible in a tail */
+    chunk->origin = g->base + m * g->matrix_stride;
+    const ulong first_row = (ulong)panel * g->length + (IPT_REVERSED_RUNS == 0 ? y_first : y_length - 1 - y_first);
+    const uint first_column = IPT_REVERSED_COLUMNS == 0 ? x_first : g->short_side - x_first - chunk->x;
+    chunk->rows_begin = chunk->origin + first_row * IPT_ROW_STRIDE(g) + first_column * g->element_units;
+    chunk->row_units = (ulong)IPT_ROW_STRIDE(g);
 #if IPT_REVERSED_RUNS
     chunk->row_units = -chunk->row_units;
 #endif
-    chunk->saved_begin = saved_base + m * saved_stride + (ulong)x_first * tail_length * element_units;
+    chunk->saved_begin = g->saved_base + m * g->saved_stride + (ulong)x_first * g->tail_length * g->element_units;
 }
 
 /* The memory that contains the chunk's slots. */
@@ -67,50 +67,50 @@ IPT_INLINE __global ipt_unit *ipt_slots_of(const ipt_chunk *chunk)
 }
 
 /* Where slot i of the chunk begins there. */
-IPT_INLINE ulong ipt_slot_begin(const ipt_chunk *chunk, uint i IPT_ARGUMENTS)
+IPT_INLINE ulong ipt_slot_begin(const ipt_chunk *chunk, uint i, const ipt_given *g)
 {
-    const uint first_slot = chunk->panel * short_side + chunk->x_first;
-    return chunk->y_first * element_units +
-           (chunk->tail ? chunk->saved_begin + (ulong)i * (tail_length * element_units)
-                        : chunk->origin + ipt_slot_address(first_slot + i, row_slots, row_slots_magic, row_slots_shift,
-                                                           row_stride, length * element_units));
+    const uint first_slot = chunk->panel * g->short_side + chunk->x_first;
+    return chunk->y_first * g->element_units +
+           (chunk->tail ? chunk->saved_begin + (ulong)i * (g->tail_length * g->element_units)
+                        : chunk->origin + ipt_slot_address(first_slot + i, IPT_DIVISOR(g->row_slots), g->row_stride,
+                                                           g->length * g->element_units));
 }
 
 #if IPT_TALL && IPT_NARROW
 /* Fetches the chunk. Whole rows are contiguous: one run. */
-IPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active IPT_ARGUMENTS)
+IPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active, const ipt_given *g)
 {
     const ulong begin = chunk->rows_begin;
     const uint units = chunk->y * chunk->count * (uint)chunk->row_units;
     const uint end = active ? ((begin & (IPT_VECTOR_UNITS - 1)) + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS : 0;
     for (uint q = get_local_id(0); q < end; q += IPT_GROUP_SIZE)
         ipt_fetch(chunk->vectors + q + q / 8, chunk->matrix, begin / IPT_VECTOR_UNITS + q, chunk->origin,
-                  chunk->origin + matrix_units);
+                  chunk->origin + g->matrix_units);
 }
 #else
 /* Computes `begins`. */
-IPT_INLINE void ipt_find_slots(ipt_chunk *chunk, bool active IPT_ARGUMENTS)
+IPT_INLINE void ipt_find_slots(ipt_chunk *chunk, bool active, const ipt_given *g)
 {
     __local uint *begins = (__local uint *)chunk->begins;
     chunk->slots_count = active ? chunk->x * chunk->count : 0;
-    chunk->slots_begin = ipt_slot_begin(chunk, 0 IPT_PASSED) / IPT_SECTOR_UNITS * IPT_SECTOR_UNITS;
+    chunk->slots_begin = ipt_slot_begin(chunk, 0, g) / IPT_SECTOR_UNITS * IPT_SECTOR_UNITS;
     for (uint i = get_local_id(0); i < chunk->slots_count; i += IPT_GROUP_SIZE)
-        begins[i] = (uint)(ipt_slot_begin(chunk, i IPT_PASSED) - chunk->slots_begin);
+        begins[i] = (uint)(ipt_slot_begin(chunk, i, g) - chunk->slots_begin);
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
 #if IPT_REGISTERS
 /* Leaves the chunk those of its columns that local memory holds, or, after that, the others. */
-IPT_INLINE void ipt_take_first(ipt_chunk *chunk IPT_ARGUMENTS)
+IPT_INLINE void ipt_take_first(ipt_chunk *chunk, const ipt_given *g)
 {
-    const uint x = min(chunk->x, local_x);
-    chunk->rows_begin += IPT_REVERSED_COLUMNS == 0 ? 0 : (chunk->x - x) * element_units;
+    const uint x = min(chunk->x, g->local_x);
+    chunk->rows_begin += IPT_REVERSED_COLUMNS == 0 ? 0 : (chunk->x - x) * g->element_units;
     chunk->x = x;
 }
-IPT_INLINE void ipt_take_last(ipt_chunk *chunk IPT_ARGUMENTS)
+IPT_INLINE void ipt_take_last(ipt_chunk *chunk, const ipt_given *g)
 {
-    const uint x = min(chunk_x, short_side - chunk->x_first) - chunk->x;
-    chunk->rows_begin += IPT_REVERSED_COLUMNS == 0 ? chunk->x * element_units : -(ulong)(x * element_units);
+    const uint x = min(g->chunk_x, g->short_side - chunk->x_first) - chunk->x;
+    chunk->rows_begin += IPT_REVERSED_COLUMNS == 0 ? chunk->x * g->element_units : -(ulong)(x * g->element_units);
     chunk->x_first += chunk->x;
     chunk->x = x;
 }
@@ -123,28 +123,28 @@ typedef struct ipt_held {
     ulong low, high;            /* vectors in [low, high) lie within the matrix */
 } ipt_held;
 
-IPT_INLINE void ipt_find_held(ipt_held *held, const ipt_chunk *chunk IPT_ARGUMENTS)
+IPT_INLINE void ipt_find_held(ipt_held *held, const ipt_chunk *chunk, const ipt_given *g)
 {
     uint id = get_local_id(0);
 #if IPT_MEMORY_MODEL == 2
     /* Numbers are computed anew when vectors leave the registers: the compiler kept those of all vectors. */
     __asm__ volatile("mov.u32 %0, %1;" : "=r"(id) : "r"((uint)get_local_id(0)));
 #endif
-    held->row = ipt_divide32(id, held_row_magic, held_row_shift);
-    held->q = id - held->row * held_row;
-    held->rows_on = ipt_divide32(IPT_GROUP_SIZE, held_row_magic, held_row_shift);
-    held->q_on = IPT_GROUP_SIZE - held->rows_on * held_row;
-    held->units = chunk->x * element_units;
+    held->row = ipt_divide32(id, IPT_DIVISOR(g->held_row));
+    held->q = id - held->row * g->held_row;
+    held->rows_on = ipt_divide32(IPT_GROUP_SIZE, IPT_DIVISOR(g->held_row));
+    held->q_on = IPT_GROUP_SIZE - held->rows_on * g->held_row;
+    held->units = chunk->x * g->element_units;
     held->low = (chunk->origin + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;
-    held->high = (chunk->origin + matrix_units) / IPT_VECTOR_UNITS;
+    held->high = (chunk->origin + g->matrix_units) / IPT_VECTOR_UNITS;
 }
 
-IPT_INLINE void ipt_next_held(ipt_held *held IPT_ARGUMENTS)
+IPT_INLINE void ipt_next_held(ipt_held *held, const ipt_given *g)
 {
     held->row += held->rows_on;
     held->q += held->q_on;
-    if (held->q >= held_row) {
-        held->q -= held_row;
+    if (held->q >= g->held_row) {
+        held->q -= g->held_row;
         ++held->row;
     }
 }
@@ -171,40 +171,42 @@ IPT_INLINE void ipt_load_vector_if(uint4 *vector, __global uint4 *from, bool is)
 }
 
 /* Reads the chunk into registers. One vector may lie partly outside the matrix: `cut` gets that. */
-IPT_INLINE void ipt_hold_chunk(const ipt_chunk *chunk, uint4 *vectors, __local uint4 *cut, bool active IPT_ARGUMENTS)
+IPT_INLINE void ipt_hold_chunk(const ipt_chunk *chunk, uint4 *vectors, __local uint4 *cut, bool active,
+                               const ipt_given *g)
 {
     ipt_held held;
-    ipt_find_held(&held, chunk IPT_PASSED);
+    ipt_find_held(&held, chunk, g);
 #pragma unroll
     for (uint h = 0; h < IPT_REGISTERS; ++h) {
         const ulong begin = chunk->rows_begin + held.row * chunk->row_units, from = begin / IPT_VECTOR_UNITS + held.q;
         ipt_load_vector_if(&vectors[h], (__global uint4 *)chunk->matrix + from,
                            active && from >= held.low && from < held.high && ipt_is_held(chunk, &held, begin));
-        ipt_next_held(&held IPT_PASSED);
+        ipt_next_held(&held, g);
     }
     if (get_local_id(0) == 0 && active)
         ipt_fetch(cut, chunk->matrix,
-                  IPT_REVERSED_COLUMNS == 0 ? (chunk->origin + matrix_units - 1) / IPT_VECTOR_UNITS
+                  IPT_REVERSED_COLUMNS == 0 ? (chunk->origin + g->matrix_units - 1) / IPT_VECTOR_UNITS
                                             : chunk->origin / IPT_VECTOR_UNITS,
-                  chunk->origin, chunk->origin + matrix_units);
+                  chunk->origin, chunk->origin + g->matrix_units);
 }
 
 /* Moves the chunk from registers to local memory. */
-IPT_INLINE void ipt_release_chunk(ipt_chunk *chunk, const uint4 *vectors, __local uint4 *cut, bool active IPT_ARGUMENTS)
+IPT_INLINE void ipt_release_chunk(ipt_chunk *chunk, const uint4 *vectors, __local uint4 *cut, bool active,
+                                  const ipt_given *g)
 {
     ipt_held held;
-    ipt_find_held(&held, chunk IPT_PASSED);
+    ipt_find_held(&held, chunk, g);
 #pragma unroll
     for (uint h = 0; h < IPT_REGISTERS; ++h) {
         const ulong begin = chunk->rows_begin + held.row * chunk->row_units, from = begin / IPT_VECTOR_UNITS + held.q;
         if (active && ipt_is_held(chunk, &held, begin))
-            chunk->vectors[ipt_tile_row(held.row, pitch, skew) + held.q] =
+            chunk->vectors[ipt_tile_row(held.row, g->pitch, g->skew) + held.q] =
                 from >= held.low && from < held.high ? vectors[h] : *cut;
-        ipt_next_held(&held IPT_PASSED);
+        ipt_next_held(&held, g);
     }
-    ipt_find_slots(chunk, active IPT_PASSED);
+    ipt_find_slots(chunk, active, g);
 #if IPT_ELEMENT_UNITS == 0
-    ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, pitch, skew);
+    ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, g->pitch, g->skew);
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
 }
@@ -212,36 +214,37 @@ IPT_INLINE void ipt_release_chunk(ipt_chunk *chunk, const uint4 *vectors, __loca
 
 #if IPT_TALL
 /* Fetches the chunk by rows. */
-IPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active IPT_ARGUMENTS)
+IPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active, const ipt_given *g)
 {
-    ipt_find_slots(chunk, active IPT_PASSED);
+    ipt_find_slots(chunk, active, g);
     ipt_fetch_rows(chunk->vectors, chunk->matrix, chunk->rows_begin, chunk->row_units, IPT_REVERSED_RUNS != 0,
-                   active ? chunk->y : 0, chunk->x * element_units, blocks, blocks == 1 ? chunk->y : block_rows,
-                   run_lanes, pitch, skew, chunk->origin, chunk->origin + matrix_units);
+                   active ? chunk->y : 0, chunk->x * g->element_units, g->blocks,
+                   g->blocks == 1 ? chunk->y : g->block_rows, g->run_lanes, g->pitch, g->skew, chunk->origin,
+                   chunk->origin + g->matrix_units);
 #if IPT_ELEMENT_UNITS == 0
-    ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, pitch, skew);
+    ipt_mark_rows(chunk->starts, chunk->rows_begin, chunk->row_units, chunk->y, g->pitch, g->skew);
 #endif
 }
 #else
 /* Fetches the chunk by slots. */
-IPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active IPT_ARGUMENTS)
+IPT_INLINE void ipt_fetch_chunk(ipt_chunk *chunk, bool active, const ipt_given *g)
 {
     __local uint *begins = (__local uint *)chunk->begins;
     const uint id = get_local_id(0);
-    ipt_find_slots(chunk, active IPT_PASSED);
+    ipt_find_slots(chunk, active, g);
     __global ipt_unit *slots = ipt_slots_of(chunk);
-    const uint slot_units = chunk->y * element_units, step = IPT_GROUP_SIZE / run_lanes;
-    const ulong low = chunk->tail ? 0 : chunk->origin, high = chunk->tail ? ~0ul : chunk->origin + matrix_units;
+    const uint slot_units = chunk->y * g->element_units, step = IPT_GROUP_SIZE / g->run_lanes;
+    const ulong low = chunk->tail ? 0 : chunk->origin, high = chunk->tail ? ~0ul : chunk->origin + g->matrix_units;
     const ulong last = chunk->slots_begin + (chunk->slots_count != 0 ? begins[chunk->slots_count - 1] : 0);
     const bool inside = chunk->slots_begin >= low && last + slot_units + IPT_VECTOR_UNITS - 1 <= high;
-    for (uint i = id / run_lanes; i < chunk->slots_count; i += step) {
+    for (uint i = id / g->run_lanes; i < chunk->slots_count; i += step) {
         const uint begin = begins[i], shift = begin & (IPT_VECTOR_UNITS - 1);
-        const uint to = ipt_tile_row(i, pitch, skew);
+        const uint to = ipt_tile_row(i, g->pitch, g->skew);
         const uint end = (shift + slot_units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;
         __global uint4 *from = (__global uint4 *)(slots + chunk->slots_begin + (begin - shift));
-        if ((id & (run_lanes - 1)) == 0)
+        if ((id & (g->run_lanes - 1)) == 0)
             chunk->starts[i] = to * IPT_VECTOR_UNITS + shift;
-        for (uint q = id & (run_lanes - 1); q < end; q += run_lanes)
+        for (uint q = id & (g->run_lanes - 1); q < end; q += g->run_lanes)
             if (inside)
                 ipt_fetch_inside(chunk->vectors + to + q, from + q);
             else

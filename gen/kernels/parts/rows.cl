@@ -87,9 +87,10 @@ void ipt_read_four(ipt_unit *values, __local ipt_unit *from)
  * run_stride units apart. run_stride is a multiple of a sector, so all four runs begin at the same offset in a sector.
  * Unit k of run u is at tile[starts[element of k] + from + u * from_step + part of k]. `together`: the four units
  * always form an aligned vector. */
-void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,
-                    ulong run_stride, uint count, uint units, uint from, uint from_step, bool together,
-                    uint element_units, uint element_units_magic, uint element_units_shift IPT_APPLY_PARAMETER)
+IPT_INLINE void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,
+                               ulong run_stride, uint count, uint units, uint from, uint from_step, bool together,
+                               uint element_units, uint element_units_magic, uint element_units_shift,
+                               const ipt_given *g)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES, before = (uint)begin % IPT_SECTOR_UNITS;
     __global ipt_unit *sectors[4];
@@ -99,7 +100,7 @@ void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_u
     for (uint at = lane; at - lane < units + before; at += IPT_LINE_LANES) {
         /* No branch, so that reads do not wait for each other: units beyond the run are read and dropped. */
         const uint i = at - before, inside = min(i, units - 1);
-        IPT_ELEMENT_OF(inside, element, part);
+        IPT_ELEMENT_OF(inside, element_units, element, part);
         __local ipt_unit *units_of = tile + (starts[element] + part + from);
         ipt_unit values[4];
         if (together) {
@@ -113,16 +114,16 @@ void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_u
 #pragma unroll 4
             for (uint u = 0; u < 4; ++u)
                 if (u < count)
-                    ipt_store(&sectors[u][at], IPT_APPLIED(values[u]));
+                    ipt_store(&sectors[u][at], ipt_apply(values[u], g));
         }
     }
 }
 
 /* Writes all `runs` runs of a work-group's tile to `target`. The first run begins at `begin`; runs lie row_units apart.
  * aligned: every row of the tile begins at a vector. */
-void ipt_store_rows(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,
-                    ulong row_units, uint runs, uint units, bool aligned, uint element_units, uint element_units_magic,
-                    uint element_units_shift IPT_APPLY_PARAMETER)
+IPT_INLINE void ipt_store_rows(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,
+                               ulong row_units, uint runs, uint units, bool aligned, uint element_units,
+                               uint element_units_magic, uint element_units_shift, const ipt_given *g)
 {
     /* The distance of rows that begin at the same offset in a sector. */
     const uint apart = row_units % IPT_SECTOR_UNITS == 0 ? 1 : IPT_SECTOR_UNITS;
@@ -134,13 +135,12 @@ void ipt_store_rows(__local ipt_unit *tile, __local uint *starts, __global ipt_u
         const ulong first = begin + run * row_units;
         const uint from = run * element_units;
         if (aligned && apart == 1 && run + 4 <= runs)
-            ipt_store_four(tile, starts, target, first, row_units, 4, units, from, 1, true, 1, 0, 0 IPT_APPLY_PASSED);
+            ipt_store_four(tile, starts, target, first, row_units, 4, units, from, 1, true, 1, 0, 0, g);
         else if (run + 3 * apart < runs)
             ipt_store_four(tile, starts, target, first, apart * row_units, 4, units, from, apart * element_units, false,
-                           element_units, element_units_magic, element_units_shift IPT_APPLY_PASSED);
+                           IPT_DIVISOR(element_units), g);
         else
             ipt_store_four(tile, starts, target, first, apart * row_units, (runs - run + apart - 1) / apart, units,
-                           from, apart * element_units, false, element_units, element_units_magic,
-                           element_units_shift IPT_APPLY_PASSED);
+                           from, apart * element_units, false, IPT_DIVISOR(element_units), g);
     }
 }

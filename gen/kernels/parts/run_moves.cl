@@ -71,30 +71,31 @@ IPT_INLINE void ipt_pass_run(__global ipt_unit *restrict second, __global ipt_un
 #endif
 
 /* Unit of a column at which band d's part begins; d = bands: the rest rows' part. */
-IPT_INLINE ulong ipt_part_begin(uint d IPT_ARGUMENTS)
+IPT_INLINE ulong ipt_part_begin(uint d, const ipt_given *g)
 {
-    return reversed_runs == 0 ? d * run_units
-                              : column_units - d * run_units - (d < bands ? run_units : rest_rows * element_units);
+    return g->reversed_runs == 0
+               ? d * g->run_units
+               : g->column_units - d * g->run_units - (d < g->bands ? g->run_units : g->rest_rows * g->element_units);
 }
 
 /* The place of column x in a row. */
-IPT_INLINE uint ipt_in_row(uint x IPT_ARGUMENTS)
+IPT_INLINE uint ipt_in_row(uint x, const ipt_given *g)
 {
-    return reversed_columns == 0 ? x : short_side - 1 - x;
+    return g->reversed_columns == 0 ? x : g->short_side - 1 - x;
 }
 
 /* Moves the rest rows' elements of one column between `rows`, where they are rest_row_stride apart, and `gap`, their
  * part of the column. */
-IPT_INLINE void ipt_move_gap(__global ipt_unit *rows, __global ipt_unit *gap, uint lane IPT_ARGUMENTS)
+IPT_INLINE void ipt_move_gap(__global ipt_unit *rows, __global ipt_unit *gap, uint lane, const ipt_given *g)
 {
-    for (uint k = lane; k < rest_rows * element_units; k += IPT_LANES) {
-        const uint element = IPT_ELEMENT_UNITS == 1 ? k : k / element_units, part = k - element * element_units;
-        const uint row = reversed_runs == 0 ? element : rest_rows - 1 - element;
-        __global ipt_unit *const at = rows + row * rest_row_stride + part;
+    for (uint k = lane; k < g->rest_rows * g->element_units; k += IPT_LANES) {
+        const uint element = IPT_ELEMENT_UNITS == 1 ? k : k / g->element_units, part = k - element * g->element_units;
+        const uint row = g->reversed_runs == 0 ? element : g->rest_rows - 1 - element;
+        __global ipt_unit *const at = rows + row * g->rest_row_stride + part;
         if (IPT_TALL)
-            gap[k] = IPT_APPLIED(*at);
+            gap[k] = ipt_apply(*at, g);
         else
-            *at = IPT_APPLIED(gap[k]);
+            *at = ipt_apply(gap[k], g);
     }
 }
 
@@ -110,41 +111,41 @@ IPT_INLINE void ipt_prefetch_run(__global const ipt_unit *run, ulong units)
 }
 
 /* Prefetches what column x is loaded from. The memory that tall runs are parked in was just loaded as the band. */
-IPT_INLINE void ipt_prefetch_column(__global const ipt_unit *matrix, uint band, uint x, ulong start,
-                                    ulong units IPT_ARGUMENTS)
+IPT_INLINE void ipt_prefetch_column(__global const ipt_unit *matrix, uint band, uint x, ulong start, ulong units,
+                                    const ipt_given *g)
 {
-    const uint d = ipt_divide32(x, width_magic, width_shift);
-    const bool later = from_last != 0 ? d < band : d > band;
+    const uint d = ipt_divide32(x, IPT_DIVISOR(g->width));
+    const bool later = g->from_last != 0 ? d < band : d > band;
     if (IPT_TALL ? !later && d != band : later || d == band)
-        ipt_prefetch_run(matrix + x * column_stride + (ipt_part_begin(band IPT_PASSED) + start), units);
+        ipt_prefetch_run(matrix + x * g->column_stride + (ipt_part_begin(band, g) + start), units);
     if (!IPT_TALL && d != band)
         ipt_prefetch_run(
-            matrix + (band * width + (x - d * width)) * column_stride + (ipt_part_begin(d IPT_PASSED) + start), units);
+            matrix + (band * g->width + (x - d * g->width)) * g->column_stride + (ipt_part_begin(d, g) + start), units);
 }
 #endif
 
 /* Moves units `start` to `start + units` of the band's runs `first` to `end` by IPT_LANES work-items, every
  * IPT_GROUP_SIZE / IPT_LANES-th of them. slab: where unit `start` of the first run of a row lies. */
 IPT_INLINE void ipt_move_runs(__global ipt_unit *matrix, __global ipt_unit *saved, __global ipt_unit *slab, uint band,
-                              uint first, uint end, uint lane, ulong start, ulong units IPT_ARGUMENTS)
+                              uint first, uint end, uint lane, ulong start, ulong units, const ipt_given *g)
 {
-    const ulong own_begin = ipt_part_begin(band IPT_PASSED) + start;
-    const uint covered = bands * width, first_band = from_last != 0 ? bands - 1 : 0;
-    __global ipt_unit *const rest_rows_at = saves_rows != 0 ? saved : matrix + rest_begin;
+    const ulong own_begin = ipt_part_begin(band, g) + start;
+    const uint covered = g->bands * g->width, first_band = g->from_last != 0 ? g->bands - 1 : 0;
+    __global ipt_unit *const rest_rows_at = g->saves_rows != 0 ? saved : matrix + g->rest_begin;
     for (uint x = first; x < end; x += IPT_GROUP_SIZE / IPT_LANES) {
         const bool rest = x >= covered;
-        const uint d = rest ? band : ipt_divide32(x, width_magic, width_shift);
+        const uint d = rest ? band : ipt_divide32(x, IPT_DIVISOR(g->width));
 #if IPT_GROUP_SIZE == 1
         if (x + IPT_RUNS_AHEAD < covered)
-            ipt_prefetch_column(matrix, band, x + IPT_RUNS_AHEAD, start, units IPT_PASSED);
+            ipt_prefetch_column(matrix, band, x + IPT_RUNS_AHEAD, start, units, g);
 #endif
         __global ipt_unit *const column =
-            rest && saves_rows == 0 ? saved + (x - covered) * saved_column_stride : matrix + x * column_stride;
+            rest && g->saves_rows == 0 ? saved + (x - covered) * g->saved_column_stride : matrix + x * g->column_stride;
         __global ipt_unit *const own = column + own_begin;
-        __global ipt_unit *const held = slab + ipt_in_row(x IPT_PASSED) * run_units;
+        __global ipt_unit *const held = slab + ipt_in_row(x, g) * g->run_units;
         __global ipt_unit *const partner =
-            matrix + (band * width + (x - d * width)) * column_stride + ipt_part_begin(d IPT_PASSED) + start;
-        const bool later = from_last != 0 ? d < band : d > band;
+            matrix + (band * g->width + (x - d * g->width)) * g->column_stride + ipt_part_begin(d, g) + start;
+        const bool later = g->from_last != 0 ? d < band : d > band;
 #if IPT_TALL
         if (d == band)
             ipt_copy_run(own, held, lane, units);
@@ -162,7 +163,7 @@ IPT_INLINE void ipt_move_runs(__global ipt_unit *matrix, __global ipt_unit *save
             ipt_copy_run(held, partner, lane, units);
 #endif
         if (start == 0 && d == band && (!rest || band == first_band))
-            ipt_move_gap(rest_rows_at + ipt_in_row(x IPT_PASSED) * element_units,
-                         column + ipt_part_begin(bands IPT_PASSED), lane IPT_PASSED);
+            ipt_move_gap(rest_rows_at + ipt_in_row(x, g) * g->element_units, column + ipt_part_begin(g->bands, g), lane,
+                         g);
     }
 }

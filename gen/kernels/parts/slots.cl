@@ -5,13 +5,13 @@
 ulong ipt_slot_address(ipt_index t, ulong row_slots, ulong row_slots_magic, uint row_slots_shift, ulong row_stride,
                        ulong slot_units)
 {
-    const ipt_index row = IPT_DIVIDE(t, row_slots_magic, row_slots_shift);
+    const ipt_index row = ipt_divide_index(t, IPT_DIVISOR(row_slots));
     return row * row_stride + (t - row * row_slots) * slot_units;
 }
 
 /* The slot to which slot t of a rows x cols grid moves. */
 ipt_index ipt_slot_target(ipt_index t, ulong rows, ulong cols, ulong cols_magic, uint cols_shift)
 {
-    const ipt_index row = IPT_DIVIDE(t, cols_magic, cols_shift);
+    const ipt_index row = ipt_divide_index(t, IPT_DIVISOR(cols));
     return (t - row * (ipt_index)cols) * (ipt_index)rows + row;
 }

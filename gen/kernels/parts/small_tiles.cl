@@ -22,13 +22,14 @@ void ipt_load_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *source
 }
 
 /* Writes the transpose of the rows x cols tile to `target`. */
-void ipt_store_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *target, long row_stride, uint rows,
-                    uint cols, uint element_units, uint parts IPT_APPLY_PARAMETER)
+IPT_INLINE void ipt_store_tile(__local ipt_unit *tile, uint pitch, __global ipt_unit *target, long row_stride,
+                               uint rows, uint cols, uint element_units, uint parts, const ipt_given *g)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES, line = get_local_id(0) / IPT_LINE_LANES;
     for (uint col = line; col < cols; col += IPT_LINES)
         for (uint k = lane; k < rows * parts; k += IPT_LINE_LANES) {
             IPT_SPLIT(k, parts, row, part);
-            target[col * row_stride + row * element_units + part] = IPT_APPLIED(tile[row * pitch + col * parts + part]);
+            target[col * row_stride + row * element_units + part] =
+                ipt_apply(tile[row * pitch + col * parts + part], g);
         }
 }

@@ -51,18 +51,20 @@ bool ipt_wait(const ipt_waiter *waiter, volatile __global uint *counter, uint co
 }
 
 /* Takes a ticket for the work-group, and shares it. */
-IPT_INLINE uint ipt_take_ticket(volatile __global uint *control, __local uint *shared, bool single IPT_ARGUMENTS)
+IPT_INLINE uint ipt_take_ticket(volatile __global uint *control, __local uint *shared, bool single, const ipt_given *g)
 {
-    if (probe_polls != 0)
-        ipt_probe(control, probe_polls);
-    const uint ticket = probe_polls != 0 ? IPT_CLOSED : waits ? atomic_inc(&control[IPT_TICKETS]) : get_group_id(0);
+    if (g->probe_polls != 0)
+        ipt_probe(control, g->probe_polls);
+    const uint ticket = g->probe_polls != 0 ? IPT_CLOSED
+                        : g->waits          ? atomic_inc(&control[IPT_TICKETS])
+                                            : get_group_id(0);
     shared[IPT_SHARED_TICKET] = single ? (uint)get_group_id(0) : ticket;
     shared[IPT_SHARED_GO] = single ? 1 : ticket < IPT_CLOSED;
     return ticket;
 }
 
 /* Counts this work-group, which has decided and polls no more counters. Returns the number of those that have. */
-IPT_INLINE uint ipt_depart(volatile __global uint *control, bool now IPT_ARGUMENTS)
+IPT_INLINE uint ipt_depart(volatile __global uint *control, bool now, const ipt_given *g)
 {
-    return now && get_local_id(0) == 0 && waits && probe_polls == 0 ? atomic_inc(&control[IPT_DEPARTED]) + 1 : 0;
+    return now && get_local_id(0) == 0 && g->waits && g->probe_polls == 0 ? atomic_inc(&control[IPT_DEPARTED]) + 1 : 0;
 }

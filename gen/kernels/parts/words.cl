@@ -192,15 +192,15 @@ IPT_INLINE void ipt_write_word_if(__local ipt_unit *tile, uint place, uint word,
 #endif
 }
 
-IPT_INLINE uint ipt_applied_word(uint word IPT_APPLY_PARAMETER)
+IPT_INLINE uint ipt_applied_word(uint word, const ipt_given *g)
 {
 #if defined(IPT_APPLY) && IPT_APPLY && IPT_UNIT_BYTES == 1
     const uchar4 units = as_uchar4(word);
     return as_uint(
-        (uchar4)(IPT_APPLIED(units.s0), IPT_APPLIED(units.s1), IPT_APPLIED(units.s2), IPT_APPLIED(units.s3)));
+        (uchar4)(ipt_apply(units.s0, g), ipt_apply(units.s1, g), ipt_apply(units.s2, g), ipt_apply(units.s3, g)));
 #elif defined(IPT_APPLY) && IPT_APPLY
     const ushort2 units = as_ushort2(word);
-    return as_uint((ushort2)(IPT_APPLIED(units.s0), IPT_APPLIED(units.s1)));
+    return as_uint((ushort2)(ipt_apply(units.s0, g), ipt_apply(units.s1, g)));
 #else
     return word;
 #endif
@@ -225,7 +225,7 @@ IPT_INLINE bool ipt_has_blocks(const ipt_block_tile *tile, ulong begins)
 /* Writes a block of columns from `column` on as runs: the first one begins at `run`, the others `apart` units from one
  * another. exchanges: the tile receives what lay there. */
 IPT_INLINE void ipt_move_block(const ipt_block_tile *tile, uint column, __global ipt_unit *run, long apart,
-                               bool exchanges, bool applies, ipt_policy policy IPT_APPLY_PARAMETER)
+                               bool exchanges, bool applies, ipt_policy policy, const ipt_given *g)
 {
     const uint lane = get_local_id(0) % IPT_LINE_LANES;
     const uint step = (tile->backwards ? -1u : 1u) * (16u / IPT_UNIT_BYTES * IPT_PLACES_EACH) *
@@ -295,8 +295,7 @@ IPT_INLINE void ipt_move_block(const ipt_block_tile *tile, uint column, __global
                 for (uint p = 0; p < IPT_ROW_WORDS; ++p) {
                     const uint word = at + u * (IPT_LINE_LANES * IPT_ROW_WORDS) + first + p * next;
                     ipt_store_word_if((__global uint *)(run + j * apart) + word,
-                                      applies ? ipt_applied_word(line[p] IPT_APPLY_PASSED) : line[p], word < words,
-                                      policy);
+                                      applies ? ipt_applied_word(line[p], g) : line[p], word < words, policy);
                 }
             }
 #pragma unroll

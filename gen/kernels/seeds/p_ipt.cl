@@ -10,30 +10,30 @@
 #endif
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_p_ipt(__global ipt_unit *matrix IPT_GIVEN_ARGUMENTS)
+ipt_k_p_ipt(__global ipt_unit *matrix IPT_ARGUMENTS)
 {
-    IPT_NAME_ARGUMENTS;
+    const ipt_given given = IPT_GIVEN, *const g = &given;
     const uint lane = get_local_id(0) % IPT_LANES;
     const ulong everyone = (ulong)get_num_groups(0) * (IPT_GROUP_SIZE / IPT_LANES);
-    for (ulong n = (ulong)get_group_id(0) * (IPT_GROUP_SIZE / IPT_LANES) + get_local_id(0) / IPT_LANES; n < total_slots;
-         n += everyone) {
-        const ulong instance = n / grid_slots, m = instance / instances_per_matrix;
-        const ipt_index start = (ipt_index)(n - instance * grid_slots);
+    for (ulong n = (ulong)get_group_id(0) * (IPT_GROUP_SIZE / IPT_LANES) + get_local_id(0) / IPT_LANES;
+         n < g->total_slots; n += everyone) {
+        const ulong instance = n / g->grid_slots, m = instance / g->instances_per_matrix;
+        const ipt_index start = (ipt_index)(n - instance * g->grid_slots);
         __global ipt_unit *grid =
-            matrix + base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_stride;
+            matrix + g->base + m * g->matrix_stride + (instance - m * g->instances_per_matrix) * g->instance_stride;
         ipt_index slot = start;
         do
-            slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);
+            slot = ipt_slot_target(slot, g->rows, IPT_DIVISOR(g->cols));
         while (slot > start);
-        if (slot < start || ipt_slot_target(start, rows, cols, cols_magic, cols_shift) == start)
+        if (slot < start || ipt_slot_target(start, g->rows, IPT_DIVISOR(g->cols)) == start)
             continue;
         /* Each work-item moves its own units and does not wait for the others. */
-        for (ulong k = lane; k < super_units; k += IPT_LANES) {
-            ipt_unit held = grid[start * super_units + k];
+        for (ulong k = lane; k < g->super_units; k += IPT_LANES) {
+            ipt_unit held = grid[start * g->super_units + k];
             do {
-                slot = ipt_slot_target(slot, rows, cols, cols_magic, cols_shift);
-                const ipt_unit next = grid[slot * super_units + k];
-                grid[slot * super_units + k] = held;
+                slot = ipt_slot_target(slot, g->rows, IPT_DIVISOR(g->cols));
+                const ipt_unit next = grid[slot * g->super_units + k];
+                grid[slot * g->super_units + k] = held;
                 held = next;
             } while (slot != start);
         }

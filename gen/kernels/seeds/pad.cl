@@ -32,21 +32,21 @@ ulong ipt_content_at(ulong address, ulong source_stride, ulong row_units)
 }
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_pad(__global ipt_unit *matrix, __global uint *workspace IPT_GIVEN_ARGUMENTS)
+ipt_k_pad(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 {
-    IPT_NAME_ARGUMENTS;
+    const ipt_given given = IPT_GIVEN, *const g = &given;
     __local uint shared[1];
     const uint lane = get_local_id(0);
-    volatile __global uint *control = workspace + control_base, *flags = control + 1;
+    volatile __global uint *control = workspace + g->control_base, *flags = control + 1;
     if (lane == 0)
         shared[0] = atomic_inc(control);
     barrier(CLK_LOCAL_MEM_FENCE);
-    const ulong ticket = shared[0], m = ticket / chunks, number = ticket - m * chunks;
-    const bool up = target_stride > source_stride;
-    const ulong chunk = up ? chunks - 1 - number : number;
-    const ulong begin = chunk * IPT_CHUNK, end = min(begin + IPT_CHUNK, rows * row_units);
-    __global ipt_unit *grid = matrix + base + m * matrix_stride;
-    flags += m * chunks;
+    const ulong ticket = shared[0], m = ticket / g->chunks, number = ticket - m * g->chunks;
+    const bool up = g->target_stride > g->source_stride;
+    const ulong chunk = up ? g->chunks - 1 - number : number;
+    const ulong begin = chunk * IPT_CHUNK, end = min(begin + IPT_CHUNK, g->rows * g->row_units);
+    __global ipt_unit *grid = matrix + g->base + m * g->matrix_stride;
+    flags += m * g->chunks;
 
     ipt_unit held[IPT_HELD];
     ulong targets[IPT_HELD];
@@ -54,9 +54,9 @@ ipt_k_pad(__global ipt_unit *matrix, __global uint *workspace IPT_GIVEN_ARGUMENT
     for (uint i = 0; i < IPT_HELD; ++i) {
         const ulong k = begin + i * IPT_GROUP_SIZE + lane;
         if (k < end) {
-            const ulong row = ipt_divide64(k, row_units_magic, row_units_shift);
-            held[i] = grid[k + row * (source_stride - row_units)];
-            targets[i] = k + row * (target_stride - row_units);
+            const ulong row = ipt_divide64(k, IPT_DIVISOR(g->row_units));
+            held[i] = grid[k + row * (g->source_stride - g->row_units)];
+            targets[i] = k + row * (g->target_stride - g->row_units);
         }
     }
     /* Without the fence nothing waits for registers that are unused before the flag is raised. */
@@ -72,13 +72,13 @@ ipt_k_pad(__global ipt_unit *matrix, __global uint *workspace IPT_GIVEN_ARGUMENT
 #else
         ipt_signal(&flags[number]);
         /* The chunks that this one overwrites. */
-        const ulong first_row = begin / row_units, last_row = (end - 1) / row_units;
-        const ulong low = begin + first_row * (target_stride - row_units),
-                    high = end - 1 + last_row * (target_stride - row_units);
-        const ulong low_chunk = ipt_content_at(low, source_stride, row_units) / IPT_CHUNK,
-                    high_chunk = min(ipt_content_at(high, source_stride, row_units) / IPT_CHUNK, chunks - 1);
+        const ulong first_row = begin / g->row_units, last_row = (end - 1) / g->row_units;
+        const ulong low = begin + first_row * (g->target_stride - g->row_units),
+                    high = end - 1 + last_row * (g->target_stride - g->row_units);
+        const ulong low_chunk = ipt_content_at(low, g->source_stride, g->row_units) / IPT_CHUNK,
+                    high_chunk = min(ipt_content_at(high, g->source_stride, g->row_units) / IPT_CHUNK, g->chunks - 1);
         for (ulong c = up ? max(low_chunk, chunk) : low_chunk; c <= (up ? high_chunk : min(high_chunk, chunk)); ++c)
-            while (ipt_poll(&flags[up ? chunks - 1 - c : c]) == 0)
+            while (ipt_poll(&flags[up ? g->chunks - 1 - c : c]) == 0)
                 ;
 #endif
     }

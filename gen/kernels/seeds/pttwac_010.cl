@@ -40,33 +40,33 @@ bool ipt_claim(volatile __local uint *flags, uint k, uint flag_words)
 }
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
-ipt_k_pttwac_010(__global ipt_unit *matrix, volatile __local uint *flags IPT_GIVEN_ARGUMENTS)
+ipt_k_pttwac_010(__global ipt_unit *matrix, volatile __local uint *flags IPT_ARGUMENTS)
 {
-    IPT_NAME_ARGUMENTS;
-    const uint all_words = flag_words + (IPT_FLAG_LAYOUT == 1 ? flag_words / 32 : 0);
-    for (ulong instance = get_group_id(0); instance < instances; instance += get_num_groups(0)) {
-        const ulong m = instance / instances_per_matrix;
+    const ipt_given given = IPT_GIVEN, *const g = &given;
+    const uint all_words = g->flag_words + (IPT_FLAG_LAYOUT == 1 ? g->flag_words / 32 : 0);
+    for (ulong instance = get_group_id(0); instance < g->instances; instance += get_num_groups(0)) {
+        const ulong m = instance / g->instances_per_matrix;
         volatile __global ipt_unit *grid =
-            matrix + base + m * matrix_stride + (instance - m * instances_per_matrix) * instance_units;
+            matrix + g->base + m * g->matrix_stride + (instance - m * g->instances_per_matrix) * g->instance_units;
         for (uint w = get_local_id(0); w < all_words; w += IPT_GROUP_SIZE)
             flags[w] = 0;
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        for (uint start = get_local_id(0); start < instance_units; start += IPT_GROUP_SIZE) {
+        for (uint start = get_local_id(0); start < g->instance_units; start += IPT_GROUP_SIZE) {
             uint at = start;
             ipt_unit held = grid[at];
-            bool going = ipt_claim(flags, at, flag_words);
+            bool going = ipt_claim(flags, at, g->flag_words);
             while (going) {
 #if IPT_ELEMENT_UNITS == 1
-                const uint row = ipt_divide32(at, cols_magic, cols_shift);
-                at = (at - row * cols) * rows + row;
+                const uint row = ipt_divide32(at, IPT_DIVISOR(g->cols));
+                at = (at - row * g->cols) * g->rows + row;
 #else
-                const uint element = ipt_divide32(at, element_units_magic, element_units_shift);
-                const uint part = at - element * element_units;
-                const uint row = ipt_divide32(element, cols_magic, cols_shift);
-                at = ((element - row * cols) * rows + row) * element_units + part;
+                const uint element = ipt_divide32(at, IPT_DIVISOR(g->element_units));
+                const uint part = at - element * g->element_units;
+                const uint row = ipt_divide32(element, IPT_DIVISOR(g->cols));
+                at = ((element - row * g->cols) * g->rows + row) * g->element_units + part;
 #endif
                 const ipt_unit next = grid[at];
-                going = ipt_claim(flags, at, flag_words);
+                going = ipt_claim(flags, at, g->flag_words);
                 grid[at] = held;
                 held = next;
             }
