@@ -40,11 +40,12 @@ IPT_INLINE void ipt_transpose_tile(__global ipt_unit *source, long source_stride
         return;
     }
 #endif
+    const uint element_units = g->element_units; /* PoCL would load the field in each turn */
     for (uint col = 0; col < cols; ++col)
         for (uint row = 0; row < rows; ++row)
-            for (uint part = 0; part < g->element_units; ++part)
-                target[col * target_stride + (row * g->element_units + part)] =
-                    ipt_apply(source[row * source_stride + (col * g->element_units + part)], g);
+            for (uint part = 0; part < element_units; ++part)
+                target[col * target_stride + (row * element_units + part)] =
+                    ipt_apply(source[row * source_stride + (col * element_units + part)], g);
 #endif
 }
 

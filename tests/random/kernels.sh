@@ -1,14 +1,15 @@
-# Compares the code of the kernels with that of another revision: `kernels.sh REVISION [CASES] [SEED]`. clang compiles texts of
-# random plans and batches on simulated devices to PTX; ptxas assembles it, if it is installed. Functions are inlined before
-# all else: else the optimiser's decisions depend on the way in which functions get their values. A text counts as equal if its
-# PTX is, but for the names of registers and labels; as ordered otherwise if each instruction occurs as often. The table shows
-# the kernels of which texts differ more than that, with sums over their texts, before and after: instructions, registers of
-# ptxas, bytes of .local memory and of spilled registers. build/kernels/differing has the counts that differ. Exit code: 0 if
-# none do. To be run from the root of the repository, whose working tree is the other side.
+# Compares the code of the kernels with that of another revision: `kernels.sh REVISION [CASES] [SEED] [KERNEL]`, for one kernel
+# or all. clang compiles texts of random plans and batches on simulated devices to PTX; ptxas assembles it, if it is installed.
+# Functions are inlined before all else: else the optimiser's decisions depend on the way in which functions get their values.
+# A text counts as equal if its PTX is, but for the names of registers and labels; as ordered otherwise if each instruction
+# occurs as often. The table shows the kernels of which texts differ more than that, with sums over all their texts, before and
+# after: instructions, registers of ptxas, bytes of .local memory and of spilled registers. build/kernels/differing has the
+# counts that differ. Exit code: 0 if none do. To be run from the root of the repository, whose working tree is the other side.
 set -eu
-revision=${1:?usage: kernels.sh REVISION [CASES] [SEED]}
+revision=${1:?usage: kernels.sh REVISION [CASES] [SEED] [KERNEL]}
 cases=${2:-1000}
 seed=${3:-1}
+only=${4:-*}
 llvm=${LLVM:--14}
 library=/usr/lib/clc/nvptx64--nvidiacl.bc
 ptxas=$(command -v ptxas || true)
@@ -21,7 +22,7 @@ for side in base tree; do
     [ $side = tree ] || from=$out/base
     ${CC:-gcc} -std=c99 -O1 -Wall -Wextra -Wno-unused-function -I$from -o $out/$side.program tests/random/choices.c -ldl -lpthread
     $out/$side.program --cases "$cases" --seed "$seed" --texts $out/$side
-    (cd $out/$side && ls -- *.cl) > $out/$side.names
+    (cd $out/$side && ls -- $only-*.cl) > $out/$side.names
 done
 cmp $out/base.names $out/tree.names
 sed "s|^|$out/base/|" $out/base.names | awk -f tests/random/kernels.awk > $out/selected
@@ -34,9 +35,9 @@ code() {
         -fno-caret-diagnostics -Xclang -disable-llvm-passes -emit-llvm --target=nvptx64-nvidia-nvcl -Xclang -target-cpu \
         -Xclang sm_80 -Xclang -target-feature -Xclang +ptx74 -Xclang -mlink-builtin-bitcode -Xclang $library -c "$1" \
         -o $out/k.bc &&
-        opt$llvm '-passes=always-inline,default<O2>' -aa-pipeline=basic-aa,scoped-noalias-aa,tbaa $out/k.bc -o $out/o.bc \
-            2> $out/opt.log &&
-        llc$llvm -O2 --asm-verbose=0 -mcpu=sm_80 -mattr=+ptx74 $out/o.bc -o "$1.ptx" || return 1
+        opt$llvm '-passes=always-inline,internalize,globaldce,default<O2>' -internalize-public-api-list="ipt_k_$kernel" \
+            -aa-pipeline=basic-aa,scoped-noalias-aa,tbaa $out/k.bc -o $out/o.bc 2> $out/opt.log &&
+        llc$llvm -O2 --asm-verbose=0 $reduce -mcpu=sm_80 -mattr=+ptx74 $out/o.bc -o "$1.ptx" 2> $out/llc.log || return 1
     awk '/\.entry/ { inside = 1 }
         inside && !/\.reg/ {
             line = $0
@@ -61,23 +62,29 @@ code() {
 
 while read -r base; do
     tree=$out/tree/${base##*/}
-    kernel=${tree##*/}
+    kernel=${base##*/}
+    kernel=${kernel%%-*}
+    reduce=
     if ! code "$base" || ! code "$tree"; then
-        echo "${kernel%%-*} fails"
+        reduce=-disable-lsr # the pass that reduces loop strength makes LLVM 14 end itself at some texts
+    fi
+    if [ -n "$reduce" ] && { ! code "$base" || ! code "$tree"; }; then
+        echo "$kernel fails"
+        continue
     elif cmp -s "$base.body" "$tree.body"; then
-        echo "${kernel%%-*} equal"
+        echo "$kernel equal"
     elif cmp -s "$base.counts" "$tree.counts"; then
-        echo "${kernel%%-*} ordered"
+        echo "$kernel ordered"
     else
         printf '%s:\n' "$tree" >> $out/differing
         diff "$base.counts" "$tree.counts" >> $out/differing || true
-        echo "${kernel%%-*} differs"
+        echo "$kernel differs"
     fi
     for side in base tree; do
-        awk -v kernel="${kernel%%-*}" -v side=$side '
+        awk -v kernel="$kernel" -v side=$side '
             $2 ~ /^[A-Z]/ { sum[$2] += $1; next }
             { sum["INSTRUCTIONS"] += $1 }
-            END { for (of in sum) print kernel, side, of, sum[of] }' $out/$side/"$kernel".counts
+            END { for (of in sum) print kernel, side, of, sum[of] }' $out/$side/"${base##*/}".counts
     done
 done < $out/selected > $out/results
 awk -v revision="$revision" -v seed="$seed" '
