@@ -289,8 +289,8 @@ static void copy_file(const char *path, const char *instead_of, const char *inse
         refuse(path, "does not include ipt_kernels.h on a line of its own");
 }
 
-/* Strips a line of OpenCL C: comments, indentation, spaces at the end and before a backslash there. Its newline stays,
- * so that line numbers do, too. in_comment: whether a comment is open, before and after. */
+/* Strips a line of OpenCL C: comments, indentation, spaces at the end. Its newline stays, so that line numbers do, too.
+ * in_comment: whether a comment is open, before and after. */
 static void strip_line(char *line, int *in_comment)
 {
     const char *from = line + strspn(line, " ");
@@ -318,11 +318,6 @@ static void strip_line(char *line, int *in_comment)
     }
     while (to > line && to[-1] == ' ')
         --to;
-    if (to > line && to[-1] == '\\') { /* a macro continues: one space remains before the backslash */
-        for (--to; to > line + 1 && to[-1] == ' ' && to[-2] == ' '; --to)
-            ;
-        *to++ = '\\';
-    }
     strcpy(to, "\n");
 }
 
