@@ -2529,6 +2529,7 @@ typedef struct ipt__alignment {
 } ipt__alignment;
 typedef char ipt__arguments_are_aligned[offsetof(ipt__alignment, value) == sizeof(cl_ulong) ? 1 : -1];
 enum {
+    IPT__ARGUMENTS_MOST = 63, /* of a kernel */
     IPT__BYTES = 63,
     IPT__DIVISOR = 64,
     IPT__BY_INDEX = 128, /* constants for dividends of index_bits bits */
@@ -2549,9 +2550,7 @@ typedef cl_ulong ipt__divisor_64, ipt__divisor_index;
 #define IPT__ARGUMENT_STRUCT(kernel, memories, local, uses)                                                            \
     typedef struct ipt__##kernel##_arguments {                                                                         \
         IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_FIELD, IPT__DIVISOR_FIELD)                                              \
-    } ipt__##kernel##_arguments;                                                                                       \
-    static const unsigned char ipt__##kernel##_argument_bytes[] = {                                                    \
-        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES, IPT__DIVISOR_BYTES)};
+    } ipt__##kernel##_arguments;
 IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 
 #define IPT__ARGUMENT_TEXT(type, name) " X(" #type "," #name ")"
@@ -2587,12 +2586,11 @@ typedef struct ipt__kernel_info {
 #ifndef IPT_NO_KERNEL_SOURCE
     const char *arguments; /* the parameter list in OpenCL C */
 #endif
-    const unsigned char *argument_bytes;
-    cl_uint argument_count;
-    size_t arguments_bytes; /* bytes of the arguments' struct */
-    cl_uint memories;       /* number of buffers before the arguments */
-    int local;              /* a local-memory argument precedes the arguments */
-    unsigned uses;          /* bits of the parameters on which its text depends */
+    unsigned char argument_bytes[IPT__ARGUMENTS_MOST + 1]; /* of each argument; 0 ends them */
+    size_t arguments_bytes;                                /* bytes of the arguments' struct */
+    cl_uint memories;                                      /* number of buffers before the arguments */
+    int local;                                             /* a local-memory argument precedes the arguments */
+    unsigned uses;                                         /* bits of the parameters on which its text depends */
 } ipt__kernel_info;
 
 static const ipt__kernel_info ipt__kernels[] = {
@@ -2600,8 +2598,7 @@ static const ipt__kernel_info ipt__kernels[] = {
     {"ipt_k_" #kernel,                                                                                                 \
      {#kernel ".cl", IPT__HASH_##kernel IPT__TEXT(ipt__text_##kernel)},                                                \
      0 IPT_##kernel##_PARTS(IPT__PART_BIT) IPT__TEXT(IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT)), \
-     ipt__##kernel##_argument_bytes,                                                                                   \
-     (cl_uint)sizeof ipt__##kernel##_argument_bytes,                                                                   \
+     {IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES, IPT__DIVISOR_BYTES)},                                              \
      sizeof(ipt__##kernel##_arguments),                                                                                \
      memories,                                                                                                         \
      local,                                                                                                            \
@@ -4840,7 +4837,7 @@ static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__para
 {
     size_t offset = 0;
     cl_uint i;
-    for (i = 0; i < info->argument_count; ++i) {
+    for (i = 0; info->argument_bytes[i]; ++i) {
         const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
         if (info->argument_bytes[i] & IPT__DIVISOR) {
@@ -4944,7 +4941,7 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
     cl_kernel kernel = ipt__cl.clCreateKernel(program->program, info->name, &error);
     if (error)
         return 0;
-    for (i = 0; i < info->argument_count; ++i) {
+    for (i = 0; info->argument_bytes[i]; ++i) {
         const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
         memcpy((char *)arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
@@ -17543,31 +17540,126 @@ typedef enum ipt__batch_kind {
     IPT__TURN_KINDS
 } ipt__batch_kind;
 
+/* What an element takes of each of its lanes. */
+typedef struct ipt__batch_work {
+    double turns; /* of innermost loops: a product and a sum, two or three components from where the element is */
+    double barriers;
+} ipt__batch_work;
+
+/* A lane's part of so many things that the lanes share. */
+static double ipt__batch_share(size_t things, size_t lanes)
+{
+    return (double)ipt__ceil_divide(things, lanes);
+}
+
+/* An elimination of n columns: a column takes `each` turns of every lane and `scan` for each row below. Its rows are
+ * shared, with as many turns as there are columns right of it, or half of them. */
+static ipt__batch_work ipt__batch_eliminate(size_t n, size_t lanes, double each, double scan, double part)
+{
+    ipt__batch_work work = {0, 0};
+    size_t below;
+    for (below = n; below; --below) {
+        work.turns += each + scan * (double)below + ipt__batch_share(below, lanes);
+        work.turns += ipt__batch_share(below - 1, lanes) * (double)below * part;
+    }
+    work.barriers = 3 * (double)n;
+    return work;
+}
+
+static double ipt__batch_log2(size_t lanes)
+{
+    double log = 0;
+    for (; lanes > 1; lanes /= 2)
+        ++log;
+    return log;
+}
+
+/* Substitutions in n rows of m right sides, of which a lane has whole ones. */
+static double ipt__batch_substitute(size_t m, size_t n, size_t lanes)
+{
+    return ipt__batch_share(m, lanes) * (double)n * ((double)n + 8);
+}
+
+/* The work of each text, for m, n and k as in IPT_ACTION_LIST. `none`: substitutions are all. */
+static ipt__batch_work ipt__work_none(size_t m, size_t n, size_t k, size_t lanes)
+{
+    const ipt__batch_work work = {0, 0};
+    (void)m, (void)n, (void)k, (void)lanes;
+    return work;
+}
+
+static ipt__batch_work ipt__work_dot(size_t m, size_t n, size_t k, size_t lanes)
+{
+    const ipt__batch_work work = {ipt__batch_share(n, lanes), lanes > 1 ? 2 + 2 * ipt__batch_log2(lanes) : 0};
+    (void)m, (void)k;
+    return work;
+}
+
+static ipt__batch_work ipt__work_gemv(size_t m, size_t n, size_t k, size_t lanes)
+{
+    const ipt__batch_work work = {ipt__batch_share(m, lanes) * (double)k, 0};
+    (void)n;
+    return work;
+}
+
+static ipt__batch_work ipt__work_gemm(size_t m, size_t n, size_t k, size_t lanes)
+{
+    const size_t blocks = ipt__ceil_divide(m, 4) * ipt__ceil_divide(n, 4); /* as in gemm.cl */
+    const double turns = lanes > 1 ? ipt__batch_share(blocks, lanes) * 8 : (double)m * (double)n;
+    const ipt__batch_work work = {turns * (double)k, 0};
+    return work;
+}
+
+static ipt__batch_work ipt__work_potrf(size_t m, size_t n, size_t k, size_t lanes)
+{
+    (void)m, (void)k;
+    return ipt__batch_eliminate(n, lanes, 4, 0, 0.5);
+}
+
+static ipt__batch_work ipt__work_getrf(size_t m, size_t n, size_t k, size_t lanes)
+{
+    (void)m, (void)k;
+    return ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share(n, lanes), 1, 1);
+}
+
+static ipt__batch_work ipt__work_getri(size_t m, size_t n, size_t k, size_t lanes)
+{
+    (void)m, (void)k;
+    return ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share(n, lanes) * (2 + (double)n), 1, 0);
+}
+
+static ipt__batch_work ipt__work_trsm(size_t m, size_t n, size_t k, size_t lanes)
+{
+    const ipt__batch_work work = {ipt__batch_substitute(m, n, lanes) / 2, 0};
+    (void)k;
+    return work;
+}
+
 /* The options of ready actions, in the sequence of their bits: IPT_TRANSPOSE_A ... */
 #define IPT__READY_OPTION_LIST(X) X(TRANSPOSE_A) X(TRANSPOSE_B) X(CONJUGATE_A) X(CONJUGATE_B) X(UPPER) X(UNIT)
 
-/* X(action, first text, second text, options, scaled, solves, turns), in the sequence of IPT_ACTION_LIST; the members
- * of ipt__ready. */
+/* X(action, first text, second text, options, scaled, solves, turns, work), in the sequence of IPT_ACTION_LIST; the
+ * members of ipt__ready. */
 #define IPT__READY_LIST(X)                                                                                             \
-    X(NONE, none, none, 0, 0, 0, PLAIN)                                                                                \
-    X(DOT, dot, none, IPT_CONJUGATE_A, 1, 0, PLAIN)                                                                    \
-    X(GEMV, gemv, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A, 1, 0, PLAIN)                                                \
-    X(GEMM, gemm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B, 1, 0, PLAIN)            \
-    X(POTRF, potrf, none, 0, 0, 0, PLAIN)                                                                              \
-    X(POTRS, potrs, none, 0, 0, 1, PLAIN)                                                                              \
-    X(POSV, potrf, potrs, 0, 0, 1, PLAIN)                                                                              \
-    X(TRSM, trsm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT, 0, 0, PLAIN)                         \
-    X(GETRF, getrf, none, 0, 0, 0, PIVOTED)                                                                            \
-    X(GETRS, getrs, none, 0, 0, 1, PIVOTED)                                                                            \
-    X(GESV, getrf, getrs, 0, 0, 1, PIVOTED)                                                                            \
-    X(GETRI, getri, none, 0, 0, 0, INVERSE)
+    X(NONE, none, none, 0, 0, 0, PLAIN, none)                                                                          \
+    X(DOT, dot, none, IPT_CONJUGATE_A, 1, 0, PLAIN, dot)                                                               \
+    X(GEMV, gemv, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A, 1, 0, PLAIN, gemv)                                          \
+    X(GEMM, gemm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B, 1, 0, PLAIN, gemm)      \
+    X(POTRF, potrf, none, 0, 0, 0, PLAIN, potrf)                                                                       \
+    X(POTRS, potrs, none, 0, 0, 1, PLAIN, none)                                                                        \
+    X(POSV, potrf, potrs, 0, 0, 1, PLAIN, potrf)                                                                       \
+    X(TRSM, trsm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT, 0, 0, PLAIN, trsm)                   \
+    X(GETRF, getrf, none, 0, 0, 0, PIVOTED, getrf)                                                                     \
+    X(GETRS, getrs, none, 0, 0, 1, PIVOTED, none)                                                                      \
+    X(GESV, getrf, getrs, 0, 0, 1, PIVOTED, getrf)                                                                     \
+    X(GETRI, getri, none, 0, 0, 0, INVERSE, getri)
 
 /* A missing or misplaced row does not compile. */
 enum {
-#define IPT__READY_INDEX(action, first, second, options, scaled, solves, turns) IPT__READY_##action,
+#define IPT__READY_INDEX(action, first, second, options, scaled, solves, turns, work) IPT__READY_##action,
     IPT__READY_LIST(IPT__READY_INDEX) IPT__READY_COUNT
 };
-#define IPT__READY_HAS_ITS_PLACE(action, first, second, options, scaled, solves, turns)                                \
+#define IPT__READY_HAS_ITS_PLACE(action, first, second, options, scaled, solves, turns, work)                          \
     typedef char ipt__ready_##action##_has_its_place[(int)IPT__READY_##action == (int)IPT_ACTION_##action ? 1 : -1];
 IPT__READY_LIST(IPT__READY_HAS_ITS_PLACE)
 typedef char ipt__ready_has_all_actions[(int)IPT__READY_COUNT == (int)IPT__ACTION_COUNT ? 1 : -1];
@@ -17578,10 +17670,16 @@ typedef struct ipt__ready {
     int scaled;       /* takes alpha and beta as argument */
     int solves;       /* substitutes with the result of a decomposition */
     ipt__batch_kind turns;
+    ipt__batch_work (*work)(size_t m, size_t n, size_t k, size_t lanes); /* beside substitutions */
 } ipt__ready;
 static const ipt__ready ipt__readies[] = {
-#define IPT__READY_ROW(action, first, second, options, scaled, solves, turns)                                          \
-    {{IPT__ACTION_TEXT_##first, IPT__ACTION_TEXT_##second}, options, scaled, solves, IPT__TURNS_##turns},
+#define IPT__READY_ROW(action, first, second, options, scaled, solves, turns, work)                                    \
+    {{IPT__ACTION_TEXT_##first, IPT__ACTION_TEXT_##second},                                                            \
+     options,                                                                                                          \
+     scaled,                                                                                                           \
+     solves,                                                                                                           \
+     IPT__TURNS_##turns,                                                                                               \
+     ipt__work_##work},
     IPT__READY_LIST(IPT__READY_ROW)};
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>batch/model                                                                                                      */
@@ -17825,46 +17923,6 @@ static IPT__RARE int ipt__batch_candidate(ipt__batch_problem *problem, const ipt
 /* The cost model of batch plans: the time that a model takes beside the transfer of the operands, which is the same in
  * all models. */
 
-/* What an element takes of each of its lanes. */
-typedef struct ipt__batch_work {
-    double turns; /* of innermost loops: a product and a sum, two or three components from where the element is */
-    double barriers;
-} ipt__batch_work;
-
-/* A lane's part of so many things that the lanes share. */
-static double ipt__batch_share(size_t things, size_t lanes)
-{
-    return (double)ipt__ceil_divide(things, lanes);
-}
-
-/* An elimination of n columns: a column takes `each` turns of every lane and `scan` for each row below. Its rows are
- * shared, with as many turns as there are columns right of it, or half of them. */
-static ipt__batch_work ipt__batch_eliminate(size_t n, size_t lanes, double each, double scan, double part)
-{
-    ipt__batch_work work = {0, 0};
-    size_t below;
-    for (below = n; below; --below) {
-        work.turns += each + scan * (double)below + ipt__batch_share(below, lanes);
-        work.turns += ipt__batch_share(below - 1, lanes) * (double)below * part;
-    }
-    work.barriers = 3 * (double)n;
-    return work;
-}
-
-/* Substitutions in n rows of m right sides, of which a lane has whole ones. */
-static double ipt__batch_substitute(const ipt__batch_problem *problem, size_t lanes)
-{
-    return ipt__batch_share(problem->m, lanes) * (double)problem->n * ((double)problem->n + 8);
-}
-
-static double ipt__batch_log2(size_t lanes)
-{
-    double log = 0;
-    for (; lanes > 1; lanes /= 2)
-        ++log;
-    return log;
-}
-
 /* An action of the caller's: each component once, or in loops as often as the longest side has components. */
 static ipt__batch_work ipt__batch_own_work(const ipt__batch_problem *problem, size_t lanes)
 {
@@ -17882,43 +17940,13 @@ static ipt__batch_work ipt__batch_own_work(const ipt__batch_problem *problem, si
 
 static IPT__RARE ipt__batch_work ipt__batch_work_of(const ipt__batch_problem *problem, size_t lanes)
 {
-    const size_t m = problem->m, n = problem->n, k = problem->k;
-    const size_t blocks = ipt__ceil_divide(m, 4) * ipt__ceil_divide(n, 4); /* as in gemm.cl */
-    ipt__batch_work work = {0, 0};
-    switch (problem->ready) {
-    case IPT_ACTION_NONE:
+    const ipt__ready *const ready = &ipt__readies[problem->ready];
+    ipt__batch_work work;
+    if (problem->ready == IPT_ACTION_NONE)
         return ipt__batch_own_work(problem, lanes);
-    case IPT_ACTION_DOT:
-        work.turns = ipt__batch_share(n, lanes);
-        work.barriers = lanes > 1 ? 2 + 2 * ipt__batch_log2(lanes) : 0;
-        return work;
-    case IPT_ACTION_GEMV:
-        work.turns = ipt__batch_share(m, lanes) * (double)k;
-        return work;
-    case IPT_ACTION_GEMM:
-        work.turns = lanes > 1 ? ipt__batch_share(blocks, lanes) * (double)k * 8 : (double)m * (double)n * (double)k;
-        return work;
-    case IPT_ACTION_POTRF:
-    case IPT_ACTION_POSV:
-        work = ipt__batch_eliminate(n, lanes, 4, 0, 0.5);
-        break;
-    case IPT_ACTION_GETRF:
-    case IPT_ACTION_GESV:
-        work = ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share(n, lanes), 1, 1);
-        break;
-    case IPT_ACTION_GETRI:
-        work = ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share(n, lanes) * (2 + (double)n), 1, 0);
-        break;
-    case IPT_ACTION_TRSM:
-        work.turns = ipt__batch_substitute(problem, lanes) / 2;
-        return work;
-    case IPT_ACTION_POTRS:
-    case IPT_ACTION_GETRS:
-    case IPT__ACTION_COUNT: /* no default, so that compilers name a forgotten action */
-        break;
-    }
-    if (ipt__readies[problem->ready].solves)
-        work.turns += ipt__batch_substitute(problem, lanes);
+    work = ready->work(problem->m, problem->n, problem->k, lanes);
+    if (ready->solves)
+        work.turns += ipt__batch_substitute(problem->m, problem->n, lanes);
     return work;
 }
 

@@ -105,9 +105,6 @@
     X(tickets) X(columns) X(grid_alone) X(runs_held) X(words) X(panel_chunks) X(band_chunks) X(band_waits)             \
     X(bands_left) X(actions)
 
-/* The texts of ready actions, in gen/kernels/elements. */
-#define IPT_ACTION_TEXT_LIST(X) X(algebra) X(dot) X(gemv) X(gemm) X(potrf) X(potrs) X(trsm) X(getrf) X(getrs) X(getri)
-
 #define IPT_KERNEL_LIST(X) IPT_OWN_KERNEL_LIST(X) IPT_SEED_KERNEL_LIST(X) IPT_BATCH_KERNEL_LIST(X)
 
 /* Run-time arguments in the order of the kernel's signature. All lengths, strides and bases are in units unless said
@@ -523,6 +520,9 @@
     X(ulong, stride5)                                                                                                  \
     X(ulong, stride6)                                                                                                  \
     X(ulong, stride7)
+
+/* The texts of ready actions, in gen/kernels/elements. */
+#define IPT_ACTION_TEXT_LIST(X) X(algebra) X(dot) X(gemm) X(gemv) X(getrf) X(getri) X(getrs) X(potrf) X(potrs) X(trsm)
 
 /* Kernels' texts without comments and indentation, packed: a number below 128 is a character. Another one
  * is a pair of numbers in the first table. ipt_plan_source returns a program's text. */

@@ -366,7 +366,7 @@ static void check_line(kernel_check *check, const char *line)
 }
 
 /* The rows of the lists of files in gen/kernels.def: X(name) or X(name, ...). */
-static const char *const file_lists[] = {"PART", "OWN_KERNEL", "SEED_KERNEL", "BATCH_KERNEL", "ACTION_TEXT"};
+static const char *const file_lists[] = {"PART", "OWN_KERNEL", "SEED_KERNEL", "BATCH_KERNEL"};
 typedef struct row {
     char name[64];
     int list;  /* in file_lists: 0 has the parts */
@@ -454,7 +454,13 @@ static void copy_lists(const char *path)
     fclose(file);
 }
 
-/* The name of a kernel's file, which has a row. */
+/* Whether a file has the text of a ready action: a file beside the kernel of batch plans. */
+static int is_action(const char *path)
+{
+    return strstr(path, "/elements/") && !strstr(path, "/elements/elements.cl");
+}
+
+/* The name of a kernel's file, which has a row unless it is an action's. */
 static void find_row(const char *path, char *name, size_t capacity)
 {
     const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
@@ -465,6 +471,8 @@ static void find_row(const char *path, char *name, size_t capacity)
     sprintf(name, "%.*s", (int)(end - base), base);
     for (i = 0; i < row_count && strcmp(rows[i].name, name); ++i)
         ;
+    if (is_action(path) && i == row_count)
+        return;
     if (i == row_count)
         refuse(path, "has no row in a list of gen/kernels.def");
     if (rows[i].found++)
@@ -635,6 +643,11 @@ static void embed_texts(char **paths, int count)
         read_text(&kernels[i]);
     }
     check_rows();
+    fputs("\n/* The texts of ready actions, in gen/kernels/elements. */\n#define IPT_ACTION_TEXT_LIST(X)", stdout);
+    for (i = 0; i < count; ++i)
+        if (is_action(paths[i]))
+            printf(" X(%s)", kernels[i].name);
+    putchar('\n');
     pack_symbols();
     printf(
         "\n/* Kernels' texts without comments and indentation, packed: a number below %d is a character. Another one\n"

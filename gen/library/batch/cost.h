@@ -1,46 +1,6 @@
 /* The cost model of batch plans: the time that a model takes beside the transfer of the operands, which is the same in
  * all models. */
 
-/* What an element takes of each of its lanes. */
-typedef struct ipt__batch_work {
-    double turns; /* of innermost loops: a product and a sum, two or three components from where the element is */
-    double barriers;
-} ipt__batch_work;
-
-/* A lane's part of so many things that the lanes share. */
-static double ipt__batch_share(size_t things, size_t lanes)
-{
-    return (double)ipt__ceil_divide(things, lanes);
-}
-
-/* An elimination of n columns: a column takes `each` turns of every lane and `scan` for each row below. Its rows are
- * shared, with as many turns as there are columns right of it, or half of them. */
-static ipt__batch_work ipt__batch_eliminate(size_t n, size_t lanes, double each, double scan, double part)
-{
-    ipt__batch_work work = {0, 0};
-    size_t below;
-    for (below = n; below; --below) {
-        work.turns += each + scan * (double)below + ipt__batch_share(below, lanes);
-        work.turns += ipt__batch_share(below - 1, lanes) * (double)below * part;
-    }
-    work.barriers = 3 * (double)n;
-    return work;
-}
-
-/* Substitutions in n rows of m right sides, of which a lane has whole ones. */
-static double ipt__batch_substitute(const ipt__batch_problem *problem, size_t lanes)
-{
-    return ipt__batch_share(problem->m, lanes) * (double)problem->n * ((double)problem->n + 8);
-}
-
-static double ipt__batch_log2(size_t lanes)
-{
-    double log = 0;
-    for (; lanes > 1; lanes /= 2)
-        ++log;
-    return log;
-}
-
 /* An action of the caller's: each component once, or in loops as often as the longest side has components. */
 static ipt__batch_work ipt__batch_own_work(const ipt__batch_problem *problem, size_t lanes)
 {
@@ -58,43 +18,13 @@ static ipt__batch_work ipt__batch_own_work(const ipt__batch_problem *problem, si
 
 static IPT__RARE ipt__batch_work ipt__batch_work_of(const ipt__batch_problem *problem, size_t lanes)
 {
-    const size_t m = problem->m, n = problem->n, k = problem->k;
-    const size_t blocks = ipt__ceil_divide(m, 4) * ipt__ceil_divide(n, 4); /* as in gemm.cl */
-    ipt__batch_work work = {0, 0};
-    switch (problem->ready) {
-    case IPT_ACTION_NONE:
+    const ipt__ready *const ready = &ipt__readies[problem->ready];
+    ipt__batch_work work;
+    if (problem->ready == IPT_ACTION_NONE)
         return ipt__batch_own_work(problem, lanes);
-    case IPT_ACTION_DOT:
-        work.turns = ipt__batch_share(n, lanes);
-        work.barriers = lanes > 1 ? 2 + 2 * ipt__batch_log2(lanes) : 0;
-        return work;
-    case IPT_ACTION_GEMV:
-        work.turns = ipt__batch_share(m, lanes) * (double)k;
-        return work;
-    case IPT_ACTION_GEMM:
-        work.turns = lanes > 1 ? ipt__batch_share(blocks, lanes) * (double)k * 8 : (double)m * (double)n * (double)k;
-        return work;
-    case IPT_ACTION_POTRF:
-    case IPT_ACTION_POSV:
-        work = ipt__batch_eliminate(n, lanes, 4, 0, 0.5);
-        break;
-    case IPT_ACTION_GETRF:
-    case IPT_ACTION_GESV:
-        work = ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share(n, lanes), 1, 1);
-        break;
-    case IPT_ACTION_GETRI:
-        work = ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share(n, lanes) * (2 + (double)n), 1, 0);
-        break;
-    case IPT_ACTION_TRSM:
-        work.turns = ipt__batch_substitute(problem, lanes) / 2;
-        return work;
-    case IPT_ACTION_POTRS:
-    case IPT_ACTION_GETRS:
-    case IPT__ACTION_COUNT: /* no default, so that compilers name a forgotten action */
-        break;
-    }
-    if (ipt__readies[problem->ready].solves)
-        work.turns += ipt__batch_substitute(problem, lanes);
+    work = ready->work(problem->m, problem->n, problem->k, lanes);
+    if (ready->solves)
+        work.turns += ipt__batch_substitute(problem->m, problem->n, lanes);
     return work;
 }
 

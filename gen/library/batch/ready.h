@@ -17,31 +17,126 @@ typedef enum ipt__batch_kind {
     IPT__TURN_KINDS
 } ipt__batch_kind;
 
+/* What an element takes of each of its lanes. */
+typedef struct ipt__batch_work {
+    double turns; /* of innermost loops: a product and a sum, two or three components from where the element is */
+    double barriers;
+} ipt__batch_work;
+
+/* A lane's part of so many things that the lanes share. */
+static double ipt__batch_share(size_t things, size_t lanes)
+{
+    return (double)ipt__ceil_divide(things, lanes);
+}
+
+/* An elimination of n columns: a column takes `each` turns of every lane and `scan` for each row below. Its rows are
+ * shared, with as many turns as there are columns right of it, or half of them. */
+static ipt__batch_work ipt__batch_eliminate(size_t n, size_t lanes, double each, double scan, double part)
+{
+    ipt__batch_work work = {0, 0};
+    size_t below;
+    for (below = n; below; --below) {
+        work.turns += each + scan * (double)below + ipt__batch_share(below, lanes);
+        work.turns += ipt__batch_share(below - 1, lanes) * (double)below * part;
+    }
+    work.barriers = 3 * (double)n;
+    return work;
+}
+
+static double ipt__batch_log2(size_t lanes)
+{
+    double log = 0;
+    for (; lanes > 1; lanes /= 2)
+        ++log;
+    return log;
+}
+
+/* Substitutions in n rows of m right sides, of which a lane has whole ones. */
+static double ipt__batch_substitute(size_t m, size_t n, size_t lanes)
+{
+    return ipt__batch_share(m, lanes) * (double)n * ((double)n + 8);
+}
+
+/* The work of each text, for m, n and k as in IPT_ACTION_LIST. `none`: substitutions are all. */
+static ipt__batch_work ipt__work_none(size_t m, size_t n, size_t k, size_t lanes)
+{
+    const ipt__batch_work work = {0, 0};
+    (void)m, (void)n, (void)k, (void)lanes;
+    return work;
+}
+
+static ipt__batch_work ipt__work_dot(size_t m, size_t n, size_t k, size_t lanes)
+{
+    const ipt__batch_work work = {ipt__batch_share(n, lanes), lanes > 1 ? 2 + 2 * ipt__batch_log2(lanes) : 0};
+    (void)m, (void)k;
+    return work;
+}
+
+static ipt__batch_work ipt__work_gemv(size_t m, size_t n, size_t k, size_t lanes)
+{
+    const ipt__batch_work work = {ipt__batch_share(m, lanes) * (double)k, 0};
+    (void)n;
+    return work;
+}
+
+static ipt__batch_work ipt__work_gemm(size_t m, size_t n, size_t k, size_t lanes)
+{
+    const size_t blocks = ipt__ceil_divide(m, 4) * ipt__ceil_divide(n, 4); /* as in gemm.cl */
+    const double turns = lanes > 1 ? ipt__batch_share(blocks, lanes) * 8 : (double)m * (double)n;
+    const ipt__batch_work work = {turns * (double)k, 0};
+    return work;
+}
+
+static ipt__batch_work ipt__work_potrf(size_t m, size_t n, size_t k, size_t lanes)
+{
+    (void)m, (void)k;
+    return ipt__batch_eliminate(n, lanes, 4, 0, 0.5);
+}
+
+static ipt__batch_work ipt__work_getrf(size_t m, size_t n, size_t k, size_t lanes)
+{
+    (void)m, (void)k;
+    return ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share(n, lanes), 1, 1);
+}
+
+static ipt__batch_work ipt__work_getri(size_t m, size_t n, size_t k, size_t lanes)
+{
+    (void)m, (void)k;
+    return ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share(n, lanes) * (2 + (double)n), 1, 0);
+}
+
+static ipt__batch_work ipt__work_trsm(size_t m, size_t n, size_t k, size_t lanes)
+{
+    const ipt__batch_work work = {ipt__batch_substitute(m, n, lanes) / 2, 0};
+    (void)k;
+    return work;
+}
+
 /* The options of ready actions, in the sequence of their bits: IPT_TRANSPOSE_A ... */
 #define IPT__READY_OPTION_LIST(X) X(TRANSPOSE_A) X(TRANSPOSE_B) X(CONJUGATE_A) X(CONJUGATE_B) X(UPPER) X(UNIT)
 
-/* X(action, first text, second text, options, scaled, solves, turns), in the sequence of IPT_ACTION_LIST; the members
- * of ipt__ready. */
+/* X(action, first text, second text, options, scaled, solves, turns, work), in the sequence of IPT_ACTION_LIST; the
+ * members of ipt__ready. */
 #define IPT__READY_LIST(X)                                                                                             \
-    X(NONE, none, none, 0, 0, 0, PLAIN)                                                                                \
-    X(DOT, dot, none, IPT_CONJUGATE_A, 1, 0, PLAIN)                                                                    \
-    X(GEMV, gemv, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A, 1, 0, PLAIN)                                                \
-    X(GEMM, gemm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B, 1, 0, PLAIN)            \
-    X(POTRF, potrf, none, 0, 0, 0, PLAIN)                                                                              \
-    X(POTRS, potrs, none, 0, 0, 1, PLAIN)                                                                              \
-    X(POSV, potrf, potrs, 0, 0, 1, PLAIN)                                                                              \
-    X(TRSM, trsm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT, 0, 0, PLAIN)                         \
-    X(GETRF, getrf, none, 0, 0, 0, PIVOTED)                                                                            \
-    X(GETRS, getrs, none, 0, 0, 1, PIVOTED)                                                                            \
-    X(GESV, getrf, getrs, 0, 0, 1, PIVOTED)                                                                            \
-    X(GETRI, getri, none, 0, 0, 0, INVERSE)
+    X(NONE, none, none, 0, 0, 0, PLAIN, none)                                                                          \
+    X(DOT, dot, none, IPT_CONJUGATE_A, 1, 0, PLAIN, dot)                                                               \
+    X(GEMV, gemv, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A, 1, 0, PLAIN, gemv)                                          \
+    X(GEMM, gemm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B, 1, 0, PLAIN, gemm)      \
+    X(POTRF, potrf, none, 0, 0, 0, PLAIN, potrf)                                                                       \
+    X(POTRS, potrs, none, 0, 0, 1, PLAIN, none)                                                                        \
+    X(POSV, potrf, potrs, 0, 0, 1, PLAIN, potrf)                                                                       \
+    X(TRSM, trsm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT, 0, 0, PLAIN, trsm)                   \
+    X(GETRF, getrf, none, 0, 0, 0, PIVOTED, getrf)                                                                     \
+    X(GETRS, getrs, none, 0, 0, 1, PIVOTED, none)                                                                      \
+    X(GESV, getrf, getrs, 0, 0, 1, PIVOTED, getrf)                                                                     \
+    X(GETRI, getri, none, 0, 0, 0, INVERSE, getri)
 
 /* A missing or misplaced row does not compile. */
 enum {
-#define IPT__READY_INDEX(action, first, second, options, scaled, solves, turns) IPT__READY_##action,
+#define IPT__READY_INDEX(action, first, second, options, scaled, solves, turns, work) IPT__READY_##action,
     IPT__READY_LIST(IPT__READY_INDEX) IPT__READY_COUNT
 };
-#define IPT__READY_HAS_ITS_PLACE(action, first, second, options, scaled, solves, turns)                                \
+#define IPT__READY_HAS_ITS_PLACE(action, first, second, options, scaled, solves, turns, work)                          \
     typedef char ipt__ready_##action##_has_its_place[(int)IPT__READY_##action == (int)IPT_ACTION_##action ? 1 : -1];
 IPT__READY_LIST(IPT__READY_HAS_ITS_PLACE)
 typedef char ipt__ready_has_all_actions[(int)IPT__READY_COUNT == (int)IPT__ACTION_COUNT ? 1 : -1];
@@ -52,8 +147,14 @@ typedef struct ipt__ready {
     int scaled;       /* takes alpha and beta as argument */
     int solves;       /* substitutes with the result of a decomposition */
     ipt__batch_kind turns;
+    ipt__batch_work (*work)(size_t m, size_t n, size_t k, size_t lanes); /* beside substitutions */
 } ipt__ready;
 static const ipt__ready ipt__readies[] = {
-#define IPT__READY_ROW(action, first, second, options, scaled, solves, turns)                                          \
-    {{IPT__ACTION_TEXT_##first, IPT__ACTION_TEXT_##second}, options, scaled, solves, IPT__TURNS_##turns},
+#define IPT__READY_ROW(action, first, second, options, scaled, solves, turns, work)                                    \
+    {{IPT__ACTION_TEXT_##first, IPT__ACTION_TEXT_##second},                                                            \
+     options,                                                                                                          \
+     scaled,                                                                                                           \
+     solves,                                                                                                           \
+     IPT__TURNS_##turns,                                                                                               \
+     ipt__work_##work},
     IPT__READY_LIST(IPT__READY_ROW)};

@@ -30,7 +30,7 @@ static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__para
 {
     size_t offset = 0;
     cl_uint i;
-    for (i = 0; i < info->argument_count; ++i) {
+    for (i = 0; info->argument_bytes[i]; ++i) {
         const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
         if (info->argument_bytes[i] & IPT__DIVISOR) {
@@ -134,7 +134,7 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
     cl_kernel kernel = ipt__cl.clCreateKernel(program->program, info->name, &error);
     if (error)
         return 0;
-    for (i = 0; i < info->argument_count; ++i) {
+    for (i = 0; info->argument_bytes[i]; ++i) {
         const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
         memcpy((char *)arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
