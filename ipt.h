@@ -6366,7 +6366,7 @@ static ipt_result ipt__launches_add(const ipt_allocator *allocator, ipt__launche
     return IPT_SUCCESS;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>host/plan                                                                                                        */
+/* >>host/host_plan                                                                                                   */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* What plans have for matrices in host memory. Numbers that were fitted are in device/speed.h. */
@@ -6525,15 +6525,12 @@ typedef struct ipt__cut_plan {
 typedef struct ipt__host_plan {
     IPT_LOCK_TYPE lock; /* held during transfers; guards staging, parts_refused and pieces */
     ipt__host staging;
-    int parts_refused;   /* host is AUTO, and parts exceed the workspace limit, or cannot be built */
-    int in_pieces;       /* made because the device refused the whole host matrix */
-    ipt__cut_plan *cut;  /* NULL: the plan cuts nothing */
-    ipt_plan *pieces;    /* such a plan, or one in units of bytes, which executes for this one; NULL: none */
-    ipt_context **split; /* contexts of a plan for several devices; NULL: one device */
-    size_t split_count;
+    int parts_refused; /* host is AUTO, and parts exceed the workspace limit, or cannot be built */
+    int in_pieces;     /* made because the device refused the whole host matrix */
+    ipt_plan *pieces;  /* such a plan, or one in units of bytes, which executes for this one; NULL: none */
 } ipt__host_plan;
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>plan/plan                                                                                                        */
+/* >>plans/plan                                                                                                       */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* The plan. */
@@ -6569,19 +6566,12 @@ typedef struct ipt__pass_plan {
 typedef struct ipt__passes_plan {
     ipt__pass_plan list[IPT__MOST_PASSES + 1];
     int count;
-    int cut;          /* the array is too large for the device: each pass goes through host memory by itself */
     ipt_plan *copies; /* copies arrays whose first pass only works in place, for out of place; else NULL */
 } ipt__passes_plan;
 
-struct ipt_plan {
-    ipt_context *context;
-    ipt__problem problem;
-    char *expression;     /* copies of strings that problem.desc points to */
-    cl_ulong argument[2]; /* a copy of the expression's argument, to which problem.desc points, too */
+/* What a plan has that runs stages on its device. */
+typedef struct ipt__device_plan {
     ipt__layout layout;
-    ipt__workspace own, *divided; /* divided: one for each device of a plan for several; else NULL */
-    ipt__workspace *workspace;    /* its own or the first divided one, or those of a plan that outlives it */
-    size_t devices;
     ipt__plan_kernel *kernels;
     int kernel_count, kernel_capacity;
     ipt__launches launches;
@@ -6589,18 +6579,56 @@ struct ipt_plan {
     ipt__program *panel, *exchange; /* of problem.panel and problem.exchange; NULL: none */
     int turn;                       /* which of the two control blocks is clear */
     int dirty;                      /* an execution failed: counters and flags may not be clear */
-    size_t enough;                  /* least limit of a workspace that is too small for the plan; 0: it is not */
-    size_t refused;                 /* bytes of the last buffer that could not be allocated; 0: none */
-    char *description;
     ipt_plan *narrow; /* does the same in the units of an array's elements, at places that are no multiples of the
                          longer units of this plan. It borrows the workspace. NULL: the units are the elements' */
+} ipt__device_plan;
+
+/* What a plan for several contexts has. */
+typedef struct ipt__split_plan {
+    ipt_context **contexts;
+    size_t count;
+    ipt__workspace *workspaces; /* one for each; NULL: the plan borrows them */
+} ipt__split_plan;
+
+/* What a plan of a kind does. */
+struct ipt__call;
+typedef struct ipt__plan_kind {
+    const char *takes; /* all that executions take; NULL: buffers and host matrices */
+    int stores;        /* they take storages */
+    int by_passes;     /* host matrices and storages go through memory once for each pass of an array */
+    /* Enqueues an execution whose arguments were checked. NULL: the plan takes no buffers. */
+    ipt_result (*enqueue)(ipt_plan *plan, const struct ipt__call *call, int out_of_place, cl_event *event);
+    const char *(*source)(const ipt_plan *plan, size_t *index); /* see ipt__device_plan_source; NULL: none */
+} ipt__plan_kind;
+
+/* What all plans have, and what plans of some kinds have. */
+struct ipt_plan {
+    const ipt__plan_kind *kind;
+    ipt_context *context;
+    ipt__problem problem;
+    char *expression;     /* copies of strings that problem.desc points to */
+    cl_ulong argument[2]; /* a copy of the expression's argument, to which problem.desc points, too */
+    ipt__workspace own;
+    ipt__workspace *workspace; /* its own, the first one of split, or those of a plan that outlives it */
+    size_t enough;             /* least limit of a workspace that is too small for the plan; 0: it is not */
+    size_t refused;            /* bytes of the last buffer that could not be allocated; 0: none */
+    char *description;
+    ipt__device_plan *device; /* NULL: the plan has no stages of its own */
     ipt__passes_plan *passes; /* NULL: a plan for matrices */
     ipt__host_plan *host;     /* NULL: the plan serves matrices on the device only */
+    ipt__cut_plan *cut;       /* NULL: the plan cuts nothing */
+    ipt__split_plan *split;   /* NULL: one device */
 };
 
 static int ipt__plan_borrows(const ipt_plan *plan)
 {
-    return plan->workspace != &plan->own && plan->workspace != plan->divided;
+    return plan->workspace != &plan->own && !(plan->split && plan->workspace == plan->split->workspaces);
+}
+
+/* The number of its devices, each of which has a workspace. */
+static size_t ipt__plan_devices(const ipt_plan *plan)
+{
+    return plan->split ? plan->split->count : 1;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>stages/common                                                                                                    */
@@ -6815,18 +6843,18 @@ static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *st
 static ipt_result ipt__plan_kernel_room(ipt_plan *plan)
 {
     const ipt_allocator *const allocator = &plan->context->allocator;
-    const int capacity = plan->kernel_capacity ? 2 * plan->kernel_capacity : 2;
+    const int capacity = plan->device->kernel_capacity ? 2 * plan->device->kernel_capacity : 2;
     ipt__plan_kernel *kernels;
-    if (plan->kernel_count < plan->kernel_capacity)
+    if (plan->device->kernel_count < plan->device->kernel_capacity)
         return IPT_SUCCESS;
     kernels = (ipt__plan_kernel *)ipt__allocate(allocator, (size_t)capacity * sizeof *kernels);
     if (!kernels)
         return IPT_ERROR_OUT_OF_MEMORY;
-    if (plan->kernel_count)
-        memcpy(kernels, plan->kernels, (size_t)plan->kernel_count * sizeof *kernels);
-    ipt__release(allocator, plan->kernels);
-    plan->kernels = kernels;
-    plan->kernel_capacity = capacity;
+    if (plan->device->kernel_count)
+        memcpy(kernels, plan->device->kernels, (size_t)plan->device->kernel_count * sizeof *kernels);
+    ipt__release(allocator, plan->device->kernels);
+    plan->device->kernels = kernels;
+    plan->device->kernel_capacity = capacity;
     return IPT_SUCCESS;
 }
 
@@ -6838,14 +6866,14 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
     ipt_result result;
     if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "a parameter of %s is out of range", ipt__kernels[id].name);
-    for (*index = 0; *index < plan->kernel_count; ++*index)
-        if (plan->kernels[*index].program->id == id &&
-            ipt__params_equal(&plan->kernels[*index].program->params, &params))
+    for (*index = 0; *index < plan->device->kernel_count; ++*index)
+        if (plan->device->kernels[*index].program->id == id &&
+            ipt__params_equal(&plan->device->kernels[*index].program->params, &params))
             return IPT_SUCCESS;
     result = ipt__plan_kernel_room(plan);
     if (result)
         return result;
-    kernel = &plan->kernels[plan->kernel_count];
+    kernel = &plan->device->kernels[plan->device->kernel_count];
     result = ipt__program_get(plan->context, id, &params, (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0,
                               &kernel->program);
     if (result)
@@ -6859,7 +6887,7 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
             return ipt__fail_opencl("clCreateKernel", error);
         }
     }
-    *index = plan->kernel_count++;
+    *index = plan->device->kernel_count++;
     return IPT_SUCCESS;
 }
 
@@ -6927,7 +6955,7 @@ static ipt__launch ipt__launch_of(const ipt__launcher *to, int kernel)
 
 static const ipt__params *ipt__launch_params(const ipt__launcher *to, const ipt__launch *launch)
 {
-    return &to->plan->kernels[launch->kernel].program->params;
+    return &to->plan->device->kernels[launch->kernel].program->params;
 }
 
 static cl_ulong ipt__matrix_stride(const ipt__problem *problem)
@@ -6941,7 +6969,7 @@ static IPT__RARE ipt_result ipt__launch_add(ipt__launcher *to, ipt__launch *laun
     cl_ulong *const bases = (cl_ulong *)(void *)&launch->arguments;
     int i;
     if (launch->kernel >= 0) {
-        const ipt__program *const program = to->plan->kernels[launch->kernel].program;
+        const ipt__program *const program = to->plan->device->kernels[launch->kernel].program;
         const ipt__kernel_info *const info = &ipt__kernels[program->id];
         for (i = 0; i < 2; ++i)
             if (launch->given >> i & 1)
@@ -7590,7 +7618,7 @@ static IPT__RARE ipt_result ipt__launch_wave(ipt__launcher *to, const ipt__stage
 {
     const ipt__problem *const problem = &to->plan->problem;
     const cl_ulong units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
-    const cl_ulong slabs = to->plan->layout.scratch_offset / problem->unit_bytes;
+    const cl_ulong slabs = to->plan->device->layout.scratch_offset / problem->unit_bytes;
     const size_t rows = stage->gapped_source ? stage->rows : stage->cols;
     const size_t length = stage->gapped_source ? stage->cols : stage->rows;
     ipt__launch transpose = ipt__launch_of(to, stage->kernels[0]), copy = ipt__launch_of(to, stage->kernels[1]);
@@ -7681,7 +7709,7 @@ static void ipt__launch_apart(const ipt__stage *stage, ipt__copy_arguments *a, s
 static IPT__RARE ipt_result ipt__launch_keep(ipt__launcher *to, const ipt__stage *stage, size_t elements, int restore)
 {
     const ipt_plan *const plan = to->plan;
-    const cl_ulong units = plan->problem.element_units, saved = plan->layout.saved_units;
+    const cl_ulong units = plan->problem.element_units, saved = plan->device->layout.saved_units;
     const cl_ulong matrix = ipt__matrix_stride(&plan->problem);
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__copy_arguments *const a = &launch.arguments.copy;
@@ -7706,7 +7734,7 @@ static IPT__RARE ipt_result ipt__launch_save(ipt__launcher *to, const ipt__stage
         return ipt__launch_keep(to, stage, stage->cols, 0);
     a->source_base = stage->as.rows.origin * units;
     a->source_matrix_stride = ipt__matrix_stride(&plan->problem);
-    a->target_matrix_stride = plan->layout.saved_units;
+    a->target_matrix_stride = plan->device->layout.saved_units;
     a->instances_per_matrix = 1;
     a->rows = stage->rows;
     a->cols = stage->cols;
@@ -7724,7 +7752,7 @@ static IPT__RARE ipt_result ipt__launch_restore(ipt__launcher *to, const ipt__st
     ipt__copy_arguments *const a = &launch.arguments.copy;
     launch.given = 2;
     a->target_base = stage->as.rows.origin * units;
-    a->source_matrix_stride = plan->layout.saved_units;
+    a->source_matrix_stride = plan->device->layout.saved_units;
     a->target_matrix_stride = ipt__matrix_stride(&plan->problem);
     a->source_row_slots = a->target_row_slots = 1;
     a->source_row_stride = a->row_units = stage->length * units;
@@ -7776,7 +7804,7 @@ static IPT__RARE ipt_result ipt__launch_spread(ipt__launcher *to, const ipt__sta
         launch.instance_units = stage->rows * stage->as.spread.distance[second];
         a->source_base = stage->as.spread.before[0];
         a->target_base = stage->as.spread.before[1];
-        *(second ? &a->source_base : &a->target_base) = to->plan->layout.scratch_offset / problem->unit_bytes;
+        *(second ? &a->source_base : &a->target_base) = to->plan->device->layout.scratch_offset / problem->unit_bytes;
         a->source_matrix_stride = second ? instance : ipt__matrix_stride(problem);
         a->target_matrix_stride = second ? ipt__matrix_stride(problem) : instance;
         a->instances_per_matrix = 1;
@@ -7961,7 +7989,7 @@ static IPT__RARE ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage
 static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const ipt__layout *const layout = &to->plan->layout;
+    const ipt__layout *const layout = &to->plan->device->layout;
     const ipt__chunks *const chunks = &stage->as.panel;
     const cl_ulong units = problem->element_units;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
@@ -8209,7 +8237,7 @@ static IPT__RARE ipt__launch ipt__launch_by_words(const ipt__launcher *to, const
 static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const ipt__layout *const layout = &to->plan->layout;
+    const ipt__layout *const layout = &to->plan->device->layout;
     ipt__launch launch = ipt__launch_by_words(to, stage);
     const size_t scale = launch.plan_units;
     const ipt__params *const params = ipt__launch_params(to, &launch);
@@ -8288,7 +8316,7 @@ static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__st
     const ipt__problem *const problem = &to->plan->problem;
     const ipt__limits *const limits = &problem->limits;
     const size_t units = ipt__stage_units(problem, stage), grid_slots = stage->rows * stage->cols;
-    const size_t scratch = to->plan->layout.scratch_offset;
+    const size_t scratch = to->plan->device->layout.scratch_offset;
     ipt__launch launch = ipt__launch_by_words(to, stage);
     const size_t scale = launch.plan_units;
     ipt__shuffle_arguments *const a = &launch.arguments.shuffle;
@@ -8345,7 +8373,7 @@ static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan
     if (stage->as.shuffle.pieces > 1)
         ipt__text_add(out, ", in %zu pieces", stage->as.shuffle.pieces);
     if (stage->as.shuffle.chains) {
-        const ipt__params *const params = &plan->kernels[stage->kernels[0]].program->params;
+        const ipt__params *const params = &plan->device->kernels[stage->kernels[0]].program->params;
         ipt__text_add(out, ", %u chains to each of %s of %u work-items", (unsigned)params->chains,
                       params->sub_group ? "sub-groups" : "work-groups", (unsigned)params->lanes);
     }
@@ -8491,7 +8519,7 @@ static cl_uint ipt__bands_kept(const ipt__problem *problem, const ipt__bands *ba
 static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const ipt__layout *const layout = &to->plan->layout;
+    const ipt__layout *const layout = &to->plan->device->layout;
     const ipt__bands *const bands = &stage->as.bands;
     const cl_ulong units = problem->element_units;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
@@ -8548,9 +8576,9 @@ static IPT__RARE ipt__runs_arguments ipt__bands_arguments(const ipt__launcher *t
     const cl_ulong units = problem->element_units;
     ipt__runs_arguments arguments, *const a = &arguments;
     memset(a, 0, sizeof *a);
-    a->slab_base = to->plan->layout.scratch_offset / problem->unit_bytes;
+    a->slab_base = to->plan->device->layout.scratch_offset / problem->unit_bytes;
     a->matrix_stride = ipt__matrix_stride(problem);
-    a->saved_stride = to->plan->layout.saved_units;
+    a->saved_stride = to->plan->device->layout.saved_units;
     a->column_stride = bands->column_units;
     a->column_units = bands->rows * units;
     a->saved_column_stride = bands->rows * units;
@@ -8574,7 +8602,7 @@ static IPT__RARE ipt__runs_arguments ipt__bands_arguments(const ipt__launcher *t
 static IPT__RARE ipt_result ipt__launch_waves(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const ipt__layout *const layout = &to->plan->layout;
+    const ipt__layout *const layout = &to->plan->device->layout;
     const ipt__bands *const bands = &stage->as.bands;
     const size_t tile = IPT__WAVES_COLUMNS, run = bands->height * problem->desc.elem_size;
     const ipt__runs_arguments shared = ipt__bands_arguments(to, stage);
@@ -8606,7 +8634,7 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
     const ipt__limits *const limits = &problem->limits;
     const ipt__bands *const bands = &stage->as.bands;
     const cl_ulong units = problem->element_units, band = (cl_ulong)bands->height * bands->cols * units;
-    const cl_ulong slabs = to->plan->layout.scratch_offset / problem->unit_bytes;
+    const cl_ulong slabs = to->plan->device->layout.scratch_offset / problem->unit_bytes;
     const size_t group_bytes = ipt__tuning_of(limits)->move_bytes;
     ipt__launch transpose = ipt__launch_of(to, stage->kernels[0]), move = ipt__launch_of(to, stage->kernels[1]);
     ipt__transpose_arguments *const t = &transpose.arguments.transpose;
@@ -8760,7 +8788,7 @@ static IPT__RARE ipt_result ipt__kernels_pad(ipt_plan *plan, ipt__stage *stage, 
 static IPT__RARE ipt_result ipt__launch_pad(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const size_t scratch = to->plan->layout.scratch_offset;
+    const size_t scratch = to->plan->device->layout.scratch_offset;
     const ipt_result result = ipt__launch_clear(to, scratch, ipt__pad_bytes(problem, stage));
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__pad_arguments *const a = &launch.arguments.pad;
@@ -9135,7 +9163,7 @@ static ipt_result ipt__plan_take_cooperative(ipt_plan *plan, ipt__kernel_id id, 
 
 static ipt_result ipt__plan_take_panel(ipt_plan *plan, const ipt__params *params)
 {
-    return ipt__plan_take_cooperative(plan, IPT__KERNEL_panel, params, &plan->panel, &plan->problem.panel);
+    return ipt__plan_take_cooperative(plan, IPT__KERNEL_panel, params, &plan->device->panel, &plan->problem.panel);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>papers/sequences                                                                                                 */
@@ -9735,15 +9763,15 @@ static IPT__RARE ipt_result ipt__on_chip_seek(ipt_plan *plan, int *fits)
     for (held = 0; held < 2; ++held) {
         params.registers = held ? (cl_uint)problem->limits.held_vectors : 0;
         result = ipt__plan_take_panel(plan, &params);
-        if (result || !plan->panel)
+        if (result || !plan->device->panel)
             return result;
         *fits = ipt__layout_on_chip(problem, &layout, ipt__problem_budget(problem));
         if (*fits)
             return IPT_SUCCESS;
         most = problem->panel.resident *
                (problem->panel.local_bytes + problem->limits.held_vectors * 16 * problem->limits.group_size);
-        ipt__program_drop(plan->context, plan->panel);
-        plan->panel = NULL;
+        ipt__program_drop(plan->context, plan->device->panel);
+        plan->device->panel = NULL;
         plan->problem.panel.resident = 0;
         if (!problem->limits.held_vectors || problem->matrix_bytes > most)
             break;
@@ -10093,7 +10121,8 @@ static IPT__RARE ipt_result ipt__exchange_seek(ipt_plan *plan, int *done)
     params.groups_at_once = ipt__exchange_groups(&params);
     if (!plan->problem.limits.memory_model)
         return IPT_SUCCESS;
-    result = ipt__plan_take_cooperative(plan, IPT__KERNEL_exchange, &params, &plan->exchange, &plan->problem.exchange);
+    result = ipt__plan_take_cooperative(plan, IPT__KERNEL_exchange, &params, &plan->device->exchange,
+                                        &plan->problem.exchange);
     *done = !result && ipt__exchange_is_best(plan);
     return result;
 }
@@ -10499,13 +10528,14 @@ static IPT__RARE ipt_result ipt__out_of_place_get(ipt_plan *plan)
         return result;
     memset(&to, 0, sizeof to);
     to.plan = plan;
-    to.launches = &plan->launches;
+    to.launches = &plan->device->launches;
     to.matrices = plan->problem.desc.batch;
     to.instances = to.by_units = to.by_words = 1;
-    result = plan->kernels[kernel].program->id == IPT__KERNEL_transpose ? ipt__launch_out_of_place_plain(&to, kernel)
-                                                                        : ipt__launch_out_of_place(&to, kernel);
+    result = plan->device->kernels[kernel].program->id == IPT__KERNEL_transpose
+                 ? ipt__launch_out_of_place_plain(&to, kernel)
+                 : ipt__launch_out_of_place(&to, kernel);
     if (!result)
-        plan->out_of_place = plan->launches.count - 1;
+        plan->device->out_of_place = plan->device->launches.count - 1;
     return result;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -10606,7 +10636,7 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     if (workspace->later)
         return IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&workspace->lock);
-    bytes = ipt__max(plan->layout.workspace, workspace->bytes);
+    bytes = ipt__max(plan->device->layout.workspace, workspace->bytes);
     if (plan->context->context && bytes && (bytes > workspace->bytes || !workspace->buffer)) {
         if (workspace->buffer) {
             ipt__cl.clReleaseMemObject(workspace->buffer);
@@ -10658,15 +10688,17 @@ static IPT__RARE void ipt__describe_matrices(ipt__text *out, const ipt_plan *pla
 static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
 {
     int i;
-    ipt__describe_matrices(out, plan, (size_t)plan->layout.stage_count, "stage");
+    ipt__describe_matrices(out, plan, (size_t)plan->device->layout.stage_count, "stage");
     ipt__text_add(out, "\n");
     if (plan->problem.pitched)
         ipt__text_add(out, "  rows %zu bytes apart before, %zu after\n",
                       plan->problem.source_row * plan->problem.unit_bytes,
                       plan->problem.result_row * plan->problem.unit_bytes);
-    for (i = 0; i < plan->layout.stage_count; ++i) {
+    if (!plan->device->layout.stage_count)
+        ipt__text_add(out, "  nothing to move: one row or one column reads the same either way\n");
+    for (i = 0; i < plan->device->layout.stage_count; ++i) {
         ipt__text_add(out, "  %d. ", i + 1);
-        ipt__stage_kinds[plan->layout.stages[i].kind].describe(out, plan, &plan->layout.stages[i]);
+        ipt__stage_kinds[plan->device->layout.stages[i].kind].describe(out, plan, &plan->device->layout.stages[i]);
     }
 }
 
@@ -10674,8 +10706,8 @@ static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
 static IPT__RARE void ipt__describe_memory(ipt__text *out, const ipt_plan *plan, size_t workspace)
 {
     int i;
-    for (i = 0; i < plan->kernel_count; ++i) {
-        const ipt__program *const program = plan->kernels[i].program;
+    for (i = 0; plan->device && i < plan->device->kernel_count; ++i) {
+        const ipt__program *const program = plan->device->kernels[i].program;
         ipt__text_add(out, "  kernel %s: ", ipt__kernels[program->id].name);
         ipt__params_describe(out, &program->params, ipt__kernels[program->id].uses);
         ipt__text_add(out, "\n");
@@ -10703,7 +10735,7 @@ static ipt_result ipt__plan_keep_description(ipt_plan *plan, const char *text)
     return IPT_SUCCESS;
 }
 
-/* Writes the description. A plan that lacks workspace has no kernels: its owner is refused. */
+/* Writes the description of stages. A plan that lacks workspace has no kernels: its owner is refused. */
 static ipt_result ipt__plan_write_description(ipt_plan *plan)
 {
     char text[IPT__DESCRIPTION_BYTES];
@@ -10711,9 +10743,7 @@ static ipt_result ipt__plan_write_description(ipt_plan *plan)
     if (plan->enough)
         return ipt__plan_keep_description(plan, "");
     ipt__describe_stages(&out, plan);
-    if (!plan->layout.stage_count)
-        ipt__text_add(&out, "  nothing to move: one row or one column reads the same either way\n");
-    ipt__describe_memory(&out, plan, plan->layout.workspace);
+    ipt__describe_memory(&out, plan, plan->device->layout.workspace);
     return ipt__plan_keep_description(plan, text);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -11177,11 +11207,11 @@ static IPT__RARE ipt_result ipt__plan_open(ipt_plan *plan)
 {
     ipt_result result = IPT_SUCCESS;
     int i;
-    ipt__layout_add_epilogue(&plan->problem, &plan->layout);
-    for (i = 0; i < plan->layout.stage_count && !result; ++i)
-        result = ipt__stage_get_kernels(plan, &plan->layout.stages[i]);
-    for (i = 0; i < plan->layout.stage_count && !result; ++i)
-        result = ipt__stage_launch(plan, &plan->layout.stages[i], 0, &plan->launches);
+    ipt__layout_add_epilogue(&plan->problem, &plan->device->layout);
+    for (i = 0; i < plan->device->layout.stage_count && !result; ++i)
+        result = ipt__stage_get_kernels(plan, &plan->device->layout.stages[i]);
+    for (i = 0; i < plan->device->layout.stage_count && !result; ++i)
+        result = ipt__stage_launch(plan, &plan->device->layout.stages[i], 0, &plan->device->launches);
     return result ? result : ipt__plan_take_workspace(plan);
 }
 
@@ -11189,17 +11219,17 @@ static IPT__RARE ipt_result ipt__plan_open(ipt_plan *plan)
 static IPT__RARE void ipt__plan_close(ipt_plan *plan)
 {
     ipt__workspace_close(&plan->own);
-    ipt__launches_free(&plan->context->allocator, &plan->launches);
-    while (plan->kernel_count) {
-        ipt__plan_kernel *const kernel = &plan->kernels[--plan->kernel_count];
+    ipt__launches_free(&plan->context->allocator, &plan->device->launches);
+    while (plan->device->kernel_count) {
+        ipt__plan_kernel *const kernel = &plan->device->kernels[--plan->device->kernel_count];
         if (kernel->kernel)
             ipt__cl.clReleaseKernel(kernel->kernel);
         ipt__program_drop(plan->context, kernel->program);
     }
-    ipt__release(&plan->context->allocator, plan->kernels);
-    plan->kernels = NULL;
-    plan->kernel_capacity = 0;
-    plan->out_of_place = -1;
+    ipt__release(&plan->context->allocator, plan->device->kernels);
+    plan->device->kernels = NULL;
+    plan->device->kernel_capacity = 0;
+    plan->device->out_of_place = -1;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>execute/run                                                                                                      */
@@ -11275,7 +11305,7 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
     const cl_mem workspace = run->plan->workspace->buffer;
     const cl_mem memories[2] = {launch->given & 1 ? run->buffers[0] : workspace,
                                 launch->given & 2 ? run->buffers[1] : workspace};
-    ipt__plan_kernel *const kernel = &run->plan->kernels[launch->kernel];
+    ipt__plan_kernel *const kernel = &run->plan->device->kernels[launch->kernel];
     const size_t local_size = kernel->program->params.group_size, global_size = (size_t)launch->groups * local_size;
     const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
     cl_event event = NULL;
@@ -11371,7 +11401,7 @@ static void ipt__launch_place(const ipt__run *run, const ipt__launch *launch, ip
     cl_ulong *const bases = (cl_ulong *)(void *)arguments;
     const cl_ulong skipped = turn.instance * launch->instance_units,
                    skipped_slots = turn.instance * launch->instance_slots;
-    const ipt__kernel_id id = run->plan->kernels[launch->kernel].program->id;
+    const ipt__kernel_id id = run->plan->device->kernels[launch->kernel].program->id;
     int i;
     for (i = 0; i < 2; ++i)
         if (launch->given >> i & 1)
@@ -11384,7 +11414,7 @@ static void ipt__launch_place(const ipt__run *run, const ipt__launch *launch, ip
     }
     if (id == IPT__KERNEL_copy)
         *(launch->given & 1 ? &arguments->copy.source_first : &arguments->copy.target_first) += skipped_slots;
-    if (launch->cooperative && run->plan->turn) {
+    if (launch->cooperative && run->plan->device->turn) {
         cl_ulong *const control = (cl_ulong *)(void *)((char *)arguments + launch->control);
         cl_ulong *const clear = (cl_ulong *)(void *)((char *)arguments + launch->clear);
         const cl_ulong other = *clear;
@@ -11405,7 +11435,7 @@ static ipt_result ipt__run_launch(ipt__run *run, const ipt__launch *launch, ipt_
         return ipt__run_kernel(run, launch, &arguments);
     result = ipt__run_cooperative(run, launch, &arguments);
     if (!result)
-        run->plan->turn = !run->plan->turn;
+        run->plan->device->turn = !run->plan->device->turn;
     return result;
 }
 
@@ -11445,10 +11475,11 @@ static ipt_result ipt__run_launches(ipt__run *run, const ipt__launches *launches
     ipt_plan *const plan = run->plan;
     ipt_result result = IPT_SUCCESS;
     int i;
-    if (plan->dirty && plan->layout.cooperative)
-        result = ipt__run_clear(run, plan->layout.saved_bytes, plan->layout.scratch_offset - plan->layout.saved_bytes);
+    if (plan->device->dirty && plan->device->layout.cooperative)
+        result = ipt__run_clear(run, plan->device->layout.saved_bytes,
+                                plan->device->layout.scratch_offset - plan->device->layout.saved_bytes);
     if (!result)
-        plan->dirty = 0;
+        plan->device->dirty = 0;
     for (i = 0; i < launches->stage_count && !result; ++i)
         result = ipt__run_stage(run, launches, &launches->stages[i]);
     return result;
@@ -11478,21 +11509,11 @@ static const char *ipt__limit_name(const ipt_plan *plan)
                                                   : "the device's memory";
 }
 
-static ipt_result ipt__check_one_device(const ipt_plan *plan)
-{
-    const ipt_result result = ipt__check_plan(plan);
-    if (!result && plan->host && plan->host->split_count)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
-    if (!result && plan->host && (plan->host->cut || (plan->passes && plan->passes->cut)))
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
-                         ipt__limit_name(plan), plan->problem.desc.max_host_memory ? "storages" : "host matrices");
-    return result;
-}
-
 /* The places of a plan's batch are multiples of this number of bytes. */
 static size_t ipt__plan_unit(const ipt_plan *plan)
 {
-    return (plan->narrow ? plan->narrow : plan)->problem.unit_bytes;
+    const ipt_plan *const narrow = plan->device ? plan->device->narrow : NULL;
+    return (narrow ? narrow : plan)->problem.unit_bytes;
 }
 
 /* The alignment of a host address for devices that work in host memory. GPU kernels access vectors. CPU kernels access
@@ -11618,11 +11639,11 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
     cl_int status = CL_COMPLETE, error;
     events[0] = NULL;
     events[1] = workspace->last;
-    if (workspace->bytes < run->plan->layout.workspace)
+    if (workspace->bytes < run->plan->device->layout.workspace)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "the plan's workspace has %zu of %zu bytes: it could not grow",
-                         workspace->bytes, run->plan->layout.workspace);
+                         workspace->bytes, run->plan->device->layout.workspace);
     if (workspace->borrower != run->plan) { /* another plan's counters and flags lie at other offsets */
-        run->plan->dirty = 1;
+        run->plan->device->dirty = 1;
         workspace->borrower = run->plan;
     }
     if (run->wait_count && run->plan->context->forgets_failure) {
@@ -11636,12 +11657,12 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
         return IPT_SUCCESS;
     if (!ipt__cl.clGetEventInfo(workspace->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) &&
         status <= CL_COMPLETE) {
-        run->plan->dirty |= status < 0;
+        run->plan->device->dirty |= status < 0;
         ipt__cl.clReleaseEvent(workspace->last);
         workspace->last = NULL;
         return IPT_SUCCESS;
     }
-    run->plan->dirty |=
+    run->plan->device->dirty |=
         run->holds; /* that execution may still fail, and this run's commands would start nevertheless */
     if (!run->wait_count) {
         run->wait_count = 1;
@@ -11672,7 +11693,7 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
     if (result && !run->commands)
         return result;
     if (result) {
-        plan->dirty = 1;
+        plan->device->dirty = 1;
         result = ipt__fail_incomplete("some commands were enqueued, so the content is undefined");
     }
     if (workspace->last)
@@ -11704,7 +11725,8 @@ typedef struct ipt__call {
  * bitwise or. */
 static ipt_plan *ipt__plan_for(ipt_plan *plan, size_t places)
 {
-    return plan->narrow && places % plan->problem.unit_bytes ? plan->narrow : plan;
+    ipt_plan *const narrow = plan->device->narrow;
+    return narrow && places % plan->problem.unit_bytes ? narrow : plan;
 }
 
 /* Enqueues a plan's launches in place. The caller has checked all arguments. *event as in ipt_plan_execute. */
@@ -11719,7 +11741,7 @@ static ipt_result ipt__plan_enqueue(ipt_plan *any, const ipt__call *call, cl_eve
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result)
-        result = ipt__run_finish(&run, ipt__run_launches(&run, &plan->launches), event);
+        result = ipt__run_finish(&run, ipt__run_launches(&run, &plan->device->launches), event);
     IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
@@ -11736,10 +11758,10 @@ static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *any, const ipt__call 
     run.unaligned = call->address % IPT__WORD_BYTES != 0;
     ipt__run_give(&run, call->source, call->source_offset, call->target, call->target_offset);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-    if (plan->out_of_place < 0)
+    if (plan->device->out_of_place < 0)
         result = ipt__out_of_place_get(plan);
     if (!result) {
-        result = ipt__run_launch(&run, &plan->launches.items[plan->out_of_place], none);
+        result = ipt__run_launch(&run, &plan->device->launches.items[plan->device->out_of_place], none);
         /* This kernel uses no workspace, so it does not replace the plan's last event. */
         if (!result)
             ipt__cl.clFlush(call->queue);
@@ -11752,49 +11774,22 @@ static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *any, const ipt__call 
     return result;
 }
 
-/* Enqueues a pass after *last. *last becomes the pass' event. */
-static ipt_result ipt__pass_enqueue(ipt_plan *pass, ipt__call *call, int out_of_place, cl_event *last)
+static ipt_result ipt__device_enqueue(ipt_plan *plan, const ipt__call *call, int out_of_place, cl_event *event)
 {
-    cl_event next = NULL;
-    const ipt_result result =
-        out_of_place ? ipt__plan_enqueue_out_of_place(pass, call, &next) : ipt__plan_enqueue(pass, call, &next);
-    if (!next)
-        return result;
-    if (*last)
-        ipt__cl.clReleaseEvent(*last);
-    *last = next;
-    call->wait_count = 1;
-    call->wait = last;
-    return result;
+    return out_of_place ? ipt__plan_enqueue_out_of_place(plan, call, event) : ipt__plan_enqueue(plan, call, event);
 }
 
-/* Enqueues a plan, or the passes of an array's plan one after the other. Out of place, the first pass or a copy writes
- * to the target, and later passes work there. */
-static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int out_of_place, cl_event *event)
+/* Fails if the plan takes no buffers. */
+static ipt_result ipt__check_takes_buffers(const ipt_plan *plan)
 {
-    ipt__call each = *call;
-    cl_event last = NULL;
-    ipt_result result = IPT_SUCCESS;
-    size_t r;
-    int i;
-    if (!plan->passes)
-        return out_of_place ? ipt__plan_enqueue_out_of_place(plan, call, event) : ipt__plan_enqueue(plan, call, event);
-    if (out_of_place && plan->passes->copies)
-        result = ipt__pass_enqueue(plan->passes->copies, &each, 1, &last);
-    for (i = 0; i < plan->passes->count && !result; ++i)
-        for (r = 0; r < plan->passes->list[i].repeats && !result; ++r) {
-            each.source_offset = call->source_offset + r * plan->problem.desc.batch_stride;
-            each.target_offset = call->target_offset + r * plan->problem.desc.batch_stride;
-            result = ipt__pass_enqueue(plan->passes->list[i].plan, &each, out_of_place && !i && !plan->passes->copies,
-                                       &last);
-        }
-    if (result && result != IPT_ERROR_INCOMPLETE && last)
-        result = ipt__fail_incomplete("some passes were enqueued, so the content is undefined");
-    if (event)
-        *event = last;
-    else if (last)
-        ipt__cl.clReleaseEvent(last);
-    return result;
+    const ipt_result result = ipt__check_plan(plan);
+    if (result || plan->kind->enqueue)
+        return result;
+    if (plan->split)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes %s only",
+                         plan->kind->takes);
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
+                     ipt__limit_name(plan), plan->kind->takes);
 }
 
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
@@ -11805,14 +11800,14 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     ipt_result result;
     if (event)
         *event = NULL;
-    result = ipt__check_one_device(plan);
+    result = ipt__check_takes_buffers(plan);
     if (!result)
         result = ipt__check_queue(plan->context, queue, num_wait_events, wait_events);
     if (!result) {
         ipt__operand_of(plan, &operand, plan->problem.span_bytes);
         result = ipt__check_buffer(plan->context, &operand, &call.address);
     }
-    return result ? result : ipt__passes_enqueue(plan, &call, 0, event);
+    return result ? result : plan->kind->enqueue(plan, &call, 0, event);
 }
 
 /* The byte where a buffer's batch begins in its memory object, or in the parent of a sub-buffer. */
@@ -11855,7 +11850,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     ipt_result result;
     if (event)
         *event = NULL;
-    result = ipt__check_one_device(plan);
+    result = ipt__check_takes_buffers(plan);
     if (!result)
         result = ipt__check_out_of_place(plan);
     if (!result)
@@ -11869,7 +11864,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
         result = ipt__check_buffer(plan->context, &to, &call.address);
     if (!result)
         result = ipt__check_apart(&from, &to);
-    return result ? result : ipt__passes_enqueue(plan, &call, 1, event);
+    return result ? result : plan->kind->enqueue(plan, &call, 1, event);
 }
 
 /* Copies the rows of one matrix with gaps between host memory and a dedicated buffer, from byte `at` on, and waits. */
@@ -12041,9 +12036,9 @@ static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
         ipt__layout_of_length(&plan->problem, &layout, found.length, budget);
     else
         ipt__layout_of_bands(&plan->problem, &layout, found.bands, found.height, budget);
-    if (layout.workspace > (budget ? budget : plan->layout.workspace))
+    if (layout.workspace > (budget ? budget : plan->device->layout.workspace))
         return 0;
-    plan->layout = layout;
+    plan->device->layout = layout;
     return 1;
 }
 
@@ -12317,7 +12312,7 @@ static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanose
 static int ipt__plan_has_choice(const ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
-    return (plan->layout.length || plan->layout.bands) && !desc->tile_m && !desc->tile_n &&
+    return (plan->device->layout.length || plan->device->layout.bands) && !desc->tile_m && !desc->tile_n &&
            (desc->sequence == IPT_SEQUENCE_AUTO || desc->sequence == IPT_SEQUENCE_TWO_PASS ||
             desc->sequence == IPT_SEQUENCE_EXCHANGE);
 }
@@ -12329,7 +12324,7 @@ static ipt_result ipt__measure_layout(ipt_plan *plan, const ipt__layout *candida
     int repeat;
     ipt_result result;
     *time = 0;
-    plan->layout = *candidate;
+    plan->device->layout = *candidate;
     result = ipt__plan_open(plan);
     for (repeat = 0; repeat < 3 && !result; ++repeat) { /* the first launch may include the kernel's compilation */
         result = ipt__plan_time(plan, buffer, &once);
@@ -12345,14 +12340,14 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     const int measure = (desc->flags & IPT_MEASURE) != 0;
-    ipt__layout best = plan->layout;
+    ipt__layout best = plan->device->layout;
     cl_ulong best_time = 0;
     const ipt__operand given = {"measure_buffer",         "its offset",
                                 desc->measure_buffer,     0,
                                 plan->problem.span_bytes, IPT__BUFFER_READ_AND_WRITTEN,
                                 plan->problem.unit_bytes, ipt__host_alignment(plan)};
     ipt__workspace *const chosen = plan->workspace;
-    const size_t limit = budget ? budget : plan->layout.workspace;
+    const size_t limit = budget ? budget : plan->device->layout.workspace;
     ipt__proposal made;
     cl_mem buffer = measure ? desc->measure_buffer : NULL;
     size_t unused;
@@ -12390,13 +12385,13 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
                      (double)time / 1e6);
             if (!best_time || time < best_time) {
                 best_time = time;
-                best = plan->layout;
+                best = plan->device->layout;
             }
         }
     if (!desc->measure_buffer)
         ipt__cl.clReleaseMemObject(buffer);
     plan->workspace = chosen;
-    plan->layout = best;
+    plan->device->layout = best;
 #ifndef IPT_NO_WISDOM
     if (best_time) {
         ipt__wisdom learnt = ipt__wisdom_of(plan, budget);
@@ -12411,10 +12406,153 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
     return result;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>plan/build                                                                                                       */
+/* >>plans/plan_end                                                                                                   */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Making and destroying plans. */
+/* The end of plans of all kinds. */
+
+#ifndef IPT_NO_HOST_STREAMING
+/* Releases the buffers and queues for host matrices. */
+static IPT__RARE void ipt__host_give_back(ipt__host *host)
+{
+    size_t s;
+    int i;
+    for (s = 0; host->shares && s < host->share_count; ++s) {
+        ipt__host_share *const share = &host->shares[s];
+        if (share->ring)
+            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->ring, 0, NULL, NULL);
+        for (i = 0; i < share->queue_count && !share->borrows_queue; ++i)
+            ipt__cl.clReleaseCommandQueue(share->queues[i]);
+        if (share->pinned)
+            ipt__cl.clReleaseMemObject(share->pinned);
+        if (share->buffer)
+            ipt__cl.clReleaseMemObject(share->buffer);
+        share->pinned = share->buffer = NULL;
+        share->ring = NULL;
+        share->queue_count = share->borrows_queue = 0;
+    }
+}
+
+/* Releases a plan's resources for host matrices: those, and the plans of parts. */
+static IPT__RARE void ipt__host_close(ipt_plan *plan)
+{
+    ipt__host *const host = &plan->host->staging;
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    size_t s;
+    int i;
+    ipt__host_give_back(host);
+    for (s = 0; host->shares && s < host->share_count; ++s) {
+        for (i = 0; i < IPT__BLOCK_PLANS; ++i)
+            ipt_plan_destroy(host->shares[s].block_plans[i]);
+        for (i = 0; i < 4; ++i)
+            ipt_plan_destroy(host->shares[s].plans[i]);
+    }
+    while (host->stages.launches && host->stages.count)
+        ipt__launches_free(allocator, &host->stages.launches[--host->stages.count]);
+    ipt__release(allocator, host->stages.launches);
+    ipt__release(allocator, host->shares);
+    ipt__release(allocator, host->parts);
+    ipt__release(allocator, host->commands);
+    ipt__release(allocator, host->scratch);
+    memset(host, 0, sizeof *host);
+}
+
+/* Releases the contexts and the workspaces of a plan for several contexts. */
+static IPT__RARE void ipt__split_close(ipt_plan *plan)
+{
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    ipt__split_plan *const split = plan->split;
+    while (split->count) {
+        ipt_context_destroy(split->contexts[--split->count]);
+        if (split->workspaces)
+            IPT_LOCK_DESTROY(&split->workspaces[split->count].lock);
+    }
+    ipt__release(allocator, split->contexts);
+    ipt__release(allocator, split->workspaces);
+    ipt__release(allocator, split);
+}
+#endif
+
+/* Destroys the plans that a plan consists of, and releases the workspaces that it lends them. */
+static IPT__RARE void ipt__plan_empty(ipt_plan *plan)
+{
+    size_t i;
+    if (plan->passes) {
+        while (plan->passes->count)
+            ipt_plan_destroy(plan->passes->list[--plan->passes->count].plan);
+        ipt_plan_destroy(plan->passes->copies);
+        plan->passes->copies = NULL;
+    }
+    if (plan->device) {
+        ipt_plan_destroy(plan->device->narrow);
+        plan->device->narrow = NULL;
+    }
+#ifndef IPT_NO_HOST_STREAMING
+    if (plan->host) {
+        ipt_plan_destroy(plan->host->pieces);
+        plan->host->pieces = NULL;
+        ipt__host_close(plan);
+    }
+    if (plan->cut) {
+        memset(&plan->cut->blocks, 0, sizeof plan->cut->blocks);
+        memset(&plan->cut->bus_bands, 0, sizeof plan->cut->bus_bands);
+    }
+#endif
+    ipt__workspace_close(&plan->own);
+    for (i = 0; plan->split && plan->split->workspaces && i < plan->split->count; ++i)
+        ipt__workspace_close(&plan->split->workspaces[i]);
+}
+
+/* Releases what a plan's stages have. */
+static IPT__RARE void ipt__device_plan_close(ipt_plan *plan)
+{
+    ipt__program_drop(plan->context, plan->device->panel);
+    ipt__program_drop(plan->context, plan->device->exchange);
+    ipt__plan_close(plan);
+    ipt__release(&plan->context->allocator, plan->device);
+}
+
+IPT_API void ipt_plan_destroy(ipt_plan *plan)
+{
+    ipt_context *context;
+    ipt_allocator allocator;
+    if (!plan)
+        return;
+    context = plan->context;
+    allocator = context->allocator;
+    ipt__plan_empty(plan);
+    if (plan->device)
+        ipt__device_plan_close(plan);
+    if (plan->host)
+        IPT_LOCK_DESTROY(&plan->host->lock);
+#ifndef IPT_NO_HOST_STREAMING
+    if (plan->split)
+        ipt__split_close(plan);
+#endif
+    IPT_LOCK_DESTROY(&plan->own.lock);
+    ipt__release(&allocator, plan->passes);
+    ipt__release(&allocator, plan->cut);
+    ipt__release(&allocator, plan->host);
+    ipt__release(&allocator, plan->expression);
+    ipt__release(&allocator, plan->description);
+    ipt__release(&allocator, plan);
+    ipt_context_destroy(context);
+}
+
+/* Keeps a new plan, or destroys it after a failure. */
+static ipt_result ipt__plan_keep(ipt_plan **plan, ipt_result result)
+{
+    if (result) {
+        ipt_plan_destroy(*plan);
+        *plan = NULL;
+    }
+    return result;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plans/device_plan                                                                                                */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Making plans, and those that run stages on their device. */
 
 /* Fails for types that the device lacks. Compilers report those in different ways, or not at all. text may be NULL. */
 static ipt_result ipt__check_types(const ipt_context *context, const char *name, const char *text)
@@ -12495,10 +12633,10 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
 {
     ipt_result result;
     plan->problem.refused_bytes = ipt__least_refused(plan->context);
-    result = ipt__layout_choose(&plan->problem, &plan->layout, budget);
+    result = ipt__layout_choose(&plan->problem, &plan->device->layout, budget);
     plan->enough = 0;
-    if (!result && budget && plan->layout.workspace > budget) {
-        plan->enough = plan->layout.minimum_workspace;
+    if (!result && budget && plan->device->layout.workspace > budget) {
+        plan->enough = plan->device->layout.minimum_workspace;
         if (ipt__plan_borrows(plan) && budget == ipt__problem_budget(&plan->problem))
             return IPT_SUCCESS;
         result = ipt__fail_budget(&plan->problem, budget, plan->enough);
@@ -12536,37 +12674,39 @@ static IPT__RARE ipt_result ipt__plan_build(ipt_plan *plan)
     }
 }
 
+#ifndef IPT_NO_KERNEL_SOURCE
+#define IPT__PLAN_SOURCE(source) source
+
+/* Returns the source of kernel *index of a plan, or of its narrow plan, or NULL. *index becomes less by the number of
+ * kernels before. */
+static const char *ipt__device_plan_source(const ipt_plan *plan, size_t *index)
+{
+    const ipt__device_plan *const device = plan->device;
+    const char *source = NULL;
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first out-of-place execution adds a kernel */
+    if (*index < (size_t)device->kernel_count)
+        source = device->kernels[*index].program->source;
+    else
+        *index -= (size_t)device->kernel_count;
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
+    return source || !device->narrow ? source : ipt__device_plan_source(device->narrow, index);
+}
+#else
+#define IPT__PLAN_SOURCE(source) NULL
+#endif
+
+static const ipt__plan_kind ipt__device_kind = {NULL, 0, 0, ipt__device_enqueue,
+                                                IPT__PLAN_SOURCE(ipt__device_plan_source)};
+
+/* Begins a plan, which runs stages unless its maker says otherwise. */
 static void ipt__plan_begin(ipt_plan *plan, ipt_context *context)
 {
+    plan->kind = &ipt__device_kind;
     ipt__workspace_begin(&plan->own, 1);
     plan->own.borrower = plan;
     plan->workspace = &plan->own;
-    plan->devices = 1;
     ipt__context_retain(context);
     plan->context = context;
-    plan->out_of_place = -1;
-}
-
-/* Destroys a plan that serves matrices on the device only. */
-static void ipt__plan_free(ipt_plan *plan)
-{
-    ipt_context *const context = plan->context;
-    const ipt_allocator allocator = context->allocator;
-    size_t i;
-    ipt__plan_close(plan);
-    ipt__program_drop(context, plan->panel);
-    ipt__program_drop(context, plan->exchange);
-    IPT_LOCK_DESTROY(&plan->own.lock);
-    for (i = 0; plan->divided && i < plan->devices; ++i) {
-        ipt__workspace_close(&plan->divided[i]);
-        IPT_LOCK_DESTROY(&plan->divided[i].lock);
-    }
-    ipt__release(&allocator, plan->divided);
-    ipt__release(&allocator, plan->passes);
-    ipt__release(&allocator, plan->expression);
-    ipt__release(&allocator, plan->description);
-    ipt__release(&allocator, plan);
-    ipt_context_destroy(context);
 }
 
 /* Allocates a plan and checks its desc. lent: the workspace of a plan that outlives this one, whose limit also holds;
@@ -12593,23 +12733,25 @@ static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_d
     limit = &made->problem.desc.max_workspace;
     if (lent) {
         made->workspace = lent;
-        made->dirty = 1; /* a destroyed plan may have had this one's address */
         *limit = *limit > 1 && (lent->limit == 1 || *limit < lent->limit) ? *limit : lent->limit;
     } else if (!result)
         made->own.limit = ipt__max(ipt__problem_budget(&made->problem), 1);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
-    if (result)
-        ipt__plan_free(made);
-    else
-        *plan = made;
-    return result;
+    *plan = made;
+    return ipt__plan_keep(plan, result);
 }
 
 /* Gives a new plan its stages. */
 static ipt_result ipt__plan_make_stages(ipt_plan *plan)
 {
-    ipt_result result = ipt__plan_seek_kernels(plan);
+    ipt_result result;
+    plan->device = (ipt__device_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->device);
+    if (!plan->device)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    plan->device->out_of_place = -1;
+    plan->device->dirty = ipt__plan_borrows(plan); /* a destroyed plan may have had this one's address */
+    result = ipt__plan_seek_kernels(plan);
     if (!result)
         result = ipt__plan_build(plan);
     if (!result && (plan->problem.desc.flags & IPT_OUT_OF_PLACE))
@@ -12626,13 +12768,18 @@ static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc
     if (result)
         return result;
     result = ipt__plan_make_stages(*plan);
-    if (!result)
-        result = ipt__plan_write_description(*plan);
-    if (result) {
-        ipt__plan_free(*plan);
-        *plan = NULL;
+    return ipt__plan_keep(plan, result ? result : ipt__plan_write_description(*plan));
+}
+
+IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
+{
+    size_t bytes = 0, i;
+    for (i = 0; plan && i < ipt__plan_devices(plan); ++i) {
+        IPT_LOCK_ACQUIRE(&plan->workspace[i].lock); /* a first execution of a host matrix may need more */
+        bytes += plan->workspace[i].bytes;
+        IPT_LOCK_RELEASE(&plan->workspace[i].lock);
     }
-    return result;
+    return bytes;
 }
 
 IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols)
@@ -12648,47 +12795,20 @@ IPT_API const char *ipt_plan_describe(const ipt_plan *plan)
     return plan ? plan->description : "";
 }
 
-#ifndef IPT_NO_KERNEL_SOURCE
-/* Returns the source of kernel *index of a plan, of its passes and of its narrow plan, or NULL. *index becomes less by
- * the number of kernels before. */
-static const char *ipt__plan_source(const ipt_plan *plan, size_t *index)
-{
-    const char *source = NULL;
-    int i;
-    if (!plan)
-        return NULL;
-    for (i = 0; plan->passes && i < plan->passes->count && !source; ++i)
-        source = ipt__plan_source(plan->passes->list[i].plan, index);
-    if (plan->passes && !source)
-        source = ipt__plan_source(plan->passes->copies, index);
-    if (source)
-        return source;
-    IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first out-of-place execution adds a kernel */
-    if (*index < (size_t)plan->kernel_count)
-        source = plan->kernels[*index].program->source;
-    else
-        *index -= (size_t)plan->kernel_count;
-    IPT_LOCK_RELEASE(&plan->workspace->lock);
-    return source ? source : ipt__plan_source(plan->narrow, index);
-}
-#endif
-
 IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
 {
-#ifndef IPT_NO_KERNEL_SOURCE
-    return ipt__plan_source(plan, &index);
-#else
-    (void)plan, (void)index;
-    return NULL;
-#endif
+    return plan && plan->kind->source ? plan->kind->source(plan, &index) : NULL;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>host/lifetime                                                                                                    */
+/* >>plans/parts_plan                                                                                                 */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Plans for matrices in host memory: beginning, description, end. */
+/* Plans for matrices in host memory, and others that consist of plans: beginning, description, end. */
 
-/* Prepares a device plan for host matrices. */
+static const ipt__plan_kind ipt__host_kind = {"host matrices", 0, 0, NULL, NULL},
+                            ipt__storage_kind = {"storages", 1, 0, NULL, NULL};
+
+/* Prepares a plan for host matrices. */
 static ipt_result ipt__host_plan_begin(ipt_plan *plan)
 {
     plan->host = (ipt__host_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->host);
@@ -12713,9 +12833,12 @@ static size_t ipt__moves_count(const ipt__cut *cut)
     return cut->panels * cut->groups - a - 1;
 }
 
-static void ipt__cut_describe(ipt__text *out, const ipt__cut_plan *plan)
+static void ipt__cut_describe(ipt__text *out, const ipt_plan *of)
 {
+    const ipt__cut_plan *const plan = of->cut;
     const ipt__cut *const cut = &plan->sizes;
+    ipt__describe_matrices(out, of, cut->chunks, "chunk");
+    ipt__text_add(out, "\n");
     if (cut->matrices)
         ipt__text_add(out, "  %zu matrices at a time, in chunks of %zu bytes\n", cut->matrices, cut->chunk_bytes);
     else
@@ -12743,7 +12866,7 @@ static void ipt__share_describe(ipt__text *out, const ipt_plan *plan, size_t ind
     static const char *const parts[] = {"a part", "the last part"}, *const pieces[] = {"each chunk", "the last chunk",
                                                                                        "the remainder", "each group"};
     const ipt__host_share *const share = &plan->host->staging.shares[index];
-    const int cut = plan->host->cut != NULL;
+    const int cut = plan->cut != NULL;
     int i;
     for (i = 0; i < 4; ++i)
         if (share->plans[i] && cut)
@@ -12770,7 +12893,11 @@ static size_t ipt__description_bytes(const ipt_plan *plan)
     return bytes + (plan->host->pieces ? strlen(plan->host->pieces->description) : 0);
 }
 
-static ipt_result ipt__host_plan_describe(ipt_plan *plan)
+/* Writes the first lines of a description. */
+typedef void (*ipt__describer)(ipt__text *out, const ipt_plan *plan);
+
+/* Writes the description of a plan that consists of plans. */
+static ipt_result ipt__parts_describe(ipt_plan *plan, ipt__describer describe)
 {
     const ipt__host *const host = &plan->host->staging;
     const ipt_allocator *const allocator = &plan->context->allocator;
@@ -12778,25 +12905,14 @@ static ipt_result ipt__host_plan_describe(ipt_plan *plan)
     size_t capacity, s;
     char *text;
     ipt__text out;
-    if (!host->shares && !plan->host->pieces)
-        return ipt__plan_write_description(plan);
+    if (plan->enough)
+        return ipt__plan_keep_description(plan, "");
     capacity = ipt__description_bytes(plan);
     text = (char *)ipt__allocate(allocator, capacity);
     if (!text)
         return IPT_ERROR_OUT_OF_MEMORY;
     out = ipt__text_in(text, capacity);
-    if (plan->host->pieces) {
-        ipt__describe_matrices(&out, plan, 1, "device");
-        ipt__text_add(&out, " of %zu, because the matrix is too large for it\n%s", plan->host->split_count,
-                      plan->host->pieces->description);
-    } else if (plan->host->cut) {
-        ipt__describe_matrices(&out, plan, plan->host->cut->sizes.chunks, "chunk");
-        ipt__text_add(&out, "\n");
-        ipt__cut_describe(&out, plan->host->cut);
-    } else {
-        ipt__describe_matrices(&out, plan, host->part_count, "part");
-        ipt__text_add(&out, " on %zu %s\n", host->share_count, host->share_count == 1 ? "device" : "devices");
-    }
+    describe(&out, plan);
     for (s = 0; s < host->share_count; ++s)
         ipt__share_describe(&out, plan, s);
     if (!ipt__plan_borrows(plan))
@@ -12805,111 +12921,7 @@ static ipt_result ipt__host_plan_describe(ipt_plan *plan)
     ipt__release(allocator, text);
     return result;
 }
-
-/* Releases the buffers and queues for host matrices. */
-static IPT__RARE void ipt__host_give_back(ipt__host *host)
-{
-    size_t s;
-    int i;
-    for (s = 0; host->shares && s < host->share_count; ++s) {
-        ipt__host_share *const share = &host->shares[s];
-        if (share->ring)
-            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->ring, 0, NULL, NULL);
-        for (i = 0; i < share->queue_count && !share->borrows_queue; ++i)
-            ipt__cl.clReleaseCommandQueue(share->queues[i]);
-        if (share->pinned)
-            ipt__cl.clReleaseMemObject(share->pinned);
-        if (share->buffer)
-            ipt__cl.clReleaseMemObject(share->buffer);
-        share->pinned = share->buffer = NULL;
-        share->ring = NULL;
-        share->queue_count = share->borrows_queue = 0;
-    }
-}
-
-/* Releases a plan's resources for host matrices: those, and the plans of parts. */
-static IPT__RARE void ipt__host_close(ipt_plan *plan)
-{
-    ipt__host *const host = &plan->host->staging;
-    const ipt_allocator *const allocator = &plan->context->allocator;
-    size_t s;
-    int i;
-    ipt__host_give_back(host);
-    for (s = 0; host->shares && s < host->share_count; ++s) {
-        for (i = 0; i < IPT__BLOCK_PLANS; ++i)
-            ipt_plan_destroy(host->shares[s].block_plans[i]);
-        for (i = 0; i < 4; ++i)
-            ipt_plan_destroy(host->shares[s].plans[i]);
-    }
-    while (host->stages.launches && host->stages.count)
-        ipt__launches_free(allocator, &host->stages.launches[--host->stages.count]);
-    ipt__release(allocator, host->stages.launches);
-    ipt__release(allocator, host->shares);
-    ipt__release(allocator, host->parts);
-    ipt__release(allocator, host->commands);
-    ipt__release(allocator, host->scratch);
-    memset(host, 0, sizeof *host);
-}
-
 #endif
-
-/* Destroys the plans that a plan consists of, and releases the workspaces that it lends them. */
-static IPT__RARE void ipt__plan_empty(ipt_plan *plan)
-{
-    size_t i;
-    if (plan->passes) {
-        while (plan->passes->count)
-            ipt_plan_destroy(plan->passes->list[--plan->passes->count].plan);
-        ipt_plan_destroy(plan->passes->copies);
-        plan->passes->copies = NULL;
-    }
-    ipt_plan_destroy(plan->narrow);
-    plan->narrow = NULL;
-#ifndef IPT_NO_HOST_STREAMING
-    if (plan->host) {
-        ipt_plan_destroy(plan->host->pieces);
-        plan->host->pieces = NULL;
-        ipt__host_close(plan);
-        if (plan->host->cut) {
-            memset(&plan->host->cut->blocks, 0, sizeof plan->host->cut->blocks);
-            memset(&plan->host->cut->bus_bands, 0, sizeof plan->host->cut->bus_bands);
-        }
-    }
-#endif
-    ipt__workspace_close(&plan->own);
-    for (i = 0; plan->divided && i < plan->devices; ++i)
-        ipt__workspace_close(&plan->divided[i]);
-}
-
-IPT_API void ipt_plan_destroy(ipt_plan *plan)
-{
-    ipt__host_plan *host;
-    if (!plan)
-        return;
-    ipt__plan_empty(plan);
-    host = plan->host;
-    if (host) {
-#ifndef IPT_NO_HOST_STREAMING
-        while (host->split_count)
-            ipt_context_destroy(host->split[--host->split_count]);
-        ipt__release(&plan->context->allocator, host->split);
-        ipt__release(&plan->context->allocator, host->cut);
-#endif
-        IPT_LOCK_DESTROY(&host->lock);
-        ipt__release(&plan->context->allocator, host);
-    }
-    ipt__plan_free(plan);
-}
-
-/* Keeps a new plan, or destroys it after a failure. */
-static ipt_result ipt__plan_keep(ipt_plan **plan, ipt_result result)
-{
-    if (result) {
-        ipt_plan_destroy(*plan);
-        *plan = NULL;
-    }
-    return result;
-}
 
 #ifndef IPT_NO_HOST_STREAMING
 static ipt_result ipt__host_plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
@@ -12919,11 +12931,6 @@ static ipt_result ipt__host_plan_new(ipt_context *context, const ipt_plan_desc *
     return result ? result : ipt__plan_keep(plan, ipt__host_plan_begin(*plan));
 }
 
-/* Completes a plan: writes its description, or destroys the plan after a failure. */
-static ipt_result ipt__host_plan_end(ipt_plan **plan, ipt_result result)
-{
-    return ipt__plan_keep(plan, result ? result : ipt__host_plan_describe(*plan));
-}
 #endif
 
 /* Fails because the plans that a plan consists of need more than `limit` bytes. What they share has to hold `enough` on
@@ -12932,11 +12939,12 @@ static ipt_result ipt__fail_workspace(const ipt_plan *plan, size_t limit, size_t
 {
     ipt__fail(IPT_ERROR_UNSUPPORTED,
               "max_workspace allows %zu bytes, too few for the %s of %zu x %zu elements of %zu bytes", limit,
-              plan->host->split_count       ? "parts"
-              : plan->problem.desc.rows > 1 ? "pieces"
-                                            : "passes",
+              plan->passes  ? "passes"
+              : plan->split ? "parts"
+                            : "pieces",
               plan->problem.desc.rows, plan->problem.desc.cols, plan->problem.desc.elem_size);
-    return enough ? ipt__advise(offsetof(ipt_plan_desc, max_workspace), enough * plan->devices) : IPT_ERROR_UNSUPPORTED;
+    return enough ? ipt__advise(offsetof(ipt_plan_desc, max_workspace), enough * ipt__plan_devices(plan))
+                  : IPT_ERROR_UNSUPPORTED;
 }
 
 /* Makes the plans that a plan consists of; what: of their maker. */
@@ -12957,24 +12965,13 @@ static IPT__RARE ipt_result ipt__plan_fit(ipt_plan *plan, ipt__opener open, cons
         ipt__plan_empty(plan);
         plan->enough = 0;
         plan->problem.desc.max_workspace = plan->own.limit = limit;
-        for (i = 0; plan->divided && i < plan->devices; ++i)
-            plan->divided[i].limit = limit;
+        for (i = 0; plan->split && i < plan->split->count; ++i)
+            plan->split->workspaces[i].limit = limit;
         result = open(plan, what);
     }
-    if (!tries || (left && !plan->enough && (result || limit * plan->devices <= budget)))
+    if (!tries || (left && !plan->enough && (result || limit * ipt__plan_devices(plan) <= budget)))
         return result;
     return ipt__fail_workspace(plan, budget, result || plan->enough ? 0 : limit);
-}
-
-IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
-{
-    size_t bytes = 0, i;
-    for (i = 0; plan && i < plan->devices; ++i) {
-        IPT_LOCK_ACQUIRE(&plan->workspace[i].lock); /* a first execution of a host matrix may need more */
-        bytes += plan->workspace[i].bytes;
-        IPT_LOCK_RELEASE(&plan->workspace[i].lock);
-    }
-    return bytes;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/transfer                                                                                                    */
@@ -13449,14 +13446,14 @@ static size_t ipt__host_grain(const ipt_plan *plan, int first, int end)
     size_t grain = 0;
     int i;
     for (i = first; i < end; ++i) {
-        const ipt__stage *const stage = &plan->layout.stages[i];
+        const ipt__stage *const stage = &plan->device->layout.stages[i];
         if (!ipt__stage_traits[stage->kind].in_parts || stage->row_slots)
             return 0;
         if (!grain || stage->instances < grain)
             grain = stage->instances;
     }
     for (i = first; i < end; ++i)
-        if (plan->layout.stages[i].instances % grain)
+        if (plan->device->layout.stages[i].instances % grain)
             return 0;
     return grain;
 }
@@ -13464,16 +13461,16 @@ static size_t ipt__host_grain(const ipt_plan *plan, int first, int end)
 /* Divides a plan's stages and its matrix into parts. Fails if the stages cannot be cut. */
 static ipt_result ipt__host_divide(const ipt_plan *plan, size_t part_count, ipt__host_stages *parts)
 {
-    const int stages = plan->layout.stage_count;
+    const int stages = plan->device->layout.stage_count;
     int whole = 0, later;
-    while (whole < stages && plan->layout.stages[whole].instances > 1)
+    while (whole < stages && plan->device->layout.stages[whole].instances > 1)
         ++whole;
     later = whole + 1 < stages;
     parts->whole = whole;
     parts->before = ipt__host_grain(plan, 0, whole);
     parts->after = ipt__host_grain(plan, whole + 1, stages);
-    if (plan->problem.desc.batch > 1 || plan->layout.cooperative || whole == stages || (whole && !parts->before) ||
-        (later && !parts->after))
+    if (plan->problem.desc.batch > 1 || plan->device->layout.cooperative || whole == stages ||
+        (whole && !parts->before) || (later && !parts->after))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is %s: the plan's stages cannot be cut into parts; sequences 3.1 to 4.2 with tiles that "
                          "divide can",
@@ -13492,7 +13489,7 @@ static IPT__RARE ipt_result ipt__host_launch(const ipt_plan *plan, const int *ra
     ipt_result result = IPT_SUCCESS;
     int i;
     for (i = range[0]; i < range[1] && !result; ++i) {
-        ipt__stage stage = plan->layout.stages[i];
+        ipt__stage stage = plan->device->layout.stages[i];
         const size_t each = stage.instances / grain;
         stage.instances = (stop - begin) * each;
         result = ipt__stage_launch(plan, &stage, begin * each * ipt__instance_units(&plan->problem, &stage), launches);
@@ -13511,7 +13508,7 @@ static ipt_result ipt__host_launch_parts(const ipt_plan *plan, ipt__host *host)
         return result;
     up[1] = middle[0] = parts->whole;
     middle[1] = down[0] = parts->whole + 1;
-    down[1] = plan->layout.stage_count;
+    down[1] = plan->device->layout.stage_count;
     parts->count = parts->ups + 1 + parts->downs;
     parts->launches = (ipt__launches *)ipt__allocate(&plan->context->allocator, parts->count * sizeof *parts->launches);
     if (!parts->launches)
@@ -13602,7 +13599,7 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
 #endif
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>host/open                                                                                                        */
+/* >>host/part_plans                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Host matrices: schemes; parts, their plans and buffers. */
@@ -13623,14 +13620,14 @@ static int ipt__host_may_part(const ipt_plan *plan)
 /* Whether the plan's device works in host memory at an address. */
 static int ipt__host_shares(const ipt_plan *plan, size_t address)
 {
-    return plan->context->shares_memory && !plan->host->split_count && address % ipt__host_alignment(plan) == 0;
+    return plan->context->shares_memory && !plan->split && address % ipt__host_alignment(plan) == 0;
 }
 
 /* The scheme for an address: the desc's, else the fastest possible one. */
 static ipt_host ipt__host_scheme(const ipt_plan *plan, size_t address)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
-    if (plan->host->split_count || plan->host->cut)
+    if (plan->split || plan->cut)
         return IPT_HOST_OVERLAPPED;
     if (desc->host)
         return desc->host;
@@ -13650,7 +13647,7 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
                          "host is shared: the device does not work in the host's memory, or the address of data is not "
                          "a multiple of %zu",
                          ipt__host_alignment(plan));
-    if (*scheme == IPT_HOST_OVERLAPPED && !ipt__host_may_part(plan) && !plan->host->cut)
+    if (*scheme == IPT_HOST_OVERLAPPED && !ipt__host_may_part(plan) && !plan->cut)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
                          "row_pitch, IPT_PAD or several passes are not cut into parts");
@@ -13756,7 +13753,7 @@ static ipt_result ipt__share_plan(ipt_plan *plan, size_t index, size_t length, i
     const size_t all = desc->batch > 1 ? desc->batch : ipt__max(desc->rows, desc->cols);
     size_t i, end;
     ipt_result result = IPT_SUCCESS;
-    share->context = plan->host->split_count ? plan->host->split[index] : plan->context;
+    share->context = plan->split ? plan->split->contexts[index] : plan->context;
     for (ipt__share_parts(host, index, &i, &end); i < end && !result; ++i) {
         ipt__host_part *const part = &host->parts[i];
         const size_t its_length = ipt__min(length, all - i * length);
@@ -13777,7 +13774,7 @@ static IPT__RARE ipt_result ipt__host_plan_parts(ipt_plan *plan, ipt_host scheme
 {
     ipt__host *const host = &plan->host->staging;
     const ipt_allocator *const allocator = &plan->context->allocator;
-    const size_t devices = plan->host->split_count ? plan->host->split_count : 1;
+    const size_t devices = ipt__plan_devices(plan);
     size_t length, s;
     ipt_result result = IPT_SUCCESS;
     plan->enough = 0;
@@ -13793,7 +13790,7 @@ static IPT__RARE ipt_result ipt__host_plan_parts(ipt_plan *plan, ipt_host scheme
     if (!result && scheme == IPT_HOST_STAGES)
         result = ipt__host_launch_parts(plan, host);
 #endif
-    if (!result && plan->enough && !plan->host->split_count) /* a split plan's owner sees to it */
+    if (!result && plan->enough && !plan->split) /* a split plan's owner sees to it */
         result = ipt__fail_for_parts(plan, plan->enough);
     if (result)
         ipt__host_close(plan);
@@ -13818,8 +13815,8 @@ static ipt_result ipt__host_prepare(ipt_plan *plan)
 {
     const ipt_host scheme = ipt__host_scheme(plan, 0);
     ipt_result result;
-    if (!plan->context->context || plan->enough || plan->host->staging.shares || !plan->layout.stage_count ||
-        ipt__nothing_moves(plan) ||
+    if (!plan->context->context || plan->enough || plan->host->staging.shares || !plan->device ||
+        !plan->device->layout.stage_count || ipt__nothing_moves(plan) ||
         !(scheme == IPT_HOST_STAGES || (scheme == IPT_HOST_OVERLAPPED && ipt__host_may_part(plan))))
         return IPT_SUCCESS;
     plan->workspace->later = 1;
@@ -14021,7 +14018,7 @@ static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, i
 /* The number of panels or matrices of chunk `index`. */
 static size_t ipt__cut_count(const ipt_plan *plan, size_t index)
 {
-    const ipt__cut *const cut = &plan->host->cut->sizes;
+    const ipt__cut *const cut = &plan->cut->sizes;
     return cut->matrices ? ipt__min(cut->matrices, plan->problem.desc.batch - index * cut->matrices)
                          : ipt__min(cut->chunk_panels, cut->panels - index * cut->chunk_panels);
 }
@@ -14058,7 +14055,7 @@ static ipt__area ipt__cut_slots(const ipt__cut *cut, size_t first_panel, size_t 
 /* The areas of a chunk before and after the device transposes it, and of the remainder. */
 static void ipt__cut_places(const ipt_plan *plan, size_t index, ipt__area *before, ipt__area *after)
 {
-    const ipt__cut *const cut = &plan->host->cut->sizes;
+    const ipt__cut *const cut = &plan->cut->sizes;
     const size_t count = ipt__cut_count(plan, index), panel_bytes = cut->piece_bytes * cut->shorter;
     if (cut->matrices) {
         *before = ipt__area_of(index * cut->matrices * plan->problem.desc.batch_stride, count,
@@ -14144,7 +14141,7 @@ static ipt__move_step ipt__moves_next(ipt__moves_list *moves)
 
 /* ---- the shuffle in memory ---- */
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>host/shuffle                                                                                                     */
+/* >>host/host_shuffle                                                                                                */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Cut matrices: shuffling super-elements on the host. */
@@ -14993,7 +14990,7 @@ static ipt__bus_piece ipt__bus_piece_of(const ipt__bus_bands *sizes, int plan)
     return piece;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>host/device                                                                                                      */
+/* >>host/cut_device                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Cut matrices: plans of the pieces, executions. */
@@ -15017,8 +15014,7 @@ static ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t rows, size
 /* Makes a plan for pieces. */
 static ipt_result ipt__cut_piece_plan(ipt_plan *plan, const ipt_plan_desc *desc, ipt_plan **made)
 {
-    const ipt_result result =
-        plan->host->cut->make_piece(plan->host->staging.shares[0].context, desc, plan->workspace, made);
+    const ipt_result result = plan->cut->make_piece(plan->host->staging.shares[0].context, desc, plan->workspace, made);
     if (!result)
         plan->enough = ipt__max(plan->enough, (*made)->enough);
     return result;
@@ -15027,7 +15023,7 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, const ipt_plan_desc *desc,
 /* Makes the plans for whole chunks, the last chunk, the remainder and groups. */
 static IPT__RARE ipt_result ipt__cut_plans(ipt_plan *plan, ipt_host host)
 {
-    const ipt__cut *const cut = &plan->host->cut->sizes;
+    const ipt__cut *const cut = &plan->cut->sizes;
     ipt_plan **const plans = plan->host->staging.shares[0].plans;
     const size_t whole = ipt__cut_count(plan, 0), last = ipt__cut_count(plan, cut->chunks - 1);
     const size_t rows = cut->matrices ? plan->problem.desc.rows : cut->tall ? cut->length : cut->shorter;
@@ -15073,7 +15069,7 @@ static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 /* `bytes`, limited to the largest buffer of the device. */
 static size_t ipt__cut_most(const ipt_plan *plan, size_t bytes)
 {
-    return plan->host->cut->most ? ipt__min(plan->host->cut->most, bytes) : bytes;
+    return plan->cut->most ? ipt__min(plan->cut->most, bytes) : bytes;
 }
 
 /* The time of a matrix by blocks, in bytes that the bus moves as whole chunks. While the first quarter is uploaded
@@ -15099,7 +15095,7 @@ static double ipt__bus_bands_time(const ipt__problem *problem, const ipt__bus_ba
 static ipt_result ipt__bus_choose(ipt_plan *plan, size_t capacity)
 {
     const ipt__problem *const problem = &plan->problem;
-    ipt__blocks *const blocks = &plan->host->cut->blocks;
+    ipt__blocks *const blocks = &plan->cut->blocks;
     ipt__host *const host = &plan->host->staging;
     ipt__bus_bands bands;
     if (ipt__blocks_choose(problem, capacity, blocks)) {
@@ -15113,8 +15109,8 @@ static ipt_result ipt__bus_choose(ipt_plan *plan, size_t capacity)
     ipt__release(&plan->context->allocator, host->commands);
     host->commands = NULL;
     memset(blocks, 0, sizeof *blocks);
-    plan->host->cut->bus_bands = bands;
-    return ipt__bus_list_make(plan, &plan->host->cut->bus_bands);
+    plan->cut->bus_bands = bands;
+    return ipt__bus_list_make(plan, &plan->cut->bus_bands);
 }
 
 /* Bytes of device memory for blocks or bands. */
@@ -15126,11 +15122,11 @@ static size_t ipt__bus_device_bytes(const ipt__cut_plan *plan)
 /* The desc of a plan for blocks or bands; rows 0: that plan is not needed. */
 static ipt_plan_desc ipt__bus_piece_desc(const ipt_plan *plan, int index)
 {
-    const ipt__blocks *const blocks = &plan->host->cut->blocks;
+    const ipt__blocks *const blocks = &plan->cut->blocks;
     const size_t rows = plan->problem.desc.rows, cols = plan->problem.desc.cols;
     ipt_plan_desc desc;
-    if (plan->host->cut->bus_bands.bus_bytes) {
-        const ipt__bus_piece piece = ipt__bus_piece_of(&plan->host->cut->bus_bands, index);
+    if (plan->cut->bus_bands.bus_bytes) {
+        const ipt__bus_piece piece = ipt__bus_piece_of(&plan->cut->bus_bands, index);
         desc = ipt__cut_piece_desc(plan, piece.rows, piece.cols, 1, IPT_HOST_SYNCHRONOUS);
         desc.elem_size = piece.size;
         if (index == IPT__BUS_PLAN_RANGE || index == IPT__BUS_PLAN_REST_COLS)
@@ -15150,7 +15146,7 @@ static ipt_result ipt__cut_open_bus(ipt_plan *plan, size_t limit)
     const size_t enough = plan->enough, workspace = ipt__max(plan->workspace->bytes, ipt__cut_workspace(plan, limit));
     ipt_result result;
     int i;
-    if (plan->host->cut->sizes.matrices || enough)
+    if (plan->cut->sizes.matrices || enough)
         return IPT_SUCCESS;
     result = ipt__bus_choose(plan, ipt__cut_most(plan, limit - workspace));
     for (i = 0; i < IPT__BLOCK_PLANS && !result && host->commands; ++i) {
@@ -15169,8 +15165,8 @@ static ipt_result ipt__cut_open_bus(ipt_plan *plan, size_t limit)
     ipt__release(&plan->context->allocator, host->commands);
     host->commands = NULL;
     host->command_count = 0;
-    memset(&plan->host->cut->blocks, 0, sizeof plan->host->cut->blocks);
-    memset(&plan->host->cut->bus_bands, 0, sizeof plan->host->cut->bus_bands);
+    memset(&plan->cut->blocks, 0, sizeof plan->cut->blocks);
+    memset(&plan->cut->bus_bands, 0, sizeof plan->cut->bus_bands);
     return IPT_SUCCESS;
 }
 
@@ -15184,7 +15180,7 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     size_t i, used;
     ipt_result result;
     if (workspace >= limit || !ipt__cut_make(plan, ipt__cut_most(plan, limit - workspace) / IPT__CUT_SLOTS,
-                                             IPT__CUT_BLOCK_WANTED, &plan->host->cut->sizes)) {
+                                             IPT__CUT_BLOCK_WANTED, &plan->cut->sizes)) {
         const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) * line;
         const size_t enough = IPT__CUT_SLOTS * panel + panel / 2 + workspace;
         if (!plan->problem.desc.max_device_memory)
@@ -15200,10 +15196,10 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
         return ipt__advise(offsetof(ipt_plan_desc, max_device_memory), enough);
     }
     host->share_count = 1;
-    host->part_count = plan->host->cut->sizes.chunks;
+    host->part_count = plan->cut->sizes.chunks;
     host->shares = (ipt__host_share *)ipt__allocate(&plan->context->allocator, sizeof *host->shares);
     host->parts = (ipt__host_part *)ipt__allocate(&plan->context->allocator, host->part_count * sizeof *host->parts);
-    host->scratch_bytes = ipt__shuffle_bytes(&plan->host->cut->sizes) + plan->host->cut->sizes.rest_bytes;
+    host->scratch_bytes = ipt__shuffle_bytes(&plan->cut->sizes) + plan->cut->sizes.rest_bytes;
     if (host->shares && host->parts && host->scratch_bytes)
         host->scratch = (char *)ipt__allocate(&plan->context->allocator, host->scratch_bytes);
     if (!host->shares || !host->parts || (host->scratch_bytes && !host->scratch))
@@ -15213,7 +15209,7 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     result = ipt__cut_plans(plan, IPT_HOST_SYNCHRONOUS);
     if (result || plan->enough)
         return result;
-    used = plan->workspace->bytes + IPT__CUT_SLOTS * plan->host->cut->sizes.chunk_bytes;
+    used = plan->workspace->bytes + IPT__CUT_SLOTS * plan->cut->sizes.chunk_bytes;
     if (used > limit)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %zu: %zu bytes of it would be needed, workspace included",
                          plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
@@ -15225,19 +15221,19 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
         result = ipt__share_add_queue(share, &share->queues[i]);
     if (result)
         return result;
-    used = ipt__min(plan->host->cut->sizes.chunks, IPT__CUT_SLOTS) * plan->host->cut->sizes.chunk_bytes;
+    used = ipt__min(plan->cut->sizes.chunks, IPT__CUT_SLOTS) * plan->cut->sizes.chunk_bytes;
     if (host->commands)
-        used = ipt__max(used, ipt__bus_device_bytes(plan->host->cut));
+        used = ipt__max(used, ipt__bus_device_bytes(plan->cut));
     result = ipt__buffer_make(share->context, used, NULL, "device memory", &plan->refused, &share->buffer);
     if (result)
         return result;
     for (i = 0; i < host->part_count; ++i) {
         ipt__host_part *const part = &host->parts[i];
-        const size_t index = ipt__cut_chunk_at(&plan->host->cut->sizes, i);
+        const size_t index = ipt__cut_chunk_at(&plan->cut->sizes, i);
         part->share = share;
         part->plan = ipt__cut_plan_of(plan, index);
         part->queue = share->queues[i % IPT__CUT_SLOTS];
-        part->device = i % IPT__CUT_SLOTS * plan->host->cut->sizes.chunk_bytes;
+        part->device = i % IPT__CUT_SLOTS * plan->cut->sizes.chunk_bytes;
         ipt__cut_places(plan, index, &part->up, &part->down);
     }
     return IPT_SUCCESS;
@@ -15253,12 +15249,12 @@ static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
     ipt_result result;
     part.plan = host->shares[0].plans[IPT__CUT_PLAN_REST];
     part.uploaded = part.transposed = part.downloaded = NULL;
-    ipt__cut_rest_places(&run->plan->host->cut->sizes, &part.up, &after);
+    ipt__cut_rest_places(&run->plan->cut->sizes, &part.up, &after);
     result = ipt__host_begin(run, &part);
     if (!result)
         result = ipt__wait_for(part.transposed);
     if (!result) {
-        part.down = ipt__area_of(0, 1, run->plan->host->cut->sizes.rest_bytes, 0);
+        part.down = ipt__area_of(0, 1, run->plan->cut->sizes.rest_bytes, 0);
         below.data = kept;
         below.pinned = 0;
         result = ipt__host_move(&below, &part, 1, 0, NULL, &part.downloaded);
@@ -15270,7 +15266,7 @@ static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
     ipt__host_forget(&part.transposed);
     ipt__host_forget(&part.downloaded);
     if (!result)
-        ipt__host_progress(run, 2 * run->plan->host->cut->sizes.rest_bytes);
+        ipt__host_progress(run, 2 * run->plan->cut->sizes.rest_bytes);
     return result;
 }
 
@@ -15350,7 +15346,7 @@ static ipt_result ipt__host_run_commands(ipt__host_run *run)
 static ipt_result ipt__cut_run(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
-    const ipt__cut *const cut = &plan->host->cut->sizes;
+    const ipt__cut *const cut = &plan->cut->sizes;
     char *const data = run->data, *const scratch = plan->host->staging.scratch;
     char *const kept = scratch ? scratch + ipt__shuffle_bytes(cut) : NULL;
     const int by_commands = run->pinned && plan->host->staging.commands;
@@ -15360,7 +15356,7 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
         return ipt__host_run_batch(run, &plan->host->staging);
     if (by_commands)
         run->total = plan->problem.desc.batch *
-                     (plan->host->cut->blocks.bus_bytes + plan->host->cut->bus_bands.bus_bytes); /* one of them is 0 */
+                     (plan->cut->blocks.bus_bytes + plan->cut->bus_bands.bus_bytes); /* one of them is 0 */
     else
         run->total += plan->problem.desc.batch * ipt__moves_count(cut) * cut->block_bytes;
     for (i = 0; i < plan->problem.desc.batch && !result && !run->cancelled; ++i) {
@@ -15395,7 +15391,7 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
 
 /* ---- matrices in a storage ---- */
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>host/make                                                                                                        */
+/* >>plans/cut_plan                                                                                                   */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Making plans for matrices in host memory, cut or whole. */
@@ -15407,7 +15403,7 @@ static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
     ipt_result result = ipt__cut_open_device(plan, limit);
     while (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused) {
         ipt__keep_cause(cause);
-        plan->host->cut->most = ipt__less_than(plan->context, plan->refused);
+        plan->cut->most = ipt__less_than(plan->context, plan->refused);
         plan->refused = 0;
         ipt__plan_empty(plan);
         result = ipt__cut_open_device(plan, limit);
@@ -15447,12 +15443,12 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
 static IPT__RARE ipt_result ipt__cut_open_host(ipt_plan *plan, const void *unused)
 {
     (void)unused;
-    plan->host->cut->make_piece = ipt__plan_make;
+    plan->cut->make_piece = ipt__plan_make;
     return ipt__cut_open_smaller(plan, plan->problem.desc.max_device_memory ? plan->problem.desc.max_device_memory
                                                                             : ipt__cut_limit(plan) / 4 * 3);
 }
 
-/* Opens a cut plan with `open`, the function for its kind of matrices. */
+/* Opens a cut plan with `open`, the function for its kind of matrices, and describes it. */
 static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
@@ -15473,14 +15469,15 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
                          ipt_host_string(desc->host), ipt__cut_limit(plan));
     if (!plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
-    plan->host->cut = (ipt__cut_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->host->cut);
-    if (!plan->host->cut)
+    plan->kind = desc->max_host_memory ? &ipt__storage_kind : &ipt__host_kind;
+    plan->cut = (ipt__cut_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->cut);
+    if (!plan->cut)
         return IPT_ERROR_OUT_OF_MEMORY;
     result = ipt__plan_fit(plan, open, NULL);
-    if (!result && desc->move && !plan->host->cut->sizes.matrices)
+    if (!result && desc->move && !plan->cut->sizes.matrices)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
                            ipt_move_string(desc->move));
-    return result;
+    return result ? result : ipt__parts_describe(plan, ipt__cut_describe);
 }
 
 /* Refuses a plan of parts that its own limit refused. A limit for the plan alone would not do for them. */
@@ -15506,11 +15503,12 @@ static IPT__RARE ipt_result ipt__host_plan_make_as(ipt_context *context, const i
         result = ipt__plan_make_stages(*plan);
         if (result == IPT_ERROR_UNSUPPORTED && (*plan)->enough && desc->host == IPT_HOST_OVERLAPPED && context->context)
             result = ipt__plan_propose_for_parts(*plan);
+        if (!result)
+            result = ipt__plan_write_description(*plan);
     }
-    result = ipt__host_plan_end(plan, result);
     if (!result && !lent) /* an owner prepares the plans whose host matrices it executes */
-        result = ipt__plan_keep(plan, ipt__host_prepare(*plan));
-    return result;
+        result = ipt__host_prepare(*plan);
+    return ipt__plan_keep(plan, result);
 }
 
 static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
@@ -15520,7 +15518,7 @@ static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc 
 }
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>host/execute                                                                                                     */
+/* >>host/host_execute                                                                                                */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Host matrices: executions. */
@@ -15623,7 +15621,7 @@ static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
     if (!result && !run->pinned && plan->problem.span_bytes >= IPT__HOST_STAGED_BYTES)
         ipt__host_take_slots(host);
     if (!result)
-        result = plan->host->cut ? ipt__cut_run(run)
+        result = plan->cut ? ipt__cut_run(run)
 #ifndef IPT_NO_PAPERS
                  : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, host)
 #endif
@@ -15681,7 +15679,7 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
 static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
 {
     const size_t limit = plan->problem.desc.max_device_memory, budget = ipt__problem_budget(&plan->problem);
-    return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->host->cut &&
+    return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->cut &&
            (limit < budget || limit - budget < plan->problem.span_bytes);
 }
 /* True if the device will refuse the whole matrix again. Memory that other programs took may be free next time. */
@@ -15700,7 +15698,7 @@ static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
     ipt_result result = IPT_SUCCESS;
     if (!other) {
         result = ipt__host_run_scheme(run, scheme);
-        other = result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run->written && !plan->host->cut;
+        other = result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run->written && !plan->cut;
     } else if (!plan->host->pieces)
         ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
                   "max_device_memory is %zu, and the device cannot work on data at %p: a multiple of 16 would do",
@@ -15726,22 +15724,14 @@ static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
 }
 #endif
 
+/* Executes a plan whose matrix does not go pass by pass. */
 static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
     static const ipt_host_options none = {NULL, NULL, NULL};
     ipt__host_run run;
     ipt_host scheme;
-    ipt_result result;
-    if (!plan || !data)
-        return ipt__fail_null(plan ? "data" : "plan");
-    result = ipt__check_plan(plan);
-    if (!result)
-        result = ipt__host_choose(plan, (const char *)data, &scheme);
-    if (!result && plan->problem.desc.max_host_memory)
-        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes storages only",
-                           plan->problem.desc.max_host_memory);
-    if (result || (!plan->layout.stage_count && !plan->passes && !plan->host->split_count && !plan->host->cut) ||
-        ipt__nothing_moves(plan))
+    ipt_result result = ipt__host_choose(plan, (const char *)data, &scheme);
+    if (result || (plan->device && !plan->device->layout.stage_count) || ipt__nothing_moves(plan))
         return result;
     memset(&run, 0, sizeof run);
     run.plan = plan;
@@ -15764,198 +15754,9 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
                            : ipt__fail(IPT_ERROR_CANCELLED, "cancelled before a byte was written: data is unchanged");
     return result;
 }
-
-/* Progress of one pass among those of an array. */
-typedef struct ipt__pass_progress {
-    const ipt_host_options *options; /* of the whole */
-    size_t before, passes;           /* that are done, of all */
-    size_t bytes;                    /* that stand for each: passes differ in what crosses the bus */
-    int cancelled;                   /* perhaps too late for its pass, but not for the next one */
-} ipt__pass_progress;
-
-static int ipt__pass_progressed(size_t done, size_t total, void *user)
-{
-    ipt__pass_progress *const of = (ipt__pass_progress *)user;
-    const size_t part = (size_t)((double)of->bytes * (double)done / (double)total);
-    if (of->options->progress(of->before * of->bytes + part, of->passes * of->bytes, of->options->user))
-        of->cancelled = 1;
-    return of->cancelled;
-}
-
-/* Executes a plan. An array that is too large for the device goes through host memory once for each pass. */
-static ipt_result ipt__host_execute_passes(ipt_plan *plan, void *data, const ipt_host_options *options)
-{
-    ipt_host_options each = {NULL, NULL, NULL};
-    ipt__pass_progress progress = {NULL, 0, 0, 0, 0};
-    ipt_result result = IPT_SUCCESS;
-    size_t r;
-    int i;
-    if (!plan || !data || !plan->passes || !plan->passes->cut)
-        return ipt__host_execute(plan, data, options);
-    for (i = 0; i < plan->passes->count; ++i)
-        progress.passes += plan->passes->list[i].repeats;
-    if (options && options->progress) {
-        progress.options = options;
-        progress.bytes = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
-        each.progress = ipt__pass_progressed;
-        each.user = &progress;
-    }
-    for (i = 0; i < plan->passes->count && !result; ++i)
-        for (r = 0; r < plan->passes->list[i].repeats && !result; ++r) {
-            result = ipt__host_execute(plan->passes->list[i].plan, (char *)data + r * plan->problem.desc.batch_stride,
-                                       &each);
-            if (result && result != IPT_ERROR_INCOMPLETE && progress.before)
-                result = ipt__fail_incomplete("an earlier pass has changed data");
-            ++progress.before;
-            if (!result && progress.cancelled && progress.before < progress.passes)
-                result = ipt__fail(IPT_ERROR_INCOMPLETE, "cancelled between two passes: data holds neither array");
-        }
-    return result;
-}
-
-IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
-{
-    return ipt__host_execute_passes(plan, data, NULL);
-}
-
-/* Takes a caller's options, which may be NULL, of any version. */
-static ipt_result ipt__host_take_options(ipt_host_options *taken, const ipt_host_options *given, size_t given_bytes)
-{
-    memset(taken, 0, sizeof *taken);
-    return given ? ipt__take_desc(taken, sizeof *taken, given, given_bytes, "options") : IPT_SUCCESS;
-}
-
-IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_plan *plan, void *data,
-                                                    const ipt_host_options *options)
-{
-    ipt_host_options taken;
-    const ipt_result result = ipt__host_take_options(&taken, options, options_bytes);
-    return result ? result : ipt__host_execute_passes(plan, data, &taken);
-}
-
-#ifndef IPT_NO_THREADS
-
-/* An execution in a thread of its own, of a plan of any kind. */
-typedef struct ipt__host_job {
-    ipt_result (*execute)(void *plan, void *data, const ipt_host_options *options);
-    void *plan, *data;
-    ipt_host_options options;
-    cl_event event; /* NULL: not requested */
-    ipt_allocator allocator;
-} ipt__host_job;
-
-/* Completes and releases a user event. Some drivers hang in clReleaseContext when a user event is released before it
- * has a status. So a failed clSetUserEventStatus is repeated once. */
-static void ipt__host_event_end(cl_event event, ipt_result result)
-{
-    const cl_int status = result ? -(cl_int)result : CL_COMPLETE;
-    if (ipt__cl.clSetUserEventStatus(event, status))
-        ipt__cl.clSetUserEventStatus(event, status);
-    ipt__cl.clReleaseEvent(event);
-}
-
-/* Makes the user event of an execution, with one reference for its thread and one for the caller. */
-static ipt_result ipt__host_event_begin(ipt_context *context, cl_event *event)
-{
-    cl_int error;
-    *event = ipt__cl.clCreateUserEvent(context->context, &error);
-    if (error) {
-        *event = NULL;
-        return ipt__fail_opencl("clCreateUserEvent", error);
-    }
-    error = ipt__cl.clRetainEvent(*event);
-    if (!error)
-        return IPT_SUCCESS;
-    ipt__host_event_end(*event, IPT_ERROR_OPENCL);
-    *event = NULL;
-    return ipt__fail_opencl("clRetainEvent", error);
-}
-
-/* Ends the event of an execution that has not begun. event and *event may be NULL. */
-static void ipt__host_event_cancel(cl_event *event, ipt_result result)
-{
-    if (!event || !*event)
-        return;
-    ipt__host_event_end(*event, result);
-    ipt__cl.clReleaseEvent(*event);
-    *event = NULL;
-}
-
-static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
-{
-    ipt__host_job job = *(ipt__host_job *)argument;
-    ipt_result result;
-    ipt__release(&job.allocator, argument);
-    result = job.execute(job.plan, job.data, &job.options);
-    if (job.options.finished)
-        job.options.finished(result, job.options.user);
-    if (job.event)
-        ipt__host_event_end(job.event, result);
-    return IPT__THREAD_RETURN;
-}
-
-/* Starts the thread of a job. event (may be NULL): the caller's. */
-static ipt_result ipt__host_job_start(ipt_context *context, const ipt__host_job *given, cl_event *event)
-{
-    ipt__host_job *const job = (ipt__host_job *)ipt__allocate(&context->allocator, sizeof *job);
-    ipt__thread thread;
-    ipt_result result = IPT_SUCCESS;
-    if (!job)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    *job = *given;
-    job->allocator = context->allocator;
-    if (event)
-        result = ipt__host_event_begin(context, event);
-    job->event = event ? *event : NULL;
-    if (!result && !IPT__THREAD_START(&thread, ipt__host_job_main, job))
-        result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "a thread cannot be started");
-    if (!result) {
-        IPT__THREAD_DETACH(thread);
-        return IPT_SUCCESS;
-    }
-    ipt__host_event_cancel(event, result);
-    ipt__release(&context->allocator, job);
-    return result;
-}
-
-static ipt_result ipt__host_job_passes(void *plan, void *data, const ipt_host_options *options)
-{
-    return ipt__host_execute_passes((ipt_plan *)plan, (char *)data, options);
-}
-
-IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
-                                                     const ipt_host_options *options, cl_event *event)
-{
-    ipt__host_job job;
-    ipt_result result = ipt__check_plan(plan);
-    memset(&job, 0, sizeof job);
-    job.execute = ipt__host_job_passes;
-    job.plan = plan;
-    job.data = data;
-    if (event)
-        *event = NULL;
-    if (!result && !data)
-        result = ipt__fail_null("data");
-    if (!result)
-        result = ipt__host_take_options(&job.options, options, options_bytes);
-    return result ? result : ipt__host_job_start(plan->context, &job, event);
-}
-
-#else
-
-IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
-                                                     const ipt_host_options *options, cl_event *event)
-{
-    (void)options_bytes, (void)plan, (void)data, (void)options;
-    if (event)
-        *event = NULL;
-    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_THREADS");
-}
-
-#endif
 #ifndef IPT_NO_HOST_STREAMING
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>host/split                                                                                                       */
+/* >>plans/split_plan                                                                                                 */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Plans whose host matrices go through several contexts at once. */
@@ -15989,21 +15790,44 @@ static ipt_result ipt__split_check_fields(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Gives a plan a workspace on each of several devices. They divide what the plan may take. */
-static ipt_result ipt__plan_divide(ipt_plan *plan, size_t devices)
+/* Gives a plan several contexts, and a workspace on each of their devices. They divide what the plan may take. */
+static ipt_result ipt__plan_divide(ipt_plan *plan, ipt_context *const *contexts, size_t count)
 {
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    const int borrows = ipt__plan_borrows(plan);
     const size_t limit = plan->own.limit;
-    size_t i;
-    plan->devices = devices;
-    if (ipt__plan_borrows(plan))
-        return IPT_SUCCESS;
-    plan->divided = (ipt__workspace *)ipt__allocate(&plan->context->allocator, devices * sizeof *plan->divided);
-    if (!plan->divided)
+    ipt__split_plan *const split = (ipt__split_plan *)ipt__allocate(allocator, sizeof *split);
+    plan->split = split;
+    if (!split)
         return IPT_ERROR_OUT_OF_MEMORY;
-    for (i = 0; i < devices; ++i)
-        ipt__workspace_begin(&plan->divided[i], limit == 1 ? 1 : ipt__max(limit / devices, 2));
-    plan->workspace = plan->divided;
+    split->contexts = (ipt_context **)ipt__allocate(allocator, count * sizeof *split->contexts);
+    if (split->contexts && !borrows)
+        split->workspaces = (ipt__workspace *)ipt__allocate(allocator, count * sizeof *split->workspaces);
+    if (!split->contexts || (!borrows && !split->workspaces))
+        return IPT_ERROR_OUT_OF_MEMORY;
+    for (; split->count < count; ++split->count) {
+        split->contexts[split->count] = contexts[split->count];
+        ipt__context_retain(contexts[split->count]);
+        if (!borrows)
+            ipt__workspace_begin(&split->workspaces[split->count], limit == 1 ? 1 : ipt__max(limit / count, 2));
+    }
+    if (!borrows)
+        plan->workspace = split->workspaces;
     return IPT_SUCCESS;
+}
+
+/* The first lines of a description. */
+static void ipt__split_describe(ipt__text *out, const ipt_plan *plan)
+{
+    const ipt__host *const host = &plan->host->staging;
+    if (plan->host->pieces) {
+        ipt__describe_matrices(out, plan, 1, "device");
+        ipt__text_add(out, " of %zu, because the matrix is too large for it\n%s", plan->split->count,
+                      plan->host->pieces->description);
+    } else {
+        ipt__describe_matrices(out, plan, host->part_count, "part");
+        ipt__text_add(out, " on %zu %s\n", host->share_count, host->share_count == 1 ? "device" : "devices");
+    }
 }
 
 static ipt_result ipt__split_open(ipt_plan *plan, const void *unused)
@@ -16020,19 +15844,11 @@ static IPT__RARE ipt_result ipt__split_plan_make(ipt_context *const *contexts, s
 {
     ipt_plan *made;
     ipt_host scheme;
-    size_t i;
     ipt_result result = ipt__host_plan_new(contexts[0], desc, lent, &made);
     if (result)
         return result;
-    result = ipt__plan_divide(made, count);
-    made->host->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->host->split);
-    if (!result && !made->host->split)
-        result = IPT_ERROR_OUT_OF_MEMORY;
-    for (i = 0; i < count && !result; ++i) {
-        made->host->split[i] = contexts[i];
-        ipt__context_retain(contexts[i]);
-        ++made->host->split_count;
-    }
+    made->kind = &ipt__host_kind;
+    result = ipt__plan_divide(made, contexts, count);
     if (!result)
         result = ipt__split_check_fields(desc);
     if (!result)
@@ -16041,9 +15857,10 @@ static IPT__RARE ipt_result ipt__split_plan_make(ipt_context *const *contexts, s
         result = ipt__plan_fit(made, ipt__split_open, NULL);
     if (result == IPT_ERROR_OUT_OF_MEMORY && made->refused)
         result = ipt__host_make_pieces(made); /* in pieces through the first device */
-    result = ipt__host_plan_end(&made, result);
+    if (!result)
+        result = ipt__parts_describe(made, ipt__split_describe);
     *plan = made;
-    return result;
+    return ipt__plan_keep(plan, result);
 }
 #endif
 #ifndef IPT_NO_STORAGE
@@ -16162,10 +15979,10 @@ static IPT__RARE size_t ipt__cut_steps(const ipt_plan *plan, int reports)
     size_t all = 0, count;
     int turn;
     for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
-        const ipt__phase phase = ipt__cut_phase(&plan->host->cut->sizes, turn, &count);
-        all += reports ? count * ipt__phase_reports(&plan->host->cut->sizes, phase) : count;
+        const ipt__phase phase = ipt__cut_phase(&plan->cut->sizes, turn, &count);
+        all += reports ? count * ipt__phase_reports(&plan->cut->sizes, phase) : count;
     }
-    return plan->host->cut->sizes.matrices ? all : all * plan->problem.desc.batch;
+    return plan->cut->sizes.matrices ? all : all * plan->problem.desc.batch;
 }
 
 /* A slot holds the bytes that a step writes. After them lies the first block of a cycle that continues in the next
@@ -16189,8 +16006,8 @@ static size_t ipt__storage_kept(const ipt__cut *cut)
 
 static size_t ipt__storage_bytes(const ipt_plan *plan)
 {
-    return ipt__storage_slots(plan) * ipt__storage_slot(&plan->host->cut->sizes) +
-           ipt__min(plan->problem.desc.batch, 2) * ipt__storage_kept(&plan->host->cut->sizes);
+    return ipt__storage_slots(plan) * ipt__storage_slot(&plan->cut->sizes) +
+           ipt__min(plan->problem.desc.batch, 2) * ipt__storage_kept(&plan->cut->sizes);
 }
 
 /* Scratch bytes of an execution, beside slots and saved bytes. */
@@ -16215,11 +16032,11 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
             piece = device > workspace ? ipt__min(piece, (device - workspace) / IPT__CUT_SLOTS) : 0;
         }
         used = 0;
-        if (!ipt__cut_make(plan, piece, IPT__CUT_STORED_WANTED, &plan->host->cut->sizes))
+        if (!ipt__cut_make(plan, piece, IPT__CUT_STORED_WANTED, &plan->cut->sizes))
             break;
-        if (!plan->host->cut->sizes.matrices && plan->host->cut->sizes.block_bytes < IPT__CUT_STORED_WANTED)
-            ipt__cut_make_groups(&plan->host->cut->sizes);
-        used = ipt__storage_bytes(plan) + ipt__storage_scratch(&plan->host->cut->sizes);
+        if (!plan->cut->sizes.matrices && plan->cut->sizes.block_bytes < IPT__CUT_STORED_WANTED)
+            ipt__cut_make_groups(&plan->cut->sizes);
+        used = ipt__storage_bytes(plan) + ipt__storage_scratch(&plan->cut->sizes);
         if (used <= limit)
             break;
         used = 0;
@@ -16313,7 +16130,7 @@ static void ipt__storage_area(ipt__storage_job *job, const ipt__area *area, char
  * for the next step. */
 static void ipt__storage_blocks(ipt__storage_job *job)
 {
-    const ipt__cut *const cut = &job->run->plan->host->cut->sizes;
+    const ipt__cut *const cut = &job->run->plan->cut->sizes;
     const size_t bytes = cut->block_bytes, base = job->run->base;
     const size_t begin = job->count * job->share / job->shares, end = job->count * (job->share + 1) / job->shares;
     size_t i, started = 0;
@@ -16368,7 +16185,7 @@ static void ipt__cut_join_spare(const ipt__cut *cut, const char *kept, char *lin
 /* Transfers a share of the spare lines between the storage and memory. */
 static void ipt__storage_spare(ipt__storage_job *job, char *lines)
 {
-    const ipt__area place = ipt__cut_spare_place(&job->run->plan->host->cut->sizes);
+    const ipt__area place = ipt__cut_spare_place(&job->run->plan->cut->sizes);
     if (!job->result && place.count)
         ipt__storage_area(job, &place, lines);
 }
@@ -16377,7 +16194,7 @@ static void ipt__storage_spare(ipt__storage_job *job, char *lines)
 static void ipt__storage_read_late(ipt__storage_job *job)
 {
     const ipt__storage_run *const run = job->run;
-    const ipt__cut *const cut = &run->plan->host->cut->sizes;
+    const ipt__cut *const cut = &run->plan->cut->sizes;
     const size_t dense = cut->panels * cut->piece_bytes, rest = cut->rest_bytes / cut->shorter;
     const size_t first = job->phase == IPT__PHASE_SAVE ? cut->groups * cut->group : job->index * cut->group;
     const size_t lines = job->phase == IPT__PHASE_SAVE ? cut->spare : cut->group;
@@ -16400,20 +16217,20 @@ static void ipt__storage_compute(ipt__storage_job *job)
 {
     const ipt__storage_run *const run = job->run;
     ipt_plan *const plan = run->plan, *const *const plans = plan->host->staging.shares[0].plans;
-    const size_t index = ipt__cut_chunk_at(&plan->host->cut->sizes, job->index);
+    const size_t index = ipt__cut_chunk_at(&plan->cut->sizes, job->index);
     if (job->phase == IPT__PHASE_CHUNKS) {
-        if (!plan->host->cut->sizes.tall)
-            ipt__cut_spare(&plan->host->cut->sizes, index, run->kept + plan->host->cut->sizes.rest_bytes, job->slot);
-        job->result = ipt_plan_execute_host(ipt__cut_plan_of(plan, index), job->slot);
-        if (plan->host->cut->sizes.tall)
-            ipt__cut_spare(&plan->host->cut->sizes, index, run->kept + plan->host->cut->sizes.rest_bytes, job->slot);
+        if (!plan->cut->sizes.tall)
+            ipt__cut_spare(&plan->cut->sizes, index, run->kept + plan->cut->sizes.rest_bytes, job->slot);
+        job->result = ipt__host_execute(ipt__cut_plan_of(plan, index), job->slot, NULL);
+        if (plan->cut->sizes.tall)
+            ipt__cut_spare(&plan->cut->sizes, index, run->kept + plan->cut->sizes.rest_bytes, job->slot);
     } else if (job->phase == IPT__PHASE_GROUPS)
-        job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_GROUP], job->slot);
-    else if (plan->host->cut->sizes.rest &&
-             job->phase == (ipt__cut_saves_late(&plan->host->cut->sizes) ? IPT__PHASE_RESTORE : IPT__PHASE_SAVE))
-        job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_REST], job->slot);
-    else if (job->phase == IPT__PHASE_RESTORE && plan->host->cut->sizes.tall)
-        ipt__cut_join_spare(&plan->host->cut->sizes, run->kept + plan->host->cut->sizes.rest_bytes, job->slot);
+        job->result = ipt__host_execute(plans[IPT__CUT_PLAN_GROUP], job->slot, NULL);
+    else if (plan->cut->sizes.rest &&
+             job->phase == (ipt__cut_saves_late(&plan->cut->sizes) ? IPT__PHASE_RESTORE : IPT__PHASE_SAVE))
+        job->result = ipt__host_execute(plans[IPT__CUT_PLAN_REST], job->slot, NULL);
+    else if (job->phase == IPT__PHASE_RESTORE && plan->cut->sizes.tall)
+        ipt__cut_join_spare(&plan->cut->sizes, run->kept + plan->cut->sizes.rest_bytes, job->slot);
 }
 
 static void ipt__storage_work(void *argument)
@@ -16421,7 +16238,7 @@ static void ipt__storage_work(void *argument)
     ipt__storage_job *const job = (ipt__storage_job *)argument;
     const ipt__storage_run *const run = job->run;
     ipt_plan *const plan = run->plan;
-    const ipt__cut *const cut = &plan->host->cut->sizes;
+    const ipt__cut *const cut = &plan->cut->sizes;
     ipt__area before, after;
     if (job->phase == IPT__PHASE_MOVES) {
         if (job->role != IPT__ROLE_COMPUTE)
@@ -16458,7 +16275,7 @@ static void ipt__storage_work(void *argument)
 /* The buffer for a turn of a phase. Saved bytes that are restored unchanged need no slot. */
 static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, size_t turn)
 {
-    const ipt__cut *const cut = &run->plan->host->cut->sizes;
+    const ipt__cut *const cut = &run->plan->cut->sizes;
     const int kept =
         phase == IPT__PHASE_SAVE || (phase == IPT__PHASE_RESTORE && !ipt__cut_saves_late(cut) && !cut->spare);
     return kept ? run->kept : run->memory + turn % IPT__CUT_SLOTS * ipt__storage_slot(cut);
@@ -16473,7 +16290,7 @@ typedef struct ipt__content {
 /* The piece that a turn adds to the saved bytes, if ipt__phase_reports is 2. */
 static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
-    const ipt__cut *const cut = &run->plan->host->cut->sizes;
+    const ipt__cut *const cut = &run->plan->cut->sizes;
     ipt__content piece;
     if (phase == IPT__PHASE_GROUPS) {
         piece.bytes = cut->group * (cut->rest_bytes / cut->shorter);
@@ -16488,7 +16305,7 @@ static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase p
 /* The bytes that a turn has prepared for writing or has saved. They stay constant until the next step is ready. */
 static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
-    const ipt__cut *const cut = &run->plan->host->cut->sizes;
+    const ipt__cut *const cut = &run->plan->cut->sizes;
     const int late = ipt__cut_saves_late(cut);
     ipt__content piece;
     piece.begin = ipt__storage_place(run, phase, run->turn + index);
@@ -16530,8 +16347,8 @@ static int ipt__storage_add(const ipt__storage_run *run, ipt__storage_job *jobs,
         job->count = run->counts[slot];
         if (phase == IPT__PHASE_MOVES && index) {
             job->head = run->memory +
-                        (turn + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->host->cut->sizes) +
-                        run->plan->host->cut->sizes.chunk_bytes;
+                        (turn + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->cut->sizes) +
+                        run->plan->cut->sizes.chunk_bytes;
         }
     }
     return count + shares;
@@ -16553,9 +16370,9 @@ static ipt_result ipt__storage_failed(const ipt__storage_job *jobs, int count)
 /* Lists the moves of a turn into its slot's list. */
 static void ipt__storage_list(ipt__storage_run *run, size_t index)
 {
-    const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->host->cut->sizes);
+    const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->cut->sizes);
     size_t i;
-    run->counts[slot] = ipt__min(batch, ipt__moves_count(&run->plan->host->cut->sizes) - index * batch);
+    run->counts[slot] = ipt__min(batch, ipt__moves_count(&run->plan->cut->sizes) - index * batch);
     for (i = 0; i < run->counts[slot]; ++i)
         run->steps[slot][i] = ipt__moves_next(&run->moves);
 }
@@ -16564,7 +16381,7 @@ static void ipt__storage_list(ipt__storage_run *run, size_t index)
 static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, size_t index, size_t from)
 {
     const ipt_storage *const storage = run->storage;
-    const size_t reports = ipt__phase_reports(&run->plan->host->cut->sizes, phase);
+    const size_t reports = ipt__phase_reports(&run->plan->cut->sizes, phase);
     size_t step;
     for (step = ipt__max(index * reports, from); step < (index + 1) * reports && storage->ready; ++step) {
         const ipt__content piece = step + 1 < (index + 1) * reports ? ipt__storage_added(run, phase, index)
@@ -16580,14 +16397,13 @@ static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, si
 static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, size_t count, size_t ready)
 {
     ipt__storage_job jobs[2 * IPT__CUT_STORED_THREADS + 1];
-    const size_t reports = ipt__phase_reports(&run->plan->host->cut->sizes, phase), prepared = ready / reports;
+    const size_t reports = ipt__phase_reports(&run->plan->cut->sizes, phase), prepared = ready / reports;
     size_t i, read = prepared, computed = prepared;
     size_t written = prepared - (ready && ready % reports == 0); /* repeat the last write if its slot was reported */
     ipt_result result = IPT_SUCCESS;
     if (phase == IPT__PHASE_MOVES) {
-        ipt__moves_begin(
-            &run->moves, &run->plan->host->cut->sizes,
-            (unsigned char *)(run->steps[0] + IPT__CUT_SLOTS * ipt__batch_moves(&run->plan->host->cut->sizes)));
+        ipt__moves_begin(&run->moves, &run->plan->cut->sizes,
+                         (unsigned char *)(run->steps[0] + IPT__CUT_SLOTS * ipt__batch_moves(&run->plan->cut->sizes)));
         for (i = 0; i < prepared; ++i)
             ipt__storage_list(run, i);
     }
@@ -16620,7 +16436,7 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
  * steps before this plan's. base: start of the first matrix. */
 static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt__storage_run *whole, size_t base)
 {
-    const ipt__cut *const cut = &plan->host->cut->sizes;
+    const ipt__cut *const cut = &plan->cut->sizes;
     const ipt_allocator *const allocator = &plan->context->allocator;
     const size_t scratch_bytes = ipt__storage_scratch(cut), matrices = cut->matrices ? 1 : plan->problem.desc.batch;
     const size_t resume = whole->storage->resume > whole->before ? whole->storage->resume - whole->before : 0;
@@ -16695,17 +16511,17 @@ IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
 static int ipt__storage_needs(const ipt_plan *plan, size_t step, size_t resume)
 {
     const size_t steps = ipt__storage_steps(plan);
-    const size_t each = plan->host->cut->sizes.matrices ? steps : steps / plan->problem.desc.batch;
+    const size_t each = plan->cut->sizes.matrices ? steps : steps / plan->problem.desc.batch;
     size_t within = step % each;
     int turn;
     if (step + 1 == resume || step / each != (resume - 1) / each)
         return step + 1 == resume;
     for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
         size_t count;
-        const ipt__phase phase = ipt__cut_phase(&plan->host->cut->sizes, turn, &count);
-        count *= ipt__phase_reports(&plan->host->cut->sizes, phase);
+        const ipt__phase phase = ipt__cut_phase(&plan->cut->sizes, turn, &count);
+        count *= ipt__phase_reports(&plan->cut->sizes, phase);
         if (within < count)
-            return ipt__phase_keeps(&plan->host->cut->sizes, phase, within);
+            return ipt__phase_keeps(&plan->cut->sizes, phase, within);
         within -= count;
     }
     return 0;
@@ -16817,7 +16633,7 @@ static ipt_result ipt__storage_piece_make(ipt_context *context, const ipt_plan_d
 static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan, const void *unused)
 {
     (void)unused;
-    plan->host->cut->make_piece = ipt__storage_piece_make;
+    plan->cut->make_piece = ipt__storage_piece_make;
     return ipt__cut_open_storage(plan);
 }
 
@@ -16825,7 +16641,7 @@ static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_de
                                          ipt_plan **plan)
 {
     const ipt_result result = ipt__host_plan_new(context, desc, lent, plan);
-    return result ? result : ipt__host_plan_end(plan, ipt__plan_cut(*plan, ipt__storage_open));
+    return result ? result : ipt__plan_keep(plan, ipt__plan_cut(*plan, ipt__storage_open));
 }
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -17073,7 +16889,7 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t hos
     return search.best_count;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* >>axes/passes                                                                                                      */
+/* >>plans/passes                                                                                                     */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Plans for arrays of several axes. An array of one pass has a plan for matrices. An array of several passes has a plan
@@ -17238,10 +17054,11 @@ enum { IPT__PASS_LINE_BYTES = 160 }; /* at most, for the number of a pass and th
 /* Adds the line about a narrow plan to a description. */
 static void ipt__narrow_describe(ipt__text *out, const ipt_plan *plan)
 {
-    if (plan->narrow)
+    const ipt_plan *const narrow = plan->device ? plan->device->narrow : NULL;
+    const int stages = narrow ? narrow->device->layout.stage_count : 0;
+    if (narrow)
         ipt__text_add(out, "  at places that are no multiples of %zu: in units of %zu bytes, %d %s\n",
-                      plan->problem.unit_bytes, plan->narrow->problem.unit_bytes, plan->narrow->layout.stage_count,
-                      plan->narrow->layout.stage_count == 1 ? "stage" : "stages");
+                      plan->problem.unit_bytes, narrow->problem.unit_bytes, stages, stages == 1 ? "stage" : "stages");
 }
 
 /* Writes the description: of the array, then of each pass. */
@@ -17294,20 +17111,22 @@ static ipt_result ipt__plan_add_narrow(ipt_plan *plan, const ipt_plan_desc *desc
 {
     ipt__workspace *const workspace = plan->workspace;
     const size_t most = workspace->unit_most;
+    ipt_plan *narrow;
     ipt_plan_desc its = *desc;
     ipt_result result;
     while (desc->elem_size / unit > (cl_uint)-1)
         unit *= 2;
-    if (plan->problem.unit_bytes <= unit || desc->max_host_memory || (plan->host && plan->host->cut))
+    if (plan->problem.unit_bytes <= unit || desc->max_host_memory || !plan->device)
         return IPT_SUCCESS;
     its.flags &= ~IPT_MEASURE;
     workspace->unit_most = unit;
-    result = ipt__plan_make(plan->context, &its, workspace, &plan->narrow);
+    result = ipt__plan_make(plan->context, &its, workspace, &narrow);
+    plan->device->narrow = narrow;
     workspace->unit_most = most;
-    if (!result && plan->narrow->enough && !ipt__plan_borrows(plan))
-        return ipt__fail_budget(&plan->problem, ipt__problem_budget(&plan->problem), plan->narrow->enough);
+    if (!result && narrow->enough && !ipt__plan_borrows(plan))
+        return ipt__fail_budget(&plan->problem, ipt__problem_budget(&plan->problem), narrow->enough);
     if (!result)
-        plan->enough = ipt__max(plan->enough, plan->narrow->enough);
+        plan->enough = ipt__max(plan->enough, narrow->enough);
     return result;
 }
 
@@ -17338,7 +17157,7 @@ static ipt_result ipt__pass_plan_make(ipt_plan *plan, ipt_context *const *contex
 #endif
     result = ipt__any_plan_make(plan->context, desc, plan->workspace, made);
 #ifndef IPT_NO_HOST_STREAMING
-    if (!result && plan->passes->cut)
+    if (!result && plan->kind->by_passes)
         result = ipt__plan_keep(made, ipt__host_prepare(*made));
 #endif
     return result;
@@ -17377,7 +17196,7 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
     if (at) /* later passes work in place */
         its.flags &= ~IPT_OUT_OF_PLACE;
 #ifndef IPT_NO_HOST_STREAMING
-    if (plan->passes->cut && !passes->split &&
+    if (plan->kind->by_passes && !passes->split &&
         (desc->max_device_memory || !desc->max_host_memory)) { /* the passes' plans divide the device memory */
         its.max_device_memory =
             (desc->max_device_memory ? desc->max_device_memory : ipt__cut_limit(plan) / 4 * 3) / (size_t)passes->count;
@@ -17394,7 +17213,7 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
 static size_t ipt__pass_fit_gaps(const ipt_plan *plan, ipt_plan_desc *desc, size_t *repeats)
 {
     const size_t most = ipt__unit_bytes(desc->batch_stride);
-    if (plan->passes->cut && ipt__unit_bytes(desc->elem_size) > most) {
+    if (plan->kind->by_passes && ipt__unit_bytes(desc->elem_size) > most) {
         *repeats = desc->batch;
         desc->batch = 1;
         desc->batch_stride = 0;
@@ -17419,7 +17238,7 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
         if (result)
             return result;
         ++plan->passes->count;
-        if (!plan->passes->cut)
+        if (!plan->kind->by_passes)
             result = ipt__plan_add_narrow(made->plan, &its, plan->problem.unit_bytes);
         if (result)
             return result;
@@ -17432,6 +17251,64 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
     return result;
 }
 
+/* Enqueues a pass after *last. *last becomes the pass' event. */
+static ipt_result ipt__pass_enqueue(ipt_plan *pass, ipt__call *call, int out_of_place, cl_event *last)
+{
+    cl_event next = NULL;
+    const ipt_result result = ipt__device_enqueue(pass, call, out_of_place, &next);
+    if (!next)
+        return result;
+    if (*last)
+        ipt__cl.clReleaseEvent(*last);
+    *last = next;
+    call->wait_count = 1;
+    call->wait = last;
+    return result;
+}
+
+/* Enqueues the passes one after the other. Out of place, the first one or a copy writes to the target, and later passes
+ * work there. */
+static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int out_of_place, cl_event *event)
+{
+    ipt__call each = *call;
+    cl_event last = NULL;
+    ipt_result result = IPT_SUCCESS;
+    size_t r;
+    int i;
+    if (out_of_place && plan->passes->copies)
+        result = ipt__pass_enqueue(plan->passes->copies, &each, 1, &last);
+    for (i = 0; i < plan->passes->count && !result; ++i)
+        for (r = 0; r < plan->passes->list[i].repeats && !result; ++r) {
+            each.source_offset = call->source_offset + r * plan->problem.desc.batch_stride;
+            each.target_offset = call->target_offset + r * plan->problem.desc.batch_stride;
+            result = ipt__pass_enqueue(plan->passes->list[i].plan, &each, out_of_place && !i && !plan->passes->copies,
+                                       &last);
+        }
+    if (result && result != IPT_ERROR_INCOMPLETE && last)
+        result = ipt__fail_incomplete("some passes were enqueued, so the content is undefined");
+    if (event)
+        *event = last;
+    else if (last)
+        ipt__cl.clReleaseEvent(last);
+    return result;
+}
+
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *ipt__passes_source(const ipt_plan *plan, size_t *index)
+{
+    const char *source = NULL;
+    int i;
+    for (i = 0; i < plan->passes->count && !source; ++i)
+        if (plan->passes->list[i].plan->device)
+            source = ipt__device_plan_source(plan->passes->list[i].plan, index);
+    return source || !plan->passes->copies ? source : ipt__device_plan_source(plan->passes->copies, index);
+}
+#endif
+
+static const ipt__plan_kind ipt__passes_kind = {NULL, 0, 0, ipt__passes_enqueue, IPT__PLAN_SOURCE(ipt__passes_source)},
+                            ipt__host_passes_kind = {"host matrices", 0, 1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)},
+                            ipt__storage_passes_kind = {"storages", 1, 1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)};
+
 /* Prepares a new plan for its passes. */
 static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
 {
@@ -17441,18 +17318,23 @@ static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
 #endif
     if (result)
         return result;
+    plan->kind = &ipt__passes_kind;
     plan->passes = (ipt__passes_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->passes);
     if (!plan->passes)
         return IPT_ERROR_OUT_OF_MEMORY;
 #ifndef IPT_NO_HOST_STREAMING
-    plan->passes->cut = passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan);
-    for (i = 0; plan->passes->cut && i < passes->count; ++i) /* double passes convert formats, which are not cut */
+    if (passes->desc->max_host_memory)
+        plan->kind = &ipt__storage_passes_kind;
+    else if (passes->split || ipt__plan_is_cut(plan))
+        plan->kind = &ipt__host_passes_kind;
+    /* Double passes convert formats, which are not cut. */
+    for (i = 0; plan->kind->by_passes && i < passes->count; ++i)
         if (passes->list[i].inner_rows) {
             ipt__passes_split(passes->list, &passes->count, i);
             passes->applies += passes->applies > i;
         }
     if (passes->split)
-        result = ipt__plan_divide(plan, passes->split);
+        result = ipt__plan_divide(plan, passes->contexts, passes->split);
 #else
     (void)passes;
 #endif
@@ -17516,6 +17398,216 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
         result = ipt__axes_write_description(*plan, desc);
     return ipt__plan_keep(plan, result);
 }
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>host/host_async                                                                                                  */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Executions of host matrices: of plans of all kinds, and in threads of their own. */
+
+#ifndef IPT_NO_HOST_STREAMING
+/* Progress of one pass among those of an array. */
+typedef struct ipt__pass_progress {
+    const ipt_host_options *options; /* of the whole */
+    size_t before, passes;           /* that are done, of all */
+    size_t bytes;                    /* that stand for each: passes differ in what crosses the bus */
+    int cancelled;                   /* perhaps too late for its pass, but not for the next one */
+} ipt__pass_progress;
+
+static int ipt__pass_progressed(size_t done, size_t total, void *user)
+{
+    ipt__pass_progress *const of = (ipt__pass_progress *)user;
+    const size_t part = (size_t)((double)of->bytes * (double)done / (double)total);
+    if (of->options->progress(of->before * of->bytes + part, of->passes * of->bytes, of->options->user))
+        of->cancelled = 1;
+    return of->cancelled;
+}
+
+/* Executes the passes of an array that the device does not hold: it goes through host memory once for each. */
+static ipt_result ipt__host_execute_passes(ipt_plan *plan, void *data, const ipt_host_options *options)
+{
+    ipt_host_options each = {NULL, NULL, NULL};
+    ipt__pass_progress progress = {NULL, 0, 0, 0, 0};
+    ipt_result result = IPT_SUCCESS;
+    size_t r;
+    int i;
+    for (i = 0; i < plan->passes->count; ++i)
+        progress.passes += plan->passes->list[i].repeats;
+    if (options && options->progress) {
+        progress.options = options;
+        progress.bytes = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
+        each.progress = ipt__pass_progressed;
+        each.user = &progress;
+    }
+    for (i = 0; i < plan->passes->count && !result; ++i)
+        for (r = 0; r < plan->passes->list[i].repeats && !result; ++r) {
+            result = ipt__host_execute(plan->passes->list[i].plan, (char *)data + r * plan->problem.desc.batch_stride,
+                                       &each);
+            if (result && result != IPT_ERROR_INCOMPLETE && progress.before)
+                result = ipt__fail_incomplete("an earlier pass has changed data");
+            ++progress.before;
+            if (!result && progress.cancelled && progress.before < progress.passes)
+                result = ipt__fail(IPT_ERROR_INCOMPLETE, "cancelled between two passes: data holds neither array");
+        }
+    return result;
+}
+#endif
+
+/* Executes a plan of any kind. */
+static ipt_result ipt__host_execute_any(ipt_plan *plan, void *data, const ipt_host_options *options)
+{
+    const ipt_result result = plan && data ? ipt__check_plan(plan) : ipt__fail_null(plan ? "data" : "plan");
+    if (result)
+        return result;
+    if (plan->kind->stores)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes %s only",
+                         plan->problem.desc.max_host_memory, plan->kind->takes);
+#ifndef IPT_NO_HOST_STREAMING
+    if (plan->kind->by_passes)
+        return ipt__host_execute_passes(plan, data, options);
+#endif
+    return ipt__host_execute(plan, data, options);
+}
+
+IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
+{
+    return ipt__host_execute_any(plan, data, NULL);
+}
+
+/* Takes a caller's options, which may be NULL, of any version. */
+static ipt_result ipt__host_take_options(ipt_host_options *taken, const ipt_host_options *given, size_t given_bytes)
+{
+    memset(taken, 0, sizeof *taken);
+    return given ? ipt__take_desc(taken, sizeof *taken, given, given_bytes, "options") : IPT_SUCCESS;
+}
+
+IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                    const ipt_host_options *options)
+{
+    ipt_host_options taken;
+    const ipt_result result = ipt__host_take_options(&taken, options, options_bytes);
+    return result ? result : ipt__host_execute_any(plan, data, &taken);
+}
+
+#ifndef IPT_NO_THREADS
+
+/* An execution in a thread of its own, of a plan of any kind. */
+typedef struct ipt__host_job {
+    ipt_result (*execute)(void *plan, void *data, const ipt_host_options *options);
+    void *plan, *data;
+    ipt_host_options options;
+    cl_event event; /* NULL: not requested */
+    ipt_allocator allocator;
+} ipt__host_job;
+
+/* Completes and releases a user event. Some drivers hang in clReleaseContext when a user event is released before it
+ * has a status. So a failed clSetUserEventStatus is repeated once. */
+static void ipt__host_event_end(cl_event event, ipt_result result)
+{
+    const cl_int status = result ? -(cl_int)result : CL_COMPLETE;
+    if (ipt__cl.clSetUserEventStatus(event, status))
+        ipt__cl.clSetUserEventStatus(event, status);
+    ipt__cl.clReleaseEvent(event);
+}
+
+/* Makes the user event of an execution, with one reference for its thread and one for the caller. */
+static ipt_result ipt__host_event_begin(ipt_context *context, cl_event *event)
+{
+    cl_int error;
+    *event = ipt__cl.clCreateUserEvent(context->context, &error);
+    if (error) {
+        *event = NULL;
+        return ipt__fail_opencl("clCreateUserEvent", error);
+    }
+    error = ipt__cl.clRetainEvent(*event);
+    if (!error)
+        return IPT_SUCCESS;
+    ipt__host_event_end(*event, IPT_ERROR_OPENCL);
+    *event = NULL;
+    return ipt__fail_opencl("clRetainEvent", error);
+}
+
+/* Ends the event of an execution that has not begun. event and *event may be NULL. */
+static void ipt__host_event_cancel(cl_event *event, ipt_result result)
+{
+    if (!event || !*event)
+        return;
+    ipt__host_event_end(*event, result);
+    ipt__cl.clReleaseEvent(*event);
+    *event = NULL;
+}
+
+static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
+{
+    ipt__host_job job = *(ipt__host_job *)argument;
+    ipt_result result;
+    ipt__release(&job.allocator, argument);
+    result = job.execute(job.plan, job.data, &job.options);
+    if (job.options.finished)
+        job.options.finished(result, job.options.user);
+    if (job.event)
+        ipt__host_event_end(job.event, result);
+    return IPT__THREAD_RETURN;
+}
+
+/* Starts the thread of a job. event (may be NULL): the caller's. */
+static ipt_result ipt__host_job_start(ipt_context *context, const ipt__host_job *given, cl_event *event)
+{
+    ipt__host_job *const job = (ipt__host_job *)ipt__allocate(&context->allocator, sizeof *job);
+    ipt__thread thread;
+    ipt_result result = IPT_SUCCESS;
+    if (!job)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    *job = *given;
+    job->allocator = context->allocator;
+    if (event)
+        result = ipt__host_event_begin(context, event);
+    job->event = event ? *event : NULL;
+    if (!result && !IPT__THREAD_START(&thread, ipt__host_job_main, job))
+        result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "a thread cannot be started");
+    if (!result) {
+        IPT__THREAD_DETACH(thread);
+        return IPT_SUCCESS;
+    }
+    ipt__host_event_cancel(event, result);
+    ipt__release(&context->allocator, job);
+    return result;
+}
+
+static ipt_result ipt__host_job_plan(void *plan, void *data, const ipt_host_options *options)
+{
+    return ipt__host_execute_any((ipt_plan *)plan, (char *)data, options);
+}
+
+IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                     const ipt_host_options *options, cl_event *event)
+{
+    ipt__host_job job;
+    ipt_result result = ipt__check_plan(plan);
+    memset(&job, 0, sizeof job);
+    job.execute = ipt__host_job_plan;
+    job.plan = plan;
+    job.data = data;
+    if (event)
+        *event = NULL;
+    if (!result && !data)
+        result = ipt__fail_null("data");
+    if (!result)
+        result = ipt__host_take_options(&job.options, options, options_bytes);
+    return result ? result : ipt__host_job_start(plan->context, &job, event);
+}
+
+#else
+
+IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
+                                                     const ipt_host_options *options, cl_event *event)
+{
+    (void)options_bytes, (void)plan, (void)data, (void)options;
+    if (event)
+        *event = NULL;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_THREADS");
+}
+
+#endif
 #ifndef IPT_NO_BATCH
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>batch/ready                                                                                                      */

@@ -45,8 +45,8 @@
 #include "plan/problem.h"
 #include "plan/stage.h"
 #include "plan/launch.h"
-#include "host/plan.h"
-#include "plan/plan.h"
+#include "host/host_plan.h"
+#include "plans/plan.h"
 #include "stages/common.h"
 #include "stages/tile.h"
 #include "stages/swap.h"
@@ -78,31 +78,33 @@
 #include "execute/execute.h"
 #include "choice/wisdom.h"
 #include "choice/measure.h"
-#include "plan/build.h"
-#include "host/lifetime.h"
+#include "plans/plan_end.h"
+#include "plans/device_plan.h"
+#include "plans/parts_plan.h"
 #include "host/transfer.h"
 #ifndef IPT_NO_HOST_STREAMING
 #include "host/parts.h"
 #endif
-#include "host/open.h"
+#include "host/part_plans.h"
 #ifndef IPT_NO_HOST_STREAMING
 #include "host/cut.h"
-#include "host/shuffle.h"
+#include "host/host_shuffle.h"
 #include "host/blocks.h"
 #include "host/bus_bands.h"
-#include "host/device.h"
-#include "host/make.h"
+#include "host/cut_device.h"
+#include "plans/cut_plan.h"
 #endif
-#include "host/execute.h"
+#include "host/host_execute.h"
 #ifndef IPT_NO_HOST_STREAMING
-#include "host/split.h"
+#include "plans/split_plan.h"
 #endif
 #ifndef IPT_NO_STORAGE
 #include "host/steps.h"
 #include "host/storage.h"
 #endif
 #include "axes/search.h"
-#include "axes/passes.h"
+#include "plans/passes.h"
+#include "host/host_async.h"
 #ifndef IPT_NO_BATCH
 #include "batch/ready.h"
 #include "batch/model.h"

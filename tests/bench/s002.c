@@ -527,14 +527,15 @@ static ipt_plan *plan_pad(session *session, const pad_move *move, ipt_variant va
         complain(session, "padding", ipt_context_error(NULL));
         return NULL;
     }
-    stage = up ? 0 : plan->layout.stage_count - 1;
-    if (plan->launches.stage_count != plan->layout.stage_count || plan->layout.stages[stage].kind != IPT__STAGE_PAD) {
+    stage = up ? 0 : plan->device->layout.stage_count - 1;
+    if (plan->device->launches.stage_count != plan->device->layout.stage_count ||
+        plan->device->layout.stages[stage].kind != IPT__STAGE_PAD) {
         complain(session, "padding", "the plan has no such stage");
         ipt_plan_destroy(plan);
         return NULL;
     }
-    plan->launches.stages[0] = plan->launches.stages[stage]; /* an execution reads only the launches */
-    plan->launches.stage_count = 1;
+    plan->device->launches.stages[0] = plan->device->launches.stages[stage]; /* an execution reads only the launches */
+    plan->device->launches.stage_count = 1;
     return plan;
 }
 

@@ -29,9 +29,9 @@ static void check(cl_ulong global, int cut)
     result = ipt_context_create(&context_desc, &context);
     if (!result)
         result = ipt_plan_create(context, &desc, &plan);
-    if (result || !plan->host->cut != !cut || context->allocation != ipt__size_of(global / 2)) {
+    if (result || !plan->cut != !cut || context->allocation != ipt__size_of(global / 2)) {
         printf("a device of %.0f bytes: %s, %s, %zu bytes at a time\n", (double)global,
-               result ? ipt_context_error(NULL) : "a plan", plan && plan->host->cut ? "cut" : "not cut",
+               result ? ipt_context_error(NULL) : "a plan", plan && plan->cut ? "cut" : "not cut",
                context ? context->allocation : (size_t)0);
         wrong = 1;
     }

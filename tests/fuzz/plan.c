@@ -152,17 +152,18 @@ static void expect_bands(const ipt_plan *plan, const ipt__stage *stage)
     FUZZ_EXPECT(at_most(bands->rows, bands->tall ? stage->rows : stage->cols));
     const long double rest_rows = (long double)bands->rest_rows * (long double)bands->cols,
                       rest_cols = (long double)bands->rest_cols * (long double)bands->rows,
-                      saved = (long double)plan->layout.saved_elements;
+                      saved = (long double)plan->device->layout.saved_elements;
     FUZZ_EXPECT(at_most(bands->saves_rows ? rest_rows : rest_cols, saved));
     if (!plan->problem.pitched) /* then the larger one is saved */
         FUZZ_EXPECT(at_most(rest_rows, saved) && at_most(rest_cols, saved));
     if (bands->together)
-        FUZZ_EXPECT(plan->layout.cooperative && bands->chunks > 0 && bands->positions >= bands->number);
+        FUZZ_EXPECT(plan->device->layout.cooperative && bands->chunks > 0 && bands->positions >= bands->number);
     else
-        FUZZ_EXPECT(stage->kernels[1] >= 0 && stage->kernels[1] < plan->kernel_count && stage->matrices_at_once > 0 &&
+        FUZZ_EXPECT(stage->kernels[1] >= 0 && stage->kernels[1] < plan->device->kernel_count &&
+                    stage->matrices_at_once > 0 &&
                     at_most((long double)bands->height * (long double)bands->cols * size *
                                 (long double)(bands->workers ? 1 : stage->matrices_at_once),
-                            (long double)(plan->layout.workspace - plan->layout.scratch_offset)));
+                            (long double)(plan->device->layout.workspace - plan->device->layout.scratch_offset)));
 }
 
 static void expect_stage(const ipt_plan *plan, const ipt__stage *stage)
@@ -175,13 +176,13 @@ static void expect_stage(const ipt_plan *plan, const ipt__stage *stage)
                              (long double)plan->problem.desc.elem_size;
     FUZZ_EXPECT(stage->instances > 0 && stage->rows > 0 && stage->cols > 0 && stage->length > 0);
     FUZZ_EXPECT(at_most(grid, elements));
-    FUZZ_EXPECT(stage->kernels[0] >= 0 && stage->kernels[0] < plan->kernel_count);
+    FUZZ_EXPECT(stage->kernels[0] >= 0 && stage->kernels[0] < plan->device->kernel_count);
     switch (stage->kind) {
     case IPT__STAGE_WAVE:
-        FUZZ_EXPECT(stage->kernels[1] >= 0 && stage->kernels[1] < plan->kernel_count);
+        FUZZ_EXPECT(stage->kernels[1] >= 0 && stage->kernels[1] < plan->device->kernel_count);
         FUZZ_EXPECT(stage->matrices_at_once > 0 && stage->instances_at_once > 0);
         FUZZ_EXPECT(at_most(slab * (long double)stage->matrices_at_once * (long double)stage->instances_at_once,
-                            (long double)(plan->layout.workspace - plan->layout.scratch_offset)));
+                            (long double)(plan->device->layout.workspace - plan->device->layout.scratch_offset)));
         break;
     case IPT__STAGE_SHUFFLE:
         FUZZ_EXPECT(stage->as.shuffle.piece_units > 0 && stage->as.shuffle.pieces > 0);
@@ -189,11 +190,11 @@ static void expect_stage(const ipt_plan *plan, const ipt__stage *stage)
                             (long double)stage->as.shuffle.piece_units * (long double)stage->as.shuffle.pieces));
         FUZZ_EXPECT(stage->matrices_at_once > 0 && stage->instances_at_once > 0);
         if (!stage->as.shuffle.pairs &&
-            !(stage->as.shuffle.chains && plan->layout.cooperative)) /* at least a bit for each slot */
+            !(stage->as.shuffle.chains && plan->device->layout.cooperative)) /* at least a bit for each slot */
             FUZZ_EXPECT(at_most((long double)stage->rows * (long double)stage->cols / 8 *
                                     (long double)stage->as.shuffle.pieces * (long double)stage->matrices_at_once *
                                     (long double)stage->instances_at_once,
-                                (long double)(plan->layout.workspace - plan->layout.scratch_offset)));
+                                (long double)(plan->device->layout.workspace - plan->device->layout.scratch_offset)));
         break;
     case IPT__STAGE_TILE:
         if (!stage->as.tile.pack_bytes)
@@ -206,7 +207,7 @@ static void expect_stage(const ipt_plan *plan, const ipt__stage *stage)
         expect_bands(plan, stage);
         break;
     case IPT__STAGE_PANEL:
-        FUZZ_EXPECT(plan->panel != NULL && stage->as.panel.x > 0 && stage->as.panel.y > 0 &&
+        FUZZ_EXPECT(plan->device->panel != NULL && stage->as.panel.x > 0 && stage->as.panel.y > 0 &&
                     stage->as.panel.blocks <= 4);
         FUZZ_EXPECT(stage->as.panel.x * stage->as.panel.across >= (stage->as.panel.tall ? stage->cols : stage->rows));
         break;
@@ -217,7 +218,7 @@ static void expect_stage(const ipt_plan *plan, const ipt__stage *stage)
 
 static void expect_workspace(const ipt_plan *plan, const ipt_plan_desc *desc)
 {
-    const ipt__layout *layout = &plan->layout;
+    const ipt__layout *layout = &plan->device->layout;
     const size_t workspace = ipt_plan_workspace(plan);
     const long double matrices = (long double)plan->problem.desc.rows * (long double)plan->problem.desc.cols *
                                  (long double)plan->problem.desc.elem_size * (long double)plan->problem.desc.batch;
@@ -242,7 +243,7 @@ static void expect_texts(ipt_plan *plan)
     FUZZ_EXPECT(description[length - 1] == '\n' || length + 1 == IPT__DESCRIPTION_BYTES);
     for (i = 0; (source = ipt_plan_source(plan, i)) != NULL; ++i)
         FUZZ_EXPECT(strstr(source, "__kernel") != NULL);
-    FUZZ_EXPECT(i == (size_t)plan->kernel_count);
+    FUZZ_EXPECT(i == (size_t)plan->device->kernel_count);
     FUZZ_EXPECT(ipt_plan_storage_memory(plan) == 0);
     fuzz_forget_error();
     FUZZ_EXPECT(ipt_plan_execute_host(plan, &matrix) == IPT_ERROR_UNSUPPORTED && *ipt_context_error(NULL) != '\0');
@@ -255,9 +256,9 @@ static void expect_plan(ipt_plan *plan, const ipt_plan_desc *desc)
     ipt_plan_padding(plan, &rows, &cols);
     if (!(desc->flags & IPT_PAD))
         FUZZ_EXPECT(rows == 0 && cols == 0);
-    FUZZ_EXPECT(plan->layout.stage_count >= 0 && plan->layout.stage_count <= IPT__MAX_STAGES);
-    for (int i = 0; i < plan->layout.stage_count; ++i)
-        expect_stage(plan, &plan->layout.stages[i]);
+    FUZZ_EXPECT(plan->device->layout.stage_count >= 0 && plan->device->layout.stage_count <= IPT__MAX_STAGES);
+    for (int i = 0; i < plan->device->layout.stage_count; ++i)
+        expect_stage(plan, &plan->device->layout.stages[i]);
     expect_workspace(plan, desc);
     expect_texts(plan);
 }

@@ -44,7 +44,7 @@ static int count_kernels(const ipt_plan *plan, const ipt__turns *turns, size_t m
 {
     int kernels = 0;
     for (int at = turns->first; at < turns->end; ++at) {
-        const ipt__launch *const launch = &plan->launches.items[at];
+        const ipt__launch *const launch = &plan->device->launches.items[at];
         if (launch->matrices == matrices && launch->instances == instances &&
             (words ? launch->by_words : launch->by_units)) {
             kernels += launch->kernel >= 0;
@@ -56,8 +56,8 @@ static int count_kernels(const ipt_plan *plan, const ipt__turns *turns, size_t m
 
 static void check_stage(const ipt_plan *plan, int index, char *used, seen *all)
 {
-    const ipt__stage *const stage = &plan->layout.stages[index];
-    const ipt__turns *const turns = &plan->launches.stages[index];
+    const ipt__stage *const stage = &plan->device->layout.stages[index];
+    const ipt__turns *const turns = &plan->device->launches.stages[index];
     ++all->kinds[stage->kind];
     all->words += stage->by_words != 0;
     assert_int_equal(turns->matrices, plan->problem.desc.batch);
@@ -83,11 +83,11 @@ static void check_plan(ipt_context *context, const ipt_plan_desc *desc, seen *al
     ipt_plan *plan = NULL;
     if (ipt_plan_create(context, desc, &plan)) /* the workspace may be too small */
         return;
-    const ipt__launches *const launches = &plan->launches;
+    const ipt__launches *const launches = &plan->device->launches;
     char *const used = calloc((size_t)launches->count + 1, 1);
     assert_non_null(used);
     ++all->plans;
-    assert_int_equal(launches->stage_count, plan->layout.stage_count);
+    assert_int_equal(launches->stage_count, plan->device->layout.stage_count);
     for (int i = 0; i < launches->stage_count; ++i)
         check_stage(plan, i, used, all);
     for (int i = 0; i < launches->count; ++i) {
@@ -95,7 +95,7 @@ static void check_plan(ipt_context *context, const ipt_plan_desc *desc, seen *al
         assert_true(used[i]);
         if (launch->kernel < 0)
             continue;
-        const ipt__program *const program = plan->kernels[launch->kernel].program;
+        const ipt__program *const program = plan->device->kernels[launch->kernel].program;
         ipt__arguments again = launch->arguments;
         assert_in_range(launch->groups, 1, 0x7fffffff);
         ipt__complete_divisors(&ipt__kernels[program->id], &program->params, &again);
@@ -199,10 +199,10 @@ static void launches_of_huge_flips(void **state)
                 assert_true(strlen(ipt_context_error(NULL)) > 20);
                 continue;
             }
-            for (int i = 0; i < plan->launches.count; ++i) {
-                const ipt__launch *const launch = &plan->launches.items[i];
+            for (int i = 0; i < plan->device->launches.count; ++i) {
+                const ipt__launch *const launch = &plan->device->launches.items[i];
                 const ipt__flip_arguments *const a = &launch->arguments.flip;
-                if (launch->kernel < 0 || plan->kernels[launch->kernel].program->id != IPT__KERNEL_flip)
+                if (launch->kernel < 0 || plan->device->kernels[launch->kernel].program->id != IPT__KERNEL_flip)
                     continue;
                 ++flips;
                 const cl_ulong down = moves[m] == IPT_MOVE_FLIP_HORIZONTAL ? 0 : desc.rows - 1,

@@ -326,7 +326,7 @@ static void limits_blocks(void **state)
     ipt_plan *plan;
     if (ipt_plan_create(context, &desc, &plan))
         fail_msg("%s", ipt_context_error(NULL));
-    assert_true(plan->host->cut->blocks.bus_bytes && refused);
+    assert_true(plan->cut->blocks.bus_bytes && refused);
     check_plan(context, plan, &desc, 1);
     assert_in_range(largest, 1, 12 * MIB);
     ipt_plan_destroy(plan);

@@ -30,7 +30,8 @@ static ipt_context *make_context(size_t local_memory)
 /* Whether the plan has this kernel, with tiles that are not empty and fit local memory. */
 static void check_tiles(const ipt_plan *plan)
 {
-    const ipt__program *const program = plan->kernels[plan->launches.items[plan->out_of_place].kernel].program;
+    const ipt__program *const program =
+        plan->device->kernels[plan->device->launches.items[plan->device->out_of_place].kernel].program;
     size_t rows, cols;
     const ipt__tile_layout layout = ipt__out_of_place_tile(&plan->problem, &program->params, &rows, &cols);
     assert_int_equal(program->id, IPT__KERNEL_out_of_place);
@@ -100,7 +101,8 @@ static void out_of_place_of_large_elements(void **state)
     desc.elem_size = 257;
     desc.flags = IPT_OUT_OF_PLACE;
     plan = test_make_plan(context, &desc);
-    assert_int_equal(plan->kernels[plan->launches.items[plan->out_of_place].kernel].program->id, IPT__KERNEL_transpose);
+    assert_int_equal(plan->device->kernels[plan->device->launches.items[plan->device->out_of_place].kernel].program->id,
+                     IPT__KERNEL_transpose);
     ipt_plan_destroy(plan);
     ipt_context_destroy(context);
 }

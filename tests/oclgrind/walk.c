@@ -313,8 +313,8 @@ static ipt_result execute(ipt_context *context, ipt_plan *plan, unsigned char *d
 static int launches(const ipt_plan *plan, const char *name)
 {
     int i, found = 0;
-    for (i = 0; i < plan->kernel_count; ++i)
-        found |= !strcmp(ipt__kernels[plan->kernels[i].program->id].name, name);
+    for (i = 0; i < plan->device->kernel_count; ++i)
+        found |= !strcmp(ipt__kernels[plan->device->kernels[i].program->id].name, name);
     return found;
 }
 

@@ -148,13 +148,15 @@ static uint64_t sum(uint64_t of, const char *text)
 /* Launches have no pointers, and their padding is zero. */
 static uint64_t sum_launches(uint64_t of, const ipt_plan *plan)
 {
+    static const ipt__launches none;
     if (plan == NULL)
         return of;
-    of = sum_bytes(of, plan->launches.stages, sizeof plan->launches.stages);
-    of = sum_bytes(of, plan->launches.items, (size_t)plan->launches.count * sizeof *plan->launches.items);
+    const ipt__launches *const launches = plan->device != NULL ? &plan->device->launches : &none;
+    of = sum_bytes(of, launches->stages, sizeof launches->stages);
+    of = sum_bytes(of, launches->items, (size_t)launches->count * sizeof *launches->items);
     for (int i = 0; plan->passes != NULL && i < plan->passes->count; ++i)
         of = sum_launches(of, plan->passes->list[i].plan);
-    return sum_launches(of, plan->narrow);
+    return sum_launches(of, plan->device != NULL ? plan->device->narrow : NULL);
 }
 
 static void print_words(const ipt_plan_desc *desc, const char *device, const char *text)

@@ -27,7 +27,7 @@ static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanose
 static int ipt__plan_has_choice(const ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
-    return (plan->layout.length || plan->layout.bands) && !desc->tile_m && !desc->tile_n &&
+    return (plan->device->layout.length || plan->device->layout.bands) && !desc->tile_m && !desc->tile_n &&
            (desc->sequence == IPT_SEQUENCE_AUTO || desc->sequence == IPT_SEQUENCE_TWO_PASS ||
             desc->sequence == IPT_SEQUENCE_EXCHANGE);
 }
@@ -39,7 +39,7 @@ static ipt_result ipt__measure_layout(ipt_plan *plan, const ipt__layout *candida
     int repeat;
     ipt_result result;
     *time = 0;
-    plan->layout = *candidate;
+    plan->device->layout = *candidate;
     result = ipt__plan_open(plan);
     for (repeat = 0; repeat < 3 && !result; ++repeat) { /* the first launch may include the kernel's compilation */
         result = ipt__plan_time(plan, buffer, &once);
@@ -55,14 +55,14 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     const int measure = (desc->flags & IPT_MEASURE) != 0;
-    ipt__layout best = plan->layout;
+    ipt__layout best = plan->device->layout;
     cl_ulong best_time = 0;
     const ipt__operand given = {"measure_buffer",         "its offset",
                                 desc->measure_buffer,     0,
                                 plan->problem.span_bytes, IPT__BUFFER_READ_AND_WRITTEN,
                                 plan->problem.unit_bytes, ipt__host_alignment(plan)};
     ipt__workspace *const chosen = plan->workspace;
-    const size_t limit = budget ? budget : plan->layout.workspace;
+    const size_t limit = budget ? budget : plan->device->layout.workspace;
     ipt__proposal made;
     cl_mem buffer = measure ? desc->measure_buffer : NULL;
     size_t unused;
@@ -100,13 +100,13 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
                      (double)time / 1e6);
             if (!best_time || time < best_time) {
                 best_time = time;
-                best = plan->layout;
+                best = plan->device->layout;
             }
         }
     if (!desc->measure_buffer)
         ipt__cl.clReleaseMemObject(buffer);
     plan->workspace = chosen;
-    plan->layout = best;
+    plan->device->layout = best;
 #ifndef IPT_NO_WISDOM
     if (best_time) {
         ipt__wisdom learnt = ipt__wisdom_of(plan, budget);

@@ -106,9 +106,9 @@ static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
         ipt__layout_of_length(&plan->problem, &layout, found.length, budget);
     else
         ipt__layout_of_bands(&plan->problem, &layout, found.bands, found.height, budget);
-    if (layout.workspace > (budget ? budget : plan->layout.workspace))
+    if (layout.workspace > (budget ? budget : plan->device->layout.workspace))
         return 0;
-    plan->layout = layout;
+    plan->device->layout = layout;
     return 1;
 }
 

@@ -19,21 +19,11 @@ static const char *ipt__limit_name(const ipt_plan *plan)
                                                   : "the device's memory";
 }
 
-static ipt_result ipt__check_one_device(const ipt_plan *plan)
-{
-    const ipt_result result = ipt__check_plan(plan);
-    if (!result && plan->host && plan->host->split_count)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
-    if (!result && plan->host && (plan->host->cut || (plan->passes && plan->passes->cut)))
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
-                         ipt__limit_name(plan), plan->problem.desc.max_host_memory ? "storages" : "host matrices");
-    return result;
-}
-
 /* The places of a plan's batch are multiples of this number of bytes. */
 static size_t ipt__plan_unit(const ipt_plan *plan)
 {
-    return (plan->narrow ? plan->narrow : plan)->problem.unit_bytes;
+    const ipt_plan *const narrow = plan->device ? plan->device->narrow : NULL;
+    return (narrow ? narrow : plan)->problem.unit_bytes;
 }
 
 /* The alignment of a host address for devices that work in host memory. GPU kernels access vectors. CPU kernels access
@@ -159,11 +149,11 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
     cl_int status = CL_COMPLETE, error;
     events[0] = NULL;
     events[1] = workspace->last;
-    if (workspace->bytes < run->plan->layout.workspace)
+    if (workspace->bytes < run->plan->device->layout.workspace)
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "the plan's workspace has %zu of %zu bytes: it could not grow",
-                         workspace->bytes, run->plan->layout.workspace);
+                         workspace->bytes, run->plan->device->layout.workspace);
     if (workspace->borrower != run->plan) { /* another plan's counters and flags lie at other offsets */
-        run->plan->dirty = 1;
+        run->plan->device->dirty = 1;
         workspace->borrower = run->plan;
     }
     if (run->wait_count && run->plan->context->forgets_failure) {
@@ -177,12 +167,12 @@ static ipt_result ipt__run_after_last(ipt__run *run, cl_event events[2])
         return IPT_SUCCESS;
     if (!ipt__cl.clGetEventInfo(workspace->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) &&
         status <= CL_COMPLETE) {
-        run->plan->dirty |= status < 0;
+        run->plan->device->dirty |= status < 0;
         ipt__cl.clReleaseEvent(workspace->last);
         workspace->last = NULL;
         return IPT_SUCCESS;
     }
-    run->plan->dirty |=
+    run->plan->device->dirty |=
         run->holds; /* that execution may still fail, and this run's commands would start nevertheless */
     if (!run->wait_count) {
         run->wait_count = 1;
@@ -213,7 +203,7 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
     if (result && !run->commands)
         return result;
     if (result) {
-        plan->dirty = 1;
+        plan->device->dirty = 1;
         result = ipt__fail_incomplete("some commands were enqueued, so the content is undefined");
     }
     if (workspace->last)
@@ -245,7 +235,8 @@ typedef struct ipt__call {
  * bitwise or. */
 static ipt_plan *ipt__plan_for(ipt_plan *plan, size_t places)
 {
-    return plan->narrow && places % plan->problem.unit_bytes ? plan->narrow : plan;
+    ipt_plan *const narrow = plan->device->narrow;
+    return narrow && places % plan->problem.unit_bytes ? narrow : plan;
 }
 
 /* Enqueues a plan's launches in place. The caller has checked all arguments. *event as in ipt_plan_execute. */
@@ -260,7 +251,7 @@ static ipt_result ipt__plan_enqueue(ipt_plan *any, const ipt__call *call, cl_eve
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result)
-        result = ipt__run_finish(&run, ipt__run_launches(&run, &plan->launches), event);
+        result = ipt__run_finish(&run, ipt__run_launches(&run, &plan->device->launches), event);
     IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
@@ -277,10 +268,10 @@ static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *any, const ipt__call 
     run.unaligned = call->address % IPT__WORD_BYTES != 0;
     ipt__run_give(&run, call->source, call->source_offset, call->target, call->target_offset);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-    if (plan->out_of_place < 0)
+    if (plan->device->out_of_place < 0)
         result = ipt__out_of_place_get(plan);
     if (!result) {
-        result = ipt__run_launch(&run, &plan->launches.items[plan->out_of_place], none);
+        result = ipt__run_launch(&run, &plan->device->launches.items[plan->device->out_of_place], none);
         /* This kernel uses no workspace, so it does not replace the plan's last event. */
         if (!result)
             ipt__cl.clFlush(call->queue);
@@ -293,49 +284,22 @@ static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *any, const ipt__call 
     return result;
 }
 
-/* Enqueues a pass after *last. *last becomes the pass' event. */
-static ipt_result ipt__pass_enqueue(ipt_plan *pass, ipt__call *call, int out_of_place, cl_event *last)
+static ipt_result ipt__device_enqueue(ipt_plan *plan, const ipt__call *call, int out_of_place, cl_event *event)
 {
-    cl_event next = NULL;
-    const ipt_result result =
-        out_of_place ? ipt__plan_enqueue_out_of_place(pass, call, &next) : ipt__plan_enqueue(pass, call, &next);
-    if (!next)
-        return result;
-    if (*last)
-        ipt__cl.clReleaseEvent(*last);
-    *last = next;
-    call->wait_count = 1;
-    call->wait = last;
-    return result;
+    return out_of_place ? ipt__plan_enqueue_out_of_place(plan, call, event) : ipt__plan_enqueue(plan, call, event);
 }
 
-/* Enqueues a plan, or the passes of an array's plan one after the other. Out of place, the first pass or a copy writes
- * to the target, and later passes work there. */
-static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int out_of_place, cl_event *event)
+/* Fails if the plan takes no buffers. */
+static ipt_result ipt__check_takes_buffers(const ipt_plan *plan)
 {
-    ipt__call each = *call;
-    cl_event last = NULL;
-    ipt_result result = IPT_SUCCESS;
-    size_t r;
-    int i;
-    if (!plan->passes)
-        return out_of_place ? ipt__plan_enqueue_out_of_place(plan, call, event) : ipt__plan_enqueue(plan, call, event);
-    if (out_of_place && plan->passes->copies)
-        result = ipt__pass_enqueue(plan->passes->copies, &each, 1, &last);
-    for (i = 0; i < plan->passes->count && !result; ++i)
-        for (r = 0; r < plan->passes->list[i].repeats && !result; ++r) {
-            each.source_offset = call->source_offset + r * plan->problem.desc.batch_stride;
-            each.target_offset = call->target_offset + r * plan->problem.desc.batch_stride;
-            result = ipt__pass_enqueue(plan->passes->list[i].plan, &each, out_of_place && !i && !plan->passes->copies,
-                                       &last);
-        }
-    if (result && result != IPT_ERROR_INCOMPLETE && last)
-        result = ipt__fail_incomplete("some passes were enqueued, so the content is undefined");
-    if (event)
-        *event = last;
-    else if (last)
-        ipt__cl.clReleaseEvent(last);
-    return result;
+    const ipt_result result = ipt__check_plan(plan);
+    if (result || plan->kind->enqueue)
+        return result;
+    if (plan->split)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes %s only",
+                         plan->kind->takes);
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
+                     ipt__limit_name(plan), plan->kind->takes);
 }
 
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
@@ -346,14 +310,14 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     ipt_result result;
     if (event)
         *event = NULL;
-    result = ipt__check_one_device(plan);
+    result = ipt__check_takes_buffers(plan);
     if (!result)
         result = ipt__check_queue(plan->context, queue, num_wait_events, wait_events);
     if (!result) {
         ipt__operand_of(plan, &operand, plan->problem.span_bytes);
         result = ipt__check_buffer(plan->context, &operand, &call.address);
     }
-    return result ? result : ipt__passes_enqueue(plan, &call, 0, event);
+    return result ? result : plan->kind->enqueue(plan, &call, 0, event);
 }
 
 /* The byte where a buffer's batch begins in its memory object, or in the parent of a sub-buffer. */
@@ -396,7 +360,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     ipt_result result;
     if (event)
         *event = NULL;
-    result = ipt__check_one_device(plan);
+    result = ipt__check_takes_buffers(plan);
     if (!result)
         result = ipt__check_out_of_place(plan);
     if (!result)
@@ -410,7 +374,7 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
         result = ipt__check_buffer(plan->context, &to, &call.address);
     if (!result)
         result = ipt__check_apart(&from, &to);
-    return result ? result : ipt__passes_enqueue(plan, &call, 1, event);
+    return result ? result : plan->kind->enqueue(plan, &call, 1, event);
 }
 
 /* Copies the rows of one matrix with gaps between host memory and a dedicated buffer, from byte `at` on, and waits. */

@@ -68,7 +68,7 @@ static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, cons
     const cl_mem workspace = run->plan->workspace->buffer;
     const cl_mem memories[2] = {launch->given & 1 ? run->buffers[0] : workspace,
                                 launch->given & 2 ? run->buffers[1] : workspace};
-    ipt__plan_kernel *const kernel = &run->plan->kernels[launch->kernel];
+    ipt__plan_kernel *const kernel = &run->plan->device->kernels[launch->kernel];
     const size_t local_size = kernel->program->params.group_size, global_size = (size_t)launch->groups * local_size;
     const ipt__kernel_info *const info = &ipt__kernels[kernel->program->id];
     cl_event event = NULL;
@@ -164,7 +164,7 @@ static void ipt__launch_place(const ipt__run *run, const ipt__launch *launch, ip
     cl_ulong *const bases = (cl_ulong *)(void *)arguments;
     const cl_ulong skipped = turn.instance * launch->instance_units,
                    skipped_slots = turn.instance * launch->instance_slots;
-    const ipt__kernel_id id = run->plan->kernels[launch->kernel].program->id;
+    const ipt__kernel_id id = run->plan->device->kernels[launch->kernel].program->id;
     int i;
     for (i = 0; i < 2; ++i)
         if (launch->given >> i & 1)
@@ -177,7 +177,7 @@ static void ipt__launch_place(const ipt__run *run, const ipt__launch *launch, ip
     }
     if (id == IPT__KERNEL_copy)
         *(launch->given & 1 ? &arguments->copy.source_first : &arguments->copy.target_first) += skipped_slots;
-    if (launch->cooperative && run->plan->turn) {
+    if (launch->cooperative && run->plan->device->turn) {
         cl_ulong *const control = (cl_ulong *)(void *)((char *)arguments + launch->control);
         cl_ulong *const clear = (cl_ulong *)(void *)((char *)arguments + launch->clear);
         const cl_ulong other = *clear;
@@ -198,7 +198,7 @@ static ipt_result ipt__run_launch(ipt__run *run, const ipt__launch *launch, ipt_
         return ipt__run_kernel(run, launch, &arguments);
     result = ipt__run_cooperative(run, launch, &arguments);
     if (!result)
-        run->plan->turn = !run->plan->turn;
+        run->plan->device->turn = !run->plan->device->turn;
     return result;
 }
 
@@ -238,10 +238,11 @@ static ipt_result ipt__run_launches(ipt__run *run, const ipt__launches *launches
     ipt_plan *const plan = run->plan;
     ipt_result result = IPT_SUCCESS;
     int i;
-    if (plan->dirty && plan->layout.cooperative)
-        result = ipt__run_clear(run, plan->layout.saved_bytes, plan->layout.scratch_offset - plan->layout.saved_bytes);
+    if (plan->device->dirty && plan->device->layout.cooperative)
+        result = ipt__run_clear(run, plan->device->layout.saved_bytes,
+                                plan->device->layout.scratch_offset - plan->device->layout.saved_bytes);
     if (!result)
-        plan->dirty = 0;
+        plan->device->dirty = 0;
     for (i = 0; i < launches->stage_count && !result; ++i)
         result = ipt__run_stage(run, launches, &launches->stages[i]);
     return result;

@@ -52,7 +52,7 @@ static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, i
 /* The number of panels or matrices of chunk `index`. */
 static size_t ipt__cut_count(const ipt_plan *plan, size_t index)
 {
-    const ipt__cut *const cut = &plan->host->cut->sizes;
+    const ipt__cut *const cut = &plan->cut->sizes;
     return cut->matrices ? ipt__min(cut->matrices, plan->problem.desc.batch - index * cut->matrices)
                          : ipt__min(cut->chunk_panels, cut->panels - index * cut->chunk_panels);
 }
@@ -89,7 +89,7 @@ static ipt__area ipt__cut_slots(const ipt__cut *cut, size_t first_panel, size_t 
 /* The areas of a chunk before and after the device transposes it, and of the remainder. */
 static void ipt__cut_places(const ipt_plan *plan, size_t index, ipt__area *before, ipt__area *after)
 {
-    const ipt__cut *const cut = &plan->host->cut->sizes;
+    const ipt__cut *const cut = &plan->cut->sizes;
     const size_t count = ipt__cut_count(plan, index), panel_bytes = cut->piece_bytes * cut->shorter;
     if (cut->matrices) {
         *before = ipt__area_of(index * cut->matrices * plan->problem.desc.batch_stride, count,

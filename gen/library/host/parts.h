@@ -120,14 +120,14 @@ static size_t ipt__host_grain(const ipt_plan *plan, int first, int end)
     size_t grain = 0;
     int i;
     for (i = first; i < end; ++i) {
-        const ipt__stage *const stage = &plan->layout.stages[i];
+        const ipt__stage *const stage = &plan->device->layout.stages[i];
         if (!ipt__stage_traits[stage->kind].in_parts || stage->row_slots)
             return 0;
         if (!grain || stage->instances < grain)
             grain = stage->instances;
     }
     for (i = first; i < end; ++i)
-        if (plan->layout.stages[i].instances % grain)
+        if (plan->device->layout.stages[i].instances % grain)
             return 0;
     return grain;
 }
@@ -135,16 +135,16 @@ static size_t ipt__host_grain(const ipt_plan *plan, int first, int end)
 /* Divides a plan's stages and its matrix into parts. Fails if the stages cannot be cut. */
 static ipt_result ipt__host_divide(const ipt_plan *plan, size_t part_count, ipt__host_stages *parts)
 {
-    const int stages = plan->layout.stage_count;
+    const int stages = plan->device->layout.stage_count;
     int whole = 0, later;
-    while (whole < stages && plan->layout.stages[whole].instances > 1)
+    while (whole < stages && plan->device->layout.stages[whole].instances > 1)
         ++whole;
     later = whole + 1 < stages;
     parts->whole = whole;
     parts->before = ipt__host_grain(plan, 0, whole);
     parts->after = ipt__host_grain(plan, whole + 1, stages);
-    if (plan->problem.desc.batch > 1 || plan->layout.cooperative || whole == stages || (whole && !parts->before) ||
-        (later && !parts->after))
+    if (plan->problem.desc.batch > 1 || plan->device->layout.cooperative || whole == stages ||
+        (whole && !parts->before) || (later && !parts->after))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is %s: the plan's stages cannot be cut into parts; sequences 3.1 to 4.2 with tiles that "
                          "divide can",
@@ -163,7 +163,7 @@ static IPT__RARE ipt_result ipt__host_launch(const ipt_plan *plan, const int *ra
     ipt_result result = IPT_SUCCESS;
     int i;
     for (i = range[0]; i < range[1] && !result; ++i) {
-        ipt__stage stage = plan->layout.stages[i];
+        ipt__stage stage = plan->device->layout.stages[i];
         const size_t each = stage.instances / grain;
         stage.instances = (stop - begin) * each;
         result = ipt__stage_launch(plan, &stage, begin * each * ipt__instance_units(&plan->problem, &stage), launches);
@@ -182,7 +182,7 @@ static ipt_result ipt__host_launch_parts(const ipt_plan *plan, ipt__host *host)
         return result;
     up[1] = middle[0] = parts->whole;
     middle[1] = down[0] = parts->whole + 1;
-    down[1] = plan->layout.stage_count;
+    down[1] = plan->device->layout.stage_count;
     parts->count = parts->ups + 1 + parts->downs;
     parts->launches = (ipt__launches *)ipt__allocate(&plan->context->allocator, parts->count * sizeof *parts->launches);
     if (!parts->launches)

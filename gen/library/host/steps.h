@@ -109,10 +109,10 @@ static IPT__RARE size_t ipt__cut_steps(const ipt_plan *plan, int reports)
     size_t all = 0, count;
     int turn;
     for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
-        const ipt__phase phase = ipt__cut_phase(&plan->host->cut->sizes, turn, &count);
-        all += reports ? count * ipt__phase_reports(&plan->host->cut->sizes, phase) : count;
+        const ipt__phase phase = ipt__cut_phase(&plan->cut->sizes, turn, &count);
+        all += reports ? count * ipt__phase_reports(&plan->cut->sizes, phase) : count;
     }
-    return plan->host->cut->sizes.matrices ? all : all * plan->problem.desc.batch;
+    return plan->cut->sizes.matrices ? all : all * plan->problem.desc.batch;
 }
 
 /* A slot holds the bytes that a step writes. After them lies the first block of a cycle that continues in the next
@@ -136,8 +136,8 @@ static size_t ipt__storage_kept(const ipt__cut *cut)
 
 static size_t ipt__storage_bytes(const ipt_plan *plan)
 {
-    return ipt__storage_slots(plan) * ipt__storage_slot(&plan->host->cut->sizes) +
-           ipt__min(plan->problem.desc.batch, 2) * ipt__storage_kept(&plan->host->cut->sizes);
+    return ipt__storage_slots(plan) * ipt__storage_slot(&plan->cut->sizes) +
+           ipt__min(plan->problem.desc.batch, 2) * ipt__storage_kept(&plan->cut->sizes);
 }
 
 /* Scratch bytes of an execution, beside slots and saved bytes. */
@@ -162,11 +162,11 @@ static ipt_result ipt__cut_open_storage(ipt_plan *plan)
             piece = device > workspace ? ipt__min(piece, (device - workspace) / IPT__CUT_SLOTS) : 0;
         }
         used = 0;
-        if (!ipt__cut_make(plan, piece, IPT__CUT_STORED_WANTED, &plan->host->cut->sizes))
+        if (!ipt__cut_make(plan, piece, IPT__CUT_STORED_WANTED, &plan->cut->sizes))
             break;
-        if (!plan->host->cut->sizes.matrices && plan->host->cut->sizes.block_bytes < IPT__CUT_STORED_WANTED)
-            ipt__cut_make_groups(&plan->host->cut->sizes);
-        used = ipt__storage_bytes(plan) + ipt__storage_scratch(&plan->host->cut->sizes);
+        if (!plan->cut->sizes.matrices && plan->cut->sizes.block_bytes < IPT__CUT_STORED_WANTED)
+            ipt__cut_make_groups(&plan->cut->sizes);
+        used = ipt__storage_bytes(plan) + ipt__storage_scratch(&plan->cut->sizes);
         if (used <= limit)
             break;
         used = 0;
@@ -260,7 +260,7 @@ static void ipt__storage_area(ipt__storage_job *job, const ipt__area *area, char
  * for the next step. */
 static void ipt__storage_blocks(ipt__storage_job *job)
 {
-    const ipt__cut *const cut = &job->run->plan->host->cut->sizes;
+    const ipt__cut *const cut = &job->run->plan->cut->sizes;
     const size_t bytes = cut->block_bytes, base = job->run->base;
     const size_t begin = job->count * job->share / job->shares, end = job->count * (job->share + 1) / job->shares;
     size_t i, started = 0;
@@ -315,7 +315,7 @@ static void ipt__cut_join_spare(const ipt__cut *cut, const char *kept, char *lin
 /* Transfers a share of the spare lines between the storage and memory. */
 static void ipt__storage_spare(ipt__storage_job *job, char *lines)
 {
-    const ipt__area place = ipt__cut_spare_place(&job->run->plan->host->cut->sizes);
+    const ipt__area place = ipt__cut_spare_place(&job->run->plan->cut->sizes);
     if (!job->result && place.count)
         ipt__storage_area(job, &place, lines);
 }
@@ -324,7 +324,7 @@ static void ipt__storage_spare(ipt__storage_job *job, char *lines)
 static void ipt__storage_read_late(ipt__storage_job *job)
 {
     const ipt__storage_run *const run = job->run;
-    const ipt__cut *const cut = &run->plan->host->cut->sizes;
+    const ipt__cut *const cut = &run->plan->cut->sizes;
     const size_t dense = cut->panels * cut->piece_bytes, rest = cut->rest_bytes / cut->shorter;
     const size_t first = job->phase == IPT__PHASE_SAVE ? cut->groups * cut->group : job->index * cut->group;
     const size_t lines = job->phase == IPT__PHASE_SAVE ? cut->spare : cut->group;
@@ -347,20 +347,20 @@ static void ipt__storage_compute(ipt__storage_job *job)
 {
     const ipt__storage_run *const run = job->run;
     ipt_plan *const plan = run->plan, *const *const plans = plan->host->staging.shares[0].plans;
-    const size_t index = ipt__cut_chunk_at(&plan->host->cut->sizes, job->index);
+    const size_t index = ipt__cut_chunk_at(&plan->cut->sizes, job->index);
     if (job->phase == IPT__PHASE_CHUNKS) {
-        if (!plan->host->cut->sizes.tall)
-            ipt__cut_spare(&plan->host->cut->sizes, index, run->kept + plan->host->cut->sizes.rest_bytes, job->slot);
-        job->result = ipt_plan_execute_host(ipt__cut_plan_of(plan, index), job->slot);
-        if (plan->host->cut->sizes.tall)
-            ipt__cut_spare(&plan->host->cut->sizes, index, run->kept + plan->host->cut->sizes.rest_bytes, job->slot);
+        if (!plan->cut->sizes.tall)
+            ipt__cut_spare(&plan->cut->sizes, index, run->kept + plan->cut->sizes.rest_bytes, job->slot);
+        job->result = ipt__host_execute(ipt__cut_plan_of(plan, index), job->slot, NULL);
+        if (plan->cut->sizes.tall)
+            ipt__cut_spare(&plan->cut->sizes, index, run->kept + plan->cut->sizes.rest_bytes, job->slot);
     } else if (job->phase == IPT__PHASE_GROUPS)
-        job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_GROUP], job->slot);
-    else if (plan->host->cut->sizes.rest &&
-             job->phase == (ipt__cut_saves_late(&plan->host->cut->sizes) ? IPT__PHASE_RESTORE : IPT__PHASE_SAVE))
-        job->result = ipt_plan_execute_host(plans[IPT__CUT_PLAN_REST], job->slot);
-    else if (job->phase == IPT__PHASE_RESTORE && plan->host->cut->sizes.tall)
-        ipt__cut_join_spare(&plan->host->cut->sizes, run->kept + plan->host->cut->sizes.rest_bytes, job->slot);
+        job->result = ipt__host_execute(plans[IPT__CUT_PLAN_GROUP], job->slot, NULL);
+    else if (plan->cut->sizes.rest &&
+             job->phase == (ipt__cut_saves_late(&plan->cut->sizes) ? IPT__PHASE_RESTORE : IPT__PHASE_SAVE))
+        job->result = ipt__host_execute(plans[IPT__CUT_PLAN_REST], job->slot, NULL);
+    else if (job->phase == IPT__PHASE_RESTORE && plan->cut->sizes.tall)
+        ipt__cut_join_spare(&plan->cut->sizes, run->kept + plan->cut->sizes.rest_bytes, job->slot);
 }
 
 static void ipt__storage_work(void *argument)
@@ -368,7 +368,7 @@ static void ipt__storage_work(void *argument)
     ipt__storage_job *const job = (ipt__storage_job *)argument;
     const ipt__storage_run *const run = job->run;
     ipt_plan *const plan = run->plan;
-    const ipt__cut *const cut = &plan->host->cut->sizes;
+    const ipt__cut *const cut = &plan->cut->sizes;
     ipt__area before, after;
     if (job->phase == IPT__PHASE_MOVES) {
         if (job->role != IPT__ROLE_COMPUTE)

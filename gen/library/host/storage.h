@@ -3,7 +3,7 @@
 /* The buffer for a turn of a phase. Saved bytes that are restored unchanged need no slot. */
 static char *ipt__storage_place(const ipt__storage_run *run, ipt__phase phase, size_t turn)
 {
-    const ipt__cut *const cut = &run->plan->host->cut->sizes;
+    const ipt__cut *const cut = &run->plan->cut->sizes;
     const int kept =
         phase == IPT__PHASE_SAVE || (phase == IPT__PHASE_RESTORE && !ipt__cut_saves_late(cut) && !cut->spare);
     return kept ? run->kept : run->memory + turn % IPT__CUT_SLOTS * ipt__storage_slot(cut);
@@ -18,7 +18,7 @@ typedef struct ipt__content {
 /* The piece that a turn adds to the saved bytes, if ipt__phase_reports is 2. */
 static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
-    const ipt__cut *const cut = &run->plan->host->cut->sizes;
+    const ipt__cut *const cut = &run->plan->cut->sizes;
     ipt__content piece;
     if (phase == IPT__PHASE_GROUPS) {
         piece.bytes = cut->group * (cut->rest_bytes / cut->shorter);
@@ -33,7 +33,7 @@ static ipt__content ipt__storage_added(const ipt__storage_run *run, ipt__phase p
 /* The bytes that a turn has prepared for writing or has saved. They stay constant until the next step is ready. */
 static ipt__content ipt__storage_content(const ipt__storage_run *run, ipt__phase phase, size_t index)
 {
-    const ipt__cut *const cut = &run->plan->host->cut->sizes;
+    const ipt__cut *const cut = &run->plan->cut->sizes;
     const int late = ipt__cut_saves_late(cut);
     ipt__content piece;
     piece.begin = ipt__storage_place(run, phase, run->turn + index);
@@ -75,8 +75,8 @@ static int ipt__storage_add(const ipt__storage_run *run, ipt__storage_job *jobs,
         job->count = run->counts[slot];
         if (phase == IPT__PHASE_MOVES && index) {
             job->head = run->memory +
-                        (turn + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->host->cut->sizes) +
-                        run->plan->host->cut->sizes.chunk_bytes;
+                        (turn + IPT__CUT_SLOTS - 1) % IPT__CUT_SLOTS * ipt__storage_slot(&run->plan->cut->sizes) +
+                        run->plan->cut->sizes.chunk_bytes;
         }
     }
     return count + shares;
@@ -98,9 +98,9 @@ static ipt_result ipt__storage_failed(const ipt__storage_job *jobs, int count)
 /* Lists the moves of a turn into its slot's list. */
 static void ipt__storage_list(ipt__storage_run *run, size_t index)
 {
-    const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->host->cut->sizes);
+    const size_t slot = (run->turn + index) % IPT__CUT_SLOTS, batch = ipt__batch_moves(&run->plan->cut->sizes);
     size_t i;
-    run->counts[slot] = ipt__min(batch, ipt__moves_count(&run->plan->host->cut->sizes) - index * batch);
+    run->counts[slot] = ipt__min(batch, ipt__moves_count(&run->plan->cut->sizes) - index * batch);
     for (i = 0; i < run->counts[slot]; ++i)
         run->steps[slot][i] = ipt__moves_next(&run->moves);
 }
@@ -109,7 +109,7 @@ static void ipt__storage_list(ipt__storage_run *run, size_t index)
 static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, size_t index, size_t from)
 {
     const ipt_storage *const storage = run->storage;
-    const size_t reports = ipt__phase_reports(&run->plan->host->cut->sizes, phase);
+    const size_t reports = ipt__phase_reports(&run->plan->cut->sizes, phase);
     size_t step;
     for (step = ipt__max(index * reports, from); step < (index + 1) * reports && storage->ready; ++step) {
         const ipt__content piece = step + 1 < (index + 1) * reports ? ipt__storage_added(run, phase, index)
@@ -125,14 +125,13 @@ static int ipt__storage_report(const ipt__storage_run *run, ipt__phase phase, si
 static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, size_t count, size_t ready)
 {
     ipt__storage_job jobs[2 * IPT__CUT_STORED_THREADS + 1];
-    const size_t reports = ipt__phase_reports(&run->plan->host->cut->sizes, phase), prepared = ready / reports;
+    const size_t reports = ipt__phase_reports(&run->plan->cut->sizes, phase), prepared = ready / reports;
     size_t i, read = prepared, computed = prepared;
     size_t written = prepared - (ready && ready % reports == 0); /* repeat the last write if its slot was reported */
     ipt_result result = IPT_SUCCESS;
     if (phase == IPT__PHASE_MOVES) {
-        ipt__moves_begin(
-            &run->moves, &run->plan->host->cut->sizes,
-            (unsigned char *)(run->steps[0] + IPT__CUT_SLOTS * ipt__batch_moves(&run->plan->host->cut->sizes)));
+        ipt__moves_begin(&run->moves, &run->plan->cut->sizes,
+                         (unsigned char *)(run->steps[0] + IPT__CUT_SLOTS * ipt__batch_moves(&run->plan->cut->sizes)));
         for (i = 0; i < prepared; ++i)
             ipt__storage_list(run, i);
     }
@@ -165,7 +164,7 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
  * steps before this plan's. base: start of the first matrix. */
 static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt__storage_run *whole, size_t base)
 {
-    const ipt__cut *const cut = &plan->host->cut->sizes;
+    const ipt__cut *const cut = &plan->cut->sizes;
     const ipt_allocator *const allocator = &plan->context->allocator;
     const size_t scratch_bytes = ipt__storage_scratch(cut), matrices = cut->matrices ? 1 : plan->problem.desc.batch;
     const size_t resume = whole->storage->resume > whole->before ? whole->storage->resume - whole->before : 0;
@@ -240,17 +239,17 @@ IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
 static int ipt__storage_needs(const ipt_plan *plan, size_t step, size_t resume)
 {
     const size_t steps = ipt__storage_steps(plan);
-    const size_t each = plan->host->cut->sizes.matrices ? steps : steps / plan->problem.desc.batch;
+    const size_t each = plan->cut->sizes.matrices ? steps : steps / plan->problem.desc.batch;
     size_t within = step % each;
     int turn;
     if (step + 1 == resume || step / each != (resume - 1) / each)
         return step + 1 == resume;
     for (turn = 0; turn < IPT__PHASE_COUNT; ++turn) {
         size_t count;
-        const ipt__phase phase = ipt__cut_phase(&plan->host->cut->sizes, turn, &count);
-        count *= ipt__phase_reports(&plan->host->cut->sizes, phase);
+        const ipt__phase phase = ipt__cut_phase(&plan->cut->sizes, turn, &count);
+        count *= ipt__phase_reports(&plan->cut->sizes, phase);
         if (within < count)
-            return ipt__phase_keeps(&plan->host->cut->sizes, phase, within);
+            return ipt__phase_keeps(&plan->cut->sizes, phase, within);
         within -= count;
     }
     return 0;
@@ -362,7 +361,7 @@ static ipt_result ipt__storage_piece_make(ipt_context *context, const ipt_plan_d
 static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan, const void *unused)
 {
     (void)unused;
-    plan->host->cut->make_piece = ipt__storage_piece_make;
+    plan->cut->make_piece = ipt__storage_piece_make;
     return ipt__cut_open_storage(plan);
 }
 
@@ -370,5 +369,5 @@ static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_de
                                          ipt_plan **plan)
 {
     const ipt_result result = ipt__host_plan_new(context, desc, lent, plan);
-    return result ? result : ipt__host_plan_end(plan, ipt__plan_cut(*plan, ipt__storage_open));
+    return result ? result : ipt__plan_keep(plan, ipt__plan_cut(*plan, ipt__storage_open));
 }

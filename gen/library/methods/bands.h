@@ -330,7 +330,8 @@ static IPT__RARE ipt_result ipt__exchange_seek(ipt_plan *plan, int *done)
     params.groups_at_once = ipt__exchange_groups(&params);
     if (!plan->problem.limits.memory_model)
         return IPT_SUCCESS;
-    result = ipt__plan_take_cooperative(plan, IPT__KERNEL_exchange, &params, &plan->exchange, &plan->problem.exchange);
+    result = ipt__plan_take_cooperative(plan, IPT__KERNEL_exchange, &params, &plan->device->exchange,
+                                        &plan->problem.exchange);
     *done = !result && ipt__exchange_is_best(plan);
     return result;
 }

@@ -80,5 +80,5 @@ static ipt_result ipt__plan_take_cooperative(ipt_plan *plan, ipt__kernel_id id, 
 
 static ipt_result ipt__plan_take_panel(ipt_plan *plan, const ipt__params *params)
 {
-    return ipt__plan_take_cooperative(plan, IPT__KERNEL_panel, params, &plan->panel, &plan->problem.panel);
+    return ipt__plan_take_cooperative(plan, IPT__KERNEL_panel, params, &plan->device->panel, &plan->problem.panel);
 }

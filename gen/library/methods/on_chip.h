@@ -85,15 +85,15 @@ static IPT__RARE ipt_result ipt__on_chip_seek(ipt_plan *plan, int *fits)
     for (held = 0; held < 2; ++held) {
         params.registers = held ? (cl_uint)problem->limits.held_vectors : 0;
         result = ipt__plan_take_panel(plan, &params);
-        if (result || !plan->panel)
+        if (result || !plan->device->panel)
             return result;
         *fits = ipt__layout_on_chip(problem, &layout, ipt__problem_budget(problem));
         if (*fits)
             return IPT_SUCCESS;
         most = problem->panel.resident *
                (problem->panel.local_bytes + problem->limits.held_vectors * 16 * problem->limits.group_size);
-        ipt__program_drop(plan->context, plan->panel);
-        plan->panel = NULL;
+        ipt__program_drop(plan->context, plan->device->panel);
+        plan->device->panel = NULL;
         plan->problem.panel.resident = 0;
         if (!problem->limits.held_vectors || problem->matrix_bytes > most)
             break;

@@ -24,15 +24,17 @@ static IPT__RARE void ipt__describe_matrices(ipt__text *out, const ipt_plan *pla
 static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
 {
     int i;
-    ipt__describe_matrices(out, plan, (size_t)plan->layout.stage_count, "stage");
+    ipt__describe_matrices(out, plan, (size_t)plan->device->layout.stage_count, "stage");
     ipt__text_add(out, "\n");
     if (plan->problem.pitched)
         ipt__text_add(out, "  rows %zu bytes apart before, %zu after\n",
                       plan->problem.source_row * plan->problem.unit_bytes,
                       plan->problem.result_row * plan->problem.unit_bytes);
-    for (i = 0; i < plan->layout.stage_count; ++i) {
+    if (!plan->device->layout.stage_count)
+        ipt__text_add(out, "  nothing to move: one row or one column reads the same either way\n");
+    for (i = 0; i < plan->device->layout.stage_count; ++i) {
         ipt__text_add(out, "  %d. ", i + 1);
-        ipt__stage_kinds[plan->layout.stages[i].kind].describe(out, plan, &plan->layout.stages[i]);
+        ipt__stage_kinds[plan->device->layout.stages[i].kind].describe(out, plan, &plan->device->layout.stages[i]);
     }
 }
 
@@ -40,8 +42,8 @@ static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
 static IPT__RARE void ipt__describe_memory(ipt__text *out, const ipt_plan *plan, size_t workspace)
 {
     int i;
-    for (i = 0; i < plan->kernel_count; ++i) {
-        const ipt__program *const program = plan->kernels[i].program;
+    for (i = 0; plan->device && i < plan->device->kernel_count; ++i) {
+        const ipt__program *const program = plan->device->kernels[i].program;
         ipt__text_add(out, "  kernel %s: ", ipt__kernels[program->id].name);
         ipt__params_describe(out, &program->params, ipt__kernels[program->id].uses);
         ipt__text_add(out, "\n");
@@ -69,7 +71,7 @@ static ipt_result ipt__plan_keep_description(ipt_plan *plan, const char *text)
     return IPT_SUCCESS;
 }
 
-/* Writes the description. A plan that lacks workspace has no kernels: its owner is refused. */
+/* Writes the description of stages. A plan that lacks workspace has no kernels: its owner is refused. */
 static ipt_result ipt__plan_write_description(ipt_plan *plan)
 {
     char text[IPT__DESCRIPTION_BYTES];
@@ -77,8 +79,6 @@ static ipt_result ipt__plan_write_description(ipt_plan *plan)
     if (plan->enough)
         return ipt__plan_keep_description(plan, "");
     ipt__describe_stages(&out, plan);
-    if (!plan->layout.stage_count)
-        ipt__text_add(&out, "  nothing to move: one row or one column reads the same either way\n");
-    ipt__describe_memory(&out, plan, plan->layout.workspace);
+    ipt__describe_memory(&out, plan, plan->device->layout.workspace);
     return ipt__plan_keep_description(plan, text);
 }

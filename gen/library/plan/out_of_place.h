@@ -114,12 +114,13 @@ static IPT__RARE ipt_result ipt__out_of_place_get(ipt_plan *plan)
         return result;
     memset(&to, 0, sizeof to);
     to.plan = plan;
-    to.launches = &plan->launches;
+    to.launches = &plan->device->launches;
     to.matrices = plan->problem.desc.batch;
     to.instances = to.by_units = to.by_words = 1;
-    result = plan->kernels[kernel].program->id == IPT__KERNEL_transpose ? ipt__launch_out_of_place_plain(&to, kernel)
-                                                                        : ipt__launch_out_of_place(&to, kernel);
+    result = plan->device->kernels[kernel].program->id == IPT__KERNEL_transpose
+                 ? ipt__launch_out_of_place_plain(&to, kernel)
+                 : ipt__launch_out_of_place(&to, kernel);
     if (!result)
-        plan->out_of_place = plan->launches.count - 1;
+        plan->device->out_of_place = plan->device->launches.count - 1;
     return result;
 }

@@ -92,7 +92,7 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     if (workspace->later)
         return IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&workspace->lock);
-    bytes = ipt__max(plan->layout.workspace, workspace->bytes);
+    bytes = ipt__max(plan->device->layout.workspace, workspace->bytes);
     if (plan->context->context && bytes && (bytes > workspace->bytes || !workspace->buffer)) {
         if (workspace->buffer) {
             ipt__cl.clReleaseMemObject(workspace->buffer);

@@ -207,18 +207,18 @@ static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *st
 static ipt_result ipt__plan_kernel_room(ipt_plan *plan)
 {
     const ipt_allocator *const allocator = &plan->context->allocator;
-    const int capacity = plan->kernel_capacity ? 2 * plan->kernel_capacity : 2;
+    const int capacity = plan->device->kernel_capacity ? 2 * plan->device->kernel_capacity : 2;
     ipt__plan_kernel *kernels;
-    if (plan->kernel_count < plan->kernel_capacity)
+    if (plan->device->kernel_count < plan->device->kernel_capacity)
         return IPT_SUCCESS;
     kernels = (ipt__plan_kernel *)ipt__allocate(allocator, (size_t)capacity * sizeof *kernels);
     if (!kernels)
         return IPT_ERROR_OUT_OF_MEMORY;
-    if (plan->kernel_count)
-        memcpy(kernels, plan->kernels, (size_t)plan->kernel_count * sizeof *kernels);
-    ipt__release(allocator, plan->kernels);
-    plan->kernels = kernels;
-    plan->kernel_capacity = capacity;
+    if (plan->device->kernel_count)
+        memcpy(kernels, plan->device->kernels, (size_t)plan->device->kernel_count * sizeof *kernels);
+    ipt__release(allocator, plan->device->kernels);
+    plan->device->kernels = kernels;
+    plan->device->kernel_capacity = capacity;
     return IPT_SUCCESS;
 }
 
@@ -230,14 +230,14 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
     ipt_result result;
     if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "a parameter of %s is out of range", ipt__kernels[id].name);
-    for (*index = 0; *index < plan->kernel_count; ++*index)
-        if (plan->kernels[*index].program->id == id &&
-            ipt__params_equal(&plan->kernels[*index].program->params, &params))
+    for (*index = 0; *index < plan->device->kernel_count; ++*index)
+        if (plan->device->kernels[*index].program->id == id &&
+            ipt__params_equal(&plan->device->kernels[*index].program->params, &params))
             return IPT_SUCCESS;
     result = ipt__plan_kernel_room(plan);
     if (result)
         return result;
-    kernel = &plan->kernels[plan->kernel_count];
+    kernel = &plan->device->kernels[plan->device->kernel_count];
     result = ipt__program_get(plan->context, id, &params, (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0,
                               &kernel->program);
     if (result)
@@ -251,7 +251,7 @@ static ipt_result ipt__plan_kernel_get(ipt_plan *plan, ipt__kernel_id id, ipt__p
             return ipt__fail_opencl("clCreateKernel", error);
         }
     }
-    *index = plan->kernel_count++;
+    *index = plan->device->kernel_count++;
     return IPT_SUCCESS;
 }
 
@@ -319,7 +319,7 @@ static ipt__launch ipt__launch_of(const ipt__launcher *to, int kernel)
 
 static const ipt__params *ipt__launch_params(const ipt__launcher *to, const ipt__launch *launch)
 {
-    return &to->plan->kernels[launch->kernel].program->params;
+    return &to->plan->device->kernels[launch->kernel].program->params;
 }
 
 static cl_ulong ipt__matrix_stride(const ipt__problem *problem)
@@ -333,7 +333,7 @@ static IPT__RARE ipt_result ipt__launch_add(ipt__launcher *to, ipt__launch *laun
     cl_ulong *const bases = (cl_ulong *)(void *)&launch->arguments;
     int i;
     if (launch->kernel >= 0) {
-        const ipt__program *const program = to->plan->kernels[launch->kernel].program;
+        const ipt__program *const program = to->plan->device->kernels[launch->kernel].program;
         const ipt__kernel_info *const info = &ipt__kernels[program->id];
         for (i = 0; i < 2; ++i)
             if (launch->given >> i & 1)

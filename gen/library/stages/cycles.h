@@ -89,7 +89,7 @@ static IPT__RARE ipt_result ipt__kernels_pad(ipt_plan *plan, ipt__stage *stage, 
 static IPT__RARE ipt_result ipt__launch_pad(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const size_t scratch = to->plan->layout.scratch_offset;
+    const size_t scratch = to->plan->device->layout.scratch_offset;
     const ipt_result result = ipt__launch_clear(to, scratch, ipt__pad_bytes(problem, stage));
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__pad_arguments *const a = &launch.arguments.pad;

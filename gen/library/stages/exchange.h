@@ -132,7 +132,7 @@ static cl_uint ipt__bands_kept(const ipt__problem *problem, const ipt__bands *ba
 static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const ipt__layout *const layout = &to->plan->layout;
+    const ipt__layout *const layout = &to->plan->device->layout;
     const ipt__bands *const bands = &stage->as.bands;
     const cl_ulong units = problem->element_units;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
@@ -189,9 +189,9 @@ static IPT__RARE ipt__runs_arguments ipt__bands_arguments(const ipt__launcher *t
     const cl_ulong units = problem->element_units;
     ipt__runs_arguments arguments, *const a = &arguments;
     memset(a, 0, sizeof *a);
-    a->slab_base = to->plan->layout.scratch_offset / problem->unit_bytes;
+    a->slab_base = to->plan->device->layout.scratch_offset / problem->unit_bytes;
     a->matrix_stride = ipt__matrix_stride(problem);
-    a->saved_stride = to->plan->layout.saved_units;
+    a->saved_stride = to->plan->device->layout.saved_units;
     a->column_stride = bands->column_units;
     a->column_units = bands->rows * units;
     a->saved_column_stride = bands->rows * units;
@@ -215,7 +215,7 @@ static IPT__RARE ipt__runs_arguments ipt__bands_arguments(const ipt__launcher *t
 static IPT__RARE ipt_result ipt__launch_waves(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const ipt__layout *const layout = &to->plan->layout;
+    const ipt__layout *const layout = &to->plan->device->layout;
     const ipt__bands *const bands = &stage->as.bands;
     const size_t tile = IPT__WAVES_COLUMNS, run = bands->height * problem->desc.elem_size;
     const ipt__runs_arguments shared = ipt__bands_arguments(to, stage);
@@ -247,7 +247,7 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
     const ipt__limits *const limits = &problem->limits;
     const ipt__bands *const bands = &stage->as.bands;
     const cl_ulong units = problem->element_units, band = (cl_ulong)bands->height * bands->cols * units;
-    const cl_ulong slabs = to->plan->layout.scratch_offset / problem->unit_bytes;
+    const cl_ulong slabs = to->plan->device->layout.scratch_offset / problem->unit_bytes;
     const size_t group_bytes = ipt__tuning_of(limits)->move_bytes;
     ipt__launch transpose = ipt__launch_of(to, stage->kernels[0]), move = ipt__launch_of(to, stage->kernels[1]);
     ipt__transpose_arguments *const t = &transpose.arguments.transpose;

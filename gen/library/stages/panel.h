@@ -155,7 +155,7 @@ static IPT__RARE ipt_result ipt__kernels_panel(ipt_plan *plan, ipt__stage *stage
 static IPT__RARE ipt_result ipt__launch_panel(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const ipt__layout *const layout = &to->plan->layout;
+    const ipt__layout *const layout = &to->plan->device->layout;
     const ipt__chunks *const chunks = &stage->as.panel;
     const cl_ulong units = problem->element_units;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);

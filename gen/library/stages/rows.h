@@ -37,7 +37,7 @@ static void ipt__launch_apart(const ipt__stage *stage, ipt__copy_arguments *a, s
 static IPT__RARE ipt_result ipt__launch_keep(ipt__launcher *to, const ipt__stage *stage, size_t elements, int restore)
 {
     const ipt_plan *const plan = to->plan;
-    const cl_ulong units = plan->problem.element_units, saved = plan->layout.saved_units;
+    const cl_ulong units = plan->problem.element_units, saved = plan->device->layout.saved_units;
     const cl_ulong matrix = ipt__matrix_stride(&plan->problem);
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__copy_arguments *const a = &launch.arguments.copy;
@@ -62,7 +62,7 @@ static IPT__RARE ipt_result ipt__launch_save(ipt__launcher *to, const ipt__stage
         return ipt__launch_keep(to, stage, stage->cols, 0);
     a->source_base = stage->as.rows.origin * units;
     a->source_matrix_stride = ipt__matrix_stride(&plan->problem);
-    a->target_matrix_stride = plan->layout.saved_units;
+    a->target_matrix_stride = plan->device->layout.saved_units;
     a->instances_per_matrix = 1;
     a->rows = stage->rows;
     a->cols = stage->cols;
@@ -80,7 +80,7 @@ static IPT__RARE ipt_result ipt__launch_restore(ipt__launcher *to, const ipt__st
     ipt__copy_arguments *const a = &launch.arguments.copy;
     launch.given = 2;
     a->target_base = stage->as.rows.origin * units;
-    a->source_matrix_stride = plan->layout.saved_units;
+    a->source_matrix_stride = plan->device->layout.saved_units;
     a->target_matrix_stride = ipt__matrix_stride(&plan->problem);
     a->source_row_slots = a->target_row_slots = 1;
     a->source_row_stride = a->row_units = stage->length * units;
@@ -132,7 +132,7 @@ static IPT__RARE ipt_result ipt__launch_spread(ipt__launcher *to, const ipt__sta
         launch.instance_units = stage->rows * stage->as.spread.distance[second];
         a->source_base = stage->as.spread.before[0];
         a->target_base = stage->as.spread.before[1];
-        *(second ? &a->source_base : &a->target_base) = to->plan->layout.scratch_offset / problem->unit_bytes;
+        *(second ? &a->source_base : &a->target_base) = to->plan->device->layout.scratch_offset / problem->unit_bytes;
         a->source_matrix_stride = second ? instance : ipt__matrix_stride(problem);
         a->target_matrix_stride = second ? ipt__matrix_stride(problem) : instance;
         a->instances_per_matrix = 1;

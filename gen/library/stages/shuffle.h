@@ -176,7 +176,7 @@ static IPT__RARE ipt__launch ipt__launch_by_words(const ipt__launcher *to, const
 static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const ipt__layout *const layout = &to->plan->layout;
+    const ipt__layout *const layout = &to->plan->device->layout;
     ipt__launch launch = ipt__launch_by_words(to, stage);
     const size_t scale = launch.plan_units;
     const ipt__params *const params = ipt__launch_params(to, &launch);
@@ -255,7 +255,7 @@ static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__st
     const ipt__problem *const problem = &to->plan->problem;
     const ipt__limits *const limits = &problem->limits;
     const size_t units = ipt__stage_units(problem, stage), grid_slots = stage->rows * stage->cols;
-    const size_t scratch = to->plan->layout.scratch_offset;
+    const size_t scratch = to->plan->device->layout.scratch_offset;
     ipt__launch launch = ipt__launch_by_words(to, stage);
     const size_t scale = launch.plan_units;
     ipt__shuffle_arguments *const a = &launch.arguments.shuffle;
@@ -312,7 +312,7 @@ static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan
     if (stage->as.shuffle.pieces > 1)
         ipt__text_add(out, ", in %zu pieces", stage->as.shuffle.pieces);
     if (stage->as.shuffle.chains) {
-        const ipt__params *const params = &plan->kernels[stage->kernels[0]].program->params;
+        const ipt__params *const params = &plan->device->kernels[stage->kernels[0]].program->params;
         ipt__text_add(out, ", %u chains to each of %s of %u work-items", (unsigned)params->chains,
                       params->sub_group ? "sub-groups" : "work-groups", (unsigned)params->lanes);
     }

@@ -31,7 +31,7 @@ static IPT__RARE ipt_result ipt__launch_wave(ipt__launcher *to, const ipt__stage
 {
     const ipt__problem *const problem = &to->plan->problem;
     const cl_ulong units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
-    const cl_ulong slabs = to->plan->layout.scratch_offset / problem->unit_bytes;
+    const cl_ulong slabs = to->plan->device->layout.scratch_offset / problem->unit_bytes;
     const size_t rows = stage->gapped_source ? stage->rows : stage->cols;
     const size_t length = stage->gapped_source ? stage->cols : stage->rows;
     ipt__launch transpose = ipt__launch_of(to, stage->kernels[0]), copy = ipt__launch_of(to, stage->kernels[1]);

@@ -160,10 +160,11 @@ enum { IPT__PASS_LINE_BYTES = 160 }; /* at most, for the number of a pass and th
 /* Adds the line about a narrow plan to a description. */
 static void ipt__narrow_describe(ipt__text *out, const ipt_plan *plan)
 {
-    if (plan->narrow)
+    const ipt_plan *const narrow = plan->device ? plan->device->narrow : NULL;
+    const int stages = narrow ? narrow->device->layout.stage_count : 0;
+    if (narrow)
         ipt__text_add(out, "  at places that are no multiples of %zu: in units of %zu bytes, %d %s\n",
-                      plan->problem.unit_bytes, plan->narrow->problem.unit_bytes, plan->narrow->layout.stage_count,
-                      plan->narrow->layout.stage_count == 1 ? "stage" : "stages");
+                      plan->problem.unit_bytes, narrow->problem.unit_bytes, stages, stages == 1 ? "stage" : "stages");
 }
 
 /* Writes the description: of the array, then of each pass. */
@@ -216,20 +217,22 @@ static ipt_result ipt__plan_add_narrow(ipt_plan *plan, const ipt_plan_desc *desc
 {
     ipt__workspace *const workspace = plan->workspace;
     const size_t most = workspace->unit_most;
+    ipt_plan *narrow;
     ipt_plan_desc its = *desc;
     ipt_result result;
     while (desc->elem_size / unit > (cl_uint)-1)
         unit *= 2;
-    if (plan->problem.unit_bytes <= unit || desc->max_host_memory || (plan->host && plan->host->cut))
+    if (plan->problem.unit_bytes <= unit || desc->max_host_memory || !plan->device)
         return IPT_SUCCESS;
     its.flags &= ~IPT_MEASURE;
     workspace->unit_most = unit;
-    result = ipt__plan_make(plan->context, &its, workspace, &plan->narrow);
+    result = ipt__plan_make(plan->context, &its, workspace, &narrow);
+    plan->device->narrow = narrow;
     workspace->unit_most = most;
-    if (!result && plan->narrow->enough && !ipt__plan_borrows(plan))
-        return ipt__fail_budget(&plan->problem, ipt__problem_budget(&plan->problem), plan->narrow->enough);
+    if (!result && narrow->enough && !ipt__plan_borrows(plan))
+        return ipt__fail_budget(&plan->problem, ipt__problem_budget(&plan->problem), narrow->enough);
     if (!result)
-        plan->enough = ipt__max(plan->enough, plan->narrow->enough);
+        plan->enough = ipt__max(plan->enough, narrow->enough);
     return result;
 }
 
@@ -260,7 +263,7 @@ static ipt_result ipt__pass_plan_make(ipt_plan *plan, ipt_context *const *contex
 #endif
     result = ipt__any_plan_make(plan->context, desc, plan->workspace, made);
 #ifndef IPT_NO_HOST_STREAMING
-    if (!result && plan->passes->cut)
+    if (!result && plan->kind->by_passes)
         result = ipt__plan_keep(made, ipt__host_prepare(*made));
 #endif
     return result;
@@ -299,7 +302,7 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
     if (at) /* later passes work in place */
         its.flags &= ~IPT_OUT_OF_PLACE;
 #ifndef IPT_NO_HOST_STREAMING
-    if (plan->passes->cut && !passes->split &&
+    if (plan->kind->by_passes && !passes->split &&
         (desc->max_device_memory || !desc->max_host_memory)) { /* the passes' plans divide the device memory */
         its.max_device_memory =
             (desc->max_device_memory ? desc->max_device_memory : ipt__cut_limit(plan) / 4 * 3) / (size_t)passes->count;
@@ -316,7 +319,7 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
 static size_t ipt__pass_fit_gaps(const ipt_plan *plan, ipt_plan_desc *desc, size_t *repeats)
 {
     const size_t most = ipt__unit_bytes(desc->batch_stride);
-    if (plan->passes->cut && ipt__unit_bytes(desc->elem_size) > most) {
+    if (plan->kind->by_passes && ipt__unit_bytes(desc->elem_size) > most) {
         *repeats = desc->batch;
         desc->batch = 1;
         desc->batch_stride = 0;
@@ -341,7 +344,7 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
         if (result)
             return result;
         ++plan->passes->count;
-        if (!plan->passes->cut)
+        if (!plan->kind->by_passes)
             result = ipt__plan_add_narrow(made->plan, &its, plan->problem.unit_bytes);
         if (result)
             return result;
@@ -354,6 +357,64 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
     return result;
 }
 
+/* Enqueues a pass after *last. *last becomes the pass' event. */
+static ipt_result ipt__pass_enqueue(ipt_plan *pass, ipt__call *call, int out_of_place, cl_event *last)
+{
+    cl_event next = NULL;
+    const ipt_result result = ipt__device_enqueue(pass, call, out_of_place, &next);
+    if (!next)
+        return result;
+    if (*last)
+        ipt__cl.clReleaseEvent(*last);
+    *last = next;
+    call->wait_count = 1;
+    call->wait = last;
+    return result;
+}
+
+/* Enqueues the passes one after the other. Out of place, the first one or a copy writes to the target, and later passes
+ * work there. */
+static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int out_of_place, cl_event *event)
+{
+    ipt__call each = *call;
+    cl_event last = NULL;
+    ipt_result result = IPT_SUCCESS;
+    size_t r;
+    int i;
+    if (out_of_place && plan->passes->copies)
+        result = ipt__pass_enqueue(plan->passes->copies, &each, 1, &last);
+    for (i = 0; i < plan->passes->count && !result; ++i)
+        for (r = 0; r < plan->passes->list[i].repeats && !result; ++r) {
+            each.source_offset = call->source_offset + r * plan->problem.desc.batch_stride;
+            each.target_offset = call->target_offset + r * plan->problem.desc.batch_stride;
+            result = ipt__pass_enqueue(plan->passes->list[i].plan, &each, out_of_place && !i && !plan->passes->copies,
+                                       &last);
+        }
+    if (result && result != IPT_ERROR_INCOMPLETE && last)
+        result = ipt__fail_incomplete("some passes were enqueued, so the content is undefined");
+    if (event)
+        *event = last;
+    else if (last)
+        ipt__cl.clReleaseEvent(last);
+    return result;
+}
+
+#ifndef IPT_NO_KERNEL_SOURCE
+static const char *ipt__passes_source(const ipt_plan *plan, size_t *index)
+{
+    const char *source = NULL;
+    int i;
+    for (i = 0; i < plan->passes->count && !source; ++i)
+        if (plan->passes->list[i].plan->device)
+            source = ipt__device_plan_source(plan->passes->list[i].plan, index);
+    return source || !plan->passes->copies ? source : ipt__device_plan_source(plan->passes->copies, index);
+}
+#endif
+
+static const ipt__plan_kind ipt__passes_kind = {NULL, 0, 0, ipt__passes_enqueue, IPT__PLAN_SOURCE(ipt__passes_source)},
+                            ipt__host_passes_kind = {"host matrices", 0, 1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)},
+                            ipt__storage_passes_kind = {"storages", 1, 1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)};
+
 /* Prepares a new plan for its passes. */
 static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
 {
@@ -363,18 +424,23 @@ static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
 #endif
     if (result)
         return result;
+    plan->kind = &ipt__passes_kind;
     plan->passes = (ipt__passes_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->passes);
     if (!plan->passes)
         return IPT_ERROR_OUT_OF_MEMORY;
 #ifndef IPT_NO_HOST_STREAMING
-    plan->passes->cut = passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan);
-    for (i = 0; plan->passes->cut && i < passes->count; ++i) /* double passes convert formats, which are not cut */
+    if (passes->desc->max_host_memory)
+        plan->kind = &ipt__storage_passes_kind;
+    else if (passes->split || ipt__plan_is_cut(plan))
+        plan->kind = &ipt__host_passes_kind;
+    /* Double passes convert formats, which are not cut. */
+    for (i = 0; plan->kind->by_passes && i < passes->count; ++i)
         if (passes->list[i].inner_rows) {
             ipt__passes_split(passes->list, &passes->count, i);
             passes->applies += passes->applies > i;
         }
     if (passes->split)
-        result = ipt__plan_divide(plan, passes->split);
+        result = ipt__plan_divide(plan, passes->contexts, passes->split);
 #else
     (void)passes;
 #endif

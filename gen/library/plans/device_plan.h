@@ -1,4 +1,4 @@
-/* Making and destroying plans. */
+/* Making plans, and those that run stages on their device. */
 
 /* Fails for types that the device lacks. Compilers report those in different ways, or not at all. text may be NULL. */
 static ipt_result ipt__check_types(const ipt_context *context, const char *name, const char *text)
@@ -79,10 +79,10 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
 {
     ipt_result result;
     plan->problem.refused_bytes = ipt__least_refused(plan->context);
-    result = ipt__layout_choose(&plan->problem, &plan->layout, budget);
+    result = ipt__layout_choose(&plan->problem, &plan->device->layout, budget);
     plan->enough = 0;
-    if (!result && budget && plan->layout.workspace > budget) {
-        plan->enough = plan->layout.minimum_workspace;
+    if (!result && budget && plan->device->layout.workspace > budget) {
+        plan->enough = plan->device->layout.minimum_workspace;
         if (ipt__plan_borrows(plan) && budget == ipt__problem_budget(&plan->problem))
             return IPT_SUCCESS;
         result = ipt__fail_budget(&plan->problem, budget, plan->enough);
@@ -120,37 +120,39 @@ static IPT__RARE ipt_result ipt__plan_build(ipt_plan *plan)
     }
 }
 
+#ifndef IPT_NO_KERNEL_SOURCE
+#define IPT__PLAN_SOURCE(source) source
+
+/* Returns the source of kernel *index of a plan, or of its narrow plan, or NULL. *index becomes less by the number of
+ * kernels before. */
+static const char *ipt__device_plan_source(const ipt_plan *plan, size_t *index)
+{
+    const ipt__device_plan *const device = plan->device;
+    const char *source = NULL;
+    IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first out-of-place execution adds a kernel */
+    if (*index < (size_t)device->kernel_count)
+        source = device->kernels[*index].program->source;
+    else
+        *index -= (size_t)device->kernel_count;
+    IPT_LOCK_RELEASE(&plan->workspace->lock);
+    return source || !device->narrow ? source : ipt__device_plan_source(device->narrow, index);
+}
+#else
+#define IPT__PLAN_SOURCE(source) NULL
+#endif
+
+static const ipt__plan_kind ipt__device_kind = {NULL, 0, 0, ipt__device_enqueue,
+                                                IPT__PLAN_SOURCE(ipt__device_plan_source)};
+
+/* Begins a plan, which runs stages unless its maker says otherwise. */
 static void ipt__plan_begin(ipt_plan *plan, ipt_context *context)
 {
+    plan->kind = &ipt__device_kind;
     ipt__workspace_begin(&plan->own, 1);
     plan->own.borrower = plan;
     plan->workspace = &plan->own;
-    plan->devices = 1;
     ipt__context_retain(context);
     plan->context = context;
-    plan->out_of_place = -1;
-}
-
-/* Destroys a plan that serves matrices on the device only. */
-static void ipt__plan_free(ipt_plan *plan)
-{
-    ipt_context *const context = plan->context;
-    const ipt_allocator allocator = context->allocator;
-    size_t i;
-    ipt__plan_close(plan);
-    ipt__program_drop(context, plan->panel);
-    ipt__program_drop(context, plan->exchange);
-    IPT_LOCK_DESTROY(&plan->own.lock);
-    for (i = 0; plan->divided && i < plan->devices; ++i) {
-        ipt__workspace_close(&plan->divided[i]);
-        IPT_LOCK_DESTROY(&plan->divided[i].lock);
-    }
-    ipt__release(&allocator, plan->divided);
-    ipt__release(&allocator, plan->passes);
-    ipt__release(&allocator, plan->expression);
-    ipt__release(&allocator, plan->description);
-    ipt__release(&allocator, plan);
-    ipt_context_destroy(context);
 }
 
 /* Allocates a plan and checks its desc. lent: the workspace of a plan that outlives this one, whose limit also holds;
@@ -177,23 +179,25 @@ static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_d
     limit = &made->problem.desc.max_workspace;
     if (lent) {
         made->workspace = lent;
-        made->dirty = 1; /* a destroyed plan may have had this one's address */
         *limit = *limit > 1 && (lent->limit == 1 || *limit < lent->limit) ? *limit : lent->limit;
     } else if (!result)
         made->own.limit = ipt__max(ipt__problem_budget(&made->problem), 1);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
-    if (result)
-        ipt__plan_free(made);
-    else
-        *plan = made;
-    return result;
+    *plan = made;
+    return ipt__plan_keep(plan, result);
 }
 
 /* Gives a new plan its stages. */
 static ipt_result ipt__plan_make_stages(ipt_plan *plan)
 {
-    ipt_result result = ipt__plan_seek_kernels(plan);
+    ipt_result result;
+    plan->device = (ipt__device_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->device);
+    if (!plan->device)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    plan->device->out_of_place = -1;
+    plan->device->dirty = ipt__plan_borrows(plan); /* a destroyed plan may have had this one's address */
+    result = ipt__plan_seek_kernels(plan);
     if (!result)
         result = ipt__plan_build(plan);
     if (!result && (plan->problem.desc.flags & IPT_OUT_OF_PLACE))
@@ -210,13 +214,18 @@ static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc
     if (result)
         return result;
     result = ipt__plan_make_stages(*plan);
-    if (!result)
-        result = ipt__plan_write_description(*plan);
-    if (result) {
-        ipt__plan_free(*plan);
-        *plan = NULL;
+    return ipt__plan_keep(plan, result ? result : ipt__plan_write_description(*plan));
+}
+
+IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
+{
+    size_t bytes = 0, i;
+    for (i = 0; plan && i < ipt__plan_devices(plan); ++i) {
+        IPT_LOCK_ACQUIRE(&plan->workspace[i].lock); /* a first execution of a host matrix may need more */
+        bytes += plan->workspace[i].bytes;
+        IPT_LOCK_RELEASE(&plan->workspace[i].lock);
     }
-    return result;
+    return bytes;
 }
 
 IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols)
@@ -232,37 +241,7 @@ IPT_API const char *ipt_plan_describe(const ipt_plan *plan)
     return plan ? plan->description : "";
 }
 
-#ifndef IPT_NO_KERNEL_SOURCE
-/* Returns the source of kernel *index of a plan, of its passes and of its narrow plan, or NULL. *index becomes less by
- * the number of kernels before. */
-static const char *ipt__plan_source(const ipt_plan *plan, size_t *index)
-{
-    const char *source = NULL;
-    int i;
-    if (!plan)
-        return NULL;
-    for (i = 0; plan->passes && i < plan->passes->count && !source; ++i)
-        source = ipt__plan_source(plan->passes->list[i].plan, index);
-    if (plan->passes && !source)
-        source = ipt__plan_source(plan->passes->copies, index);
-    if (source)
-        return source;
-    IPT_LOCK_ACQUIRE(&plan->workspace->lock); /* a first out-of-place execution adds a kernel */
-    if (*index < (size_t)plan->kernel_count)
-        source = plan->kernels[*index].program->source;
-    else
-        *index -= (size_t)plan->kernel_count;
-    IPT_LOCK_RELEASE(&plan->workspace->lock);
-    return source ? source : ipt__plan_source(plan->narrow, index);
-}
-#endif
-
 IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
 {
-#ifndef IPT_NO_KERNEL_SOURCE
-    return ipt__plan_source(plan, &index);
-#else
-    (void)plan, (void)index;
-    return NULL;
-#endif
+    return plan && plan->kind->source ? plan->kind->source(plan, &index) : NULL;
 }

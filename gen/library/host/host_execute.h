@@ -98,7 +98,7 @@ static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
     if (!result && !run->pinned && plan->problem.span_bytes >= IPT__HOST_STAGED_BYTES)
         ipt__host_take_slots(host);
     if (!result)
-        result = plan->host->cut ? ipt__cut_run(run)
+        result = plan->cut ? ipt__cut_run(run)
 #ifndef IPT_NO_PAPERS
                  : scheme == IPT_HOST_STAGES ? ipt__host_run_stages(run, host)
 #endif
@@ -156,7 +156,7 @@ static ipt_result ipt__host_make_pieces(ipt_plan *plan)
 static int ipt__host_exceeds(const ipt_plan *plan, ipt_host scheme)
 {
     const size_t limit = plan->problem.desc.max_device_memory, budget = ipt__problem_budget(&plan->problem);
-    return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->host->cut &&
+    return limit && scheme != IPT_HOST_SHARED && !plan->problem.desc.host && !plan->cut &&
            (limit < budget || limit - budget < plan->problem.span_bytes);
 }
 /* True if the device will refuse the whole matrix again. Memory that other programs took may be free next time. */
@@ -175,7 +175,7 @@ static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
     ipt_result result = IPT_SUCCESS;
     if (!other) {
         result = ipt__host_run_scheme(run, scheme);
-        other = result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run->written && !plan->host->cut;
+        other = result == IPT_ERROR_OUT_OF_MEMORY && plan->refused && !run->written && !plan->cut;
     } else if (!plan->host->pieces)
         ipt__fail(IPT_ERROR_OUT_OF_MEMORY,
                   "max_device_memory is %zu, and the device cannot work on data at %p: a multiple of 16 would do",
@@ -201,22 +201,14 @@ static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
 }
 #endif
 
+/* Executes a plan whose matrix does not go pass by pass. */
 static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
     static const ipt_host_options none = {NULL, NULL, NULL};
     ipt__host_run run;
     ipt_host scheme;
-    ipt_result result;
-    if (!plan || !data)
-        return ipt__fail_null(plan ? "data" : "plan");
-    result = ipt__check_plan(plan);
-    if (!result)
-        result = ipt__host_choose(plan, (const char *)data, &scheme);
-    if (!result && plan->problem.desc.max_host_memory)
-        result = ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes storages only",
-                           plan->problem.desc.max_host_memory);
-    if (result || (!plan->layout.stage_count && !plan->passes && !plan->host->split_count && !plan->host->cut) ||
-        ipt__nothing_moves(plan))
+    ipt_result result = ipt__host_choose(plan, (const char *)data, &scheme);
+    if (result || (plan->device && !plan->device->layout.stage_count) || ipt__nothing_moves(plan))
         return result;
     memset(&run, 0, sizeof run);
     run.plan = plan;
@@ -239,192 +231,3 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
                            : ipt__fail(IPT_ERROR_CANCELLED, "cancelled before a byte was written: data is unchanged");
     return result;
 }
-
-/* Progress of one pass among those of an array. */
-typedef struct ipt__pass_progress {
-    const ipt_host_options *options; /* of the whole */
-    size_t before, passes;           /* that are done, of all */
-    size_t bytes;                    /* that stand for each: passes differ in what crosses the bus */
-    int cancelled;                   /* perhaps too late for its pass, but not for the next one */
-} ipt__pass_progress;
-
-static int ipt__pass_progressed(size_t done, size_t total, void *user)
-{
-    ipt__pass_progress *const of = (ipt__pass_progress *)user;
-    const size_t part = (size_t)((double)of->bytes * (double)done / (double)total);
-    if (of->options->progress(of->before * of->bytes + part, of->passes * of->bytes, of->options->user))
-        of->cancelled = 1;
-    return of->cancelled;
-}
-
-/* Executes a plan. An array that is too large for the device goes through host memory once for each pass. */
-static ipt_result ipt__host_execute_passes(ipt_plan *plan, void *data, const ipt_host_options *options)
-{
-    ipt_host_options each = {NULL, NULL, NULL};
-    ipt__pass_progress progress = {NULL, 0, 0, 0, 0};
-    ipt_result result = IPT_SUCCESS;
-    size_t r;
-    int i;
-    if (!plan || !data || !plan->passes || !plan->passes->cut)
-        return ipt__host_execute(plan, data, options);
-    for (i = 0; i < plan->passes->count; ++i)
-        progress.passes += plan->passes->list[i].repeats;
-    if (options && options->progress) {
-        progress.options = options;
-        progress.bytes = 2 * plan->problem.matrix_bytes * plan->problem.desc.batch;
-        each.progress = ipt__pass_progressed;
-        each.user = &progress;
-    }
-    for (i = 0; i < plan->passes->count && !result; ++i)
-        for (r = 0; r < plan->passes->list[i].repeats && !result; ++r) {
-            result = ipt__host_execute(plan->passes->list[i].plan, (char *)data + r * plan->problem.desc.batch_stride,
-                                       &each);
-            if (result && result != IPT_ERROR_INCOMPLETE && progress.before)
-                result = ipt__fail_incomplete("an earlier pass has changed data");
-            ++progress.before;
-            if (!result && progress.cancelled && progress.before < progress.passes)
-                result = ipt__fail(IPT_ERROR_INCOMPLETE, "cancelled between two passes: data holds neither array");
-        }
-    return result;
-}
-
-IPT_API ipt_result ipt_plan_execute_host(ipt_plan *plan, void *data)
-{
-    return ipt__host_execute_passes(plan, data, NULL);
-}
-
-/* Takes a caller's options, which may be NULL, of any version. */
-static ipt_result ipt__host_take_options(ipt_host_options *taken, const ipt_host_options *given, size_t given_bytes)
-{
-    memset(taken, 0, sizeof *taken);
-    return given ? ipt__take_desc(taken, sizeof *taken, given, given_bytes, "options") : IPT_SUCCESS;
-}
-
-IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_plan *plan, void *data,
-                                                    const ipt_host_options *options)
-{
-    ipt_host_options taken;
-    const ipt_result result = ipt__host_take_options(&taken, options, options_bytes);
-    return result ? result : ipt__host_execute_passes(plan, data, &taken);
-}
-
-#ifndef IPT_NO_THREADS
-
-/* An execution in a thread of its own, of a plan of any kind. */
-typedef struct ipt__host_job {
-    ipt_result (*execute)(void *plan, void *data, const ipt_host_options *options);
-    void *plan, *data;
-    ipt_host_options options;
-    cl_event event; /* NULL: not requested */
-    ipt_allocator allocator;
-} ipt__host_job;
-
-/* Completes and releases a user event. Some drivers hang in clReleaseContext when a user event is released before it
- * has a status. So a failed clSetUserEventStatus is repeated once. */
-static void ipt__host_event_end(cl_event event, ipt_result result)
-{
-    const cl_int status = result ? -(cl_int)result : CL_COMPLETE;
-    if (ipt__cl.clSetUserEventStatus(event, status))
-        ipt__cl.clSetUserEventStatus(event, status);
-    ipt__cl.clReleaseEvent(event);
-}
-
-/* Makes the user event of an execution, with one reference for its thread and one for the caller. */
-static ipt_result ipt__host_event_begin(ipt_context *context, cl_event *event)
-{
-    cl_int error;
-    *event = ipt__cl.clCreateUserEvent(context->context, &error);
-    if (error) {
-        *event = NULL;
-        return ipt__fail_opencl("clCreateUserEvent", error);
-    }
-    error = ipt__cl.clRetainEvent(*event);
-    if (!error)
-        return IPT_SUCCESS;
-    ipt__host_event_end(*event, IPT_ERROR_OPENCL);
-    *event = NULL;
-    return ipt__fail_opencl("clRetainEvent", error);
-}
-
-/* Ends the event of an execution that has not begun. event and *event may be NULL. */
-static void ipt__host_event_cancel(cl_event *event, ipt_result result)
-{
-    if (!event || !*event)
-        return;
-    ipt__host_event_end(*event, result);
-    ipt__cl.clReleaseEvent(*event);
-    *event = NULL;
-}
-
-static IPT__THREAD_RESULT ipt__host_job_main(void *argument)
-{
-    ipt__host_job job = *(ipt__host_job *)argument;
-    ipt_result result;
-    ipt__release(&job.allocator, argument);
-    result = job.execute(job.plan, job.data, &job.options);
-    if (job.options.finished)
-        job.options.finished(result, job.options.user);
-    if (job.event)
-        ipt__host_event_end(job.event, result);
-    return IPT__THREAD_RETURN;
-}
-
-/* Starts the thread of a job. event (may be NULL): the caller's. */
-static ipt_result ipt__host_job_start(ipt_context *context, const ipt__host_job *given, cl_event *event)
-{
-    ipt__host_job *const job = (ipt__host_job *)ipt__allocate(&context->allocator, sizeof *job);
-    ipt__thread thread;
-    ipt_result result = IPT_SUCCESS;
-    if (!job)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    *job = *given;
-    job->allocator = context->allocator;
-    if (event)
-        result = ipt__host_event_begin(context, event);
-    job->event = event ? *event : NULL;
-    if (!result && !IPT__THREAD_START(&thread, ipt__host_job_main, job))
-        result = ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "a thread cannot be started");
-    if (!result) {
-        IPT__THREAD_DETACH(thread);
-        return IPT_SUCCESS;
-    }
-    ipt__host_event_cancel(event, result);
-    ipt__release(&context->allocator, job);
-    return result;
-}
-
-static ipt_result ipt__host_job_passes(void *plan, void *data, const ipt_host_options *options)
-{
-    return ipt__host_execute_passes((ipt_plan *)plan, (char *)data, options);
-}
-
-IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
-                                                     const ipt_host_options *options, cl_event *event)
-{
-    ipt__host_job job;
-    ipt_result result = ipt__check_plan(plan);
-    memset(&job, 0, sizeof job);
-    job.execute = ipt__host_job_passes;
-    job.plan = plan;
-    job.data = data;
-    if (event)
-        *event = NULL;
-    if (!result && !data)
-        result = ipt__fail_null("data");
-    if (!result)
-        result = ipt__host_take_options(&job.options, options, options_bytes);
-    return result ? result : ipt__host_job_start(plan->context, &job, event);
-}
-
-#else
-
-IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_plan *plan, void *data,
-                                                     const ipt_host_options *options, cl_event *event)
-{
-    (void)options_bytes, (void)plan, (void)data, (void)options;
-    if (event)
-        *event = NULL;
-    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_THREADS");
-}
-
-#endif

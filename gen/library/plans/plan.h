@@ -31,19 +31,12 @@ typedef struct ipt__pass_plan {
 typedef struct ipt__passes_plan {
     ipt__pass_plan list[IPT__MOST_PASSES + 1];
     int count;
-    int cut;          /* the array is too large for the device: each pass goes through host memory by itself */
     ipt_plan *copies; /* copies arrays whose first pass only works in place, for out of place; else NULL */
 } ipt__passes_plan;
 
-struct ipt_plan {
-    ipt_context *context;
-    ipt__problem problem;
-    char *expression;     /* copies of strings that problem.desc points to */
-    cl_ulong argument[2]; /* a copy of the expression's argument, to which problem.desc points, too */
+/* What a plan has that runs stages on its device. */
+typedef struct ipt__device_plan {
     ipt__layout layout;
-    ipt__workspace own, *divided; /* divided: one for each device of a plan for several; else NULL */
-    ipt__workspace *workspace;    /* its own or the first divided one, or those of a plan that outlives it */
-    size_t devices;
     ipt__plan_kernel *kernels;
     int kernel_count, kernel_capacity;
     ipt__launches launches;
@@ -51,16 +44,54 @@ struct ipt_plan {
     ipt__program *panel, *exchange; /* of problem.panel and problem.exchange; NULL: none */
     int turn;                       /* which of the two control blocks is clear */
     int dirty;                      /* an execution failed: counters and flags may not be clear */
-    size_t enough;                  /* least limit of a workspace that is too small for the plan; 0: it is not */
-    size_t refused;                 /* bytes of the last buffer that could not be allocated; 0: none */
-    char *description;
     ipt_plan *narrow; /* does the same in the units of an array's elements, at places that are no multiples of the
                          longer units of this plan. It borrows the workspace. NULL: the units are the elements' */
+} ipt__device_plan;
+
+/* What a plan for several contexts has. */
+typedef struct ipt__split_plan {
+    ipt_context **contexts;
+    size_t count;
+    ipt__workspace *workspaces; /* one for each; NULL: the plan borrows them */
+} ipt__split_plan;
+
+/* What a plan of a kind does. */
+struct ipt__call;
+typedef struct ipt__plan_kind {
+    const char *takes; /* all that executions take; NULL: buffers and host matrices */
+    int stores;        /* they take storages */
+    int by_passes;     /* host matrices and storages go through memory once for each pass of an array */
+    /* Enqueues an execution whose arguments were checked. NULL: the plan takes no buffers. */
+    ipt_result (*enqueue)(ipt_plan *plan, const struct ipt__call *call, int out_of_place, cl_event *event);
+    const char *(*source)(const ipt_plan *plan, size_t *index); /* see ipt__device_plan_source; NULL: none */
+} ipt__plan_kind;
+
+/* What all plans have, and what plans of some kinds have. */
+struct ipt_plan {
+    const ipt__plan_kind *kind;
+    ipt_context *context;
+    ipt__problem problem;
+    char *expression;     /* copies of strings that problem.desc points to */
+    cl_ulong argument[2]; /* a copy of the expression's argument, to which problem.desc points, too */
+    ipt__workspace own;
+    ipt__workspace *workspace; /* its own, the first one of split, or those of a plan that outlives it */
+    size_t enough;             /* least limit of a workspace that is too small for the plan; 0: it is not */
+    size_t refused;            /* bytes of the last buffer that could not be allocated; 0: none */
+    char *description;
+    ipt__device_plan *device; /* NULL: the plan has no stages of its own */
     ipt__passes_plan *passes; /* NULL: a plan for matrices */
     ipt__host_plan *host;     /* NULL: the plan serves matrices on the device only */
+    ipt__cut_plan *cut;       /* NULL: the plan cuts nothing */
+    ipt__split_plan *split;   /* NULL: one device */
 };
 
 static int ipt__plan_borrows(const ipt_plan *plan)
 {
-    return plan->workspace != &plan->own && plan->workspace != plan->divided;
+    return plan->workspace != &plan->own && !(plan->split && plan->workspace == plan->split->workspaces);
+}
+
+/* The number of its devices, each of which has a workspace. */
+static size_t ipt__plan_devices(const ipt_plan *plan)
+{
+    return plan->split ? plan->split->count : 1;
 }

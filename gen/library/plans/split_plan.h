@@ -29,21 +29,44 @@ static ipt_result ipt__split_check_fields(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Gives a plan a workspace on each of several devices. They divide what the plan may take. */
-static ipt_result ipt__plan_divide(ipt_plan *plan, size_t devices)
+/* Gives a plan several contexts, and a workspace on each of their devices. They divide what the plan may take. */
+static ipt_result ipt__plan_divide(ipt_plan *plan, ipt_context *const *contexts, size_t count)
 {
+    const ipt_allocator *const allocator = &plan->context->allocator;
+    const int borrows = ipt__plan_borrows(plan);
     const size_t limit = plan->own.limit;
-    size_t i;
-    plan->devices = devices;
-    if (ipt__plan_borrows(plan))
-        return IPT_SUCCESS;
-    plan->divided = (ipt__workspace *)ipt__allocate(&plan->context->allocator, devices * sizeof *plan->divided);
-    if (!plan->divided)
+    ipt__split_plan *const split = (ipt__split_plan *)ipt__allocate(allocator, sizeof *split);
+    plan->split = split;
+    if (!split)
         return IPT_ERROR_OUT_OF_MEMORY;
-    for (i = 0; i < devices; ++i)
-        ipt__workspace_begin(&plan->divided[i], limit == 1 ? 1 : ipt__max(limit / devices, 2));
-    plan->workspace = plan->divided;
+    split->contexts = (ipt_context **)ipt__allocate(allocator, count * sizeof *split->contexts);
+    if (split->contexts && !borrows)
+        split->workspaces = (ipt__workspace *)ipt__allocate(allocator, count * sizeof *split->workspaces);
+    if (!split->contexts || (!borrows && !split->workspaces))
+        return IPT_ERROR_OUT_OF_MEMORY;
+    for (; split->count < count; ++split->count) {
+        split->contexts[split->count] = contexts[split->count];
+        ipt__context_retain(contexts[split->count]);
+        if (!borrows)
+            ipt__workspace_begin(&split->workspaces[split->count], limit == 1 ? 1 : ipt__max(limit / count, 2));
+    }
+    if (!borrows)
+        plan->workspace = split->workspaces;
     return IPT_SUCCESS;
+}
+
+/* The first lines of a description. */
+static void ipt__split_describe(ipt__text *out, const ipt_plan *plan)
+{
+    const ipt__host *const host = &plan->host->staging;
+    if (plan->host->pieces) {
+        ipt__describe_matrices(out, plan, 1, "device");
+        ipt__text_add(out, " of %zu, because the matrix is too large for it\n%s", plan->split->count,
+                      plan->host->pieces->description);
+    } else {
+        ipt__describe_matrices(out, plan, host->part_count, "part");
+        ipt__text_add(out, " on %zu %s\n", host->share_count, host->share_count == 1 ? "device" : "devices");
+    }
 }
 
 static ipt_result ipt__split_open(ipt_plan *plan, const void *unused)
@@ -60,19 +83,11 @@ static IPT__RARE ipt_result ipt__split_plan_make(ipt_context *const *contexts, s
 {
     ipt_plan *made;
     ipt_host scheme;
-    size_t i;
     ipt_result result = ipt__host_plan_new(contexts[0], desc, lent, &made);
     if (result)
         return result;
-    result = ipt__plan_divide(made, count);
-    made->host->split = (ipt_context **)ipt__allocate(&contexts[0]->allocator, count * sizeof *made->host->split);
-    if (!result && !made->host->split)
-        result = IPT_ERROR_OUT_OF_MEMORY;
-    for (i = 0; i < count && !result; ++i) {
-        made->host->split[i] = contexts[i];
-        ipt__context_retain(contexts[i]);
-        ++made->host->split_count;
-    }
+    made->kind = &ipt__host_kind;
+    result = ipt__plan_divide(made, contexts, count);
     if (!result)
         result = ipt__split_check_fields(desc);
     if (!result)
@@ -81,7 +96,8 @@ static IPT__RARE ipt_result ipt__split_plan_make(ipt_context *const *contexts, s
         result = ipt__plan_fit(made, ipt__split_open, NULL);
     if (result == IPT_ERROR_OUT_OF_MEMORY && made->refused)
         result = ipt__host_make_pieces(made); /* in pieces through the first device */
-    result = ipt__host_plan_end(&made, result);
+    if (!result)
+        result = ipt__parts_describe(made, ipt__split_describe);
     *plan = made;
-    return result;
+    return ipt__plan_keep(plan, result);
 }

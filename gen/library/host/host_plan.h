@@ -154,10 +154,7 @@ typedef struct ipt__cut_plan {
 typedef struct ipt__host_plan {
     IPT_LOCK_TYPE lock; /* held during transfers; guards staging, parts_refused and pieces */
     ipt__host staging;
-    int parts_refused;   /* host is AUTO, and parts exceed the workspace limit, or cannot be built */
-    int in_pieces;       /* made because the device refused the whole host matrix */
-    ipt__cut_plan *cut;  /* NULL: the plan cuts nothing */
-    ipt_plan *pieces;    /* such a plan, or one in units of bytes, which executes for this one; NULL: none */
-    ipt_context **split; /* contexts of a plan for several devices; NULL: one device */
-    size_t split_count;
+    int parts_refused; /* host is AUTO, and parts exceed the workspace limit, or cannot be built */
+    int in_pieces;     /* made because the device refused the whole host matrix */
+    ipt_plan *pieces;  /* such a plan, or one in units of bytes, which executes for this one; NULL: none */
 } ipt__host_plan;

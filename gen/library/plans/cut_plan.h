@@ -7,7 +7,7 @@ static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
     ipt_result result = ipt__cut_open_device(plan, limit);
     while (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused) {
         ipt__keep_cause(cause);
-        plan->host->cut->most = ipt__less_than(plan->context, plan->refused);
+        plan->cut->most = ipt__less_than(plan->context, plan->refused);
         plan->refused = 0;
         ipt__plan_empty(plan);
         result = ipt__cut_open_device(plan, limit);
@@ -47,12 +47,12 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
 static IPT__RARE ipt_result ipt__cut_open_host(ipt_plan *plan, const void *unused)
 {
     (void)unused;
-    plan->host->cut->make_piece = ipt__plan_make;
+    plan->cut->make_piece = ipt__plan_make;
     return ipt__cut_open_smaller(plan, plan->problem.desc.max_device_memory ? plan->problem.desc.max_device_memory
                                                                             : ipt__cut_limit(plan) / 4 * 3);
 }
 
-/* Opens a cut plan with `open`, the function for its kind of matrices. */
+/* Opens a cut plan with `open`, the function for its kind of matrices, and describes it. */
 static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
@@ -73,14 +73,15 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
                          ipt_host_string(desc->host), ipt__cut_limit(plan));
     if (!plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
-    plan->host->cut = (ipt__cut_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->host->cut);
-    if (!plan->host->cut)
+    plan->kind = desc->max_host_memory ? &ipt__storage_kind : &ipt__host_kind;
+    plan->cut = (ipt__cut_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->cut);
+    if (!plan->cut)
         return IPT_ERROR_OUT_OF_MEMORY;
     result = ipt__plan_fit(plan, open, NULL);
-    if (!result && desc->move && !plan->host->cut->sizes.matrices)
+    if (!result && desc->move && !plan->cut->sizes.matrices)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
                            ipt_move_string(desc->move));
-    return result;
+    return result ? result : ipt__parts_describe(plan, ipt__cut_describe);
 }
 
 /* Refuses a plan of parts that its own limit refused. A limit for the plan alone would not do for them. */
@@ -106,11 +107,12 @@ static IPT__RARE ipt_result ipt__host_plan_make_as(ipt_context *context, const i
         result = ipt__plan_make_stages(*plan);
         if (result == IPT_ERROR_UNSUPPORTED && (*plan)->enough && desc->host == IPT_HOST_OVERLAPPED && context->context)
             result = ipt__plan_propose_for_parts(*plan);
+        if (!result)
+            result = ipt__plan_write_description(*plan);
     }
-    result = ipt__host_plan_end(plan, result);
     if (!result && !lent) /* an owner prepares the plans whose host matrices it executes */
-        result = ipt__plan_keep(plan, ipt__host_prepare(*plan));
-    return result;
+        result = ipt__host_prepare(*plan);
+    return ipt__plan_keep(plan, result);
 }
 
 static ipt_result ipt__host_plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,

@@ -16,14 +16,14 @@ static int ipt__host_may_part(const ipt_plan *plan)
 /* Whether the plan's device works in host memory at an address. */
 static int ipt__host_shares(const ipt_plan *plan, size_t address)
 {
-    return plan->context->shares_memory && !plan->host->split_count && address % ipt__host_alignment(plan) == 0;
+    return plan->context->shares_memory && !plan->split && address % ipt__host_alignment(plan) == 0;
 }
 
 /* The scheme for an address: the desc's, else the fastest possible one. */
 static ipt_host ipt__host_scheme(const ipt_plan *plan, size_t address)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
-    if (plan->host->split_count || plan->host->cut)
+    if (plan->split || plan->cut)
         return IPT_HOST_OVERLAPPED;
     if (desc->host)
         return desc->host;
@@ -43,7 +43,7 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
                          "host is shared: the device does not work in the host's memory, or the address of data is not "
                          "a multiple of %zu",
                          ipt__host_alignment(plan));
-    if (*scheme == IPT_HOST_OVERLAPPED && !ipt__host_may_part(plan) && !plan->host->cut)
+    if (*scheme == IPT_HOST_OVERLAPPED && !ipt__host_may_part(plan) && !plan->cut)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
                          "row_pitch, IPT_PAD or several passes are not cut into parts");
@@ -149,7 +149,7 @@ static ipt_result ipt__share_plan(ipt_plan *plan, size_t index, size_t length, i
     const size_t all = desc->batch > 1 ? desc->batch : ipt__max(desc->rows, desc->cols);
     size_t i, end;
     ipt_result result = IPT_SUCCESS;
-    share->context = plan->host->split_count ? plan->host->split[index] : plan->context;
+    share->context = plan->split ? plan->split->contexts[index] : plan->context;
     for (ipt__share_parts(host, index, &i, &end); i < end && !result; ++i) {
         ipt__host_part *const part = &host->parts[i];
         const size_t its_length = ipt__min(length, all - i * length);
@@ -170,7 +170,7 @@ static IPT__RARE ipt_result ipt__host_plan_parts(ipt_plan *plan, ipt_host scheme
 {
     ipt__host *const host = &plan->host->staging;
     const ipt_allocator *const allocator = &plan->context->allocator;
-    const size_t devices = plan->host->split_count ? plan->host->split_count : 1;
+    const size_t devices = ipt__plan_devices(plan);
     size_t length, s;
     ipt_result result = IPT_SUCCESS;
     plan->enough = 0;
@@ -186,7 +186,7 @@ static IPT__RARE ipt_result ipt__host_plan_parts(ipt_plan *plan, ipt_host scheme
     if (!result && scheme == IPT_HOST_STAGES)
         result = ipt__host_launch_parts(plan, host);
 #endif
-    if (!result && plan->enough && !plan->host->split_count) /* a split plan's owner sees to it */
+    if (!result && plan->enough && !plan->split) /* a split plan's owner sees to it */
         result = ipt__fail_for_parts(plan, plan->enough);
     if (result)
         ipt__host_close(plan);
@@ -211,8 +211,8 @@ static ipt_result ipt__host_prepare(ipt_plan *plan)
 {
     const ipt_host scheme = ipt__host_scheme(plan, 0);
     ipt_result result;
-    if (!plan->context->context || plan->enough || plan->host->staging.shares || !plan->layout.stage_count ||
-        ipt__nothing_moves(plan) ||
+    if (!plan->context->context || plan->enough || plan->host->staging.shares || !plan->device ||
+        !plan->device->layout.stage_count || ipt__nothing_moves(plan) ||
         !(scheme == IPT_HOST_STAGES || (scheme == IPT_HOST_OVERLAPPED && ipt__host_may_part(plan))))
         return IPT_SUCCESS;
     plan->workspace->later = 1;

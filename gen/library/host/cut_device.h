@@ -19,8 +19,7 @@ static ipt_plan_desc ipt__cut_piece_desc(const ipt_plan *plan, size_t rows, size
 /* Makes a plan for pieces. */
 static ipt_result ipt__cut_piece_plan(ipt_plan *plan, const ipt_plan_desc *desc, ipt_plan **made)
 {
-    const ipt_result result =
-        plan->host->cut->make_piece(plan->host->staging.shares[0].context, desc, plan->workspace, made);
+    const ipt_result result = plan->cut->make_piece(plan->host->staging.shares[0].context, desc, plan->workspace, made);
     if (!result)
         plan->enough = ipt__max(plan->enough, (*made)->enough);
     return result;
@@ -29,7 +28,7 @@ static ipt_result ipt__cut_piece_plan(ipt_plan *plan, const ipt_plan_desc *desc,
 /* Makes the plans for whole chunks, the last chunk, the remainder and groups. */
 static IPT__RARE ipt_result ipt__cut_plans(ipt_plan *plan, ipt_host host)
 {
-    const ipt__cut *const cut = &plan->host->cut->sizes;
+    const ipt__cut *const cut = &plan->cut->sizes;
     ipt_plan **const plans = plan->host->staging.shares[0].plans;
     const size_t whole = ipt__cut_count(plan, 0), last = ipt__cut_count(plan, cut->chunks - 1);
     const size_t rows = cut->matrices ? plan->problem.desc.rows : cut->tall ? cut->length : cut->shorter;
@@ -75,7 +74,7 @@ static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 /* `bytes`, limited to the largest buffer of the device. */
 static size_t ipt__cut_most(const ipt_plan *plan, size_t bytes)
 {
-    return plan->host->cut->most ? ipt__min(plan->host->cut->most, bytes) : bytes;
+    return plan->cut->most ? ipt__min(plan->cut->most, bytes) : bytes;
 }
 
 /* The time of a matrix by blocks, in bytes that the bus moves as whole chunks. While the first quarter is uploaded
@@ -101,7 +100,7 @@ static double ipt__bus_bands_time(const ipt__problem *problem, const ipt__bus_ba
 static ipt_result ipt__bus_choose(ipt_plan *plan, size_t capacity)
 {
     const ipt__problem *const problem = &plan->problem;
-    ipt__blocks *const blocks = &plan->host->cut->blocks;
+    ipt__blocks *const blocks = &plan->cut->blocks;
     ipt__host *const host = &plan->host->staging;
     ipt__bus_bands bands;
     if (ipt__blocks_choose(problem, capacity, blocks)) {
@@ -115,8 +114,8 @@ static ipt_result ipt__bus_choose(ipt_plan *plan, size_t capacity)
     ipt__release(&plan->context->allocator, host->commands);
     host->commands = NULL;
     memset(blocks, 0, sizeof *blocks);
-    plan->host->cut->bus_bands = bands;
-    return ipt__bus_list_make(plan, &plan->host->cut->bus_bands);
+    plan->cut->bus_bands = bands;
+    return ipt__bus_list_make(plan, &plan->cut->bus_bands);
 }
 
 /* Bytes of device memory for blocks or bands. */
@@ -128,11 +127,11 @@ static size_t ipt__bus_device_bytes(const ipt__cut_plan *plan)
 /* The desc of a plan for blocks or bands; rows 0: that plan is not needed. */
 static ipt_plan_desc ipt__bus_piece_desc(const ipt_plan *plan, int index)
 {
-    const ipt__blocks *const blocks = &plan->host->cut->blocks;
+    const ipt__blocks *const blocks = &plan->cut->blocks;
     const size_t rows = plan->problem.desc.rows, cols = plan->problem.desc.cols;
     ipt_plan_desc desc;
-    if (plan->host->cut->bus_bands.bus_bytes) {
-        const ipt__bus_piece piece = ipt__bus_piece_of(&plan->host->cut->bus_bands, index);
+    if (plan->cut->bus_bands.bus_bytes) {
+        const ipt__bus_piece piece = ipt__bus_piece_of(&plan->cut->bus_bands, index);
         desc = ipt__cut_piece_desc(plan, piece.rows, piece.cols, 1, IPT_HOST_SYNCHRONOUS);
         desc.elem_size = piece.size;
         if (index == IPT__BUS_PLAN_RANGE || index == IPT__BUS_PLAN_REST_COLS)
@@ -152,7 +151,7 @@ static ipt_result ipt__cut_open_bus(ipt_plan *plan, size_t limit)
     const size_t enough = plan->enough, workspace = ipt__max(plan->workspace->bytes, ipt__cut_workspace(plan, limit));
     ipt_result result;
     int i;
-    if (plan->host->cut->sizes.matrices || enough)
+    if (plan->cut->sizes.matrices || enough)
         return IPT_SUCCESS;
     result = ipt__bus_choose(plan, ipt__cut_most(plan, limit - workspace));
     for (i = 0; i < IPT__BLOCK_PLANS && !result && host->commands; ++i) {
@@ -171,8 +170,8 @@ static ipt_result ipt__cut_open_bus(ipt_plan *plan, size_t limit)
     ipt__release(&plan->context->allocator, host->commands);
     host->commands = NULL;
     host->command_count = 0;
-    memset(&plan->host->cut->blocks, 0, sizeof plan->host->cut->blocks);
-    memset(&plan->host->cut->bus_bands, 0, sizeof plan->host->cut->bus_bands);
+    memset(&plan->cut->blocks, 0, sizeof plan->cut->blocks);
+    memset(&plan->cut->bus_bands, 0, sizeof plan->cut->bus_bands);
     return IPT_SUCCESS;
 }
 
@@ -186,7 +185,7 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     size_t i, used;
     ipt_result result;
     if (workspace >= limit || !ipt__cut_make(plan, ipt__cut_most(plan, limit - workspace) / IPT__CUT_SLOTS,
-                                             IPT__CUT_BLOCK_WANTED, &plan->host->cut->sizes)) {
+                                             IPT__CUT_BLOCK_WANTED, &plan->cut->sizes)) {
         const size_t panel = ipt__round_up(IPT__CUT_RUN_BYTES, plan->problem.desc.elem_size) * line;
         const size_t enough = IPT__CUT_SLOTS * panel + panel / 2 + workspace;
         if (!plan->problem.desc.max_device_memory)
@@ -202,10 +201,10 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
         return ipt__advise(offsetof(ipt_plan_desc, max_device_memory), enough);
     }
     host->share_count = 1;
-    host->part_count = plan->host->cut->sizes.chunks;
+    host->part_count = plan->cut->sizes.chunks;
     host->shares = (ipt__host_share *)ipt__allocate(&plan->context->allocator, sizeof *host->shares);
     host->parts = (ipt__host_part *)ipt__allocate(&plan->context->allocator, host->part_count * sizeof *host->parts);
-    host->scratch_bytes = ipt__shuffle_bytes(&plan->host->cut->sizes) + plan->host->cut->sizes.rest_bytes;
+    host->scratch_bytes = ipt__shuffle_bytes(&plan->cut->sizes) + plan->cut->sizes.rest_bytes;
     if (host->shares && host->parts && host->scratch_bytes)
         host->scratch = (char *)ipt__allocate(&plan->context->allocator, host->scratch_bytes);
     if (!host->shares || !host->parts || (host->scratch_bytes && !host->scratch))
@@ -215,7 +214,7 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     result = ipt__cut_plans(plan, IPT_HOST_SYNCHRONOUS);
     if (result || plan->enough)
         return result;
-    used = plan->workspace->bytes + IPT__CUT_SLOTS * plan->host->cut->sizes.chunk_bytes;
+    used = plan->workspace->bytes + IPT__CUT_SLOTS * plan->cut->sizes.chunk_bytes;
     if (used > limit)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s = %zu: %zu bytes of it would be needed, workspace included",
                          plan->problem.desc.max_device_memory ? "max_device_memory" : "the device memory for pieces",
@@ -227,19 +226,19 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
         result = ipt__share_add_queue(share, &share->queues[i]);
     if (result)
         return result;
-    used = ipt__min(plan->host->cut->sizes.chunks, IPT__CUT_SLOTS) * plan->host->cut->sizes.chunk_bytes;
+    used = ipt__min(plan->cut->sizes.chunks, IPT__CUT_SLOTS) * plan->cut->sizes.chunk_bytes;
     if (host->commands)
-        used = ipt__max(used, ipt__bus_device_bytes(plan->host->cut));
+        used = ipt__max(used, ipt__bus_device_bytes(plan->cut));
     result = ipt__buffer_make(share->context, used, NULL, "device memory", &plan->refused, &share->buffer);
     if (result)
         return result;
     for (i = 0; i < host->part_count; ++i) {
         ipt__host_part *const part = &host->parts[i];
-        const size_t index = ipt__cut_chunk_at(&plan->host->cut->sizes, i);
+        const size_t index = ipt__cut_chunk_at(&plan->cut->sizes, i);
         part->share = share;
         part->plan = ipt__cut_plan_of(plan, index);
         part->queue = share->queues[i % IPT__CUT_SLOTS];
-        part->device = i % IPT__CUT_SLOTS * plan->host->cut->sizes.chunk_bytes;
+        part->device = i % IPT__CUT_SLOTS * plan->cut->sizes.chunk_bytes;
         ipt__cut_places(plan, index, &part->up, &part->down);
     }
     return IPT_SUCCESS;
@@ -255,12 +254,12 @@ static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
     ipt_result result;
     part.plan = host->shares[0].plans[IPT__CUT_PLAN_REST];
     part.uploaded = part.transposed = part.downloaded = NULL;
-    ipt__cut_rest_places(&run->plan->host->cut->sizes, &part.up, &after);
+    ipt__cut_rest_places(&run->plan->cut->sizes, &part.up, &after);
     result = ipt__host_begin(run, &part);
     if (!result)
         result = ipt__wait_for(part.transposed);
     if (!result) {
-        part.down = ipt__area_of(0, 1, run->plan->host->cut->sizes.rest_bytes, 0);
+        part.down = ipt__area_of(0, 1, run->plan->cut->sizes.rest_bytes, 0);
         below.data = kept;
         below.pinned = 0;
         result = ipt__host_move(&below, &part, 1, 0, NULL, &part.downloaded);
@@ -272,7 +271,7 @@ static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
     ipt__host_forget(&part.transposed);
     ipt__host_forget(&part.downloaded);
     if (!result)
-        ipt__host_progress(run, 2 * run->plan->host->cut->sizes.rest_bytes);
+        ipt__host_progress(run, 2 * run->plan->cut->sizes.rest_bytes);
     return result;
 }
 
@@ -352,7 +351,7 @@ static ipt_result ipt__host_run_commands(ipt__host_run *run)
 static ipt_result ipt__cut_run(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
-    const ipt__cut *const cut = &plan->host->cut->sizes;
+    const ipt__cut *const cut = &plan->cut->sizes;
     char *const data = run->data, *const scratch = plan->host->staging.scratch;
     char *const kept = scratch ? scratch + ipt__shuffle_bytes(cut) : NULL;
     const int by_commands = run->pinned && plan->host->staging.commands;
@@ -362,7 +361,7 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
         return ipt__host_run_batch(run, &plan->host->staging);
     if (by_commands)
         run->total = plan->problem.desc.batch *
-                     (plan->host->cut->blocks.bus_bytes + plan->host->cut->bus_bands.bus_bytes); /* one of them is 0 */
+                     (plan->cut->blocks.bus_bytes + plan->cut->bus_bands.bus_bytes); /* one of them is 0 */
     else
         run->total += plan->problem.desc.batch * ipt__moves_count(cut) * cut->block_bytes;
     for (i = 0; i < plan->problem.desc.batch && !result && !run->cancelled; ++i) {
