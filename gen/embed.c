@@ -217,6 +217,21 @@ static int reads_number(const char *text, const char *name)
     return 0;
 }
 
+static const char *base_name(const char *path)
+{
+    return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+}
+
+/* Refuses a part whose file is named as another part's: debuggers show only that. */
+static void check_names(void)
+{
+    int i, j;
+    for (i = 0; i < part_count; ++i)
+        for (j = 0; j < i; ++j)
+            if (!strcmp(base_name(parts[i].path), base_name(parts[j].path)))
+                refuse(parts[i].path, "has the file name of another part: name it by its subject");
+}
+
 /* Refuses a row of numbers that no part reads. */
 static void check_numbers(void)
 {
@@ -266,6 +281,7 @@ static void copy_library(const char *folder)
         }
     }
     fclose(file);
+    check_names();
     check_order();
     check_functions();
     check_numbers();
@@ -463,8 +479,7 @@ static int is_action(const char *path)
 /* The name of a kernel's file, which has a row unless it is an action's. */
 static void find_row(const char *path, char *name, size_t capacity)
 {
-    const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    const char *end = strstr(base, ".cl");
+    const char *const base = base_name(path), *const end = strstr(base, ".cl");
     int i;
     if (!end || end[3] || (size_t)(end - base) >= capacity)
         refuse(path, "is not named <kernel>.cl");
