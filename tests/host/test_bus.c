@@ -43,7 +43,7 @@ static void model_begin(model *m, size_t rows, size_t cols)
     m->context.allocator.free = release;
     m->plan.context = &m->context;
     m->plan.host = &m->host_plan;
-    m->host_plan.cut = &m->cut;
+    m->plan.cut = &m->cut;
     m->plan.problem.desc.rows = rows;
     m->plan.problem.desc.cols = cols;
     m->plan.problem.desc.elem_size = 1;

@@ -1295,6 +1295,25 @@ static void hostm_plans_nothing(void **state)
     }
 }
 
+/* A synchronous plan has no parts to plan. Where host matrices go in parts, an automatic one has. */
+static void hostm_synchronous_plans_less(void **state)
+{
+    (void)state;
+    long planned[2];
+    for (int i = 0; i < 2; ++i) {
+        ipt_context *context = open_context(SEPARATE);
+        const ipt_plan_desc desc = {
+            .rows = 2000, .cols = 1003, .elem_size = 4, .host = i ? IPT_HOST_SYNCHRONOUS : IPT_HOST_AUTO};
+        const long before = planning_calls();
+        ipt_plan *plan = make_plan(&context, 0, &desc);
+        planned[i] = planning_calls() - before;
+        ipt_plan_destroy(plan);
+        ipt_context_destroy(context);
+    }
+    if (planned[0] <= planned[1])
+        fail_msg("auto planned with %ld calls, synchronous with %ld", planned[0], planned[1]);
+}
+
 static void hostm_allocator(void **state)
 {
     (void)state;
@@ -1749,13 +1768,28 @@ static void hostm_threads(void **state)
 }
 
 const struct CMUnitTest test_host_matrices[] = {
-    HOSTM_CASE(hostm_schemes),       HOSTM_CASE(hostm_queues),        HOSTM_CASE(hostm_parts),
-    HOSTM_CASE(hostm_stages),        HOSTM_CASE(hostm_expressions),   HOSTM_CASE(hostm_through_pinned),
-    HOSTM_CASE(hostm_bad_descs),     HOSTM_CASE(hostm_bad_arguments), HOSTM_CASE(hostm_progress),
-    HOSTM_CASE(hostm_faults),        HOSTM_CASE(hostm_device_lost),   HOSTM_CASE(hostm_faults_of_builds),
-    HOSTM_CASE(hostm_allocator),     HOSTM_CASE(hostm_device_memory), HOSTM_CASE(hostm_shared_takes_no_memory),
-    HOSTM_CASE(hostm_async),         HOSTM_CASE(hostm_async_at_once), HOSTM_CASE(hostm_split_of_one_device),
-    HOSTM_CASE(hostm_split),         HOSTM_CASE(hostm_threads),       HOSTM_CASE(hostm_faults_of_parts),
+    HOSTM_CASE(hostm_schemes),
+    HOSTM_CASE(hostm_queues),
+    HOSTM_CASE(hostm_parts),
+    HOSTM_CASE(hostm_stages),
+    HOSTM_CASE(hostm_expressions),
+    HOSTM_CASE(hostm_through_pinned),
+    HOSTM_CASE(hostm_bad_descs),
+    HOSTM_CASE(hostm_bad_arguments),
+    HOSTM_CASE(hostm_progress),
+    HOSTM_CASE(hostm_faults),
+    HOSTM_CASE(hostm_device_lost),
+    HOSTM_CASE(hostm_faults_of_builds),
+    HOSTM_CASE(hostm_allocator),
+    HOSTM_CASE(hostm_device_memory),
+    HOSTM_CASE(hostm_shared_takes_no_memory),
+    HOSTM_CASE(hostm_async),
+    HOSTM_CASE(hostm_async_at_once),
+    HOSTM_CASE(hostm_split_of_one_device),
+    HOSTM_CASE(hostm_split),
+    HOSTM_CASE(hostm_threads),
+    HOSTM_CASE(hostm_faults_of_parts),
     HOSTM_CASE(hostm_plans_nothing),
+    HOSTM_CASE(hostm_synchronous_plans_less),
 };
 const size_t test_host_matrices_count = TEST_COUNT(test_host_matrices);
