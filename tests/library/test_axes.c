@@ -605,9 +605,29 @@ static void axes_refused_buffer(void **state)
     free(got);
 }
 
+/* Several passes have no stages of their own to cut into parts: a host matrix by stages is refused unchanged. */
+static void axes_by_stages(void **state)
+{
+    const ipt_plan_desc desc = {
+        .elem_size = 4, .rank = 3, .shape = {20, 30, 40}, .axes = {2, 1, 0}, .host = IPT_HOST_STAGES};
+    const size_t bytes = test_span(&desc);
+    unsigned char *const data = malloc(bytes), *const before = malloc(bytes);
+    ipt_plan *const plan = test_make_plan(test_context, &desc);
+    (void)state;
+    assert_true(data && before);
+    test_fill(data, bytes);
+    memcpy(before, data, bytes);
+    test_expect_error(ipt_plan_execute_host(plan, data), IPT_ERROR_UNSUPPORTED, "host is stages",
+                      "cannot be cut into parts");
+    assert_memory_equal(data, before, bytes);
+    ipt_plan_destroy(plan);
+    free(data);
+    free(before);
+}
+
 const struct CMUnitTest test_axes[] = {
     TEST_CASE(axes_all_of_few), TEST_CASE(axes_random), TEST_CASE(axes_large),      TEST_CASE(axes_cut),
     TEST_CASE(axes_doubles),    TEST_CASE(axes_split),  TEST_CASE(axes_bad_values), TEST_CASE(axes_refused_buffer),
-    TEST_CASE(axes_alignment),  TEST_CASE(axes_narrow), TEST_CASE(axes_advice),
+    TEST_CASE(axes_alignment),  TEST_CASE(axes_narrow), TEST_CASE(axes_advice),     TEST_CASE(axes_by_stages),
 };
 const size_t test_axes_count = TEST_COUNT(test_axes);

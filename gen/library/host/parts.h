@@ -135,7 +135,7 @@ static size_t ipt__host_grain(const ipt_plan *plan, int first, int end)
 /* Divides a plan's stages and its matrix into parts. Fails if the stages cannot be cut. */
 static ipt_result ipt__host_divide(const ipt_plan *plan, size_t part_count, ipt__host_stages *parts)
 {
-    const int stages = plan->device->layout.stage_count;
+    const int stages = plan->device ? plan->device->layout.stage_count : 0;
     int whole = 0, later;
     while (whole < stages && plan->device->layout.stages[whole].instances > 1)
         ++whole;
@@ -143,7 +143,7 @@ static ipt_result ipt__host_divide(const ipt_plan *plan, size_t part_count, ipt_
     parts->whole = whole;
     parts->before = ipt__host_grain(plan, 0, whole);
     parts->after = ipt__host_grain(plan, whole + 1, stages);
-    if (plan->problem.desc.batch > 1 || plan->device->layout.cooperative || whole == stages ||
+    if (plan->problem.desc.batch > 1 || whole == stages || plan->device->layout.cooperative ||
         (whole && !parts->before) || (later && !parts->after))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is %s: the plan's stages cannot be cut into parts; sequences 3.1 to 4.2 with tiles that "
