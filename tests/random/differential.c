@@ -561,9 +561,10 @@ static void executes(worker *me)
             failure(me, &its, ipt_context_error(NULL));
         snprintf(me->said, sizeof me->said, "%.590s", ipt_context_error(NULL));
         follow_advice(me, &its, at, me->said);
-    } else if (wider.way == WAY_CHECKED && (wider.desc.move || wider.desc.expression)) {
-        its.recipe.way = WAY_BUFFER;
     }
+    if (wider.way == WAY_CHECKED &&
+        (wider.desc.move || wider.desc.expression)) /* the checker sees transpositions only */
+        its.recipe.way = WAY_BUFFER;
     if (its.plan) {
         const int host = its.recipe.way == WAY_PAGEABLE || its.recipe.way == WAY_PINNED || its.recipe.way == WAY_ASYNC;
         if ((wider.desc.max_device_memory || wider.desc.max_host_memory) && its.recipe.way < WAY_PAGEABLE && !host)
