@@ -12805,8 +12805,7 @@ IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
 
 /* Plans for matrices in host memory, and others that consist of plans: beginning, description, end. */
 
-static const ipt__plan_kind ipt__host_kind = {"host matrices", 0, 0, NULL, NULL},
-                            ipt__storage_kind = {"storages", 1, 0, NULL, NULL};
+static const ipt__plan_kind ipt__host_kind = {"host matrices", 0, 0, NULL, NULL};
 
 /* Prepares a plan for host matrices. */
 static ipt_result ipt__host_plan_begin(ipt_plan *plan)
@@ -15469,7 +15468,7 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
                          ipt_host_string(desc->host), ipt__cut_limit(plan));
     if (!plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
-    plan->kind = desc->max_host_memory ? &ipt__storage_kind : &ipt__host_kind;
+    plan->kind = &ipt__host_kind;
     plan->cut = (ipt__cut_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->cut);
     if (!plan->cut)
         return IPT_ERROR_OUT_OF_MEMORY;
@@ -16630,9 +16629,12 @@ static ipt_result ipt__storage_piece_make(ipt_context *context, const ipt_plan_d
     return result ? result : ipt__plan_keep(plan, ipt__host_prepare(*plan));
 }
 
+static const ipt__plan_kind ipt__storage_kind = {"storages", 1, 0, NULL, NULL};
+
 static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan, const void *unused)
 {
     (void)unused;
+    plan->kind = &ipt__storage_kind;
     plan->cut->make_piece = ipt__storage_piece_make;
     return ipt__cut_open_storage(plan);
 }
@@ -17305,9 +17307,13 @@ static const char *ipt__passes_source(const ipt_plan *plan, size_t *index)
 }
 #endif
 
-static const ipt__plan_kind ipt__passes_kind = {NULL, 0, 0, ipt__passes_enqueue, IPT__PLAN_SOURCE(ipt__passes_source)},
-                            ipt__host_passes_kind = {"host matrices", 0, 1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)},
-                            ipt__storage_passes_kind = {"storages", 1, 1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)};
+static const ipt__plan_kind ipt__passes_kind = {NULL, 0, 0, ipt__passes_enqueue, IPT__PLAN_SOURCE(ipt__passes_source)};
+#ifndef IPT_NO_HOST_STREAMING
+static const ipt__plan_kind ipt__host_passes_kind = {"host matrices", 0, 1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)};
+#endif
+#ifndef IPT_NO_STORAGE
+static const ipt__plan_kind ipt__storage_passes_kind = {"storages", 1, 1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)};
+#endif
 
 /* Prepares a new plan for its passes. */
 static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
@@ -17323,10 +17329,12 @@ static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
     if (!plan->passes)
         return IPT_ERROR_OUT_OF_MEMORY;
 #ifndef IPT_NO_HOST_STREAMING
+    if (passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan))
+        plan->kind = &ipt__host_passes_kind;
+#ifndef IPT_NO_STORAGE
     if (passes->desc->max_host_memory)
         plan->kind = &ipt__storage_passes_kind;
-    else if (passes->split || ipt__plan_is_cut(plan))
-        plan->kind = &ipt__host_passes_kind;
+#endif
     /* Double passes convert formats, which are not cut. */
     for (i = 0; plan->kind->by_passes && i < passes->count; ++i)
         if (passes->list[i].inner_rows) {

@@ -73,7 +73,7 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
                          ipt_host_string(desc->host), ipt__cut_limit(plan));
     if (!plan->context->context)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "plans that are cut need a device");
-    plan->kind = desc->max_host_memory ? &ipt__storage_kind : &ipt__host_kind;
+    plan->kind = &ipt__host_kind;
     plan->cut = (ipt__cut_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->cut);
     if (!plan->cut)
         return IPT_ERROR_OUT_OF_MEMORY;

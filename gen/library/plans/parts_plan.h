@@ -1,7 +1,6 @@
 /* Plans for matrices in host memory, and others that consist of plans: beginning, description, end. */
 
-static const ipt__plan_kind ipt__host_kind = {"host matrices", 0, 0, NULL, NULL},
-                            ipt__storage_kind = {"storages", 1, 0, NULL, NULL};
+static const ipt__plan_kind ipt__host_kind = {"host matrices", 0, 0, NULL, NULL};
 
 /* Prepares a plan for host matrices. */
 static ipt_result ipt__host_plan_begin(ipt_plan *plan)
