@@ -13,7 +13,7 @@ cp "$root/ipt_kernels.h" "$root/gen/package/ipt.c" "$folder/later"
 refusal='if (taken.added)\n        return ipt__fail(IPT_ERROR_UNSUPPORTED, "added is %lu", (unsigned long)taken.added);'
 sed -e 's/^} \(ipt_context_desc\|ipt_plan_desc\|ipt_host_options\|ipt_storage\);/    size_t added;\n&/' \
     -e "s/^    return ipt__plan_make_or_advise(&context/    $refusal\\n&/" \
-    -e "s/^    return result ? result : ipt__host_execute_passes(plan, data, &taken);/    $refusal\\n&/" \
+    -e "s/^    return result ? result : ipt__host_execute_any(plan, data, &taken);/    $refusal\\n&/" \
     -e "s/^    result = ipt__storage_execute_all(plan, &taken);/    $refusal\\n&/" \
     "$root/ipt.h" >"$folder/later/ipt.h"
 [ "$(diff "$root/ipt.h" "$folder/later/ipt.h" | grep -c '^>')" = 10 ] || { echo "versions: ipt.h has changed: adapt this script"; exit 1; }
