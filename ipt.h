@@ -2529,7 +2529,7 @@ typedef struct ipt__alignment {
 } ipt__alignment;
 typedef char ipt__arguments_are_aligned[offsetof(ipt__alignment, value) == sizeof(cl_ulong) ? 1 : -1];
 enum {
-    IPT__ARGUMENTS_MOST = 63, /* of a kernel */
+    IPT__ARGUMENTS_MOST = 95, /* of a kernel */
     IPT__BYTES = 63,
     IPT__DIVISOR = 64,
     IPT__BY_INDEX = 128, /* constants for dividends of index_bits bits */
@@ -3024,6 +3024,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_on_chip, 0.72, 0.90, H25_P25, "instances that fit the chip each")                                    \
     X(share, pass_large, 0.58, 0.90, H25_P25, "one instance that does not")                                            \
     X(share, pass_huge, 0.58, 0.40, H25_P25, "one instance of more than IPT__PASS_HUGE bytes")                         \
+    X(share, pass_boxes, 0.75, 0.1, H27, "an array by boxes, all of which the chip holds")                             \
     X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
     X(share, pass_pairs, 0.70, 0.70, H25_P25, "a double pass over squares")                                            \
     X(factor, bus_blocks, 1.2, 1.2, H24, "bytes that cross the bus by blocks")                                         \
@@ -3115,6 +3116,10 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__DOUBLE_ELEMENT, 16384, H25, "most bytes of the elements that a double pass transposes")                     \
     X(IPT__STORED_ROOM, 5, P25, "memory for passes over a storage, in instances or panels")                            \
     X(IPT__STORED_NEVER, 1000, P25, "cost of a pass for which there is no memory: no plan is made")                    \
+    X(IPT__BOX_BYTES, 52 << 10, H27, "local memory of a box' work-group, four to a compute unit")                      \
+    X(IPT__BOX_GROUPS, 4, H27, "such work-groups")                                                                     \
+    X(IPT__BOX_RUN, 512, H27, "units of a run of the result that a table has")                                         \
+    X(IPT__BOX_LOST, 40, H27, "bytes by which a box' run is longer in effect")                                         \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
     X(IPT__PASS_STRETCHED, 1024, H25, "long side of a stretched instance, in short ones")                              \
     X(IPT__PASS_HUGE, 1 << 27, P25, "bytes of a huge instance")                                                        \
@@ -5549,14 +5554,20 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     cl_uint words[IPT__CONTROL_WORDS + 1] = {0};
     ipt__panel_arguments panel;
     ipt__exchange_arguments exchange;
+    ipt__box_arguments box;
     memset(&panel, 0, sizeof panel);
     memset(&exchange, 0, sizeof exchange);
-    panel.probe_polls = exchange.probe_polls = IPT__PROBE_POLLS;
+    memset(&box, 0, sizeof box);
+    panel.probe_polls = exchange.probe_polls = box.probe_polls = IPT__PROBE_POLLS;
+    box.waits = box.tickets = box.chunks = box.source_lanes = box.target_lanes = 1;
     panel.waits = panel.tickets = panel.ticket_groups = panel.packs = panel.pack = panel.panels = panel.across =
         panel.chunks = panel.blocks = panel.run_lanes = 1;
     panel.local_x = panel.held_row = panel.short_side = panel.row_distance = panel.length = panel.chunk_x =
         panel.chunk_y = panel.block_rows = 1;
-    return ipt__run_probe(context, program, program->id == IPT__KERNEL_panel ? (void *)&panel : (void *)&exchange,
+    return ipt__run_probe(context, program,
+                          program->id == IPT__KERNEL_panel ? (void *)&panel
+                          : program->id == IPT__KERNEL_box ? (void *)&box
+                                                           : (void *)&exchange,
                           global, words, sizeof words)
                ? words[1] /* IPT_CLOSED_AT */
                : 0;
@@ -5593,7 +5604,7 @@ static cl_uint ipt__exchange_groups(const ipt__params *params)
 /* The count that the desc or the profile sets; 0: none. */
 static size_t ipt__given_resident(const ipt__limits *limits, const ipt__program *program)
 {
-    if (program->id == IPT__KERNEL_panel)
+    if (program->id == IPT__KERNEL_panel || program->id == IPT__KERNEL_box)
         return limits->resident_groups;
     return ipt__are_words(&program->params)
                ? limits->resident_bands
@@ -5628,15 +5639,16 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
 {
     const ipt__limits *const limits = &context->limits;
     size_t tries[2] = {0, 0};
-    const int own = id == IPT__KERNEL_exchange && ipt__gives_more_local(limits) &&
-                    limits->local_memory >= IPT__BAND_CHUNK_BYTES + 4096; /* the exchange has its own size */
+    const size_t size = id == IPT__KERNEL_exchange ? IPT__BAND_CHUNK_BYTES : id == IPT__KERNEL_box ? IPT__BOX_BYTES : 0;
+    const int own =
+        size && ipt__gives_more_local(limits) && (id == IPT__KERNEL_box || limits->local_memory >= size + 4096);
     int i, missed = 0, failed = 0;
     ipt_result result = IPT_SUCCESS;
     *found = NULL;
     *resident = 0;
     IPT_LOCK_ACQUIRE(&context->probe_lock);
-    tries[0] = own ? (size_t)IPT__BAND_CHUNK_BYTES : context->found.chunk_bytes;
-    if (own && params.groups_at_once < IPT__BAND_GROUPS) {
+    tries[0] = own ? size : context->found.chunk_bytes;
+    if (own && id == IPT__KERNEL_exchange && params.groups_at_once < IPT__BAND_GROUPS) {
         tries[1] = tries[0];
         tries[0] = IPT__BAND_CHUNK_BYTES_LARGE;
     }
@@ -5957,6 +5969,14 @@ typedef struct ipt__cooperative_kernel {
     int tall, narrow, by_words;
 } ipt__cooperative_kernel;
 
+/* The axes of more than one element, in their sequence in memory. */
+typedef struct ipt__array {
+    int count;
+    size_t lengths[IPT_MAX_RANK];
+    unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
+    size_t elem_size, elements;
+} ipt__array;
+
 /* What the planner decides from. ipt__problem_fill, then ipt__plan_seek_kernels fill it before the first decision. No
  * decision changes it. After a compiler refused local memory, another attempt begins with the new refused_bytes. */
 typedef struct ipt__problem {
@@ -5971,6 +5991,8 @@ typedef struct ipt__problem {
     size_t extent_bytes;             /* of one matrix from its first element to its last, in the longer form */
     size_t pad_rows, pad_cols;       /* included in desc.rows and desc.cols */
     ipt__cooperative_kernel panel, exchange;
+    const ipt__array *array; /* permuted by boxes: the desc has its elements as one row, and the panel kernel is that of
+                                boxes. NULL: a matrix */
 } ipt__problem;
 
 /* Leaves the expression to another plan. */
@@ -6079,6 +6101,7 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
     X(WAVE, (1, 0, 1, 0, 1, 1), (wave, nothing, wave, never, wave, wave, wave, wave))                                  \
     X(PANEL, (1, 0, 0, 0, 0, 1), (nothing, panel, panel, alone, never, panel, panel, panel))                           \
     X(SHUFFLE, (0, 0, 0, 0, 1, 0), (shuffle, shuffle, shuffle, never, shuffle, shuffle, shuffle, shuffle))             \
+    X(BOX, (0, 0, 0, 0, 0, 1), (nothing, box, box, never, never, box, box, box))                                       \
     X(EXCHANGE, (0, 0, 0, 1, 0, 1), (exchange, exchange, exchange, always, never, exchange, exchange, exchange))       \
     X(FLIP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, flip, flip, flip))                           \
     X(MAP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, map, map, map))                               \
@@ -6161,6 +6184,13 @@ typedef struct ipt__chunks {
     ipt__tile_layout tile;
     int tall, narrow, neighbours, waits;
 } ipt__chunks;
+
+/* The boxes of a BOX stage: see box.cl. Lengths in units, by the axes' sequence in the source. */
+typedef struct ipt__box_stage {
+    int rank;
+    cl_uint lengths[IPT_MAX_RANK], box[IPT_MAX_RANK];
+    unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
+} ipt__box_stage;
 
 enum { IPT__MAX_STAGES = 8 };
 
@@ -6259,6 +6289,7 @@ typedef struct ipt__stage {
         ipt__chunks panel;
         ipt__shuffle_stage shuffle;
         ipt__bands bands;
+        ipt__box_stage box;
     } as;
 } ipt__stage;
 
@@ -8694,6 +8725,193 @@ static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *pla
     ipt__describe_end(out, stage);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>stages/box                                                                                                       */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* BOX stages: whole arrays by cooperative work-groups that hold a box of one each. */
+
+/* What follows from the axes' lengths and those of a box, in units. */
+typedef struct ipt__box_geometry {
+    size_t sources[IPT_MAX_RANK], targets[IPT_MAX_RANK]; /* from neighbour to neighbour, before and after */
+    size_t places[IPT_MAX_RANK];                         /* in the box */
+    size_t source_steps[IPT_MAX_RANK], target_steps[IPT_MAX_RANK];
+    size_t source_run, target_run; /* contiguous units */
+    size_t source_runs;
+    size_t target_piece, target_pieces, target_runs; /* a run of the result is written by pieces of so many indices */
+    int source_axis, target_axis;
+    size_t units, held_units; /* of a box; in local memory, with gaps */
+    size_t boxes;
+} ipt__box_geometry;
+
+/* The axis at a place of the result. */
+static int ipt__box_axis_at(const ipt__box_stage *of, int place)
+{
+    int i;
+    for (i = 0; of->goal[i] != place; ++i)
+        ;
+    return i;
+}
+
+/* Rows of local memory lie an odd number of units apart, so that a column's units are in different banks. */
+static void ipt__box_measure(const ipt__box_stage *of, ipt__box_geometry *is)
+{
+    size_t source = 1, target = 1, place = 1, step;
+    int i, j;
+    memset(is, 0, sizeof *is);
+    is->units = is->boxes = 1;
+    for (i = 0; i < of->rank; ++i) {
+        is->units *= of->box[i];
+        is->boxes *= ipt__ceil_divide(of->lengths[i], of->box[i]);
+    }
+    for (i = of->rank - 1; i > 0 && of->box[i] == of->lengths[i]; --i)
+        ;
+    is->source_axis = i;
+    for (j = of->rank - 1; j > 0 && of->box[ipt__box_axis_at(of, j)] == of->lengths[ipt__box_axis_at(of, j)]; --j)
+        ;
+    is->target_axis = ipt__box_axis_at(of, j);
+    for (i = of->rank - 1, step = 1; i >= 0; --i) {
+        is->sources[i] = source;
+        source *= of->lengths[i];
+        is->places[i] = place;
+        place *= of->box[i];
+        if (i == is->source_axis) {
+            is->source_run = place;
+            place |= 1;
+        } else if (i < is->source_axis) {
+            is->source_steps[i] = step;
+            step *= of->box[i];
+        }
+    }
+    is->held_units = place;
+    is->source_runs = is->units / is->source_run;
+    is->target_run = step = 1;
+    for (i = of->rank - 1; i >= 0; --i) {
+        const int axis = ipt__box_axis_at(of, i);
+        is->targets[axis] = target;
+        target *= of->lengths[axis];
+        if (i >= j)
+            is->target_run *= of->box[axis];
+        if (i == j) {
+            is->target_piece = ipt__min(of->box[axis], ipt__max(1, IPT__BOX_RUN / is->targets[axis]));
+            is->target_pieces = ipt__ceil_divide(of->box[axis], is->target_piece);
+        }
+        if (i <= j) {
+            is->target_steps[axis] = step;
+            step *= i == j ? is->target_pieces : of->box[axis];
+        }
+    }
+    is->target_runs = step;
+}
+
+/* Words of local memory before the tables, and those of the tables. */
+static size_t ipt__box_data_words(const ipt__problem *problem, const ipt__box_geometry *is)
+{
+    return ipt__ceil_divide(is->held_units * problem->unit_bytes, 4);
+}
+static size_t ipt__box_table_words(const ipt__box_geometry *is)
+{
+    return 2 * is->source_runs + 3 * is->target_runs + is->target_piece * is->targets[is->target_axis];
+}
+
+static ipt__control ipt__control_box(const ipt__problem *problem, const ipt__stage *stage)
+{
+    ipt__control control = ipt__control_nothing(problem, stage);
+    control.words = IPT__CONTROL_WORDS + problem->desc.batch;
+    control.alone = ipt__max(ipt__extent_units(problem) / IPT__WINDOWS, (size_t)IPT__WINDOW_UNITS) / 32 + 1;
+    return control;
+}
+
+static IPT__RARE double ipt__cost_box(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)layout, (void)stage;
+    return ipt__batch_bytes(problem) / ipt__tuning_of(&problem->limits)->pass_boxes;
+}
+
+static IPT__RARE ipt_result ipt__kernels_box(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
+    params.group_size = (cl_uint)plan->problem.panel.group_size;
+    params.groups_at_once = IPT__BOX_GROUPS;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_box, params, &stage->kernels[0]);
+}
+
+/* The work-items that share a run, so that a work-group takes fewest steps: a power of two. */
+static size_t ipt__box_lanes(size_t group_size, size_t runs, size_t units)
+{
+    size_t lanes, best = 1, least = 0;
+    for (lanes = 1; lanes <= group_size; lanes *= 2) {
+        const size_t steps = ipt__ceil_divide(runs, group_size / lanes) * ipt__ceil_divide(units, lanes);
+        if (!least || steps <= least) {
+            least = steps;
+            best = lanes;
+        }
+    }
+    return best;
+}
+
+static IPT__RARE ipt_result ipt__launch_box(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__layout *const layout = &to->plan->device->layout;
+    const ipt__box_stage *const of = &stage->as.box;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__box_arguments *const a = &launch.arguments.box;
+    ipt__box_geometry is;
+    cl_uint *axis = &a->length0;
+    int i;
+    ipt__box_measure(of, &is);
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->control_base = layout->saved_bytes / 4;
+    a->clear_base = a->control_base + ipt__round_up(layout->control_words * 4, 256) / 4;
+    a->alone_base = layout->alone_offset / 4;
+    a->clear_words = (cl_uint)layout->control_words;
+    a->waits = is.boxes > 1;
+    a->chunks = (cl_uint)is.boxes;
+    a->tickets = (cl_uint)(is.boxes * to->matrices);
+    a->array_units = (cl_uint)ipt__extent_units(problem);
+    a->polls = problem->limits.wait_polls;
+    a->rank = (cl_uint)of->rank;
+    a->source_lanes = (cl_uint)ipt__box_lanes(problem->panel.group_size, is.source_runs, is.source_run);
+    a->target_lanes = (cl_uint)ipt__box_lanes(problem->panel.group_size, is.target_runs,
+                                              is.target_piece * is.targets[is.target_axis]);
+    a->target_run = (cl_uint)(is.target_piece * is.targets[is.target_axis]);
+    a->source_runs = (cl_uint)is.source_runs;
+    a->target_runs = (cl_uint)is.target_runs;
+    a->source_axis = (cl_uint)is.source_axis;
+    a->target_axis = (cl_uint)is.target_axis;
+    a->target_piece = (cl_uint)is.target_piece;
+    a->target_pieces = (cl_uint)is.target_pieces;
+    a->tables = (cl_uint)ipt__box_data_words(problem, &is);
+    for (i = 0; i < of->rank; ++i, axis += 8) {
+        axis[0] = of->lengths[i];
+        axis[1] = of->box[i];
+        axis[2] = (cl_uint)ipt__ceil_divide(of->lengths[i], of->box[i]);
+        axis[3] = (cl_uint)is.sources[i];
+        axis[4] = (cl_uint)is.targets[i];
+        axis[5] = (cl_uint)is.places[i];
+        axis[6] = (cl_uint)is.source_steps[i];
+        axis[7] = (cl_uint)is.target_steps[i];
+    }
+    if (a->waits)
+        IPT__LAUNCH_WAITS(launch, box);
+    launch.groups = a->tickets;
+    return ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE void ipt__describe_box(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    const ipt__box_stage *const of = &stage->as.box;
+    ipt__box_geometry is;
+    int i;
+    ipt__box_measure(of, &is);
+    ipt__text_add(out, "boxes together: %zu of ", is.boxes);
+    for (i = 0; i < of->rank; ++i)
+        ipt__text_add(out, "%s%u", i ? " x " : "", of->box[i]);
+    ipt__text_add(out, " units of %zu bytes, runs of %zu before and %zu after", plan->problem.unit_bytes, is.source_run,
+                  is.target_run);
+    ipt__describe_end(out, stage);
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>stages/cycles                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -9099,6 +9317,7 @@ typedef struct ipt__proposal {
 typedef struct ipt__method {
     char name[12];
     int classes; /* of lengths, up to 128, 256 ... bytes, that IPT_MEASURE compares; 0: the method has one layout */
+    int arrays;  /* it permutes arrays, else it moves matrices */
     int (*applies)(const ipt__problem *problem);
     /* Gets the cooperative kernel that the method may use. *done: the methods after it need none. NULL: none. */
     ipt_result (*seek)(ipt_plan *plan, int *done);
@@ -9134,8 +9353,11 @@ static int ipt__plan_may_cooperate(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const ipt__limits *const limits = &problem->limits;
-    if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || ipt__is_vector(desc) ||
-        desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
+    if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE))
+        return 0;
+    if (problem->array)
+        return 1;
+    if (ipt__is_vector(desc) || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
         return 0;
     return desc->sequence != IPT_SEQUENCE_AUTO ||
            (!ipt__problem_swaps(problem) && !ipt__swap_places(problem) &&
@@ -10311,6 +10533,118 @@ static ipt_result ipt__two_pass_propose(const ipt__problem *problem, const ipt__
     return IPT_SUCCESS;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>methods/boxes                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Boxes: the local memory of all resident work-groups holds an array, whose axes are permuted in one pass. */
+
+static int ipt__boxes_apply(const ipt__problem *problem)
+{
+    return problem->limits.cooperative;
+}
+
+static IPT__RARE ipt_result ipt__boxes_seek(ipt_plan *plan, int *done)
+{
+    ipt__params params = ipt__cooperative_params(&plan->problem);
+    (void)done;
+    params.groups_at_once = IPT__BOX_GROUPS;
+    return ipt__plan_take_cooperative(plan, IPT__KERNEL_box, &params, &plan->device->panel, &plan->problem.panel);
+}
+
+/* The axes in units. Those of an element are a part of the last axis, or an axis of their own. */
+static void ipt__boxes_begin(const ipt__problem *problem, ipt__box_stage *of)
+{
+    const ipt__array *const array = problem->array;
+    const size_t units = problem->element_units;
+    int i;
+    memset(of, 0, sizeof *of);
+    of->rank = array->count;
+    for (i = 0; i < of->rank; ++i) {
+        of->lengths[i] = (cl_uint)array->lengths[i];
+        of->goal[i] = array->goal[i];
+    }
+    if (units > 1 && of->goal[of->rank - 1] == of->rank - 1)
+        of->lengths[of->rank - 1] *= (cl_uint)units;
+    else if (units > 1 && of->rank < IPT_MAX_RANK) {
+        of->goal[of->rank] = (unsigned char)of->rank;
+        of->lengths[of->rank++] = (cl_uint)units;
+    } else if (units > 1)
+        of->rank = 0;
+}
+
+/* The share of a copy's speed that a box reaches; 0: it does not fit. */
+static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *of)
+{
+    const double size = (double)problem->unit_bytes, lost = IPT__BOX_LOST;
+    ipt__box_geometry is;
+    double before, after;
+    ipt__box_measure(of, &is);
+    if ((ipt__box_data_words(problem, &is) + ipt__box_table_words(&is)) * 4 > problem->panel.local_bytes ||
+        is.boxes > problem->panel.resident)
+        return 0;
+    before = (double)is.source_run * size;
+    after = (double)is.target_run * size;
+    return (double)ipt__extent_units(problem) / ((double)is.boxes * (double)is.units) /
+           ((before + lost) / before + (after + lost) / after) *
+           ipt__min(1, 0.85 + (double)is.units * size / (160 << 10));
+}
+
+/* Lengths of an axis that are tried: its parts, from the whole down. */
+static size_t ipt__box_next_parts(size_t parts)
+{
+    return parts < 6 ? parts + 1 : parts + parts / 3;
+}
+
+/* Boxes have the last axes of the source and of the result whole, and parts of the axis before them. */
+static void ipt__boxes_search(const ipt__problem *problem, ipt__box_stage *best)
+{
+    const ipt__box_stage all = *best;
+    const size_t most = problem->panel.local_bytes / problem->unit_bytes;
+    double best_share = 0;
+    int s, t, i;
+    best->rank = 0;
+    for (s = all.rank - 1; s >= 0; --s)
+        for (t = all.rank - 1; t >= 0; --t) {
+            size_t source_parts, target_parts;
+            const int axis = ipt__box_axis_at(&all, t);
+            for (source_parts = 1; source_parts <= all.lengths[s]; source_parts = ipt__box_next_parts(source_parts))
+                for (target_parts = 1; target_parts <= all.lengths[axis];
+                     target_parts = ipt__box_next_parts(target_parts)) {
+                    ipt__box_stage box = all;
+                    size_t units = 1;
+                    double share;
+                    for (i = 0; i < all.rank; ++i) {
+                        const int whole = i > s || all.goal[i] > t;
+                        size_t length = whole ? all.lengths[i] : 1;
+                        if (i == s)
+                            length = ipt__max(length, ipt__ceil_divide(all.lengths[i], source_parts));
+                        if (i == axis)
+                            length = ipt__max(length, ipt__ceil_divide(all.lengths[i], target_parts));
+                        box.box[i] = (cl_uint)length;
+                        units = units > most ? units : units * length;
+                    }
+                    share = units > most ? 0 : ipt__box_share(problem, &box);
+                    if (share > best_share) {
+                        best_share = share;
+                        *best = box;
+                    }
+                }
+        }
+}
+
+static ipt_result ipt__boxes_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
+{
+    ipt__stage *const stage = ipt__stage_add(&made->layout, IPT__STAGE_BOX, 1, 1, problem->array->elements, 1);
+    ipt__boxes_begin(problem, &stage->as.box);
+    if (problem->panel.resident && ipt__extent_units(problem) < (size_t)1 << 31)
+        ipt__boxes_search(problem, &stage->as.box);
+    else
+        stage->as.box.rank = 0;
+    made->found = made->settled = stage->as.box.rank != 0;
+    ipt__layout_finish(problem, &made->layout, scope->budget);
+    return IPT_SUCCESS;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>methods/method_list                                                                                              */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -10319,16 +10653,17 @@ static ipt_result ipt__two_pass_propose(const ipt__problem *problem, const ipt__
 /* The first that applies proposes first. A new method is a file in methods/ and a row here. */
 static const ipt__method ipt__methods[] = {
 #ifndef IPT_NO_PAPERS
-    {"formats", 0, ipt__formats_apply, NULL, ipt__formats_propose},
+    {"formats", 0, 0, ipt__formats_apply, NULL, ipt__formats_propose},
 #endif
-    {"straight", 0, ipt__straight_applies, NULL, ipt__straight_propose},
+    {"straight", 0, 0, ipt__straight_applies, NULL, ipt__straight_propose},
 #ifndef IPT_NO_PAPERS
-    {"sequence", 0, ipt__sequence_applies, NULL, ipt__sequence_propose},
+    {"sequence", 0, 0, ipt__sequence_applies, NULL, ipt__sequence_propose},
 #endif
-    {"whole", 0, ipt__whole_applies, NULL, ipt__whole_propose},
-    {"on chip", 0, ipt__on_chip_applies, ipt__on_chip_seek, ipt__on_chip_propose},
-    {"exchange", 5, ipt__exchange_applies, ipt__exchange_seek, ipt__exchange_propose},
-    {"two passes", 5, ipt__two_pass_applies, ipt__two_pass_seek, ipt__two_pass_propose},
+    {"whole", 0, 0, ipt__whole_applies, NULL, ipt__whole_propose},
+    {"on chip", 0, 0, ipt__on_chip_applies, ipt__on_chip_seek, ipt__on_chip_propose},
+    {"exchange", 5, 0, ipt__exchange_applies, ipt__exchange_seek, ipt__exchange_propose},
+    {"boxes", 0, 1, ipt__boxes_apply, ipt__boxes_seek, ipt__boxes_propose},
+    {"two passes", 5, 0, ipt__two_pass_applies, ipt__two_pass_seek, ipt__two_pass_propose},
 };
 enum { IPT__METHODS = sizeof ipt__methods / sizeof *ipt__methods };
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -10336,6 +10671,11 @@ enum { IPT__METHODS = sizeof ipt__methods / sizeof *ipt__methods };
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Choosing a layout. */
+
+static int ipt__method_serves(const ipt__method *method, const ipt__problem *problem)
+{
+    return method->arrays == (problem->array != NULL) && method->applies(problem);
+}
 
 /* Gets the cooperative kernels that the methods may choose from, and their resident groups. */
 static IPT__RARE ipt_result ipt__plan_seek_kernels(ipt_plan *plan)
@@ -10346,7 +10686,7 @@ static IPT__RARE ipt_result ipt__plan_seek_kernels(ipt_plan *plan)
     if (!ipt__plan_may_cooperate(&plan->problem))
         return IPT_SUCCESS;
     for (i = 0; i < IPT__METHODS && !result && !done; ++i)
-        if (ipt__methods[i].seek && ipt__methods[i].applies(&plan->problem))
+        if (ipt__methods[i].seek && ipt__method_serves(&ipt__methods[i], &plan->problem))
             result = ipt__methods[i].seek(plan, &done);
     return result;
 }
@@ -10381,7 +10721,7 @@ static ipt_result ipt__method_propose(const ipt__method *method, const ipt__prob
 {
     made->found = made->settled = 0;
     ipt__layout_begin(&made->layout);
-    return method->applies(problem) ? method->propose(problem, scope, made) : IPT_SUCCESS;
+    return ipt__method_serves(method, problem) ? method->propose(problem, scope, made) : IPT_SUCCESS;
 }
 
 /* Chooses the stages: the best that a method proposes. budget: bytes of workspace, 0 for the minimum. */
@@ -10402,6 +10742,8 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
             *layout = made.layout;
         found |= made.found;
     }
+    if (!result && problem->array && !found)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "no boxes of the array fit the device");
 #ifndef IPT_NO_PAPERS
     if (!result)
         ipt__layout_add_padding(problem, layout, budget);
@@ -10669,8 +11011,8 @@ enum { IPT__DESCRIPTION_BYTES = 2048 };
 /* True if a matrix has the same bytes before and after. */
 static int ipt__nothing_moves(const ipt_plan *plan)
 {
-    return !plan->passes && !plan->problem.desc.move && !plan->problem.desc.expression && !plan->problem.desc.from &&
-           !plan->problem.desc.to && !plan->problem.pitched &&
+    return !plan->passes && !plan->problem.array && !plan->problem.desc.move && !plan->problem.desc.expression &&
+           !plan->problem.desc.from && !plan->problem.desc.to && !plan->problem.pitched &&
            (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 
@@ -16665,14 +17007,6 @@ typedef struct ipt__pass {
     size_t inner_rows, inner_cols;       /* sides of a double pass' elements, which are matrices; else 0 */
 } ipt__pass;
 
-/* The axes of more than one element, in their sequence in memory. */
-typedef struct ipt__array {
-    int count;
-    size_t lengths[IPT_MAX_RANK];
-    unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
-    size_t elem_size, elements;
-} ipt__array;
-
 typedef struct ipt__axes_search {
     const ipt__limits *limits;
     size_t host_memory; /* bytes for a storage's matrices; 0: the matrix is in memory */
@@ -16869,7 +17203,7 @@ static void ipt__axes_join(ipt__array *array)
  * matrices, or 0. doubles: double passes are possible. Up to IPT__AXES_FREE axes are not joined: two passes over
  * neighbouring axes can take less time than one over both. */
 static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t host_memory, int doubles,
-                                           ipt__array *array, ipt__pass passes[IPT__MOST_PASSES])
+                                           ipt__array *array, ipt__pass passes[IPT__MOST_PASSES], double *cost)
 {
     ipt__axes_search search;
     ipt__axes_order order;
@@ -16888,6 +17222,7 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t hos
     if (search.best_count > 0 && array->count <= IPT__AXES_FREE) /* with one pass more than the fewest */
         ipt__axes_search_from(&search, &order, 0, 0);
     memcpy(passes, search.best, sizeof search.best);
+    *cost = search.best_cost;
     return search.best_count;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -17182,8 +17517,21 @@ typedef struct ipt__passes {
     const ipt_plan_desc *desc;
     const ipt__array *array;
     ipt__pass *list;
-    int count, applies; /* applies: the pass of the expression, or -1 */
+    int count, applies;      /* applies: the pass of the expression, or -1 */
+    const ipt__array *boxes; /* joined: the only pass permutes it by boxes; NULL: passes exchange axes */
 } ipt__passes;
+
+/* Makes the plan that permutes arrays by boxes. */
+static ipt_result ipt__box_plan_make(ipt_context *context, const ipt_plan_desc *desc, const ipt__array *array,
+                                     ipt__workspace *lent, ipt_plan **plan)
+{
+    ipt_result result = ipt__plan_new(context, desc, lent, plan);
+    if (result)
+        return result;
+    (*plan)->problem.array = array;
+    result = ipt__plan_make_stages(*plan);
+    return ipt__plan_keep(plan, result ? result : ipt__plan_write_description(*plan));
+}
 
 /* The desc of pass `at`. */
 static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *passes, int at, size_t *repeats)
@@ -17235,7 +17583,8 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
         ipt_plan_desc its = ipt__passes_desc(plan, passes, i, &made->repeats);
         const size_t unit = ipt__pass_fit_gaps(plan, &its, &made->repeats);
         plan->workspace->unit_most = unit;
-        result = ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
+        result = passes->boxes ? ipt__box_plan_make(plan->context, &its, passes->boxes, plan->workspace, &made->plan)
+                               : ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
         plan->workspace->unit_most = IPT__VECTOR_BYTES;
         if (result)
             return result;
@@ -17246,7 +17595,7 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
             return result;
         plan->enough = ipt__max(plan->enough, made->plan->enough);
     }
-    if (passes->list[0].inner_rows)
+    if (passes->list[0].inner_rows || passes->boxes)
         result = ipt__passes_make_copies(plan, passes->desc, passes->array);
     if (!result && plan->passes->copies)
         plan->enough = ipt__max(plan->enough, plan->passes->copies->enough);
@@ -17368,15 +17717,53 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
     return ipt__plan_keep(plan, result);
 }
 
+/* Whether the device may permute the arrays by boxes in less time than passes take. cost: theirs. */
+static int ipt__boxes_may(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined, double cost)
+{
+    const double bytes = (double)joined->elements * (double)joined->elem_size;
+    return limits->cooperative && !limits->cpu && joined->count > 1 && ipt__unit_bytes(desc->elem_size) >= 4 &&
+           !desc->max_device_memory && !desc->max_host_memory &&
+           !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE)) &&
+           bytes / (double)(joined->goal[0] ? 1 : joined->lengths[0]) <= IPT__ON_CHIP_BYTES &&
+           bytes / ipt__tuning_of(limits)->pass_boxes < cost;
+}
+
+/* Makes a plan that permutes arrays by boxes. */
+static ipt_result ipt__boxes_plan_make(ipt__passes passes, ipt__array *joined, ipt_plan **plan)
+{
+    ipt__pass row;
+    int i;
+    row.batch = 1;
+    if (!joined->goal[0]) { /* the first axis stays: a batch of arrays of the others */
+        row.batch = joined->lengths[0];
+        joined->elements /= row.batch;
+        --joined->count;
+        for (i = 0; i < joined->count; ++i) {
+            joined->lengths[i] = joined->lengths[i + 1];
+            joined->goal[i] = (unsigned char)(joined->goal[i + 1] - 1);
+        }
+    }
+    row.rows = 1;
+    row.cols = joined->elements;
+    row.elem_size = joined->elem_size;
+    row.inner_rows = row.inner_cols = 0;
+    passes.boxes = joined;
+    passes.list = &row;
+    passes.count = 1;
+    passes.applies = passes.desc->expression ? 0 : -1;
+    return ipt__passes_plan_make(&passes, plan);
+}
+
 /* Makes a plan for arrays: desc->rank is not 0. split: number of contexts that share the work, which ipt__split_check
  * has accepted; 0: one context does all. */
 static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
                                                 ipt_plan **plan)
 {
     ipt_context *const context = contexts[0];
-    ipt__array array;
+    ipt__array array, joined;
     ipt__pass list[IPT__MOST_PASSES + 1];
     ipt__passes passes;
+    double cost;
     ipt_plan_desc one;
     size_t repeats;
     int doubles = 0;
@@ -17391,7 +17778,15 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     passes.desc = desc;
     passes.array = &array;
     passes.list = list;
-    passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list);
+    passes.boxes = NULL;
+    joined = array;
+    ipt__axes_join(&joined);
+    passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list, &cost);
+    if (passes.count && !split && ipt__boxes_may(&context->limits, desc, &joined, cost)) {
+        result = ipt__boxes_plan_make(passes, &joined, plan);
+        if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
+            return result;
+    }
     if (!passes.count)
         list[passes.count++] = ipt__pass_of_row(&array);
     passes.applies = desc->expression ? ipt__passes_apply(&array, list, &passes.count) : -1;

@@ -13,14 +13,6 @@ typedef struct ipt__pass {
     size_t inner_rows, inner_cols;       /* sides of a double pass' elements, which are matrices; else 0 */
 } ipt__pass;
 
-/* The axes of more than one element, in their sequence in memory. */
-typedef struct ipt__array {
-    int count;
-    size_t lengths[IPT_MAX_RANK];
-    unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
-    size_t elem_size, elements;
-} ipt__array;
-
 typedef struct ipt__axes_search {
     const ipt__limits *limits;
     size_t host_memory; /* bytes for a storage's matrices; 0: the matrix is in memory */
@@ -217,7 +209,7 @@ static void ipt__axes_join(ipt__array *array)
  * matrices, or 0. doubles: double passes are possible. Up to IPT__AXES_FREE axes are not joined: two passes over
  * neighbouring axes can take less time than one over both. */
 static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t host_memory, int doubles,
-                                           ipt__array *array, ipt__pass passes[IPT__MOST_PASSES])
+                                           ipt__array *array, ipt__pass passes[IPT__MOST_PASSES], double *cost)
 {
     ipt__axes_search search;
     ipt__axes_order order;
@@ -236,5 +228,6 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t hos
     if (search.best_count > 0 && array->count <= IPT__AXES_FREE) /* with one pass more than the fewest */
         ipt__axes_search_from(&search, &order, 0, 0);
     memcpy(passes, search.best, sizeof search.best);
+    *cost = search.best_cost;
     return search.best_count;
 }

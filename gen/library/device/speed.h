@@ -74,6 +74,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_on_chip, 0.72, 0.90, H25_P25, "instances that fit the chip each")                                    \
     X(share, pass_large, 0.58, 0.90, H25_P25, "one instance that does not")                                            \
     X(share, pass_huge, 0.58, 0.40, H25_P25, "one instance of more than IPT__PASS_HUGE bytes")                         \
+    X(share, pass_boxes, 0.75, 0.1, H27, "an array by boxes, all of which the chip holds")                             \
     X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
     X(share, pass_pairs, 0.70, 0.70, H25_P25, "a double pass over squares")                                            \
     X(factor, bus_blocks, 1.2, 1.2, H24, "bytes that cross the bus by blocks")                                         \
@@ -165,6 +166,10 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__DOUBLE_ELEMENT, 16384, H25, "most bytes of the elements that a double pass transposes")                     \
     X(IPT__STORED_ROOM, 5, P25, "memory for passes over a storage, in instances or panels")                            \
     X(IPT__STORED_NEVER, 1000, P25, "cost of a pass for which there is no memory: no plan is made")                    \
+    X(IPT__BOX_BYTES, 52 << 10, H27, "local memory of a box' work-group, four to a compute unit")                      \
+    X(IPT__BOX_GROUPS, 4, H27, "such work-groups")                                                                     \
+    X(IPT__BOX_RUN, 512, H27, "units of a run of the result that a table has")                                         \
+    X(IPT__BOX_LOST, 40, H27, "bytes by which a box' run is longer in effect")                                         \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
     X(IPT__PASS_STRETCHED, 1024, H25, "long side of a stretched instance, in short ones")                              \
     X(IPT__PASS_HUGE, 1 << 27, P25, "bytes of a huge instance")                                                        \

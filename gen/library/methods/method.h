@@ -16,6 +16,7 @@ typedef struct ipt__proposal {
 typedef struct ipt__method {
     char name[12];
     int classes; /* of lengths, up to 128, 256 ... bytes, that IPT_MEASURE compares; 0: the method has one layout */
+    int arrays;  /* it permutes arrays, else it moves matrices */
     int (*applies)(const ipt__problem *problem);
     /* Gets the cooperative kernel that the method may use. *done: the methods after it need none. NULL: none. */
     ipt_result (*seek)(ipt_plan *plan, int *done);
@@ -51,8 +52,11 @@ static int ipt__plan_may_cooperate(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const ipt__limits *const limits = &problem->limits;
-    if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || ipt__is_vector(desc) ||
-        desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
+    if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE))
+        return 0;
+    if (problem->array)
+        return 1;
+    if (ipt__is_vector(desc) || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
         return 0;
     return desc->sequence != IPT_SEQUENCE_AUTO ||
            (!ipt__problem_swaps(problem) && !ipt__swap_places(problem) &&

@@ -29,6 +29,7 @@
     X(WAVE, (1, 0, 1, 0, 1, 1), (wave, nothing, wave, never, wave, wave, wave, wave))                                  \
     X(PANEL, (1, 0, 0, 0, 0, 1), (nothing, panel, panel, alone, never, panel, panel, panel))                           \
     X(SHUFFLE, (0, 0, 0, 0, 1, 0), (shuffle, shuffle, shuffle, never, shuffle, shuffle, shuffle, shuffle))             \
+    X(BOX, (0, 0, 0, 0, 0, 1), (nothing, box, box, never, never, box, box, box))                                       \
     X(EXCHANGE, (0, 0, 0, 1, 0, 1), (exchange, exchange, exchange, always, never, exchange, exchange, exchange))       \
     X(FLIP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, flip, flip, flip))                           \
     X(MAP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, map, map, map))                               \
@@ -111,6 +112,13 @@ typedef struct ipt__chunks {
     ipt__tile_layout tile;
     int tall, narrow, neighbours, waits;
 } ipt__chunks;
+
+/* The boxes of a BOX stage: see box.cl. Lengths in units, by the axes' sequence in the source. */
+typedef struct ipt__box_stage {
+    int rank;
+    cl_uint lengths[IPT_MAX_RANK], box[IPT_MAX_RANK];
+    unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
+} ipt__box_stage;
 
 enum { IPT__MAX_STAGES = 8 };
 
@@ -209,6 +217,7 @@ typedef struct ipt__stage {
         ipt__chunks panel;
         ipt__shuffle_stage shuffle;
         ipt__bands bands;
+        ipt__box_stage box;
     } as;
 } ipt__stage;
 

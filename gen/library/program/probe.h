@@ -38,14 +38,20 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     cl_uint words[IPT__CONTROL_WORDS + 1] = {0};
     ipt__panel_arguments panel;
     ipt__exchange_arguments exchange;
+    ipt__box_arguments box;
     memset(&panel, 0, sizeof panel);
     memset(&exchange, 0, sizeof exchange);
-    panel.probe_polls = exchange.probe_polls = IPT__PROBE_POLLS;
+    memset(&box, 0, sizeof box);
+    panel.probe_polls = exchange.probe_polls = box.probe_polls = IPT__PROBE_POLLS;
+    box.waits = box.tickets = box.chunks = box.source_lanes = box.target_lanes = 1;
     panel.waits = panel.tickets = panel.ticket_groups = panel.packs = panel.pack = panel.panels = panel.across =
         panel.chunks = panel.blocks = panel.run_lanes = 1;
     panel.local_x = panel.held_row = panel.short_side = panel.row_distance = panel.length = panel.chunk_x =
         panel.chunk_y = panel.block_rows = 1;
-    return ipt__run_probe(context, program, program->id == IPT__KERNEL_panel ? (void *)&panel : (void *)&exchange,
+    return ipt__run_probe(context, program,
+                          program->id == IPT__KERNEL_panel ? (void *)&panel
+                          : program->id == IPT__KERNEL_box ? (void *)&box
+                                                           : (void *)&exchange,
                           global, words, sizeof words)
                ? words[1] /* IPT_CLOSED_AT */
                : 0;
@@ -82,7 +88,7 @@ static cl_uint ipt__exchange_groups(const ipt__params *params)
 /* The count that the desc or the profile sets; 0: none. */
 static size_t ipt__given_resident(const ipt__limits *limits, const ipt__program *program)
 {
-    if (program->id == IPT__KERNEL_panel)
+    if (program->id == IPT__KERNEL_panel || program->id == IPT__KERNEL_box)
         return limits->resident_groups;
     return ipt__are_words(&program->params)
                ? limits->resident_bands
@@ -117,15 +123,16 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
 {
     const ipt__limits *const limits = &context->limits;
     size_t tries[2] = {0, 0};
-    const int own = id == IPT__KERNEL_exchange && ipt__gives_more_local(limits) &&
-                    limits->local_memory >= IPT__BAND_CHUNK_BYTES + 4096; /* the exchange has its own size */
+    const size_t size = id == IPT__KERNEL_exchange ? IPT__BAND_CHUNK_BYTES : id == IPT__KERNEL_box ? IPT__BOX_BYTES : 0;
+    const int own =
+        size && ipt__gives_more_local(limits) && (id == IPT__KERNEL_box || limits->local_memory >= size + 4096);
     int i, missed = 0, failed = 0;
     ipt_result result = IPT_SUCCESS;
     *found = NULL;
     *resident = 0;
     IPT_LOCK_ACQUIRE(&context->probe_lock);
-    tries[0] = own ? (size_t)IPT__BAND_CHUNK_BYTES : context->found.chunk_bytes;
-    if (own && params.groups_at_once < IPT__BAND_GROUPS) {
+    tries[0] = own ? size : context->found.chunk_bytes;
+    if (own && id == IPT__KERNEL_exchange && params.groups_at_once < IPT__BAND_GROUPS) {
         tries[1] = tries[0];
         tries[0] = IPT__BAND_CHUNK_BYTES_LARGE;
     }

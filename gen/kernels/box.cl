@@ -1,0 +1,308 @@
+/* Permutation of an array's axes, cooperative. Work-groups hold a box of the array each: a range of indices on each
+ * axis. They read all boxes of an array, wait for one another, and write them where they belong.
+ *
+ * A box is read by runs, contiguous in the source: its last axes as far as it has them whole, and a range of the axis
+ * before them. It is written by runs of the result likewise, or by pieces of them. Tables in local memory have the
+ * place of each run, in memory and in the box, and the place in the box of each unit of a run of the result, which all
+ * of those share.
+ *
+ * Invariant: a work-group writes memory of an array only when every box of it is in local memory. Arrays follow one
+ * another by tickets, as ticket groups do in panel.cl: a work-group therefore only waits for running work-groups. If
+ * fewer work-groups run at a time than an array has boxes, the last work-group to decide permutes the remaining arrays
+ * alone.
+ *
+ * Executions alternate between two control blocks: each clears the other one. */
+#include "parts/unit.cl"
+#include "parts/divide.cl"
+#include "parts/sync.cl"
+#include "parts/vectors.cl"
+#include "parts/tickets.cl"
+
+#if !defined(IPT_LOCAL_BYTES)
+#error "IPT_LOCAL_BYTES must be defined"
+#endif
+
+#define IPT_AXES 8 /* an array has that many at most */
+#define IPT_OF_AXES(name)                                                                                              \
+    {                                                                                                                  \
+        g->name##0, g->name##1, g->name##2, g->name##3, g->name##4, g->name##5, g->name##6, g->name##7                 \
+    }
+#define IPT_NO_RUN 0xffffffffu /* a run of the box' full size that lies beyond the array */
+
+/* The box of a ticket. Lengths are in units. */
+typedef struct ipt_box {
+    __global ipt_unit *array;
+    uint source, target;    /* of its first unit, before and after */
+    uint extents[IPT_AXES]; /* less than g->box at the end of an axis */
+    uint source_run;        /* of its runs in the source */
+} ipt_box;
+
+/* The tables, in local memory. */
+typedef struct ipt_tables {
+    __local uint *source_begins, *source_places; /* of each run of the source: from box.source, in the box */
+    __local uint *target_begins, *target_places; /* of each run of the result: from box.target, in the box */
+    __local uint *target_counts;                 /* its units */
+    __local uint *run_places;                    /* of each unit of such a run, from its place */
+} ipt_tables;
+
+/* Copies a unit to local memory. The copy is complete after ipt_fetch_wait by the same work-item. */
+void ipt_fetch_unit(__local ipt_unit *to, __global ipt_unit *from)
+{
+#if IPT_MEMORY_MODEL == 2 && IPT_UNIT_BYTES == 4
+    __asm__ volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
+#elif IPT_MEMORY_MODEL == 2 && IPT_UNIT_BYTES == 8
+    __asm__ volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
+#elif IPT_MEMORY_MODEL == 2 && IPT_UNIT_BYTES == 16
+    __asm__ volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
+#else
+    *to = *from;
+#endif
+}
+
+IPT_INLINE void ipt_place_box(ipt_box *its, uint number, const ipt_given *g)
+{
+    const uint boxes[] = IPT_OF_AXES(boxes), box[] = IPT_OF_AXES(box), lengths[] = IPT_OF_AXES(length);
+    const uint sources[] = IPT_OF_AXES(source), targets[] = IPT_OF_AXES(target);
+    its->source = its->target = its->source_run = 0;
+#pragma unroll
+    for (uint a = 0; a < IPT_AXES; ++a) {
+        const uint i = IPT_AXES - 1 - a;
+        if (i >= g->rank)
+            continue;
+        const uint before = number / boxes[i], at = (number - before * boxes[i]) * box[i];
+        number = before;
+        its->extents[i] = min(box[i], lengths[i] - at);
+        its->source += at * sources[i];
+        its->target += at * targets[i];
+        if (i == g->source_axis)
+            its->source_run = its->extents[i] * sources[i];
+    }
+}
+
+/* Lists the runs of the source: where they begin and their places in the box. */
+IPT_INLINE void ipt_list_source(const ipt_box *its, const ipt_tables *tables, const ipt_given *g)
+{
+    const uint box[] = IPT_OF_AXES(box), places[] = IPT_OF_AXES(place);
+    const uint steps[] = IPT_OF_AXES(source_step), sources[] = IPT_OF_AXES(source);
+    for (uint run = get_local_id(0); run < g->source_runs; run += IPT_GROUP_SIZE) {
+        uint begin = 0, place = 0;
+        bool inside = true;
+#pragma unroll
+        for (uint i = 0; i < IPT_AXES; ++i) {
+            if (i >= g->rank || steps[i] == 0)
+                continue;
+            const uint k = run / steps[i] % box[i];
+            inside = inside && k < its->extents[i];
+            begin += k * sources[i];
+            place += k * places[i];
+        }
+        tables->source_begins[run] = inside ? begin : IPT_NO_RUN;
+        tables->source_places[run] = place;
+    }
+}
+
+/* Lists the runs of the result, which have target_piece indices of target_axis: where they begin, their units and their
+ * places in the box; and the places of a run's units in the box. */
+IPT_INLINE void ipt_list_target(const ipt_box *its, const ipt_tables *tables, const ipt_given *g)
+{
+    const uint box[] = IPT_OF_AXES(box), places[] = IPT_OF_AXES(place);
+    const uint steps[] = IPT_OF_AXES(target_step), targets[] = IPT_OF_AXES(target);
+    for (uint run = get_local_id(0); run < g->target_runs; run += IPT_GROUP_SIZE) {
+        uint begin = 0, place = 0, count = 0;
+        bool inside = true;
+#pragma unroll
+        for (uint i = 0; i < IPT_AXES; ++i) {
+            if (i >= g->rank || steps[i] == 0)
+                continue;
+            const bool cut = i == g->target_axis;
+            const uint k = cut ? run % g->target_pieces * g->target_piece : run / steps[i] % box[i];
+            inside = inside && k < its->extents[i];
+            if (cut && inside)
+                count = min(g->target_piece, its->extents[i] - k) * targets[i];
+            begin += k * targets[i];
+            place += k * places[i];
+        }
+        tables->target_begins[run] = begin;
+        tables->target_counts[run] = inside ? count : 0;
+        tables->target_places[run] = place;
+    }
+    for (uint u = get_local_id(0); u < g->target_run; u += IPT_GROUP_SIZE) {
+        uint place = 0;
+#pragma unroll
+        for (uint i = 0; i < IPT_AXES; ++i)
+            if (i < g->rank && i == g->target_axis)
+                place += u / targets[i] * places[i];
+            else if (i < g->rank && steps[i] == 0)
+                place += u / targets[i] % box[i] * places[i];
+        tables->run_places[u] = place;
+    }
+}
+
+/* source_lanes work-items share a run, target_lanes one of the result. */
+IPT_INLINE void ipt_fetch_box(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, const ipt_given *g)
+{
+    const uint lane = get_local_id(0) & (g->source_lanes - 1), step = IPT_GROUP_SIZE / g->source_lanes;
+    for (uint run = get_local_id(0) / g->source_lanes; run < g->source_runs; run += step) {
+        const uint begin = tables->source_begins[run], units = begin != IPT_NO_RUN ? its->source_run : 0;
+        __local ipt_unit *to = tile + tables->source_places[run];
+        __global ipt_unit *from = its->array + its->source + begin;
+        for (uint k = lane; k < units; k += g->source_lanes)
+            ipt_fetch_unit(to + k, from + k);
+    }
+}
+
+IPT_INLINE void ipt_store_box(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, const ipt_given *g)
+{
+    const uint lane = get_local_id(0) & (g->target_lanes - 1), step = IPT_GROUP_SIZE / g->target_lanes;
+    for (uint run = get_local_id(0) / g->target_lanes; run < g->target_runs; run += step) {
+        const uint units = tables->target_counts[run];
+        __local ipt_unit *from = tile + tables->target_places[run];
+        __global ipt_unit *to = its->array + its->target + tables->target_begins[run];
+        for (uint k = lane; k < units; k += g->target_lanes)
+            ipt_store(to + k, ipt_apply(from[tables->run_places[k]], g));
+    }
+}
+
+/* Where the unit at `at` goes, and where that comes from which goes to `at`. */
+IPT_INLINE uint ipt_place_after(uint at, const ipt_given *g)
+{
+    const uint lengths[] = IPT_OF_AXES(length), sources[] = IPT_OF_AXES(source), targets[] = IPT_OF_AXES(target);
+    uint to = 0;
+#pragma unroll
+    for (uint i = 0; i < IPT_AXES; ++i)
+        to += i >= g->rank ? 0 : at / sources[i] % lengths[i] * targets[i];
+    return to;
+}
+IPT_INLINE uint ipt_place_before(uint at, const ipt_given *g)
+{
+    const uint lengths[] = IPT_OF_AXES(length), sources[] = IPT_OF_AXES(source), targets[] = IPT_OF_AXES(target);
+    uint from = 0;
+#pragma unroll
+    for (uint i = 0; i < IPT_AXES; ++i)
+        from += i >= g->rank ? 0 : at / targets[i] % lengths[i] * sources[i];
+    return from;
+}
+
+#define IPT_WINDOWS 16         /* parts of a large array that share the flags */
+#define IPT_WINDOW_UNITS 4096u /* of a part, at least */
+
+/* Whether the unit at `start` has not moved with the windows before `first`. */
+IPT_INLINE bool ipt_is_unmoved(uint start, uint first, const ipt_given *g)
+{
+    uint at = start;
+    do
+        at = first == 0 ? start : ipt_place_before(at, g);
+    while (at >= first && at != start);
+    return at == start;
+}
+
+/* Permutes an array in place by one work-group, as ipt_transpose_alone does a grid. */
+IPT_INLINE void ipt_permute_alone(__global ipt_unit *array, volatile __global uint *flags, const ipt_given *g)
+{
+    const uint units = g->array_units, window = max((units / IPT_WINDOWS + 32) / 32 * 32, IPT_WINDOW_UNITS);
+    for (uint first = 0; first < units; first += window) {
+        const uint count = min(units - first, window);
+        for (uint w = get_local_id(0); w < (count + 31) / 32; w += IPT_GROUP_SIZE)
+            flags[w] = 0;
+        IPT_FENCE_DEVICE();
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        for (uint start = get_local_id(0); start < count; start += IPT_GROUP_SIZE) {
+            uint at = first + start;
+            if (!ipt_is_unmoved(at, first, g))
+                continue;
+            ipt_unit held = array[at];
+            IPT_FENCE_DEVICE();
+            bool going = (atomic_or(&flags[start / 32], 1u << start % 32) >> start % 32 & 1u) == 0;
+            while (going) {
+                at = ipt_place_after(at, g);
+                const ipt_unit next = array[at];
+                const uint in_window = at - first;
+                if (in_window < count) {
+                    IPT_FENCE_DEVICE();
+                    going = (atomic_or(&flags[in_window / 32], 1u << in_window % 32) >> in_window % 32 & 1u) == 0;
+                    IPT_FENCE_DEVICE();
+                }
+                array[at] = ipt_apply(held, g);
+                held = next;
+            }
+        }
+        IPT_FENCE_DEVICE();
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    }
+}
+
+/* Shares the first array that the last work-group must permute alone. */
+IPT_INLINE void ipt_find_left(volatile __global uint *control, __local uint *shared, uint departed, bool all_done,
+                              const ipt_given *g)
+{
+    const bool last = departed == g->tickets && !all_done;
+    uint left = g->tickets / g->chunks;
+    if (last)
+        IPT_FENCE_DEVICE(); /* after the others' accesses before their departure */
+    if (last && ipt_poll(&control[IPT_TICKETS]) >= IPT_CLOSED)
+        left = (ipt_poll(&control[IPT_CLOSED_AT]) - 1) / g->chunks;
+    shared[IPT_SHARED_LEFT] = left;
+}
+
+__kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
+ipt_k_box(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
+{
+    const ipt_given given = IPT_GIVEN, *const g = &given;
+    __local uint4 vectors[IPT_LOCAL_BYTES / 16];
+    __local uint shared[3];
+    __local ipt_unit *tile = (__local ipt_unit *)vectors;
+    __local uint *words = (__local uint *)vectors + g->tables;
+    const ipt_tables tables = {words,
+                               words + g->source_runs,
+                               words + 2 * g->source_runs,
+                               words + 2 * g->source_runs + g->target_runs,
+                               words + 2 * g->source_runs + 2 * g->target_runs,
+                               words + 2 * g->source_runs + 3 * g->target_runs};
+    const uint id = get_local_id(0);
+    volatile __global uint *control = workspace + g->control_base;
+    /* With a single array, the assignment of boxes does not matter: see panel.cl. */
+    const bool single = g->waits && g->probe_polls == 0 && g->tickets == g->chunks;
+    uint own_ticket = 0;
+    if (id == 0)
+        own_ticket = ipt_take_ticket(control, shared, single, g);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint ticket = shared[IPT_SHARED_TICKET] & ~IPT_CLOSED;
+    const bool active = shared[IPT_SHARED_TICKET] < IPT_CLOSED;
+    const uint m = ipt_divide32(ticket, IPT_DIVISOR(g->chunks));
+
+    ipt_box its;
+    its.array = matrix + g->base + m * g->matrix_stride;
+    if (active) {
+        ipt_place_box(&its, ticket - m * g->chunks, g);
+        ipt_list_source(&its, &tables, g);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (active) {
+        ipt_fetch_box(&its, tile, &tables, g);
+        ipt_list_target(&its, &tables, g);
+    }
+    ipt_fetch_wait();
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (id == 0 && g->waits) {
+        const ipt_waiter waiter = {control, m, g->chunks, g->polls};
+        volatile __global uint *counter = &control[IPT_COUNTERS + m];
+        const bool counts = active && own_ticket < IPT_CLOSED;
+        if (counts)
+            ipt_count_read(counter);
+        shared[IPT_SHARED_GO] = counts && ipt_wait(&waiter, counter, g->chunks);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    const bool go = shared[IPT_SHARED_GO] != 0;
+    const uint departed = ipt_depart(control, true, g), number = ticket * IPT_GROUP_SIZE + id;
+    if (g->waits && g->probe_polls == 0 && number < g->clear_words)
+        workspace[g->clear_base + number] = 0;
+    if (active && go)
+        ipt_store_box(&its, tile, &tables, g);
+
+    if (id == 0)
+        ipt_find_left(control, shared, departed, single && go, g);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    /* All others have decided, and write earlier arrays only. */
+    for (uint left = shared[IPT_SHARED_LEFT]; left < g->tickets / g->chunks; ++left)
+        ipt_permute_alone(matrix + g->base + left * g->matrix_stride, workspace + g->alone_base, g);
+}

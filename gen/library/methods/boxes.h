@@ -1,0 +1,108 @@
+/* Boxes: the local memory of all resident work-groups holds an array, whose axes are permuted in one pass. */
+
+static int ipt__boxes_apply(const ipt__problem *problem)
+{
+    return problem->limits.cooperative;
+}
+
+static IPT__RARE ipt_result ipt__boxes_seek(ipt_plan *plan, int *done)
+{
+    ipt__params params = ipt__cooperative_params(&plan->problem);
+    (void)done;
+    params.groups_at_once = IPT__BOX_GROUPS;
+    return ipt__plan_take_cooperative(plan, IPT__KERNEL_box, &params, &plan->device->panel, &plan->problem.panel);
+}
+
+/* The axes in units. Those of an element are a part of the last axis, or an axis of their own. */
+static void ipt__boxes_begin(const ipt__problem *problem, ipt__box_stage *of)
+{
+    const ipt__array *const array = problem->array;
+    const size_t units = problem->element_units;
+    int i;
+    memset(of, 0, sizeof *of);
+    of->rank = array->count;
+    for (i = 0; i < of->rank; ++i) {
+        of->lengths[i] = (cl_uint)array->lengths[i];
+        of->goal[i] = array->goal[i];
+    }
+    if (units > 1 && of->goal[of->rank - 1] == of->rank - 1)
+        of->lengths[of->rank - 1] *= (cl_uint)units;
+    else if (units > 1 && of->rank < IPT_MAX_RANK) {
+        of->goal[of->rank] = (unsigned char)of->rank;
+        of->lengths[of->rank++] = (cl_uint)units;
+    } else if (units > 1)
+        of->rank = 0;
+}
+
+/* The share of a copy's speed that a box reaches; 0: it does not fit. */
+static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *of)
+{
+    const double size = (double)problem->unit_bytes, lost = IPT__BOX_LOST;
+    ipt__box_geometry is;
+    double before, after;
+    ipt__box_measure(of, &is);
+    if ((ipt__box_data_words(problem, &is) + ipt__box_table_words(&is)) * 4 > problem->panel.local_bytes ||
+        is.boxes > problem->panel.resident)
+        return 0;
+    before = (double)is.source_run * size;
+    after = (double)is.target_run * size;
+    return (double)ipt__extent_units(problem) / ((double)is.boxes * (double)is.units) /
+           ((before + lost) / before + (after + lost) / after) *
+           ipt__min(1, 0.85 + (double)is.units * size / (160 << 10));
+}
+
+/* Lengths of an axis that are tried: its parts, from the whole down. */
+static size_t ipt__box_next_parts(size_t parts)
+{
+    return parts < 6 ? parts + 1 : parts + parts / 3;
+}
+
+/* Boxes have the last axes of the source and of the result whole, and parts of the axis before them. */
+static void ipt__boxes_search(const ipt__problem *problem, ipt__box_stage *best)
+{
+    const ipt__box_stage all = *best;
+    const size_t most = problem->panel.local_bytes / problem->unit_bytes;
+    double best_share = 0;
+    int s, t, i;
+    best->rank = 0;
+    for (s = all.rank - 1; s >= 0; --s)
+        for (t = all.rank - 1; t >= 0; --t) {
+            size_t source_parts, target_parts;
+            const int axis = ipt__box_axis_at(&all, t);
+            for (source_parts = 1; source_parts <= all.lengths[s]; source_parts = ipt__box_next_parts(source_parts))
+                for (target_parts = 1; target_parts <= all.lengths[axis];
+                     target_parts = ipt__box_next_parts(target_parts)) {
+                    ipt__box_stage box = all;
+                    size_t units = 1;
+                    double share;
+                    for (i = 0; i < all.rank; ++i) {
+                        const int whole = i > s || all.goal[i] > t;
+                        size_t length = whole ? all.lengths[i] : 1;
+                        if (i == s)
+                            length = ipt__max(length, ipt__ceil_divide(all.lengths[i], source_parts));
+                        if (i == axis)
+                            length = ipt__max(length, ipt__ceil_divide(all.lengths[i], target_parts));
+                        box.box[i] = (cl_uint)length;
+                        units = units > most ? units : units * length;
+                    }
+                    share = units > most ? 0 : ipt__box_share(problem, &box);
+                    if (share > best_share) {
+                        best_share = share;
+                        *best = box;
+                    }
+                }
+        }
+}
+
+static ipt_result ipt__boxes_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
+{
+    ipt__stage *const stage = ipt__stage_add(&made->layout, IPT__STAGE_BOX, 1, 1, problem->array->elements, 1);
+    ipt__boxes_begin(problem, &stage->as.box);
+    if (problem->panel.resident && ipt__extent_units(problem) < (size_t)1 << 31)
+        ipt__boxes_search(problem, &stage->as.box);
+    else
+        stage->as.box.rank = 0;
+    made->found = made->settled = stage->as.box.rank != 0;
+    ipt__layout_finish(problem, &made->layout, scope->budget);
+    return IPT_SUCCESS;
+}
