@@ -27,6 +27,7 @@
     {                                                                                                                  \
         g->name##0, g->name##1, g->name##2, g->name##3, g->name##4, g->name##5, g->name##6, g->name##7                 \
     }
+#define IPT_WORD (IPT_UNIT_BYTES < 4 ? 4u / IPT_UNIT_BYTES : 1u) /* units of a word */
 #define IPT_NO_RUN 0xffffffffu /* a run of the box' full size that lies beyond the array */
 
 /* The box of a ticket. Lengths are in units. */
@@ -45,17 +46,53 @@ typedef struct ipt_tables {
     __local uint *run_places;                    /* of each unit of such a run, from its place */
 } ipt_tables;
 
-/* Copies a unit to local memory. The copy is complete after ipt_fetch_wait by the same work-item. */
-void ipt_fetch_unit(__local ipt_unit *to, __global ipt_unit *from)
+/* Copies 16 bytes, a word or a unit to local memory. The copy is complete after ipt_fetch_wait by the same work-item. */
+IPT_INLINE void ipt_fetch_units(__local ipt_unit *to, __global ipt_unit *from, uint units)
 {
-#if IPT_MEMORY_MODEL == 2 && IPT_UNIT_BYTES == 4
-    __asm__ volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
-#elif IPT_MEMORY_MODEL == 2 && IPT_UNIT_BYTES == 8
-    __asm__ volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
-#elif IPT_MEMORY_MODEL == 2 && IPT_UNIT_BYTES == 16
-    __asm__ volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
+#if IPT_MEMORY_MODEL == 2
+    if (units * IPT_UNIT_BYTES == 16)
+        __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
+    else if (units * IPT_UNIT_BYTES == 8)
+        __asm__ volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
+    else if (units * IPT_UNIT_BYTES == 4)
+        __asm__ volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
+    else
+        *to = *from;
 #else
-    *to = *from;
+    if (units == 1)
+        *to = *from;
+    else if (units * IPT_UNIT_BYTES == 16)
+        *(__local uint4 *)to = *(__global uint4 *)from;
+    else
+        *(__local uint *)to = *(__global uint *)from;
+#endif
+}
+
+/* Units that move together. */
+typedef union ipt_together {
+    ipt_unit units[IPT_VECTOR_UNITS];
+    uint words[4];
+} ipt_together;
+
+IPT_INLINE void ipt_store_units(__global ipt_unit *to, const ipt_together *together, uint units)
+{
+#if IPT_MEMORY_MODEL == 2
+    if (units * IPT_UNIT_BYTES == 16)
+        __asm__ volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(together->words[0]),
+                         "r"(together->words[1]), "r"(together->words[2]), "r"(together->words[3])
+                         : "memory");
+    else if (units > 1)
+        __asm__ volatile("st.global.cs.u32 [%0], %1;" ::"l"(to), "r"(together->words[0]) : "memory");
+    else
+        ipt_store(to, together->units[0]);
+#else
+    if (units == 1)
+        *to = together->units[0];
+    else if (units * IPT_UNIT_BYTES == 16)
+        *(__global uint4 *)to =
+            (uint4)(together->words[0], together->words[1], together->words[2], together->words[3]);
+    else
+        *(__global uint *)to = together->words[0];
 #endif
 }
 
@@ -138,29 +175,73 @@ IPT_INLINE void ipt_list_target(const ipt_box *its, const ipt_tables *tables, co
     }
 }
 
-/* source_lanes work-items share a run, target_lanes one of the result. */
-IPT_INLINE void ipt_fetch_box(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, const ipt_given *g)
+/* source_lanes work-items share a run, target_lanes one of the result. They move `together` units at a time. */
+IPT_INLINE void ipt_fetch_runs(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, uint together,
+                               const ipt_given *g)
 {
     const uint lane = get_local_id(0) & (g->source_lanes - 1), step = IPT_GROUP_SIZE / g->source_lanes;
     for (uint run = get_local_id(0) / g->source_lanes; run < g->source_runs; run += step) {
         const uint begin = tables->source_begins[run], units = begin != IPT_NO_RUN ? its->source_run : 0;
         __local ipt_unit *to = tile + tables->source_places[run];
         __global ipt_unit *from = its->array + its->source + begin;
-        for (uint k = lane; k < units; k += g->source_lanes)
-            ipt_fetch_unit(to + k, from + k);
+        const uint whole = units & ~(together - 1);
+        for (uint k = lane * together; k < whole; k += g->source_lanes * together)
+            ipt_fetch_units(to + k, from + k, together);
+        if (together > 1)
+            for (uint k = whole + lane; k < units; k += g->source_lanes)
+                ipt_fetch_units(to + k, from + k, 1);
     }
 }
 
-IPT_INLINE void ipt_store_box(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, const ipt_given *g)
+IPT_INLINE void ipt_store_runs(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, uint together,
+                               const ipt_given *g)
 {
     const uint lane = get_local_id(0) & (g->target_lanes - 1), step = IPT_GROUP_SIZE / g->target_lanes;
     for (uint run = get_local_id(0) / g->target_lanes; run < g->target_runs; run += step) {
         const uint units = tables->target_counts[run];
         __local ipt_unit *from = tile + tables->target_places[run];
         __global ipt_unit *to = its->array + its->target + tables->target_begins[run];
-        for (uint k = lane; k < units; k += g->target_lanes)
-            ipt_store(to + k, ipt_apply(from[tables->run_places[k]], g));
+        const uint whole = units & ~(together - 1);
+        for (uint k = lane * together; k < whole; k += g->target_lanes * together) {
+            ipt_together moved;
+#pragma unroll
+            for (uint i = 0; i < together; ++i)
+                moved.units[i] = ipt_apply(from[tables->run_places[k + i]], g);
+            ipt_store_units(to + k, &moved, together);
+        }
+        if (together > 1)
+            for (uint k = whole + lane; k < units; k += g->target_lanes)
+                ipt_store(to + k, ipt_apply(from[tables->run_places[k]], g));
     }
+}
+
+/* The units of a run that move together: those of the plan, or fewer if the array's address is not a multiple. */
+IPT_INLINE uint ipt_box_together(const ipt_box *its, uint together)
+{
+    const uint address = (uint)(ulong)its->array;
+    return address % 16 == 0 ? together : address % 4 == 0 ? min(together, IPT_WORD) : 1;
+}
+
+IPT_INLINE void ipt_fetch_box(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, const ipt_given *g)
+{
+    const uint together = ipt_box_together(its, g->source_together);
+    if (together == IPT_VECTOR_UNITS)
+        ipt_fetch_runs(its, tile, tables, IPT_VECTOR_UNITS, g);
+    else if (together == IPT_WORD)
+        ipt_fetch_runs(its, tile, tables, IPT_WORD, g);
+    else
+        ipt_fetch_runs(its, tile, tables, 1, g);
+}
+
+IPT_INLINE void ipt_store_box(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, const ipt_given *g)
+{
+    const uint together = ipt_box_together(its, g->target_together);
+    if (together == IPT_VECTOR_UNITS)
+        ipt_store_runs(its, tile, tables, IPT_VECTOR_UNITS, g);
+    else if (together == IPT_WORD)
+        ipt_store_runs(its, tile, tables, IPT_WORD, g);
+    else
+        ipt_store_runs(its, tile, tables, 1, g);
 }
 
 /* Where the unit at `at` goes, and where that comes from which goes to `at`. */
@@ -252,12 +333,12 @@ ipt_k_box(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     __local uint shared[3];
     __local ipt_unit *tile = (__local ipt_unit *)vectors;
     __local uint *words = (__local uint *)vectors + g->tables;
-    const ipt_tables tables = {words,
-                               words + g->source_runs,
-                               words + 2 * g->source_runs,
-                               words + 2 * g->source_runs + g->target_runs,
-                               words + 2 * g->source_runs + 2 * g->target_runs,
-                               words + 2 * g->source_runs + 3 * g->target_runs};
+    const ipt_tables tables = {words + g->target_run,
+                               words + g->target_run + g->source_runs,
+                               words + g->target_run + 2 * g->source_runs,
+                               words + g->target_run + 2 * g->source_runs + g->target_runs,
+                               words + g->target_run + 2 * g->source_runs + 2 * g->target_runs,
+                               words};
     const uint id = get_local_id(0);
     volatile __global uint *control = workspace + g->control_base;
     /* With a single array, the assignment of boxes does not matter: see panel.cl. */

@@ -40,7 +40,7 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
     const double size = (double)problem->unit_bytes, lost = IPT__BOX_LOST;
     ipt__box_geometry is;
     double before, after;
-    ipt__box_measure(of, &is);
+    ipt__box_measure(problem, of, &is);
     if ((ipt__box_data_words(problem, &is) + ipt__box_table_words(&is)) * 4 > problem->panel.local_bytes ||
         is.boxes > problem->panel.resident)
         return 0;

@@ -11,6 +11,7 @@ typedef struct ipt__box_geometry {
     int source_axis, target_axis;
     size_t units, held_units; /* of a box; in local memory, with gaps */
     size_t boxes;
+    size_t source_together, target_together; /* units that move at once */
 } ipt__box_geometry;
 
 /* The axis at a place of the result. */
@@ -22,10 +23,18 @@ static int ipt__box_axis_at(const ipt__box_stage *of, int place)
     return i;
 }
 
-/* Rows of local memory lie an odd number of units apart, so that a column's units are in different banks. */
-static void ipt__box_measure(const ipt__box_stage *of, ipt__box_geometry *is)
+/* Units that move at once where all runs begin at multiples of some power of two: the lowest bit of `step`. */
+static size_t ipt__box_together(size_t unit_bytes, size_t step)
 {
-    size_t source = 1, target = 1, place = 1, step;
+    return step * unit_bytes % IPT__VECTOR_BYTES == 0                                    ? IPT__VECTOR_BYTES / unit_bytes
+           : unit_bytes < IPT__WORD_BYTES && step * unit_bytes % IPT__WORD_BYTES == 0 ? IPT__WORD_BYTES / unit_bytes
+                                                                                         : 1;
+}
+
+/* Rows of local memory lie an odd number of units apart, so that a column's units are in different banks. */
+static void ipt__box_measure(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
+{
+    size_t source = 1, target = 1, place = 1, step, apart;
     int i, j;
     memset(is, 0, sizeof *is);
     is->units = is->boxes = 1;
@@ -39,14 +48,22 @@ static void ipt__box_measure(const ipt__box_stage *of, ipt__box_geometry *is)
     for (j = of->rank - 1; j > 0 && of->box[ipt__box_axis_at(of, j)] == of->lengths[ipt__box_axis_at(of, j)]; --j)
         ;
     is->target_axis = ipt__box_axis_at(of, j);
-    for (i = of->rank - 1, step = 1; i >= 0; --i) {
+    for (i = of->rank - 1, apart = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0; i >= 0; --i) {
+        if (of->box[i] != of->lengths[i])
+            apart |= of->box[i] * source;
+        if (i < is->source_axis && of->box[i] > 1)
+            apart |= source;
+        source *= of->lengths[i];
+    }
+    is->source_together = ipt__box_together(problem->unit_bytes, apart);
+    for (i = of->rank - 1, source = step = 1; i >= 0; --i) {
         is->sources[i] = source;
         source *= of->lengths[i];
         is->places[i] = place;
         place *= of->box[i];
         if (i == is->source_axis) {
             is->source_run = place;
-            place |= 1;
+            place = (ipt__ceil_divide(place, is->source_together) | 1) * is->source_together;
         } else if (i < is->source_axis) {
             is->source_steps[i] = step;
             step *= of->box[i];
@@ -55,15 +72,22 @@ static void ipt__box_measure(const ipt__box_stage *of, ipt__box_geometry *is)
     is->held_units = place;
     is->source_runs = is->units / is->source_run;
     is->target_run = step = 1;
+    apart = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0;
     for (i = of->rank - 1; i >= 0; --i) {
         const int axis = ipt__box_axis_at(of, i);
         is->targets[axis] = target;
+        if (of->box[axis] != of->lengths[axis])
+            apart |= of->box[axis] * target;
+        if (i < j && of->box[axis] > 1)
+            apart |= target;
         target *= of->lengths[axis];
         if (i >= j)
             is->target_run *= of->box[axis];
         if (i == j) {
             is->target_piece = ipt__min(of->box[axis], ipt__max(1, IPT__BOX_RUN / is->targets[axis]));
             is->target_pieces = ipt__ceil_divide(of->box[axis], is->target_piece);
+            if (is->target_pieces > 1)
+                apart |= is->target_piece * is->targets[axis];
         }
         if (i <= j) {
             is->target_steps[axis] = step;
@@ -71,12 +95,13 @@ static void ipt__box_measure(const ipt__box_stage *of, ipt__box_geometry *is)
         }
     }
     is->target_runs = step;
+    is->target_together = ipt__box_together(problem->unit_bytes, apart);
 }
 
 /* Words of local memory before the tables, and those of the tables. */
 static size_t ipt__box_data_words(const ipt__problem *problem, const ipt__box_geometry *is)
 {
-    return ipt__ceil_divide(is->held_units * problem->unit_bytes, 4);
+    return ipt__round_up(is->held_units * problem->unit_bytes, IPT__VECTOR_BYTES) / 4;
 }
 static size_t ipt__box_table_words(const ipt__box_geometry *is)
 {
@@ -129,7 +154,7 @@ static IPT__RARE ipt_result ipt__launch_box(ipt__launcher *to, const ipt__stage 
     ipt__box_geometry is;
     cl_uint *axis = &a->length0;
     int i;
-    ipt__box_measure(of, &is);
+    ipt__box_measure(problem, of, &is);
     a->matrix_stride = ipt__matrix_stride(problem);
     a->control_base = layout->saved_bytes / 4;
     a->clear_base = a->control_base + ipt__round_up(layout->control_words * 4, 256) / 4;
@@ -141,9 +166,13 @@ static IPT__RARE ipt_result ipt__launch_box(ipt__launcher *to, const ipt__stage 
     a->array_units = (cl_uint)ipt__extent_units(problem);
     a->polls = problem->limits.wait_polls;
     a->rank = (cl_uint)of->rank;
-    a->source_lanes = (cl_uint)ipt__box_lanes(problem->panel.group_size, is.source_runs, is.source_run);
-    a->target_lanes = (cl_uint)ipt__box_lanes(problem->panel.group_size, is.target_runs,
-                                              is.target_piece * is.targets[is.target_axis]);
+    a->source_lanes =
+        (cl_uint)ipt__box_lanes(problem->panel.group_size, is.source_runs, is.source_run / is.source_together);
+    a->target_lanes =
+        (cl_uint)ipt__box_lanes(problem->panel.group_size, is.target_runs,
+                                is.target_piece * is.targets[is.target_axis] / is.target_together);
+    a->source_together = (cl_uint)is.source_together;
+    a->target_together = (cl_uint)is.target_together;
     a->target_run = (cl_uint)(is.target_piece * is.targets[is.target_axis]);
     a->source_runs = (cl_uint)is.source_runs;
     a->target_runs = (cl_uint)is.target_runs;
@@ -173,7 +202,7 @@ static IPT__RARE void ipt__describe_box(ipt__text *out, const ipt_plan *plan, co
     const ipt__box_stage *const of = &stage->as.box;
     ipt__box_geometry is;
     int i;
-    ipt__box_measure(of, &is);
+    ipt__box_measure(&plan->problem, of, &is);
     ipt__text_add(out, "boxes together: %zu of ", is.boxes);
     for (i = 0; i < of->rank; ++i)
         ipt__text_add(out, "%s%u", i ? " x " : "", of->box[i]);
