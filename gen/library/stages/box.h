@@ -130,13 +130,14 @@ static IPT__RARE ipt_result ipt__kernels_box(ipt_plan *plan, ipt__stage *stage, 
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_box, params, &stage->kernels[0]);
 }
 
-/* The work-items that share a run, so that a work-group takes fewest steps: a power of two. */
-static size_t ipt__box_lanes(size_t group_size, size_t runs, size_t units)
+/* The work-items that share a run, so that a work-group takes fewest steps: a power of two. They move whole lines of
+ * memory at a time. size: bytes that one of them moves; units: of that size in a run. */
+static size_t ipt__box_lanes(size_t group_size, size_t size, size_t runs, size_t units)
 {
     size_t lanes, best = 1, least = 0;
     for (lanes = 1; lanes <= group_size; lanes *= 2) {
         const size_t steps = ipt__ceil_divide(runs, group_size / lanes) * ipt__ceil_divide(units, lanes);
-        if (!least || steps <= least) {
+        if (!least || steps <= least || lanes / 2 * size < IPT__LINE_BYTES) {
             least = steps;
             best = lanes;
         }
@@ -167,10 +168,11 @@ static IPT__RARE ipt_result ipt__launch_box(ipt__launcher *to, const ipt__stage 
     a->polls = problem->limits.wait_polls;
     a->rank = (cl_uint)of->rank;
     a->source_lanes =
-        (cl_uint)ipt__box_lanes(problem->panel.group_size, is.source_runs, is.source_run / is.source_together);
+        (cl_uint)ipt__box_lanes(problem->panel.group_size, is.source_together * problem->unit_bytes, is.source_runs,
+                                ipt__ceil_divide(is.source_run, is.source_together));
     a->target_lanes =
-        (cl_uint)ipt__box_lanes(problem->panel.group_size, is.target_runs,
-                                is.target_piece * is.targets[is.target_axis] / is.target_together);
+        (cl_uint)ipt__box_lanes(problem->panel.group_size, is.target_together * problem->unit_bytes, is.target_runs,
+                                ipt__ceil_divide(is.target_piece * is.targets[is.target_axis], is.target_together));
     a->source_together = (cl_uint)is.source_together;
     a->target_together = (cl_uint)is.target_together;
     a->target_run = (cl_uint)(is.target_piece * is.targets[is.target_axis]);
