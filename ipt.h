@@ -2529,7 +2529,7 @@ typedef struct ipt__alignment {
 } ipt__alignment;
 typedef char ipt__arguments_are_aligned[offsetof(ipt__alignment, value) == sizeof(cl_ulong) ? 1 : -1];
 enum {
-    IPT__ARGUMENTS_MOST = 95, /* of a kernel */
+    IPT__ARGUMENTS_MOST = 191, /* of a kernel */
     IPT__BYTES = 63,
     IPT__DIVISOR = 64,
     IPT__BY_INDEX = 128, /* constants for dividends of index_bits bits */
@@ -3119,6 +3119,8 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BOX_BYTES, 52 << 10, H27, "local memory of a box' work-group, four to a compute unit")                      \
     X(IPT__BOX_GROUPS, 4, H27, "such work-groups")                                                                     \
     X(IPT__BOX_RUN, 512, H27, "units of a run of the result that a table has")                                         \
+    X(IPT__BOX_ISSUE, 3, H27,                                                                                          \
+      "steps of a compute unit in which a line of work-items asks for a word each, or a vector")                       \
     X(IPT__BOX_LOST, 40, H27, "bytes by which a box' run is longer in effect")                                         \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
     X(IPT__PASS_STRETCHED, 1024, H25, "long side of a stretched instance, in short ones")                              \
@@ -6190,6 +6192,8 @@ typedef struct ipt__box_stage {
     int rank;
     cl_uint lengths[IPT_MAX_RANK], box[IPT_MAX_RANK];
     unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
+    int source_narrow, target_narrow; /* 1: units move by words at most, before and after, else by vectors */
+    cl_uint gap;                      /* after each run of the source in the box, in words or vectors */
 } ipt__box_stage;
 
 enum { IPT__MAX_STAGES = 8 };
@@ -8753,79 +8757,170 @@ static int ipt__box_axis_at(const ipt__box_stage *of, int place)
     return i;
 }
 
-/* Units that move at once where all runs begin at multiples of some power of two: the lowest bit of `step`. */
-static size_t ipt__box_together(size_t unit_bytes, size_t step)
+/* Units that move at once where all runs begin at multiples of some power of two: the lowest bit of `begins`. narrow:
+ * not more than a word. */
+static size_t ipt__box_together(size_t unit_bytes, size_t begins, int narrow)
 {
-    return step * unit_bytes % IPT__VECTOR_BYTES == 0                                    ? IPT__VECTOR_BYTES / unit_bytes
-           : unit_bytes < IPT__WORD_BYTES && step * unit_bytes % IPT__WORD_BYTES == 0 ? IPT__WORD_BYTES / unit_bytes
-                                                                                         : 1;
+    return !narrow && begins * unit_bytes % IPT__VECTOR_BYTES == 0                      ? IPT__VECTOR_BYTES / unit_bytes
+           : unit_bytes < IPT__WORD_BYTES && begins * unit_bytes % IPT__WORD_BYTES == 0 ? IPT__WORD_BYTES / unit_bytes
+                                                                                        : 1;
 }
 
-/* Rows of local memory lie an odd number of units apart, so that a column's units are in different banks. */
+/* Where boxes begin along an axis, as bits. */
+static size_t ipt__box_begins(const ipt__box_stage *of, int axis)
+{
+    return of->box[axis] == of->lengths[axis] ? 0 : of->box[axis] | (of->lengths[axis] - of->box[axis]);
+}
+
+/* The source's side of a geometry, which has its last axes whole. */
+static void ipt__box_measure_source(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
+{
+    size_t begins = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0, distance = 1, place = 1, step = 1;
+    int i;
+    for (i = of->rank - 1; i > 0 && of->box[i] == of->lengths[i]; --i)
+        ;
+    is->source_axis = i;
+    for (i = of->rank - 1; i >= 0; --i) {
+        is->sources[i] = distance;
+        begins |= distance * (ipt__box_begins(of, i) | (i < is->source_axis && of->box[i] > 1));
+        distance *= of->lengths[i];
+    }
+    is->source_together = ipt__box_together(problem->unit_bytes, begins, of->source_narrow);
+    for (i = of->rank - 1; i >= 0; --i) {
+        is->places[i] = place;
+        place *= of->box[i];
+        if (i == is->source_axis) {
+            is->source_run = place;
+            place = (ipt__ceil_divide(place, is->source_together) + of->gap) * is->source_together;
+        } else if (i < is->source_axis) {
+            is->source_steps[i] = step;
+            step *= of->box[i];
+        }
+    }
+    is->source_runs = step;
+    is->held_units = place;
+}
+
+/* The result's side. */
+static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
+{
+    size_t begins = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0, distance = 1, step = 1;
+    int i;
+    is->target_axis = -1;
+    for (i = of->rank - 1; i >= 0; --i) {
+        const int axis = ipt__box_axis_at(of, i);
+        const size_t box = of->box[axis];
+        is->targets[axis] = distance;
+        begins |= distance * (ipt__box_begins(of, axis) | (is->target_axis >= 0 && box > 1));
+        if (is->target_axis < 0 && (i == 0 || box != of->lengths[axis])) {
+            is->target_axis = axis;
+            is->target_piece = ipt__min(box, ipt__max(1, IPT__BOX_RUN / distance));
+            is->target_pieces = ipt__ceil_divide(box, is->target_piece);
+            is->target_run = is->target_piece * distance;
+            if (is->target_pieces > 1)
+                begins |= (is->target_piece | (box - is->target_piece)) * distance;
+            is->target_steps[axis] = 1;
+            step = is->target_pieces;
+        } else if (is->target_axis >= 0) {
+            is->target_steps[axis] = step;
+            step *= box;
+        }
+        distance *= of->lengths[axis];
+    }
+    is->target_runs = step;
+    is->target_together = ipt__box_together(problem->unit_bytes, begins, of->target_narrow);
+}
+
 static void ipt__box_measure(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
 {
-    size_t source = 1, target = 1, place = 1, step, apart;
-    int i, j;
+    int i;
     memset(is, 0, sizeof *is);
     is->units = is->boxes = 1;
     for (i = 0; i < of->rank; ++i) {
         is->units *= of->box[i];
         is->boxes *= ipt__ceil_divide(of->lengths[i], of->box[i]);
     }
-    for (i = of->rank - 1; i > 0 && of->box[i] == of->lengths[i]; --i)
-        ;
-    is->source_axis = i;
-    for (j = of->rank - 1; j > 0 && of->box[ipt__box_axis_at(of, j)] == of->lengths[ipt__box_axis_at(of, j)]; --j)
-        ;
-    is->target_axis = ipt__box_axis_at(of, j);
-    for (i = of->rank - 1, apart = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0; i >= 0; --i) {
-        if (of->box[i] != of->lengths[i])
-            apart |= of->box[i] * source;
-        if (i < is->source_axis && of->box[i] > 1)
-            apart |= source;
-        source *= of->lengths[i];
-    }
-    is->source_together = ipt__box_together(problem->unit_bytes, apart);
-    for (i = of->rank - 1, source = step = 1; i >= 0; --i) {
-        is->sources[i] = source;
-        source *= of->lengths[i];
-        is->places[i] = place;
-        place *= of->box[i];
-        if (i == is->source_axis) {
-            is->source_run = place;
-            place = (ipt__ceil_divide(place, is->source_together) | 1) * is->source_together;
-        } else if (i < is->source_axis) {
-            is->source_steps[i] = step;
-            step *= of->box[i];
+    ipt__box_measure_source(problem, of, is);
+    ipt__box_measure_target(problem, of, is);
+}
+
+/* The work-items that share a run, so that a work-group takes fewest steps: a power of two. They move whole lines of
+ * memory at a time. size: bytes that one of them moves; units: of that size in a run. */
+static size_t ipt__box_lanes(size_t group_size, size_t size, size_t runs, size_t units)
+{
+    size_t lanes, best = 1, least = 0;
+    for (lanes = 1; lanes <= group_size; lanes *= 2) {
+        const size_t steps = ipt__ceil_divide(runs, group_size / lanes) * ipt__ceil_divide(units, lanes);
+        if (!least || steps <= least || lanes / 2 * size < IPT__LINE_BYTES) {
+            least = steps;
+            best = lanes;
         }
     }
-    is->held_units = place;
-    is->source_runs = is->units / is->source_run;
-    is->target_run = step = 1;
-    apart = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0;
-    for (i = of->rank - 1; i >= 0; --i) {
-        const int axis = ipt__box_axis_at(of, i);
-        is->targets[axis] = target;
-        if (of->box[axis] != of->lengths[axis])
-            apart |= of->box[axis] * target;
-        if (i < j && of->box[axis] > 1)
-            apart |= target;
-        target *= of->lengths[axis];
-        if (i >= j)
-            is->target_run *= of->box[axis];
-        if (i == j) {
-            is->target_piece = ipt__min(of->box[axis], ipt__max(1, IPT__BOX_RUN / is->targets[axis]));
-            is->target_pieces = ipt__ceil_divide(of->box[axis], is->target_piece);
-            if (is->target_pieces > 1)
-                apart |= is->target_piece * is->targets[axis];
+    return best;
+}
+static size_t ipt__box_target_lanes(const ipt__problem *problem, const ipt__box_geometry *is)
+{
+    return ipt__box_lanes(problem->panel.group_size, is->target_together * problem->unit_bytes, is->target_runs,
+                          ipt__ceil_divide(is->target_run, is->target_together));
+}
+
+/* The place in the box of a unit of a run of the result. */
+static size_t ipt__box_place(const ipt__box_stage *of, const ipt__box_geometry *is, size_t run, size_t unit)
+{
+    size_t place = 0;
+    int i;
+    for (i = 0; i < of->rank; ++i)
+        if (i == is->target_axis)
+            place += (run % is->target_pieces * is->target_piece + unit / is->targets[i]) % of->box[i] * is->places[i];
+        else if (is->target_steps[i])
+            place += run / is->target_steps[i] % of->box[i] * is->places[i];
+        else
+            place += unit / is->targets[i] % of->box[i] * is->places[i];
+    return place;
+}
+
+/* The steps that a line of work-items takes on average to read a unit each from local memory, whose words lie in as
+ * many banks. */
+static double ipt__box_conflicts(const ipt__problem *problem, const ipt__box_stage *of, const ipt__box_geometry *is)
+{
+    enum { LANES = 32 };
+    const size_t lanes = ipt__box_target_lanes(problem, is), together = is->target_together;
+    size_t steps = 0, i, lane;
+    for (i = 0; i < together; ++i) {
+        size_t words[LANES], counts[LANES] = {0}, most = 1, other;
+        for (lane = 0; lane < LANES; ++lane) {
+            const size_t run = lane / lanes % is->target_runs, unit = (lane % lanes * together + i) % is->target_run;
+            words[lane] = ipt__box_place(of, is, run, unit) * problem->unit_bytes / IPT__WORD_BYTES;
+            for (other = 0; other < lane && words[other] != words[lane]; ++other)
+                ;
+            if (other == lane)
+                most = ipt__max(most, ++counts[words[lane] % LANES]);
         }
-        if (i <= j) {
-            is->target_steps[axis] = step;
-            step *= i == j ? is->target_pieces : of->box[axis];
-        }
+        steps += most;
     }
-    is->target_runs = step;
-    is->target_together = ipt__box_together(problem->unit_bytes, apart);
+    return (double)steps / (double)together;
+}
+
+/* Chooses how units move and the gaps between rows of the box: the steps of a compute unit for a line of words. */
+static void ipt__box_tune(const ipt__problem *problem, ipt__box_stage *of)
+{
+    ipt__box_stage its = *of;
+    double least = 0;
+    for (its.source_narrow = 0; its.source_narrow < 2; ++its.source_narrow)
+        for (its.target_narrow = 0; its.target_narrow < 2; ++its.target_narrow)
+            for (its.gap = 0; its.gap < 8; ++its.gap) {
+                const double unit = (double)problem->unit_bytes / IPT__WORD_BYTES;
+                ipt__box_geometry is;
+                double steps;
+                ipt__box_measure(problem, &its, &is);
+                steps = IPT__BOX_ISSUE / (unit * (double)is.source_together) +
+                        IPT__BOX_ISSUE / (unit * (double)is.target_together) +
+                        ipt__box_conflicts(problem, &its, &is) / ipt__min(1, unit) + 0.01 * (double)its.gap;
+                if (!least || steps < least) {
+                    least = steps;
+                    *of = its;
+                }
+            }
 }
 
 /* Words of local memory before the tables, and those of the tables. */
@@ -8835,7 +8930,7 @@ static size_t ipt__box_data_words(const ipt__problem *problem, const ipt__box_ge
 }
 static size_t ipt__box_table_words(const ipt__box_geometry *is)
 {
-    return 2 * is->source_runs + 3 * is->target_runs + is->target_piece * is->targets[is->target_axis];
+    return 2 * is->source_runs + 2 * is->target_runs + is->target_run;
 }
 
 static ipt__control ipt__control_box(const ipt__problem *problem, const ipt__stage *stage)
@@ -8860,20 +8955,7 @@ static IPT__RARE ipt_result ipt__kernels_box(ipt_plan *plan, ipt__stage *stage, 
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_box, params, &stage->kernels[0]);
 }
 
-/* The work-items that share a run, so that a work-group takes fewest steps: a power of two. They move whole lines of
- * memory at a time. size: bytes that one of them moves; units: of that size in a run. */
-static size_t ipt__box_lanes(size_t group_size, size_t size, size_t runs, size_t units)
-{
-    size_t lanes, best = 1, least = 0;
-    for (lanes = 1; lanes <= group_size; lanes *= 2) {
-        const size_t steps = ipt__ceil_divide(runs, group_size / lanes) * ipt__ceil_divide(units, lanes);
-        if (!least || steps <= least || lanes / 2 * size < IPT__LINE_BYTES) {
-            least = steps;
-            best = lanes;
-        }
-    }
-    return best;
-}
+enum { IPT__BOX_AXIS_WORDS = 18 }; /* of an axis in the arguments, with those of its four divisors */
 
 static IPT__RARE ipt_result ipt__launch_box(ipt__launcher *to, const ipt__stage *stage)
 {
@@ -8897,31 +8979,34 @@ static IPT__RARE ipt_result ipt__launch_box(ipt__launcher *to, const ipt__stage 
     a->array_units = (cl_uint)ipt__extent_units(problem);
     a->polls = problem->limits.wait_polls;
     a->rank = (cl_uint)of->rank;
-    a->source_lanes =
-        (cl_uint)ipt__box_lanes(problem->panel.group_size, is.source_together * problem->unit_bytes, is.source_runs,
-                                ipt__ceil_divide(is.source_run, is.source_together));
-    a->target_lanes =
-        (cl_uint)ipt__box_lanes(problem->panel.group_size, is.target_together * problem->unit_bytes, is.target_runs,
-                                ipt__ceil_divide(is.target_piece * is.targets[is.target_axis], is.target_together));
+    a->source_run = (cl_uint)is.source_run;
+    a->target_run = (cl_uint)is.target_run;
     a->source_together = (cl_uint)is.source_together;
     a->target_together = (cl_uint)is.target_together;
-    a->target_run = (cl_uint)(is.target_piece * is.targets[is.target_axis]);
+    a->source_lanes = (cl_uint)ipt__box_lanes(problem->panel.group_size, is.source_together * problem->unit_bytes,
+                                              is.source_runs, ipt__ceil_divide(is.source_run, is.source_together));
+    a->target_lanes = (cl_uint)ipt__box_target_lanes(problem, &is);
+    for (i = 1; (1u << i) <= a->source_lanes; ++i)
+        a->source_shift = (cl_uint)i;
+    for (i = 1; (1u << i) <= a->target_lanes; ++i)
+        a->target_shift = (cl_uint)i;
     a->source_runs = (cl_uint)is.source_runs;
     a->target_runs = (cl_uint)is.target_runs;
-    a->source_axis = (cl_uint)is.source_axis;
     a->target_axis = (cl_uint)is.target_axis;
     a->target_piece = (cl_uint)is.target_piece;
     a->target_pieces = (cl_uint)is.target_pieces;
     a->tables = (cl_uint)ipt__box_data_words(problem, &is);
-    for (i = 0; i < of->rank; ++i, axis += 8) {
+    for (i = 0; i < of->rank; ++i, axis += IPT__BOX_AXIS_WORDS) {
         axis[0] = of->lengths[i];
         axis[1] = of->box[i];
-        axis[2] = (cl_uint)ipt__ceil_divide(of->lengths[i], of->box[i]);
-        axis[3] = (cl_uint)is.sources[i];
-        axis[4] = (cl_uint)is.targets[i];
-        axis[5] = (cl_uint)is.places[i];
-        axis[6] = (cl_uint)is.source_steps[i];
-        axis[7] = (cl_uint)is.target_steps[i];
+        axis[4] = (cl_uint)ipt__ceil_divide(of->lengths[i], of->box[i]);
+        axis[7] = (cl_uint)is.sources[i];
+        axis[8] = (cl_uint)is.targets[i];
+        axis[11] = (cl_uint)is.places[i];
+        axis[12] = (cl_uint)is.source_steps[i];
+        axis[15] = (cl_uint)is.target_steps[i];
+        a->source_outer |= is.source_steps[i] ? 1u << i : 0;
+        a->target_outer |= is.target_steps[i] ? 1u << i : 0;
     }
     if (a->waits)
         IPT__LAUNCH_WAITS(launch, box);
@@ -8938,8 +9023,8 @@ static IPT__RARE void ipt__describe_box(ipt__text *out, const ipt_plan *plan, co
     ipt__text_add(out, "boxes together: %zu of ", is.boxes);
     for (i = 0; i < of->rank; ++i)
         ipt__text_add(out, "%s%u", i ? " x " : "", of->box[i]);
-    ipt__text_add(out, " units of %zu bytes, runs of %zu before and %zu after", plan->problem.unit_bytes, is.source_run,
-                  is.target_run);
+    ipt__text_add(out, " units of %zu bytes, runs of %zu before and %zu after, by %zu and %zu",
+                  plan->problem.unit_bytes, is.source_run, is.target_run, is.source_together, is.target_together);
     ipt__describe_end(out, stage);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -10626,14 +10711,22 @@ static size_t ipt__box_next_parts(size_t parts)
     return parts < 6 ? parts + 1 : parts + parts / 3;
 }
 
+/* The length of a part: a multiple of a vector if the axis is one. */
+static size_t ipt__box_part(const ipt__problem *problem, size_t length, size_t parts)
+{
+    const size_t part = ipt__ceil_divide(length, parts), vector = IPT__VECTOR_BYTES / problem->unit_bytes;
+    return length % vector || part < vector ? part : ipt__round_up(part, vector);
+}
+
 /* Boxes have the last axes of the source and of the result whole, and parts of the axis before them. */
 static void ipt__boxes_search(const ipt__problem *problem, ipt__box_stage *best)
 {
-    const ipt__box_stage all = *best;
+    ipt__box_stage all = *best;
     const size_t most = problem->panel.local_bytes / problem->unit_bytes;
     double best_share = 0;
     int s, t, i;
     best->rank = 0;
+    all.gap = 1;
     for (s = all.rank - 1; s >= 0; --s)
         for (t = all.rank - 1; t >= 0; --t) {
             size_t source_parts, target_parts;
@@ -10641,16 +10734,16 @@ static void ipt__boxes_search(const ipt__problem *problem, ipt__box_stage *best)
             for (source_parts = 1; source_parts <= all.lengths[s]; source_parts = ipt__box_next_parts(source_parts))
                 for (target_parts = 1; target_parts <= all.lengths[axis];
                      target_parts = ipt__box_next_parts(target_parts)) {
-                    ipt__box_stage box = all;
+                    ipt__box_stage box = all; /* with a gap for most of them */
                     size_t units = 1;
                     double share;
                     for (i = 0; i < all.rank; ++i) {
                         const int whole = i > s || all.goal[i] > t;
                         size_t length = whole ? all.lengths[i] : 1;
                         if (i == s)
-                            length = ipt__max(length, ipt__ceil_divide(all.lengths[i], source_parts));
+                            length = ipt__max(length, ipt__box_part(problem, all.lengths[i], source_parts));
                         if (i == axis)
-                            length = ipt__max(length, ipt__ceil_divide(all.lengths[i], target_parts));
+                            length = ipt__max(length, ipt__box_part(problem, all.lengths[i], target_parts));
                         box.box[i] = (cl_uint)length;
                         units = units > most ? units : units * length;
                     }
@@ -10670,6 +10763,10 @@ static ipt_result ipt__boxes_propose(const ipt__problem *problem, const ipt__sco
     if (problem->panel.resident && ipt__extent_units(problem) < (size_t)1 << 31)
         ipt__boxes_search(problem, &stage->as.box);
     else
+        stage->as.box.rank = 0;
+    if (stage->as.box.rank)
+        ipt__box_tune(problem, &stage->as.box);
+    if (0)
         stage->as.box.rank = 0;
     made->found = made->settled = stage->as.box.rank != 0;
     ipt__layout_finish(problem, &made->layout, scope->budget);
@@ -17752,9 +17849,8 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
 static int ipt__boxes_may(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined, double cost)
 {
     const double bytes = (double)joined->elements * (double)joined->elem_size;
-    return limits->cooperative && !limits->cpu && joined->count > 1 && ipt__unit_bytes(desc->elem_size) >= 4 &&
-           !desc->max_device_memory && !desc->max_host_memory &&
-           !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE)) &&
+    return limits->cooperative && !limits->cpu && joined->count > 1 && !desc->max_device_memory &&
+           !desc->max_host_memory && !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE)) &&
            bytes / (double)(joined->goal[0] ? 1 : joined->lengths[0]) <= IPT__ON_CHIP_BYTES &&
            bytes / ipt__tuning_of(limits)->pass_boxes < cost;
 }

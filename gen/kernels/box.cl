@@ -6,6 +6,9 @@
  * place of each run, in memory and in the box, and the place in the box of each unit of a run of the result, which all
  * of those share.
  *
+ * All boxes have one size, and so have all pieces: where a length is no multiple, the last two overlap. Both move their
+ * common units, with equal results.
+ *
  * Invariant: a work-group writes memory of an array only when every box of it is in local memory. Arrays follow one
  * another by tickets, as ticket groups do in panel.cl: a work-group therefore only waits for running work-groups. If
  * fewer work-groups run at a time than an array has boxes, the last work-group to decide permutes the remaining arrays
@@ -23,30 +26,31 @@
 #endif
 
 #define IPT_AXES 8 /* an array has that many at most */
-#define IPT_OF_AXES(name)                                                                                              \
+#define IPT_OF_AXES(name, part)                                                                                        \
     {                                                                                                                  \
-        g->name##0, g->name##1, g->name##2, g->name##3, g->name##4, g->name##5, g->name##6, g->name##7                 \
+        g->name##0##part, g->name##1##part, g->name##2##part, g->name##3##part, g->name##4##part, g->name##5##part,    \
+            g->name##6##part, g->name##7##part                                                                         \
     }
+#define IPT_DIVISORS_OF_AXES(name)                                                                                     \
+    const uint name[] = IPT_OF_AXES(name, ), name##_magic[] = IPT_OF_AXES(name, _magic),                               \
+               name##_shift[] = IPT_OF_AXES(name, _shift)
+#define IPT_DIVISOR_AT(name, i) name[i], name##_magic[i], name##_shift[i]
 #define IPT_WORD (IPT_UNIT_BYTES < 4 ? 4u / IPT_UNIT_BYTES : 1u) /* units of a word */
-#define IPT_NO_RUN 0xffffffffu /* a run of the box' full size that lies beyond the array */
 
-/* The box of a ticket. Lengths are in units. */
+/* The box of a ticket. */
 typedef struct ipt_box {
-    __global ipt_unit *array;
-    uint source, target;    /* of its first unit, before and after */
-    uint extents[IPT_AXES]; /* less than g->box at the end of an axis */
-    uint source_run;        /* of its runs in the source */
+    __global ipt_unit *source, *target; /* its first unit, before and after */
 } ipt_box;
 
 /* The tables, in local memory. */
 typedef struct ipt_tables {
-    __local uint *source_begins, *source_places; /* of each run of the source: from box.source, in the box */
-    __local uint *target_begins, *target_places; /* of each run of the result: from box.target, in the box */
-    __local uint *target_counts;                 /* its units */
-    __local uint *run_places;                    /* of each unit of such a run, from its place */
+    __local uint *run_places;                    /* of each unit of a run of the result, from its place */
+    __local uint *source_begins, *source_places; /* of each run of the source: from the box' first unit, in the box */
+    __local uint *target_begins, *target_places; /* of each run of the result */
 } ipt_tables;
 
-/* Copies 16 bytes, a word or a unit to local memory. The copy is complete after ipt_fetch_wait by the same work-item. */
+/* Copies 16 bytes, a word or a unit to local memory. The copy is complete after ipt_fetch_wait by the same work-item.
+ */
 IPT_INLINE void ipt_fetch_units(__local ipt_unit *to, __global ipt_unit *from, uint units)
 {
 #if IPT_MEMORY_MODEL == 2
@@ -89,88 +93,87 @@ IPT_INLINE void ipt_store_units(__global ipt_unit *to, const ipt_together *toget
     if (units == 1)
         *to = together->units[0];
     else if (units * IPT_UNIT_BYTES == 16)
-        *(__global uint4 *)to =
-            (uint4)(together->words[0], together->words[1], together->words[2], together->words[3]);
+        *(__global uint4 *)to = (uint4)(together->words[0], together->words[1], together->words[2], together->words[3]);
     else
         *(__global uint *)to = together->words[0];
 #endif
 }
 
-IPT_INLINE void ipt_place_box(ipt_box *its, uint number, const ipt_given *g)
+IPT_INLINE void ipt_place_box(ipt_box *its, __global ipt_unit *array, uint number, const ipt_given *g)
 {
-    const uint boxes[] = IPT_OF_AXES(boxes), box[] = IPT_OF_AXES(box), lengths[] = IPT_OF_AXES(length);
-    const uint sources[] = IPT_OF_AXES(source), targets[] = IPT_OF_AXES(target);
-    its->source = its->target = its->source_run = 0;
+    const uint lengths[] = IPT_OF_AXES(length, ), box[] = IPT_OF_AXES(box, );
+    const uint sources[] = IPT_OF_AXES(source, ), targets[] = IPT_OF_AXES(target, );
+    IPT_DIVISORS_OF_AXES(boxes);
+    uint source = 0, target = 0;
 #pragma unroll
     for (uint a = 0; a < IPT_AXES; ++a) {
         const uint i = IPT_AXES - 1 - a;
         if (i >= g->rank)
             continue;
-        const uint before = number / boxes[i], at = (number - before * boxes[i]) * box[i];
+        const uint before = ipt_divide32(number, IPT_DIVISOR_AT(boxes, i)),
+                   at = min((number - before * boxes[i]) * box[i], lengths[i] - box[i]);
         number = before;
-        its->extents[i] = min(box[i], lengths[i] - at);
-        its->source += at * sources[i];
-        its->target += at * targets[i];
-        if (i == g->source_axis)
-            its->source_run = its->extents[i] * sources[i];
+        source += at * sources[i];
+        target += at * targets[i];
     }
+    its->source = array + source;
+    its->target = array + target;
 }
 
-/* Lists the runs of the source: where they begin and their places in the box. */
-IPT_INLINE void ipt_list_source(const ipt_box *its, const ipt_tables *tables, const ipt_given *g)
+/* Lists the runs of the source: where they begin, and their places in the box. */
+IPT_INLINE void ipt_list_source(const ipt_tables *tables, const ipt_given *g)
 {
-    const uint box[] = IPT_OF_AXES(box), places[] = IPT_OF_AXES(place);
-    const uint steps[] = IPT_OF_AXES(source_step), sources[] = IPT_OF_AXES(source);
+    const uint places[] = IPT_OF_AXES(place, ), sources[] = IPT_OF_AXES(source, );
+    IPT_DIVISORS_OF_AXES(box);
+    IPT_DIVISORS_OF_AXES(source_step);
     for (uint run = get_local_id(0); run < g->source_runs; run += IPT_GROUP_SIZE) {
         uint begin = 0, place = 0;
-        bool inside = true;
 #pragma unroll
-        for (uint i = 0; i < IPT_AXES; ++i) {
-            if (i >= g->rank || steps[i] == 0)
-                continue;
-            const uint k = run / steps[i] % box[i];
-            inside = inside && k < its->extents[i];
-            begin += k * sources[i];
-            place += k * places[i];
-        }
-        tables->source_begins[run] = inside ? begin : IPT_NO_RUN;
+        for (uint i = 0; i < IPT_AXES; ++i)
+            if ((g->source_outer >> i & 1) != 0) {
+                const uint step = ipt_divide32(run, IPT_DIVISOR_AT(source_step, i)),
+                           k = step - ipt_divide32(step, IPT_DIVISOR_AT(box, i)) * box[i];
+                begin += k * sources[i];
+                place += k * places[i];
+            }
+        tables->source_begins[run] = begin;
         tables->source_places[run] = place;
     }
 }
 
-/* Lists the runs of the result, which have target_piece indices of target_axis: where they begin, their units and their
- * places in the box; and the places of a run's units in the box. */
-IPT_INLINE void ipt_list_target(const ipt_box *its, const ipt_tables *tables, const ipt_given *g)
+/* Lists the runs of the result, which have target_piece indices of target_axis: where they begin, and their places in
+ * the box; and the places of a run's units in the box. */
+IPT_INLINE void ipt_list_target(const ipt_tables *tables, const ipt_given *g)
 {
-    const uint box[] = IPT_OF_AXES(box), places[] = IPT_OF_AXES(place);
-    const uint steps[] = IPT_OF_AXES(target_step), targets[] = IPT_OF_AXES(target);
+    const uint places[] = IPT_OF_AXES(place, );
+    IPT_DIVISORS_OF_AXES(box);
+    IPT_DIVISORS_OF_AXES(target);
+    IPT_DIVISORS_OF_AXES(target_step);
     for (uint run = get_local_id(0); run < g->target_runs; run += IPT_GROUP_SIZE) {
-        uint begin = 0, place = 0, count = 0;
-        bool inside = true;
+        const uint pieces = ipt_divide32(run, IPT_DIVISOR(g->target_pieces)), piece = run - pieces * g->target_pieces;
+        uint begin = 0, place = 0;
 #pragma unroll
-        for (uint i = 0; i < IPT_AXES; ++i) {
-            if (i >= g->rank || steps[i] == 0)
-                continue;
-            const bool cut = i == g->target_axis;
-            const uint k = cut ? run % g->target_pieces * g->target_piece : run / steps[i] % box[i];
-            inside = inside && k < its->extents[i];
-            if (cut && inside)
-                count = min(g->target_piece, its->extents[i] - k) * targets[i];
-            begin += k * targets[i];
-            place += k * places[i];
-        }
+        for (uint i = 0; i < IPT_AXES; ++i)
+            if ((g->target_outer >> i & 1) != 0) {
+                const uint step = ipt_divide32(run, IPT_DIVISOR_AT(target_step, i)),
+                           k = i == g->target_axis ? min(piece * g->target_piece, box[i] - g->target_piece)
+                                                   : step - ipt_divide32(step, IPT_DIVISOR_AT(box, i)) * box[i];
+                begin += k * target[i];
+                place += k * places[i];
+            }
         tables->target_begins[run] = begin;
-        tables->target_counts[run] = inside ? count : 0;
         tables->target_places[run] = place;
     }
     for (uint u = get_local_id(0); u < g->target_run; u += IPT_GROUP_SIZE) {
         uint place = 0;
 #pragma unroll
-        for (uint i = 0; i < IPT_AXES; ++i)
-            if (i < g->rank && i == g->target_axis)
-                place += u / targets[i] * places[i];
-            else if (i < g->rank && steps[i] == 0)
-                place += u / targets[i] % box[i] * places[i];
+        for (uint i = 0; i < IPT_AXES; ++i) {
+            const bool part = i == g->target_axis;
+            if (i < g->rank && (part || (g->target_outer >> i & 1) == 0)) {
+                const uint step = ipt_divide32(u, IPT_DIVISOR_AT(target, i));
+                place += (part ? step : step - ipt_divide32(step, IPT_DIVISOR_AT(box, i)) * box[i]) * places[i];
+            }
+        }
         tables->run_places[u] = place;
     }
 }
@@ -179,52 +182,59 @@ IPT_INLINE void ipt_list_target(const ipt_box *its, const ipt_tables *tables, co
 IPT_INLINE void ipt_fetch_runs(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, uint together,
                                const ipt_given *g)
 {
-    const uint lane = get_local_id(0) & (g->source_lanes - 1), step = IPT_GROUP_SIZE / g->source_lanes;
-    for (uint run = get_local_id(0) / g->source_lanes; run < g->source_runs; run += step) {
-        const uint begin = tables->source_begins[run], units = begin != IPT_NO_RUN ? its->source_run : 0;
+    const uint id = (uint)get_local_id(0), lane = (id & (g->source_lanes - 1)) * together;
+    const uint step = g->source_lanes * together, whole = g->source_run & ~(together - 1);
+    for (uint run = id >> g->source_shift; run < g->source_runs; run += IPT_GROUP_SIZE >> g->source_shift) {
         __local ipt_unit *to = tile + tables->source_places[run];
-        __global ipt_unit *from = its->array + its->source + begin;
-        const uint whole = units & ~(together - 1);
-        for (uint k = lane * together; k < whole; k += g->source_lanes * together)
+        __global ipt_unit *from = its->source + tables->source_begins[run];
+#pragma unroll 4
+        for (uint k = lane; k < whole; k += step)
             ipt_fetch_units(to + k, from + k, together);
-        if (together > 1)
-            for (uint k = whole + lane; k < units; k += g->source_lanes)
+        if (together > 1 && whole + lane / together < g->source_run)
+            for (uint k = whole + lane / together; k < g->source_run; k += g->source_lanes)
                 ipt_fetch_units(to + k, from + k, 1);
     }
 }
 
+#define IPT_BOX_STEPS 4 /* stores of a work-item whose units it picks before the first one */
+
 IPT_INLINE void ipt_store_runs(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, uint together,
                                const ipt_given *g)
 {
-    const uint lane = get_local_id(0) & (g->target_lanes - 1), step = IPT_GROUP_SIZE / g->target_lanes;
-    for (uint run = get_local_id(0) / g->target_lanes; run < g->target_runs; run += step) {
-        const uint units = tables->target_counts[run];
+    const uint id = (uint)get_local_id(0), lane = (id & (g->target_lanes - 1)) * together;
+    const uint step = g->target_lanes * together, whole = g->target_run & ~(together - 1);
+    for (uint run = id >> g->target_shift; run < g->target_runs; run += IPT_GROUP_SIZE >> g->target_shift) {
         __local ipt_unit *from = tile + tables->target_places[run];
-        __global ipt_unit *to = its->array + its->target + tables->target_begins[run];
-        const uint whole = units & ~(together - 1);
-        for (uint k = lane * together; k < whole; k += g->target_lanes * together) {
-            ipt_together moved;
+        __global ipt_unit *to = its->target + tables->target_begins[run];
+        for (uint at = lane; at < whole; at += IPT_BOX_STEPS * step) {
+            ipt_together moved[IPT_BOX_STEPS];
 #pragma unroll
-            for (uint i = 0; i < together; ++i)
-                moved.units[i] = ipt_apply(from[tables->run_places[k + i]], g);
-            ipt_store_units(to + k, &moved, together);
+            for (uint s = 0; s < IPT_BOX_STEPS; ++s)
+#pragma unroll
+                for (uint i = 0; i < together; ++i)
+                    if (at + s * step < whole)
+                        moved[s].units[i] = ipt_apply(from[tables->run_places[at + s * step + i]], g);
+#pragma unroll
+            for (uint s = 0; s < IPT_BOX_STEPS; ++s)
+                if (at + s * step < whole)
+                    ipt_store_units(to + at + s * step, &moved[s], together);
         }
         if (together > 1)
-            for (uint k = whole + lane; k < units; k += g->target_lanes)
+            for (uint k = whole + lane / together; k < g->target_run; k += g->target_lanes)
                 ipt_store(to + k, ipt_apply(from[tables->run_places[k]], g));
     }
 }
 
 /* The units of a run that move together: those of the plan, or fewer if the array's address is not a multiple. */
-IPT_INLINE uint ipt_box_together(const ipt_box *its, uint together)
+IPT_INLINE uint ipt_box_together(const __global ipt_unit *array, uint together)
 {
-    const uint address = (uint)(ulong)its->array;
+    const uint address = (uint)(ulong)array;
     return address % 16 == 0 ? together : address % 4 == 0 ? min(together, IPT_WORD) : 1;
 }
 
-IPT_INLINE void ipt_fetch_box(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, const ipt_given *g)
+IPT_INLINE void ipt_fetch_box(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, uint together,
+                              const ipt_given *g)
 {
-    const uint together = ipt_box_together(its, g->source_together);
     if (together == IPT_VECTOR_UNITS)
         ipt_fetch_runs(its, tile, tables, IPT_VECTOR_UNITS, g);
     else if (together == IPT_WORD)
@@ -233,9 +243,9 @@ IPT_INLINE void ipt_fetch_box(const ipt_box *its, __local ipt_unit *tile, const 
         ipt_fetch_runs(its, tile, tables, 1, g);
 }
 
-IPT_INLINE void ipt_store_box(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, const ipt_given *g)
+IPT_INLINE void ipt_store_box(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, uint together,
+                              const ipt_given *g)
 {
-    const uint together = ipt_box_together(its, g->target_together);
     if (together == IPT_VECTOR_UNITS)
         ipt_store_runs(its, tile, tables, IPT_VECTOR_UNITS, g);
     else if (together == IPT_WORD)
@@ -247,7 +257,7 @@ IPT_INLINE void ipt_store_box(const ipt_box *its, __local ipt_unit *tile, const 
 /* Where the unit at `at` goes, and where that comes from which goes to `at`. */
 IPT_INLINE uint ipt_place_after(uint at, const ipt_given *g)
 {
-    const uint lengths[] = IPT_OF_AXES(length), sources[] = IPT_OF_AXES(source), targets[] = IPT_OF_AXES(target);
+    const uint lengths[] = IPT_OF_AXES(length, ), sources[] = IPT_OF_AXES(source, ), targets[] = IPT_OF_AXES(target, );
     uint to = 0;
 #pragma unroll
     for (uint i = 0; i < IPT_AXES; ++i)
@@ -256,7 +266,7 @@ IPT_INLINE uint ipt_place_after(uint at, const ipt_given *g)
 }
 IPT_INLINE uint ipt_place_before(uint at, const ipt_given *g)
 {
-    const uint lengths[] = IPT_OF_AXES(length), sources[] = IPT_OF_AXES(source), targets[] = IPT_OF_AXES(target);
+    const uint lengths[] = IPT_OF_AXES(length, ), sources[] = IPT_OF_AXES(source, ), targets[] = IPT_OF_AXES(target, );
     uint from = 0;
 #pragma unroll
     for (uint i = 0; i < IPT_AXES; ++i)
@@ -333,38 +343,32 @@ ipt_k_box(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     __local uint shared[3];
     __local ipt_unit *tile = (__local ipt_unit *)vectors;
     __local uint *words = (__local uint *)vectors + g->tables;
-    const ipt_tables tables = {words + g->target_run,
-                               words + g->target_run + g->source_runs,
+    const ipt_tables tables = {words, words + g->target_run, words + g->target_run + g->source_runs,
                                words + g->target_run + 2 * g->source_runs,
-                               words + g->target_run + 2 * g->source_runs + g->target_runs,
-                               words + g->target_run + 2 * g->source_runs + 2 * g->target_runs,
-                               words};
-    const uint id = get_local_id(0);
+                               words + g->target_run + 2 * g->source_runs + g->target_runs};
+    const uint id = (uint)get_local_id(0);
+    const bool leads = id == IPT_GROUP_SIZE - 1; /* has the least to list */
     volatile __global uint *control = workspace + g->control_base;
     /* With a single array, the assignment of boxes does not matter: see panel.cl. */
     const bool single = g->waits && g->probe_polls == 0 && g->tickets == g->chunks;
     uint own_ticket = 0;
-    if (id == 0)
+    if (leads)
         own_ticket = ipt_take_ticket(control, shared, single, g);
+    ipt_list_source(&tables, g);
+    ipt_list_target(&tables, g);
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint ticket = shared[IPT_SHARED_TICKET] & ~IPT_CLOSED;
     const bool active = shared[IPT_SHARED_TICKET] < IPT_CLOSED;
     const uint m = ipt_divide32(ticket, IPT_DIVISOR(g->chunks));
+    __global ipt_unit *array = matrix + g->base + m * g->matrix_stride;
 
     ipt_box its;
-    its.array = matrix + g->base + m * g->matrix_stride;
-    if (active) {
-        ipt_place_box(&its, ticket - m * g->chunks, g);
-        ipt_list_source(&its, &tables, g);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (active) {
-        ipt_fetch_box(&its, tile, &tables, g);
-        ipt_list_target(&its, &tables, g);
-    }
+    ipt_place_box(&its, array, ticket - m * g->chunks, g);
+    if (active)
+        ipt_fetch_box(&its, tile, &tables, ipt_box_together(array, g->source_together), g);
     ipt_fetch_wait();
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (id == 0 && g->waits) {
+    if (leads && g->waits) {
         const ipt_waiter waiter = {control, m, g->chunks, g->polls};
         volatile __global uint *counter = &control[IPT_COUNTERS + m];
         const bool counts = active && own_ticket < IPT_CLOSED;
@@ -378,7 +382,7 @@ ipt_k_box(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     if (g->waits && g->probe_polls == 0 && number < g->clear_words)
         workspace[g->clear_base + number] = 0;
     if (active && go)
-        ipt_store_box(&its, tile, &tables, g);
+        ipt_store_box(&its, tile, &tables, ipt_box_together(array, g->target_together), g);
 
     if (id == 0)
         ipt_find_left(control, shared, departed, single && go, g);

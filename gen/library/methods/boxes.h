@@ -57,14 +57,22 @@ static size_t ipt__box_next_parts(size_t parts)
     return parts < 6 ? parts + 1 : parts + parts / 3;
 }
 
+/* The length of a part: a multiple of a vector if the axis is one. */
+static size_t ipt__box_part(const ipt__problem *problem, size_t length, size_t parts)
+{
+    const size_t part = ipt__ceil_divide(length, parts), vector = IPT__VECTOR_BYTES / problem->unit_bytes;
+    return length % vector || part < vector ? part : ipt__round_up(part, vector);
+}
+
 /* Boxes have the last axes of the source and of the result whole, and parts of the axis before them. */
 static void ipt__boxes_search(const ipt__problem *problem, ipt__box_stage *best)
 {
-    const ipt__box_stage all = *best;
+    ipt__box_stage all = *best;
     const size_t most = problem->panel.local_bytes / problem->unit_bytes;
     double best_share = 0;
     int s, t, i;
     best->rank = 0;
+    all.gap = 1;
     for (s = all.rank - 1; s >= 0; --s)
         for (t = all.rank - 1; t >= 0; --t) {
             size_t source_parts, target_parts;
@@ -72,16 +80,16 @@ static void ipt__boxes_search(const ipt__problem *problem, ipt__box_stage *best)
             for (source_parts = 1; source_parts <= all.lengths[s]; source_parts = ipt__box_next_parts(source_parts))
                 for (target_parts = 1; target_parts <= all.lengths[axis];
                      target_parts = ipt__box_next_parts(target_parts)) {
-                    ipt__box_stage box = all;
+                    ipt__box_stage box = all; /* with a gap for most of them */
                     size_t units = 1;
                     double share;
                     for (i = 0; i < all.rank; ++i) {
                         const int whole = i > s || all.goal[i] > t;
                         size_t length = whole ? all.lengths[i] : 1;
                         if (i == s)
-                            length = ipt__max(length, ipt__ceil_divide(all.lengths[i], source_parts));
+                            length = ipt__max(length, ipt__box_part(problem, all.lengths[i], source_parts));
                         if (i == axis)
-                            length = ipt__max(length, ipt__ceil_divide(all.lengths[i], target_parts));
+                            length = ipt__max(length, ipt__box_part(problem, all.lengths[i], target_parts));
                         box.box[i] = (cl_uint)length;
                         units = units > most ? units : units * length;
                     }
@@ -101,6 +109,10 @@ static ipt_result ipt__boxes_propose(const ipt__problem *problem, const ipt__sco
     if (problem->panel.resident && ipt__extent_units(problem) < (size_t)1 << 31)
         ipt__boxes_search(problem, &stage->as.box);
     else
+        stage->as.box.rank = 0;
+    if (stage->as.box.rank)
+        ipt__box_tune(problem, &stage->as.box);
+    if (0)
         stage->as.box.rank = 0;
     made->found = made->settled = stage->as.box.rank != 0;
     ipt__layout_finish(problem, &made->layout, scope->budget);

@@ -490,9 +490,8 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
 static int ipt__boxes_may(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined, double cost)
 {
     const double bytes = (double)joined->elements * (double)joined->elem_size;
-    return limits->cooperative && !limits->cpu && joined->count > 1 && ipt__unit_bytes(desc->elem_size) >= 4 &&
-           !desc->max_device_memory && !desc->max_host_memory &&
-           !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE)) &&
+    return limits->cooperative && !limits->cpu && joined->count > 1 && !desc->max_device_memory &&
+           !desc->max_host_memory && !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE)) &&
            bytes / (double)(joined->goal[0] ? 1 : joined->lengths[0]) <= IPT__ON_CHIP_BYTES &&
            bytes / ipt__tuning_of(limits)->pass_boxes < cost;
 }

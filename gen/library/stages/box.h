@@ -23,79 +23,170 @@ static int ipt__box_axis_at(const ipt__box_stage *of, int place)
     return i;
 }
 
-/* Units that move at once where all runs begin at multiples of some power of two: the lowest bit of `step`. */
-static size_t ipt__box_together(size_t unit_bytes, size_t step)
+/* Units that move at once where all runs begin at multiples of some power of two: the lowest bit of `begins`. narrow:
+ * not more than a word. */
+static size_t ipt__box_together(size_t unit_bytes, size_t begins, int narrow)
 {
-    return step * unit_bytes % IPT__VECTOR_BYTES == 0                                    ? IPT__VECTOR_BYTES / unit_bytes
-           : unit_bytes < IPT__WORD_BYTES && step * unit_bytes % IPT__WORD_BYTES == 0 ? IPT__WORD_BYTES / unit_bytes
-                                                                                         : 1;
+    return !narrow && begins * unit_bytes % IPT__VECTOR_BYTES == 0                      ? IPT__VECTOR_BYTES / unit_bytes
+           : unit_bytes < IPT__WORD_BYTES && begins * unit_bytes % IPT__WORD_BYTES == 0 ? IPT__WORD_BYTES / unit_bytes
+                                                                                        : 1;
 }
 
-/* Rows of local memory lie an odd number of units apart, so that a column's units are in different banks. */
+/* Where boxes begin along an axis, as bits. */
+static size_t ipt__box_begins(const ipt__box_stage *of, int axis)
+{
+    return of->box[axis] == of->lengths[axis] ? 0 : of->box[axis] | (of->lengths[axis] - of->box[axis]);
+}
+
+/* The source's side of a geometry, which has its last axes whole. */
+static void ipt__box_measure_source(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
+{
+    size_t begins = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0, distance = 1, place = 1, step = 1;
+    int i;
+    for (i = of->rank - 1; i > 0 && of->box[i] == of->lengths[i]; --i)
+        ;
+    is->source_axis = i;
+    for (i = of->rank - 1; i >= 0; --i) {
+        is->sources[i] = distance;
+        begins |= distance * (ipt__box_begins(of, i) | (i < is->source_axis && of->box[i] > 1));
+        distance *= of->lengths[i];
+    }
+    is->source_together = ipt__box_together(problem->unit_bytes, begins, of->source_narrow);
+    for (i = of->rank - 1; i >= 0; --i) {
+        is->places[i] = place;
+        place *= of->box[i];
+        if (i == is->source_axis) {
+            is->source_run = place;
+            place = (ipt__ceil_divide(place, is->source_together) + of->gap) * is->source_together;
+        } else if (i < is->source_axis) {
+            is->source_steps[i] = step;
+            step *= of->box[i];
+        }
+    }
+    is->source_runs = step;
+    is->held_units = place;
+}
+
+/* The result's side. */
+static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
+{
+    size_t begins = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0, distance = 1, step = 1;
+    int i;
+    is->target_axis = -1;
+    for (i = of->rank - 1; i >= 0; --i) {
+        const int axis = ipt__box_axis_at(of, i);
+        const size_t box = of->box[axis];
+        is->targets[axis] = distance;
+        begins |= distance * (ipt__box_begins(of, axis) | (is->target_axis >= 0 && box > 1));
+        if (is->target_axis < 0 && (i == 0 || box != of->lengths[axis])) {
+            is->target_axis = axis;
+            is->target_piece = ipt__min(box, ipt__max(1, IPT__BOX_RUN / distance));
+            is->target_pieces = ipt__ceil_divide(box, is->target_piece);
+            is->target_run = is->target_piece * distance;
+            if (is->target_pieces > 1)
+                begins |= (is->target_piece | (box - is->target_piece)) * distance;
+            is->target_steps[axis] = 1;
+            step = is->target_pieces;
+        } else if (is->target_axis >= 0) {
+            is->target_steps[axis] = step;
+            step *= box;
+        }
+        distance *= of->lengths[axis];
+    }
+    is->target_runs = step;
+    is->target_together = ipt__box_together(problem->unit_bytes, begins, of->target_narrow);
+}
+
 static void ipt__box_measure(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
 {
-    size_t source = 1, target = 1, place = 1, step, apart;
-    int i, j;
+    int i;
     memset(is, 0, sizeof *is);
     is->units = is->boxes = 1;
     for (i = 0; i < of->rank; ++i) {
         is->units *= of->box[i];
         is->boxes *= ipt__ceil_divide(of->lengths[i], of->box[i]);
     }
-    for (i = of->rank - 1; i > 0 && of->box[i] == of->lengths[i]; --i)
-        ;
-    is->source_axis = i;
-    for (j = of->rank - 1; j > 0 && of->box[ipt__box_axis_at(of, j)] == of->lengths[ipt__box_axis_at(of, j)]; --j)
-        ;
-    is->target_axis = ipt__box_axis_at(of, j);
-    for (i = of->rank - 1, apart = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0; i >= 0; --i) {
-        if (of->box[i] != of->lengths[i])
-            apart |= of->box[i] * source;
-        if (i < is->source_axis && of->box[i] > 1)
-            apart |= source;
-        source *= of->lengths[i];
-    }
-    is->source_together = ipt__box_together(problem->unit_bytes, apart);
-    for (i = of->rank - 1, source = step = 1; i >= 0; --i) {
-        is->sources[i] = source;
-        source *= of->lengths[i];
-        is->places[i] = place;
-        place *= of->box[i];
-        if (i == is->source_axis) {
-            is->source_run = place;
-            place = (ipt__ceil_divide(place, is->source_together) | 1) * is->source_together;
-        } else if (i < is->source_axis) {
-            is->source_steps[i] = step;
-            step *= of->box[i];
+    ipt__box_measure_source(problem, of, is);
+    ipt__box_measure_target(problem, of, is);
+}
+
+/* The work-items that share a run, so that a work-group takes fewest steps: a power of two. They move whole lines of
+ * memory at a time. size: bytes that one of them moves; units: of that size in a run. */
+static size_t ipt__box_lanes(size_t group_size, size_t size, size_t runs, size_t units)
+{
+    size_t lanes, best = 1, least = 0;
+    for (lanes = 1; lanes <= group_size; lanes *= 2) {
+        const size_t steps = ipt__ceil_divide(runs, group_size / lanes) * ipt__ceil_divide(units, lanes);
+        if (!least || steps <= least || lanes / 2 * size < IPT__LINE_BYTES) {
+            least = steps;
+            best = lanes;
         }
     }
-    is->held_units = place;
-    is->source_runs = is->units / is->source_run;
-    is->target_run = step = 1;
-    apart = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0;
-    for (i = of->rank - 1; i >= 0; --i) {
-        const int axis = ipt__box_axis_at(of, i);
-        is->targets[axis] = target;
-        if (of->box[axis] != of->lengths[axis])
-            apart |= of->box[axis] * target;
-        if (i < j && of->box[axis] > 1)
-            apart |= target;
-        target *= of->lengths[axis];
-        if (i >= j)
-            is->target_run *= of->box[axis];
-        if (i == j) {
-            is->target_piece = ipt__min(of->box[axis], ipt__max(1, IPT__BOX_RUN / is->targets[axis]));
-            is->target_pieces = ipt__ceil_divide(of->box[axis], is->target_piece);
-            if (is->target_pieces > 1)
-                apart |= is->target_piece * is->targets[axis];
+    return best;
+}
+static size_t ipt__box_target_lanes(const ipt__problem *problem, const ipt__box_geometry *is)
+{
+    return ipt__box_lanes(problem->panel.group_size, is->target_together * problem->unit_bytes, is->target_runs,
+                          ipt__ceil_divide(is->target_run, is->target_together));
+}
+
+/* The place in the box of a unit of a run of the result. */
+static size_t ipt__box_place(const ipt__box_stage *of, const ipt__box_geometry *is, size_t run, size_t unit)
+{
+    size_t place = 0;
+    int i;
+    for (i = 0; i < of->rank; ++i)
+        if (i == is->target_axis)
+            place += (run % is->target_pieces * is->target_piece + unit / is->targets[i]) % of->box[i] * is->places[i];
+        else if (is->target_steps[i])
+            place += run / is->target_steps[i] % of->box[i] * is->places[i];
+        else
+            place += unit / is->targets[i] % of->box[i] * is->places[i];
+    return place;
+}
+
+/* The steps that a line of work-items takes on average to read a unit each from local memory, whose words lie in as
+ * many banks. */
+static double ipt__box_conflicts(const ipt__problem *problem, const ipt__box_stage *of, const ipt__box_geometry *is)
+{
+    enum { LANES = 32 };
+    const size_t lanes = ipt__box_target_lanes(problem, is), together = is->target_together;
+    size_t steps = 0, i, lane;
+    for (i = 0; i < together; ++i) {
+        size_t words[LANES], counts[LANES] = {0}, most = 1, other;
+        for (lane = 0; lane < LANES; ++lane) {
+            const size_t run = lane / lanes % is->target_runs, unit = (lane % lanes * together + i) % is->target_run;
+            words[lane] = ipt__box_place(of, is, run, unit) * problem->unit_bytes / IPT__WORD_BYTES;
+            for (other = 0; other < lane && words[other] != words[lane]; ++other)
+                ;
+            if (other == lane)
+                most = ipt__max(most, ++counts[words[lane] % LANES]);
         }
-        if (i <= j) {
-            is->target_steps[axis] = step;
-            step *= i == j ? is->target_pieces : of->box[axis];
-        }
+        steps += most;
     }
-    is->target_runs = step;
-    is->target_together = ipt__box_together(problem->unit_bytes, apart);
+    return (double)steps / (double)together;
+}
+
+/* Chooses how units move and the gaps between rows of the box: the steps of a compute unit for a line of words. */
+static void ipt__box_tune(const ipt__problem *problem, ipt__box_stage *of)
+{
+    ipt__box_stage its = *of;
+    double least = 0;
+    for (its.source_narrow = 0; its.source_narrow < 2; ++its.source_narrow)
+        for (its.target_narrow = 0; its.target_narrow < 2; ++its.target_narrow)
+            for (its.gap = 0; its.gap < 8; ++its.gap) {
+                const double unit = (double)problem->unit_bytes / IPT__WORD_BYTES;
+                ipt__box_geometry is;
+                double steps;
+                ipt__box_measure(problem, &its, &is);
+                steps = IPT__BOX_ISSUE / (unit * (double)is.source_together) +
+                        IPT__BOX_ISSUE / (unit * (double)is.target_together) +
+                        ipt__box_conflicts(problem, &its, &is) / ipt__min(1, unit) + 0.01 * (double)its.gap;
+                if (!least || steps < least) {
+                    least = steps;
+                    *of = its;
+                }
+            }
 }
 
 /* Words of local memory before the tables, and those of the tables. */
@@ -105,7 +196,7 @@ static size_t ipt__box_data_words(const ipt__problem *problem, const ipt__box_ge
 }
 static size_t ipt__box_table_words(const ipt__box_geometry *is)
 {
-    return 2 * is->source_runs + 3 * is->target_runs + is->target_piece * is->targets[is->target_axis];
+    return 2 * is->source_runs + 2 * is->target_runs + is->target_run;
 }
 
 static ipt__control ipt__control_box(const ipt__problem *problem, const ipt__stage *stage)
@@ -130,20 +221,7 @@ static IPT__RARE ipt_result ipt__kernels_box(ipt_plan *plan, ipt__stage *stage, 
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_box, params, &stage->kernels[0]);
 }
 
-/* The work-items that share a run, so that a work-group takes fewest steps: a power of two. They move whole lines of
- * memory at a time. size: bytes that one of them moves; units: of that size in a run. */
-static size_t ipt__box_lanes(size_t group_size, size_t size, size_t runs, size_t units)
-{
-    size_t lanes, best = 1, least = 0;
-    for (lanes = 1; lanes <= group_size; lanes *= 2) {
-        const size_t steps = ipt__ceil_divide(runs, group_size / lanes) * ipt__ceil_divide(units, lanes);
-        if (!least || steps <= least || lanes / 2 * size < IPT__LINE_BYTES) {
-            least = steps;
-            best = lanes;
-        }
-    }
-    return best;
-}
+enum { IPT__BOX_AXIS_WORDS = 18 }; /* of an axis in the arguments, with those of its four divisors */
 
 static IPT__RARE ipt_result ipt__launch_box(ipt__launcher *to, const ipt__stage *stage)
 {
@@ -167,31 +245,34 @@ static IPT__RARE ipt_result ipt__launch_box(ipt__launcher *to, const ipt__stage 
     a->array_units = (cl_uint)ipt__extent_units(problem);
     a->polls = problem->limits.wait_polls;
     a->rank = (cl_uint)of->rank;
-    a->source_lanes =
-        (cl_uint)ipt__box_lanes(problem->panel.group_size, is.source_together * problem->unit_bytes, is.source_runs,
-                                ipt__ceil_divide(is.source_run, is.source_together));
-    a->target_lanes =
-        (cl_uint)ipt__box_lanes(problem->panel.group_size, is.target_together * problem->unit_bytes, is.target_runs,
-                                ipt__ceil_divide(is.target_piece * is.targets[is.target_axis], is.target_together));
+    a->source_run = (cl_uint)is.source_run;
+    a->target_run = (cl_uint)is.target_run;
     a->source_together = (cl_uint)is.source_together;
     a->target_together = (cl_uint)is.target_together;
-    a->target_run = (cl_uint)(is.target_piece * is.targets[is.target_axis]);
+    a->source_lanes = (cl_uint)ipt__box_lanes(problem->panel.group_size, is.source_together * problem->unit_bytes,
+                                              is.source_runs, ipt__ceil_divide(is.source_run, is.source_together));
+    a->target_lanes = (cl_uint)ipt__box_target_lanes(problem, &is);
+    for (i = 1; (1u << i) <= a->source_lanes; ++i)
+        a->source_shift = (cl_uint)i;
+    for (i = 1; (1u << i) <= a->target_lanes; ++i)
+        a->target_shift = (cl_uint)i;
     a->source_runs = (cl_uint)is.source_runs;
     a->target_runs = (cl_uint)is.target_runs;
-    a->source_axis = (cl_uint)is.source_axis;
     a->target_axis = (cl_uint)is.target_axis;
     a->target_piece = (cl_uint)is.target_piece;
     a->target_pieces = (cl_uint)is.target_pieces;
     a->tables = (cl_uint)ipt__box_data_words(problem, &is);
-    for (i = 0; i < of->rank; ++i, axis += 8) {
+    for (i = 0; i < of->rank; ++i, axis += IPT__BOX_AXIS_WORDS) {
         axis[0] = of->lengths[i];
         axis[1] = of->box[i];
-        axis[2] = (cl_uint)ipt__ceil_divide(of->lengths[i], of->box[i]);
-        axis[3] = (cl_uint)is.sources[i];
-        axis[4] = (cl_uint)is.targets[i];
-        axis[5] = (cl_uint)is.places[i];
-        axis[6] = (cl_uint)is.source_steps[i];
-        axis[7] = (cl_uint)is.target_steps[i];
+        axis[4] = (cl_uint)ipt__ceil_divide(of->lengths[i], of->box[i]);
+        axis[7] = (cl_uint)is.sources[i];
+        axis[8] = (cl_uint)is.targets[i];
+        axis[11] = (cl_uint)is.places[i];
+        axis[12] = (cl_uint)is.source_steps[i];
+        axis[15] = (cl_uint)is.target_steps[i];
+        a->source_outer |= is.source_steps[i] ? 1u << i : 0;
+        a->target_outer |= is.target_steps[i] ? 1u << i : 0;
     }
     if (a->waits)
         IPT__LAUNCH_WAITS(launch, box);
@@ -208,7 +289,7 @@ static IPT__RARE void ipt__describe_box(ipt__text *out, const ipt_plan *plan, co
     ipt__text_add(out, "boxes together: %zu of ", is.boxes);
     for (i = 0; i < of->rank; ++i)
         ipt__text_add(out, "%s%u", i ? " x " : "", of->box[i]);
-    ipt__text_add(out, " units of %zu bytes, runs of %zu before and %zu after", plan->problem.unit_bytes, is.source_run,
-                  is.target_run);
+    ipt__text_add(out, " units of %zu bytes, runs of %zu before and %zu after, by %zu and %zu",
+                  plan->problem.unit_bytes, is.source_run, is.target_run, is.source_together, is.target_together);
     ipt__describe_end(out, stage);
 }
