@@ -3119,7 +3119,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BOX_BYTES, 52 << 10, H27, "local memory of a box' work-group, four to a compute unit")                      \
     X(IPT__BOX_GROUPS, 4, H27, "such work-groups")                                                                     \
     X(IPT__BOX_RUN, 512, H27, "units of a run of the result that a table has")                                         \
-    X(IPT__BOX_ISSUE, 3, H27,                                                                                          \
+    X(IPT__BOX_ISSUE, 5, H27,                                                                                          \
       "steps of a compute unit in which a line of work-items asks for a word each, or a vector")                       \
     X(IPT__BOX_LOST, 40, H27, "bytes by which a box' run is longer in effect")                                         \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
@@ -5561,7 +5561,7 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     memset(&exchange, 0, sizeof exchange);
     memset(&box, 0, sizeof box);
     panel.probe_polls = exchange.probe_polls = box.probe_polls = IPT__PROBE_POLLS;
-    box.waits = box.tickets = box.chunks = box.source_lanes = box.target_lanes = 1;
+    box.waits = box.tickets = box.chunks = 1;
     panel.waits = panel.tickets = panel.ticket_groups = panel.packs = panel.pack = panel.panels = panel.across =
         panel.chunks = panel.blocks = panel.run_lanes = 1;
     panel.local_x = panel.held_row = panel.short_side = panel.row_distance = panel.length = panel.chunk_x =
@@ -8785,13 +8785,14 @@ static void ipt__box_measure_source(const ipt__problem *problem, const ipt__box_
         begins |= distance * (ipt__box_begins(of, i) | (i < is->source_axis && of->box[i] > 1));
         distance *= of->lengths[i];
     }
-    is->source_together = ipt__box_together(problem->unit_bytes, begins, of->source_narrow);
+    for (is->source_run = 1, i = is->source_axis; i < of->rank; ++i)
+        is->source_run *= of->box[i];
+    is->source_together = ipt__box_together(problem->unit_bytes, begins | is->source_run, of->source_narrow);
     for (i = of->rank - 1; i >= 0; --i) {
         is->places[i] = place;
         place *= of->box[i];
         if (i == is->source_axis) {
-            is->source_run = place;
-            place = (ipt__ceil_divide(place, is->source_together) + of->gap) * is->source_together;
+            place += of->gap * is->source_together;
         } else if (i < is->source_axis) {
             is->source_steps[i] = step;
             step *= of->box[i];
@@ -8805,6 +8806,7 @@ static void ipt__box_measure_source(const ipt__problem *problem, const ipt__box_
 static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
 {
     size_t begins = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0, distance = 1, step = 1;
+    const size_t vector = IPT__VECTOR_BYTES / problem->unit_bytes;
     int i;
     is->target_axis = -1;
     for (i = of->rank - 1; i >= 0; --i) {
@@ -8815,8 +8817,11 @@ static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_
         if (is->target_axis < 0 && (i == 0 || box != of->lengths[axis])) {
             is->target_axis = axis;
             is->target_piece = ipt__min(box, ipt__max(1, IPT__BOX_RUN / distance));
+            if (is->target_piece < box && is->target_piece >= vector)
+                is->target_piece -= is->target_piece % vector;
             is->target_pieces = ipt__ceil_divide(box, is->target_piece);
             is->target_run = is->target_piece * distance;
+            begins |= is->target_run;
             if (is->target_pieces > 1)
                 begins |= (is->target_piece | (box - is->target_piece)) * distance;
             is->target_steps[axis] = 1;
@@ -8844,26 +8849,6 @@ static void ipt__box_measure(const ipt__problem *problem, const ipt__box_stage *
     ipt__box_measure_target(problem, of, is);
 }
 
-/* The work-items that share a run, so that a work-group takes fewest steps: a power of two. They move whole lines of
- * memory at a time. size: bytes that one of them moves; units: of that size in a run. */
-static size_t ipt__box_lanes(size_t group_size, size_t size, size_t runs, size_t units)
-{
-    size_t lanes, best = 1, least = 0;
-    for (lanes = 1; lanes <= group_size; lanes *= 2) {
-        const size_t steps = ipt__ceil_divide(runs, group_size / lanes) * ipt__ceil_divide(units, lanes);
-        if (!least || steps <= least || lanes / 2 * size < IPT__LINE_BYTES) {
-            least = steps;
-            best = lanes;
-        }
-    }
-    return best;
-}
-static size_t ipt__box_target_lanes(const ipt__problem *problem, const ipt__box_geometry *is)
-{
-    return ipt__box_lanes(problem->panel.group_size, is->target_together * problem->unit_bytes, is->target_runs,
-                          ipt__ceil_divide(is->target_run, is->target_together));
-}
-
 /* The place in the box of a unit of a run of the result. */
 static size_t ipt__box_place(const ipt__box_stage *of, const ipt__box_geometry *is, size_t run, size_t unit)
 {
@@ -8884,12 +8869,12 @@ static size_t ipt__box_place(const ipt__box_stage *of, const ipt__box_geometry *
 static double ipt__box_conflicts(const ipt__problem *problem, const ipt__box_stage *of, const ipt__box_geometry *is)
 {
     enum { LANES = 32 };
-    const size_t lanes = ipt__box_target_lanes(problem, is), together = is->target_together;
+    const size_t together = is->target_together, each = is->target_run / together;
     size_t steps = 0, i, lane;
     for (i = 0; i < together; ++i) {
         size_t words[LANES], counts[LANES] = {0}, most = 1, other;
         for (lane = 0; lane < LANES; ++lane) {
-            const size_t run = lane / lanes % is->target_runs, unit = (lane % lanes * together + i) % is->target_run;
+            const size_t run = lane / each % is->target_runs, unit = lane % each * together + i;
             words[lane] = ipt__box_place(of, is, run, unit) * problem->unit_bytes / IPT__WORD_BYTES;
             for (other = 0; other < lane && words[other] != words[lane]; ++other)
                 ;
@@ -8915,7 +8900,7 @@ static void ipt__box_tune(const ipt__problem *problem, ipt__box_stage *of)
                 ipt__box_measure(problem, &its, &is);
                 steps = IPT__BOX_ISSUE / (unit * (double)is.source_together) +
                         IPT__BOX_ISSUE / (unit * (double)is.target_together) +
-                        ipt__box_conflicts(problem, &its, &is) / ipt__min(1, unit) + 0.01 * (double)its.gap;
+                        (1 + ipt__box_conflicts(problem, &its, &is)) / ipt__min(1, unit) + 0.01 * (double)its.gap;
                 if (!least || steps < least) {
                     least = steps;
                     *of = its;
@@ -8983,13 +8968,8 @@ static IPT__RARE ipt_result ipt__launch_box(ipt__launcher *to, const ipt__stage 
     a->target_run = (cl_uint)is.target_run;
     a->source_together = (cl_uint)is.source_together;
     a->target_together = (cl_uint)is.target_together;
-    a->source_lanes = (cl_uint)ipt__box_lanes(problem->panel.group_size, is.source_together * problem->unit_bytes,
-                                              is.source_runs, ipt__ceil_divide(is.source_run, is.source_together));
-    a->target_lanes = (cl_uint)ipt__box_target_lanes(problem, &is);
-    for (i = 1; (1u << i) <= a->source_lanes; ++i)
-        a->source_shift = (cl_uint)i;
-    for (i = 1; (1u << i) <= a->target_lanes; ++i)
-        a->target_shift = (cl_uint)i;
+    a->source_each = (cl_uint)(is.source_run / is.source_together);
+    a->target_each = (cl_uint)(is.target_run / is.target_together);
     a->source_runs = (cl_uint)is.source_runs;
     a->target_runs = (cl_uint)is.target_runs;
     a->target_axis = (cl_uint)is.target_axis;

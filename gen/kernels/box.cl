@@ -178,80 +178,92 @@ IPT_INLINE void ipt_list_target(const ipt_tables *tables, const ipt_given *g)
     }
 }
 
-/* source_lanes work-items share a run, target_lanes one of the result. They move `together` units at a time. */
+/* `together` units move at a time, and runs have `each` times as many: a compile-time constant, and the plan's divisor.
+ * planned: false for other numbers. */
 IPT_INLINE void ipt_fetch_runs(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, uint together,
-                               const ipt_given *g)
+                               bool planned, const ipt_given *g)
 {
-    const uint id = (uint)get_local_id(0), lane = (id & (g->source_lanes - 1)) * together;
-    const uint step = g->source_lanes * together, whole = g->source_run & ~(together - 1);
-    for (uint run = id >> g->source_shift; run < g->source_runs; run += IPT_GROUP_SIZE >> g->source_shift) {
-        __local ipt_unit *to = tile + tables->source_places[run];
-        __global ipt_unit *from = its->source + tables->source_begins[run];
+    const uint each = planned ? g->source_each : g->source_run, all = g->source_runs * each;
 #pragma unroll 4
-        for (uint k = lane; k < whole; k += step)
-            ipt_fetch_units(to + k, from + k, together);
-        if (together > 1 && whole + lane / together < g->source_run)
-            for (uint k = whole + lane / together; k < g->source_run; k += g->source_lanes)
-                ipt_fetch_units(to + k, from + k, 1);
+    for (uint at = get_local_id(0); at < all; at += IPT_GROUP_SIZE) {
+        const uint run = planned ? ipt_divide32(at, IPT_DIVISOR(g->source_each)) : at / each,
+                   k = (at - run * each) * together;
+        ipt_fetch_units(tile + tables->source_places[run] + k, its->source + tables->source_begins[run] + k, together);
     }
 }
 
 #define IPT_BOX_STEPS 4 /* stores of a work-item whose units it picks before the first one */
 
-IPT_INLINE void ipt_store_runs(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, uint together,
-                               const ipt_given *g)
+/* Picks the units of a run from k on. Four places are read at a time. */
+IPT_INLINE void ipt_pick_units(ipt_together *picked, const __local ipt_unit *from, const __local uint *places,
+                               uint together, const ipt_given *g)
 {
-    const uint id = (uint)get_local_id(0), lane = (id & (g->target_lanes - 1)) * together;
-    const uint step = g->target_lanes * together, whole = g->target_run & ~(together - 1);
-    for (uint run = id >> g->target_shift; run < g->target_runs; run += IPT_GROUP_SIZE >> g->target_shift) {
-        __local ipt_unit *from = tile + tables->target_places[run];
-        __global ipt_unit *to = its->target + tables->target_begins[run];
-        for (uint at = lane; at < whole; at += IPT_BOX_STEPS * step) {
-            ipt_together moved[IPT_BOX_STEPS];
+    if (together % 4 != 0) {
 #pragma unroll
-            for (uint s = 0; s < IPT_BOX_STEPS; ++s)
+        for (uint i = 0; i < together; ++i)
+            picked->units[i] = ipt_apply(from[places[i]], g);
+    } else {
 #pragma unroll
-                for (uint i = 0; i < together; ++i)
-                    if (at + s * step < whole)
-                        moved[s].units[i] = ipt_apply(from[tables->run_places[at + s * step + i]], g);
-#pragma unroll
-            for (uint s = 0; s < IPT_BOX_STEPS; ++s)
-                if (at + s * step < whole)
-                    ipt_store_units(to + at + s * step, &moved[s], together);
+        for (uint i = 0; i < together; i += 4) {
+            const uint4 four = *(const __local uint4 *)(places + i);
+            picked->units[i] = ipt_apply(from[four.x], g);
+            picked->units[i + 1] = ipt_apply(from[four.y], g);
+            picked->units[i + 2] = ipt_apply(from[four.z], g);
+            picked->units[i + 3] = ipt_apply(from[four.w], g);
         }
-        if (together > 1)
-            for (uint k = whole + lane / together; k < g->target_run; k += g->target_lanes)
-                ipt_store(to + k, ipt_apply(from[tables->run_places[k]], g));
     }
 }
 
-/* The units of a run that move together: those of the plan, or fewer if the array's address is not a multiple. */
+IPT_INLINE void ipt_store_runs(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, uint together,
+                               bool planned, const ipt_given *g)
+{
+    const uint each = planned ? g->target_each : g->target_run, all = g->target_runs * each;
+    for (uint first = get_local_id(0); first < all; first += IPT_BOX_STEPS * IPT_GROUP_SIZE) {
+        ipt_together picked[IPT_BOX_STEPS];
+        uint to[IPT_BOX_STEPS];
+#pragma unroll
+        for (uint s = 0; s < IPT_BOX_STEPS; ++s) {
+            const uint at = first + s * IPT_GROUP_SIZE,
+                       run = planned ? ipt_divide32(at, IPT_DIVISOR(g->target_each)) : at / each,
+                       k = (at - run * each) * together;
+            if (at < all) {
+                to[s] = tables->target_begins[run] + k;
+                ipt_pick_units(&picked[s], tile + tables->target_places[run], tables->run_places + k, together, g);
+            }
+        }
+#pragma unroll
+        for (uint s = 0; s < IPT_BOX_STEPS; ++s)
+            if (first + s * IPT_GROUP_SIZE < all)
+                ipt_store_units(its->target + to[s], &picked[s], together);
+    }
+}
+
+/* The units that move together: those of the plan, or one if the array's address is no multiple of a vector. */
 IPT_INLINE uint ipt_box_together(const __global ipt_unit *array, uint together)
 {
-    const uint address = (uint)(ulong)array;
-    return address % 16 == 0 ? together : address % 4 == 0 ? min(together, IPT_WORD) : 1;
+    return (uint)(ulong)array % 16 == 0 ? together : 0;
 }
 
 IPT_INLINE void ipt_fetch_box(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, uint together,
                               const ipt_given *g)
 {
     if (together == IPT_VECTOR_UNITS)
-        ipt_fetch_runs(its, tile, tables, IPT_VECTOR_UNITS, g);
+        ipt_fetch_runs(its, tile, tables, IPT_VECTOR_UNITS, true, g);
     else if (together == IPT_WORD)
-        ipt_fetch_runs(its, tile, tables, IPT_WORD, g);
+        ipt_fetch_runs(its, tile, tables, IPT_WORD, true, g);
     else
-        ipt_fetch_runs(its, tile, tables, 1, g);
+        ipt_fetch_runs(its, tile, tables, 1, false, g);
 }
 
 IPT_INLINE void ipt_store_box(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, uint together,
                               const ipt_given *g)
 {
     if (together == IPT_VECTOR_UNITS)
-        ipt_store_runs(its, tile, tables, IPT_VECTOR_UNITS, g);
+        ipt_store_runs(its, tile, tables, IPT_VECTOR_UNITS, true, g);
     else if (together == IPT_WORD)
-        ipt_store_runs(its, tile, tables, IPT_WORD, g);
+        ipt_store_runs(its, tile, tables, IPT_WORD, true, g);
     else
-        ipt_store_runs(its, tile, tables, 1, g);
+        ipt_store_runs(its, tile, tables, 1, false, g);
 }
 
 /* Where the unit at `at` goes, and where that comes from which goes to `at`. */
@@ -355,7 +367,6 @@ ipt_k_box(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     if (leads)
         own_ticket = ipt_take_ticket(control, shared, single, g);
     ipt_list_source(&tables, g);
-    ipt_list_target(&tables, g);
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint ticket = shared[IPT_SHARED_TICKET] & ~IPT_CLOSED;
     const bool active = shared[IPT_SHARED_TICKET] < IPT_CLOSED;
@@ -366,6 +377,7 @@ ipt_k_box(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     ipt_place_box(&its, array, ticket - m * g->chunks, g);
     if (active)
         ipt_fetch_box(&its, tile, &tables, ipt_box_together(array, g->source_together), g);
+    ipt_list_target(&tables, g);
     ipt_fetch_wait();
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (leads && g->waits) {

@@ -43,7 +43,7 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     memset(&exchange, 0, sizeof exchange);
     memset(&box, 0, sizeof box);
     panel.probe_polls = exchange.probe_polls = box.probe_polls = IPT__PROBE_POLLS;
-    box.waits = box.tickets = box.chunks = box.source_lanes = box.target_lanes = 1;
+    box.waits = box.tickets = box.chunks = 1;
     panel.waits = panel.tickets = panel.ticket_groups = panel.packs = panel.pack = panel.panels = panel.across =
         panel.chunks = panel.blocks = panel.run_lanes = 1;
     panel.local_x = panel.held_row = panel.short_side = panel.row_distance = panel.length = panel.chunk_x =
