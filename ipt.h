@@ -3118,6 +3118,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__STORED_NEVER, 1000, P25, "cost of a pass for which there is no memory: no plan is made")                    \
     X(IPT__BOX_BYTES, 52 << 10, H27, "local memory of a box' work-group, four to a compute unit")                      \
     X(IPT__BOX_GROUPS, 4, H27, "such work-groups")                                                                     \
+    X(IPT__BOX_GROUP, 256, H27, "their work-items")                                                                    \
     X(IPT__BOX_RUN, 512, H27, "units of a run of the result that a table has")                                         \
     X(IPT__BOX_ISSUE, 5, H27,                                                                                          \
       "steps of a compute unit in which a line of work-items asks for a word each, or a vector")                       \
@@ -5661,8 +5662,9 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
         if (tries[i] <= IPT__NO_CHUNKS)
             continue;
         params.local_bytes = (cl_uint)tries[i];
-        params.group_size = tries[i] == IPT__CHUNK_BYTES_LARGE && !params.registers ? (cl_uint)IPT__CHUNK_GROUP_LARGE
-                                                                                    : (cl_uint)limits->group_size;
+        params.group_size = id == IPT__KERNEL_box && own                              ? (cl_uint)IPT__BOX_GROUP
+                            : tries[i] == IPT__CHUNK_BYTES_LARGE && !params.registers ? (cl_uint)IPT__CHUNK_GROUP_LARGE
+                                                                                      : (cl_uint)limits->group_size;
         if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
             continue;
         result = ipt__program_get(context, id, &params, cache_only, &program);
@@ -8921,7 +8923,9 @@ static size_t ipt__box_table_words(const ipt__box_geometry *is)
 static ipt__control ipt__control_box(const ipt__problem *problem, const ipt__stage *stage)
 {
     ipt__control control = ipt__control_nothing(problem, stage);
-    control.words = IPT__CONTROL_WORDS + problem->desc.batch;
+    ipt__box_geometry is;
+    ipt__box_measure(problem, &stage->as.box, &is);
+    control.words = is.boxes > 1 ? (1 + problem->desc.batch) * (IPT__LINE_BYTES / 4) : IPT__CONTROL_WORDS;
     control.alone = ipt__max(ipt__extent_units(problem) / IPT__WINDOWS, (size_t)IPT__WINDOW_UNITS) / 32 + 1;
     return control;
 }

@@ -11,8 +11,10 @@
  *
  * Invariant: a work-group writes memory of an array only when every box of it is in local memory. Arrays follow one
  * another by tickets, as ticket groups do in panel.cl: a work-group therefore only waits for running work-groups. If
- * fewer work-groups run at a time than an array has boxes, the last work-group to decide permutes the remaining arrays
- * alone.
+ * fewer work-groups run at a time than an array has boxes, one of those that waited in vain permutes that array and
+ * those after it alone. It need not wait for the others: they have only read these arrays.
+ *
+ * Atomic operations on one line of memory follow one another, and there are many work-groups: a line has one counter.
  *
  * Executions alternate between two control blocks: each clears the other one. */
 #include "parts/unit.cl"
@@ -25,7 +27,8 @@
 #error "IPT_LOCAL_BYTES must be defined"
 #endif
 
-#define IPT_AXES 8 /* an array has that many at most */
+#define IPT_LINE_WORDS 32 /* of memory */
+#define IPT_AXES 8        /* an array has that many at most */
 #define IPT_OF_AXES(name, part)                                                                                        \
     {                                                                                                                  \
         g->name##0##part, g->name##1##part, g->name##2##part, g->name##3##part, g->name##4##part, g->name##5##part,    \
@@ -334,19 +337,6 @@ IPT_INLINE void ipt_permute_alone(__global ipt_unit *array, volatile __global ui
     }
 }
 
-/* Shares the first array that the last work-group must permute alone. */
-IPT_INLINE void ipt_find_left(volatile __global uint *control, __local uint *shared, uint departed, bool all_done,
-                              const ipt_given *g)
-{
-    const bool last = departed == g->tickets && !all_done;
-    uint left = g->tickets / g->chunks;
-    if (last)
-        IPT_FENCE_DEVICE(); /* after the others' accesses before their departure */
-    if (last && ipt_poll(&control[IPT_TICKETS]) >= IPT_CLOSED)
-        left = (ipt_poll(&control[IPT_CLOSED_AT]) - 1) / g->chunks;
-    shared[IPT_SHARED_LEFT] = left;
-}
-
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_box(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 {
@@ -363,6 +353,7 @@ ipt_k_box(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     volatile __global uint *control = workspace + g->control_base;
     /* With a single array, the assignment of boxes does not matter: see panel.cl. */
     const bool single = g->waits && g->probe_polls == 0 && g->tickets == g->chunks;
+    const uint arrays = g->tickets / g->chunks;
     uint own_ticket = 0;
     if (leads)
         own_ticket = ipt_take_ticket(control, shared, single, g);
@@ -382,24 +373,23 @@ ipt_k_box(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (leads && g->waits) {
         const ipt_waiter waiter = {control, m, g->chunks, g->polls};
-        volatile __global uint *counter = &control[IPT_COUNTERS + m];
+        volatile __global uint *counter = &control[IPT_LINE_WORDS * (m + 1)];
         const bool counts = active && own_ticket < IPT_CLOSED;
         if (counts)
             ipt_count_read(counter);
-        shared[IPT_SHARED_GO] = counts && ipt_wait(&waiter, counter, g->chunks);
+        const bool go = counts && ipt_wait(&waiter, counter, g->chunks);
+        shared[IPT_SHARED_GO] = go;
+        uint left = arrays;
+        if (counts && !go && atomic_inc(&control[IPT_DEPARTED]) == 0)
+            left = (ipt_poll(&control[IPT_CLOSED_AT]) - 1) / g->chunks;
+        shared[IPT_SHARED_LEFT] = left;
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    const bool go = shared[IPT_SHARED_GO] != 0;
-    const uint departed = ipt_depart(control, true, g), number = ticket * IPT_GROUP_SIZE + id;
+    const uint number = ticket * IPT_GROUP_SIZE + id;
     if (g->waits && g->probe_polls == 0 && number < g->clear_words)
         workspace[g->clear_base + number] = 0;
-    if (active && go)
+    if (active && shared[IPT_SHARED_GO] != 0)
         ipt_store_box(&its, tile, &tables, ipt_box_together(array, g->target_together), g);
-
-    if (id == 0)
-        ipt_find_left(control, shared, departed, single && go, g);
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    /* All others have decided, and write earlier arrays only. */
-    for (uint left = shared[IPT_SHARED_LEFT]; left < g->tickets / g->chunks; ++left)
+    for (uint left = g->waits ? shared[IPT_SHARED_LEFT] : arrays; left < arrays; ++left)
         ipt_permute_alone(matrix + g->base + left * g->matrix_stride, workspace + g->alone_base, g);
 }

@@ -168,6 +168,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__STORED_NEVER, 1000, P25, "cost of a pass for which there is no memory: no plan is made")                    \
     X(IPT__BOX_BYTES, 52 << 10, H27, "local memory of a box' work-group, four to a compute unit")                      \
     X(IPT__BOX_GROUPS, 4, H27, "such work-groups")                                                                     \
+    X(IPT__BOX_GROUP, 256, H27, "their work-items")                                                                    \
     X(IPT__BOX_RUN, 512, H27, "units of a run of the result that a table has")                                         \
     X(IPT__BOX_ISSUE, 5, H27,                                                                                          \
       "steps of a compute unit in which a line of work-items asks for a word each, or a vector")                       \

@@ -143,8 +143,9 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
         if (tries[i] <= IPT__NO_CHUNKS)
             continue;
         params.local_bytes = (cl_uint)tries[i];
-        params.group_size = tries[i] == IPT__CHUNK_BYTES_LARGE && !params.registers ? (cl_uint)IPT__CHUNK_GROUP_LARGE
-                                                                                    : (cl_uint)limits->group_size;
+        params.group_size = id == IPT__KERNEL_box && own                              ? (cl_uint)IPT__BOX_GROUP
+                            : tries[i] == IPT__CHUNK_BYTES_LARGE && !params.registers ? (cl_uint)IPT__CHUNK_GROUP_LARGE
+                                                                                      : (cl_uint)limits->group_size;
         if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
             continue;
         result = ipt__program_get(context, id, &params, cache_only, &program);

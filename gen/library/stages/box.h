@@ -187,7 +187,9 @@ static size_t ipt__box_table_words(const ipt__box_geometry *is)
 static ipt__control ipt__control_box(const ipt__problem *problem, const ipt__stage *stage)
 {
     ipt__control control = ipt__control_nothing(problem, stage);
-    control.words = IPT__CONTROL_WORDS + problem->desc.batch;
+    ipt__box_geometry is;
+    ipt__box_measure(problem, &stage->as.box, &is);
+    control.words = is.boxes > 1 ? (1 + problem->desc.batch) * (IPT__LINE_BYTES / 4) : IPT__CONTROL_WORDS;
     control.alone = ipt__max(ipt__extent_units(problem) / IPT__WINDOWS, (size_t)IPT__WINDOW_UNITS) / 32 + 1;
     return control;
 }
