@@ -2529,7 +2529,6 @@ typedef struct ipt__alignment {
 } ipt__alignment;
 typedef char ipt__arguments_are_aligned[offsetof(ipt__alignment, value) == sizeof(cl_ulong) ? 1 : -1];
 enum {
-    IPT__ARGUMENTS_MOST = 191, /* of a kernel */
     IPT__BYTES = 63,
     IPT__DIVISOR = 64,
     IPT__BY_INDEX = 128, /* constants for dividends of index_bits bits */
@@ -2550,7 +2549,9 @@ typedef cl_ulong ipt__divisor_64, ipt__divisor_index;
 #define IPT__ARGUMENT_STRUCT(kernel, memories, local, uses)                                                            \
     typedef struct ipt__##kernel##_arguments {                                                                         \
         IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_FIELD, IPT__DIVISOR_FIELD)                                              \
-    } ipt__##kernel##_arguments;
+    } ipt__##kernel##_arguments;                                                                                       \
+    static const unsigned char ipt__##kernel##_argument_bytes[] = {                                                    \
+        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES, IPT__DIVISOR_BYTES) 0};
 IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 
 #define IPT__ARGUMENT_TEXT(type, name) " X(" #type "," #name ")"
@@ -2586,11 +2587,11 @@ typedef struct ipt__kernel_info {
 #ifndef IPT_NO_KERNEL_SOURCE
     const char *arguments; /* the parameter list in OpenCL C */
 #endif
-    unsigned char argument_bytes[IPT__ARGUMENTS_MOST + 1]; /* of each argument; 0 ends them */
-    size_t arguments_bytes;                                /* bytes of the arguments' struct */
-    cl_uint memories;                                      /* number of buffers before the arguments */
-    int local;                                             /* a local-memory argument precedes the arguments */
-    unsigned uses;                                         /* bits of the parameters on which its text depends */
+    const unsigned char *argument_bytes; /* of each argument; 0 ends them */
+    size_t arguments_bytes;              /* bytes of the arguments' struct */
+    cl_uint memories;                    /* number of buffers before the arguments */
+    int local;                           /* a local-memory argument precedes the arguments */
+    unsigned uses;                       /* bits of the parameters on which its text depends */
 } ipt__kernel_info;
 
 static const ipt__kernel_info ipt__kernels[] = {
@@ -2598,7 +2599,7 @@ static const ipt__kernel_info ipt__kernels[] = {
     {"ipt_k_" #kernel,                                                                                                 \
      {#kernel ".cl", IPT__HASH_##kernel IPT__TEXT(ipt__text_##kernel)},                                                \
      0 IPT_##kernel##_PARTS(IPT__PART_BIT) IPT__TEXT(IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT)), \
-     {IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES, IPT__DIVISOR_BYTES)},                                              \
+     ipt__##kernel##_argument_bytes,                                                                                   \
      sizeof(ipt__##kernel##_arguments),                                                                                \
      memories,                                                                                                         \
      local,                                                                                                            \
@@ -3024,7 +3025,10 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_on_chip, 0.72, 0.90, H25_P25, "instances that fit the chip each")                                    \
     X(share, pass_large, 0.58, 0.90, H25_P25, "one instance that does not")                                            \
     X(share, pass_huge, 0.58, 0.40, H25_P25, "one instance of more than IPT__PASS_HUGE bytes")                         \
-    X(share, pass_boxes, 0.75, 0.1, H27, "an array by boxes, all of which the chip holds")                             \
+    X(share, pass_boxes, 0.65, 0.1, H27,                                                                               \
+      "an array by boxes, all of which the chip holds, of units of a word at least")                                   \
+    X(share, pass_boxes_halves, 0.43, 0.1, H27, "the same, of units of two bytes")                                     \
+    X(share, pass_boxes_bytes, 0.27, 0.1, H27, "the same, of bytes")                                                   \
     X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
     X(share, pass_pairs, 0.70, 0.70, H25_P25, "a double pass over squares")                                            \
     X(factor, bus_blocks, 1.2, 1.2, H24, "bytes that cross the bus by blocks")                                         \
@@ -5995,8 +5999,8 @@ typedef struct ipt__problem {
     size_t extent_bytes;             /* of one matrix from its first element to its last, in the longer form */
     size_t pad_rows, pad_cols;       /* included in desc.rows and desc.cols */
     ipt__cooperative_kernel panel, exchange;
-    const ipt__array *array; /* permuted by boxes: the desc has its elements as one row, and the panel kernel is that of
-                                boxes. NULL: a matrix */
+    ipt__array array; /* permuted by boxes: the desc has its elements as one row, and the panel kernel is that of boxes.
+                         count 0: a matrix */
 } ipt__problem;
 
 /* Leaves the expression to another plan. */
@@ -8851,6 +8855,21 @@ static void ipt__box_measure(const ipt__problem *problem, const ipt__box_stage *
     ipt__box_measure_target(problem, of, is);
 }
 
+/* Words of local memory before the tables, and those of the tables. */
+static size_t ipt__box_data_words(const ipt__problem *problem, const ipt__box_geometry *is)
+{
+    return ipt__round_up(is->held_units * problem->unit_bytes, IPT__VECTOR_BYTES) / 4;
+}
+static size_t ipt__box_table_words(const ipt__box_geometry *is)
+{
+    return 2 * is->source_runs + 2 * is->target_runs + is->target_run;
+}
+static int ipt__box_fits(const ipt__problem *problem, const ipt__box_geometry *is)
+{
+    return (ipt__box_data_words(problem, is) + ipt__box_table_words(is)) * 4 <= problem->panel.local_bytes &&
+           is->boxes <= problem->panel.resident;
+}
+
 /* The place in the box of a unit of a run of the result. */
 static size_t ipt__box_place(const ipt__box_stage *of, const ipt__box_geometry *is, size_t run, size_t unit)
 {
@@ -8903,21 +8922,11 @@ static void ipt__box_tune(const ipt__problem *problem, ipt__box_stage *of)
                 steps = IPT__BOX_ISSUE / (unit * (double)is.source_together) +
                         IPT__BOX_ISSUE / (unit * (double)is.target_together) +
                         (1 + ipt__box_conflicts(problem, &its, &is)) / ipt__min(1, unit) + 0.01 * (double)its.gap;
-                if (!least || steps < least) {
+                if (ipt__box_fits(problem, &is) && (least == 0 || steps < least)) {
                     least = steps;
                     *of = its;
                 }
             }
-}
-
-/* Words of local memory before the tables, and those of the tables. */
-static size_t ipt__box_data_words(const ipt__problem *problem, const ipt__box_geometry *is)
-{
-    return ipt__round_up(is->held_units * problem->unit_bytes, IPT__VECTOR_BYTES) / 4;
-}
-static size_t ipt__box_table_words(const ipt__box_geometry *is)
-{
-    return 2 * is->source_runs + 2 * is->target_runs + is->target_run;
 }
 
 static ipt__control ipt__control_box(const ipt__problem *problem, const ipt__stage *stage)
@@ -8930,10 +8939,17 @@ static ipt__control ipt__control_box(const ipt__problem *problem, const ipt__sta
     return control;
 }
 
+/* The share of a copy's speed for units of these bytes. */
+static double ipt__boxes_speed(const ipt__limits *limits, size_t unit_bytes)
+{
+    const ipt__tuning *const model = ipt__tuning_of(limits);
+    return unit_bytes == 1 ? model->pass_boxes_bytes : unit_bytes == 2 ? model->pass_boxes_halves : model->pass_boxes;
+}
+
 static IPT__RARE double ipt__cost_box(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout, (void)stage;
-    return ipt__batch_bytes(problem) / ipt__tuning_of(&problem->limits)->pass_boxes;
+    return ipt__batch_bytes(problem) / ipt__boxes_speed(&problem->limits, problem->unit_bytes);
 }
 
 static IPT__RARE ipt_result ipt__kernels_box(ipt_plan *plan, ipt__stage *stage, ipt__params params)
@@ -9455,7 +9471,7 @@ static int ipt__plan_may_cooperate(const ipt__problem *problem)
     const ipt__limits *const limits = &problem->limits;
     if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE))
         return 0;
-    if (problem->array)
+    if (problem->array.count)
         return 1;
     if (ipt__is_vector(desc) || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
         return 0;
@@ -10651,25 +10667,28 @@ static IPT__RARE ipt_result ipt__boxes_seek(ipt_plan *plan, int *done)
     return ipt__plan_take_cooperative(plan, IPT__KERNEL_box, &params, &plan->device->panel, &plan->problem.panel);
 }
 
-/* The axes in units. Those of an element are a part of the last axis, or an axis of their own. */
-static void ipt__boxes_begin(const ipt__problem *problem, ipt__box_stage *of)
+/* The axes in units: those of an element are a part of the last axis, or an axis of their own. Returns 0 if there are
+ * too many. */
+static int ipt__boxes_begin(const ipt__problem *problem, ipt__box_stage *of)
 {
-    const ipt__array *const array = problem->array;
+    const ipt__array *const array = &problem->array;
     const size_t units = problem->element_units;
+    const int last = array->count - 1, joins = array->goal[last] == last;
     int i;
-    memset(of, 0, sizeof *of);
-    of->rank = array->count;
-    for (i = 0; i < of->rank; ++i) {
+    of->rank = array->count + (units > 1 && !joins);
+    if (of->rank > IPT_MAX_RANK)
+        return of->rank = 0;
+    for (i = 0; i < array->count; ++i) {
         of->lengths[i] = (cl_uint)array->lengths[i];
         of->goal[i] = array->goal[i];
     }
-    if (units > 1 && of->goal[of->rank - 1] == of->rank - 1)
-        of->lengths[of->rank - 1] *= (cl_uint)units;
-    else if (units > 1 && of->rank < IPT_MAX_RANK) {
-        of->goal[of->rank] = (unsigned char)of->rank;
-        of->lengths[of->rank++] = (cl_uint)units;
-    } else if (units > 1)
-        of->rank = 0;
+    if (joins)
+        of->lengths[last] *= (cl_uint)units;
+    else if (units > 1) {
+        of->lengths[last + 1] = (cl_uint)units;
+        of->goal[last + 1] = (unsigned char)(last + 1);
+    }
+    return 1;
 }
 
 /* The share of a copy's speed that a box reaches; 0: it does not fit. */
@@ -10679,8 +10698,7 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
     ipt__box_geometry is;
     double before, after;
     ipt__box_measure(problem, of, &is);
-    if ((ipt__box_data_words(problem, &is) + ipt__box_table_words(&is)) * 4 > problem->panel.local_bytes ||
-        is.boxes > problem->panel.resident)
+    if (!ipt__box_fits(problem, &is))
         return 0;
     before = (double)is.source_run * size;
     after = (double)is.target_run * size;
@@ -10742,17 +10760,14 @@ static void ipt__boxes_search(const ipt__problem *problem, ipt__box_stage *best)
 
 static ipt_result ipt__boxes_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
 {
-    ipt__stage *const stage = ipt__stage_add(&made->layout, IPT__STAGE_BOX, 1, 1, problem->array->elements, 1);
-    ipt__boxes_begin(problem, &stage->as.box);
-    if (problem->panel.resident && ipt__extent_units(problem) < (size_t)1 << 31)
-        ipt__boxes_search(problem, &stage->as.box);
-    else
-        stage->as.box.rank = 0;
-    if (stage->as.box.rank)
-        ipt__box_tune(problem, &stage->as.box);
-    if (0)
-        stage->as.box.rank = 0;
-    made->found = made->settled = stage->as.box.rank != 0;
+    ipt__stage *const stage = ipt__stage_add(&made->layout, IPT__STAGE_BOX, 1, 1, problem->array.elements, 1);
+    ipt__box_stage *const box = &stage->as.box;
+    memset(box, 0, sizeof *box);
+    if (problem->panel.resident && ipt__extent_units(problem) < (size_t)1 << 31 && ipt__boxes_begin(problem, box))
+        ipt__boxes_search(problem, box);
+    if (box->rank)
+        ipt__box_tune(problem, box);
+    made->found = made->settled = box->rank != 0;
     ipt__layout_finish(problem, &made->layout, scope->budget);
     return IPT_SUCCESS;
 }
@@ -10786,7 +10801,7 @@ enum { IPT__METHODS = sizeof ipt__methods / sizeof *ipt__methods };
 
 static int ipt__method_serves(const ipt__method *method, const ipt__problem *problem)
 {
-    return method->arrays == (problem->array != NULL) && method->applies(problem);
+    return method->arrays == (problem->array.count != 0) && method->applies(problem);
 }
 
 /* Gets the cooperative kernels that the methods may choose from, and their resident groups. */
@@ -10854,7 +10869,7 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
             *layout = made.layout;
         found |= made.found;
     }
-    if (!result && problem->array && !found)
+    if (!result && problem->array.count && !found)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "no boxes of the array fit the device");
 #ifndef IPT_NO_PAPERS
     if (!result)
@@ -11123,7 +11138,7 @@ enum { IPT__DESCRIPTION_BYTES = 2048 };
 /* True if a matrix has the same bytes before and after. */
 static int ipt__nothing_moves(const ipt_plan *plan)
 {
-    return !plan->passes && !plan->problem.array && !plan->problem.desc.move && !plan->problem.desc.expression &&
+    return !plan->passes && !plan->problem.array.count && !plan->problem.desc.move && !plan->problem.desc.expression &&
            !plan->problem.desc.from && !plan->problem.desc.to && !plan->problem.pitched &&
            (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
@@ -17640,7 +17655,7 @@ static ipt_result ipt__box_plan_make(ipt_context *context, const ipt_plan_desc *
     ipt_result result = ipt__plan_new(context, desc, lent, plan);
     if (result)
         return result;
-    (*plan)->problem.array = array;
+    (*plan)->problem.array = *array;
     result = ipt__plan_make_stages(*plan);
     return ipt__plan_keep(plan, result ? result : ipt__plan_write_description(*plan));
 }
@@ -17836,7 +17851,7 @@ static int ipt__boxes_may(const ipt__limits *limits, const ipt_plan_desc *desc, 
     return limits->cooperative && !limits->cpu && joined->count > 1 && !desc->max_device_memory &&
            !desc->max_host_memory && !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE)) &&
            bytes / (double)(joined->goal[0] ? 1 : joined->lengths[0]) <= IPT__ON_CHIP_BYTES &&
-           bytes / ipt__tuning_of(limits)->pass_boxes < cost;
+           bytes / ipt__boxes_speed(limits, ipt__unit_bytes(desc->elem_size)) < cost;
 }
 
 /* Makes a plan that permutes arrays by boxes. */

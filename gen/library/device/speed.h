@@ -74,7 +74,10 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_on_chip, 0.72, 0.90, H25_P25, "instances that fit the chip each")                                    \
     X(share, pass_large, 0.58, 0.90, H25_P25, "one instance that does not")                                            \
     X(share, pass_huge, 0.58, 0.40, H25_P25, "one instance of more than IPT__PASS_HUGE bytes")                         \
-    X(share, pass_boxes, 0.75, 0.1, H27, "an array by boxes, all of which the chip holds")                             \
+    X(share, pass_boxes, 0.65, 0.1, H27,                                                                               \
+      "an array by boxes, all of which the chip holds, of units of a word at least")                                   \
+    X(share, pass_boxes_halves, 0.43, 0.1, H27, "the same, of units of two bytes")                                     \
+    X(share, pass_boxes_bytes, 0.27, 0.1, H27, "the same, of bytes")                                                   \
     X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
     X(share, pass_pairs, 0.70, 0.70, H25_P25, "a double pass over squares")                                            \
     X(factor, bus_blocks, 1.2, 1.2, H24, "bytes that cross the bus by blocks")                                         \

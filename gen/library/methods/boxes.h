@@ -13,25 +13,28 @@ static IPT__RARE ipt_result ipt__boxes_seek(ipt_plan *plan, int *done)
     return ipt__plan_take_cooperative(plan, IPT__KERNEL_box, &params, &plan->device->panel, &plan->problem.panel);
 }
 
-/* The axes in units. Those of an element are a part of the last axis, or an axis of their own. */
-static void ipt__boxes_begin(const ipt__problem *problem, ipt__box_stage *of)
+/* The axes in units: those of an element are a part of the last axis, or an axis of their own. Returns 0 if there are
+ * too many. */
+static int ipt__boxes_begin(const ipt__problem *problem, ipt__box_stage *of)
 {
-    const ipt__array *const array = problem->array;
+    const ipt__array *const array = &problem->array;
     const size_t units = problem->element_units;
+    const int last = array->count - 1, joins = array->goal[last] == last;
     int i;
-    memset(of, 0, sizeof *of);
-    of->rank = array->count;
-    for (i = 0; i < of->rank; ++i) {
+    of->rank = array->count + (units > 1 && !joins);
+    if (of->rank > IPT_MAX_RANK)
+        return of->rank = 0;
+    for (i = 0; i < array->count; ++i) {
         of->lengths[i] = (cl_uint)array->lengths[i];
         of->goal[i] = array->goal[i];
     }
-    if (units > 1 && of->goal[of->rank - 1] == of->rank - 1)
-        of->lengths[of->rank - 1] *= (cl_uint)units;
-    else if (units > 1 && of->rank < IPT_MAX_RANK) {
-        of->goal[of->rank] = (unsigned char)of->rank;
-        of->lengths[of->rank++] = (cl_uint)units;
-    } else if (units > 1)
-        of->rank = 0;
+    if (joins)
+        of->lengths[last] *= (cl_uint)units;
+    else if (units > 1) {
+        of->lengths[last + 1] = (cl_uint)units;
+        of->goal[last + 1] = (unsigned char)(last + 1);
+    }
+    return 1;
 }
 
 /* The share of a copy's speed that a box reaches; 0: it does not fit. */
@@ -41,8 +44,7 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
     ipt__box_geometry is;
     double before, after;
     ipt__box_measure(problem, of, &is);
-    if ((ipt__box_data_words(problem, &is) + ipt__box_table_words(&is)) * 4 > problem->panel.local_bytes ||
-        is.boxes > problem->panel.resident)
+    if (!ipt__box_fits(problem, &is))
         return 0;
     before = (double)is.source_run * size;
     after = (double)is.target_run * size;
@@ -104,17 +106,14 @@ static void ipt__boxes_search(const ipt__problem *problem, ipt__box_stage *best)
 
 static ipt_result ipt__boxes_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
 {
-    ipt__stage *const stage = ipt__stage_add(&made->layout, IPT__STAGE_BOX, 1, 1, problem->array->elements, 1);
-    ipt__boxes_begin(problem, &stage->as.box);
-    if (problem->panel.resident && ipt__extent_units(problem) < (size_t)1 << 31)
-        ipt__boxes_search(problem, &stage->as.box);
-    else
-        stage->as.box.rank = 0;
-    if (stage->as.box.rank)
-        ipt__box_tune(problem, &stage->as.box);
-    if (0)
-        stage->as.box.rank = 0;
-    made->found = made->settled = stage->as.box.rank != 0;
+    ipt__stage *const stage = ipt__stage_add(&made->layout, IPT__STAGE_BOX, 1, 1, problem->array.elements, 1);
+    ipt__box_stage *const box = &stage->as.box;
+    memset(box, 0, sizeof *box);
+    if (problem->panel.resident && ipt__extent_units(problem) < (size_t)1 << 31 && ipt__boxes_begin(problem, box))
+        ipt__boxes_search(problem, box);
+    if (box->rank)
+        ipt__box_tune(problem, box);
+    made->found = made->settled = box->rank != 0;
     ipt__layout_finish(problem, &made->layout, scope->budget);
     return IPT_SUCCESS;
 }

@@ -54,7 +54,7 @@ static int ipt__plan_may_cooperate(const ipt__problem *problem)
     const ipt__limits *const limits = &problem->limits;
     if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE))
         return 0;
-    if (problem->array)
+    if (problem->array.count)
         return 1;
     if (ipt__is_vector(desc) || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
         return 0;

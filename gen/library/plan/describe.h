@@ -5,7 +5,7 @@ enum { IPT__DESCRIPTION_BYTES = 2048 };
 /* True if a matrix has the same bytes before and after. */
 static int ipt__nothing_moves(const ipt_plan *plan)
 {
-    return !plan->passes && !plan->problem.array && !plan->problem.desc.move && !plan->problem.desc.expression &&
+    return !plan->passes && !plan->problem.array.count && !plan->problem.desc.move && !plan->problem.desc.expression &&
            !plan->problem.desc.from && !plan->problem.desc.to && !plan->problem.pitched &&
            (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }

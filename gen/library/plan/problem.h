@@ -30,8 +30,8 @@ typedef struct ipt__problem {
     size_t extent_bytes;             /* of one matrix from its first element to its last, in the longer form */
     size_t pad_rows, pad_cols;       /* included in desc.rows and desc.cols */
     ipt__cooperative_kernel panel, exchange;
-    const ipt__array *array; /* permuted by boxes: the desc has its elements as one row, and the panel kernel is that of
-                                boxes. NULL: a matrix */
+    ipt__array array; /* permuted by boxes: the desc has its elements as one row, and the panel kernel is that of boxes.
+                         count 0: a matrix */
 } ipt__problem;
 
 /* Leaves the expression to another plan. */

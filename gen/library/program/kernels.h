@@ -38,7 +38,6 @@ typedef struct ipt__alignment {
 } ipt__alignment;
 typedef char ipt__arguments_are_aligned[offsetof(ipt__alignment, value) == sizeof(cl_ulong) ? 1 : -1];
 enum {
-    IPT__ARGUMENTS_MOST = 191, /* of a kernel */
     IPT__BYTES = 63,
     IPT__DIVISOR = 64,
     IPT__BY_INDEX = 128, /* constants for dividends of index_bits bits */
@@ -59,7 +58,9 @@ typedef cl_ulong ipt__divisor_64, ipt__divisor_index;
 #define IPT__ARGUMENT_STRUCT(kernel, memories, local, uses)                                                            \
     typedef struct ipt__##kernel##_arguments {                                                                         \
         IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_FIELD, IPT__DIVISOR_FIELD)                                              \
-    } ipt__##kernel##_arguments;
+    } ipt__##kernel##_arguments;                                                                                       \
+    static const unsigned char ipt__##kernel##_argument_bytes[] = {                                                    \
+        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES, IPT__DIVISOR_BYTES) 0};
 IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 
 #define IPT__ARGUMENT_TEXT(type, name) " X(" #type "," #name ")"
@@ -95,11 +96,11 @@ typedef struct ipt__kernel_info {
 #ifndef IPT_NO_KERNEL_SOURCE
     const char *arguments; /* the parameter list in OpenCL C */
 #endif
-    unsigned char argument_bytes[IPT__ARGUMENTS_MOST + 1]; /* of each argument; 0 ends them */
-    size_t arguments_bytes;                                /* bytes of the arguments' struct */
-    cl_uint memories;                                      /* number of buffers before the arguments */
-    int local;                                             /* a local-memory argument precedes the arguments */
-    unsigned uses;                                         /* bits of the parameters on which its text depends */
+    const unsigned char *argument_bytes; /* of each argument; 0 ends them */
+    size_t arguments_bytes;              /* bytes of the arguments' struct */
+    cl_uint memories;                    /* number of buffers before the arguments */
+    int local;                           /* a local-memory argument precedes the arguments */
+    unsigned uses;                       /* bits of the parameters on which its text depends */
 } ipt__kernel_info;
 
 static const ipt__kernel_info ipt__kernels[] = {
@@ -107,7 +108,7 @@ static const ipt__kernel_info ipt__kernels[] = {
     {"ipt_k_" #kernel,                                                                                                 \
      {#kernel ".cl", IPT__HASH_##kernel IPT__TEXT(ipt__text_##kernel)},                                                \
      0 IPT_##kernel##_PARTS(IPT__PART_BIT) IPT__TEXT(IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT)), \
-     {IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES, IPT__DIVISOR_BYTES)},                                              \
+     ipt__##kernel##_argument_bytes,                                                                                   \
      sizeof(ipt__##kernel##_arguments),                                                                                \
      memories,                                                                                                         \
      local,                                                                                                            \

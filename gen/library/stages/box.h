@@ -115,6 +115,21 @@ static void ipt__box_measure(const ipt__problem *problem, const ipt__box_stage *
     ipt__box_measure_target(problem, of, is);
 }
 
+/* Words of local memory before the tables, and those of the tables. */
+static size_t ipt__box_data_words(const ipt__problem *problem, const ipt__box_geometry *is)
+{
+    return ipt__round_up(is->held_units * problem->unit_bytes, IPT__VECTOR_BYTES) / 4;
+}
+static size_t ipt__box_table_words(const ipt__box_geometry *is)
+{
+    return 2 * is->source_runs + 2 * is->target_runs + is->target_run;
+}
+static int ipt__box_fits(const ipt__problem *problem, const ipt__box_geometry *is)
+{
+    return (ipt__box_data_words(problem, is) + ipt__box_table_words(is)) * 4 <= problem->panel.local_bytes &&
+           is->boxes <= problem->panel.resident;
+}
+
 /* The place in the box of a unit of a run of the result. */
 static size_t ipt__box_place(const ipt__box_stage *of, const ipt__box_geometry *is, size_t run, size_t unit)
 {
@@ -167,21 +182,11 @@ static void ipt__box_tune(const ipt__problem *problem, ipt__box_stage *of)
                 steps = IPT__BOX_ISSUE / (unit * (double)is.source_together) +
                         IPT__BOX_ISSUE / (unit * (double)is.target_together) +
                         (1 + ipt__box_conflicts(problem, &its, &is)) / ipt__min(1, unit) + 0.01 * (double)its.gap;
-                if (!least || steps < least) {
+                if (ipt__box_fits(problem, &is) && (least == 0 || steps < least)) {
                     least = steps;
                     *of = its;
                 }
             }
-}
-
-/* Words of local memory before the tables, and those of the tables. */
-static size_t ipt__box_data_words(const ipt__problem *problem, const ipt__box_geometry *is)
-{
-    return ipt__round_up(is->held_units * problem->unit_bytes, IPT__VECTOR_BYTES) / 4;
-}
-static size_t ipt__box_table_words(const ipt__box_geometry *is)
-{
-    return 2 * is->source_runs + 2 * is->target_runs + is->target_run;
 }
 
 static ipt__control ipt__control_box(const ipt__problem *problem, const ipt__stage *stage)
@@ -194,10 +199,17 @@ static ipt__control ipt__control_box(const ipt__problem *problem, const ipt__sta
     return control;
 }
 
+/* The share of a copy's speed for units of these bytes. */
+static double ipt__boxes_speed(const ipt__limits *limits, size_t unit_bytes)
+{
+    const ipt__tuning *const model = ipt__tuning_of(limits);
+    return unit_bytes == 1 ? model->pass_boxes_bytes : unit_bytes == 2 ? model->pass_boxes_halves : model->pass_boxes;
+}
+
 static IPT__RARE double ipt__cost_box(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout, (void)stage;
-    return ipt__batch_bytes(problem) / ipt__tuning_of(&problem->limits)->pass_boxes;
+    return ipt__batch_bytes(problem) / ipt__boxes_speed(&problem->limits, problem->unit_bytes);
 }
 
 static IPT__RARE ipt_result ipt__kernels_box(ipt_plan *plan, ipt__stage *stage, ipt__params params)
