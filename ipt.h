@@ -2549,10 +2549,25 @@ typedef cl_ulong ipt__divisor_64, ipt__divisor_index;
 #define IPT__ARGUMENT_STRUCT(kernel, memories, local, uses)                                                            \
     typedef struct ipt__##kernel##_arguments {                                                                         \
         IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_FIELD, IPT__DIVISOR_FIELD)                                              \
-    } ipt__##kernel##_arguments;                                                                                       \
-    static const unsigned char ipt__##kernel##_argument_bytes[] = {                                                    \
-        IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES, IPT__DIVISOR_BYTES) 0};
+    } ipt__##kernel##_arguments;
 IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
+
+typedef union ipt__arguments {
+#define IPT__ARGUMENTS_MEMBER(kernel, memories, local, uses) ipt__##kernel##_arguments kernel;
+    IPT_KERNEL_LIST(IPT__ARGUMENTS_MEMBER)
+} ipt__arguments;
+
+/* The bytes of each kernel's arguments; 0 ends them. */
+#define IPT__ARGUMENT_COUNT(type, name) +1
+#define IPT__DIVISOR_COUNT(bits, name) +3
+#define IPT__ARGUMENT_BYTES_FIELD(kernel, memories, local, uses)                                                       \
+    unsigned char kernel[1 IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_COUNT, IPT__DIVISOR_COUNT)];
+#define IPT__ARGUMENT_BYTES_ROW(kernel, memories, local, uses)                                                         \
+    {IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES, IPT__DIVISOR_BYTES) 0},
+typedef struct ipt__argument_table {
+    IPT_KERNEL_LIST(IPT__ARGUMENT_BYTES_FIELD)
+} ipt__argument_table;
+static const ipt__argument_table ipt__argument_bytes = {IPT_KERNEL_LIST(IPT__ARGUMENT_BYTES_ROW)};
 
 #define IPT__ARGUMENT_TEXT(type, name) " X(" #type "," #name ")"
 #define IPT__DIVISOR_TEXT(bits, name) " D(" #bits "," #name ")"
@@ -2587,11 +2602,11 @@ typedef struct ipt__kernel_info {
 #ifndef IPT_NO_KERNEL_SOURCE
     const char *arguments; /* the parameter list in OpenCL C */
 #endif
-    const unsigned char *argument_bytes; /* of each argument; 0 ends them */
-    size_t arguments_bytes;              /* bytes of the arguments' struct */
-    cl_uint memories;                    /* number of buffers before the arguments */
-    int local;                           /* a local-memory argument precedes the arguments */
-    unsigned uses;                       /* bits of the parameters on which its text depends */
+    size_t argument_bytes;  /* its place in ipt__argument_bytes */
+    size_t arguments_bytes; /* bytes of the arguments' struct */
+    cl_uint memories;       /* number of buffers before the arguments */
+    int local;              /* a local-memory argument precedes the arguments */
+    unsigned uses;          /* bits of the parameters on which its text depends */
 } ipt__kernel_info;
 
 static const ipt__kernel_info ipt__kernels[] = {
@@ -2599,12 +2614,17 @@ static const ipt__kernel_info ipt__kernels[] = {
     {"ipt_k_" #kernel,                                                                                                 \
      {#kernel ".cl", IPT__HASH_##kernel IPT__TEXT(ipt__text_##kernel)},                                                \
      0 IPT_##kernel##_PARTS(IPT__PART_BIT) IPT__TEXT(IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT)), \
-     ipt__##kernel##_argument_bytes,                                                                                   \
+     offsetof(ipt__argument_table, kernel),                                                                            \
      sizeof(ipt__##kernel##_arguments),                                                                                \
      memories,                                                                                                         \
      local,                                                                                                            \
      uses},
     IPT_KERNEL_LIST(IPT__KERNEL_INFO)};
+
+static const unsigned char *ipt__argument_bytes_of(const ipt__kernel_info *info)
+{
+    return (const unsigned char *)&ipt__argument_bytes + info->argument_bytes;
+}
 
 /* A row of IPT_PARAM_LIST. */
 typedef struct ipt__param {
@@ -4847,19 +4867,20 @@ static IPT__RARE ipt_result ipt__fail_build(const ipt_context *context, cl_progr
 /* Completes the divisors among a kernel's arguments. */
 static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__params *params, void *arguments)
 {
+    const unsigned char *const each = ipt__argument_bytes_of(info);
     size_t offset = 0;
     cl_uint i;
-    for (i = 0; info->argument_bytes[i]; ++i) {
-        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
+    for (i = 0; each[i]; ++i) {
+        const size_t bytes = each[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
-        if (info->argument_bytes[i] & IPT__DIVISOR) {
+        if (each[i] & IPT__DIVISOR) {
             void *const value = (char *)arguments + offset;
             if (bytes == sizeof(cl_uint)) {
                 cl_uint *const divisor = (cl_uint *)value;
                 ipt__divider32(divisor[0], &divisor[1], &divisor[2]);
             } else {
                 cl_ulong *const divisor = (cl_ulong *)value;
-                const int index = info->argument_bytes[i] & IPT__BY_INDEX;
+                const int index = each[i] & IPT__BY_INDEX;
                 ipt__divider(divisor[0], index ? params->index_bits : 64, &divisor[1], (cl_uint *)(void *)&divisor[2]);
             }
         }
@@ -4942,10 +4963,11 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
 {
     cl_mem memories[2];
     const ipt__kernel_info *const info = &ipt__kernels[program->id];
+    const unsigned char *const each = ipt__argument_bytes_of(info);
     const size_t size = program->params.group_size;
     const cl_uint one = 1, zero = 0;
     const cl_ulong long_one = 1;
-    cl_ulong arguments[64];
+    ipt__arguments arguments;
     size_t offset = 0;
     cl_uint i;
     cl_mem memory = NULL;
@@ -4953,10 +4975,10 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
     cl_kernel kernel = ipt__cl.clCreateKernel(program->program, info->name, &error);
     if (error)
         return 0;
-    for (i = 0; info->argument_bytes[i]; ++i) {
-        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
+    for (i = 0; each[i]; ++i) {
+        const size_t bytes = each[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
-        memcpy((char *)arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
+        memcpy((char *)&arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
         offset += bytes;
     }
     memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE, IPT__FINISH_BYTES, NULL, &error);
@@ -4966,7 +4988,7 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
         error = ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, IPT__FINISH_BYTES, 0, NULL,
                                             NULL);
     if (!error)
-        error = ipt__set_arguments(kernel, info, memories, 4096, arguments, NULL);
+        error = ipt__set_arguments(kernel, info, memories, 4096, &arguments, NULL);
     if (!error)
         error = ipt__set_expression_argument(kernel, program, NULL);
     if (!error)
@@ -6338,11 +6360,6 @@ typedef struct ipt__layout {
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Launches: the commands of stages, fixed with the plan. An execution adds its buffers, their offsets and the turn. */
-
-typedef union ipt__arguments {
-#define IPT__ARGUMENTS_MEMBER(kernel, memories, local, uses) ipt__##kernel##_arguments kernel;
-    IPT_KERNEL_LIST(IPT__ARGUMENTS_MEMBER)
-} ipt__arguments;
 
 /* One command. The arguments are those of the first instance of a batch at the start of the execution's buffer. They
  * begin with the base of each buffer that an execution may give. */

@@ -625,9 +625,51 @@ static void axes_by_stages(void **state)
     free(before);
 }
 
+/* Arrays that fit the local memory of all resident work-groups move once, by boxes. resident, polls: those of the context;
+ * with few polls and fewer running work-groups than `resident`, one of them does all. */
+static void try_boxes(size_t resident, size_t polls, int count)
+{
+    static const size_t sizes[] = {4, 8, 12, 16, 4, 20};
+    ipt_context *const context = test_make_waiting_context(32768, resident, polls);
+    int boxes = 0, i;
+    for (i = 0; i < count; ++i) {
+        ipt_plan_desc desc = {0};
+        ipt_plan *plan;
+        unsigned a;
+        size_t most;
+        desc.elem_size = sizes[test_random_between(0, TEST_COUNT(sizes) - 1)];
+        desc.rank = (unsigned)test_random_between(3, 5);
+        most = resident * test_random_between(8000, 24000) / desc.elem_size;
+        for (a = 0; a + 1 < desc.rank; ++a) {
+            desc.shape[a] = test_random_between(2, desc.rank == 3 ? 40 : 9);
+            most /= desc.shape[a];
+        }
+        desc.shape[a] = most < 2 ? 2 : i % 2 ? most : (most + 3) / 4 * 4;
+        give_axes(&desc, test_random_between(0, 119));
+        if (desc.elem_size <= 8 && i % 4 == 0)
+            desc.batch = test_random_between(1, 5);
+        plan = test_make_plan(context, &desc);
+        boxes += strstr(ipt_plan_describe(plan), "boxes together") != NULL;
+        check_plan(plan, &desc, IN_PLACE);
+        check_plan(plan, &desc, IN_PLACE); /* counters are clear again */
+        ipt_plan_destroy(plan);
+    }
+    ipt_context_destroy(context);
+    if (!boxes)
+        test_skip("the device has no boxes");
+}
+
+static void axes_boxes(void **state)
+{
+    (void)state;
+    try_boxes(2, 0, 12);
+    try_boxes(4, 100, 8);
+}
+
 const struct CMUnitTest test_axes[] = {
     TEST_CASE(axes_all_of_few), TEST_CASE(axes_random), TEST_CASE(axes_large),      TEST_CASE(axes_cut),
     TEST_CASE(axes_doubles),    TEST_CASE(axes_split),  TEST_CASE(axes_bad_values), TEST_CASE(axes_refused_buffer),
     TEST_CASE(axes_alignment),  TEST_CASE(axes_narrow), TEST_CASE(axes_advice),     TEST_CASE(axes_by_stages),
+    TEST_CASE(axes_boxes),
 };
 const size_t test_axes_count = TEST_COUNT(test_axes);

@@ -241,8 +241,9 @@ static size_t check_list(const ipt__limits *limits, const ipt__array *array, siz
     ipt__array joined = *array;
     ipt__pass list[IPT__MOST_PASSES];
     size_t doubles = 0, i;
+    double cost;
     int p, at;
-    const int count = ipt__axes_find_passes(limits, 0, 1, &joined, list);
+    const int count = ipt__axes_find_passes(limits, 0, 1, &joined, list, &cost);
     assert_true(array->elements <= MOST && count >= 0);
     for (i = 0; i < array->elements; ++i)
         numbers[i] = (unsigned short)i;

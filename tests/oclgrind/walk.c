@@ -313,9 +313,39 @@ static ipt_result execute(ipt_context *context, ipt_plan *plan, unsigned char *d
 static int launches(const ipt_plan *plan, const char *name)
 {
     int i, found = 0;
-    for (i = 0; i < plan->device->kernel_count; ++i)
+    for (i = 0; plan->passes && i < plan->passes->count; ++i)
+        found |= launches(plan->passes->list[i].plan, name);
+    for (i = 0; plan->device && i < plan->device->kernel_count; ++i)
         found |= !strcmp(ipt__kernels[plan->device->kernels[i].program->id].name, name);
     return found;
+}
+
+static size_t array_bytes(const ipt_plan_desc *desc)
+{
+    size_t bytes = desc->elem_size;
+    unsigned a;
+    for (a = 0; a < desc->rank; ++a)
+        bytes *= desc->shape[a];
+    return bytes;
+}
+
+/* The same for an array. */
+static size_t count_wrong_in_array(const ipt_plan_desc *desc, unsigned char *before, const unsigned char *after)
+{
+    const size_t size = desc->elem_size, count = array_bytes(desc) / size;
+    size_t distances[IPT_MAX_RANK], distance = 1, i, wrong = 0;
+    unsigned a;
+    for (a = desc->rank; a-- > 0; distance *= desc->shape[desc->axes[a]])
+        distances[desc->axes[a]] = distance;
+    for (i = 0; i < count; ++i) {
+        size_t left = i, to = 0;
+        for (a = desc->rank; a-- > 0; left /= desc->shape[a])
+            to += left % desc->shape[a] * distances[a];
+        if (desc->expression) /* see express */
+            before[i * size] ^= 1;
+        wrong += memcmp(after + to * size, before + i * size, size) != 0;
+    }
+    return wrong;
 }
 
 static void walk_with(ipt_context *context, const ipt_plan_desc *desc, int out_of_place)
@@ -333,7 +363,8 @@ static void walk_with(ipt_context *context, const ipt_plan_desc *desc, int out_o
         return;
     }
     ipt_plan_padding(plan, &pad_rows, &pad_cols);
-    stride = stride_of(plan, (desc->rows + pad_rows) * (desc->cols + pad_cols) * desc->elem_size);
+    stride = desc->rank ? array_bytes(desc)
+                        : stride_of(plan, (desc->rows + pad_rows) * (desc->cols + pad_cols) * desc->elem_size);
     bytes = plan && plan->problem.pitched ? plan->problem.span_bytes : batch * stride;
     before = (unsigned char *)malloc(bytes);
     data = (unsigned char *)malloc(bytes);
@@ -341,7 +372,9 @@ static void walk_with(ipt_context *context, const ipt_plan_desc *desc, int out_o
         data[i] = before[i] = (unsigned char)((i * 2654435761u) >> 13);
     if (!result)
         result = execute(context, plan, data, bytes, cases % 4 * desc->elem_size, out_of_place);
-    wrong = result || !compared ? 0 : count_wrong(plan, desc, before, data, stride);
+    wrong = result || !compared ? 0
+            : desc->rank        ? count_wrong_in_array(desc, before, data)
+                                : count_wrong(plan, desc, before, data, stride);
     if (result || wrong) {
         ++failures;
         printf("%s, %zu wrong, %s", ipt_result_string(result), wrong,
@@ -662,6 +695,33 @@ static void walk_panels(ipt_context *context, int quick, int alone)
     }
 }
 
+/* Arrays by boxes: of several work-groups, of one, with overlapping boxes, of all units. */
+static void walk_boxes(ipt_context *context, int quick)
+{
+    static const struct {
+        size_t elem_size, shape[5];
+        unsigned rank, axes[5];
+        int expressed;
+    } arrays[] = {
+        {4, {10, 17, 12}, 3, {2, 1, 0}, 0},           {12, {9, 5, 7, 3}, 4, {3, 2, 1, 0}, 0},
+        {1, {40, 33, 8}, 3, {2, 1, 0}, 0},            {2, {24, 10, 24}, 3, {2, 1, 0}, 0},
+        {16, {5, 6, 13}, 3, {2, 1, 0}, 0},            {8, {3, 16, 4, 8}, 4, {0, 3, 2, 1}, 1},
+        {4, {3, 4, 2, 5, 8}, 5, {4, 3, 2, 1, 0}, 0},  {1, {16, 3, 16, 12}, 4, {3, 1, 0, 2}, 1},
+    };
+    size_t s;
+    for (s = 0; s < (quick ? 1 : sizeof arrays / sizeof *arrays); ++s) {
+        ipt_plan_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.elem_size = arrays[s].elem_size;
+        desc.rank = arrays[s].rank;
+        memcpy(desc.shape, arrays[s].shape, sizeof arrays[s].shape);
+        memcpy(desc.axes, arrays[s].axes, sizeof arrays[s].axes);
+        if (arrays[s].expressed)
+            express(&desc);
+        walk(context, &desc);
+    }
+}
+
 /* Matrices on the chip whose chunks have columns in registers. */
 static void walk_registers(ipt_context *context, int quick, int alone)
 {
@@ -860,6 +920,7 @@ static int walk_kind(const char *kind, int quick)
         }
         if (c == 2) {
             walk_bands(context, quick, !panels);
+            walk_boxes(context, quick);
         } else if (c == 3) {
             walk_registers(context, quick, alone);
         } else if (panels) {

@@ -1,10 +1,5 @@
 /* Launches: the commands of stages, fixed with the plan. An execution adds its buffers, their offsets and the turn. */
 
-typedef union ipt__arguments {
-#define IPT__ARGUMENTS_MEMBER(kernel, memories, local, uses) ipt__##kernel##_arguments kernel;
-    IPT_KERNEL_LIST(IPT__ARGUMENTS_MEMBER)
-} ipt__arguments;
-
 /* One command. The arguments are those of the first instance of a batch at the start of the execution's buffer. They
  * begin with the base of each buffer that an execution may give. */
 typedef struct ipt__launch {

@@ -28,19 +28,20 @@ static IPT__RARE ipt_result ipt__fail_build(const ipt_context *context, cl_progr
 /* Completes the divisors among a kernel's arguments. */
 static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__params *params, void *arguments)
 {
+    const unsigned char *const each = ipt__argument_bytes_of(info);
     size_t offset = 0;
     cl_uint i;
-    for (i = 0; info->argument_bytes[i]; ++i) {
-        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
+    for (i = 0; each[i]; ++i) {
+        const size_t bytes = each[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
-        if (info->argument_bytes[i] & IPT__DIVISOR) {
+        if (each[i] & IPT__DIVISOR) {
             void *const value = (char *)arguments + offset;
             if (bytes == sizeof(cl_uint)) {
                 cl_uint *const divisor = (cl_uint *)value;
                 ipt__divider32(divisor[0], &divisor[1], &divisor[2]);
             } else {
                 cl_ulong *const divisor = (cl_ulong *)value;
-                const int index = info->argument_bytes[i] & IPT__BY_INDEX;
+                const int index = each[i] & IPT__BY_INDEX;
                 ipt__divider(divisor[0], index ? params->index_bits : 64, &divisor[1], (cl_uint *)(void *)&divisor[2]);
             }
         }
@@ -123,10 +124,11 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
 {
     cl_mem memories[2];
     const ipt__kernel_info *const info = &ipt__kernels[program->id];
+    const unsigned char *const each = ipt__argument_bytes_of(info);
     const size_t size = program->params.group_size;
     const cl_uint one = 1, zero = 0;
     const cl_ulong long_one = 1;
-    cl_ulong arguments[64];
+    ipt__arguments arguments;
     size_t offset = 0;
     cl_uint i;
     cl_mem memory = NULL;
@@ -134,10 +136,10 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
     cl_kernel kernel = ipt__cl.clCreateKernel(program->program, info->name, &error);
     if (error)
         return 0;
-    for (i = 0; info->argument_bytes[i]; ++i) {
-        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
+    for (i = 0; each[i]; ++i) {
+        const size_t bytes = each[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
-        memcpy((char *)arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
+        memcpy((char *)&arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
         offset += bytes;
     }
     memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE, IPT__FINISH_BYTES, NULL, &error);
@@ -147,7 +149,7 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
         error = ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, IPT__FINISH_BYTES, 0, NULL,
                                             NULL);
     if (!error)
-        error = ipt__set_arguments(kernel, info, memories, 4096, arguments, NULL);
+        error = ipt__set_arguments(kernel, info, memories, 4096, &arguments, NULL);
     if (!error)
         error = ipt__set_expression_argument(kernel, program, NULL);
     if (!error)
