@@ -8938,7 +8938,7 @@ static void ipt__box_tune(const ipt__problem *problem, ipt__box_stage *of)
                 ipt__box_measure(problem, &its, &is);
                 steps = IPT__BOX_ISSUE / (unit * (double)is.source_together) +
                         IPT__BOX_ISSUE / (unit * (double)is.target_together) +
-                        (1 + ipt__box_conflicts(problem, &its, &is)) / ipt__min(1, unit) + 0.01 * (double)its.gap;
+                        (1 + ipt__box_conflicts(problem, &its, &is)) / (unit < 1 ? unit : 1) + 0.01 * (double)its.gap;
                 if (ipt__box_fits(problem, &is) && (least == 0 || steps < least)) {
                     least = steps;
                     *of = its;
@@ -8974,6 +8974,7 @@ static IPT__RARE ipt_result ipt__kernels_box(ipt_plan *plan, ipt__stage *stage, 
     params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
     params.group_size = (cl_uint)plan->problem.panel.group_size;
     params.groups_at_once = IPT__BOX_GROUPS;
+    params.axes = (cl_uint)stage->as.box.rank;
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_box, params, &stage->kernels[0]);
 }
 
@@ -9000,7 +9001,6 @@ static IPT__RARE ipt_result ipt__launch_box(ipt__launcher *to, const ipt__stage 
     a->tickets = (cl_uint)(is.boxes * to->matrices);
     a->array_units = (cl_uint)ipt__extent_units(problem);
     a->polls = problem->limits.wait_polls;
-    a->rank = (cl_uint)of->rank;
     a->source_run = (cl_uint)is.source_run;
     a->target_run = (cl_uint)is.target_run;
     a->source_together = (cl_uint)is.source_together;
@@ -10676,36 +10676,40 @@ static int ipt__boxes_apply(const ipt__problem *problem)
     return problem->limits.cooperative;
 }
 
+/* The axes in units: those of an element are a part of the last axis, or an axis of their own. */
+static int ipt__boxes_rank(const ipt__problem *problem)
+{
+    const int last = problem->array.count - 1;
+    return problem->array.count + (problem->element_units > 1 && problem->array.goal[last] != last);
+}
+
 static IPT__RARE ipt_result ipt__boxes_seek(ipt_plan *plan, int *done)
 {
     ipt__params params = ipt__cooperative_params(&plan->problem);
     (void)done;
     params.groups_at_once = IPT__BOX_GROUPS;
+    params.axes = (cl_uint)ipt__boxes_rank(&plan->problem);
+    if (params.axes > IPT_MAX_RANK)
+        return IPT_SUCCESS;
     return ipt__plan_take_cooperative(plan, IPT__KERNEL_box, &params, &plan->device->panel, &plan->problem.panel);
 }
 
-/* The axes in units: those of an element are a part of the last axis, or an axis of their own. Returns 0 if there are
- * too many. */
-static int ipt__boxes_begin(const ipt__problem *problem, ipt__box_stage *of)
+static void ipt__boxes_begin(const ipt__problem *problem, ipt__box_stage *of)
 {
     const ipt__array *const array = &problem->array;
-    const size_t units = problem->element_units;
-    const int last = array->count - 1, joins = array->goal[last] == last;
+    const int last = array->count - 1;
     int i;
-    of->rank = array->count + (units > 1 && !joins);
-    if (of->rank > IPT_MAX_RANK)
-        return of->rank = 0;
+    of->rank = ipt__boxes_rank(problem);
     for (i = 0; i < array->count; ++i) {
         of->lengths[i] = (cl_uint)array->lengths[i];
         of->goal[i] = array->goal[i];
     }
-    if (joins)
-        of->lengths[last] *= (cl_uint)units;
-    else if (units > 1) {
-        of->lengths[last + 1] = (cl_uint)units;
+    if (of->rank == array->count)
+        of->lengths[last] *= (cl_uint)problem->element_units;
+    else {
+        of->lengths[last + 1] = (cl_uint)problem->element_units;
         of->goal[last + 1] = (unsigned char)(last + 1);
     }
-    return 1;
 }
 
 /* The share of a copy's speed that a box reaches; 0: it does not fit. */
@@ -10713,15 +10717,15 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
 {
     const double size = (double)problem->unit_bytes, lost = IPT__BOX_LOST;
     ipt__box_geometry is;
-    double before, after;
+    double before, after, small;
     ipt__box_measure(problem, of, &is);
     if (!ipt__box_fits(problem, &is))
         return 0;
     before = (double)is.source_run * size;
     after = (double)is.target_run * size;
+    small = 0.85 + (double)is.units * size / (160 << 10);
     return (double)ipt__extent_units(problem) / ((double)is.boxes * (double)is.units) /
-           ((before + lost) / before + (after + lost) / after) *
-           ipt__min(1, 0.85 + (double)is.units * size / (160 << 10));
+           ((before + lost) / before + (after + lost) / after) * (small < 1 ? small : 1);
 }
 
 /* Lengths of an axis that are tried: its parts, from the whole down. */
@@ -10780,8 +10784,10 @@ static ipt_result ipt__boxes_propose(const ipt__problem *problem, const ipt__sco
     ipt__stage *const stage = ipt__stage_add(&made->layout, IPT__STAGE_BOX, 1, 1, problem->array.elements, 1);
     ipt__box_stage *const box = &stage->as.box;
     memset(box, 0, sizeof *box);
-    if (problem->panel.resident && ipt__extent_units(problem) < (size_t)1 << 31 && ipt__boxes_begin(problem, box))
+    if (problem->panel.resident && ipt__extent_units(problem) < (size_t)1 << 31) {
+        ipt__boxes_begin(problem, box);
         ipt__boxes_search(problem, box);
+    }
     if (box->rank)
         ipt__box_tune(problem, box);
     made->found = made->settled = box->rank != 0;

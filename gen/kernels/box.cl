@@ -23,12 +23,11 @@
 #include "parts/vectors.cl"
 #include "parts/tickets.cl"
 
-#if !defined(IPT_LOCAL_BYTES)
-#error "IPT_LOCAL_BYTES must be defined"
+#if !defined(IPT_LOCAL_BYTES) || !defined(IPT_AXES)
+#error "IPT_LOCAL_BYTES and IPT_AXES must be defined"
 #endif
 
 #define IPT_LINE_WORDS 32 /* of memory */
-#define IPT_AXES 8        /* an array has that many at most */
 #define IPT_OF_AXES(name, part)                                                                                        \
     {                                                                                                                  \
         g->name##0##part, g->name##1##part, g->name##2##part, g->name##3##part, g->name##4##part, g->name##5##part,    \
@@ -111,8 +110,6 @@ IPT_INLINE void ipt_place_box(ipt_box *its, __global ipt_unit *array, uint numbe
 #pragma unroll
     for (uint a = 0; a < IPT_AXES; ++a) {
         const uint i = IPT_AXES - 1 - a;
-        if (i >= g->rank)
-            continue;
         const uint before = ipt_divide32(number, IPT_DIVISOR_AT(boxes, i)),
                    at = min((number - before * boxes[i]) * box[i], lengths[i] - box[i]);
         number = before;
@@ -172,7 +169,7 @@ IPT_INLINE void ipt_list_target(const ipt_tables *tables, const ipt_given *g)
 #pragma unroll
         for (uint i = 0; i < IPT_AXES; ++i) {
             const bool part = i == g->target_axis;
-            if (i < g->rank && (part || (g->target_outer >> i & 1) == 0)) {
+            if (part || (g->target_outer >> i & 1) == 0) {
                 const uint step = ipt_divide32(u, IPT_DIVISOR_AT(target, i));
                 place += (part ? step : step - ipt_divide32(step, IPT_DIVISOR_AT(box, i)) * box[i]) * places[i];
             }
@@ -276,7 +273,7 @@ IPT_INLINE uint ipt_place_after(uint at, const ipt_given *g)
     uint to = 0;
 #pragma unroll
     for (uint i = 0; i < IPT_AXES; ++i)
-        to += i >= g->rank ? 0 : at / sources[i] % lengths[i] * targets[i];
+        to += at / sources[i] % lengths[i] * targets[i];
     return to;
 }
 IPT_INLINE uint ipt_place_before(uint at, const ipt_given *g)
@@ -285,7 +282,7 @@ IPT_INLINE uint ipt_place_before(uint at, const ipt_given *g)
     uint from = 0;
 #pragma unroll
     for (uint i = 0; i < IPT_AXES; ++i)
-        from += i >= g->rank ? 0 : at / targets[i] % lengths[i] * sources[i];
+        from += at / targets[i] % lengths[i] * sources[i];
     return from;
 }
 

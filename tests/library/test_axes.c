@@ -625,8 +625,8 @@ static void axes_by_stages(void **state)
     free(before);
 }
 
-/* Arrays that fit the local memory of all resident work-groups move once, by boxes. resident, polls: those of the context;
- * with few polls and fewer running work-groups than `resident`, one of them does all. */
+/* Arrays that fit the local memory of all resident work-groups move once, by boxes. resident, polls: those of the
+ * context; with few polls and fewer running work-groups than `resident`, one of them does all. */
 static void try_boxes(size_t resident, size_t polls, int count)
 {
     static const size_t sizes[] = {4, 8, 12, 16, 4, 20};

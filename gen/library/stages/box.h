@@ -181,7 +181,7 @@ static void ipt__box_tune(const ipt__problem *problem, ipt__box_stage *of)
                 ipt__box_measure(problem, &its, &is);
                 steps = IPT__BOX_ISSUE / (unit * (double)is.source_together) +
                         IPT__BOX_ISSUE / (unit * (double)is.target_together) +
-                        (1 + ipt__box_conflicts(problem, &its, &is)) / ipt__min(1, unit) + 0.01 * (double)its.gap;
+                        (1 + ipt__box_conflicts(problem, &its, &is)) / (unit < 1 ? unit : 1) + 0.01 * (double)its.gap;
                 if (ipt__box_fits(problem, &is) && (least == 0 || steps < least)) {
                     least = steps;
                     *of = its;
@@ -217,6 +217,7 @@ static IPT__RARE ipt_result ipt__kernels_box(ipt_plan *plan, ipt__stage *stage, 
     params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
     params.group_size = (cl_uint)plan->problem.panel.group_size;
     params.groups_at_once = IPT__BOX_GROUPS;
+    params.axes = (cl_uint)stage->as.box.rank;
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_box, params, &stage->kernels[0]);
 }
 
@@ -243,7 +244,6 @@ static IPT__RARE ipt_result ipt__launch_box(ipt__launcher *to, const ipt__stage 
     a->tickets = (cl_uint)(is.boxes * to->matrices);
     a->array_units = (cl_uint)ipt__extent_units(problem);
     a->polls = problem->limits.wait_polls;
-    a->rank = (cl_uint)of->rank;
     a->source_run = (cl_uint)is.source_run;
     a->target_run = (cl_uint)is.target_run;
     a->source_together = (cl_uint)is.source_together;
