@@ -38,6 +38,12 @@
                name##_shift[] = IPT_OF_AXES(name, _shift)
 #define IPT_DIVISOR_AT(name, i) name[i], name##_magic[i], name##_shift[i]
 #define IPT_WORD (IPT_UNIT_BYTES < 4 ? 4u / IPT_UNIT_BYTES : 1u) /* units of a word */
+#define IPT_SQUARE 1                                             /* of IPT_CROSSING */
+#define IPT_CHANNELS_AFTER 2
+#define IPT_CHANNELS_BEFORE 3
+/* Runs of the result that a block has, from neighbouring units of the box. */
+#define IPT_BLOCK_RUNS                                                                                                 \
+    (IPT_CROSSING == IPT_SQUARE ? IPT_WORD : IPT_CROSSING == IPT_CHANNELS_BEFORE ? IPT_CHANNELS + 0u : 1u)
 
 /* The box of a ticket. */
 typedef struct ipt_box {
@@ -150,14 +156,20 @@ IPT_INLINE void ipt_list_target(const ipt_tables *tables, const ipt_given *g)
     IPT_DIVISORS_OF_AXES(target);
     IPT_DIVISORS_OF_AXES(target_step);
     for (uint run = get_local_id(0); run < g->target_runs; run += IPT_GROUP_SIZE) {
-        const uint pieces = ipt_divide32(run, IPT_DIVISOR(g->target_pieces)), piece = run - pieces * g->target_pieces;
         uint begin = 0, place = 0;
 #pragma unroll
         for (uint i = 0; i < IPT_AXES; ++i)
             if ((g->target_outer >> i & 1) != 0) {
-                const uint step = ipt_divide32(run, IPT_DIVISOR_AT(target_step, i)),
-                           k = i == g->target_axis ? min(piece * g->target_piece, box[i] - g->target_piece)
-                                                   : step - ipt_divide32(step, IPT_DIVISOR_AT(box, i)) * box[i];
+                const uint step = ipt_divide32(run, IPT_DIVISOR_AT(target_step, i));
+                uint k;
+                if (i == g->target_axis)
+                    k = min((step - ipt_divide32(step, IPT_DIVISOR(g->target_pieces)) * g->target_pieces) *
+                                g->target_piece,
+                            box[i] - g->target_piece);
+                else if (i == IPT_AXES - 1)
+                    k = (step - ipt_divide32(step, IPT_DIVISOR(g->last_steps)) * g->last_steps) * IPT_BLOCK_RUNS;
+                else
+                    k = step - ipt_divide32(step, IPT_DIVISOR_AT(box, i)) * box[i];
                 begin += k * target[i];
                 place += k * places[i];
             }
@@ -217,18 +229,20 @@ IPT_INLINE void ipt_pick_units(ipt_together *picked, const __local ipt_unit *fro
 IPT_INLINE void ipt_store_runs(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, uint together,
                                bool planned, const ipt_given *g)
 {
-    const uint each = planned ? g->target_each : g->target_run, all = g->target_runs * each;
+    const uint each = planned ? g->target_each : g->target_run, all = g->target_runs * IPT_BLOCK_RUNS * each;
     for (uint first = get_local_id(0); first < all; first += IPT_BOX_STEPS * IPT_GROUP_SIZE) {
         ipt_together picked[IPT_BOX_STEPS];
         uint to[IPT_BOX_STEPS];
 #pragma unroll
         for (uint s = 0; s < IPT_BOX_STEPS; ++s) {
             const uint at = first + s * IPT_GROUP_SIZE,
-                       run = planned ? ipt_divide32(at, IPT_DIVISOR(g->target_each)) : at / each,
-                       k = (at - run * each) * together;
+                       number = planned ? ipt_divide32(at, IPT_DIVISOR(g->target_each)) : at / each,
+                       run = number / IPT_BLOCK_RUNS, of_block = number % IPT_BLOCK_RUNS,
+                       k = (at - number * each) * together;
             if (at < all) {
-                to[s] = tables->target_begins[run] + k;
-                ipt_pick_units(&picked[s], tile + tables->target_places[run], tables->run_places + k, together, g);
+                to[s] = tables->target_begins[run] + of_block * g->apart + k;
+                ipt_pick_units(&picked[s], tile + tables->target_places[run] + of_block, tables->run_places + k,
+                               together, g);
             }
         }
 #pragma unroll
@@ -237,6 +251,125 @@ IPT_INLINE void ipt_store_runs(const ipt_box *its, __local ipt_unit *tile, const
                 ipt_store_units(its->target + to[s], &picked[s], together);
     }
 }
+
+#if IPT_CROSSING
+#define IPT_BLOCK_WORDS (IPT_CROSSING == IPT_SQUARE ? IPT_WORD : 4 * IPT_CHANNELS) /* at most */
+
+/* Joins bytes of two words by PTX's selector, a hexadecimal digit for each byte: 4 is the first byte of b. */
+IPT_INLINE uint ipt_join_bytes(uint a, uint b, uint selector)
+{
+#if IPT_MEMORY_MODEL == 2
+    uint joined;
+    __asm__("prmt.b32 %0, %1, %2, %3;" : "=r"(joined) : "r"(a), "r"(b), "r"(selector));
+    return joined;
+#else
+    uint joined = 0;
+#pragma unroll
+    for (uint byte = 0; byte < 4; ++byte) {
+        const uint from = selector >> 4 * byte & 7;
+        joined |= ((from < 4 ? a : b) >> 8 * (from & 3) & 0xffu) << 8 * byte;
+    }
+    return joined;
+#endif
+}
+
+/* A word of these units of `from`: four bytes, two halves, or one. */
+IPT_INLINE uint ipt_word_of(const uint *from, uint a, uint b, uint c, uint d)
+{
+#if IPT_UNIT_BYTES == 4
+    return from[a];
+#elif IPT_UNIT_BYTES == 2
+    return ipt_join_bytes(from[a / 2], from[b / 2], a % 2 * 0x22 + 0x10 + (b % 2 * 0x22 + 0x54) * 0x100);
+#else
+    const uint low = ipt_join_bytes(from[a / 4], from[b / 4], a % 4 + (b % 4 + 4) * 0x10),
+               high = ipt_join_bytes(from[c / 4], from[d / 4], c % 4 + (d % 4 + 4) * 0x10);
+    return ipt_join_bytes(low, high, 0x5410);
+#endif
+}
+
+/* Transposes a matrix of units in registers. The compiler knows its sides. */
+IPT_INLINE void ipt_cross(uint *to, const uint *from, uint rows, uint columns)
+{
+#define IPT_CROSSED(e) ((e) % rows * columns + (e) / rows)
+#pragma unroll
+    for (uint w = 0; w < rows * columns / IPT_WORD; ++w) {
+        const uint e = w * IPT_WORD;
+        to[w] = ipt_word_of(from, IPT_CROSSED(e), IPT_CROSSED(e + 1), IPT_CROSSED(e + 2), IPT_CROSSED(e + 3));
+    }
+#undef IPT_CROSSED
+}
+
+IPT_INLINE void ipt_read_together(uint *words, const __local ipt_unit *from, uint together)
+{
+    if (together * IPT_UNIT_BYTES == 16) {
+        const uint4 vector = *(const __local uint4 *)from;
+        words[0] = vector.x;
+        words[1] = vector.y;
+        words[2] = vector.z;
+        words[3] = vector.w;
+    } else
+        words[0] = *(const __local uint *)from;
+}
+
+IPT_INLINE void ipt_store_words(__global ipt_unit *to, const uint *words, uint together, const ipt_given *g)
+{
+    ipt_together its;
+    const uint count = together / IPT_WORD;
+#pragma unroll
+    for (uint w = 0; w < count; ++w)
+        its.words[w] = words[w];
+#if IPT_APPLY
+#pragma unroll
+    for (uint u = 0; u < together; ++u)
+        its.units[u] = ipt_apply(its.units[u], g);
+#endif
+    ipt_store_units(to, &its, together);
+}
+
+/* Stores the runs by blocks: `together` units of each run, or of each channel, change places in registers. */
+IPT_INLINE void ipt_store_blocks(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, uint together,
+                                 const ipt_given *g)
+{
+    const uint each = g->target_each, all = g->target_runs * each, count = together / IPT_WORD;
+#pragma unroll 2
+    for (uint at = get_local_id(0); at < all; at += IPT_GROUP_SIZE) {
+        uint from[IPT_BLOCK_WORDS], to[IPT_BLOCK_WORDS];
+#if IPT_CROSSING == IPT_SQUARE
+        /* Neighbouring work-items take neighbouring words of the box, which lie in other banks. */
+        const uint step = at / IPT_WORD, turn = ipt_divide32(step, IPT_DIVISOR(g->target_each)),
+                   run = turn * IPT_WORD + at % IPT_WORD, k = (step - turn * each) * IPT_WORD;
+        const __local ipt_unit *place = tile + tables->target_places[run];
+        __global ipt_unit *target = its->target + tables->target_begins[run] + k;
+#pragma unroll
+        for (uint i = 0; i < IPT_WORD; ++i)
+            from[i] = *(const __local uint *)(place + tables->run_places[k + i]);
+        ipt_cross(to, from, IPT_WORD, IPT_WORD);
+#pragma unroll
+        for (uint i = 0; i < IPT_WORD; ++i)
+            ipt_store_words(target + i * g->apart, to + i, IPT_WORD, g);
+#else
+        const uint run = ipt_divide32(at, IPT_DIVISOR(g->target_each)), k = at - run * each;
+        const __local ipt_unit *place = tile + tables->target_places[run];
+        __global ipt_unit *target = its->target + tables->target_begins[run];
+#pragma unroll
+        for (uint i = 0; i < IPT_CHANNELS; ++i)
+            ipt_read_together(from + i * count,
+                              IPT_CROSSING == IPT_CHANNELS_AFTER ? place + k * together + i * g->apart
+                                                                 : place + (k * IPT_CHANNELS + i) * together,
+                              together);
+        if (IPT_CROSSING == IPT_CHANNELS_AFTER)
+            ipt_cross(to, from, IPT_CHANNELS, together);
+        else
+            ipt_cross(to, from, together, IPT_CHANNELS);
+#pragma unroll
+        for (uint i = 0; i < IPT_CHANNELS; ++i)
+            ipt_store_words(IPT_CROSSING == IPT_CHANNELS_AFTER ? target + (k * IPT_CHANNELS + i) * together
+                                                               : target + i * g->apart + k * together,
+                            to + i * count, together, g);
+#endif
+    }
+}
+#endif
 
 /* The units that move together: those of the plan, or one if the array's address is no multiple of a vector. */
 IPT_INLINE uint ipt_box_together(const __global ipt_unit *array, uint together)
@@ -258,10 +391,17 @@ IPT_INLINE void ipt_fetch_box(const ipt_box *its, __local ipt_unit *tile, const 
 IPT_INLINE void ipt_store_box(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, uint together,
                               const ipt_given *g)
 {
+#if IPT_CROSSING
+    if (together == IPT_VECTOR_UNITS && IPT_CROSSING != IPT_SQUARE)
+        ipt_store_blocks(its, tile, tables, IPT_VECTOR_UNITS, g);
+    else if (together == IPT_WORD)
+        ipt_store_blocks(its, tile, tables, IPT_WORD, g);
+#else
     if (together == IPT_VECTOR_UNITS)
         ipt_store_runs(its, tile, tables, IPT_VECTOR_UNITS, true, g);
     else if (together == IPT_WORD)
         ipt_store_runs(its, tile, tables, IPT_WORD, true, g);
+#endif
     else
         ipt_store_runs(its, tile, tables, 1, false, g);
 }

@@ -18,6 +18,7 @@ static IPT__RARE ipt_result ipt__boxes_seek(ipt_plan *plan, int *done)
     (void)done;
     params.groups_at_once = IPT__BOX_GROUPS;
     params.axes = (cl_uint)ipt__boxes_rank(&plan->problem);
+    params.channels = 1;
     if (params.axes > IPT_MAX_RANK)
         return IPT_SUCCESS;
     return ipt__plan_take_cooperative(plan, IPT__KERNEL_box, &params, &plan->device->panel, &plan->problem.panel);
@@ -79,6 +80,7 @@ static void ipt__boxes_search(const ipt__problem *problem, ipt__box_stage *best)
     int s, t, i;
     best->rank = 0;
     all.gap = 1;
+    all.crosses = 1;
     for (s = all.rank - 1; s >= 0; --s)
         for (t = all.rank - 1; t >= 0; --t) {
             size_t source_parts, target_parts;

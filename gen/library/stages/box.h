@@ -12,7 +12,17 @@ typedef struct ipt__box_geometry {
     size_t units, held_units; /* of a box; in local memory, with gaps */
     size_t boxes;
     size_t source_together, target_together; /* units that move at once */
+    int crossing;                            /* an ipt__crossing */
+    size_t channels, apart, last_steps;      /* see kernels.def */
 } ipt__box_geometry;
+
+/* How units of a box change places: kernel parameter `crossing`. */
+typedef enum ipt__crossing {
+    IPT__CROSSING_NONE,
+    IPT__CROSSING_SQUARE,
+    IPT__CROSSING_CHANNELS_AFTER,
+    IPT__CROSSING_CHANNELS_BEFORE
+} ipt__crossing;
 
 /* The axis at a place of the result. */
 static int ipt__box_axis_at(const ipt__box_stage *of, int place)
@@ -30,6 +40,26 @@ static size_t ipt__box_together(size_t unit_bytes, size_t begins, int narrow)
     return !narrow && begins * unit_bytes % IPT__VECTOR_BYTES == 0                      ? IPT__VECTOR_BYTES / unit_bytes
            : unit_bytes < IPT__WORD_BYTES && begins * unit_bytes % IPT__WORD_BYTES == 0 ? IPT__WORD_BYTES / unit_bytes
                                                                                         : 1;
+}
+
+/* How units would change places if addresses allow: by blocks of words in registers. */
+static ipt__crossing ipt__box_cross(const ipt__problem *problem, const ipt__box_stage *of, size_t *channels)
+{
+    enum { MOST = 4 };
+    const int a = of->rank - 1, b = ipt__box_axis_at(of, of->rank - 1); /* the last axes, before and after */
+    const size_t word = IPT__WORD_BYTES / problem->unit_bytes;
+    *channels = 1;
+    if (!of->crosses || a == b || problem->unit_bytes > IPT__WORD_BYTES)
+        return IPT__CROSSING_NONE;
+    if (of->box[b] == of->lengths[b] && of->lengths[b] <= MOST && of->goal[a] == of->rank - 2) {
+        *channels = of->lengths[b];
+        return IPT__CROSSING_CHANNELS_AFTER;
+    }
+    if (of->box[a] == of->lengths[a] && of->lengths[a] <= MOST && b == of->rank - 2) {
+        *channels = of->lengths[a];
+        return IPT__CROSSING_CHANNELS_BEFORE;
+    }
+    return word > 1 && of->box[a] % (word * word) == 0 ? IPT__CROSSING_SQUARE : IPT__CROSSING_NONE;
 }
 
 /* Where boxes begin along an axis, as bits. */
@@ -68,19 +98,25 @@ static void ipt__box_measure_source(const ipt__problem *problem, const ipt__box_
     is->held_units = place;
 }
 
-/* The result's side. */
+/* The result's side. Runs end with the axis of neighbours in the source if channels follow it, and with the last axis
+ * if they came after it. */
 static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
 {
     size_t begins = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0, distance = 1, step = 1;
-    const size_t vector = IPT__VECTOR_BYTES / problem->unit_bytes;
+    const size_t vector = IPT__VECTOR_BYTES / problem->unit_bytes, word = IPT__WORD_BYTES / problem->unit_bytes;
+    const int last = of->rank - 1, square = is->crossing == IPT__CROSSING_SQUARE;
     int i;
     is->target_axis = -1;
-    for (i = of->rank - 1; i >= 0; --i) {
+    is->last_steps = square ? of->box[last] / word : is->crossing ? 1 : of->box[last];
+    for (i = last; i >= 0; --i) {
         const int axis = ipt__box_axis_at(of, i);
         const size_t box = of->box[axis];
+        const int ends = i == 0 || box != of->lengths[axis] ||
+                         (is->crossing == IPT__CROSSING_CHANNELS_AFTER && axis == last) ||
+                         is->crossing == IPT__CROSSING_CHANNELS_BEFORE;
         is->targets[axis] = distance;
         begins |= distance * (ipt__box_begins(of, axis) | (is->target_axis >= 0 && box > 1));
-        if (is->target_axis < 0 && (i == 0 || box != of->lengths[axis])) {
+        if (is->target_axis < 0 && ends) {
             is->target_axis = axis;
             is->target_piece = ipt__min(box, ipt__max(1, IPT__BOX_RUN / distance));
             if (is->target_piece < box && is->target_piece >= vector)
@@ -90,8 +126,12 @@ static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_
             begins |= is->target_run;
             if (is->target_pieces > 1)
                 begins |= (is->target_piece | (box - is->target_piece)) * distance;
+            is->target_steps[axis] = square ? is->last_steps : 1;
+            step = is->target_steps[axis] * is->target_pieces;
+        } else if (is->target_axis >= 0 && axis == last && is->crossing) {
             is->target_steps[axis] = 1;
-            step = is->target_pieces;
+            if (!square)
+                is->target_steps[axis] = step;
         } else if (is->target_axis >= 0) {
             is->target_steps[axis] = step;
             step *= box;
@@ -99,7 +139,27 @@ static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_
         distance *= of->lengths[axis];
     }
     is->target_runs = step;
-    is->target_together = ipt__box_together(problem->unit_bytes, begins, of->target_narrow);
+    is->target_together = ipt__box_together(problem->unit_bytes, begins, of->target_narrow || square);
+    is->apart = is->crossing == IPT__CROSSING_CHANNELS_AFTER ? is->places[ipt__box_axis_at(of, last)]
+                : is->crossing                               ? is->targets[last]
+                                                             : 0;
+}
+
+/* Whether blocks of a geometry begin at multiples of what moves at once. */
+static int ipt__box_crosses(const ipt__problem *problem, const ipt__box_stage *of, const ipt__box_geometry *is)
+{
+    const size_t word = IPT__WORD_BYTES / problem->unit_bytes, together = is->target_together;
+    const int last = of->rank - 1;
+    size_t begins = 0;
+    int i;
+    if (together < word || (word == 1 && together == 1))
+        return 0;
+    for (i = 0; i < last; ++i)
+        begins |= is->crossing == IPT__CROSSING_CHANNELS_BEFORE && i == last - 1 ? 0 : is->places[i] * (of->box[i] > 1);
+    if (is->crossing == IPT__CROSSING_SQUARE)
+        return is->target_steps[last] && begins % word == 0;
+    begins |= is->target_piece | (is->target_pieces > 1 ? of->box[is->target_axis] - is->target_piece : 0);
+    return begins % together == 0;
 }
 
 static void ipt__box_measure(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
@@ -112,7 +172,14 @@ static void ipt__box_measure(const ipt__problem *problem, const ipt__box_stage *
         is->boxes *= ipt__ceil_divide(of->lengths[i], of->box[i]);
     }
     ipt__box_measure_source(problem, of, is);
+    is->crossing = (int)ipt__box_cross(problem, of, &is->channels);
     ipt__box_measure_target(problem, of, is);
+    if (is->crossing && !ipt__box_crosses(problem, of, is)) {
+        is->crossing = IPT__CROSSING_NONE;
+        is->channels = 1;
+        memset(is->target_steps, 0, sizeof is->target_steps);
+        ipt__box_measure_target(problem, of, is);
+    }
 }
 
 /* Words of local memory before the tables, and those of the tables. */
@@ -130,33 +197,46 @@ static int ipt__box_fits(const ipt__problem *problem, const ipt__box_geometry *i
            is->boxes <= problem->panel.resident;
 }
 
-/* The place in the box of a unit of a run of the result. */
+/* The place in the box of a unit of a run of the result, or of the first run of a block. */
 static size_t ipt__box_place(const ipt__box_stage *of, const ipt__box_geometry *is, size_t run, size_t unit)
 {
     size_t place = 0;
     int i;
-    for (i = 0; i < of->rank; ++i)
+    for (i = 0; i < of->rank; ++i) {
+        const size_t step = is->target_steps[i] ? run / is->target_steps[i] : 0;
         if (i == is->target_axis)
-            place += (run % is->target_pieces * is->target_piece + unit / is->targets[i]) % of->box[i] * is->places[i];
-        else if (is->target_steps[i])
-            place += run / is->target_steps[i] % of->box[i] * is->places[i];
-        else
+            place += (step % is->target_pieces * is->target_piece + unit / is->targets[i]) % of->box[i] * is->places[i];
+        else if (!is->target_steps[i])
             place += unit / is->targets[i] % of->box[i] * is->places[i];
+        else if (i == of->rank - 1)
+            place += step % is->last_steps * (of->box[i] / is->last_steps);
+        else
+            place += step % of->box[i] * is->places[i];
+    }
     return place;
 }
 
-/* The steps that a line of work-items takes on average to read a unit each from local memory, whose words lie in as
- * many banks. */
+/* The unit of the result that a work-item reads as the i-th one of its first turn. */
+static size_t ipt__box_reads(const ipt__problem *problem, const ipt__box_stage *of, const ipt__box_geometry *is,
+                             size_t lane, size_t i)
+{
+    const size_t word = IPT__WORD_BYTES / problem->unit_bytes, together = is->target_together;
+    const size_t square = is->crossing == IPT__CROSSING_SQUARE ? word : 1;
+    const size_t each = is->target_run / together, step = lane / square;
+    return ipt__box_place(of, is, (step / each * square + lane % square) % is->target_runs, step % each * together + i);
+}
+
+/* The steps that a line of work-items takes on average to read from local memory, whose words lie in as many banks. */
 static double ipt__box_conflicts(const ipt__problem *problem, const ipt__box_stage *of, const ipt__box_geometry *is)
 {
     enum { LANES = 32 };
-    const size_t together = is->target_together, each = is->target_run / together;
     size_t steps = 0, i, lane;
-    for (i = 0; i < together; ++i) {
+    if (is->crossing > IPT__CROSSING_SQUARE)
+        return 1;
+    for (i = 0; i < is->target_together; ++i) {
         size_t words[LANES], counts[LANES] = {0}, most = 1, other;
         for (lane = 0; lane < LANES; ++lane) {
-            const size_t run = lane / each % is->target_runs, unit = lane % each * together + i;
-            words[lane] = ipt__box_place(of, is, run, unit) * problem->unit_bytes / IPT__WORD_BYTES;
+            words[lane] = ipt__box_reads(problem, of, is, lane, i) * problem->unit_bytes / IPT__WORD_BYTES;
             for (other = 0; other < lane && words[other] != words[lane]; ++other)
                 ;
             if (other == lane)
@@ -164,29 +244,39 @@ static double ipt__box_conflicts(const ipt__problem *problem, const ipt__box_sta
         }
         steps += most;
     }
-    return (double)steps / (double)together;
+    return (double)steps / (double)is->target_together;
 }
 
-/* Chooses how units move and the gaps between rows of the box: the steps of a compute unit for a line of words. */
+/* The steps of a compute unit for a line of words. */
+static double ipt__box_steps(const ipt__problem *problem, const ipt__box_stage *of, const ipt__box_geometry *is)
+{
+    const double unit = (double)problem->unit_bytes / IPT__WORD_BYTES;
+    return IPT__BOX_ISSUE / (unit * (double)is->source_together) +
+           IPT__BOX_ISSUE / (unit * (double)is->target_together) +
+           (1 + ipt__box_conflicts(problem, of, is)) / (unit < 1 && !is->crossing ? unit : 1) + 0.01 * (double)of->gap;
+}
+
+/* Chooses how units move and the gaps between rows of the box. */
 static void ipt__box_tune(const ipt__problem *problem, ipt__box_stage *of)
 {
+    enum { NARROW_BEFORE = 1, NARROW_AFTER = 2, CROSSES = 4, GAP = 8 };
     ipt__box_stage its = *of;
     double least = 0;
-    for (its.source_narrow = 0; its.source_narrow < 2; ++its.source_narrow)
-        for (its.target_narrow = 0; its.target_narrow < 2; ++its.target_narrow)
-            for (its.gap = 0; its.gap < 8; ++its.gap) {
-                const double unit = (double)problem->unit_bytes / IPT__WORD_BYTES;
-                ipt__box_geometry is;
-                double steps;
-                ipt__box_measure(problem, &its, &is);
-                steps = IPT__BOX_ISSUE / (unit * (double)is.source_together) +
-                        IPT__BOX_ISSUE / (unit * (double)is.target_together) +
-                        (1 + ipt__box_conflicts(problem, &its, &is)) / (unit < 1 ? unit : 1) + 0.01 * (double)its.gap;
-                if (ipt__box_fits(problem, &is) && (least == 0 || steps < least)) {
-                    least = steps;
-                    *of = its;
-                }
-            }
+    unsigned way;
+    for (way = 0; way < 8 * GAP; ++way) {
+        ipt__box_geometry is;
+        double steps;
+        its.source_narrow = (way & NARROW_BEFORE) != 0;
+        its.target_narrow = (way & NARROW_AFTER) != 0;
+        its.crosses = (way & CROSSES) != 0;
+        its.gap = way / GAP;
+        ipt__box_measure(problem, &its, &is);
+        steps = ipt__box_steps(problem, &its, &is);
+        if (ipt__box_fits(problem, &is) && (least == 0 || steps < least)) {
+            least = steps;
+            *of = its;
+        }
+    }
 }
 
 static ipt__control ipt__control_box(const ipt__problem *problem, const ipt__stage *stage)
@@ -214,10 +304,14 @@ static IPT__RARE double ipt__cost_box(const ipt__problem *problem, const ipt__la
 
 static IPT__RARE ipt_result ipt__kernels_box(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
+    ipt__box_geometry is;
     params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
     params.group_size = (cl_uint)plan->problem.panel.group_size;
     params.groups_at_once = IPT__BOX_GROUPS;
     params.axes = (cl_uint)stage->as.box.rank;
+    ipt__box_measure(&plan->problem, &stage->as.box, &is);
+    params.crossing = (cl_uint)is.crossing;
+    params.channels = (cl_uint)is.channels;
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_box, params, &stage->kernels[0]);
 }
 
@@ -250,6 +344,10 @@ static IPT__RARE ipt_result ipt__launch_box(ipt__launcher *to, const ipt__stage 
     a->target_together = (cl_uint)is.target_together;
     a->source_each = (cl_uint)(is.source_run / is.source_together);
     a->target_each = (cl_uint)(is.target_run / is.target_together);
+    if (is.crossing == IPT__CROSSING_CHANNELS_AFTER)
+        a->target_each /= (cl_uint)is.channels;
+    a->last_steps = (cl_uint)is.last_steps;
+    a->apart = (cl_uint)is.apart;
     a->source_runs = (cl_uint)is.source_runs;
     a->target_runs = (cl_uint)is.target_runs;
     a->target_axis = (cl_uint)is.target_axis;
@@ -283,7 +381,10 @@ static IPT__RARE void ipt__describe_box(ipt__text *out, const ipt_plan *plan, co
     ipt__text_add(out, "boxes together: %zu of ", is.boxes);
     for (i = 0; i < of->rank; ++i)
         ipt__text_add(out, "%s%u", i ? " x " : "", of->box[i]);
-    ipt__text_add(out, " units of %zu bytes, runs of %zu before and %zu after, by %zu and %zu",
-                  plan->problem.unit_bytes, is.source_run, is.target_run, is.source_together, is.target_together);
+    ipt__text_add(out, " units of %zu bytes, runs of %zu before and %zu after, by %zu and %zu%s",
+                  plan->problem.unit_bytes, is.source_run, is.target_run, is.source_together, is.target_together,
+                  is.crossing == IPT__CROSSING_SQUARE ? ", in square blocks"
+                  : is.crossing                       ? ", in blocks of all channels"
+                                                      : "");
     ipt__describe_end(out, stage);
 }
