@@ -26,7 +26,7 @@ enum {
     FUNCTION_LINES = 80,
     PARAMETERS = 6,
     NESTED = 20, /* #if */
-    PARTS = 120
+    PARTS = 140
 };
 
 /* The part with the rows of numbers: X(IPT__NAME, ...) is a constant, X(unit, name, ...) a number of a device class. */

@@ -21,6 +21,7 @@
 #include "parts/divide.cl"
 #include "parts/sync.cl"
 #include "parts/vectors.cl"
+#include "parts/crossing.cl"
 #include "parts/tickets.cl"
 
 #if !defined(IPT_LOCAL_BYTES) || !defined(IPT_AXES)
@@ -37,14 +38,6 @@
     const uint name[] = IPT_OF_AXES(name, ), name##_magic[] = IPT_OF_AXES(name, _magic),                               \
                name##_shift[] = IPT_OF_AXES(name, _shift)
 #define IPT_DIVISOR_AT(name, i) name[i], name##_magic[i], name##_shift[i]
-#define IPT_WORD (IPT_UNIT_BYTES < 4 ? 4u / IPT_UNIT_BYTES : 1u) /* units of a word */
-#define IPT_SQUARE 1                                             /* of IPT_CROSSING */
-#define IPT_CHANNELS_AFTER 2
-#define IPT_CHANNELS_BEFORE 3
-/* Runs of the result that a block has, from neighbouring units of the box. */
-#define IPT_BLOCK_RUNS                                                                                                 \
-    (IPT_CROSSING == IPT_SQUARE ? IPT_WORD : IPT_CROSSING == IPT_CHANNELS_BEFORE ? IPT_CHANNELS + 0u : 1u)
-
 /* The box of a ticket. */
 typedef struct ipt_box {
     __global ipt_unit *source, *target; /* its first unit, before and after */
@@ -200,9 +193,52 @@ IPT_INLINE void ipt_fetch_runs(const ipt_box *its, __local ipt_unit *tile, const
     for (uint at = get_local_id(0); at < all; at += IPT_GROUP_SIZE) {
         const uint run = planned ? ipt_divide32(at, IPT_DIVISOR(g->source_each)) : at / each,
                    k = (at - run * each) * together;
+#if IPT_CROSSING == IPT_CHANNELS_AFTER
+#pragma unroll
+        for (uint i = 0; i < IPT_CHANNELS; ++i)
+            tile[tables->source_places[run] + k * IPT_CHANNELS + i] =
+                its->source[tables->source_begins[run] + i * g->apart + k];
+#else
         ipt_fetch_units(tile + tables->source_places[run] + k, its->source + tables->source_begins[run] + k, together);
+#endif
     }
 }
+
+#if IPT_CROSSING == IPT_CHANNELS_AFTER
+/* Fetches runs of all channels, `together` units of each at a time, and mixes them in registers: the box has the
+ * result's sequence. */
+IPT_INLINE void ipt_fetch_channels(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, uint together,
+                                   const ipt_given *g)
+{
+    enum { STEPS = 2 };
+    const uint each = g->source_each, all = g->source_runs * each, count = together / IPT_WORD;
+    for (uint first = get_local_id(0); first < all; first += STEPS * IPT_GROUP_SIZE) {
+        uint from[STEPS][IPT_BLOCK_WORDS];
+        __local ipt_unit *to[STEPS];
+#pragma unroll
+        for (uint s = 0; s < STEPS; ++s) {
+            const uint at = first + s * IPT_GROUP_SIZE;
+            if (at < all) {
+                const uint run = ipt_divide32(at, IPT_DIVISOR(g->source_each)), k = (at - run * each) * together;
+                const __global ipt_unit *units = its->source + tables->source_begins[run] + k;
+                to[s] = tile + tables->source_places[run] + k * IPT_CHANNELS;
+#pragma unroll
+                for (uint i = 0; i < IPT_CHANNELS; ++i)
+                    ipt_load_together(from[s] + i * count, units + i * g->apart, together);
+            }
+        }
+#pragma unroll
+        for (uint s = 0; s < STEPS; ++s)
+            if (first + s * IPT_GROUP_SIZE < all) {
+                uint mixed[IPT_BLOCK_WORDS];
+                ipt_cross(mixed, from[s], IPT_CHANNELS, together);
+#pragma unroll
+                for (uint i = 0; i < IPT_CHANNELS; ++i)
+                    ipt_write_together(to[s] + i * together, mixed + i * count, together);
+            }
+    }
+}
+#endif
 
 #define IPT_BOX_STEPS 4 /* stores of a work-item whose units it picks before the first one */
 
@@ -226,6 +262,17 @@ IPT_INLINE void ipt_pick_units(ipt_together *picked, const __local ipt_unit *fro
     }
 }
 
+/* Picks contiguous units of the box. */
+IPT_INLINE void ipt_pick_run(ipt_together *picked, const __local ipt_unit *from, uint together, const ipt_given *g)
+{
+    ipt_read_together(picked->words, from, together);
+#if IPT_APPLY
+#pragma unroll
+    for (uint u = 0; u < together; ++u)
+        picked->units[u] = ipt_apply(picked->units[u], g);
+#endif
+}
+
 IPT_INLINE void ipt_store_runs(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, uint together,
                                bool planned, const ipt_given *g)
 {
@@ -241,8 +288,11 @@ IPT_INLINE void ipt_store_runs(const ipt_box *its, __local ipt_unit *tile, const
                        k = (at - number * each) * together;
             if (at < all) {
                 to[s] = tables->target_begins[run] + of_block * g->apart + k;
-                ipt_pick_units(&picked[s], tile + tables->target_places[run] + of_block, tables->run_places + k,
-                               together, g);
+                const __local ipt_unit *from = tile + tables->target_places[run] + of_block;
+                if (planned && (IPT_CROSSING == IPT_CHANNELS_AFTER || IPT_CROSSING == IPT_ROWS_STAY))
+                    ipt_pick_run(&picked[s], from + k, together, g);
+                else
+                    ipt_pick_units(&picked[s], from, tables->run_places + k, together, g);
             }
         }
 #pragma unroll
@@ -252,65 +302,7 @@ IPT_INLINE void ipt_store_runs(const ipt_box *its, __local ipt_unit *tile, const
     }
 }
 
-#if IPT_CROSSING
-#define IPT_BLOCK_WORDS (IPT_CROSSING == IPT_SQUARE ? IPT_WORD : 4 * IPT_CHANNELS) /* at most */
-
-/* Joins bytes of two words by PTX's selector, a hexadecimal digit for each byte: 4 is the first byte of b. */
-IPT_INLINE uint ipt_join_bytes(uint a, uint b, uint selector)
-{
-#if IPT_MEMORY_MODEL == 2
-    uint joined;
-    __asm__("prmt.b32 %0, %1, %2, %3;" : "=r"(joined) : "r"(a), "r"(b), "r"(selector));
-    return joined;
-#else
-    uint joined = 0;
-#pragma unroll
-    for (uint byte = 0; byte < 4; ++byte) {
-        const uint from = selector >> 4 * byte & 7;
-        joined |= ((from < 4 ? a : b) >> 8 * (from & 3) & 0xffu) << 8 * byte;
-    }
-    return joined;
-#endif
-}
-
-/* A word of these units of `from`: four bytes, two halves, or one. */
-IPT_INLINE uint ipt_word_of(const uint *from, uint a, uint b, uint c, uint d)
-{
-#if IPT_UNIT_BYTES == 4
-    return from[a];
-#elif IPT_UNIT_BYTES == 2
-    return ipt_join_bytes(from[a / 2], from[b / 2], a % 2 * 0x22 + 0x10 + (b % 2 * 0x22 + 0x54) * 0x100);
-#else
-    const uint low = ipt_join_bytes(from[a / 4], from[b / 4], a % 4 + (b % 4 + 4) * 0x10),
-               high = ipt_join_bytes(from[c / 4], from[d / 4], c % 4 + (d % 4 + 4) * 0x10);
-    return ipt_join_bytes(low, high, 0x5410);
-#endif
-}
-
-/* Transposes a matrix of units in registers. The compiler knows its sides. */
-IPT_INLINE void ipt_cross(uint *to, const uint *from, uint rows, uint columns)
-{
-#define IPT_CROSSED(e) ((e) % rows * columns + (e) / rows)
-#pragma unroll
-    for (uint w = 0; w < rows * columns / IPT_WORD; ++w) {
-        const uint e = w * IPT_WORD;
-        to[w] = ipt_word_of(from, IPT_CROSSED(e), IPT_CROSSED(e + 1), IPT_CROSSED(e + 2), IPT_CROSSED(e + 3));
-    }
-#undef IPT_CROSSED
-}
-
-IPT_INLINE void ipt_read_together(uint *words, const __local ipt_unit *from, uint together)
-{
-    if (together * IPT_UNIT_BYTES == 16) {
-        const uint4 vector = *(const __local uint4 *)from;
-        words[0] = vector.x;
-        words[1] = vector.y;
-        words[2] = vector.z;
-        words[3] = vector.w;
-    } else
-        words[0] = *(const __local uint *)from;
-}
-
+#if IPT_CROSSING == IPT_SQUARE || IPT_CROSSING == IPT_CHANNELS_BEFORE
 IPT_INLINE void ipt_store_words(__global ipt_unit *to, const uint *words, uint together, const ipt_given *g)
 {
     ipt_together its;
@@ -326,7 +318,7 @@ IPT_INLINE void ipt_store_words(__global ipt_unit *to, const uint *words, uint t
     ipt_store_units(to, &its, together);
 }
 
-/* Stores the runs by blocks: `together` units of each run, or of each channel, change places in registers. */
+/* Stores the runs by blocks, whose units change places in registers: `together` units of each run. */
 IPT_INLINE void ipt_store_blocks(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, uint together,
                                  const ipt_given *g)
 {
@@ -353,19 +345,11 @@ IPT_INLINE void ipt_store_blocks(const ipt_box *its, __local ipt_unit *tile, con
         __global ipt_unit *target = its->target + tables->target_begins[run];
 #pragma unroll
         for (uint i = 0; i < IPT_CHANNELS; ++i)
-            ipt_read_together(from + i * count,
-                              IPT_CROSSING == IPT_CHANNELS_AFTER ? place + k * together + i * g->apart
-                                                                 : place + (k * IPT_CHANNELS + i) * together,
-                              together);
-        if (IPT_CROSSING == IPT_CHANNELS_AFTER)
-            ipt_cross(to, from, IPT_CHANNELS, together);
-        else
-            ipt_cross(to, from, together, IPT_CHANNELS);
+            ipt_read_together(from + i * count, place + (k * IPT_CHANNELS + i) * together, together);
+        ipt_cross(to, from, together, IPT_CHANNELS);
 #pragma unroll
         for (uint i = 0; i < IPT_CHANNELS; ++i)
-            ipt_store_words(IPT_CROSSING == IPT_CHANNELS_AFTER ? target + (k * IPT_CHANNELS + i) * together
-                                                               : target + i * g->apart + k * together,
-                            to + i * count, together, g);
+            ipt_store_words(target + i * g->apart + k * together, to + i * count, together, g);
 #endif
     }
 }
@@ -380,10 +364,15 @@ IPT_INLINE uint ipt_box_together(const __global ipt_unit *array, uint together)
 IPT_INLINE void ipt_fetch_box(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, uint together,
                               const ipt_given *g)
 {
+#if IPT_CROSSING == IPT_CHANNELS_AFTER
+#define IPT_FETCH(together) ipt_fetch_channels(its, tile, tables, together, g)
+#else
+#define IPT_FETCH(together) ipt_fetch_runs(its, tile, tables, together, true, g)
+#endif
     if (together == IPT_VECTOR_UNITS)
-        ipt_fetch_runs(its, tile, tables, IPT_VECTOR_UNITS, true, g);
+        IPT_FETCH(IPT_VECTOR_UNITS);
     else if (together == IPT_WORD)
-        ipt_fetch_runs(its, tile, tables, IPT_WORD, true, g);
+        IPT_FETCH(IPT_WORD);
     else
         ipt_fetch_runs(its, tile, tables, 1, false, g);
 }
@@ -391,7 +380,7 @@ IPT_INLINE void ipt_fetch_box(const ipt_box *its, __local ipt_unit *tile, const 
 IPT_INLINE void ipt_store_box(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, uint together,
                               const ipt_given *g)
 {
-#if IPT_CROSSING
+#if IPT_CROSSING == IPT_SQUARE || IPT_CROSSING == IPT_CHANNELS_BEFORE
     if (together == IPT_VECTOR_UNITS && IPT_CROSSING != IPT_SQUARE)
         ipt_store_blocks(its, tile, tables, IPT_VECTOR_UNITS, g);
     else if (together == IPT_WORD)

@@ -58,10 +58,12 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
            ((before + lost) / before + (after + lost) / after) * (small < 1 ? small : 1);
 }
 
-/* Lengths of an axis that are tried: its parts, from the whole down. */
-static size_t ipt__box_next_parts(size_t parts)
+/* Lengths of an axis that are tried: its parts, from the whole down. As many boxes as can be resident are among them.
+ */
+static size_t ipt__box_next_parts(const ipt__problem *problem, size_t parts)
 {
-    return parts < 6 ? parts + 1 : parts + parts / 3;
+    const size_t next = parts < 6 ? parts + 1 : parts + parts / 3, most = problem->panel.resident;
+    return parts < most && next > most ? most : next;
 }
 
 /* The length of a part: a multiple of a vector if the axis is one. */
@@ -85,9 +87,10 @@ static void ipt__boxes_search(const ipt__problem *problem, ipt__box_stage *best)
         for (t = all.rank - 1; t >= 0; --t) {
             size_t source_parts, target_parts;
             const int axis = ipt__box_axis_at(&all, t);
-            for (source_parts = 1; source_parts <= all.lengths[s]; source_parts = ipt__box_next_parts(source_parts))
+            for (source_parts = 1; source_parts <= all.lengths[s];
+                 source_parts = ipt__box_next_parts(problem, source_parts))
                 for (target_parts = 1; target_parts <= all.lengths[axis];
-                     target_parts = ipt__box_next_parts(target_parts)) {
+                     target_parts = ipt__box_next_parts(problem, target_parts)) {
                     ipt__box_stage box = all; /* with a gap for most of them */
                     size_t units = 1;
                     double share;
@@ -119,9 +122,10 @@ static ipt_result ipt__boxes_propose(const ipt__problem *problem, const ipt__sco
         ipt__boxes_begin(problem, box);
         ipt__boxes_search(problem, box);
     }
-    if (box->rank)
-        ipt__box_tune(problem, box);
-    made->found = made->settled = box->rank != 0;
+    if (!box->rank)
+        return IPT_SUCCESS;
+    ipt__box_tune(problem, box);
+    made->found = made->settled = 1;
     ipt__layout_finish(problem, &made->layout, scope->budget);
     return IPT_SUCCESS;
 }

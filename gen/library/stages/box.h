@@ -21,7 +21,8 @@ typedef enum ipt__crossing {
     IPT__CROSSING_NONE,
     IPT__CROSSING_SQUARE,
     IPT__CROSSING_CHANNELS_AFTER,
-    IPT__CROSSING_CHANNELS_BEFORE
+    IPT__CROSSING_CHANNELS_BEFORE,
+    IPT__CROSSING_ROWS_STAY
 } ipt__crossing;
 
 /* The axis at a place of the result. */
@@ -43,22 +44,19 @@ static size_t ipt__box_together(size_t unit_bytes, size_t begins, int narrow)
 }
 
 /* How units would change places if addresses allow: by blocks of words in registers. */
-static ipt__crossing ipt__box_cross(const ipt__problem *problem, const ipt__box_stage *of, size_t *channels)
+static ipt__crossing ipt__box_cross(const ipt__problem *problem, const ipt__box_stage *of)
 {
     enum { MOST = 4 };
     const int a = of->rank - 1, b = ipt__box_axis_at(of, of->rank - 1); /* the last axes, before and after */
     const size_t word = IPT__WORD_BYTES / problem->unit_bytes;
-    *channels = 1;
-    if (!of->crosses || a == b || problem->unit_bytes > IPT__WORD_BYTES)
+    if (!of->crosses || (a != b && problem->unit_bytes > IPT__WORD_BYTES))
         return IPT__CROSSING_NONE;
-    if (of->box[b] == of->lengths[b] && of->lengths[b] <= MOST && of->goal[a] == of->rank - 2) {
-        *channels = of->lengths[b];
+    if (a == b)
+        return IPT__CROSSING_ROWS_STAY;
+    if (of->box[b] == of->lengths[b] && of->lengths[b] <= MOST && of->goal[a] == of->rank - 2)
         return IPT__CROSSING_CHANNELS_AFTER;
-    }
-    if (of->box[a] == of->lengths[a] && of->lengths[a] <= MOST && b == of->rank - 2) {
-        *channels = of->lengths[a];
+    if (of->box[a] == of->lengths[a] && of->lengths[a] <= MOST && b == of->rank - 2)
         return IPT__CROSSING_CHANNELS_BEFORE;
-    }
     return word > 1 && of->box[a] % (word * word) == 0 ? IPT__CROSSING_SQUARE : IPT__CROSSING_NONE;
 }
 
@@ -68,15 +66,18 @@ static size_t ipt__box_begins(const ipt__box_stage *of, int axis)
     return of->box[axis] == of->lengths[axis] ? 0 : of->box[axis] | (of->lengths[axis] - of->box[axis]);
 }
 
-/* The source's side of a geometry, which has its last axes whole. */
+/* The source's side of a geometry, which has its last axes whole. Where channels become the last axis, its runs have
+ * one axis, each step is one of all channels, and the box has the result's sequence. */
 static void ipt__box_measure_source(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
 {
     size_t begins = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0, distance = 1, place = 1, step = 1;
+    const int mixes = is->crossing == IPT__CROSSING_CHANNELS_AFTER, last = of->rank - 1;
+    const int channels = mixes ? ipt__box_axis_at(of, last) : -1;
     int i;
-    for (i = of->rank - 1; i > 0 && of->box[i] == of->lengths[i]; --i)
+    for (i = last; i > 0 && of->box[i] == of->lengths[i] && !mixes; --i)
         ;
     is->source_axis = i;
-    for (i = of->rank - 1; i >= 0; --i) {
+    for (i = last; i >= 0; --i) {
         is->sources[i] = distance;
         begins |= distance * (ipt__box_begins(of, i) | (i < is->source_axis && of->box[i] > 1));
         distance *= of->lengths[i];
@@ -84,7 +85,13 @@ static void ipt__box_measure_source(const ipt__problem *problem, const ipt__box_
     for (is->source_run = 1, i = is->source_axis; i < of->rank; ++i)
         is->source_run *= of->box[i];
     is->source_together = ipt__box_together(problem->unit_bytes, begins | is->source_run, of->source_narrow);
-    for (i = of->rank - 1; i >= 0; --i) {
+    if (mixes) {
+        is->places[channels] = 1;
+        place = of->box[channels];
+    }
+    for (i = last; i >= 0; --i) {
+        if (i == channels)
+            continue;
         is->places[i] = place;
         place *= of->box[i];
         if (i == is->source_axis) {
@@ -98,8 +105,7 @@ static void ipt__box_measure_source(const ipt__problem *problem, const ipt__box_
     is->held_units = place;
 }
 
-/* The result's side. Runs end with the axis of neighbours in the source if channels follow it, and with the last axis
- * if they came after it. */
+/* The result's side. Where channels move, or the last axis stays, its runs have one axis beside them. */
 static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
 {
     size_t begins = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0, distance = 1, step = 1;
@@ -107,13 +113,13 @@ static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_
     const int last = of->rank - 1, square = is->crossing == IPT__CROSSING_SQUARE;
     int i;
     is->target_axis = -1;
-    is->last_steps = square ? of->box[last] / word : is->crossing ? 1 : of->box[last];
+    is->last_steps = square ? of->box[last] / word : is->crossing == IPT__CROSSING_CHANNELS_BEFORE ? 1 : of->box[last];
     for (i = last; i >= 0; --i) {
         const int axis = ipt__box_axis_at(of, i);
         const size_t box = of->box[axis];
         const int ends = i == 0 || box != of->lengths[axis] ||
                          (is->crossing == IPT__CROSSING_CHANNELS_AFTER && axis == last) ||
-                         is->crossing == IPT__CROSSING_CHANNELS_BEFORE;
+                         is->crossing >= IPT__CROSSING_CHANNELS_BEFORE;
         is->targets[axis] = distance;
         begins |= distance * (ipt__box_begins(of, axis) | (is->target_axis >= 0 && box > 1));
         if (is->target_axis < 0 && ends) {
@@ -129,9 +135,7 @@ static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_
             is->target_steps[axis] = square ? is->last_steps : 1;
             step = is->target_steps[axis] * is->target_pieces;
         } else if (is->target_axis >= 0 && axis == last && is->crossing) {
-            is->target_steps[axis] = 1;
-            if (!square)
-                is->target_steps[axis] = step;
+            is->target_steps[axis] = square ? 1 : step;
         } else if (is->target_axis >= 0) {
             is->target_steps[axis] = step;
             step *= box;
@@ -148,38 +152,49 @@ static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_
 /* Whether blocks of a geometry begin at multiples of what moves at once. */
 static int ipt__box_crosses(const ipt__problem *problem, const ipt__box_stage *of, const ipt__box_geometry *is)
 {
-    const size_t word = IPT__WORD_BYTES / problem->unit_bytes, together = is->target_together;
-    const int last = of->rank - 1;
-    size_t begins = 0;
+    const size_t word = IPT__WORD_BYTES / problem->unit_bytes, after = is->target_together,
+                 before = is->source_together;
+    const int last = of->rank - 1, mixes = is->crossing == IPT__CROSSING_CHANNELS_AFTER;
+    const int separates = is->crossing == IPT__CROSSING_CHANNELS_BEFORE;
+    const int channels = mixes ? ipt__box_axis_at(of, last) : last;
+    size_t begins = 0, piece = is->target_piece;
     int i;
-    if (together < word || (word == 1 && together == 1))
+    if (problem->unit_bytes <= IPT__WORD_BYTES && (after < word || (mixes && before < word)))
         return 0;
     for (i = 0; i < last; ++i)
-        begins |= is->crossing == IPT__CROSSING_CHANNELS_BEFORE && i == last - 1 ? 0 : is->places[i] * (of->box[i] > 1);
+        if (i != channels && !(separates && i == last - 1) && of->box[i] > 1)
+            begins |= is->places[i];
     if (is->crossing == IPT__CROSSING_SQUARE)
         return is->target_steps[last] && begins % word == 0;
-    begins |= is->target_piece | (is->target_pieces > 1 ? of->box[is->target_axis] - is->target_piece : 0);
-    return begins % together == 0;
+    if (is->target_pieces > 1)
+        piece |= of->box[is->target_axis] - is->target_piece;
+    begins |= mixes ? piece * is->channels : piece;
+    return begins % after == 0 && (!mixes || begins % before == 0);
 }
 
-static void ipt__box_measure(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
+static void ipt__box_measure_as(const ipt__problem *problem, const ipt__box_stage *of, ipt__crossing crossing,
+                                ipt__box_geometry *is)
 {
     int i;
     memset(is, 0, sizeof *is);
-    is->units = is->boxes = 1;
+    is->crossing = (int)crossing;
+    is->units = is->boxes = is->channels = 1;
     for (i = 0; i < of->rank; ++i) {
         is->units *= of->box[i];
         is->boxes *= ipt__ceil_divide(of->lengths[i], of->box[i]);
     }
+    if (crossing == IPT__CROSSING_CHANNELS_AFTER)
+        is->channels = of->lengths[ipt__box_axis_at(of, of->rank - 1)];
+    if (crossing == IPT__CROSSING_CHANNELS_BEFORE)
+        is->channels = of->lengths[of->rank - 1];
     ipt__box_measure_source(problem, of, is);
-    is->crossing = (int)ipt__box_cross(problem, of, &is->channels);
     ipt__box_measure_target(problem, of, is);
-    if (is->crossing && !ipt__box_crosses(problem, of, is)) {
-        is->crossing = IPT__CROSSING_NONE;
-        is->channels = 1;
-        memset(is->target_steps, 0, sizeof is->target_steps);
-        ipt__box_measure_target(problem, of, is);
-    }
+}
+static void ipt__box_measure(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
+{
+    ipt__box_measure_as(problem, of, ipt__box_cross(problem, of), is);
+    if (is->crossing && !ipt__box_crosses(problem, of, is))
+        ipt__box_measure_as(problem, of, IPT__CROSSING_NONE, is);
 }
 
 /* Words of local memory before the tables, and those of the tables. */
@@ -344,8 +359,6 @@ static IPT__RARE ipt_result ipt__launch_box(ipt__launcher *to, const ipt__stage 
     a->target_together = (cl_uint)is.target_together;
     a->source_each = (cl_uint)(is.source_run / is.source_together);
     a->target_each = (cl_uint)(is.target_run / is.target_together);
-    if (is.crossing == IPT__CROSSING_CHANNELS_AFTER)
-        a->target_each /= (cl_uint)is.channels;
     a->last_steps = (cl_uint)is.last_steps;
     a->apart = (cl_uint)is.apart;
     a->source_runs = (cl_uint)is.source_runs;
@@ -383,8 +396,9 @@ static IPT__RARE void ipt__describe_box(ipt__text *out, const ipt_plan *plan, co
         ipt__text_add(out, "%s%u", i ? " x " : "", of->box[i]);
     ipt__text_add(out, " units of %zu bytes, runs of %zu before and %zu after, by %zu and %zu%s",
                   plan->problem.unit_bytes, is.source_run, is.target_run, is.source_together, is.target_together,
-                  is.crossing == IPT__CROSSING_SQUARE ? ", in square blocks"
-                  : is.crossing                       ? ", in blocks of all channels"
-                                                      : "");
+                  is.crossing == IPT__CROSSING_SQUARE      ? ", in square blocks"
+                  : is.crossing == IPT__CROSSING_ROWS_STAY ? ""
+                  : is.crossing                            ? ", in blocks of all channels"
+                                                           : "");
     ipt__describe_end(out, stage);
 }
