@@ -117,7 +117,7 @@ static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_
     for (i = last; i >= 0; --i) {
         const int axis = ipt__box_axis_at(of, i);
         const size_t box = of->box[axis];
-        const int ends = i == 0 || box != of->lengths[axis] ||
+        const int ends = i == 0 || box != of->lengths[axis] || (square && ipt__box_axis_at(of, i - 1) == last) ||
                          (is->crossing == IPT__CROSSING_CHANNELS_AFTER && axis == last) ||
                          is->crossing >= IPT__CROSSING_CHANNELS_BEFORE;
         is->targets[axis] = distance;
@@ -144,9 +144,8 @@ static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_
     }
     is->target_runs = step;
     is->target_together = ipt__box_together(problem->unit_bytes, begins, of->target_narrow || square);
-    is->apart = is->crossing == IPT__CROSSING_CHANNELS_AFTER ? is->places[ipt__box_axis_at(of, last)]
-                : is->crossing                               ? is->targets[last]
-                                                             : 0;
+    is->apart =
+        is->crossing == IPT__CROSSING_CHANNELS_AFTER ? is->sources[ipt__box_axis_at(of, last)] : is->targets[last];
 }
 
 /* Whether blocks of a geometry begin at multiples of what moves at once. */
@@ -165,7 +164,7 @@ static int ipt__box_crosses(const ipt__problem *problem, const ipt__box_stage *o
         if (i != channels && !(separates && i == last - 1) && of->box[i] > 1)
             begins |= is->places[i];
     if (is->crossing == IPT__CROSSING_SQUARE)
-        return is->target_steps[last] && begins % word == 0;
+        return is->target_axis != last && is->target_steps[last] && begins % word == 0;
     if (is->target_pieces > 1)
         piece |= of->box[is->target_axis] - is->target_piece;
     begins |= mixes ? piece * is->channels : piece;
@@ -247,7 +246,7 @@ static double ipt__box_conflicts(const ipt__problem *problem, const ipt__box_sta
     enum { LANES = 32 };
     size_t steps = 0, i, lane;
     if (is->crossing > IPT__CROSSING_SQUARE)
-        return 1;
+        return 0;
     for (i = 0; i < is->target_together; ++i) {
         size_t words[LANES], counts[LANES] = {0}, most = 1, other;
         for (lane = 0; lane < LANES; ++lane) {
