@@ -8815,7 +8815,7 @@ static ipt__crossing ipt__box_cross(const ipt__problem *problem, const ipt__box_
         return IPT__CROSSING_CHANNELS_AFTER;
     if (of->box[a] == of->lengths[a] && of->lengths[a] <= MOST && b == of->rank - 2)
         return IPT__CROSSING_CHANNELS_BEFORE;
-    return word > 1 && of->box[a] % (word * word) == 0 ? IPT__CROSSING_SQUARE : IPT__CROSSING_NONE;
+    return word > 1 && of->box[a] % word == 0 ? IPT__CROSSING_SQUARE : IPT__CROSSING_NONE;
 }
 
 /* Where boxes begin along an axis, as bits. */
@@ -8901,7 +8901,7 @@ static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_
         distance *= of->lengths[axis];
     }
     is->target_runs = step;
-    is->target_together = ipt__box_together(problem->unit_bytes, begins, of->target_narrow || square);
+    is->target_together = ipt__box_together(problem->unit_bytes, begins, of->target_narrow);
     is->apart =
         is->crossing == IPT__CROSSING_CHANNELS_AFTER ? is->sources[ipt__box_axis_at(of, last)] : is->targets[last];
 }
@@ -8922,7 +8922,7 @@ static int ipt__box_crosses(const ipt__problem *problem, const ipt__box_stage *o
         if (i != channels && !(separates && i == last - 1) && of->box[i] > 1)
             begins |= is->places[i];
     if (is->crossing == IPT__CROSSING_SQUARE)
-        return is->target_axis != last && is->target_steps[last] && begins % word == 0;
+        return is->target_axis != last && is->last_steps % after == 0 && begins % word == 0;
     if (is->target_pieces > 1)
         piece |= of->box[is->target_axis] - is->target_piece;
     begins |= mixes ? piece * is->channels : piece;
@@ -8988,14 +8988,12 @@ static size_t ipt__box_place(const ipt__box_stage *of, const ipt__box_geometry *
     return place;
 }
 
-/* The unit of the result that a work-item reads as the i-th one of its first turn. */
-static size_t ipt__box_reads(const ipt__problem *problem, const ipt__box_stage *of, const ipt__box_geometry *is,
-                             size_t lane, size_t i)
+/* The unit of the box that a work-item reads as the i-th one of its first turn. */
+static size_t ipt__box_reads(const ipt__box_stage *of, const ipt__box_geometry *is, size_t lane, size_t i)
 {
-    const size_t word = IPT__WORD_BYTES / problem->unit_bytes, together = is->target_together;
-    const size_t square = is->crossing == IPT__CROSSING_SQUARE ? word : 1;
-    const size_t each = is->target_run / together, step = lane / square;
-    return ipt__box_place(of, is, (step / each * square + lane % square) % is->target_runs, step % each * together + i);
+    const size_t together = is->target_together, each = is->target_run / together;
+    const size_t runs = is->crossing == IPT__CROSSING_SQUARE ? together : 1, step = lane / runs;
+    return ipt__box_place(of, is, (step / each * runs + lane % runs) % is->target_runs, step % each * together + i);
 }
 
 /* The steps that a line of work-items takes on average to read from local memory, whose words lie in as many banks. */
@@ -9003,12 +9001,12 @@ static double ipt__box_conflicts(const ipt__problem *problem, const ipt__box_sta
 {
     enum { LANES = 32 };
     size_t steps = 0, i, lane;
-    if (is->crossing > IPT__CROSSING_SQUARE)
-        return 0;
+    if (is->crossing > IPT__CROSSING_SQUARE) /* vectors of all channels lie together */
+        return is->channels % 4 == 0 ? 3 : is->channels % 2 == 0 ? 1 : 0;
     for (i = 0; i < is->target_together; ++i) {
         size_t words[LANES], counts[LANES] = {0}, most = 1, other;
         for (lane = 0; lane < LANES; ++lane) {
-            words[lane] = ipt__box_reads(problem, of, is, lane, i) * problem->unit_bytes / IPT__WORD_BYTES;
+            words[lane] = ipt__box_reads(of, is, lane, i) * problem->unit_bytes / IPT__WORD_BYTES;
             for (other = 0; other < lane && words[other] != words[lane]; ++other)
                 ;
             if (other == lane)
@@ -10828,6 +10826,13 @@ static void ipt__boxes_begin(const ipt__problem *problem, ipt__box_stage *of)
     }
 }
 
+/* The share of the work of compute units that is even: boxes are few, and one of them has the most. */
+static double ipt__boxes_even(const ipt__problem *problem, size_t boxes)
+{
+    const size_t units = ipt__max(1, problem->panel.resident / IPT__BOX_GROUPS), all = boxes * problem->desc.batch;
+    return (double)all / (double)(ipt__ceil_divide(all, units) * units);
+}
+
 /* The share of a copy's speed that a box reaches; 0: it does not fit. */
 static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *of)
 {
@@ -10841,7 +10846,8 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
     after = (double)is.target_run * size;
     small = 0.85 + (double)is.units * size / (160 << 10);
     return (double)ipt__extent_units(problem) / ((double)is.boxes * (double)is.units) /
-           ((before + lost) / before + (after + lost) / after) * (small < 1 ? small : 1);
+           ((before + lost) / before + (after + lost) / after) * (small < 1 ? small : 1) *
+           ipt__boxes_even(problem, is.boxes) * (size < IPT__WORD_BYTES && !is.crossing ? 0.7 : 1);
 }
 
 /* Lengths of an axis that are tried: its parts, from the whole down. As many boxes as can be resident are among them.

@@ -265,7 +265,10 @@ IPT_INLINE void ipt_pick_units(ipt_together *picked, const __local ipt_unit *fro
 /* Picks contiguous units of the box. */
 IPT_INLINE void ipt_pick_run(ipt_together *picked, const __local ipt_unit *from, uint together, const ipt_given *g)
 {
-    ipt_read_together(picked->words, from, together);
+    if (together == 1)
+        picked->units[0] = *from;
+    else
+        ipt_read_together(picked->words, from, together);
 #if IPT_APPLY
 #pragma unroll
     for (uint u = 0; u < together; ++u)
@@ -328,17 +331,17 @@ IPT_INLINE void ipt_store_blocks(const ipt_box *its, __local ipt_unit *tile, con
         uint from[IPT_BLOCK_WORDS], to[IPT_BLOCK_WORDS];
 #if IPT_CROSSING == IPT_SQUARE
         /* Neighbouring work-items take neighbouring words of the box, which lie in other banks. */
-        const uint step = at / IPT_WORD, turn = ipt_divide32(step, IPT_DIVISOR(g->target_each)),
-                   run = turn * IPT_WORD + at % IPT_WORD, k = (step - turn * each) * IPT_WORD;
+        const uint step = at / together, turn = ipt_divide32(step, IPT_DIVISOR(g->target_each)),
+                   run = turn * together + at % together, k = (step - turn * each) * together;
         const __local ipt_unit *place = tile + tables->target_places[run];
         __global ipt_unit *target = its->target + tables->target_begins[run] + k;
 #pragma unroll
-        for (uint i = 0; i < IPT_WORD; ++i)
+        for (uint i = 0; i < together; ++i)
             from[i] = *(const __local uint *)(place + tables->run_places[k + i]);
-        ipt_cross(to, from, IPT_WORD, IPT_WORD);
+        ipt_cross(to, from, together, IPT_WORD);
 #pragma unroll
         for (uint i = 0; i < IPT_WORD; ++i)
-            ipt_store_words(target + i * g->apart, to + i, IPT_WORD, g);
+            ipt_store_words(target + i * g->apart, to + i * count, together, g);
 #else
         const uint run = ipt_divide32(at, IPT_DIVISOR(g->target_each)), k = at - run * each;
         const __local ipt_unit *place = tile + tables->target_places[run];
@@ -381,7 +384,7 @@ IPT_INLINE void ipt_store_box(const ipt_box *its, __local ipt_unit *tile, const 
                               const ipt_given *g)
 {
 #if IPT_CROSSING == IPT_SQUARE || IPT_CROSSING == IPT_CHANNELS_BEFORE
-    if (together == IPT_VECTOR_UNITS && IPT_CROSSING != IPT_SQUARE)
+    if (together == IPT_VECTOR_UNITS)
         ipt_store_blocks(its, tile, tables, IPT_VECTOR_UNITS, g);
     else if (together == IPT_WORD)
         ipt_store_blocks(its, tile, tables, IPT_WORD, g);

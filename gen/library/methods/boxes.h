@@ -42,6 +42,13 @@ static void ipt__boxes_begin(const ipt__problem *problem, ipt__box_stage *of)
     }
 }
 
+/* The share of the work of compute units that is even: boxes are few, and one of them has the most. */
+static double ipt__boxes_even(const ipt__problem *problem, size_t boxes)
+{
+    const size_t units = ipt__max(1, problem->panel.resident / IPT__BOX_GROUPS), all = boxes * problem->desc.batch;
+    return (double)all / (double)(ipt__ceil_divide(all, units) * units);
+}
+
 /* The share of a copy's speed that a box reaches; 0: it does not fit. */
 static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *of)
 {
@@ -55,7 +62,8 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
     after = (double)is.target_run * size;
     small = 0.85 + (double)is.units * size / (160 << 10);
     return (double)ipt__extent_units(problem) / ((double)is.boxes * (double)is.units) /
-           ((before + lost) / before + (after + lost) / after) * (small < 1 ? small : 1);
+           ((before + lost) / before + (after + lost) / after) * (small < 1 ? small : 1) *
+           ipt__boxes_even(problem, is.boxes) * (size < IPT__WORD_BYTES && !is.crossing ? 0.7 : 1);
 }
 
 /* Lengths of an axis that are tried: its parts, from the whole down. As many boxes as can be resident are among them.

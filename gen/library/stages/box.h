@@ -57,7 +57,7 @@ static ipt__crossing ipt__box_cross(const ipt__problem *problem, const ipt__box_
         return IPT__CROSSING_CHANNELS_AFTER;
     if (of->box[a] == of->lengths[a] && of->lengths[a] <= MOST && b == of->rank - 2)
         return IPT__CROSSING_CHANNELS_BEFORE;
-    return word > 1 && of->box[a] % (word * word) == 0 ? IPT__CROSSING_SQUARE : IPT__CROSSING_NONE;
+    return word > 1 && of->box[a] % word == 0 ? IPT__CROSSING_SQUARE : IPT__CROSSING_NONE;
 }
 
 /* Where boxes begin along an axis, as bits. */
@@ -143,7 +143,7 @@ static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_
         distance *= of->lengths[axis];
     }
     is->target_runs = step;
-    is->target_together = ipt__box_together(problem->unit_bytes, begins, of->target_narrow || square);
+    is->target_together = ipt__box_together(problem->unit_bytes, begins, of->target_narrow);
     is->apart =
         is->crossing == IPT__CROSSING_CHANNELS_AFTER ? is->sources[ipt__box_axis_at(of, last)] : is->targets[last];
 }
@@ -164,7 +164,7 @@ static int ipt__box_crosses(const ipt__problem *problem, const ipt__box_stage *o
         if (i != channels && !(separates && i == last - 1) && of->box[i] > 1)
             begins |= is->places[i];
     if (is->crossing == IPT__CROSSING_SQUARE)
-        return is->target_axis != last && is->target_steps[last] && begins % word == 0;
+        return is->target_axis != last && is->last_steps % after == 0 && begins % word == 0;
     if (is->target_pieces > 1)
         piece |= of->box[is->target_axis] - is->target_piece;
     begins |= mixes ? piece * is->channels : piece;
@@ -230,14 +230,12 @@ static size_t ipt__box_place(const ipt__box_stage *of, const ipt__box_geometry *
     return place;
 }
 
-/* The unit of the result that a work-item reads as the i-th one of its first turn. */
-static size_t ipt__box_reads(const ipt__problem *problem, const ipt__box_stage *of, const ipt__box_geometry *is,
-                             size_t lane, size_t i)
+/* The unit of the box that a work-item reads as the i-th one of its first turn. */
+static size_t ipt__box_reads(const ipt__box_stage *of, const ipt__box_geometry *is, size_t lane, size_t i)
 {
-    const size_t word = IPT__WORD_BYTES / problem->unit_bytes, together = is->target_together;
-    const size_t square = is->crossing == IPT__CROSSING_SQUARE ? word : 1;
-    const size_t each = is->target_run / together, step = lane / square;
-    return ipt__box_place(of, is, (step / each * square + lane % square) % is->target_runs, step % each * together + i);
+    const size_t together = is->target_together, each = is->target_run / together;
+    const size_t runs = is->crossing == IPT__CROSSING_SQUARE ? together : 1, step = lane / runs;
+    return ipt__box_place(of, is, (step / each * runs + lane % runs) % is->target_runs, step % each * together + i);
 }
 
 /* The steps that a line of work-items takes on average to read from local memory, whose words lie in as many banks. */
@@ -245,12 +243,12 @@ static double ipt__box_conflicts(const ipt__problem *problem, const ipt__box_sta
 {
     enum { LANES = 32 };
     size_t steps = 0, i, lane;
-    if (is->crossing > IPT__CROSSING_SQUARE)
-        return 0;
+    if (is->crossing > IPT__CROSSING_SQUARE) /* vectors of all channels lie together */
+        return is->channels % 4 == 0 ? 3 : is->channels % 2 == 0 ? 1 : 0;
     for (i = 0; i < is->target_together; ++i) {
         size_t words[LANES], counts[LANES] = {0}, most = 1, other;
         for (lane = 0; lane < LANES; ++lane) {
-            words[lane] = ipt__box_reads(problem, of, is, lane, i) * problem->unit_bytes / IPT__WORD_BYTES;
+            words[lane] = ipt__box_reads(of, is, lane, i) * problem->unit_bytes / IPT__WORD_BYTES;
             for (other = 0; other < lane && words[other] != words[lane]; ++other)
                 ;
             if (other == lane)
