@@ -60,18 +60,21 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
         return 0;
     before = (double)is.source_run * size;
     after = (double)is.target_run * size;
-    small = 0.85 + (double)is.units * size / (160 << 10);
+    small = 0.8 + (double)is.units * size / (120 << 10);
     return (double)ipt__extent_units(problem) / ((double)is.boxes * (double)is.units) /
            ((before + lost) / before + (after + lost) / after) * (small < 1 ? small : 1) *
            ipt__boxes_even(problem, is.boxes) * (size < IPT__WORD_BYTES && !is.crossing ? 0.7 : 1);
 }
 
-/* Lengths of an axis that are tried: its parts, from the whole down. As many boxes as can be resident are among them.
- */
+/* Lengths of an axis that are tried: its parts, from the whole down. Among them are as many as can be resident, and as
+ * many as make all arrays of a batch resident at once. */
 static size_t ipt__box_next_parts(const ipt__problem *problem, size_t parts)
 {
-    const size_t next = parts < 6 ? parts + 1 : parts + parts / 3, most = problem->panel.resident;
-    return parts < most && next > most ? most : next;
+    const size_t all = problem->panel.resident, each = all / problem->desc.batch;
+    size_t next = parts < 6 ? parts + 1 : parts + parts / 3;
+    if (parts < all && next > all)
+        next = all;
+    return parts < each && next > each ? each : next;
 }
 
 /* The length of a part: a multiple of a vector if the axis is one. */
