@@ -3144,7 +3144,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BOX_GROUPS, 4, H27, "such work-groups")                                                                     \
     X(IPT__BOX_GROUP, 256, H27, "their work-items")                                                                    \
     X(IPT__BOX_RUN, 512, H27, "units of a run of the result that a table has")                                         \
-    X(IPT__BOX_NARROW, 0.05, H27, "time lost where units of a box move alone, as a share")                             \
+    X(IPT__BOX_NARROW, 20, H27, "runs of so many units at once take as long again as their data")                      \
     X(IPT__BOX_ISSUE, 5, H27,                                                                                          \
       "steps of a compute unit in which a line of work-items asks for a word each, or a vector")                       \
     X(IPT__BOX_LOST, 40, H27, "bytes by which a box' run is longer in effect")                                         \
@@ -10849,7 +10849,7 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
     return (double)ipt__extent_units(problem) / ((double)is.boxes * (double)is.units) /
            ((before + lost) / before + (after + lost) / after) * (small < 1 ? small : 1) *
            ipt__boxes_even(problem, is.boxes) * (size < IPT__WORD_BYTES && !is.crossing ? 0.7 : 1) /
-           (1 + IPT__BOX_NARROW * (1 / (double)is.source_together + 1 / (double)is.target_together));
+           (1 + (1 / (double)is.source_together + 1 / (double)is.target_together) / IPT__BOX_NARROW);
 }
 
 /* Lengths of an axis that are tried: its parts, from the whole down. Among them are as many as can be resident, and as

@@ -173,7 +173,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BOX_GROUPS, 4, H27, "such work-groups")                                                                     \
     X(IPT__BOX_GROUP, 256, H27, "their work-items")                                                                    \
     X(IPT__BOX_RUN, 512, H27, "units of a run of the result that a table has")                                         \
-    X(IPT__BOX_NARROW, 0.05, H27, "time lost where units of a box move alone, as a share")                             \
+    X(IPT__BOX_NARROW, 20, H27, "runs of so many units at once take as long again as their data")                      \
     X(IPT__BOX_ISSUE, 5, H27,                                                                                          \
       "steps of a compute unit in which a line of work-items asks for a word each, or a vector")                       \
     X(IPT__BOX_LOST, 40, H27, "bytes by which a box' run is longer in effect")                                         \

@@ -64,7 +64,7 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
     return (double)ipt__extent_units(problem) / ((double)is.boxes * (double)is.units) /
            ((before + lost) / before + (after + lost) / after) * (small < 1 ? small : 1) *
            ipt__boxes_even(problem, is.boxes) * (size < IPT__WORD_BYTES && !is.crossing ? 0.7 : 1) /
-           (1 + IPT__BOX_NARROW * (1 / (double)is.source_together + 1 / (double)is.target_together));
+           (1 + (1 / (double)is.source_together + 1 / (double)is.target_together) / IPT__BOX_NARROW);
 }
 
 /* Lengths of an axis that are tried: its parts, from the whole down. Among them are as many as can be resident, and as
