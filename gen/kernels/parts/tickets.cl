@@ -50,22 +50,16 @@ bool ipt_wait(const ipt_waiter *waiter, volatile __global uint *counter, uint co
     }
 }
 
-/* Takes a ticket for the work-group, and shares it. single: the work-group works on its own number, and need not wait
- * for the ticket before that. */
+/* Takes a ticket for the work-group, and shares it. */
 IPT_INLINE uint ipt_take_ticket(volatile __global uint *control, __local uint *shared, bool single, const ipt_given *g)
 {
     if (g->probe_polls != 0)
         ipt_probe(control, g->probe_polls);
-    if (single) {
-        shared[IPT_SHARED_TICKET] = get_group_id(0);
-        shared[IPT_SHARED_GO] = 1;
-        return atomic_inc(&control[IPT_TICKETS]);
-    }
     const uint ticket = g->probe_polls != 0 ? IPT_CLOSED
                         : g->waits          ? atomic_inc(&control[IPT_TICKETS])
                                             : get_group_id(0);
-    shared[IPT_SHARED_TICKET] = ticket;
-    shared[IPT_SHARED_GO] = ticket < IPT_CLOSED;
+    shared[IPT_SHARED_TICKET] = single ? (uint)get_group_id(0) : ticket;
+    shared[IPT_SHARED_GO] = single ? 1 : ticket < IPT_CLOSED;
     return ticket;
 }
 
