@@ -3047,8 +3047,8 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_huge, 0.58, 0.40, H25_P25, "one instance of more than IPT__PASS_HUGE bytes")                         \
     X(share, pass_boxes, 0.65, 0.1, H27,                                                                               \
       "an array by boxes, all of which the chip holds, of units of a word at least")                                   \
-    X(share, pass_boxes_halves, 0.43, 0.1, H27, "the same, of units of two bytes")                                     \
-    X(share, pass_boxes_bytes, 0.27, 0.1, H27, "the same, of bytes")                                                   \
+    X(share, pass_boxes_short, 0.52, 0.1, H27, "the same, of shorter units that move by words or vectors")             \
+    X(share, pass_boxes_alone, 0.27, 0.1, H27, "the same, of shorter units that move one by one")                      \
     X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
     X(share, pass_pairs, 0.70, 0.70, H25_P25, "a double pass over squares")                                            \
     X(factor, bus_blocks, 1.2, 1.2, H24, "bytes that cross the bus by blocks")                                         \
@@ -3143,6 +3143,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BOX_BYTES, 52 << 10, H27, "local memory of a box' work-group, four to a compute unit")                      \
     X(IPT__BOX_GROUPS, 4, H27, "such work-groups")                                                                     \
     X(IPT__BOX_GROUP, 256, H27, "their work-items")                                                                    \
+    X(IPT__BOX_CHANNELS, 4, KERNEL, "most channels that change places in registers")                                   \
     X(IPT__BOX_RUN, 512, H27, "units of a run of the result that a table has")                                         \
     X(IPT__BOX_NARROW, 20, H27, "runs of so many units at once take as long again as their data")                      \
     X(IPT__BOX_ISSUE, 5, H27,                                                                                          \
@@ -8805,16 +8806,15 @@ static size_t ipt__box_together(size_t unit_bytes, size_t begins, int narrow)
 /* How units would change places if addresses allow: by blocks of words in registers. */
 static ipt__crossing ipt__box_cross(const ipt__problem *problem, const ipt__box_stage *of)
 {
-    enum { MOST = 4 };
     const int a = of->rank - 1, b = ipt__box_axis_at(of, of->rank - 1); /* the last axes, before and after */
     const size_t word = IPT__WORD_BYTES / problem->unit_bytes;
     if (!of->crosses || (a != b && problem->unit_bytes > IPT__WORD_BYTES))
         return IPT__CROSSING_NONE;
     if (a == b)
         return IPT__CROSSING_ROWS_STAY;
-    if (of->box[b] == of->lengths[b] && of->lengths[b] <= MOST && of->goal[a] == of->rank - 2)
+    if (of->box[b] == of->lengths[b] && of->lengths[b] <= IPT__BOX_CHANNELS && of->goal[a] == of->rank - 2)
         return IPT__CROSSING_CHANNELS_AFTER;
-    if (of->box[a] == of->lengths[a] && of->lengths[a] <= MOST && b == of->rank - 2)
+    if (of->box[a] == of->lengths[a] && of->lengths[a] <= IPT__BOX_CHANNELS && b == of->rank - 2)
         return IPT__CROSSING_CHANNELS_BEFORE;
     return word > 1 && of->box[a] % word == 0 ? IPT__CROSSING_SQUARE : IPT__CROSSING_NONE;
 }
@@ -8902,7 +8902,7 @@ static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_
         distance *= of->lengths[axis];
     }
     is->target_runs = step;
-    is->target_together = ipt__box_together(problem->unit_bytes, begins, of->target_narrow);
+    is->target_together = ipt__box_together(problem->unit_bytes, begins, of->target_narrow || square);
     is->apart =
         is->crossing == IPT__CROSSING_CHANNELS_AFTER ? is->sources[ipt__box_axis_at(of, last)] : is->targets[last];
 }
@@ -9060,17 +9060,32 @@ static ipt__control ipt__control_box(const ipt__problem *problem, const ipt__sta
     return control;
 }
 
-/* The share of a copy's speed for units of these bytes. */
-static double ipt__boxes_speed(const ipt__limits *limits, size_t unit_bytes)
+/* Whether short units of an array can move by words: the last axis, before and after, has whole words or is channels.
+ */
+static int ipt__boxes_by_words(const ipt__array *array, size_t unit_bytes)
+{
+    const size_t word = IPT__WORD_BYTES / unit_bytes;
+    int i, by_words = array->elem_size == unit_bytes;
+    for (i = 0; i < array->count; ++i)
+        if (i == array->count - 1 || array->goal[i] == array->count - 1)
+            by_words &= array->lengths[i] <= IPT__BOX_CHANNELS || array->lengths[i] % word == 0;
+    return by_words;
+}
+
+/* The share of a copy's speed that arrays by boxes reach. */
+static double ipt__boxes_speed(const ipt__limits *limits, const ipt__array *array)
 {
     const ipt__tuning *const model = ipt__tuning_of(limits);
-    return unit_bytes == 1 ? model->pass_boxes_bytes : unit_bytes == 2 ? model->pass_boxes_halves : model->pass_boxes;
+    const size_t unit_bytes = ipt__unit_bytes(array->elem_size);
+    return unit_bytes >= IPT__WORD_BYTES            ? model->pass_boxes
+           : ipt__boxes_by_words(array, unit_bytes) ? model->pass_boxes_short
+                                                    : model->pass_boxes_alone;
 }
 
 static IPT__RARE double ipt__cost_box(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout, (void)stage;
-    return ipt__batch_bytes(problem) / ipt__boxes_speed(&problem->limits, problem->unit_bytes);
+    return ipt__batch_bytes(problem) / ipt__boxes_speed(&problem->limits, &problem->array);
 }
 
 static IPT__RARE ipt_result ipt__kernels_box(ipt_plan *plan, ipt__stage *stage, ipt__params params)
@@ -18006,7 +18021,7 @@ static int ipt__boxes_may(const ipt__limits *limits, const ipt_plan_desc *desc, 
     return limits->cooperative && !limits->cpu && joined->count > 1 && !desc->max_device_memory &&
            !desc->max_host_memory && !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE)) &&
            bytes / (double)(joined->goal[0] ? 1 : joined->lengths[0]) <= IPT__ON_CHIP_BYTES &&
-           bytes / ipt__boxes_speed(limits, ipt__unit_bytes(desc->elem_size)) < cost;
+           bytes / ipt__boxes_speed(limits, joined) < cost;
 }
 
 /* Makes a plan that permutes arrays by boxes. */

@@ -384,16 +384,14 @@ IPT_INLINE void ipt_store_box(const ipt_box *its, __local ipt_unit *tile, const 
                               const ipt_given *g)
 {
 #if IPT_CROSSING == IPT_SQUARE || IPT_CROSSING == IPT_CHANNELS_BEFORE
-    if (together == IPT_VECTOR_UNITS)
-        ipt_store_blocks(its, tile, tables, IPT_VECTOR_UNITS, g);
-    else if (together == IPT_WORD)
-        ipt_store_blocks(its, tile, tables, IPT_WORD, g);
+#define IPT_STORE(together) ipt_store_blocks(its, tile, tables, together, g)
 #else
-    if (together == IPT_VECTOR_UNITS)
-        ipt_store_runs(its, tile, tables, IPT_VECTOR_UNITS, true, g);
-    else if (together == IPT_WORD)
-        ipt_store_runs(its, tile, tables, IPT_WORD, true, g);
+#define IPT_STORE(together) ipt_store_runs(its, tile, tables, together, true, g)
 #endif
+    if (together == IPT_VECTOR_UNITS && IPT_CROSSING != IPT_SQUARE)
+        IPT_STORE(IPT_VECTOR_UNITS);
+    else if (together == IPT_WORD)
+        IPT_STORE(IPT_WORD);
     else
         ipt_store_runs(its, tile, tables, 1, false, g);
 }

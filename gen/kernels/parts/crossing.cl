@@ -12,7 +12,7 @@
 #define IPT_BLOCK_RUNS                                                                                                 \
     (IPT_CROSSING == IPT_SQUARE ? IPT_WORD : IPT_CROSSING == IPT_CHANNELS_BEFORE ? IPT_CHANNELS + 0u : 1u)
 
-#define IPT_BLOCK_WORDS (IPT_CROSSING == IPT_SQUARE ? 16 / IPT_UNIT_BYTES : 4 * IPT_CHANNELS) /* at most */
+#define IPT_BLOCK_WORDS (IPT_CROSSING == IPT_SQUARE ? IPT_WORD : 4 * IPT_CHANNELS) /* at most */
 
 #if IPT_UNIT_BYTES <= 4
 /* Joins bytes of two words by PTX's selector, a hexadecimal digit for each byte: 4 is the first byte of b. */

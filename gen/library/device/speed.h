@@ -76,8 +76,8 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_huge, 0.58, 0.40, H25_P25, "one instance of more than IPT__PASS_HUGE bytes")                         \
     X(share, pass_boxes, 0.65, 0.1, H27,                                                                               \
       "an array by boxes, all of which the chip holds, of units of a word at least")                                   \
-    X(share, pass_boxes_halves, 0.43, 0.1, H27, "the same, of units of two bytes")                                     \
-    X(share, pass_boxes_bytes, 0.27, 0.1, H27, "the same, of bytes")                                                   \
+    X(share, pass_boxes_short, 0.52, 0.1, H27, "the same, of shorter units that move by words or vectors")             \
+    X(share, pass_boxes_alone, 0.27, 0.1, H27, "the same, of shorter units that move one by one")                      \
     X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
     X(share, pass_pairs, 0.70, 0.70, H25_P25, "a double pass over squares")                                            \
     X(factor, bus_blocks, 1.2, 1.2, H24, "bytes that cross the bus by blocks")                                         \
@@ -172,6 +172,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BOX_BYTES, 52 << 10, H27, "local memory of a box' work-group, four to a compute unit")                      \
     X(IPT__BOX_GROUPS, 4, H27, "such work-groups")                                                                     \
     X(IPT__BOX_GROUP, 256, H27, "their work-items")                                                                    \
+    X(IPT__BOX_CHANNELS, 4, KERNEL, "most channels that change places in registers")                                   \
     X(IPT__BOX_RUN, 512, H27, "units of a run of the result that a table has")                                         \
     X(IPT__BOX_NARROW, 20, H27, "runs of so many units at once take as long again as their data")                      \
     X(IPT__BOX_ISSUE, 5, H27,                                                                                          \

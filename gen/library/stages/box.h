@@ -46,16 +46,15 @@ static size_t ipt__box_together(size_t unit_bytes, size_t begins, int narrow)
 /* How units would change places if addresses allow: by blocks of words in registers. */
 static ipt__crossing ipt__box_cross(const ipt__problem *problem, const ipt__box_stage *of)
 {
-    enum { MOST = 4 };
     const int a = of->rank - 1, b = ipt__box_axis_at(of, of->rank - 1); /* the last axes, before and after */
     const size_t word = IPT__WORD_BYTES / problem->unit_bytes;
     if (!of->crosses || (a != b && problem->unit_bytes > IPT__WORD_BYTES))
         return IPT__CROSSING_NONE;
     if (a == b)
         return IPT__CROSSING_ROWS_STAY;
-    if (of->box[b] == of->lengths[b] && of->lengths[b] <= MOST && of->goal[a] == of->rank - 2)
+    if (of->box[b] == of->lengths[b] && of->lengths[b] <= IPT__BOX_CHANNELS && of->goal[a] == of->rank - 2)
         return IPT__CROSSING_CHANNELS_AFTER;
-    if (of->box[a] == of->lengths[a] && of->lengths[a] <= MOST && b == of->rank - 2)
+    if (of->box[a] == of->lengths[a] && of->lengths[a] <= IPT__BOX_CHANNELS && b == of->rank - 2)
         return IPT__CROSSING_CHANNELS_BEFORE;
     return word > 1 && of->box[a] % word == 0 ? IPT__CROSSING_SQUARE : IPT__CROSSING_NONE;
 }
@@ -143,7 +142,7 @@ static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_
         distance *= of->lengths[axis];
     }
     is->target_runs = step;
-    is->target_together = ipt__box_together(problem->unit_bytes, begins, of->target_narrow);
+    is->target_together = ipt__box_together(problem->unit_bytes, begins, of->target_narrow || square);
     is->apart =
         is->crossing == IPT__CROSSING_CHANNELS_AFTER ? is->sources[ipt__box_axis_at(of, last)] : is->targets[last];
 }
@@ -301,17 +300,32 @@ static ipt__control ipt__control_box(const ipt__problem *problem, const ipt__sta
     return control;
 }
 
-/* The share of a copy's speed for units of these bytes. */
-static double ipt__boxes_speed(const ipt__limits *limits, size_t unit_bytes)
+/* Whether short units of an array can move by words: the last axis, before and after, has whole words or is channels.
+ */
+static int ipt__boxes_by_words(const ipt__array *array, size_t unit_bytes)
+{
+    const size_t word = IPT__WORD_BYTES / unit_bytes;
+    int i, by_words = array->elem_size == unit_bytes;
+    for (i = 0; i < array->count; ++i)
+        if (i == array->count - 1 || array->goal[i] == array->count - 1)
+            by_words &= array->lengths[i] <= IPT__BOX_CHANNELS || array->lengths[i] % word == 0;
+    return by_words;
+}
+
+/* The share of a copy's speed that arrays by boxes reach. */
+static double ipt__boxes_speed(const ipt__limits *limits, const ipt__array *array)
 {
     const ipt__tuning *const model = ipt__tuning_of(limits);
-    return unit_bytes == 1 ? model->pass_boxes_bytes : unit_bytes == 2 ? model->pass_boxes_halves : model->pass_boxes;
+    const size_t unit_bytes = ipt__unit_bytes(array->elem_size);
+    return unit_bytes >= IPT__WORD_BYTES            ? model->pass_boxes
+           : ipt__boxes_by_words(array, unit_bytes) ? model->pass_boxes_short
+                                                    : model->pass_boxes_alone;
 }
 
 static IPT__RARE double ipt__cost_box(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)layout, (void)stage;
-    return ipt__batch_bytes(problem) / ipt__boxes_speed(&problem->limits, problem->unit_bytes);
+    return ipt__batch_bytes(problem) / ipt__boxes_speed(&problem->limits, &problem->array);
 }
 
 static IPT__RARE ipt_result ipt__kernels_box(ipt_plan *plan, ipt__stage *stage, ipt__params params)
