@@ -5577,6 +5577,13 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, voi
     return !error;
 }
 
+/* Whether a kernel moves boxes. */
+#ifndef IPT_NO_BOXES
+#define IPT__IS_BOX(id) ((id) == IPT__KERNEL_box)
+#else
+#define IPT__IS_BOX(id) 0
+#endif
+
 /* Runs a cooperative program without work, to count the work-groups that run at the same time. Returns 0 if it does not
  * run. */
 static size_t ipt__count_resident(ipt_context *context, const ipt__program *program)
@@ -5585,23 +5592,23 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     cl_uint words[IPT__CONTROL_WORDS + 1] = {0};
     ipt__panel_arguments panel;
     ipt__exchange_arguments exchange;
+    const void *arguments = program->id == IPT__KERNEL_panel ? (const void *)&panel : (const void *)&exchange;
+#ifndef IPT_NO_BOXES
     ipt__box_arguments box;
+    memset(&box, 0, sizeof box);
+    box.probe_polls = IPT__PROBE_POLLS;
+    box.waits = box.tickets = box.chunks = 1;
+    if (IPT__IS_BOX(program->id))
+        arguments = &box;
+#endif
     memset(&panel, 0, sizeof panel);
     memset(&exchange, 0, sizeof exchange);
-    memset(&box, 0, sizeof box);
-    panel.probe_polls = exchange.probe_polls = box.probe_polls = IPT__PROBE_POLLS;
-    box.waits = box.tickets = box.chunks = 1;
+    panel.probe_polls = exchange.probe_polls = IPT__PROBE_POLLS;
     panel.waits = panel.tickets = panel.ticket_groups = panel.packs = panel.pack = panel.panels = panel.across =
         panel.chunks = panel.blocks = panel.run_lanes = 1;
     panel.local_x = panel.held_row = panel.short_side = panel.row_distance = panel.length = panel.chunk_x =
         panel.chunk_y = panel.block_rows = 1;
-    return ipt__run_probe(context, program,
-                          program->id == IPT__KERNEL_panel ? (void *)&panel
-                          : program->id == IPT__KERNEL_box ? (void *)&box
-                                                           : (void *)&exchange,
-                          global, words, sizeof words)
-               ? words[1] /* IPT_CLOSED_AT */
-               : 0;
+    return ipt__run_probe(context, program, arguments, global, words, sizeof words) ? words[1] /* IPT_CLOSED_AT */ : 0;
 }
 
 /* Whether an element is one word, and bands do not rotate: those need fewest registers. */
@@ -5635,7 +5642,7 @@ static cl_uint ipt__exchange_groups(const ipt__params *params)
 /* The count that the desc or the profile sets; 0: none. */
 static size_t ipt__given_resident(const ipt__limits *limits, const ipt__program *program)
 {
-    if (program->id == IPT__KERNEL_panel || program->id == IPT__KERNEL_box)
+    if (program->id == IPT__KERNEL_panel || IPT__IS_BOX(program->id))
         return limits->resident_groups;
     return ipt__are_words(&program->params)
                ? limits->resident_bands
@@ -5670,9 +5677,8 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
 {
     const ipt__limits *const limits = &context->limits;
     size_t tries[2] = {0, 0};
-    const size_t size = id == IPT__KERNEL_exchange ? IPT__BAND_CHUNK_BYTES : id == IPT__KERNEL_box ? IPT__BOX_BYTES : 0;
-    const int own =
-        size && ipt__gives_more_local(limits) && (id == IPT__KERNEL_box || limits->local_memory >= size + 4096);
+    const size_t size = id == IPT__KERNEL_exchange ? IPT__BAND_CHUNK_BYTES : IPT__IS_BOX(id) ? IPT__BOX_BYTES : 0;
+    const int own = size && ipt__gives_more_local(limits) && (IPT__IS_BOX(id) || limits->local_memory >= size + 4096);
     int i, missed = 0, failed = 0;
     ipt_result result = IPT_SUCCESS;
     *found = NULL;
@@ -5690,7 +5696,7 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
         if (tries[i] <= IPT__NO_CHUNKS)
             continue;
         params.local_bytes = (cl_uint)tries[i];
-        params.group_size = id == IPT__KERNEL_box && own                              ? (cl_uint)IPT__BOX_GROUP
+        params.group_size = IPT__IS_BOX(id) && own                                    ? (cl_uint)IPT__BOX_GROUP
                             : tries[i] == IPT__CHUNK_BYTES_LARGE && !params.registers ? (cl_uint)IPT__CHUNK_GROUP_LARGE
                                                                                       : (cl_uint)limits->group_size;
         if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
@@ -6124,7 +6130,7 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
  * PTTWAC_010: instances in global memory, by work-groups with flags in local memory.
  * P_IPT: instances by cycle following without flags.
  * PAD: changes the stride of rows of `length` elements from origin to row_stride. */
-#define IPT__STAGE_LIST(X, P)                                                                                          \
+#define IPT__STAGE_LIST(X, B, P)                                                                                       \
     X(SAVE, (0, 0, 0, 0, 0, 2), (nothing, nothing, save, never, never, save, save, save))                              \
     X(RESTORE, (0, 0, 0, 0, 0, 0), (nothing, nothing, save, never, restore, restore, restore, restore))                \
     X(TILE, (0, 1, 0, 0, 1, 1), (nothing, nothing, tile, alone, never, tile, tile, tile))                              \
@@ -6133,7 +6139,7 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
     X(WAVE, (1, 0, 1, 0, 1, 1), (wave, nothing, wave, never, wave, wave, wave, wave))                                  \
     X(PANEL, (1, 0, 0, 0, 0, 1), (nothing, panel, panel, alone, never, panel, panel, panel))                           \
     X(SHUFFLE, (0, 0, 0, 0, 1, 0), (shuffle, shuffle, shuffle, never, shuffle, shuffle, shuffle, shuffle))             \
-    X(BOX, (0, 0, 0, 0, 0, 1), (nothing, box, box, never, never, box, box, box))                                       \
+    B(BOX, (0, 0, 0, 0, 0, 1), (nothing, box, box, never, never, box, box, box))                                       \
     X(EXCHANGE, (0, 0, 0, 1, 0, 1), (exchange, exchange, exchange, always, never, exchange, exchange, exchange))       \
     X(FLIP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, flip, flip, flip))                           \
     X(MAP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, map, map, map))                               \
@@ -6143,7 +6149,7 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
 
 typedef enum ipt__stage_kind {
 #define IPT__STAGE_ENUMERATOR(kind, traits, functions) IPT__STAGE_##kind,
-    IPT__STAGE_LIST(IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR) IPT__STAGE_COUNT
+    IPT__STAGE_LIST(IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR) IPT__STAGE_COUNT
 } ipt__stage_kind;
 
 /* What a kind of stage can do, or does otherwise than others. */
@@ -6159,7 +6165,7 @@ typedef struct ipt__traits {
 static const ipt__traits ipt__stage_traits[] = {
 #define IPT__STAGE_TRAITS(...) {__VA_ARGS__},
 #define IPT__STAGE_TRAITS_ROW(kind, traits, functions) IPT__STAGE_TRAITS traits
-    IPT__STAGE_LIST(IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW)};
+    IPT__STAGE_LIST(IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW)};
 
 /* `instances` independent rows x cols grids of super-elements of `length` elements. */
 typedef struct ipt__grids {
@@ -8759,6 +8765,7 @@ static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *pla
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* BOX stages: whole arrays by cooperative work-groups that hold a box of one each. */
+#ifndef IPT_NO_BOXES
 
 /* What follows from the axes' lengths and those of a box, in units. */
 typedef struct ipt__box_geometry {
@@ -9173,6 +9180,7 @@ static IPT__RARE void ipt__describe_box(ipt__text *out, const ipt_plan *plan, co
                                                            : "");
     ipt__describe_end(out, stage);
 }
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>stages/cycles                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -9315,12 +9323,18 @@ static const ipt__stage_functions ipt__stage_kinds[] = {
     {ipt__need_##need,   ipt__control_##control, ipt__cost_##cost,         ipt__reverses_##reverses,                   \
      ipt__words_##words, ipt__kernels_##kernels, ipt__describe_##describe, ipt__launch_##launch},
 #define IPT__STAGE_ROW(kind, traits, functions) IPT__STAGE_FUNCTIONS functions
-#ifndef IPT_NO_PAPERS
-#define IPT__STAGE_ROW_OF_PAPERS(kind, traits, functions) IPT__STAGE_FUNCTIONS functions
+#define IPT__STAGE_LEFT_OUT(kind, traits, functions) {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+#ifndef IPT_NO_BOXES
+#define IPT__STAGE_ROW_OF_BOXES IPT__STAGE_ROW
 #else
-#define IPT__STAGE_ROW_OF_PAPERS(kind, traits, functions) {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+#define IPT__STAGE_ROW_OF_BOXES IPT__STAGE_LEFT_OUT
 #endif
-    IPT__STAGE_LIST(IPT__STAGE_ROW, IPT__STAGE_ROW_OF_PAPERS)};
+#ifndef IPT_NO_PAPERS
+#define IPT__STAGE_ROW_OF_PAPERS IPT__STAGE_ROW
+#else
+#define IPT__STAGE_ROW_OF_PAPERS IPT__STAGE_LEFT_OUT
+#endif
+    IPT__STAGE_LIST(IPT__STAGE_ROW, IPT__STAGE_ROW_OF_BOXES, IPT__STAGE_ROW_OF_PAPERS)};
 
 /* Gets all kernels of a stage. */
 static ipt_result ipt__stage_get_kernels(ipt_plan *plan, ipt__stage *stage)
@@ -10799,6 +10813,7 @@ static ipt_result ipt__two_pass_propose(const ipt__problem *problem, const ipt__
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Boxes: the local memory of all resident work-groups holds an array, whose axes are permuted in one pass. */
+#ifndef IPT_NO_BOXES
 
 static int ipt__boxes_apply(const ipt__problem *problem)
 {
@@ -10941,6 +10956,7 @@ static ipt_result ipt__boxes_propose(const ipt__problem *problem, const ipt__sco
     ipt__layout_finish(problem, &made->layout, scope->budget);
     return IPT_SUCCESS;
 }
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>methods/method_list                                                                                              */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -10959,7 +10975,9 @@ static const ipt__method ipt__methods[] = {
     {"whole", 0, 0, ipt__whole_applies, NULL, ipt__whole_propose},
     {"on chip", 0, 0, ipt__on_chip_applies, ipt__on_chip_seek, ipt__on_chip_propose},
     {"exchange", 5, 0, ipt__exchange_applies, ipt__exchange_seek, ipt__exchange_propose},
+#ifndef IPT_NO_BOXES
     {"boxes", 0, 1, ipt__boxes_apply, ipt__boxes_seek, ipt__boxes_propose},
+#endif
     {"two passes", 5, 0, ipt__two_pass_applies, ipt__two_pass_seek, ipt__two_pass_propose},
 };
 enum { IPT__METHODS = sizeof ipt__methods / sizeof *ipt__methods };
@@ -18014,6 +18032,7 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
     return ipt__plan_keep(plan, result);
 }
 
+#ifndef IPT_NO_BOXES
 /* Whether the device may permute the arrays by boxes in less time than passes take. cost: theirs. */
 static int ipt__boxes_may(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined, double cost)
 {
@@ -18049,6 +18068,7 @@ static ipt_result ipt__boxes_plan_make(ipt__passes passes, ipt__array *joined, i
     passes.applies = passes.desc->expression ? 0 : -1;
     return ipt__passes_plan_make(&passes, plan);
 }
+#endif
 
 /* Makes a plan for arrays: desc->rank is not 0. split: number of contexts that share the work, which ipt__split_check
  * has accepted; 0: one context does all. */
@@ -18078,11 +18098,13 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     joined = array;
     ipt__axes_join(&joined);
     passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list, &cost);
+#ifndef IPT_NO_BOXES
     if (passes.count && !split && ipt__boxes_may(&context->limits, desc, &joined, cost)) {
         result = ipt__boxes_plan_make(passes, &joined, plan);
         if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
             return result;
     }
+#endif
     if (!passes.count)
         list[passes.count++] = ipt__pass_of_row(&array);
     passes.applies = desc->expression ? ipt__passes_apply(&array, list, &passes.count) : -1;

@@ -77,9 +77,6 @@
     X(exchange, 2, 0,                                                                                                  \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model | \
           IPT__USES_tall | IPT__USES_local_bytes | IPT__USES_groups_at_once | IPT__USES_reversed | IPT__USES_by_words | IPT__USES_pitched)                                           \
-    X(box, 2, 0,                                                                                                       \
-      IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_memory_model | IPT__USES_local_bytes | \
-          IPT__USES_groups_at_once | IPT__USES_axes | IPT__USES_crossing | IPT__USES_channels)                                                                   \
     X(panel, 2, 0,                                                                                                     \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_memory_model | IPT__USES_tall | IPT__USES_narrow |   \
           IPT__USES_local_bytes | IPT__USES_reversed | IPT__USES_by_words | IPT__USES_pitched | IPT__USES_registers)
@@ -94,6 +91,16 @@
     X(pad, 2, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_memory_model | IPT__USES_chained)
 #else
 #define IPT_SEED_KERNEL_LIST(X)
+#endif
+
+/* The kernel of arrays that the chip holds: IPT_NO_BOXES leaves it out. */
+#ifndef IPT_NO_BOXES
+#define IPT_BOX_KERNEL_LIST(X)                                                                                         \
+    X(box, 2, 0,                                                                                                       \
+      IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_memory_model | IPT__USES_local_bytes | \
+          IPT__USES_groups_at_once | IPT__USES_axes | IPT__USES_crossing | IPT__USES_channels)
+#else
+#define IPT_BOX_KERNEL_LIST(X)
 #endif
 
 /* The kernel of batch plans, whose program also has the operands and the action: IPT_NO_BATCH leaves it out. */
@@ -112,7 +119,8 @@
     X(tickets) X(columns) X(grid_alone) X(runs_held) X(words) X(panel_chunks) X(band_chunks) X(band_waits)             \
     X(bands_left) X(crossing) X(actions)
 
-#define IPT_KERNEL_LIST(X) IPT_OWN_KERNEL_LIST(X) IPT_SEED_KERNEL_LIST(X) IPT_BATCH_KERNEL_LIST(X)
+#define IPT_KERNEL_LIST(X)                                                                                             \
+    IPT_OWN_KERNEL_LIST(X) IPT_SEED_KERNEL_LIST(X) IPT_BOX_KERNEL_LIST(X) IPT_BATCH_KERNEL_LIST(X)
 
 /* Run-time arguments in the order of the kernel's signature. All lengths, strides and bases are in units unless said
  * otherwise. X(type, name) is one value. D(bits, name) is a divisor: name, name_magic and name_shift, which divide
@@ -802,6 +810,7 @@ static const unsigned short ipt__pairs[] = {
     100,105,140,730,2265,826,1297,115,143,628,};
 #endif
 
+#ifndef IPT_NO_BOXES
 #ifndef IPT_NO_KERNEL_SOURCE
 static const unsigned short ipt__text_box[] = {
     1552,733,160,1547,712,1221,939,1895,1498,1221,1437,1895,2869,584,808,1215,320,1095,697,2928,720,2731,2119,150,605,
@@ -900,6 +909,7 @@ static const unsigned short ipt__text_box[] = {
 #endif
 #define IPT__HASH_box "01c2098d1b2538f1"
 #define IPT_box_PARTS(X) X(unit) X(divide) X(sync) X(vectors) X(crossing) X(tickets)
+#endif
 
 #ifndef IPT_NO_KERNEL_SOURCE
 static const unsigned short ipt__text_chains[] = {

@@ -1,4 +1,5 @@
 /* Boxes: the local memory of all resident work-groups holds an array, whose axes are permuted in one pass. */
+#ifndef IPT_NO_BOXES
 
 static int ipt__boxes_apply(const ipt__problem *problem)
 {
@@ -141,3 +142,4 @@ static ipt_result ipt__boxes_propose(const ipt__problem *problem, const ipt__sco
     ipt__layout_finish(problem, &made->layout, scope->budget);
     return IPT_SUCCESS;
 }
+#endif

@@ -12,7 +12,9 @@ static const ipt__method ipt__methods[] = {
     {"whole", 0, 0, ipt__whole_applies, NULL, ipt__whole_propose},
     {"on chip", 0, 0, ipt__on_chip_applies, ipt__on_chip_seek, ipt__on_chip_propose},
     {"exchange", 5, 0, ipt__exchange_applies, ipt__exchange_seek, ipt__exchange_propose},
+#ifndef IPT_NO_BOXES
     {"boxes", 0, 1, ipt__boxes_apply, ipt__boxes_seek, ipt__boxes_propose},
+#endif
     {"two passes", 5, 0, ipt__two_pass_applies, ipt__two_pass_seek, ipt__two_pass_propose},
 };
 enum { IPT__METHODS = sizeof ipt__methods / sizeof *ipt__methods };

@@ -20,7 +20,7 @@
  * PTTWAC_010: instances in global memory, by work-groups with flags in local memory.
  * P_IPT: instances by cycle following without flags.
  * PAD: changes the stride of rows of `length` elements from origin to row_stride. */
-#define IPT__STAGE_LIST(X, P)                                                                                          \
+#define IPT__STAGE_LIST(X, B, P)                                                                                       \
     X(SAVE, (0, 0, 0, 0, 0, 2), (nothing, nothing, save, never, never, save, save, save))                              \
     X(RESTORE, (0, 0, 0, 0, 0, 0), (nothing, nothing, save, never, restore, restore, restore, restore))                \
     X(TILE, (0, 1, 0, 0, 1, 1), (nothing, nothing, tile, alone, never, tile, tile, tile))                              \
@@ -29,7 +29,7 @@
     X(WAVE, (1, 0, 1, 0, 1, 1), (wave, nothing, wave, never, wave, wave, wave, wave))                                  \
     X(PANEL, (1, 0, 0, 0, 0, 1), (nothing, panel, panel, alone, never, panel, panel, panel))                           \
     X(SHUFFLE, (0, 0, 0, 0, 1, 0), (shuffle, shuffle, shuffle, never, shuffle, shuffle, shuffle, shuffle))             \
-    X(BOX, (0, 0, 0, 0, 0, 1), (nothing, box, box, never, never, box, box, box))                                       \
+    B(BOX, (0, 0, 0, 0, 0, 1), (nothing, box, box, never, never, box, box, box))                                       \
     X(EXCHANGE, (0, 0, 0, 1, 0, 1), (exchange, exchange, exchange, always, never, exchange, exchange, exchange))       \
     X(FLIP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, flip, flip, flip))                           \
     X(MAP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, map, map, map))                               \
@@ -39,7 +39,7 @@
 
 typedef enum ipt__stage_kind {
 #define IPT__STAGE_ENUMERATOR(kind, traits, functions) IPT__STAGE_##kind,
-    IPT__STAGE_LIST(IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR) IPT__STAGE_COUNT
+    IPT__STAGE_LIST(IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR) IPT__STAGE_COUNT
 } ipt__stage_kind;
 
 /* What a kind of stage can do, or does otherwise than others. */
@@ -55,7 +55,7 @@ typedef struct ipt__traits {
 static const ipt__traits ipt__stage_traits[] = {
 #define IPT__STAGE_TRAITS(...) {__VA_ARGS__},
 #define IPT__STAGE_TRAITS_ROW(kind, traits, functions) IPT__STAGE_TRAITS traits
-    IPT__STAGE_LIST(IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW)};
+    IPT__STAGE_LIST(IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW)};
 
 /* `instances` independent rows x cols grids of super-elements of `length` elements. */
 typedef struct ipt__grids {

@@ -486,6 +486,7 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
     return ipt__plan_keep(plan, result);
 }
 
+#ifndef IPT_NO_BOXES
 /* Whether the device may permute the arrays by boxes in less time than passes take. cost: theirs. */
 static int ipt__boxes_may(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined, double cost)
 {
@@ -521,6 +522,7 @@ static ipt_result ipt__boxes_plan_make(ipt__passes passes, ipt__array *joined, i
     passes.applies = passes.desc->expression ? 0 : -1;
     return ipt__passes_plan_make(&passes, plan);
 }
+#endif
 
 /* Makes a plan for arrays: desc->rank is not 0. split: number of contexts that share the work, which ipt__split_check
  * has accepted; 0: one context does all. */
@@ -550,11 +552,13 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     joined = array;
     ipt__axes_join(&joined);
     passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list, &cost);
+#ifndef IPT_NO_BOXES
     if (passes.count && !split && ipt__boxes_may(&context->limits, desc, &joined, cost)) {
         result = ipt__boxes_plan_make(passes, &joined, plan);
         if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
             return result;
     }
+#endif
     if (!passes.count)
         list[passes.count++] = ipt__pass_of_row(&array);
     passes.applies = desc->expression ? ipt__passes_apply(&array, list, &passes.count) : -1;

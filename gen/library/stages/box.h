@@ -1,4 +1,5 @@
 /* BOX stages: whole arrays by cooperative work-groups that hold a box of one each. */
+#ifndef IPT_NO_BOXES
 
 /* What follows from the axes' lengths and those of a box, in units. */
 typedef struct ipt__box_geometry {
@@ -413,3 +414,4 @@ static IPT__RARE void ipt__describe_box(ipt__text *out, const ipt_plan *plan, co
                                                            : "");
     ipt__describe_end(out, stage);
 }
+#endif

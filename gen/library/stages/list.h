@@ -18,12 +18,18 @@ static const ipt__stage_functions ipt__stage_kinds[] = {
     {ipt__need_##need,   ipt__control_##control, ipt__cost_##cost,         ipt__reverses_##reverses,                   \
      ipt__words_##words, ipt__kernels_##kernels, ipt__describe_##describe, ipt__launch_##launch},
 #define IPT__STAGE_ROW(kind, traits, functions) IPT__STAGE_FUNCTIONS functions
-#ifndef IPT_NO_PAPERS
-#define IPT__STAGE_ROW_OF_PAPERS(kind, traits, functions) IPT__STAGE_FUNCTIONS functions
+#define IPT__STAGE_LEFT_OUT(kind, traits, functions) {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+#ifndef IPT_NO_BOXES
+#define IPT__STAGE_ROW_OF_BOXES IPT__STAGE_ROW
 #else
-#define IPT__STAGE_ROW_OF_PAPERS(kind, traits, functions) {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+#define IPT__STAGE_ROW_OF_BOXES IPT__STAGE_LEFT_OUT
 #endif
-    IPT__STAGE_LIST(IPT__STAGE_ROW, IPT__STAGE_ROW_OF_PAPERS)};
+#ifndef IPT_NO_PAPERS
+#define IPT__STAGE_ROW_OF_PAPERS IPT__STAGE_ROW
+#else
+#define IPT__STAGE_ROW_OF_PAPERS IPT__STAGE_LEFT_OUT
+#endif
+    IPT__STAGE_LIST(IPT__STAGE_ROW, IPT__STAGE_ROW_OF_BOXES, IPT__STAGE_ROW_OF_PAPERS)};
 
 /* Gets all kernels of a stage. */
 static ipt_result ipt__stage_get_kernels(ipt_plan *plan, ipt__stage *stage)
