@@ -45,7 +45,7 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     cl_uint words[IPT__CONTROL_WORDS + 1] = {0};
     ipt__panel_arguments panel;
     ipt__exchange_arguments exchange;
-    const void *arguments = program->id == IPT__KERNEL_panel ? (const void *)&panel : (const void *)&exchange;
+    void *arguments = program->id == IPT__KERNEL_panel ? (void *)&panel : (void *)&exchange;
 #ifndef IPT_NO_BOXES
     ipt__box_arguments box;
     memset(&box, 0, sizeof box);
