@@ -695,7 +695,7 @@ static void walk_panels(ipt_context *context, int quick, int alone)
     }
 }
 
-/* Arrays by boxes: of several work-groups, of one, with overlapping boxes, of all units. */
+/* Arrays by boxes: of several work-groups, of one, with overlapping boxes, of all units, in each way of crossing. */
 static void walk_boxes(ipt_context *context, int quick)
 {
     static const struct {
@@ -703,13 +703,16 @@ static void walk_boxes(ipt_context *context, int quick)
         unsigned rank, axes[5];
         int expressed;
     } arrays[] = {
-        {4, {10, 17, 12}, 3, {2, 1, 0}, 0},          {12, {9, 5, 7, 3}, 4, {3, 2, 1, 0}, 0},
+        {4, {10, 17, 12}, 3, {2, 1, 0}, 0},          {1, {2, 3, 640}, 3, {0, 2, 1}, 0},
+        {2, {2, 640, 3}, 3, {0, 2, 1}, 0},           {1, {2, 12, 5, 32}, 4, {0, 3, 2, 1}, 0},
+        {4, {2, 4, 300}, 3, {0, 2, 1}, 1},           {1, {2, 300, 2}, 3, {0, 2, 1}, 1},
+        {2, {6, 50, 8}, 3, {1, 0, 2}, 1},            {12, {9, 5, 7, 3}, 4, {3, 2, 1, 0}, 0},
         {1, {40, 33, 8}, 3, {2, 1, 0}, 0},           {2, {24, 10, 24}, 3, {2, 1, 0}, 0},
         {16, {5, 6, 13}, 3, {2, 1, 0}, 0},           {8, {3, 16, 4, 8}, 4, {0, 3, 2, 1}, 1},
         {4, {3, 4, 2, 5, 8}, 5, {4, 3, 2, 1, 0}, 0}, {1, {16, 3, 16, 12}, 4, {3, 1, 0, 2}, 1},
     };
     size_t s;
-    for (s = 0; s < (quick ? 1 : sizeof arrays / sizeof *arrays); ++s) {
+    for (s = 0; s < (quick ? 4 : sizeof arrays / sizeof *arrays); ++s) {
         ipt_plan_desc desc;
         memset(&desc, 0, sizeof desc);
         desc.elem_size = arrays[s].elem_size;

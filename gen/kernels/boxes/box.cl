@@ -262,6 +262,8 @@ IPT_INLINE void ipt_pick_units(ipt_together *picked, const __local ipt_unit *fro
     }
 }
 
+#define IPT_IN_RUNS ((IPT_CROSSING == IPT_CHANNELS_AFTER) | (IPT_CROSSING == IPT_ROWS_STAY)) /* lie together in the box */
+
 /* Picks contiguous units of the box. */
 IPT_INLINE void ipt_pick_run(ipt_together *picked, const __local ipt_unit *from, uint together, const ipt_given *g)
 {
@@ -292,7 +294,7 @@ IPT_INLINE void ipt_store_runs(const ipt_box *its, __local ipt_unit *tile, const
             if (at < all) {
                 to[s] = tables->target_begins[run] + of_block * g->apart + k;
                 const __local ipt_unit *from = tile + tables->target_places[run] + of_block;
-                if (planned && (IPT_CROSSING == IPT_CHANNELS_AFTER || IPT_CROSSING == IPT_ROWS_STAY))
+                if (planned && IPT_IN_RUNS)
                     ipt_pick_run(&picked[s], from + k, together, g);
                 else
                     ipt_pick_units(&picked[s], from, tables->run_places + k, together, g);
@@ -388,9 +390,12 @@ IPT_INLINE void ipt_store_box(const ipt_box *its, __local ipt_unit *tile, const 
 #else
 #define IPT_STORE(together) ipt_store_runs(its, tile, tables, together, true, g)
 #endif
-    if (together == IPT_VECTOR_UNITS && IPT_CROSSING != IPT_SQUARE)
+#if IPT_CROSSING != IPT_SQUARE
+    if (together == IPT_VECTOR_UNITS)
         IPT_STORE(IPT_VECTOR_UNITS);
-    else if (together == IPT_WORD)
+    else
+#endif
+        if (together == IPT_WORD)
         IPT_STORE(IPT_WORD);
     else
         ipt_store_runs(its, tile, tables, 1, false, g);
