@@ -9011,7 +9011,7 @@ static double ipt__box_conflicts(const ipt__problem *problem, const ipt__box_sta
     enum { LANES = 32 };
     size_t steps = 0, i, lane;
     if (is->crossing > IPT__CROSSING_SQUARE) /* vectors of all channels lie together */
-        return is->channels % 4 == 0 ? 3 : is->channels % 2 == 0 ? 1 : 0;
+        return is->channels % 4 == 0 ? 2 : is->channels % 2 == 0 ? 1 : 0;
     for (i = 0; i < is->target_together; ++i) {
         size_t words[LANES], counts[LANES] = {0}, most = 1, other;
         for (lane = 0; lane < LANES; ++lane) {
