@@ -666,8 +666,8 @@ static void axes_boxes(void **state)
     try_boxes(4, 100, 8);
 }
 
-/* The ways in which units of a box move: by blocks in registers, by rows and one by one, for addresses that allow it and
- * for others, with rests, several boxes and an expression. */
+/* The ways in which units of a box move: by blocks in registers, by rows and one by one, for addresses that allow it
+ * and for others, with rests, several boxes and an expression. */
 static void axes_crossing(void **state)
 {
     static const struct {
@@ -675,11 +675,11 @@ static void axes_crossing(void **state)
         unsigned rank, axes[4];
         const char *way;
     } arrays[] = {
-        {1, {3, 3, 9008}, 3, {0, 2, 1}, "all channels"},      {1, {3, 9008, 3}, 3, {0, 2, 1}, "all channels"},
-        {2, {5, 4, 5000}, 3, {0, 2, 1}, "all channels"},      {2, {5, 5000, 2}, 3, {0, 2, 1}, "all channels"},
-        {4, {2, 3, 4004}, 3, {0, 2, 1}, "all channels"},      {4, {2, 4004, 3}, 3, {0, 2, 1}, "all channels"},
-        {1, {2, 36, 20, 32}, 4, {0, 3, 2, 1}, "square"},      {2, {12, 9, 24, 8}, 4, {3, 1, 0, 2}, "square"},
-        {2, {6, 50, 64}, 3, {1, 0, 2}, "boxes together"},     {1, {31, 77, 13}, 3, {2, 1, 0}, "boxes together"},
+        {1, {3, 3, 9008}, 3, {0, 2, 1}, "all channels"},  {1, {3, 9008, 3}, 3, {0, 2, 1}, "all channels"},
+        {2, {5, 4, 5000}, 3, {0, 2, 1}, "all channels"},  {2, {5, 5000, 2}, 3, {0, 2, 1}, "all channels"},
+        {4, {2, 3, 4004}, 3, {0, 2, 1}, "all channels"},  {4, {2, 4004, 3}, 3, {0, 2, 1}, "all channels"},
+        {1, {2, 36, 20, 32}, 4, {0, 3, 2, 1}, "square"},  {2, {12, 9, 24, 8}, 4, {3, 1, 0, 2}, "square"},
+        {2, {6, 50, 64}, 3, {1, 0, 2}, "boxes together"}, {1, {31, 77, 13}, 3, {2, 1, 0}, "boxes together"},
         {8, {6, 40, 50}, 3, {1, 0, 2}, "boxes together"},
     };
     ipt_context *const context = test_make_waiting_context(32768, 4, 0);
@@ -707,9 +707,9 @@ static void axes_crossing(void **state)
 }
 
 const struct CMUnitTest test_axes[] = {
-    TEST_CASE(axes_all_of_few), TEST_CASE(axes_random), TEST_CASE(axes_large),      TEST_CASE(axes_cut),
-    TEST_CASE(axes_doubles),    TEST_CASE(axes_split),  TEST_CASE(axes_bad_values), TEST_CASE(axes_refused_buffer),
-    TEST_CASE(axes_alignment),  TEST_CASE(axes_narrow), TEST_CASE(axes_advice),     TEST_CASE(axes_by_stages),
+    TEST_CASE(axes_all_of_few), TEST_CASE(axes_random),   TEST_CASE(axes_large),      TEST_CASE(axes_cut),
+    TEST_CASE(axes_doubles),    TEST_CASE(axes_split),    TEST_CASE(axes_bad_values), TEST_CASE(axes_refused_buffer),
+    TEST_CASE(axes_alignment),  TEST_CASE(axes_narrow),   TEST_CASE(axes_advice),     TEST_CASE(axes_by_stages),
     TEST_CASE(axes_boxes),      TEST_CASE(axes_crossing),
 };
 const size_t test_axes_count = TEST_COUNT(test_axes);

@@ -262,7 +262,8 @@ IPT_INLINE void ipt_pick_units(ipt_together *picked, const __local ipt_unit *fro
     }
 }
 
-#define IPT_IN_RUNS ((IPT_CROSSING == IPT_CHANNELS_AFTER) | (IPT_CROSSING == IPT_ROWS_STAY)) /* lie together in the box */
+#define IPT_IN_RUNS                                                                                                    \
+    ((IPT_CROSSING == IPT_CHANNELS_AFTER) | (IPT_CROSSING == IPT_ROWS_STAY)) /* lie together in the box */
 
 /* Picks contiguous units of the box. */
 IPT_INLINE void ipt_pick_run(ipt_together *picked, const __local ipt_unit *from, uint together, const ipt_given *g)

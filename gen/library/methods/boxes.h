@@ -68,15 +68,14 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
            (1 + (1 / (double)is.source_together + 1 / (double)is.target_together) / IPT__BOX_NARROW);
 }
 
-/* Lengths of an axis that are tried: its parts, from the whole down. Among them are as many as can be resident, and as
- * many as make all arrays of a batch resident at once. */
+/* Lengths of an axis that are tried: its parts, from the whole down. Where it can, a batch has as many boxes as keep
+ * all compute units even. */
 static size_t ipt__box_next_parts(const ipt__problem *problem, size_t parts)
 {
-    const size_t all = problem->panel.resident, each = all / problem->desc.batch;
-    size_t next = parts < 6 ? parts + 1 : parts + parts / 3;
-    if (parts < all && next > all)
-        next = all;
-    return parts < each && next > each ? each : next;
+    const size_t units = ipt__max(1, problem->panel.resident / IPT__BOX_GROUPS), batch = problem->desc.batch;
+    const size_t next = parts < 6 ? parts + 1 : parts + parts / 3;
+    const size_t even = ipt__ceil_divide(next * batch / units * units, batch);
+    return even > parts ? even : next;
 }
 
 /* The length of a part: a multiple of a vector if the axis is one. */
