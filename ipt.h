@@ -3148,7 +3148,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BOX_RUN, 512, H27, "units of a run of the result that a table has")                                         \
     X(IPT__BOX_NARROW, 20, H27, "runs of so many units at once take as long again as their data")                      \
     X(IPT__BOX_ISSUE, 5, H27,                                                                                          \
-      "steps of a compute unit in which a line of work-items asks for a word each, or a vector")                       \
+      "steps of a compute unit in which a line of work-items requests a word each, or a vector")                       \
     X(IPT__BOX_LOST, 40, H27, "bytes by which a box' run is longer in effect")                                         \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
     X(IPT__PASS_STRETCHED, 1024, H25, "long side of a stretched instance, in short ones")                              \
@@ -9029,9 +9029,8 @@ static double ipt__box_conflicts(const ipt__problem *problem, const ipt__box_sta
 /* The steps of a compute unit for a line of words. */
 static double ipt__box_steps(const ipt__problem *problem, const ipt__box_stage *of, const ipt__box_geometry *is)
 {
-    const double unit = (double)problem->unit_bytes / IPT__WORD_BYTES;
-    return IPT__BOX_ISSUE / (unit * (double)is->source_together) +
-           IPT__BOX_ISSUE / (unit * (double)is->target_together) +
+    const double unit = (double)problem->unit_bytes / (double)IPT__WORD_BYTES, issue = (double)IPT__BOX_ISSUE;
+    return issue / (unit * (double)is->source_together) + issue / (unit * (double)is->target_together) +
            (1 + ipt__box_conflicts(problem, of, is)) / (unit < 1 && !is->crossing ? unit : 1) + 0.01 * (double)of->gap;
 }
 
@@ -9063,7 +9062,7 @@ static ipt__control ipt__control_box(const ipt__problem *problem, const ipt__sta
     ipt__control control = ipt__control_nothing(problem, stage);
     ipt__box_geometry is;
     ipt__box_measure(problem, &stage->as.box, &is);
-    control.words = is.boxes > 1 ? (1 + problem->desc.batch) * (IPT__LINE_BYTES / 4) : IPT__CONTROL_WORDS;
+    control.words = is.boxes > 1 ? (1 + problem->desc.batch) * (IPT__LINE_BYTES / 4) : (size_t)IPT__CONTROL_WORDS;
     control.alone = ipt__max(ipt__extent_units(problem) / IPT__WINDOWS, (size_t)IPT__WINDOW_UNITS) / 32 + 1;
     return control;
 }
@@ -10868,7 +10867,7 @@ static double ipt__boxes_even(const ipt__problem *problem, size_t boxes)
 /* The share of a copy's speed that a box reaches; 0: it does not fit. */
 static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *of)
 {
-    const double size = (double)problem->unit_bytes, lost = IPT__BOX_LOST;
+    const double size = (double)problem->unit_bytes, lost = (double)IPT__BOX_LOST;
     ipt__box_geometry is;
     double before, after, small;
     ipt__box_measure(problem, of, &is);
@@ -10879,8 +10878,8 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
     small = 0.8 + (double)is.units * size / (120 << 10);
     return (double)ipt__extent_units(problem) / ((double)is.boxes * (double)is.units) /
            ((before + lost) / before + (after + lost) / after) * (small < 1 ? small : 1) *
-           ipt__boxes_even(problem, is.boxes) * (size < IPT__WORD_BYTES && !is.crossing ? 0.7 : 1) /
-           (1 + (1 / (double)is.source_together + 1 / (double)is.target_together) / IPT__BOX_NARROW);
+           ipt__boxes_even(problem, is.boxes) * (problem->unit_bytes < IPT__WORD_BYTES && !is.crossing ? 0.7 : 1) /
+           (1 + (1 / (double)is.source_together + 1 / (double)is.target_together) / (double)IPT__BOX_NARROW);
 }
 
 /* Lengths of an axis that are tried: its parts, from the whole down. Where it can, a batch has as many boxes as keep
@@ -18039,7 +18038,7 @@ static int ipt__boxes_may(const ipt__limits *limits, const ipt_plan_desc *desc, 
     const double bytes = (double)joined->elements * (double)joined->elem_size;
     return limits->cooperative && !limits->cpu && joined->count > 1 && !desc->max_device_memory &&
            !desc->max_host_memory && !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE)) &&
-           bytes / (double)(joined->goal[0] ? 1 : joined->lengths[0]) <= IPT__ON_CHIP_BYTES &&
+           bytes / (double)(joined->goal[0] ? 1 : joined->lengths[0]) <= (double)IPT__ON_CHIP_BYTES &&
            bytes / ipt__boxes_speed(limits, joined) < cost;
 }
 

@@ -329,7 +329,7 @@ static size_t array_bytes(const ipt_plan_desc *desc)
     return bytes;
 }
 
-/* The same for an array. */
+/* Counts the elements of an array that do not lie where the index formula puts them. */
 static size_t count_wrong_in_array(const ipt_plan_desc *desc, unsigned char *before, const unsigned char *after)
 {
     const size_t size = desc->elem_size, count = array_bytes(desc) / size;

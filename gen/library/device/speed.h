@@ -176,7 +176,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BOX_RUN, 512, H27, "units of a run of the result that a table has")                                         \
     X(IPT__BOX_NARROW, 20, H27, "runs of so many units at once take as long again as their data")                      \
     X(IPT__BOX_ISSUE, 5, H27,                                                                                          \
-      "steps of a compute unit in which a line of work-items asks for a word each, or a vector")                       \
+      "steps of a compute unit in which a line of work-items requests a word each, or a vector")                       \
     X(IPT__BOX_LOST, 40, H27, "bytes by which a box' run is longer in effect")                                         \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
     X(IPT__PASS_STRETCHED, 1024, H25, "long side of a stretched instance, in short ones")                              \

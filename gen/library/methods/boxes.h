@@ -53,7 +53,7 @@ static double ipt__boxes_even(const ipt__problem *problem, size_t boxes)
 /* The share of a copy's speed that a box reaches; 0: it does not fit. */
 static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *of)
 {
-    const double size = (double)problem->unit_bytes, lost = IPT__BOX_LOST;
+    const double size = (double)problem->unit_bytes, lost = (double)IPT__BOX_LOST;
     ipt__box_geometry is;
     double before, after, small;
     ipt__box_measure(problem, of, &is);
@@ -64,8 +64,8 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
     small = 0.8 + (double)is.units * size / (120 << 10);
     return (double)ipt__extent_units(problem) / ((double)is.boxes * (double)is.units) /
            ((before + lost) / before + (after + lost) / after) * (small < 1 ? small : 1) *
-           ipt__boxes_even(problem, is.boxes) * (size < IPT__WORD_BYTES && !is.crossing ? 0.7 : 1) /
-           (1 + (1 / (double)is.source_together + 1 / (double)is.target_together) / IPT__BOX_NARROW);
+           ipt__boxes_even(problem, is.boxes) * (problem->unit_bytes < IPT__WORD_BYTES && !is.crossing ? 0.7 : 1) /
+           (1 + (1 / (double)is.source_together + 1 / (double)is.target_together) / (double)IPT__BOX_NARROW);
 }
 
 /* Lengths of an axis that are tried: its parts, from the whole down. Where it can, a batch has as many boxes as keep

@@ -493,7 +493,7 @@ static int ipt__boxes_may(const ipt__limits *limits, const ipt_plan_desc *desc, 
     const double bytes = (double)joined->elements * (double)joined->elem_size;
     return limits->cooperative && !limits->cpu && joined->count > 1 && !desc->max_device_memory &&
            !desc->max_host_memory && !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE)) &&
-           bytes / (double)(joined->goal[0] ? 1 : joined->lengths[0]) <= IPT__ON_CHIP_BYTES &&
+           bytes / (double)(joined->goal[0] ? 1 : joined->lengths[0]) <= (double)IPT__ON_CHIP_BYTES &&
            bytes / ipt__boxes_speed(limits, joined) < cost;
 }
 

@@ -262,9 +262,8 @@ static double ipt__box_conflicts(const ipt__problem *problem, const ipt__box_sta
 /* The steps of a compute unit for a line of words. */
 static double ipt__box_steps(const ipt__problem *problem, const ipt__box_stage *of, const ipt__box_geometry *is)
 {
-    const double unit = (double)problem->unit_bytes / IPT__WORD_BYTES;
-    return IPT__BOX_ISSUE / (unit * (double)is->source_together) +
-           IPT__BOX_ISSUE / (unit * (double)is->target_together) +
+    const double unit = (double)problem->unit_bytes / (double)IPT__WORD_BYTES, issue = (double)IPT__BOX_ISSUE;
+    return issue / (unit * (double)is->source_together) + issue / (unit * (double)is->target_together) +
            (1 + ipt__box_conflicts(problem, of, is)) / (unit < 1 && !is->crossing ? unit : 1) + 0.01 * (double)of->gap;
 }
 
@@ -296,7 +295,7 @@ static ipt__control ipt__control_box(const ipt__problem *problem, const ipt__sta
     ipt__control control = ipt__control_nothing(problem, stage);
     ipt__box_geometry is;
     ipt__box_measure(problem, &stage->as.box, &is);
-    control.words = is.boxes > 1 ? (1 + problem->desc.batch) * (IPT__LINE_BYTES / 4) : IPT__CONTROL_WORDS;
+    control.words = is.boxes > 1 ? (1 + problem->desc.batch) * (IPT__LINE_BYTES / 4) : (size_t)IPT__CONTROL_WORDS;
     control.alone = ipt__max(ipt__extent_units(problem) / IPT__WINDOWS, (size_t)IPT__WINDOW_UNITS) / 32 + 1;
     return control;
 }
