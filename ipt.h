@@ -10918,7 +10918,7 @@ static void ipt__boxes_search(const ipt__problem *problem, ipt__box_stage *best)
                 for (target_parts = 1; target_parts <= all.lengths[axis];
                      target_parts = ipt__box_next_parts(problem, target_parts)) {
                     ipt__box_stage box = all; /* with a gap for most of them */
-                    size_t units = 1;
+                    size_t units = 1, boxes = 1;
                     double share;
                     for (i = 0; i < all.rank; ++i) {
                         const int whole = i > s || all.goal[i] > t;
@@ -10929,8 +10929,9 @@ static void ipt__boxes_search(const ipt__problem *problem, ipt__box_stage *best)
                             length = ipt__max(length, ipt__box_part(problem, all.lengths[i], target_parts));
                         box.box[i] = (cl_uint)length;
                         units = units > most ? units : units * length;
+                        boxes *= ipt__ceil_divide(all.lengths[i], length);
                     }
-                    share = units > most ? 0 : ipt__box_share(problem, &box);
+                    share = units > most || boxes > problem->panel.resident ? 0 : ipt__box_share(problem, &box);
                     if (share > best_share) {
                         best_share = share;
                         *best = box;
