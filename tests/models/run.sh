@@ -63,6 +63,20 @@ waves assertion DONE_EARLY
 waves assertion TAKE_APART
 waves assertion LEAVE_DONE
 waves assertion LAUNCHES=2 NO_CLEAR
+boxes right RESIDENT=1
+boxes right RESIDENT=2
+boxes right RESIDENT=3 ARRAYS=2 BOXES=3
+boxes right RESIDENT=2 ARRAYS=3
+boxes right RESIDENT=2 ARRAYS=1 BOXES=3
+boxes right RESIDENT=3 ARRAYS=1 BOXES=3
+boxes right RESIDENT=2 BOXES=2 BOX=3 UNITS=4
+boxes right RESIDENT=2 LAUNCHES=2
+boxes right RESIDENT=3 ARRAYS=1 BOXES=3 LAUNCHES=2
+boxes assertion CLAIM_EARLY
+boxes deadlock NO_CLOSE RESIDENT=1
+boxes assertion NO_ELECTION BOXES=3 RESIDENT=2
+boxes assertion STORE_ANYWAY RESIDENT=1
+boxes assertion NO_CLEAR
 panel right RESIDENT=1
 panel right RESIDENT=2
 panel right RESIDENT=3
