@@ -12,7 +12,7 @@
  *
  * What is left out, and why nothing is lost by that:
  * - The work-items of a group are one process: they meet at barriers. A box is read in one step: the later something is
- *   read, the worse, and it can be put off until the count. What a group reads that goes on to write is asserted to be
+ *   read, the worse, and it can be put off until the count. What a group reads and then writes is asserted to be
  *   original. Others may read what the elected group has changed: they write none of it.
  * - A wait is a step that is possible when a look would see something. That the waiter has looked often enough to close
  *   may be so at any time. What is stuck is found as a deadlock.
