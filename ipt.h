@@ -3238,7 +3238,7 @@ enum {
     X(int, memory_model, 0, 3)    /* value of the kernel parameter: the best that the device supports */               \
     X(int, sub_group, 0, 3)       /* kind of sub-groups: 1 NVIDIA's, 2 cl_khr_subgroups, 3 Intel's; 0: none */         \
     X(size_t, lanes, 0, 1024)     /* expected work-items in a sub-group, before a program has run */                   \
-    X(int, standard, 12, 30)      /* OpenCL C for programs that need 2.0: 20, 30; 12: none */                          \
+    X(int, standard, 12, 30)      /* version of OpenCL C for programs that need 2.0: 20 or 30; 12: it has none */      \
     X(size_t, group_size, 1, 256) /* a power of two, of work-items in a work-group: 256 if the device takes it */      \
     X(size_t, largest_group, 1, 1 << 20)   /* largest work-group that the device accepts */                            \
     X(size_t, local_memory, 1024, 1 << 30) /* bytes that a work-group may use, reported or limited by the desc */      \
@@ -4452,7 +4452,8 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
         *at = (unsigned char)*at < 32 ? ' ' : *at;
     ipt__ask(&asked, CL_DEVICE_ADDRESS_BITS, &bits, sizeof bits);
     ipt__text_add(&out, "platform %s\nbits %u\n", text, (unsigned)bits);
-    /* Before 6.0, PoCL counts the users of a loaded kernel by its work-group size, not by the size of its grid. */
+    /* PoCL before 6.0 ends the process where a kernel runs at once with two sizes of its grid: it counts a kernel's
+     * users by the size of work-groups. */
     for (; pocl[5] < '6'; ++pocl[5])
         context->mixes_grids |= ipt__contains(text, pocl);
     ipt__ask(&asked, CL_DEVICE_COMPILER_AVAILABLE, &compiler, sizeof compiler);
@@ -4715,7 +4716,7 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
     char folder[IPT__PATH_BYTES];
     const char *wanted = desc->cache_dir ? desc->cache_dir : ipt__environment("IPT_CACHE_DIR", folder, sizeof folder);
     if (!desc->cache_dir && wanted && !strcmp(wanted, "none"))
-        wanted = ""; /* Windows has no empty variables */
+        wanted = ""; /* "none" stands for it: Windows cannot set empty variables */
     if (!desc->cache_dir && !IPT__ENVIRONMENT_IS_OWN)
         wanted = ""; /* setuid: the environment is another user's */
     if (!wanted) {
@@ -8495,8 +8496,9 @@ static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands 
 {
     const ipt__tuning *const model = &ipt__tunings[0];
     const size_t size = problem->desc.elem_size, unit = problem->unit_bytes;
-    /* A line of 32 work-items moves so many units of a run in one turn, from lines of memory on: IPT_STEPS and
-     * IPT_MEMORY_UNITS in parts/runs_held.cl. Runs begin at multiples of the lowest bit of `begins`. */
+    /* 32 work-items move `turn` units of a run at a time. The first access begins at a multiple of `line` bytes. Both
+     * must match IPT_STEPS and IPT_MEMORY_UNITS in parts/runs_held.cl. Runs begin at multiples of the lowest bit of
+     * `begins`. */
     const size_t turn = 32 * (unit <= 4 ? (size_t)IPT__RUN_STEPS : 32 / unit),
                  line = ipt__min(IPT__LINE_BYTES, 32 * unit),
                  begins = bands->height * size | bands->column_units * unit,
@@ -13262,7 +13264,8 @@ static IPT__RARE ipt_result ipt__plan_take_expression(ipt_plan *plan)
         return result;
     params = ipt__plan_params(&plan->problem, 1);
     ipt__params_apply(&params, desc, 1);
-    ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses);
+    if (!ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "a parameter of ipt_k_map is out of range");
     result = ipt__program_get(plan->context, IPT__KERNEL_map, &params, (desc->flags & IPT_CACHE_ONLY) != 0, &program);
     ipt__program_drop(plan->context, program);
     if (result == IPT_ERROR_BUILD) {
@@ -14376,7 +14379,7 @@ static ipt_result ipt__fail_for_parts(const ipt_plan *plan, size_t enough)
     return ipt__advise(offsetof(ipt_plan_desc, max_workspace), enough);
 }
 
-/* Makes a queue for a share. Where kernels must not run at once, the host matrices of a context use its queue. */
+/* Makes the queue of a share. Where executions of a kernel must not overlap, the share borrows the context's queue. */
 static ipt_result ipt__share_add_queue(ipt__host_share *share, cl_command_queue *queue)
 {
     ipt_context *const context = share->context;
@@ -15711,9 +15714,8 @@ static ipt_plan *ipt__cut_plan_of(const ipt_plan *plan, size_t index)
     return plans[ipt__cut_count(plan, index) != ipt__cut_count(plan, 0)];
 }
 
-/* The workspace's share of a limit of device memory, which the plan's workspace keeps if the desc leaves it to the
- * plan.
- */
+/* Returns the most bytes of the workspace where device memory is limited to `limit` bytes. If max_workspace is 0,
+ * lowers them first: to a 64th of the limit, but not below the smaller of 1 MiB and an eighth of it. */
 static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 {
     size_t *const allowed = &plan->workspace->limit;
@@ -19038,8 +19040,8 @@ static IPT__RARE ipt_result ipt__batch_texts(const ipt_allocator *allocator, con
 }
 
 #ifndef IPT_NO_WISDOM
-/* Makes the text of all inputs of the choice but the number of elements. The caller releases it. Returns NULL if out of
- * memory. */
+/* Makes the key of a batch in the wisdom: every input of the kernel's choice but the number of elements. The caller
+ * releases it. Returns NULL if out of memory. */
 static IPT__RARE char *ipt__batch_key_text(const ipt_allocator *allocator, const ipt__batch_problem *problem,
                                            const ipt_batch_desc *desc)
 {
@@ -21885,7 +21887,7 @@ static ipt_result ipt__mpi_run_exchange(ipt__mpi_run *run, char *staging)
         ipt__mpi_note(run, ipt__fail(IPT_ERROR_CANCELLED, "progress requested an end"));
     if (run->result) {
         ipt__fail(run->result, "%s", run->cause);
-        run->result = ipt__fail_incomplete("it happened during the exchange, so all blocks are undefined");
+        run->result = ipt__fail_incomplete("failed during the exchange, so all blocks are undefined");
     }
     return ipt__mpi_agree(plan->communicator, run->result);
 }

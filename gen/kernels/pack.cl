@@ -72,8 +72,8 @@ IPT_INLINE void ipt_assemble(ipt_parts *parts, const ipt_held_pack *pack_held, u
 }
 
 #if IPT_UNIT_BYTES < 4
-/* Small instances share a table at the end of local memory: the unit in the original of each unit of the result.
- * Computing these places takes longer. */
+/* Fills the table of small instances at the end of local memory: for each unit of the result, its place in the source.
+ * Reading the table takes less time than computing the place. */
 IPT_INLINE void ipt_fill_table(__local ushort *table, const ipt_given *g)
 {
     for (uint k = get_local_id(0); k < g->table_units; k += IPT_GROUP_SIZE) {

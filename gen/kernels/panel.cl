@@ -269,7 +269,7 @@ IPT_INLINE void ipt_store_chunk(const ipt_chunk *chunk, bool go, const ipt_given
 #endif
 }
 #else
-/* Writes the chunk, block by block. Returns the number of work-groups that have decided, as ipt_depart. */
+/* Writes the chunk, block by block. Returns the count of ipt_depart: work-groups that poll no more counters. */
 IPT_INLINE uint ipt_write_chunk(const ipt_chunk *chunk, volatile __global uint *counters, bool active, bool *go,
                                 const ipt_given *g)
 {

@@ -22,8 +22,8 @@ typedef struct ipt_chunk {
     __local uint *shared;
     uint position, position_in_matrix; /* among those of all matrices; of its own */
     uint number;                       /* among the chunks of its position */
-    uint band;                         /* `bands`: the rest rows; above: the saved rest */
-    uint x_first, x, y;                /* first column, columns, rows */
+    uint band;          /* below `bands`: a band; `bands`: the rows that are left; above: what the workspace holds */
+    uint x_first, x, y; /* first column, columns, rows */
     bool rest_columns;
     uint takes_first, takes_end; /* its columns of earlier ranges */
     uint parks_first, parks_end; /* and of later ones */

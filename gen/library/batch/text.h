@@ -177,8 +177,8 @@ static IPT__RARE ipt_result ipt__batch_texts(const ipt_allocator *allocator, con
 }
 
 #ifndef IPT_NO_WISDOM
-/* Makes the text of all inputs of the choice but the number of elements. The caller releases it. Returns NULL if out of
- * memory. */
+/* Makes the key of a batch in the wisdom: every input of the kernel's choice but the number of elements. The caller
+ * releases it. Returns NULL if out of memory. */
 static IPT__RARE char *ipt__batch_key_text(const ipt_allocator *allocator, const ipt__batch_problem *problem,
                                            const ipt_batch_desc *desc)
 {

@@ -60,9 +60,8 @@ static ipt_plan *ipt__cut_plan_of(const ipt_plan *plan, size_t index)
     return plans[ipt__cut_count(plan, index) != ipt__cut_count(plan, 0)];
 }
 
-/* The workspace's share of a limit of device memory, which the plan's workspace keeps if the desc leaves it to the
- * plan.
- */
+/* Returns the most bytes of the workspace where device memory is limited to `limit` bytes. If max_workspace is 0,
+ * lowers them first: to a 64th of the limit, but not below the smaller of 1 MiB and an eighth of it. */
 static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 {
     size_t *const allowed = &plan->workspace->limit;

@@ -116,7 +116,7 @@ static ipt_result ipt__fail_for_parts(const ipt_plan *plan, size_t enough)
     return ipt__advise(offsetof(ipt_plan_desc, max_workspace), enough);
 }
 
-/* Makes a queue for a share. Where kernels must not run at once, the host matrices of a context use its queue. */
+/* Makes the queue of a share. Where executions of a kernel must not overlap, the share borrows the context's queue. */
 static ipt_result ipt__share_add_queue(ipt__host_share *share, cl_command_queue *queue)
 {
     ipt_context *const context = share->context;

@@ -313,7 +313,7 @@ static ipt_result ipt__mpi_run_exchange(ipt__mpi_run *run, char *staging)
         ipt__mpi_note(run, ipt__fail(IPT_ERROR_CANCELLED, "progress requested an end"));
     if (run->result) {
         ipt__fail(run->result, "%s", run->cause);
-        run->result = ipt__fail_incomplete("it happened during the exchange, so all blocks are undefined");
+        run->result = ipt__fail_incomplete("failed during the exchange, so all blocks are undefined");
     }
     return ipt__mpi_agree(plan->communicator, run->result);
 }

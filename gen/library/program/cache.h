@@ -204,7 +204,8 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
         *at = (unsigned char)*at < 32 ? ' ' : *at;
     ipt__ask(&asked, CL_DEVICE_ADDRESS_BITS, &bits, sizeof bits);
     ipt__text_add(&out, "platform %s\nbits %u\n", text, (unsigned)bits);
-    /* Before 6.0, PoCL counts the users of a loaded kernel by its work-group size, not by the size of its grid. */
+    /* PoCL before 6.0 ends the process where a kernel runs at once with two sizes of its grid: it counts a kernel's
+     * users by the size of work-groups. */
     for (; pocl[5] < '6'; ++pocl[5])
         context->mixes_grids |= ipt__contains(text, pocl);
     ipt__ask(&asked, CL_DEVICE_COMPILER_AVAILABLE, &compiler, sizeof compiler);

@@ -40,8 +40,9 @@ static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands 
 {
     const ipt__tuning *const model = &ipt__tunings[0];
     const size_t size = problem->desc.elem_size, unit = problem->unit_bytes;
-    /* A line of 32 work-items moves so many units of a run in one turn, from lines of memory on: IPT_STEPS and
-     * IPT_MEMORY_UNITS in parts/runs_held.cl. Runs begin at multiples of the lowest bit of `begins`. */
+    /* 32 work-items move `turn` units of a run at a time. The first access begins at a multiple of `line` bytes. Both
+     * must match IPT_STEPS and IPT_MEMORY_UNITS in parts/runs_held.cl. Runs begin at multiples of the lowest bit of
+     * `begins`. */
     const size_t turn = 32 * (unit <= 4 ? (size_t)IPT__RUN_STEPS : 32 / unit),
                  line = ipt__min(IPT__LINE_BYTES, 32 * unit),
                  begins = bands->height * size | bands->column_units * unit,
