@@ -6232,6 +6232,7 @@ typedef struct ipt__box_stage {
     unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
     int source_narrow, target_narrow; /* 1: units move by words at most, before and after, else by vectors */
     int crosses;                      /* units change places by blocks if addresses allow */
+    int splits;                       /* runs of the source have the last axis alone, so that gaps can follow each */
     cl_uint gap;                      /* after each run of the source in the box, in words or vectors */
 } ipt__box_stage;
 
@@ -8782,7 +8783,8 @@ typedef struct ipt__box_geometry {
     size_t units, held_units; /* of a box; in local memory, with gaps */
     size_t boxes;
     size_t source_together, target_together; /* units that move at once */
-    int crossing;                            /* an ipt__crossing */
+    int crossing;                            /* an ipt__crossing, but not ANYWHERE */
+    int anywhere;                            /* units below a word move by words though runs begin anywhere */
     size_t channels, apart, last_steps;      /* see kernels.def */
 } ipt__box_geometry;
 
@@ -8792,7 +8794,8 @@ typedef enum ipt__crossing {
     IPT__CROSSING_SQUARE,
     IPT__CROSSING_CHANNELS_AFTER,
     IPT__CROSSING_CHANNELS_BEFORE,
-    IPT__CROSSING_ROWS_STAY
+    IPT__CROSSING_ROWS_STAY,
+    IPT__CROSSING_ANYWHERE
 } ipt__crossing;
 
 /* The axis at a place of the result. */
@@ -8842,8 +8845,9 @@ static void ipt__box_measure_source(const ipt__problem *problem, const ipt__box_
     size_t begins = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0, distance = 1, place = 1, step = 1;
     const int mixes = is->crossing == IPT__CROSSING_CHANNELS_AFTER, last = of->rank - 1;
     const int channels = mixes ? ipt__box_axis_at(of, last) : -1;
+    const size_t word = IPT__WORD_BYTES / problem->unit_bytes;
     int i;
-    for (i = last; i > 0 && of->box[i] == of->lengths[i] && !mixes; --i)
+    for (i = last; i > 0 && of->box[i] == of->lengths[i] && !mixes && !of->splits; --i)
         ;
     is->source_axis = i;
     for (i = last; i >= 0; --i) {
@@ -8861,10 +8865,12 @@ static void ipt__box_measure_source(const ipt__problem *problem, const ipt__box_
     for (i = last; i >= 0; --i) {
         if (i == channels)
             continue;
+        if (is->anywhere && i < is->source_axis)
+            place += (is->sources[i] - place) % word;
         is->places[i] = place;
         place *= of->box[i];
         if (i == is->source_axis) {
-            place += of->gap * is->source_together;
+            place += is->anywhere ? of->gap * word + 2 * (word - 1) : of->gap * is->source_together;
         } else if (i < is->source_axis) {
             is->source_steps[i] = step;
             step *= of->box[i];
@@ -8933,7 +8939,7 @@ static int ipt__box_crosses(const ipt__problem *problem, const ipt__box_stage *o
         if (i != channels && !(separates && i == last - 1) && of->box[i] > 1)
             begins |= is->places[i];
     if (is->crossing == IPT__CROSSING_SQUARE)
-        return is->target_axis != last && is->last_steps % after == 0 && begins % word == 0;
+        return is->target_axis != last && begins % word == 0;
     if (is->target_pieces > 1)
         piece |= of->box[is->target_axis] - is->target_piece;
     begins |= mixes ? piece * is->channels : piece;
@@ -8945,7 +8951,8 @@ static void ipt__box_measure_as(const ipt__problem *problem, const ipt__box_stag
 {
     int i;
     memset(is, 0, sizeof *is);
-    is->crossing = (int)crossing;
+    is->anywhere = crossing == IPT__CROSSING_ANYWHERE;
+    is->crossing = is->anywhere ? IPT__CROSSING_NONE : (int)crossing;
     is->units = is->boxes = is->channels = 1;
     for (i = 0; i < of->rank; ++i) {
         is->units *= of->box[i];
@@ -8958,13 +8965,6 @@ static void ipt__box_measure_as(const ipt__problem *problem, const ipt__box_stag
     ipt__box_measure_source(problem, of, is);
     ipt__box_measure_target(problem, of, is);
 }
-static void ipt__box_measure(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
-{
-    ipt__box_measure_as(problem, of, ipt__box_cross(problem, of), is);
-    if (is->crossing && !ipt__box_crosses(problem, of, is))
-        ipt__box_measure_as(problem, of, IPT__CROSSING_NONE, is);
-}
-
 /* Words of local memory before the tables, and those of the tables. */
 static size_t ipt__box_data_words(const ipt__problem *problem, const ipt__box_geometry *is)
 {
@@ -8978,6 +8978,20 @@ static int ipt__box_fits(const ipt__problem *problem, const ipt__box_geometry *i
 {
     return (ipt__box_data_words(problem, is) + ipt__box_table_words(is)) * 4 <= problem->panel.local_bytes &&
            is->boxes <= problem->panel.resident;
+}
+
+static void ipt__box_measure(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
+{
+    ipt__box_measure_as(problem, of, ipt__box_cross(problem, of), is);
+    if (is->crossing && !ipt__box_crosses(problem, of, is))
+        ipt__box_measure_as(problem, of, IPT__CROSSING_NONE, is);
+    if (of->crosses && !is->crossing && problem->unit_bytes < IPT__WORD_BYTES &&
+        ipt__min(is->source_together, is->target_together) == 1) {
+        ipt__box_geometry anywhere;
+        ipt__box_measure_as(problem, of, IPT__CROSSING_ANYWHERE, &anywhere);
+        if (ipt__box_fits(problem, &anywhere))
+            *is = anywhere;
+    }
 }
 
 /* The place in the box of a unit of a run of the result, or of the first run of a block. */
@@ -8999,11 +9013,19 @@ static size_t ipt__box_place(const ipt__box_stage *of, const ipt__box_geometry *
     return place;
 }
 
-/* The unit of the box that a work-item reads as the i-th one of its first turn. */
-static size_t ipt__box_reads(const ipt__box_stage *of, const ipt__box_geometry *is, size_t lane, size_t i)
+/* The units that move at once: of runs that begin anywhere a word. */
+static size_t ipt__box_moves(const ipt__problem *problem, const ipt__box_geometry *is, size_t together)
 {
-    const size_t together = is->target_together, each = is->target_run / together;
-    const size_t runs = is->crossing == IPT__CROSSING_SQUARE ? together : 1, step = lane / runs;
+    return is->anywhere && together == 1 ? IPT__WORD_BYTES / problem->unit_bytes : together;
+}
+
+/* The unit of the box that a work-item reads as the i-th one of its first turn. */
+static size_t ipt__box_reads(const ipt__box_stage *of, const ipt__box_geometry *is, size_t together, size_t lane,
+                             size_t i)
+{
+    const size_t each = ipt__max(1, is->target_run / together);
+    const size_t low = is->last_steps & (0 - is->last_steps);
+    const size_t runs = is->crossing == IPT__CROSSING_SQUARE ? ipt__min(together, low) : 1, step = lane / runs;
     return ipt__box_place(of, is, (step / each * runs + lane % runs) % is->target_runs, step % each * together + i);
 }
 
@@ -9011,13 +9033,14 @@ static size_t ipt__box_reads(const ipt__box_stage *of, const ipt__box_geometry *
 static double ipt__box_conflicts(const ipt__problem *problem, const ipt__box_stage *of, const ipt__box_geometry *is)
 {
     enum { LANES = 32 };
+    const size_t together = ipt__box_moves(problem, is, is->target_together);
     size_t steps = 0, i, lane;
     if (is->crossing > IPT__CROSSING_SQUARE) /* vectors of all channels lie together */
         return is->channels % 4 == 0 ? 2 : is->channels % 2 == 0 ? 1 : 0;
-    for (i = 0; i < is->target_together; ++i) {
+    for (i = 0; i < together; ++i) {
         size_t words[LANES], counts[LANES] = {0}, most = 1, other;
         for (lane = 0; lane < LANES; ++lane) {
-            words[lane] = ipt__box_reads(of, is, lane, i) * problem->unit_bytes / IPT__WORD_BYTES;
+            words[lane] = ipt__box_reads(of, is, together, lane, i) * problem->unit_bytes / IPT__WORD_BYTES;
             for (other = 0; other < lane && words[other] != words[lane]; ++other)
                 ;
             if (other == lane)
@@ -9025,21 +9048,24 @@ static double ipt__box_conflicts(const ipt__problem *problem, const ipt__box_sta
         }
         steps += most;
     }
-    return (double)steps / (double)is->target_together;
+    return (double)steps / (double)together;
 }
 
 /* The steps of a compute unit for a line of words. */
 static double ipt__box_steps(const ipt__problem *problem, const ipt__box_stage *of, const ipt__box_geometry *is)
 {
     const double unit = (double)problem->unit_bytes / (double)IPT__WORD_BYTES, issue = (double)IPT__BOX_ISSUE;
-    return issue / (unit * (double)is->source_together) + issue / (unit * (double)is->target_together) +
-           (1 + ipt__box_conflicts(problem, of, is)) / (unit < 1 && !is->crossing ? unit : 1) + 0.01 * (double)of->gap;
+    const double lists = 8 * (double)(is->source_runs + is->target_runs + is->target_run);
+    return issue / (unit * (double)ipt__box_moves(problem, is, is->source_together)) +
+           issue / (unit * (double)ipt__box_moves(problem, is, is->target_together)) +
+           (1 + ipt__box_conflicts(problem, of, is)) / (unit < 1 && !is->crossing ? unit : 1) + 0.01 * (double)of->gap +
+           lists / ((double)is->units * unit);
 }
 
 /* Chooses how units move and the gaps between rows of the box. */
 static void ipt__box_tune(const ipt__problem *problem, ipt__box_stage *of)
 {
-    enum { NARROW_BEFORE = 1, NARROW_AFTER = 2, CROSSES = 4, GAP = 8 };
+    enum { NARROW_BEFORE = 1, NARROW_AFTER = 2, CROSSES = 4, SPLITS = 8, GAP = 16 };
     ipt__box_stage its = *of;
     double least = 0;
     unsigned way;
@@ -9049,6 +9075,7 @@ static void ipt__box_tune(const ipt__problem *problem, ipt__box_stage *of)
         its.source_narrow = (way & NARROW_BEFORE) != 0;
         its.target_narrow = (way & NARROW_AFTER) != 0;
         its.crosses = (way & CROSSES) != 0;
+        its.splits = (way & SPLITS) != 0;
         its.gap = way / GAP;
         ipt__box_measure(problem, &its, &is);
         steps = ipt__box_steps(problem, &its, &is);
@@ -9105,9 +9132,17 @@ static IPT__RARE ipt_result ipt__kernels_box(ipt_plan *plan, ipt__stage *stage, 
     params.groups_at_once = IPT__BOX_GROUPS;
     params.axes = (cl_uint)stage->as.box.rank;
     ipt__box_measure(&plan->problem, &stage->as.box, &is);
-    params.crossing = (cl_uint)is.crossing;
+    params.crossing = is.anywhere ? (cl_uint)IPT__CROSSING_ANYWHERE : (cl_uint)is.crossing;
     params.channels = (cl_uint)is.channels;
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_box, params, &stage->kernels[0]);
+}
+
+/* The number of times that `together` units of a run move: a run that begins anywhere has parts of words at its ends.
+ */
+static size_t ipt__box_each(const ipt__problem *problem, const ipt__box_geometry *is, size_t run, size_t together)
+{
+    const size_t word = IPT__WORD_BYTES / problem->unit_bytes;
+    return is->anywhere && together == 1 ? ipt__ceil_divide(run + word - 1, word) : run / together;
 }
 
 enum { IPT__BOX_AXIS_WORDS = 18 }; /* of an axis in the arguments, with those of its four divisors */
@@ -9137,8 +9172,8 @@ static IPT__RARE ipt_result ipt__launch_box(ipt__launcher *to, const ipt__stage 
     a->target_run = (cl_uint)is.target_run;
     a->source_together = (cl_uint)is.source_together;
     a->target_together = (cl_uint)is.target_together;
-    a->source_each = (cl_uint)(is.source_run / is.source_together);
-    a->target_each = (cl_uint)(is.target_run / is.target_together);
+    a->source_each = (cl_uint)ipt__box_each(problem, &is, is.source_run, is.source_together);
+    a->target_each = (cl_uint)ipt__box_each(problem, &is, is.target_run, is.target_together);
     a->last_steps = (cl_uint)is.last_steps;
     a->apart = (cl_uint)is.apart;
     a->source_runs = (cl_uint)is.source_runs;
@@ -9178,6 +9213,7 @@ static IPT__RARE void ipt__describe_box(ipt__text *out, const ipt_plan *plan, co
                   plan->problem.unit_bytes, is.source_run, is.target_run, is.source_together, is.target_together,
                   is.crossing == IPT__CROSSING_SQUARE      ? ", in square blocks"
                   : is.crossing == IPT__CROSSING_ROWS_STAY ? ""
+                  : is.anywhere                            ? ", in words cut at the ends of runs"
                   : is.crossing                            ? ", in blocks of all channels"
                                                            : "");
     ipt__describe_end(out, stage);

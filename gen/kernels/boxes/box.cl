@@ -23,24 +23,17 @@
 #include "parts/vectors.cl"
 #include "parts/crossing.cl"
 #include "parts/tickets.cl"
+#include "parts/axes.cl"
 
-#if !defined(IPT_LOCAL_BYTES) || !defined(IPT_AXES)
-#error "IPT_LOCAL_BYTES and IPT_AXES must be defined"
+#ifndef IPT_LOCAL_BYTES
+#error "IPT_LOCAL_BYTES must be defined"
 #endif
 
 #define IPT_LINE_WORDS 32 /* of memory */
-#define IPT_OF_AXES(name, part)                                                                                        \
-    {                                                                                                                  \
-        g->name##0##part, g->name##1##part, g->name##2##part, g->name##3##part, g->name##4##part, g->name##5##part,    \
-            g->name##6##part, g->name##7##part                                                                         \
-    }
-#define IPT_DIVISORS_OF_AXES(name)                                                                                     \
-    const uint name[] = IPT_OF_AXES(name, ), name##_magic[] = IPT_OF_AXES(name, _magic),                               \
-               name##_shift[] = IPT_OF_AXES(name, _shift)
-#define IPT_DIVISOR_AT(name, i) name[i], name##_magic[i], name##_shift[i]
 /* The box of a ticket. */
 typedef struct ipt_box {
     __global ipt_unit *source, *target; /* its first unit, before and after */
+    uint before;                        /* units of the array before `source` */
 } ipt_box;
 
 /* The tables, in local memory. */
@@ -116,6 +109,7 @@ IPT_INLINE void ipt_place_box(ipt_box *its, __global ipt_unit *array, uint numbe
         target += at * targets[i];
     }
     its->source = array + source;
+    its->before = source;
     its->target = array + target;
 }
 
@@ -203,6 +197,37 @@ IPT_INLINE void ipt_fetch_runs(const ipt_box *its, __local ipt_unit *tile, const
 #endif
     }
 }
+
+#if IPT_CROSSING == IPT_ANYWHERE
+/* The units from the begin of a word of memory to an address. */
+IPT_INLINE uint ipt_units_cut(const __global ipt_unit *at)
+{
+    return (uint)(ulong)at % 4 / IPT_UNIT_BYTES;
+}
+
+/* Fetches runs that begin anywhere by words. The box has each run as far from a word's begin as memory has it, and gaps
+ * between runs, into which go the units of a word that do not belong to the run. Words that the array has a part of are
+ * fetched unit by unit: other work-groups may write the rest. planned: as above. */
+IPT_INLINE void ipt_fetch_anywhere(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, bool planned,
+                                   const ipt_given *g)
+{
+    const int units = (int)g->source_run, word = IPT_WORD;
+    const uint each = planned ? g->source_each : IPT_WORDS_ANYWHERE(g->source_run), all = g->source_runs * each;
+#pragma unroll 4
+    for (uint at = get_local_id(0); at < all; at += IPT_GROUP_SIZE) {
+        const uint run = planned ? ipt_divide32(at, IPT_DIVISOR(g->source_each)) : at / each;
+        __global ipt_unit *from = its->source + tables->source_begins[run];
+        __local ipt_unit *to = tile + tables->source_places[run];
+        const int k = (int)((at - run * each) * IPT_WORD) - (int)ipt_units_cut(from),
+                  in_array = (int)(its->before + tables->source_begins[run]) + k;
+        if (k < units && in_array >= 0 && in_array + word <= (int)g->array_units)
+            ipt_fetch_units(to + k, from + k, IPT_WORD);
+        else
+            for (int u = max(k, 0); u < min(k + word, units); ++u)
+                to[u] = from[u];
+    }
+}
+#endif
 
 #if IPT_CROSSING == IPT_CHANNELS_AFTER
 /* Fetches runs of all channels, `together` units of each at a time, and mixes them in registers: the box has the
@@ -308,6 +333,46 @@ IPT_INLINE void ipt_store_runs(const ipt_box *its, __local ipt_unit *tile, const
     }
 }
 
+#if IPT_CROSSING == IPT_ANYWHERE
+/* Stores runs that begin anywhere by words, and the parts of words at their ends unit by unit. */
+IPT_INLINE void ipt_store_anywhere(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, bool planned,
+                                   const ipt_given *g)
+{
+    const int units = (int)g->target_run, word = IPT_WORD;
+    const uint each = planned ? g->target_each : IPT_WORDS_ANYWHERE(g->target_run), all = g->target_runs * each;
+    for (uint first = get_local_id(0); first < all; first += IPT_BOX_STEPS * IPT_GROUP_SIZE) {
+        ipt_together picked[IPT_BOX_STEPS];
+        __global ipt_unit *to[IPT_BOX_STEPS];
+        int from[IPT_BOX_STEPS]; /* unit of the run */
+#pragma unroll
+        for (uint s = 0; s < IPT_BOX_STEPS; ++s) {
+            const uint at = first + s * IPT_GROUP_SIZE,
+                       run = planned ? ipt_divide32(at, IPT_DIVISOR(g->target_each)) : at / each;
+            from[s] = units;
+            if (at < all) {
+                const __local ipt_unit *place = tile + tables->target_places[run];
+                to[s] = its->target + tables->target_begins[run];
+                from[s] = (int)((at - run * each) * IPT_WORD) - (int)ipt_units_cut(to[s]);
+#pragma unroll
+                for (int i = 0; i < word; ++i)
+                    picked[s].units[i] = ipt_apply(place[tables->run_places[clamp(from[s] + i, 0, units - 1)]], g);
+            }
+        }
+#pragma unroll
+        for (uint s = 0; s < IPT_BOX_STEPS; ++s) {
+            if (from[s] >= 0 && from[s] + word <= units)
+                ipt_store_units(to[s] + from[s], &picked[s], IPT_WORD);
+            else {
+#pragma unroll
+                for (int i = 0; i < word; ++i)
+                    if (from[s] + i >= 0 && from[s] + i < units)
+                        ipt_store(to[s] + from[s] + i, picked[s].units[i]);
+            }
+        }
+    }
+}
+#endif
+
 #if IPT_CROSSING == IPT_SQUARE || IPT_CROSSING == IPT_CHANNELS_BEFORE
 IPT_INLINE void ipt_store_words(__global ipt_unit *to, const uint *words, uint together, const ipt_given *g)
 {
@@ -329,13 +394,16 @@ IPT_INLINE void ipt_store_blocks(const ipt_box *its, __local ipt_unit *tile, con
                                  const ipt_given *g)
 {
     const uint each = g->target_each, all = g->target_runs * each, count = together / IPT_WORD;
+#if IPT_CROSSING == IPT_SQUARE
+    const uint runs = min(together, g->last_steps & (0 - g->last_steps)), shift = popcount(runs - 1);
+#endif
 #pragma unroll 2
     for (uint at = get_local_id(0); at < all; at += IPT_GROUP_SIZE) {
         uint from[IPT_BLOCK_WORDS], to[IPT_BLOCK_WORDS];
 #if IPT_CROSSING == IPT_SQUARE
         /* Neighbouring work-items take neighbouring words of the box, which lie in other banks. */
-        const uint step = at / together, turn = ipt_divide32(step, IPT_DIVISOR(g->target_each)),
-                   run = turn * together + at % together, k = (step - turn * each) * together;
+        const uint step = at >> shift, turn = ipt_divide32(step, IPT_DIVISOR(g->target_each)),
+                   run = (turn << shift) + (at & (runs - 1)), k = (step - turn * each) * together;
         const __local ipt_unit *place = tile + tables->target_places[run];
         __global ipt_unit *target = its->target + tables->target_begins[run] + k;
 #pragma unroll
@@ -380,7 +448,11 @@ IPT_INLINE void ipt_fetch_box(const ipt_box *its, __local ipt_unit *tile, const 
     else if (together == IPT_WORD)
         IPT_FETCH(IPT_WORD);
     else
+#if IPT_CROSSING == IPT_ANYWHERE
+        ipt_fetch_anywhere(its, tile, tables, g->source_together == 1, g);
+#else
         ipt_fetch_runs(its, tile, tables, 1, false, g);
+#endif
 }
 
 IPT_INLINE void ipt_store_box(const ipt_box *its, __local ipt_unit *tile, const ipt_tables *tables, uint together,
@@ -399,75 +471,11 @@ IPT_INLINE void ipt_store_box(const ipt_box *its, __local ipt_unit *tile, const 
         if (together == IPT_WORD)
         IPT_STORE(IPT_WORD);
     else
+#if IPT_CROSSING == IPT_ANYWHERE
+        ipt_store_anywhere(its, tile, tables, g->target_together == 1, g);
+#else
         ipt_store_runs(its, tile, tables, 1, false, g);
-}
-
-/* Where the unit at `at` goes, and where that comes from which goes to `at`. */
-IPT_INLINE uint ipt_place_after(uint at, const ipt_given *g)
-{
-    const uint lengths[] = IPT_OF_AXES(length, ), sources[] = IPT_OF_AXES(source, ), targets[] = IPT_OF_AXES(target, );
-    uint to = 0;
-#pragma unroll
-    for (uint i = 0; i < IPT_AXES; ++i)
-        to += at / sources[i] % lengths[i] * targets[i];
-    return to;
-}
-IPT_INLINE uint ipt_place_before(uint at, const ipt_given *g)
-{
-    const uint lengths[] = IPT_OF_AXES(length, ), sources[] = IPT_OF_AXES(source, ), targets[] = IPT_OF_AXES(target, );
-    uint from = 0;
-#pragma unroll
-    for (uint i = 0; i < IPT_AXES; ++i)
-        from += at / targets[i] % lengths[i] * sources[i];
-    return from;
-}
-
-#define IPT_WINDOWS 16         /* parts of a large array that share the flags */
-#define IPT_WINDOW_UNITS 4096u /* of a part, at least */
-
-/* Whether the unit at `start` has not moved with the windows before `first`. */
-IPT_INLINE bool ipt_is_unmoved(uint start, uint first, const ipt_given *g)
-{
-    uint at = start;
-    do
-        at = first == 0 ? start : ipt_place_before(at, g);
-    while (at >= first && at != start);
-    return at == start;
-}
-
-/* Permutes an array in place by one work-group, as ipt_transpose_alone does a grid. */
-IPT_INLINE void ipt_permute_alone(__global ipt_unit *array, volatile __global uint *flags, const ipt_given *g)
-{
-    const uint units = g->array_units, window = max((units / IPT_WINDOWS + 32) / 32 * 32, IPT_WINDOW_UNITS);
-    for (uint first = 0; first < units; first += window) {
-        const uint count = min(units - first, window);
-        for (uint w = get_local_id(0); w < (count + 31) / 32; w += IPT_GROUP_SIZE)
-            flags[w] = 0;
-        IPT_FENCE_DEVICE();
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        for (uint start = get_local_id(0); start < count; start += IPT_GROUP_SIZE) {
-            uint at = first + start;
-            if (!ipt_is_unmoved(at, first, g))
-                continue;
-            ipt_unit held = array[at];
-            IPT_FENCE_DEVICE();
-            bool going = (atomic_or(&flags[start / 32], 1u << start % 32) >> start % 32 & 1u) == 0;
-            while (going) {
-                at = ipt_place_after(at, g);
-                const ipt_unit next = array[at];
-                const uint in_window = at - first;
-                if (in_window < count) {
-                    IPT_FENCE_DEVICE();
-                    going = (atomic_or(&flags[in_window / 32], 1u << in_window % 32) >> in_window % 32 & 1u) == 0;
-                    IPT_FENCE_DEVICE();
-                }
-                array[at] = ipt_apply(held, g);
-                held = next;
-            }
-        }
-        IPT_FENCE_DEVICE();
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    }
+#endif
 }
 
 __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
@@ -499,6 +507,9 @@ ipt_k_box(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 
     ipt_box its;
     ipt_place_box(&its, array, ticket - m * g->chunks, g);
+#if IPT_CROSSING == IPT_ANYWHERE
+    tile += ipt_units_cut(its.source);
+#endif
     if (active)
         ipt_fetch_box(&its, tile, &tables, ipt_box_together(array, g->source_together), g);
     ipt_list_target(&tables, g);

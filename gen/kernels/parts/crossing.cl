@@ -8,6 +8,8 @@
 #define IPT_CHANNELS_AFTER 2
 #define IPT_CHANNELS_BEFORE 3
 #define IPT_ROWS_STAY 4
+#define IPT_ANYWHERE 5
+#define IPT_WORDS_ANYWHERE(units) (((units) + 2 * IPT_WORD - 2) / IPT_WORD) /* of so many units that begin anywhere */
 /* Runs of the result that a block has, from neighbouring units of the box. */
 #define IPT_BLOCK_RUNS                                                                                                 \
     (IPT_CROSSING == IPT_SQUARE ? IPT_WORD : IPT_CROSSING == IPT_CHANNELS_BEFORE ? IPT_CHANNELS + 0u : 1u)

@@ -120,6 +120,7 @@ typedef struct ipt__box_stage {
     unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
     int source_narrow, target_narrow; /* 1: units move by words at most, before and after, else by vectors */
     int crosses;                      /* units change places by blocks if addresses allow */
+    int splits;                       /* runs of the source have the last axis alone, so that gaps can follow each */
     cl_uint gap;                      /* after each run of the source in the box, in words or vectors */
 } ipt__box_stage;
 
