@@ -8866,7 +8866,7 @@ static void ipt__box_measure_source(const ipt__problem *problem, const ipt__box_
         if (i == channels)
             continue;
         if (is->anywhere && i < is->source_axis)
-            place += (is->sources[i] - place) % word;
+            place += (is->sources[i] - place) % ipt__max(word, is->source_together);
         is->places[i] = place;
         place *= of->box[i];
         if (i == is->source_axis) {
