@@ -3039,6 +3039,8 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(step, cut_step, 4, 0, H22, "these, by the piece")                                                                \
     X(factor, idle, 0.05, 0, H22, "the unused share of a chain's length class")                                        \
     X(share, pass_small, 0.92, 0.70, H25_P25, "copy's speed of an array's pass whose instances fit local memory each") \
+    X(share, pass_small_short, 0.42, 0.70, H27,                                                                        \
+      "the same, of elements below a word and IPT__PASS_SHORT bytes at least")                                         \
     X(share, pass_long, 0.75, 0.95, H25_P25, "elements of IPT__PASS_LONG bytes at least")                              \
     X(share, pass_thin, 0.38, 0.70, H25_P25, "a side of less than IPT__LINE_BYTES")                                    \
     X(share, pass_several, 0.52, 0.50, H25_P25, "several instances that do not fit the chip")                          \
@@ -3048,8 +3050,8 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_huge, 0.58, 0.40, H25_P25, "one instance of more than IPT__PASS_HUGE bytes")                         \
     X(share, pass_boxes, 0.65, 0.1, H27,                                                                               \
       "an array by boxes, all of which the chip holds, of units of a word at least")                                   \
-    X(share, pass_boxes_short, 0.52, 0.1, H27, "the same, of shorter units that move by words or vectors")             \
-    X(share, pass_boxes_alone, 0.27, 0.1, H27, "the same, of shorter units that move one by one")                      \
+    X(share, pass_boxes_short, 0.55, 0.1, H27, "the same, of shorter units, whose runs are whole words")               \
+    X(share, pass_boxes_cut, 0.45, 0.1, H27, "the same, of runs that begin and end within words")                      \
     X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
     X(share, pass_pairs, 0.70, 0.70, H25_P25, "a double pass over squares")                                            \
     X(factor, bus_blocks, 1.2, 1.2, H24, "bytes that cross the bus by blocks")                                         \
@@ -3150,6 +3152,8 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BOX_ISSUE, 5, H27,                                                                                          \
       "steps of a compute unit in which a line of work-items requests a word each, or a vector")                       \
     X(IPT__BOX_LOST, 40, H27, "bytes by which a box' run is longer in effect")                                         \
+    X(IPT__BOX_WAIT, 4096, H27, "bytes that a work-group moves in the time in which it waits for the others")          \
+    X(IPT__PASS_SHORT, 16384, H27, "bytes of an instance that packs hold by itself")                                   \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
     X(IPT__PASS_STRETCHED, 1024, H25, "long side of a stretched instance, in short ones")                              \
     X(IPT__PASS_HUGE, 1 << 27, P25, "bytes of a huge instance")                                                        \
@@ -6016,6 +6020,12 @@ typedef struct ipt__array {
     unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
     size_t elem_size, elements;
 } ipt__array;
+
+/* The length of a first axis that stays; 1: it moves. */
+static size_t ipt__array_batch(const ipt__array *array)
+{
+    return array->goal[0] ? 1 : array->lengths[0];
+}
 
 /* What the planner decides from. ipt__problem_fill, then ipt__plan_seek_kernels fill it before the first decision. No
  * decision changes it. After a compiler refused local memory, another attempt begins with the new refused_bytes. */
@@ -8985,6 +8995,8 @@ static void ipt__box_measure(const ipt__problem *problem, const ipt__box_stage *
     ipt__box_measure_as(problem, of, ipt__box_cross(problem, of), is);
     if (is->crossing && !ipt__box_crosses(problem, of, is))
         ipt__box_measure_as(problem, of, IPT__CROSSING_NONE, is);
+    if (is->crossing == IPT__CROSSING_SQUARE && is->source_together == 1 && problem->unit_bytes < IPT__WORD_BYTES)
+        ipt__box_measure_as(problem, of, IPT__CROSSING_NONE, is);
     if (of->crosses && !is->crossing && problem->unit_bytes < IPT__WORD_BYTES &&
         ipt__min(is->source_together, is->target_together) == 1) {
         ipt__box_geometry anywhere;
@@ -9096,26 +9108,28 @@ static ipt__control ipt__control_box(const ipt__problem *problem, const ipt__sta
     return control;
 }
 
-/* Whether short units of an array can move by words: the last axis, before and after, has whole words or is channels.
- */
+/* Whether runs of an array's short units are whole words, or channels: before and after, its last axis is. */
 static int ipt__boxes_by_words(const ipt__array *array, size_t unit_bytes)
 {
-    const size_t word = IPT__WORD_BYTES / unit_bytes;
-    int i, by_words = array->elem_size == unit_bytes;
+    const size_t word = IPT__WORD_BYTES / unit_bytes, units = array->elem_size / unit_bytes;
+    int i, by_words = 1;
     for (i = 0; i < array->count; ++i)
         if (i == array->count - 1 || array->goal[i] == array->count - 1)
-            by_words &= array->lengths[i] <= IPT__BOX_CHANNELS || array->lengths[i] % word == 0;
+            by_words &= array->lengths[i] * units <= IPT__BOX_CHANNELS || array->lengths[i] * units % word == 0;
     return by_words;
 }
 
-/* The share of a copy's speed that arrays by boxes reach. */
+/* The share of a copy's speed that arrays by boxes reach. A first axis that stays makes a batch: small boxes are read
+ * in less time than they wait. */
 static double ipt__boxes_speed(const ipt__limits *limits, const ipt__array *array)
 {
     const ipt__tuning *const model = ipt__tuning_of(limits);
     const size_t unit_bytes = ipt__unit_bytes(array->elem_size);
-    return unit_bytes >= IPT__WORD_BYTES            ? model->pass_boxes
-           : ipt__boxes_by_words(array, unit_bytes) ? model->pass_boxes_short
-                                                    : model->pass_boxes_alone;
+    const double bytes = (double)array->elements * (double)array->elem_size / (double)ipt__array_batch(array);
+    return (unit_bytes >= IPT__WORD_BYTES            ? model->pass_boxes
+            : ipt__boxes_by_words(array, unit_bytes) ? model->pass_boxes_short
+                                                     : model->pass_boxes_cut) *
+           bytes / (bytes + (double)IPT__BOX_WAIT);
 }
 
 static IPT__RARE double ipt__cost_box(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
@@ -10908,15 +10922,18 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
     const double size = (double)problem->unit_bytes, lost = (double)IPT__BOX_LOST;
     ipt__box_geometry is;
     double before, after, small;
+    int single;
     ipt__box_measure(problem, of, &is);
     if (!ipt__box_fits(problem, &is))
         return 0;
+    single = !is.anywhere && ipt__min(is.source_together, is.target_together) == 1;
     before = (double)is.source_run * size;
     after = (double)is.target_run * size;
-    small = 0.8 + (double)is.units * size / (120 << 10);
+    small = (double)is.units * size;
     return (double)ipt__extent_units(problem) / ((double)is.boxes * (double)is.units) /
-           ((before + lost) / before + (after + lost) / after) * (small < 1 ? small : 1) *
-           ipt__boxes_even(problem, is.boxes) * (problem->unit_bytes < IPT__WORD_BYTES && !is.crossing ? 0.7 : 1) /
+           ((before + lost) / before + (after + lost) / after) * small / (small + (double)IPT__BOX_WAIT) *
+           ipt__boxes_even(problem, is.boxes) * (problem->unit_bytes < IPT__WORD_BYTES && !is.crossing ? 0.7 : 1) *
+           (problem->unit_bytes < IPT__WORD_BYTES && single ? 0.3 : 1) /
            (1 + (1 / (double)is.source_together + 1 / (double)is.target_together) / (double)IPT__BOX_NARROW);
 }
 
@@ -17383,9 +17400,11 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
                             ? instance <= IPT__ON_CHIP_BYTES
                             : limits->cooperative && !limits->cpu && instance / limits->compute_units <= unit &&
                                   shorter * pass->elem_size >= IPT__CHUNK_THIN;
+    const int shorts = pass->elem_size < IPT__WORD_BYTES && instance >= IPT__PASS_SHORT;
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
     const double share = pass->inner_rows ? (pass->rows == pass->cols ? model->pass_pairs : model->pass_double)
-                         : instance <= ipt__local_budget(limits)       ? model->pass_small
+                         : instance <= ipt__local_budget(limits)
+                             ? (shorts ? model->pass_small_short : model->pass_small)
                          : pass->elem_size >= IPT__PASS_LONG           ? model->pass_long
                          : pass->batch > 1 && on_chip                  ? model->pass_on_chip
                          : shorter * pass->elem_size < IPT__LINE_BYTES ? model->pass_thin
@@ -18077,7 +18096,7 @@ static int ipt__boxes_may(const ipt__limits *limits, const ipt_plan_desc *desc, 
     const double bytes = (double)joined->elements * (double)joined->elem_size;
     return limits->cooperative && !limits->cpu && joined->count > 1 && !desc->max_device_memory &&
            !desc->max_host_memory && !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE)) &&
-           bytes / (double)(joined->goal[0] ? 1 : joined->lengths[0]) <= (double)IPT__ON_CHIP_BYTES &&
+           bytes / (double)ipt__array_batch(joined) <= (double)IPT__ON_CHIP_BYTES &&
            bytes / ipt__boxes_speed(limits, joined) < cost;
 }
 
@@ -18086,9 +18105,8 @@ static ipt_result ipt__boxes_plan_make(ipt__passes passes, ipt__array *joined, i
 {
     ipt__pass row;
     int i;
-    row.batch = 1;
-    if (!joined->goal[0]) { /* the first axis stays: a batch of arrays of the others */
-        row.batch = joined->lengths[0];
+    row.batch = ipt__array_batch(joined);
+    if (!joined->goal[0]) { /* a batch of arrays of the other axes */
         joined->elements /= row.batch;
         --joined->count;
         for (i = 0; i < joined->count; ++i) {

@@ -67,6 +67,8 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(step, cut_step, 4, 0, H22, "these, by the piece")                                                                \
     X(factor, idle, 0.05, 0, H22, "the unused share of a chain's length class")                                        \
     X(share, pass_small, 0.92, 0.70, H25_P25, "copy's speed of an array's pass whose instances fit local memory each") \
+    X(share, pass_small_short, 0.42, 0.70, H27,                                                                        \
+      "the same, of elements below a word and IPT__PASS_SHORT bytes at least")                                         \
     X(share, pass_long, 0.75, 0.95, H25_P25, "elements of IPT__PASS_LONG bytes at least")                              \
     X(share, pass_thin, 0.38, 0.70, H25_P25, "a side of less than IPT__LINE_BYTES")                                    \
     X(share, pass_several, 0.52, 0.50, H25_P25, "several instances that do not fit the chip")                          \
@@ -76,8 +78,8 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_huge, 0.58, 0.40, H25_P25, "one instance of more than IPT__PASS_HUGE bytes")                         \
     X(share, pass_boxes, 0.65, 0.1, H27,                                                                               \
       "an array by boxes, all of which the chip holds, of units of a word at least")                                   \
-    X(share, pass_boxes_short, 0.52, 0.1, H27, "the same, of shorter units that move by words or vectors")             \
-    X(share, pass_boxes_alone, 0.27, 0.1, H27, "the same, of shorter units that move one by one")                      \
+    X(share, pass_boxes_short, 0.55, 0.1, H27, "the same, of shorter units, whose runs are whole words")               \
+    X(share, pass_boxes_cut, 0.45, 0.1, H27, "the same, of runs that begin and end within words")                      \
     X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
     X(share, pass_pairs, 0.70, 0.70, H25_P25, "a double pass over squares")                                            \
     X(factor, bus_blocks, 1.2, 1.2, H24, "bytes that cross the bus by blocks")                                         \
@@ -178,6 +180,8 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BOX_ISSUE, 5, H27,                                                                                          \
       "steps of a compute unit in which a line of work-items requests a word each, or a vector")                       \
     X(IPT__BOX_LOST, 40, H27, "bytes by which a box' run is longer in effect")                                         \
+    X(IPT__BOX_WAIT, 4096, H27, "bytes that a work-group moves in the time in which it waits for the others")          \
+    X(IPT__PASS_SHORT, 16384, H27, "bytes of an instance that packs hold by itself")                                   \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
     X(IPT__PASS_STRETCHED, 1024, H25, "long side of a stretched instance, in short ones")                              \
     X(IPT__PASS_HUGE, 1 << 27, P25, "bytes of a huge instance")                                                        \

@@ -56,15 +56,18 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
     const double size = (double)problem->unit_bytes, lost = (double)IPT__BOX_LOST;
     ipt__box_geometry is;
     double before, after, small;
+    int single;
     ipt__box_measure(problem, of, &is);
     if (!ipt__box_fits(problem, &is))
         return 0;
+    single = !is.anywhere && ipt__min(is.source_together, is.target_together) == 1;
     before = (double)is.source_run * size;
     after = (double)is.target_run * size;
-    small = 0.8 + (double)is.units * size / (120 << 10);
+    small = (double)is.units * size;
     return (double)ipt__extent_units(problem) / ((double)is.boxes * (double)is.units) /
-           ((before + lost) / before + (after + lost) / after) * (small < 1 ? small : 1) *
-           ipt__boxes_even(problem, is.boxes) * (problem->unit_bytes < IPT__WORD_BYTES && !is.crossing ? 0.7 : 1) /
+           ((before + lost) / before + (after + lost) / after) * small / (small + (double)IPT__BOX_WAIT) *
+           ipt__boxes_even(problem, is.boxes) * (problem->unit_bytes < IPT__WORD_BYTES && !is.crossing ? 0.7 : 1) *
+           (problem->unit_bytes < IPT__WORD_BYTES && single ? 0.3 : 1) /
            (1 + (1 / (double)is.source_together + 1 / (double)is.target_together) / (double)IPT__BOX_NARROW);
 }
 

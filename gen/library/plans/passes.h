@@ -493,7 +493,7 @@ static int ipt__boxes_may(const ipt__limits *limits, const ipt_plan_desc *desc, 
     const double bytes = (double)joined->elements * (double)joined->elem_size;
     return limits->cooperative && !limits->cpu && joined->count > 1 && !desc->max_device_memory &&
            !desc->max_host_memory && !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE)) &&
-           bytes / (double)(joined->goal[0] ? 1 : joined->lengths[0]) <= (double)IPT__ON_CHIP_BYTES &&
+           bytes / (double)ipt__array_batch(joined) <= (double)IPT__ON_CHIP_BYTES &&
            bytes / ipt__boxes_speed(limits, joined) < cost;
 }
 
@@ -502,9 +502,8 @@ static ipt_result ipt__boxes_plan_make(ipt__passes passes, ipt__array *joined, i
 {
     ipt__pass row;
     int i;
-    row.batch = 1;
-    if (!joined->goal[0]) { /* the first axis stays: a batch of arrays of the others */
-        row.batch = joined->lengths[0];
+    row.batch = ipt__array_batch(joined);
+    if (!joined->goal[0]) { /* a batch of arrays of the other axes */
         joined->elements /= row.batch;
         --joined->count;
         for (i = 0; i < joined->count; ++i) {

@@ -215,6 +215,8 @@ static void ipt__box_measure(const ipt__problem *problem, const ipt__box_stage *
     ipt__box_measure_as(problem, of, ipt__box_cross(problem, of), is);
     if (is->crossing && !ipt__box_crosses(problem, of, is))
         ipt__box_measure_as(problem, of, IPT__CROSSING_NONE, is);
+    if (is->crossing == IPT__CROSSING_SQUARE && is->source_together == 1 && problem->unit_bytes < IPT__WORD_BYTES)
+        ipt__box_measure_as(problem, of, IPT__CROSSING_NONE, is);
     if (of->crosses && !is->crossing && problem->unit_bytes < IPT__WORD_BYTES &&
         ipt__min(is->source_together, is->target_together) == 1) {
         ipt__box_geometry anywhere;
@@ -326,26 +328,28 @@ static ipt__control ipt__control_box(const ipt__problem *problem, const ipt__sta
     return control;
 }
 
-/* Whether short units of an array can move by words: the last axis, before and after, has whole words or is channels.
- */
+/* Whether runs of an array's short units are whole words, or channels: before and after, its last axis is. */
 static int ipt__boxes_by_words(const ipt__array *array, size_t unit_bytes)
 {
-    const size_t word = IPT__WORD_BYTES / unit_bytes;
-    int i, by_words = array->elem_size == unit_bytes;
+    const size_t word = IPT__WORD_BYTES / unit_bytes, units = array->elem_size / unit_bytes;
+    int i, by_words = 1;
     for (i = 0; i < array->count; ++i)
         if (i == array->count - 1 || array->goal[i] == array->count - 1)
-            by_words &= array->lengths[i] <= IPT__BOX_CHANNELS || array->lengths[i] % word == 0;
+            by_words &= array->lengths[i] * units <= IPT__BOX_CHANNELS || array->lengths[i] * units % word == 0;
     return by_words;
 }
 
-/* The share of a copy's speed that arrays by boxes reach. */
+/* The share of a copy's speed that arrays by boxes reach. A first axis that stays makes a batch: small boxes are read
+ * in less time than they wait. */
 static double ipt__boxes_speed(const ipt__limits *limits, const ipt__array *array)
 {
     const ipt__tuning *const model = ipt__tuning_of(limits);
     const size_t unit_bytes = ipt__unit_bytes(array->elem_size);
-    return unit_bytes >= IPT__WORD_BYTES            ? model->pass_boxes
-           : ipt__boxes_by_words(array, unit_bytes) ? model->pass_boxes_short
-                                                    : model->pass_boxes_alone;
+    const double bytes = (double)array->elements * (double)array->elem_size / (double)ipt__array_batch(array);
+    return (unit_bytes >= IPT__WORD_BYTES            ? model->pass_boxes
+            : ipt__boxes_by_words(array, unit_bytes) ? model->pass_boxes_short
+                                                     : model->pass_boxes_cut) *
+           bytes / (bytes + (double)IPT__BOX_WAIT);
 }
 
 static IPT__RARE double ipt__cost_box(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
