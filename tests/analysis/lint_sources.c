@@ -128,7 +128,7 @@ int main(int count, char **arguments)
         [IPT__PARAM_pitched] = {{0, 1}},
         [IPT__PARAM_hold] = {{0}}, /* of batches: see write_batches */
         [IPT__PARAM_axes] = {{2, 4}},
-        [IPT__PARAM_crossing] = {{0, 1, 2, 3, 4}},
+        [IPT__PARAM_crossing] = {{0, 1, 2, 3, 4, 5}},
         [IPT__PARAM_channels] = {{1, 3}},
         [IPT__PARAM_interleaved] = {{0}},
     };
@@ -171,11 +171,12 @@ int main(int count, char **arguments)
                 (!params.tall || params.narrow || params.group_size != 256 || params.apply ||
                  params.memory_model == 1 || wheel[IPT__PARAM_index_bits] || wheel[IPT__PARAM_local_bytes]))
                 first = 0;
-            /* Units of a word at most cross in registers, those of channels alone have several. */
-            if (id == IPT__KERNEL_box &&
-                ((params.crossing == 2 || params.crossing == 3) != (params.channels > 1) ||
-                 (params.crossing && params.crossing < 4 && params.unit_bytes > 4) || params.group_size != 256 ||
-                 wheel[IPT__PARAM_local_bytes] || wheel[IPT__PARAM_groups_at_once]))
+            /* Units of a word at most cross in registers, those of channels alone have several; shorter ones are cut.
+             */
+            if (id == IPT__KERNEL_box && ((params.crossing == 2 || params.crossing == 3) != (params.channels > 1) ||
+                                          (params.crossing && params.crossing < 4 && params.unit_bytes > 4) ||
+                                          (params.crossing == 5 && params.unit_bytes > 2) || params.group_size != 256 ||
+                                          wheel[IPT__PARAM_local_bytes] || wheel[IPT__PARAM_groups_at_once]))
                 first = 0;
             /* For CPUs. */
             if (id == IPT__KERNEL_waves && (params.group_size != 1 || params.memory_model != 3))
@@ -200,7 +201,8 @@ int main(int count, char **arguments)
             }
             for (field = 0; field < IPT__PARAM_COUNT; ++field) {
                 const size_t classes_of = !(ipt__kernels[id].uses >> field & 1)                               ? 1
-                                          : field == IPT__PARAM_unit_bytes || field == IPT__PARAM_crossing    ? 5
+                                          : field == IPT__PARAM_crossing                                      ? 6
+                                          : field == IPT__PARAM_unit_bytes                                    ? 5
                                           : field == IPT__PARAM_memory_model || field == IPT__PARAM_sub_group ? 4
                                           : field == IPT__PARAM_group_size || field == IPT__PARAM_flag_layout ? 3
                                                                                                               : 2;

@@ -629,7 +629,7 @@ static void axes_by_stages(void **state)
  * context; with few polls and fewer running work-groups than `resident`, one of them does all. */
 static void try_boxes(size_t resident, size_t polls, int count)
 {
-    static const size_t sizes[] = {4, 8, 12, 16, 4, 20};
+    static const size_t sizes[] = {4, 8, 12, 16, 1, 2, 3, 20};
     ipt_context *const context = test_make_waiting_context(32768, resident, polls);
     int boxes = 0, i;
     for (i = 0; i < count; ++i) {
@@ -675,12 +675,14 @@ static void axes_crossing(void **state)
         unsigned rank, axes[4];
         const char *way;
     } arrays[] = {
-        {1, {3, 3, 9008}, 3, {0, 2, 1}, "all channels"},  {1, {3, 9008, 3}, 3, {0, 2, 1}, "all channels"},
-        {2, {5, 4, 5000}, 3, {0, 2, 1}, "all channels"},  {2, {5, 5000, 2}, 3, {0, 2, 1}, "all channels"},
-        {4, {2, 3, 4004}, 3, {0, 2, 1}, "all channels"},  {4, {2, 4004, 3}, 3, {0, 2, 1}, "all channels"},
-        {1, {2, 36, 20, 32}, 4, {0, 3, 2, 1}, "square"},  {2, {12, 9, 24, 8}, 4, {3, 1, 0, 2}, "square"},
-        {2, {6, 50, 64}, 3, {1, 0, 2}, "boxes together"}, {1, {31, 77, 13}, 3, {2, 1, 0}, "boxes together"},
-        {8, {6, 40, 50}, 3, {1, 0, 2}, "boxes together"},
+        {1, {3, 3, 9008}, 3, {0, 2, 1}, "all channels"},   {1, {3, 9008, 3}, 3, {0, 2, 1}, "all channels"},
+        {2, {5, 4, 5000}, 3, {0, 2, 1}, "all channels"},   {2, {5, 5000, 2}, 3, {0, 2, 1}, "all channels"},
+        {4, {2, 3, 4004}, 3, {0, 2, 1}, "all channels"},   {4, {2, 4004, 3}, 3, {0, 2, 1}, "all channels"},
+        {1, {2, 36, 20, 32}, 4, {0, 3, 2, 1}, "square"},   {2, {12, 9, 24, 8}, 4, {3, 1, 0, 2}, "square"},
+        {2, {6, 50, 64}, 3, {1, 0, 2}, "boxes together"},  {8, {6, 40, 50}, 3, {1, 0, 2}, "boxes together"},
+        {1, {31, 77, 13}, 3, {2, 1, 0}, "words cut"},      {2, {21, 33, 35}, 3, {2, 1, 0}, "words cut"},
+        {1, {3, 75, 61}, 3, {0, 2, 1}, "words cut"},       {1, {9, 33, 7, 9}, 4, {3, 1, 2, 0}, "words cut"},
+        {2, {40, 32, 15}, 3, {2, 1, 0}, "boxes together"}, {2, {15, 20, 48}, 3, {2, 1, 0}, "boxes together"},
     };
     ipt_context *const context = test_make_waiting_context(32768, 4, 0);
     int boxes = 0;
