@@ -3143,7 +3143,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__DOUBLE_ELEMENT, 16384, H25, "most bytes of the elements that a double pass transposes")                     \
     X(IPT__STORED_ROOM, 5, P25, "memory for passes over a storage, in instances or panels")                            \
     X(IPT__STORED_NEVER, 1000, P25, "cost of a pass for which there is no memory: no plan is made")                    \
-    X(IPT__BOX_BYTES, 52 << 10, H27, "local memory of a box' work-group, four to a compute unit")                      \
+    X(IPT__BOX_BYTES, 55 << 10, H27, "local memory of a box' work-group, four to a compute unit")                      \
     X(IPT__BOX_GROUPS, 4, H27, "such work-groups")                                                                     \
     X(IPT__BOX_GROUP, 256, H27, "their work-items")                                                                    \
     X(IPT__BOX_CHANNELS, 4, KERNEL, "most channels that change places in registers")                                   \
@@ -10937,6 +10937,18 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
            (1 + (1 / (double)is.source_together + 1 / (double)is.target_together) / (double)IPT__BOX_NARROW);
 }
 
+/* The share with a gap after each run of the source if those fit, else without. */
+static double ipt__box_share_best(const ipt__problem *problem, ipt__box_stage *of)
+{
+    double share;
+    of->gap = 1;
+    share = ipt__box_share(problem, of);
+    if (share > 0)
+        return share;
+    of->gap = 0;
+    return ipt__box_share(problem, of);
+}
+
 /* Lengths of an axis that are tried: its parts, from the whole down. Where it can, a batch has as many boxes as keep
  * all compute units even. */
 static size_t ipt__box_next_parts(const ipt__problem *problem, size_t parts)
@@ -10962,7 +10974,6 @@ static void ipt__boxes_search(const ipt__problem *problem, ipt__box_stage *best)
     double best_share = 0;
     int s, t, i;
     best->rank = 0;
-    all.gap = 1;
     all.crosses = 1;
     for (s = all.rank - 1; s >= 0; --s)
         for (t = all.rank - 1; t >= 0; --t) {
@@ -10972,7 +10983,7 @@ static void ipt__boxes_search(const ipt__problem *problem, ipt__box_stage *best)
                  source_parts = ipt__box_next_parts(problem, source_parts))
                 for (target_parts = 1; target_parts <= all.lengths[axis];
                      target_parts = ipt__box_next_parts(problem, target_parts)) {
-                    ipt__box_stage box = all; /* with a gap for most of them */
+                    ipt__box_stage box = all;
                     size_t units = 1, boxes = 1;
                     double share;
                     for (i = 0; i < all.rank; ++i) {
@@ -10986,7 +10997,7 @@ static void ipt__boxes_search(const ipt__problem *problem, ipt__box_stage *best)
                         units = units > most ? units : units * length;
                         boxes *= ipt__ceil_divide(all.lengths[i], length);
                     }
-                    share = units > most || boxes > problem->panel.resident ? 0 : ipt__box_share(problem, &box);
+                    share = units > most || boxes > problem->panel.resident ? 0 : ipt__box_share_best(problem, &box);
                     if (share > best_share) {
                         best_share = share;
                         *best = box;

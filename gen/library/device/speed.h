@@ -171,7 +171,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__DOUBLE_ELEMENT, 16384, H25, "most bytes of the elements that a double pass transposes")                     \
     X(IPT__STORED_ROOM, 5, P25, "memory for passes over a storage, in instances or panels")                            \
     X(IPT__STORED_NEVER, 1000, P25, "cost of a pass for which there is no memory: no plan is made")                    \
-    X(IPT__BOX_BYTES, 52 << 10, H27, "local memory of a box' work-group, four to a compute unit")                      \
+    X(IPT__BOX_BYTES, 55 << 10, H27, "local memory of a box' work-group, four to a compute unit")                      \
     X(IPT__BOX_GROUPS, 4, H27, "such work-groups")                                                                     \
     X(IPT__BOX_GROUP, 256, H27, "their work-items")                                                                    \
     X(IPT__BOX_CHANNELS, 4, KERNEL, "most channels that change places in registers")                                   \
