@@ -109,7 +109,7 @@ IPT_INLINE void ipt_cross_line(uint *line, const uint *w, uint i)
 
 /* A work-item has three words of a run: adjacent words, or words that lie 32 words apart. ipt_spread turns the first
  * layout into the second, in which a line of work-items stores whole sectors; ipt_collect turns it back. In each
- * shuffle, all work-items pass the same one of their adjacent words: 0, then 2, then 1. */
+ * shuffle, all work-items exchange the same one of their adjacent words: 0, then 2, then 1. */
 #if IPT_ROW_WORDS == 3 && IPT_MEMORY_MODEL == 2
 #define IPT_SPREAD 1
 
