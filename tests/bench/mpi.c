@@ -1,10 +1,11 @@
 /* A matrix in block rows over MPI ranks: time and memory of one way to transpose it. Each rank uses its own device, if
  * its node has several. Verifies every element.
- *   mpirun -n 4 mpi METHOD ROWSxCOLS[:BYTES] [ROUNDS [WORKSPACE]] METHOD: ipt (blocks in host memory), ipt-buffered
- *   (with MPI_Alltoallv), ipt-device, ipt-device-buffered (blocks in device memory), compiled with BENCH_FFTW also
- *   fftw-estimate, fftw-measure, and with -out of place. Prints a line: seconds (of the slowest rank: median and least
- *   of the rounds; mean of all ranks' processor time, which other load disturbs less), GB/s of the matrix read and
- *   written, and the most additional memory of a rank at its peak, in bytes. */
+ *   mpirun -n 4 mpi METHOD ROWSxCOLS[:BYTES] [ROUNDS [WORKSPACE]]
+ * METHOD: ipt (blocks in host memory), ipt-buffered (with MPI_Alltoallv), ipt-device and ipt-device-buffered (blocks in
+ * device memory); compiled with BENCH_FFTW also fftw-estimate and fftw-measure, and both with -out for out of place.
+ * Prints a line: seconds of the slowest rank (median and least of the rounds), mean processor time of all ranks, which
+ * other load disturbs less, GB/s of the matrix read and written, and the most additional bytes of a rank at its peak.
+ */
 #define IPT_MPI
 #define IPT_IMPLEMENTATION
 #include "ipt.h"

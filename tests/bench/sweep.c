@@ -1,9 +1,9 @@
-/* Many plans for floats in one process, each measured as `ipt bench` does it: verified before and after the timing,
- * against copies of the same bytes. Usage: sweep [REPEAT] [ROUNDS] < LINES > CSV; a line is
- *   LABEL ROWS COLS SEQUENCE TILE_M TILE_N KERNEL_010 KERNEL_100 FLAG_SPREAD Beside the tool's sequences there are 010,
- *   every tile of TILE_M x TILE_N transposed for itself in a list of them, and 100, super-elements of TILE_N floats
- *   moved from row-major to column-major order. If the device has too little memory, a line is left out of the CSV,
- *   with a message. Any other error ends the program with failure. */
+/* Many plans for floats in one process, each measured as by `ipt bench`: verified before and after the timing, relative
+ * to copies of the same bytes. Usage: sweep [REPEAT] [ROUNDS] < LINES > CSV; a line is
+ *   LABEL ROWS COLS SEQUENCE TILE_M TILE_N KERNEL_010 KERNEL_100 FLAG_SPREAD
+ * SEQUENCE is one of the tool's, 010 (a list of TILE_M x TILE_N tiles, each transposed), or 100 (super-elements of
+ * TILE_N floats, moved from row-major to column-major order). If the device has too little memory, the CSV has no line,
+ * and a message is printed. Any other error ends the program with failure. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
