@@ -13,7 +13,7 @@
 typedef struct tune_task {
     setup context;
     shape_list shapes;
-    ipt_plan_desc desc; /* of every shape, but for its sides */
+    ipt_plan_desc desc; /* for every shape, without its sides */
     const char *output; /* NULL: standard output */
     bool verbose;
 } tune_task;
