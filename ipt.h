@@ -7154,8 +7154,7 @@ static size_t ipt__pack_table_units(const ipt__problem *problem, size_t instance
     return problem->unit_bytes < 4 && instance <= IPT__PACK_TABLE ? instance : 0;
 }
 
-/* Whether `count` instances of `instance` units, and their table, fit local_bytes bytes of local memory in kernel pack.
- */
+/* Whether `count` instances of `instance` units, with their table, fit local_bytes of local memory in kernel pack. */
 static int ipt__pack_fits(const ipt__problem *problem, size_t count, size_t instance, size_t local_bytes)
 {
     const size_t vectors = count * instance * problem->unit_bytes / 16 + 2;
@@ -10214,8 +10213,7 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
         most_down = problem->panel.resident / chunks->across;
         if (!most_down)
             continue;
-        /* Lower chunks are too many, and larger ones do not fit: few heights remain, which saves the planner's time.
-         */
+        /* Lower chunks are too many, and larger ones do not fit: few heights remain, to save the planner's time. */
         for (chunks->y = ipt__round_up(ipt__ceil_divide(rows, most_down), step);
              chunks->y < rows + step && chunks->y <= IPT__CHUNK_RUNS && chunks->x * chunks->y * size <= held;
              chunks->y += step) {

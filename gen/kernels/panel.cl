@@ -172,8 +172,8 @@ IPT_INLINE uint ipt_write_chunk(const ipt_chunk *chunk, volatile __global uint *
     return departed;
 }
 #else
-/* The blocks of its own ticket group that a work-group overwrites, and whether it overwrites the previous ticket group.
- */
+/* The blocks of its own ticket group that a work-group overwrites, and whether it overwrites the
+ * previous ticket group. */
 typedef struct ipt_overwritten {
     uint first_block, end_block;
     bool before_too;

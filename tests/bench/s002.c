@@ -219,8 +219,7 @@ static ipt_plan_desc describe(const session *session, bench_shape shape, const c
         return desc;
     desc.tile_m = choice->sequence == IPT_SEQUENCE_2_2 || choice->sequence == IPT_SEQUENCE_1 ? 0 : choice->m;
     desc.tile_n = choice->sequence == IPT_SEQUENCE_2_1 || choice->sequence == IPT_SEQUENCE_1 ? 0 : choice->n;
-    /* With tiles of one element, the paper's method needs a flag bit for every element: 3 % for 4-byte elements.
-     */
+    /* With tiles of one element, the paper's method needs a flag bit for each element: 3 % of 4-byte elements. */
     desc.max_workspace = shape.rows * shape.cols * session->elem_size / 16 + (1 << 20);
     return desc;
 }

@@ -194,8 +194,7 @@ static void batch_of(ipt_plan_desc *desc)
         desc->batch_stride = test_matrix_bytes(desc) + test_alignment(desc->elem_size) * test_random_between(1, 9);
 }
 
-/* Executes a plan for host matrices twice: no byte around the matrices changes. pinned: in memory from ipt_host_alloc.
- */
+/* Executes a plan for host matrices twice: no byte around them changes. pinned: in memory from ipt_host_alloc. */
 static void transposes_in_memory(const ipt_plan_desc *desc, ipt_plan *plan, int pinned)
 {
     store *its = make_store(desc);

@@ -297,8 +297,7 @@ static void try_gemv_and_dot(ipt_model model, size_t type, size_t m, size_t n)
     }
 }
 
-/* Makes the n x n matrices of an operand hermitian and positive definite; if `spoilt`, every third one indefinite.
- */
+/* Makes an operand's n x n matrices hermitian and positive definite; if `spoilt`, every third one indefinite. */
 static void make_definite(ready_case *tried, size_t k, size_t n, bool spoilt)
 {
     for (size_t e = 0; e < tried->desc.count; ++e) {

@@ -436,8 +436,7 @@ static void execution_contexts_of_the_user(void **state)
     }
 }
 
-/* Destroys the context, then a plan whose execution waits for an open event. The execution still completes.
- */
+/* Destroys the context, then a plan whose execution waits for an open event: the execution completes. */
 static void execution_destruction_in_any_order(void **state)
 {
     (void)state;

@@ -180,8 +180,7 @@ static void launches_of_long_runs(void **state)
     ipt_context_destroy(context);
 }
 
-/* Flips of a matrix beyond 2^63 units, too large for any device: pairs are right modulo 2^64, and no sum overflows.
- */
+/* Flips of a matrix beyond 2^63 units, too large for a device: pairs are right modulo 2^64, no sum overflows. */
 static void launches_of_huge_flips(void **state)
 {
     static const size_t sides[][2] = {{~(size_t)0 / 3, 3}, {3, ~(size_t)0 / 3}, {~(size_t)0, 1}, {1, ~(size_t)0}};

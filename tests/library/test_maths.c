@@ -466,8 +466,7 @@ static void maths_methods_propose_the_best(void **state)
             fail_msg("no problem takes the method '%s'", ipt__methods[m].name);
 }
 
-/* In a gapped pass with any remainder, the slots of panel p overlap only panels that are read before p is written.
- */
+/* In a gapped pass with any remainder, panel p's slots overlap only panels that are read before p is written. */
 static void maths_gapped_panels_overlap_only_neighbours(void **state)
 {
     size_t rows, cols, m, p, j;
@@ -486,8 +485,7 @@ static void maths_gapped_panels_overlap_only_neighbours(void **state)
             }
 }
 
-/* An unpacked text has the recorded hash, which includes a kernel's arguments. Without memory, unpacking only counts.
- */
+/* An unpacked text has the recorded hash, which includes a kernel's arguments. Without memory, it is only counted. */
 static void check_text(const ipt__part *part, const char *arguments)
 {
     char head[100], hash[17];

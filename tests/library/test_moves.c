@@ -268,8 +268,7 @@ static void moves_expression_arguments(void **state)
     try_expressions(&one);
 }
 
-/* Arguments of all sizes, with types other than that of x, at any address. The plan copies them. In and out of place.
- */
+/* Arguments of all sizes, of other types than x, at any address, in and out of place. The plan copies them. */
 static void moves_argument_types(void **state)
 {
     static const struct {

@@ -153,8 +153,7 @@ static void speed_stages(void **state)
                                                                                                       : twice > once);
             }
         }
-    /* Every kind that a class may choose was seen. GPUs with panels use panels instead of waves, and have boxes.
-     */
+    /* Every kind that a class may choose was seen. GPUs with panels use them instead of waves, and have boxes. */
     for (device = 0; device < DEVICE_COUNT; ++device)
         for (kind = 0; kind < IPT__STAGE_COUNT; ++kind)
             if (ipt__stage_kinds[kind].cost && ipt__stage_kinds[kind].cost != ipt__cost_nothing &&

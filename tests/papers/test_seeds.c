@@ -63,8 +63,7 @@ static void print_seed_fields(const ipt_plan_desc *desc)
                 ipt_format_string(desc->to));
 }
 
-/* Checks the result or, if may_fail, an error UNSUPPORTED whose message has the name. Returns whether the plan exists.
- */
+/* Checks the result or, if may_fail, an error UNSUPPORTED with the name in its message. False: no plan. */
 static int transposes_or_names(ipt_context *context, const ipt_plan_desc *desc, int may_fail, const char *name)
 {
     const ipt_result result = test_try(context, desc);
@@ -524,8 +523,7 @@ static void seeds_formats(void **state)
     test_job_end(&job);
 }
 
-/* Arrays of structures, structures of arrays and tiled arrays by their names, with tile sides only for the tiled ones.
- */
+/* Arrays of structures, structures of arrays and tiled arrays by name, with tile sides only for the tiled ones. */
 static void seeds_layouts(void **state)
 {
     static const ipt_format layouts[] = {IPT_FORMAT_AOS, IPT_FORMAT_SOA, IPT_FORMAT_ASTA};

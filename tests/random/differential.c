@@ -284,8 +284,7 @@ static void check_plan(worker *me, const slot *its)
         failure(me, its, "the workspace is larger than max_workspace");
 }
 
-/* Checks that a plan without parts reports the bytes that it has allocated. `before`: bytes of earlier buffers.
- */
+/* Checks that a plan without parts reports the bytes that it allocated. `before`: bytes of earlier buffers. */
 static void check_allocated(worker *me, const slot *its, long before)
 {
     const ipt_plan_desc *const desc = &its->recipe.desc;

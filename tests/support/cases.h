@@ -191,8 +191,7 @@ static size_t beside_power_of_two(worker *me, size_t most)
     return power + between(me, power == 1 ? 1 : 0, 2) - 1;
 }
 
-/* Draws a shape of up to about `bytes` bytes, batch included: of a class of stress.h, thin, tiny, or many small ones.
- */
+/* Draws a shape of up to about `bytes` bytes, batch included: a class of stress.h, thin, tiny, or many small ones. */
 static void draw_shape(worker *me, size_t bytes, ipt_plan_desc *desc)
 {
     const size_t elem_size = elem_size_for(me), elements = bytes / elem_size + 1;

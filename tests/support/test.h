@@ -80,8 +80,7 @@ TEST_FILE_LIST(TEST_DECLARE)
 
 #define TEST_COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* An entry of a table test_NAME. Restarts the generator, so that the test has the same data when it runs alone.
- */
+/* An entry of a table test_NAME. Restarts the generator, so that the test alone has the same data. */
 #define TEST_CASE(function) cmocka_unit_test_setup(function, test_start)
 int test_start(void **state);
 
@@ -142,8 +141,7 @@ size_t test_group_limit(void);
 
 unsigned test_version(void);
 
-/* Skips a test with buffers of `bytes` bytes if the device's largest buffer is smaller or its memory below twice that.
- */
+/* Skips a test with buffers of `bytes` bytes if the device's largest one is smaller, or its memory below 2 * bytes. */
 void test_need_buffers(size_t bytes);
 
 /* Returns how many queues or threads may run a kernel at the same time, up to `most`. Skips the test if two may not. */

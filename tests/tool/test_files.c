@@ -1018,8 +1018,7 @@ static void tool_files_unfinished_journals(void **state)
     end_matrix(&its);
 }
 
-/* Another program changes a stopped file in place: all bytes or, after a stop by a signal, one byte or only the time.
- */
+/* Another program changes a stopped file in place: all bytes; after a stop by a signal, one byte or only the time. */
 static void tool_files_replaced_content(void **state)
 {
     (void)state;

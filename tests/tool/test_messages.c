@@ -364,8 +364,7 @@ static void messages_raw_headers(void **state)
     expect_said(errors, "--force needs --raw");
 }
 
-/* In the first run, with empty caches, OpenCL needs memory to compile: the result must equal the second run's.
- */
+/* In the first run, with empty caches, OpenCL needs memory to compile: both runs' results must be equal. */
 static void messages_memory_is_the_same(void **state)
 {
     static const char *const limits[] = {"90M", "120M", "160M", "200M"};

@@ -157,8 +157,7 @@ static void test_numpy_axes(void **state)
     run_with_numpy("axes.py", axes_script, sizeof axes_script / sizeof axes_script[0]);
 }
 
-/* An array of 2 x 3 x 4 bytes without NumPy, in C order, in Fortran order and back; refusals change nothing.
- */
+/* An array of 2 x 3 x 4 bytes without NumPy: C order, Fortran order and back; refusals change nothing. */
 static void test_axes_by_hand(void **state)
 {
     (void)state;
@@ -313,8 +312,7 @@ static void test_raw(void **state)
     free(now.bytes);
 }
 
-/* Runs "transpose path", which must exit with 1, print one line with the path and expected in it, and change nothing.
- */
+/* Runs "transpose path", which must exit with 1, print one line with path and expected, and change nothing. */
 static void expect_refusal(const char *path, const char *raw, const char *expected, int line)
 {
     const char *const words[] = {process_tool(), "transpose", path, raw == NULL ? NULL : "--raw", raw, NULL};

@@ -139,8 +139,8 @@ void ipt_store_block(ipt_row *v, __global ipt_unit *target, long stride)
 void ipt_transpose_in_registers(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
                                 long target_stride, uint rows, uint cols)
 {
-    /* The last block of a row or column begins earlier where it would not be whole: source and target do not overlap.
-     */
+    /* The last block of a row or column begins earlier where it would not be whole: source and target do not
+     * overlap. */
     const bool blocks = rows >= IPT_BLOCK && cols >= IPT_BLOCK;
     for (uint next_col = 0; blocks && next_col < cols; next_col += IPT_BLOCK)
         for (uint next_row = 0; next_row < rows; next_row += IPT_BLOCK) {

@@ -38,8 +38,7 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
         most_down = problem->panel.resident / chunks->across;
         if (!most_down)
             continue;
-        /* Lower chunks are too many, and larger ones do not fit: few heights remain, which saves the planner's time.
-         */
+        /* Lower chunks are too many, and larger ones do not fit: few heights remain, to save the planner's time. */
         for (chunks->y = ipt__round_up(ipt__ceil_divide(rows, most_down), step);
              chunks->y < rows + step && chunks->y <= IPT__CHUNK_RUNS && chunks->x * chunks->y * size <= held;
              chunks->y += step) {

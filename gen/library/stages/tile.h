@@ -6,8 +6,7 @@ static size_t ipt__pack_table_units(const ipt__problem *problem, size_t instance
     return problem->unit_bytes < 4 && instance <= IPT__PACK_TABLE ? instance : 0;
 }
 
-/* Whether `count` instances of `instance` units, and their table, fit local_bytes bytes of local memory in kernel pack.
- */
+/* Whether `count` instances of `instance` units, with their table, fit local_bytes of local memory in kernel pack. */
 static int ipt__pack_fits(const ipt__problem *problem, size_t count, size_t instance, size_t local_bytes)
 {
     const size_t vectors = count * instance * problem->unit_bytes / 16 + 2;

@@ -39,8 +39,7 @@ size_t text_character(const char *text)
             return 0;
         }
     }
-    /* A continuation byte, overlong, a surrogate, beyond Unicode, or U+0080 to U+009F, which are control characters.
-     */
+    /* A continuation byte, overlong, a surrogate, beyond Unicode, or a control character: U+0080 to U+009F. */
     const bool bad = lead < 0xc2 || lead > 0xf4 || (lead == 0xc2 && bytes[1] < 0xa0) ||
                      (lead == 0xe0 && bytes[1] < 0xa0) || (lead == 0xed && bytes[1] > 0x9f) ||
                      (lead == 0xf0 && bytes[1] < 0x90) || (lead == 0xf4 && bytes[1] > 0x8f);

@@ -29,8 +29,7 @@ extern const char *const operand_names[]; /* of each kind */
 /* Parses the words after the command's name. Moves the operands to their front. Returns 0 or the exit code. */
 int command_line_read(const command *chosen, char **words, arguments *given);
 
-/* Reads the words after the command's name and runs the command. *help: they only request help. Returns the exit code.
- */
+/* Reads the words after the command's name and runs it. *help: they only request help. Returns the exit code. */
 int command_line_run(const command *chosen, const char *program, char **words, bool *help);
 
 #endif /* IPT_TOOL_COMMAND_LINE_H_INCLUDED */

@@ -179,8 +179,7 @@ static jpeg_component *find_component(jpeg_reader *reader, unsigned id)
     return NULL;
 }
 
-/* Checks a scan's header: its tables exist, its component's DC coefficients come first. *units: blocks for restarts.
- */
+/* Checks a scan's header: its tables exist, its component's DC coefficients come first. *units: restarts' blocks. */
 static bool check_scan(jpeg_reader *reader, const unsigned char *content, size_t length, size_t *units)
 {
     const unsigned count = length > 0 ? content[0] : 0;

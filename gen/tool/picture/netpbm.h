@@ -40,8 +40,7 @@ bool netpbm_data_size(const netpbm_header *header, size_t *size, char *message);
 /* Exchanges width and height in the header's text. The text's length stays the same. */
 void netpbm_swap_sides(char *text, const netpbm_header *header);
 
-/* Writes a header with this type, sides, channels and maxval into text, NETPBM_TEXT_SIZE bytes. Returns its length.
- */
+/* Writes a header with this type, sides, channels and maxval into text (NETPBM_TEXT_SIZE). Returns its length. */
 size_t netpbm_print(char *text, const netpbm_header *header);
 
 #endif /* IPT_TOOL_NETPBM_H_INCLUDED */

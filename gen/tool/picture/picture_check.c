@@ -74,8 +74,7 @@ static bool check_png_header(const unsigned char *header, picture_claim *claim, 
     const double pixels = (double)claim->width * (double)claim->height, rows = interlaced ? 3 : 1;
     const double row = (double)((claim->width * depth + 7) / 8) * stored[type] + 1;
     const double channels = stored[type] + (type == GREY || type == RGB ? 1 : 0); /* a transparent colour adds alpha */
-    /* Memory for the inflated rows and the samples, both twice if interlaced, and for the colours.
-     */
+    /* Memory for the inflated rows and samples, both twice if interlaced, and for the colours. */
     claim->memory = rows * row * (double)claim->height +
                     (interlaced ? 2 : 1) * pixels * channels * (depth > 8 ? 2 : 1) + (type == PALETTE ? 4 * pixels : 0);
     claim->sample_bytes = depth == 16 ? 2 : 1;
