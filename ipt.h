@@ -6887,7 +6887,7 @@ static double ipt__batch_bytes(const ipt__problem *problem)
     return (double)problem->matrix_bytes * (double)problem->desc.batch;
 }
 
-/* For stages that the planner never compares: forced ones, and those added after the choice. */
+/* For stages that the planner never compares: forced stages, and stages added after the choice. */
 static double ipt__cost_nothing(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)problem;
@@ -8255,7 +8255,7 @@ static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt
     return ipt__slot_factor(problem, stage, factor, !stage->as.shuffle.chains) * ipt__batch_bytes(problem);
 }
 
-/* Gets kernel chains. It uses sub-groups if those of the device passed the check. */
+/* Gets kernel chains. The kernel uses sub-groups if the device's sub-groups passed the check. */
 static IPT__RARE ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
@@ -10960,7 +10960,7 @@ static ipt_result ipt__boxes_propose(const ipt__problem *problem, const ipt__sco
 
 /* The methods. */
 
-/* In the sequence in which they propose. A new method is a file in methods/ and a row here. */
+/* The methods in the sequence in which they propose. A new method is a file in methods/ and a row here. */
 static const ipt__method ipt__methods[] = {
 #ifndef IPT_NO_PAPERS
     {"formats", 0, 0, ipt__formats_apply, NULL, ipt__formats_propose},
@@ -17311,7 +17311,7 @@ static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_de
  * A double pass also transposes each element, whose axes begin with two more groups. With double passes, four axes need
  * at most 2 passes, if the elements fit local memory. */
 
-enum { IPT__AXES_FREE = 5 }; /* up to so many axes may be cut anywhere, and may take one pass more than the fewest */
+enum { IPT__AXES_FREE = 5 }; /* arrays of up to 5 axes are cut anywhere; one pass more than the fewest is also tried */
 
 /* A pass: a batch of matrices without gaps. */
 typedef struct ipt__pass {

@@ -269,7 +269,7 @@ static void print_scores(score *scores, size_t shapes)
     }
 }
 
-/* The device's parameters of the heuristics. Those that choose tiles ignore the size of SIMD units. */
+/* The device's parameters of the heuristics. Heuristics that choose tiles ignore the size of SIMD units. */
 static void describe_device(cl_device_id id)
 {
     cl_ulong local = 0;

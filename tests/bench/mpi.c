@@ -179,7 +179,7 @@ static double processor_seconds(void)
            1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
-/* Returns the slowest rank's seconds, and adds those of all processors to *busy. */
+/* Returns the slowest rank's seconds, and adds the processors' total seconds to *busy. */
 static double run(const bench *its, way *made, double *busy)
 {
     ipt_result result = IPT_SUCCESS;

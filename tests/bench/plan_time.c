@@ -91,7 +91,7 @@ static void time_executions(ipt_context *context, const pair *both, int gated)
            times[1][EXECUTIONS / 2], times[0][EXECUTIONS / 2]);
 }
 
-/* The host's time of an execution beside that of a kernel without work: medians. */
+/* The host's median times of an execution, and of a kernel without work. */
 static void time_small(ipt_context *context)
 {
     const char *text = "__kernel void empty(__global int *buffer) {}";

@@ -2367,7 +2367,7 @@ static void cache_store(void **state)
         EXPECT_ERROR(ipt_cache_store(folder, set.entries[i].bytes, set.entries[i].size), IPT_SUCCESS, NULL);
     assert_int_equal(expect_whole_folder(folder), set.count);
     assert_int_equal(use_folder(folder, cached_only(large_plan())).sources, 0);
-    assert_int_equal(expect_whole_folder(folder), set.count); /* the file names are those that contexts use */
+    assert_int_equal(expect_whole_folder(folder), set.count); /* contexts use these file names */
 
     /* A folder that other users can write. */
     assert_int_equal(chmod(folder, 0777), 0);

@@ -196,7 +196,7 @@ corpus() {
     done
 }
 
-# native: this machine's tests of formats, before and after those of other machines.
+# native: this machine's tests of formats, before and after the other machines' tests.
 native() {
     name=native folder=$base/native
     mkdir -p "$folder"

@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #ifdef FUZZ_MAKE_CORPUS
 static void make_corpus(void)
 {
-    /* make_corpus.sh writes the others with Pillow. */
+    /* make_corpus.sh writes the other formats with Pillow. */
     static const unsigned char grey_map[] = "\3\0\1\1\0\0\2\0\10\0\0\0\0\2\0\2\0\10\0"
                                             "ab"
                                             "\0\1\1";

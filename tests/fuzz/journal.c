@@ -232,7 +232,7 @@ static void go_on(journal *found, const char *path, bool sync)
     FUZZ_EXPECT(access(path, F_OK) != 0);
 }
 
-/* Checks that a file that does not open is removed exactly if its magic is that of an unfinished journal. */
+/* Checks that a file that does not open is removed exactly if it has an unfinished journal's magic. */
 static void expect_cleared(const char *path, bool is_file)
 {
     char magic[sizeof JOURNAL_MAGIC_BEGUN] = "";

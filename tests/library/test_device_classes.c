@@ -284,7 +284,7 @@ static void device_classes_memory_model(void **state)
     cl_device_type type = 0;
     (void)state;
     clGetDeviceInfo(test_device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-    if (!(type & CL_DEVICE_TYPE_CPU)) /* properties that are not under test are those of PoCL */
+    if (!(type & CL_DEVICE_TYPE_CPU)) /* the other properties must be PoCL's */
         test_skip("the device is no CPU");
     for (i = 0; i < TEST_COUNT(cases); ++i) {
         ipt_context_desc desc = {0};

@@ -315,7 +315,7 @@ static void limits_cut(void **state)
     close_context(context);
 }
 
-/* Blocks take as much memory as a buffer may have. */
+/* No block exceeds the device's largest buffer. */
 static void limits_blocks(void **state)
 {
     (void)state;

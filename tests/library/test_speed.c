@@ -44,7 +44,7 @@ static void speed_numbers(void **state)
 }
 
 #ifndef IPT_NO_BOXES
-/* Draws an array that fits local memory, and reverses its axes. The desc becomes that of one row. */
+/* Draws an array that fits local memory, and reverses its axes. The desc gets one row. */
 static void draw_array(ipt_plan_desc *desc, ipt__array *array)
 {
     int i;

@@ -260,7 +260,7 @@ check() { # folder model wanted parameters...
     esac
     printf '%-8s%-58s%10d states  %s  %s\n' "$model" "$*" "$states" "$found" "$outcome" | tee "$folder/line"
     echo "$states ${outcome%%,*}" >"$folder/result"
-    [ "$outcome" != ok ] || rm -f "$folder"/pan* "$folder"/*.trail # otherwise they show the path to the error
+    [ "$outcome" != ok ] || rm -f "$folder"/pan* "$folder"/*.trail # a trail shows the path to an error
 }
 
 # Checks the lines that the other worker has not taken.

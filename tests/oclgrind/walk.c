@@ -80,8 +80,8 @@ static void replace_all(char *text, const char *old, const char *new)
         memcpy(text, new, strlen(new));
 }
 
-/* Plants the defect after the #line of its file. oclgrind supports neither its compiler's output for `restrict` nor the
- * atomics of OpenCL C 2.0, which are replaced by those of 1.2. */
+/* Plants the defect after the #line of its file. oclgrind does not support its compiler's output for `restrict`, nor
+ * OpenCL C 2.0's atomics: replaces these by 1.2's. */
 static cl_program CL_API_CALL planted_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
                                                                 const size_t *lengths, cl_int *error)
 {
@@ -393,7 +393,7 @@ static void walk(ipt_context *context, const ipt_plan_desc *desc)
     walk_with(context, desc, 0);
 }
 
-/* The number-th move, in turn, of those that transpose. */
+/* A transposing move: the four moves in turn. */
 static ipt_move turned(size_t number)
 {
     static const ipt_move moves[] = {IPT_MOVE_TRANSPOSE, IPT_MOVE_ROTATE_90, IPT_MOVE_ANTITRANSPOSE,
@@ -600,7 +600,7 @@ static void walk_shapes(ipt_context *context, int quick)
         {11, 16, 0, 4, 1, IPT_SEQUENCE_TWO_PASS}, {19, 11, 4, 0, 2, IPT_SEQUENCE_TWO_PASS},
         {11, 19, 0, 4, 2, IPT_SEQUENCE_TWO_PASS}, {5, 7, 0, 0, 2, IPT_SEQUENCE_1},
     };
-    /* The last shapes take the longest: they have two element sizes only. */
+    /* The last shapes take the longest, so they run with two element sizes only. */
     enum { QUICK = 10, FOR_ALL_SIZES = 8, COUNT = sizeof shapes / sizeof *shapes };
     static const size_t elem_sizes[] = {4, 3, 1, 16, 2, 8};
     size_t e, s;

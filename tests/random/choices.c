@@ -145,7 +145,7 @@ static uint64_t sum(uint64_t of, const char *text)
     return sum_bytes(of, text, strlen(text));
 }
 
-/* A checksum of launches. They have no pointers, and their padding is zero. */
+/* A checksum of launches. Launches have no pointers, and their padding is zero. */
 static uint64_t sum_launches(uint64_t of, const ipt_plan *plan)
 {
     static const ipt__launches none;
@@ -183,7 +183,7 @@ static size_t begin(uint64_t seed, size_t number, ipt_context **context)
     return device;
 }
 
-/* Writes a kernel's text into a folder, as FOLDER/<kernel>-<checksum of its definitions>.cl, as in the other tree. */
+/* Writes a kernel's text to FOLDER/<kernel>-<checksum of its definitions>.cl: the same name in both trees. */
 static bool write_text(const char *folder, const char *text)
 {
     const char *const end = strstr(text, "#define IPT_ARGUMENT_LIST"), *const name = strstr(text, "ipt_k_");

@@ -351,7 +351,7 @@ static void CL_CALLBACK told_forget(cl_mem buffer, void *bytes)
     free(bytes);
 }
 
-/* Counts the bytes as allocated, if they fit. */
+/* Counts the bytes as allocated, if memory suffices. */
 static int told_take(cl_ulong bytes)
 {
     int fits;

@@ -5,7 +5,7 @@
  * A double pass also transposes each element, whose axes begin with two more groups. With double passes, four axes need
  * at most 2 passes, if the elements fit local memory. */
 
-enum { IPT__AXES_FREE = 5 }; /* up to so many axes may be cut anywhere, and may take one pass more than the fewest */
+enum { IPT__AXES_FREE = 5 }; /* arrays of up to 5 axes are cut anywhere; one pass more than the fewest is also tried */
 
 /* A pass: a batch of matrices without gaps. */
 typedef struct ipt__pass {

@@ -182,7 +182,7 @@ static double ipt__batch_bytes(const ipt__problem *problem)
     return (double)problem->matrix_bytes * (double)problem->desc.batch;
 }
 
-/* For stages that the planner never compares: forced ones, and those added after the choice. */
+/* For stages that the planner never compares: forced stages, and stages added after the choice. */
 static double ipt__cost_nothing(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)problem;

@@ -127,7 +127,7 @@ static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt
     return ipt__slot_factor(problem, stage, factor, !stage->as.shuffle.chains) * ipt__batch_bytes(problem);
 }
 
-/* Gets kernel chains. It uses sub-groups if those of the device passed the check. */
+/* Gets kernel chains. The kernel uses sub-groups if the device's sub-groups passed the check. */
 static IPT__RARE ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;

@@ -23,7 +23,7 @@ typedef struct bench_work {
     size_t rotation; /* number of buffers in rotation: all or one */
     size_t next;     /* buffer of the next execution */
     size_t bytes;
-    size_t filled; /* bytes to fill, including those between rows */
+    size_t filled; /* bytes to fill, including gaps between rows */
     size_t room;   /* bytes of a buffer, with the padding of IPT_PAD */
     bool out_of_place;
 } bench_work;

@@ -13,7 +13,7 @@
 
 enum { MAX_OPTIONS = 96, MAX_ACTIONS = 256 };
 
-/* Groups of commands, one bit each. An option names those that have it. */
+/* Groups of commands, one bit each. An option lists the groups that have it. */
 enum {
     FOR_ALL = 1,
     FOR_TRANSPOSE = 2,

@@ -401,8 +401,8 @@ static bool batch_read_line(char *line, batch_spec *spec, char *message)
                       keyword);
 }
 
-/* Takes the texts after a line `functions` or `action`, which is line *number. They end like the file: with or without
- * a newline.
+/* Takes the texts after a line `functions` or `action`, which is line *number. The last text ends with a newline only
+ * if the file does.
  */
 static bool batch_take_texts(bool functions, char *at, batch_spec *spec, size_t *number, char *message)
 {

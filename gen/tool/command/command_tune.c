@@ -26,7 +26,7 @@ static int tune(const tune_task *task, const draft *file, bool *complete)
     if (code != 0) {
         return code;
     }
-    /* Continue after a shape that fails: keep the measurements of the others. */
+    /* Continue after a shape that fails: measurements of the other shapes stay valid. */
     code = shape_list_plan(&task->shapes, task->desc, context, task->verbose, true);
     FILE *stream = task->output == NULL ? stdout : draft_stream(file);
     if (stream != NULL) {

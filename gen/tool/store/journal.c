@@ -26,7 +26,7 @@ uint64_t journal_sum(const void *bytes, size_t count)
         first[i] += words[i];
         second[i] += first[i];
     }
-    for (size_t i = 0; i < LANES; i++) { /* mixes high bits into the others */
+    for (size_t i = 0; i < LANES; i++) { /* mixes high bits into low ones */
         sum = (sum ^ first[i]) * 0xbf58476d1ce4e5b9u;
         sum = (sum ^ sum >> 29 ^ second[i]) * 0x94d049bb133111ebu;
         sum ^= sum >> 32;

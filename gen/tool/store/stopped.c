@@ -107,7 +107,7 @@ static bool stopped_is_journal_of(const char *path, const stopped_file *file)
     bool good = descriptor >= 0 && system_status_of(descriptor, &status) && status.is_file &&
                 system_read_at(descriptor, &start, sizeof start, 0) == (ptrdiff_t)sizeof start &&
                 memcmp(start.magic, JOURNAL_MAGIC, JOURNAL_MAGIC_ANY) == 0;
-    if (good && start.inode != file->inode) { /* perhaps of the other byte order */
+    if (good && start.inode != file->inode) { /* perhaps written in the other byte order */
         start.inode = journal_reverse(start.inode);
         start.device = journal_reverse(start.device);
         start.mark = journal_reverse(start.mark);
