@@ -7551,7 +7551,7 @@ static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a,
         a->group_pairs = ipt__group_run(limits);
         return ipt__ceil_divide((size_t)a->pairs, (size_t)a->group_pairs);
     }
-    each = each < 16 ? each : each / 16 * 16; /* as aligned as lines */
+    each = each < 16 ? each : each / 16 * 16; /* keeps the alignment of lines */
     each = ipt__min(each, ipt__round_up(ipt__ceil_divide(pairs, ipt__ceil_divide(pairs, each)), 16)); /* equal */
     pieces = ipt__ceil_divide(pairs, each);
     a->part_units = (cl_uint)ipt__min(most, each * element);

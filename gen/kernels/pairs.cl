@@ -13,7 +13,7 @@
 #define IPT_WORKER ((uint)get_local_id(0) / IPT_LANES)
 #define IPT_WORKERS (IPT_GROUP_SIZE / IPT_LANES)
 #define IPT_GAPS (IPT_LANES > 1)
-#define IPT_LOADS 8 /* of a work-item, in flight */
+#define IPT_LOADS 8 /* loads in flight per work-item */
 
 #if IPT_INNER
 /* Loads a super-element into local memory. */

@@ -69,7 +69,7 @@ IPT_INLINE bool ipt_count_blocks(const ipt_chunk *chunk, volatile __global uint 
         ipt_fetch_wait_but(signals - 1 - b);
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         active = active && own_ticket < IPT_CLOSED;
-        /* Different lines signal, so that a signal does not delay the other lines at the next barrier. */
+        /* Signals rotate among the lines, so that a signal does not delay the other lines at the next barrier. */
         if (g->waits && active && id == b * IPT_LINE_LANES % IPT_GROUP_SIZE)
             IPT_COUNT_READ(&counters[own_block + b]);
     }

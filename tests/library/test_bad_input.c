@@ -780,7 +780,7 @@ static void bad_input_options_sizes(void **state)
     assert_int_equal(ipt_plan_execute_storage_sized(sizeof stored, storage_plan, &stored.storage), IPT_SUCCESS);
     assert_int_equal(data[1], 30);
     memcpy(data, before, sizeof data);
-    stored.storage.resume = 99; /* of a later version: a shorter struct does not have this field */
+    stored.storage.resume = 99; /* ignored: a shorter struct does not have this field */
     assert_int_equal(ipt_plan_execute_storage_sized(offsetof(ipt_storage, resume), storage_plan, &stored.storage),
                      IPT_SUCCESS);
     assert_int_equal(data[1], 30);

@@ -32,13 +32,13 @@ typedef struct common {
     ipt_context *context;
     ipt_plan *plan;
     const char *folder;
-    cl_command_queue queue; /* of all */
+    cl_command_queue queue; /* all threads use it */
     pthread_barrier_t begin;
 } common;
 
 typedef struct job {
     common *all;
-    int number, line; /* of the first failed check */
+    int number, line; /* the thread's number; the first failed check's line */
     void (*work)(struct job *job);
 } job;
 

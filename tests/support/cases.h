@@ -482,7 +482,7 @@ static void draw_wish(worker *me, size_t bytes, recipe *its)
         if (one_in(me, 3)) {
             const size_t limit = desc->elem_size;
             draw_expression(me, desc);
-            desc->rows = desc->cols = 0; /* of a matrix */
+            desc->rows = desc->cols = 0; /* an array has no sides: undoes draw_expression's */
             if (desc->elem_size > limit)
                 desc->shape[0] = 1,
                 desc->shape[desc->rank - 1] = desc->shape[desc->rank - 1] * limit / desc->elem_size + 1;

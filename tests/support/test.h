@@ -121,7 +121,7 @@ extern const size_t test_element_sizes[TEST_ELEMENT_SIZE_COUNT];
 
 size_t test_alignment(size_t elem_size);             /* of byte_offset and batch_stride */
 size_t test_elements(const ipt_plan_desc *desc);     /* of one matrix or array */
-size_t test_matrix_bytes(const ipt_plan_desc *desc); /* the same */
+size_t test_matrix_bytes(const ipt_plan_desc *desc); /* of one matrix or array */
 size_t test_stride(const ipt_plan_desc *desc);       /* bytes from one matrix to the next */
 size_t test_span(const ipt_plan_desc *desc);         /* bytes from the begin of the batch to its end */
 void test_reference(unsigned char *output, const unsigned char *input, const ipt_plan_desc *desc);

@@ -295,7 +295,7 @@ static matrix stopped_in_the_middle(int signal_number)
         if (has_journal() && !file_holds(made.before, made.bytes))
             return made;
         unlink(journal_path);
-        unlink(file_path); /* with its mark */
+        unlink(file_path); /* the file has a mark */
         end_matrix(&made);
     }
     fail_msg("it could not be stopped in the middle: %s", last.errors);

@@ -341,7 +341,7 @@ static void offline_puts_the_group_size_into_ptx(void **state)
     assert_int_equal(count_of(code, ")\n.reqntid 64, 1, 1\n{"), 2);
     assert_int_equal(strlen((const char *)code), bytes);
     free(code);
-    code = compile("ptx:sm_80", strchr(hand_written, '\n') + 1, "-cl-std=CL1.2", &bytes); /* without its size */
+    code = compile("ptx:sm_80", strchr(hand_written, '\n') + 1, "-cl-std=CL1.2", &bytes); /* no group size */
     assert_int_equal(count_of(code, ".entry "), 2);
     assert_int_equal(count_of(code, ".reqntid"), 0);
     free(code);

@@ -23,7 +23,7 @@
 #define IPT_SPACE __private
 #endif
 
-#define IPT_ELEMENTS (IPT_GROUP_SIZE / IPT_LANES) /* of a work-group */
+#define IPT_ELEMENTS (IPT_GROUP_SIZE / IPT_LANES) /* elements per work-group */
 #if IPT_INTERLEAVED
 #define IPT_LANE_STEP IPT_ELEMENTS /* work-items from a lane to the next */
 #else

@@ -6,7 +6,7 @@
 #if IPT_BY_WORDS
 #define IPT_WORD_UNITS (4u / IPT_UNIT_BYTES)
 #if IPT_ELEMENT_UNITS == 1
-#define IPT_ROW_WORDS 1u /* of a row of a block, and of its transpose */
+#define IPT_ROW_WORDS 1u /* words in a row of a block, and of its transpose */
 #else
 #define IPT_ROW_WORDS 3u
 #endif

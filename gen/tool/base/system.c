@@ -26,7 +26,7 @@ static bool system_occupy_streams(void)
         }
         int descriptor = open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR);
         if (descriptor < 0) {
-            descriptor = open("/", O_RDONLY); /* not writable either */
+            descriptor = open("/", O_RDONLY); /* a folder: not writable either */
         }
         if (descriptor != stream) {
             return false;
