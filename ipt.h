@@ -6714,9 +6714,9 @@ static size_t ipt__plan_devices(const ipt_plan *plan)
 /* >>stages/common                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* What kinds of stages share: sizes, tiles in local memory, kernels, launches and words. */
+/* Functions for all kinds of stages: sizes, tiles in local memory, kernels, launches and words. */
 
-/* Local memory that a group of these kernels may use. */
+/* Bytes of local memory that a work-group of a TILE stage may use. */
 static size_t ipt__local_budget(const ipt__limits *limits)
 {
     return ipt__min(limits->local_memory, ipt__tuning_of(limits)->tile_bytes);
@@ -6732,7 +6732,7 @@ static size_t ipt__instance_units(const ipt__problem *problem, const ipt__stage 
     return stage->rows * stage->cols * ipt__stage_units(problem, stage);
 }
 
-/* Elements of a slot on the grid of a stage. */
+/* Elements of a slot: of a super-element or, for stages that move lines, of a line. */
 static size_t ipt__slot_length(const ipt__stage *stage)
 {
     if (!ipt__stage_traits[stage->kind].lines)
@@ -6740,8 +6740,8 @@ static size_t ipt__slot_length(const ipt__stage *stage)
     return stage->gapped_source ? stage->cols : stage->rows;
 }
 
-/* Flags that a word has which spreads them over `spread` words; 0: over none. The desc may force that for kernels of
- * the papers. */
+/* Flags in a word of 32 bits, if 32 flags are spread over `spread` words; 0: not spread. For kernels of the papers, the
+ * desc may set the spread. */
 static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *stage, size_t spread)
 {
     if (stage->variant && problem->desc.flag_spread)
@@ -6751,8 +6751,8 @@ static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *sta
 
 /* Workspace bytes of a stage that other stages may use after it. */
 typedef struct ipt__need {
-    size_t instance; /* of each running instance */
-    size_t stage;    /* in total, whatever runs at once */
+    size_t instance; /* for each instance that moves at the same time */
+    size_t stage;    /* for the stage, whatever the number of these instances */
 } ipt__need;
 
 static ipt__need ipt__need_nothing(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
@@ -6764,10 +6764,10 @@ static ipt__need ipt__need_nothing(const ipt__problem *problem, const ipt__layou
     return need;
 }
 
-/* Workspace of work-groups that wait for one another, or of shuffles that share it with such a stage. */
+/* Workspace of a stage whose work-groups wait for one another, or of a shuffle in one layout with such a stage. */
 typedef struct ipt__control {
     size_t words; /* of a control block; 0: no work-group waits */
-    size_t alone; /* flag words for a single work-group that does the others' work */
+    size_t alone; /* flag words for the single work-group that takes over unfinished work */
     size_t flags; /* flag words of chains */
 } ipt__control;
 
@@ -6779,7 +6779,7 @@ static ipt__control ipt__control_nothing(const ipt__problem *problem, const ipt_
     return control;
 }
 
-/* Whether a stage of a layout reverses rows, or their sequence, while it transposes. */
+/* Whether a stage of a layout can reverse rows, or their sequence, while it transposes. */
 static int ipt__reverses_never(const ipt__layout *layout, const ipt__stage *stage)
 {
     (void)layout;
@@ -6799,7 +6799,7 @@ static int ipt__reverses_alone(const ipt__layout *layout, const ipt__stage *stag
     return layout->stage_count == 1 && stage->instances == 1;
 }
 
-/* Elements of a stage's runs that may move by words, by bitwise or with those before them; 0: they do not. */
+/* A stage's run length in elements, or the bitwise or of several, to test for whole words; 0: moves no words. */
 static size_t ipt__words_never(const ipt__stage *stage)
 {
     (void)stage;
@@ -6826,15 +6826,15 @@ static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, siz
     return stage;
 }
 
-/* Makes a stage one of another kind. */
+/* Changes the kind of a stage. */
 static void ipt__stage_become(ipt__stage *stage, ipt__stage_kind kind)
 {
     stage->kind = kind;
     memset(&stage->as, 0, sizeof stage->as);
 }
 
-/* Columns of a block that moves by words, as in parts/words.cl, if the rows of source and result are whole words; else
- * 1: columns move alone. */
+/* Columns of a block that moves by words (parts/words.cl), if all rows of source and result are whole words; else 1:
+ * columns move one by one. */
 static size_t ipt__problem_block(const ipt__problem *problem)
 {
     const size_t columns = IPT__WORD_BYTES / problem->unit_bytes;
@@ -6846,9 +6846,9 @@ static size_t ipt__problem_block(const ipt__problem *problem)
                : 1;
 }
 
-/* Chooses pitch and skew of a tile with rows of `run` bytes, `stride` bytes apart in memory. Transposed reads should
- * hit different banks. Rows that a work-item fetches in sequence must begin at the same byte of a vector. group:
- * work-items of the group. block: columns of a block that moves by words, or 1. */
+/* Chooses pitch and skew of a tile with rows of `run` bytes, `stride` bytes apart in memory, so that transposed reads
+ * hit different banks. All rows that a work-item fetches must begin at the same byte of a vector. group: the number of
+ * work-items. block: columns of a block that moves by words, or 1. */
 static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t group, size_t run, size_t stride,
                                           size_t block)
 {
@@ -6861,7 +6861,7 @@ static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t gr
             ++layout.skew;
     } else if (layout.pitch % 2 == 0)
         layout.skew = 0;
-    /* Work-items read words of different rows, as many apart as a block has columns. */
+    /* Neighbouring work-items read words of rows that are `block` rows apart. */
     if (block > 1 && (problem->element_units > 1 || stride % (8 * problem->unit_bytes) == 0))
         layout.skew = block == 4 ? 2 : 1;
     layout.run_lanes = 32;
@@ -6878,7 +6878,7 @@ static size_t ipt__tile_vectors(const ipt__tile_layout *layout, size_t rows)
     return rows * layout->pitch + (layout->skew > 30 ? 0 : rows >> layout->skew) + 1;
 }
 
-/* The side of a tiled transposition's tile. Local memory holds `tiles` of them. */
+/* The side of a tile, and the units of an element that move at a time, if local memory stores `tiles` tiles. */
 static void ipt__transpose_tile(const ipt__problem *problem, size_t element_units, size_t tiles, size_t *side,
                                 size_t *chunk)
 {
@@ -6898,7 +6898,7 @@ static double ipt__batch_bytes(const ipt__problem *problem)
     return (double)problem->matrix_bytes * (double)problem->desc.batch;
 }
 
-/* Stages that are forced, or added after the choice, are never compared. */
+/* For stages that the planner never compares: forced stages, and stages added after the choice. */
 static double ipt__cost_nothing(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)problem;
@@ -6907,7 +6907,7 @@ static double ipt__cost_nothing(const ipt__problem *problem, const ipt__layout *
     return 0;
 }
 
-/* A factor for units that cannot move by words, and for slots that may cut memory sectors if they are `gapped`. */
+/* Multiplies `factor` for units that cannot move by words, and for gapped slots that cut memory sectors. */
 static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *stage, double factor, int gapped)
 {
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
@@ -6988,7 +6988,7 @@ static ipt__params ipt__plan_params(const ipt__problem *problem, size_t element_
     return params;
 }
 
-/* Gets a kernel that takes as much local memory as may build: a refused size is recorded, and the planner then chooses
+/* Builds a kernel that may use too much local memory. If the build fails, records the size: the planner then chooses
  * again. */
 static ipt_result ipt__plan_kernel_within(ipt_plan *plan, ipt__kernel_id id, ipt__params params, int *index)
 {
@@ -6998,7 +6998,7 @@ static ipt_result ipt__plan_kernel_within(ipt_plan *plan, ipt__kernel_id id, ipt
     return result;
 }
 
-/* The stage's last kernel, and its variant for words. */
+/* Gets the stage's last kernel, and the variant of it that moves words. */
 static ipt_result ipt__stage_kernel_get(ipt_plan *plan, ipt__stage *stage, ipt__kernel_id id, ipt__params params,
                                         int *index)
 {
@@ -7009,16 +7009,16 @@ static ipt_result ipt__stage_kernel_get(ipt_plan *plan, ipt__stage *stage, ipt__
     return ipt__plan_kernel_get(plan, id, params, &stage->word_kernel);
 }
 
-/* Adds the launches of a plan's stage to a list, for one kind of turn and of offsets. */
+/* The state while a stage's launches are added to a list, for one size of turn and one alignment of offsets. */
 typedef struct ipt__launcher {
     const ipt_plan *plan;
     ipt__launches *launches;
-    size_t matrices, instances; /* of a turn */
+    size_t matrices, instances; /* in a turn */
     cl_ulong skipped;           /* units of a matrix before the stage's first instance */
     int by_units, by_words;     /* see ipt__launch */
 } ipt__launcher;
 
-/* A launch of a kernel whose first buffer is the execution's. */
+/* A launch of a kernel whose first argument is the buffer of the execution. */
 static ipt__launch ipt__launch_of(const ipt__launcher *to, int kernel)
 {
     ipt__launch launch;
@@ -7084,8 +7084,8 @@ static IPT__RARE ipt_result ipt__launch_transpose(ipt__launcher *to, ipt__launch
     return ipt__launch_add(to, launch);
 }
 
-/* Completes and adds a copy of rows, by words if the offsets are aligned. The caller sets row counts, slots and
- * strides; 1 slot a row is a plain copy. */
+/* Completes and adds a copy of rows, by words unless to->by_units. The caller sets row counts, slots and strides. One
+ * slot in each row makes a plain copy. */
 static IPT__RARE ipt_result ipt__launch_copy(ipt__launcher *to, const ipt__stage *stage, ipt__launch *launch)
 {
     ipt__copy_arguments *const a = &launch->arguments.copy;
@@ -7109,7 +7109,7 @@ static IPT__RARE ipt_result ipt__launch_copy(ipt__launcher *to, const ipt__stage
     return ipt__launch_add(to, launch);
 }
 
-/* Elements, or pairs of elements, per work-group in kernels that hold no elements. */
+/* Elements, or pairs of elements, per work-group in kernels that do not use local memory. */
 static size_t ipt__group_run(const ipt__limits *limits)
 {
     return ipt__tuning_of(limits)->run * (limits->cpu ? 1 : limits->group_size);
@@ -7134,7 +7134,7 @@ static IPT__RARE void ipt__describe_grid(ipt__text *out, const ipt_plan *plan, c
                   ipt__super_bytes(plan, stage));
 }
 
-/* Ends the line of a stage with what every kind may have. */
+/* Ends the line of a stage with the properties that any kind may have. */
 static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
 {
     if (stage->variant)
@@ -7147,7 +7147,7 @@ static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
     ipt__text_add(out, "\n");
 }
 
-/* The move, if the stage makes it. */
+/* The name of the move, if the stage reverses rows or columns. */
 static void ipt__describe_move(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     if (stage->reversed_rows || stage->reversed_cols)
@@ -7157,7 +7157,7 @@ static void ipt__describe_move(ipt__text *out, const ipt_plan *plan, const ipt__
 /* >>stages/tile                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* TILE stages: whole instances in local memory, by kernel tile, or many to a work-group by kernel pack. */
+/* TILE stages: whole instances in local memory, by kernel tile or, with many instances per work-group, pack. */
 
 /* The units of kernel pack's table of an instance; 0 without one. */
 static size_t ipt__pack_table_units(const ipt__problem *problem, size_t instance)
@@ -7165,8 +7165,7 @@ static size_t ipt__pack_table_units(const ipt__problem *problem, size_t instance
     return problem->unit_bytes < 4 && instance <= IPT__PACK_TABLE ? instance : 0;
 }
 
-/* True if kernel pack can hold `count` instances of `instance` units, and their table, in local_bytes of local memory.
- */
+/* Whether `count` instances of `instance` units, with their table, fit local_bytes of local memory in kernel pack. */
 static int ipt__pack_fits(const ipt__problem *problem, size_t count, size_t instance, size_t local_bytes)
 {
     const size_t vectors = count * instance * problem->unit_bytes / 16 + 2;
@@ -7174,9 +7173,9 @@ static int ipt__pack_fits(const ipt__problem *problem, size_t count, size_t inst
     return vectors + vectors / 8 + vectors / 64 + 1 + table <= local_bytes / 16;
 }
 
-/* Chooses the least local memory and the work-items of kernel pack for a TILE stage on a GPU. NVIDIA allows more than
- * it reports: one, two, four or eight of these work-groups fill a large compute unit. pack_bytes = 0 selects kernel
- * tile, also for short runs that lie far apart. */
+/* Chooses the least local memory and the number of work-items of kernel pack for a TILE stage on a GPU. NVIDIA allows
+ * more local memory than it reports: eight, four, two work-groups or one fill a compute unit. pack_bytes = 0 selects
+ * kernel tile, also for short matrices that lie apart. */
 static IPT__RARE void ipt__pack_choose(const ipt__problem *problem, ipt__stage *stage)
 {
     static const size_t classes[4][2] = {{IPT__PACK_BYTES_EIGHTH, 256},
@@ -7214,8 +7213,8 @@ static ipt__params ipt__pack_params(const ipt__problem *problem, const ipt__stag
     return params;
 }
 
-/* True if a CPU should hold instances larger than its nearest cache. That pays if each core has some. For
- * squares, SWAP is as fast. */
+/* Whether a CPU should use a TILE stage for instances that exceed its nearest cache. It should if each core has
+ * several. For squares, SWAP is as fast. */
 static int ipt__tile_serves_many(const ipt__problem *problem, const ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -7244,7 +7243,7 @@ static IPT__RARE ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage,
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_tile, params, &stage->kernels[0]);
 }
 
-/* Source steps of a TILE stage's elements, see pack.cl. Lengths in units. */
+/* Steps through the source of a TILE stage, in units: see pack.cl. */
 typedef struct ipt__tile_steps {
     size_t rows, run; /* of the result: elements */
     cl_int origin, along, next;
@@ -7320,7 +7319,7 @@ static IPT__RARE ipt_result ipt__launch_tile(ipt__launcher *to, const ipt__stage
     const ipt__problem *const problem = &to->plan->problem;
     const ipt__limits *const limits = &problem->limits;
     const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
-    const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* one unit for every 32 */
+    const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* one unit after every 32 */
     const size_t local_units =
         (stage->variant ? limits->local_memory : ipt__local_budget(limits)) / problem->unit_bytes;
     const size_t holds = (padding ? local_units * 32 / 33 : local_units) / instance;
@@ -7363,9 +7362,9 @@ static IPT__RARE void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, c
 /* >>stages/swap                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* SWAP stages: square instances, by pairs of tiles, or by fours that also turn them. */
+/* SWAP stages: transpose square instances by pairs of tiles, or rotate them by fours of tiles. */
 
-/* Lays out such tiles, and returns the bytes of local memory for all of them and for the starts of their rows. */
+/* Lays out the tiles of a SWAP stage. Returns the bytes of local memory for the tiles and the starts of their rows. */
 static size_t ipt__swap_local_bytes(const ipt__problem *problem, ipt__swap_stage *swap, size_t stride)
 {
     swap->tile = ipt__lay_out_tile(problem, swap->group_size, swap->side * problem->unit_bytes, stride, 1);
@@ -7373,7 +7372,7 @@ static size_t ipt__swap_local_bytes(const ipt__problem *problem, ipt__swap_stage
     return swap->local_bytes + swap->places * 4 * swap->side;
 }
 
-/* Whether such tiles fit local memory. Lays them out. */
+/* Lays out the tiles of a SWAP stage. Returns whether they fit local memory. */
 static int ipt__swap_fits(const ipt__problem *problem, ipt__swap_stage *swap, size_t stride)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -7382,13 +7381,12 @@ static int ipt__swap_fits(const ipt__problem *problem, ipt__swap_stage *swap, si
 }
 
 /* Chooses tiles of a square that are fetched by vectors, for GPUs and elements of one unit. Rows that cut memory
- * sectors get larger tiles. The largest tiles allow two work-groups per compute unit and need enough pairs for each.
- * Returns 0 if they do not fit local memory. */
+ * sectors get larger tiles. The largest tiles allow two work-groups per compute unit, and need enough pairs for all of
+ * them. Returns 0 if they do not fit local memory. */
 static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size_t places, ipt__swap_stage *swap)
 {
-    static const size_t sides[2][3][2] = {{{64, 112}, {64, 96}, {48, 48}},
-                                          {{64, 80}, {48, 64}, {40, 40}}}; /* of two tiles, of four; by unit: 4, 8, 16
-                                                                              bytes; cut sectors: no, yes */
+    /* [two tiles, four][units of 4, 8, 16 bytes][rows of whole sectors, others] */
+    static const size_t sides[2][3][2] = {{{64, 112}, {64, 96}, {48, 48}}, {{64, 80}, {48, 64}, {40, 40}}};
     const ipt__limits *const limits = &problem->limits;
     const size_t unit = problem->unit_bytes, per_side = length / IPT__SWAP_SIDE_LARGE;
     const size_t row = ipt__source_row(problem); /* a pitched matrix is one instance */
@@ -7404,7 +7402,7 @@ static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size
         swap->side = IPT__SWAP_SIDE_LARGE;
         swap->group_size = IPT__CHUNK_GROUP_LARGE;
     }
-    /* Four tiles are too few for small squares: more of them, with more work-items each. */
+    /* Small squares have too few fours of such tiles: choose smaller tiles, and more work-items if possible. */
     if (places == 4 && length / 2 / swap->side * (length / 2 / swap->side) < limits->compute_units) {
         size_t across;
         swap->side = ipt__min(swap->side, IPT__SWAP_SIDE_TURNED);
@@ -7413,13 +7411,13 @@ static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size
             across * across * problem->desc.batch <= limits->compute_units)
             swap->group_size = IPT__CHUNK_GROUP_LARGE;
     }
-    /* Turns by tiles need small ones where local memory is short. */
+    /* Rotations need small tiles if local memory is short. */
     if (ipt__problem_rotates(problem) && !ipt__swap_fits(problem, swap, stride))
         swap->side = IPT__SWAP_SIDE_LEAST;
     return ipt__swap_fits(problem, swap, stride);
 }
 
-/* Tiles that change places where swapped tiles turn a whole square in one pass; 0 if they cannot. */
+/* The number of tiles that change places if a SWAP stage rotates a whole square in one pass; 0 if none can. */
 static size_t ipt__swap_places(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
@@ -7550,9 +7548,9 @@ static IPT__RARE ipt_result ipt__kernels_flip(ipt_plan *plan, ipt__stage *stage,
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_flip, params, &stage->kernels[0]);
 }
 
-/* Cuts the lines of a flip into pieces, and returns the number of work-groups of a matrix. A piece is what run_lanes
- * work-items hold, 16 bytes each, less what lies before it in its first word. Single work-items, as on CPUs, hold
- * none. */
+/* Cuts the lines of a flip into pieces, and returns the number of work-groups of a matrix. run_lanes work-items store a
+ * piece: 16 bytes each, minus the units of its first word that precede it. Work-groups of one work-item store no
+ * pieces. */
 static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, size_t unit, size_t group_size)
 {
     const size_t vector_units = IPT__VECTOR_BYTES / unit, before = ipt__max(1, IPT__WORD_BYTES / unit) - 1,
@@ -7564,8 +7562,8 @@ static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a,
         a->group_pairs = ipt__group_run(limits);
         return ipt__ceil_divide((size_t)a->pairs, (size_t)a->group_pairs);
     }
-    each = each < 16 ? each : each / 16 * 16; /* pieces begin as lines do */
-    each = ipt__min(each, ipt__round_up(ipt__ceil_divide(pairs, ipt__ceil_divide(pairs, each)), 16)); /* alike */
+    each = each < 16 ? each : each / 16 * 16; /* keeps the alignment of lines */
+    each = ipt__min(each, ipt__round_up(ipt__ceil_divide(pairs, ipt__ceil_divide(pairs, each)), 16)); /* equal */
     pieces = ipt__ceil_divide(pairs, each);
     a->part_units = (cl_uint)ipt__min(most, each * element);
     a->parts = (cl_uint)ipt__ceil_divide(element, most);
@@ -7579,7 +7577,7 @@ static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a,
 static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    /* Unsigned: a matrix may have more than 2^63 units. Kernels add what is below 0 modulo 2^64. */
+    /* Unsigned: a matrix may have more than 2^63 units. Kernels add negative distances modulo 2^64. */
     const cl_ulong units = problem->element_units, row = ipt__result_row(problem), rows = stage->rows,
                    last = (stage->cols - 1) * units;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
@@ -7610,7 +7608,7 @@ static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage
         a->partner_step = (cl_long)units;
     }
     groups = ipt__flip_cut(&problem->limits, a, problem->unit_bytes, ipt__launch_params(to, &launch)->group_size);
-    a->groups = (cl_uint)groups; /* fits if the number of all does */
+    a->groups = (cl_uint)groups; /* fits if the total does */
     launch.groups = groups * to->matrices;
     return ipt__launch_add(to, &launch);
 }
@@ -7628,7 +7626,7 @@ static IPT__RARE void ipt__describe_flip(ipt__text *out, const ipt_plan *plan, c
 /* >>stages/map                                                                                                       */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* MAP stages: apply the expression to every element where it lies. */
+/* MAP stages: apply the expression to every element in place. */
 
 static IPT__RARE ipt_result ipt__kernels_map(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
@@ -7665,7 +7663,7 @@ static IPT__RARE void ipt__describe_map(ipt__text *out, const ipt_plan *plan, co
 /* >>stages/wave                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* WAVE stages: instances through slabs of global memory, some at once. */
+/* WAVE stages: move instances through slabs of the workspace, some instances at a time. */
 
 static ipt__need ipt__need_wave(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
 {
@@ -7692,8 +7690,8 @@ static IPT__RARE ipt_result ipt__kernels_wave(ipt_plan *plan, ipt__stage *stage,
     return result ? result : ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[1]);
 }
 
-/* Transposes instances through slabs of the workspace. The first launch transposes if the target lies on the grid, else
- * the second does. The end of the first launch is the barrier. */
+/* Transposes instances through slabs of the workspace. If the source has gaps, the second launch transposes, else the
+ * first. The end of the first launch is the barrier. */
 static IPT__RARE ipt_result ipt__launch_wave(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
@@ -7750,7 +7748,7 @@ static IPT__RARE void ipt__describe_wave(ipt__text *out, const ipt_plan *plan, c
 /* >>stages/rows                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Stages that keep rows: SAVE and RESTORE copy some to the workspace and back, SPREAD changes their distance. */
+/* Stages that move rows: SAVE and RESTORE copy some to the workspace and back, SPREAD changes the rows' distance. */
 
 static size_t ipt__words_restore(const ipt__stage *stage)
 {
@@ -7774,7 +7772,7 @@ static IPT__RARE ipt_result ipt__kernels_restore(ipt_plan *plan, ipt__stage *sta
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[0]);
 }
 
-/* Places the rows of a SAVE or RESTORE stage in the matrix, if they have gaps: from its buffer's base on. */
+/* Sets where the rows of a SAVE or RESTORE stage lie in the matrix, if there are gaps between them. */
 static void ipt__launch_apart(const ipt__stage *stage, ipt__copy_arguments *a, size_t length, int restore)
 {
     if (!stage->as.rows.apart)
@@ -7855,13 +7853,13 @@ static IPT__RARE void ipt__describe_restore(ipt__text *out, const ipt_plan *plan
     ipt__text_add(out, "restore: them as %zu rows of %zu elements from the workspace\n", stage->rows, stage->length);
 }
 
-/* A SPREAD stage's slab has the rows of an instance as columns. */
+/* A SPREAD stage's slab contains an instance transposed. */
 static ipt__need ipt__need_spread(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
 {
     return ipt__need_wave(problem, layout, stage);
 }
 
-/* The expression belongs to one of both transpositions. */
+/* Only one of the two transpositions applies the expression. */
 static IPT__RARE ipt_result ipt__kernels_spread(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     const ipt_result result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
@@ -7869,8 +7867,8 @@ static IPT__RARE ipt_result ipt__kernels_spread(ipt_plan *plan, ipt__stage *stag
     return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[1]);
 }
 
-/* Changes the distance of an instance's rows. They lie in the slab as columns, so that single elements move as fast as
- * long rows. */
+/* Changes the distance of an instance's rows. The slab contains them as columns, so that rows of one element move as
+ * fast as long rows. */
 static IPT__RARE ipt_result ipt__launch_spread(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
@@ -7912,7 +7910,7 @@ static IPT__RARE void ipt__describe_spread(ipt__text *out, const ipt_plan *plan,
 /* >>stages/panel                                                                                                     */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* PANEL stages: instances by cooperative work-groups that hold a chunk each. */
+/* PANEL stages: cooperative work-groups transpose instances. Each stores a chunk in local memory. */
 
 /* The largest short-side length in elements of a chunk with `y` along the long side; 0: none fits. */
 static size_t ipt__chunk_breadth(const ipt__problem *problem, int tall, size_t y)
@@ -7942,7 +7940,7 @@ static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, siz
     chunks->pack = 1;
     chunks->neighbours = stage->tail_length != 0;
     chunks->narrow = (int)problem->panel.narrow;
-    /* Whole panels. A ticket group has several small ones, but every work-group should get some. */
+    /* Work-groups store whole panels. A ticket group has several small ones, but each work-group should get some. */
     if (chunks->narrow) {
         const size_t panel = length * row;
         const size_t fits = chunks->tall
@@ -7954,8 +7952,8 @@ static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, siz
         chunks->x = short_side;
         chunks->across = 1;
     } else {
-        /* Short edges cut many sectors: choose a tall chunk close to a square. A split along the long side must gain a
-         * fifth, because its chunks share slots. */
+        /* Short edges cut many sectors: choose a tall chunk close to a square. A split along the long side must gain
+         * panel_split, because its chunks share slots. */
         double best = 0;
         size_t down;
         for (down = 1; down <= (chunks->tall ? IPT__MOST_DOWN : 1) && down <= length; ++down) {
@@ -7974,7 +7972,7 @@ static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, siz
         chunks->across = ipt__ceil_divide(short_side, chunks->x);
         chunks->down = ipt__ceil_divide(length, chunks->y);
     }
-    /* The last work-group may have to move a panel alone: then it moves whole slots. */
+    /* The last work-group may have to move a panel alone, by whole slots: one slot must fit local memory. */
     if (!chunks->pack || (chunks->neighbours && length * size > problem->panel.local_bytes))
         return 0;
     chunks->packs = ipt__ceil_divide(panels, chunks->pack);
@@ -7997,13 +7995,13 @@ static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, siz
            chunks->across * chunks->down * chunks->ticket_groups < 0x7fffffff / problem->desc.batch;
 }
 
-/* Bytes that a work-group of the kernel holds. */
+/* Bytes that a work-group of the kernel can store in local memory and registers. */
 static size_t ipt__held_bytes(const ipt__cooperative_kernel *kernel)
 {
     return kernel->local_bytes + kernel->registers * kernel->group_size * 16;
 }
 
-/* Cuts a chunk's `x` columns of `y` rows for local memory and registers. Returns 0 if both do not hold it. */
+/* Divides a chunk's `x` columns of `y` rows between local memory and registers. Returns 0 if the chunk does not fit. */
 static int ipt__chunk_holds(const ipt__problem *problem, ipt__chunks *chunks, size_t step)
 {
     const ipt__cooperative_kernel *const kernel = &problem->panel;
@@ -8139,7 +8137,7 @@ static IPT__RARE void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, 
 /* >>stages/shuffle                                                                                                   */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* SHUFFLE stages: instances by cycle following with one flag bit per slot, by chains of sub-groups, or in pairs. */
+/* SHUFFLE stages: move super-elements along cycles with one flag bit per slot, by chains of sub-groups, or in pairs. */
 
 /* Flag bytes of one instance of a shuffle. */
 static size_t ipt__flag_bytes(const ipt__problem *problem, const ipt__stage *stage)
@@ -8170,7 +8168,7 @@ static size_t ipt__words_shuffle(const ipt__stage *stage)
     return stage->inner_rows ? 0 : stage->length;
 }
 
-/* Cuts super-elements into pieces that one sub-group holds. An unaligned piece touches one vector more. */
+/* Cuts super-elements into pieces of which a sub-group can store one. An unaligned piece touches one vector more. */
 static void ipt__chains_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
     const size_t units = ipt__stage_units(problem, stage), most = 16 * (IPT__PIECE_VECTORS - 2) / problem->unit_bytes;
@@ -8182,27 +8180,26 @@ static void ipt__chains_pieces(const ipt__problem *problem, ipt__stage *stage)
         ipt__round_up((stage->as.shuffle.piece_units * problem->unit_bytes + 31 - problem->unit_bytes) / 16, 32);
 }
 
-/* Chains that a sub-group follows at once. Short pieces allow more; too many leave sub-groups idle. */
+/* Chains that a sub-group follows at the same time. Short pieces allow more chains; too many leave sub-groups idle. */
 static size_t ipt__chains_at_once(const ipt__problem *problem, const ipt__stage *stage)
 {
     return stage->as.shuffle.piece_units * problem->unit_bytes <= IPT__CHAINS_PIECE ? 4 : 2;
 }
 
-/* The units of local memory that a super-element takes which is transposed on its way: see ipt_held_at in
- * parts/inner.cl. */
+/* The units of local memory for a super-element that is transposed: see ipt_held_at in parts/inner.cl. */
 static size_t ipt__held_units(size_t units, size_t lanes)
 {
     return lanes > 1 ? units + units / 32 + units / 1024 : units;
 }
 
-/* Bytes of local memory with which workers transpose super-elements: two each, and the word that they share. */
+/* Bytes of local memory for workers that transpose super-elements: each stores two, and a shared word. */
 static size_t ipt__inner_bytes(const ipt__problem *problem, const ipt__stage *stage)
 {
     const size_t held = ipt__held_units(ipt__stage_units(problem, stage), stage->lanes);
     return stage->workers * (2 * held * problem->unit_bytes + 16);
 }
 
-/* Cuts super-elements into pieces; a work-group can hold two. */
+/* Cuts super-elements into pieces of which a work-group can store two. */
 static void ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -8269,7 +8266,7 @@ static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt
     return ipt__slot_factor(problem, stage, factor, !stage->as.shuffle.chains) * ipt__batch_bytes(problem);
 }
 
-/* Kernel chains, of sub-groups if the device's can be trusted. */
+/* Gets kernel chains. The kernel uses sub-groups if the device's sub-groups passed the check. */
 static IPT__RARE ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
@@ -8305,7 +8302,7 @@ static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *sta
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_shuffle, params, &stage->kernels[0]);
 }
 
-/* A launch of a kernel that moves units, or of its variant for words. */
+/* A launch of the kernel that moves units, or of the variant that moves words. */
 static IPT__RARE ipt__launch ipt__launch_by_words(const ipt__launcher *to, const ipt__stage *stage)
 {
     ipt__launch launch = ipt__launch_of(to, to->by_units ? stage->kernels[0] : stage->word_kernel);
@@ -8349,7 +8346,7 @@ static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__sta
         a->gap_restore = (cl_uint)stage->as.shuffle.gap_restore;
         a->saved_stride = layout->saved_units / scale;
     }
-    /* One sub-group for each that the device runs at once, limited by the number of start slots. */
+    /* As many sub-groups as the device runs at the same time, if there are enough flag words. */
     most = problem->limits.compute_units *
            ipt__min(48, ipt__max(8, IPT__UNIT_LOCAL / (32 * stage->as.shuffle.piece_vectors * params->chains)));
     a->words_each = ipt__ceil_divide((size_t)a->total_words, most);
@@ -8358,7 +8355,7 @@ static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__sta
         a->parts *= 2;
     launch.instance_units = a->instance_stride;
     launch.groups = ipt__ceil_divide(runs * a->parts, sub_groups);
-    if (!layout->cooperative) /* else the panels clear the flags */
+    if (!layout->cooperative) /* otherwise the PANEL stage clears the flags */
         result = ipt__launch_clear(to, layout->scratch_offset, (size_t)a->total_words * 4);
     return result ? result : ipt__launch_add(to, &launch);
 }
@@ -8465,7 +8462,7 @@ static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan
 /* >>stages/exchange                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* EXCHANGE stages: the matrix by bands, in waves or by cooperative work-groups. */
+/* EXCHANGE stages: transpose a matrix by bands, in waves or by cooperative work-groups. */
 
 static ipt__need ipt__need_exchange(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
 {
@@ -8476,8 +8473,8 @@ static ipt__need ipt__need_exchange(const ipt__problem *problem, const ipt__layo
     return need;
 }
 
-/* Cooperative bands: one word for each position and chunk, and the flags of a single work-group that moves a band, one
- * bit for each unit of a band or of a range. One launch of waves: counters, each in a cache line. */
+/* Cooperative bands: one word for each position, one for each chunk, and one flag bit for each unit of a band or range,
+ * for a single work-group that moves the band. One launch of waves: counters, each in its own cache line. */
 static ipt__control ipt__bands_control(const ipt__problem *problem, const ipt__bands *bands)
 {
     ipt__control control = {0, 0, 0};
@@ -8495,14 +8492,14 @@ static ipt__control ipt__control_exchange(const ipt__problem *problem, const ipt
     return ipt__bands_control(problem, &stage->as.bands);
 }
 
-/* The block of cooperative bands: 1 if their runs are no whole words. */
+/* The columns of a block in cooperative bands; 1 if their runs are not whole words. */
 static size_t ipt__bands_block(const ipt__problem *problem, int tall, size_t height)
 {
     const size_t columns = ipt__problem_block(problem);
     return tall && height % columns == 0 ? columns : 1;
 }
 
-/* The part of cooperative bands' factor that depends on how columns move, one by one. */
+/* The part of cooperative bands' cost factor for columns that move one by one. */
 static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__tuning *const model = &ipt__tunings[0];
@@ -8521,9 +8518,9 @@ static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands 
            (gapped ? model->together_gapped : 0);
 }
 
-/* The factor of blocks of columns that move by words. Runs begin at words, whatever sectors they cut: the more, the
- * smaller the power of two is that divides their begins. In the last turn of a run some work-items have no word: see
- * ipt_move_block in parts/words.cl. */
+/* The part of cooperative bands' cost factor for columns that move by blocks of words. Runs cut the more sectors, the
+ * smaller the largest power of two is that divides their begins. In the last turn of a run some work-items have no
+ * word: see ipt_move_block in parts/words.cl. */
 static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__tuning *const model = &ipt__tunings[0];
@@ -8536,7 +8533,7 @@ static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *b
            model->blocks_turn * ((double)ipt__round_up(run, turn) / (double)run - 1);
 }
 
-/* Bands, without their launches. Short runs cost more, as in shuffles. */
+/* The cost of bands without their launches. Short runs cost more, as in shuffles. */
 static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
@@ -8584,8 +8581,8 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
     return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_runs, params, &stage->kernels[1]);
 }
 
-/* The parked runs that stay in the cache: those that are taken after so many bands at most. The runs of lag l are
- * parked for l steps, so with IPT__KEPT_BYTES of cache the longest lag is a share of sqrt(2 * IPT__KEPT_BYTES / bytes)
+/* The most bands between parking and reading of a run that should stay in the cache. A run with a lag of l bands is
+ * parked for l steps. So with IPT__KEPT_BYTES of cache, the longest lag is a share of sqrt(2 * IPT__KEPT_BYTES / bytes)
  * of all bands. */
 static cl_uint ipt__bands_kept(const ipt__problem *problem, const ipt__bands *bands)
 {
@@ -8649,7 +8646,7 @@ static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__s
     return ipt__launch_add(to, &launch);
 }
 
-/* The arguments of a band's steps that do not depend on how launches share them. */
+/* The arguments of a band's steps that kernels `runs` and `waves` have in common. */
 static IPT__RARE ipt__runs_arguments ipt__bands_arguments(const ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
@@ -8737,7 +8734,7 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
     t->target_row_stride = t->rows * units;
     *(bands->tall ? &t->source_row_stride : &t->target_row_stride) = bands->row_units;
     t->element_units = (cl_uint)units;
-    if (ipt__reversed_runs(stage)) { /* from the band's last row on */
+    if (ipt__reversed_runs(stage)) { /* begin with the band's last row */
         cl_ulong *const begin = bands->tall ? &t->source_base : &t->target_base, *const stride =
                                                                                      bands->tall
                                                                                          ? &t->source_row_stride
@@ -9358,7 +9355,7 @@ static IPT__RARE void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, co
 /* The functions of every kind of stage. */
 
 typedef struct ipt__stage_functions {
-    /* Workspace, besides the control blocks of waiting work-groups; those. */
+    /* need: workspace without control blocks and flags of waiting work-groups; control: these. */
     ipt__need (*need)(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage);
     ipt__control (*control)(const ipt__problem *problem, const ipt__stage *stage);
     /* Bytes that a copy would move in the same time, without launches. */
@@ -9396,7 +9393,7 @@ static ipt_result ipt__stage_get_kernels(ipt_plan *plan, ipt__stage *stage)
     return ipt__stage_kinds[stage->kind].kernels(plan, stage, params);
 }
 
-/* Adds the launches of one kind of turn, for all offsets. */
+/* Adds the launches for one size of turn, for aligned and unaligned offsets. */
 static IPT__RARE ipt_result ipt__turn_launch(ipt__launcher *to, const ipt__stage *stage)
 {
     const int words = stage->by_words && to->skipped % (IPT__WORD_BYTES / to->plan->problem.unit_bytes) == 0;
@@ -9411,9 +9408,9 @@ static IPT__RARE ipt_result ipt__turn_launch(ipt__launcher *to, const ipt__stage
     return ipt__stage_kinds[stage->kind].launch(to, stage);
 }
 
-/* Adds a stage and its launches. The instances share workspace, so that they may move some at a time. Gapped targets
- * run from the last instance to the first, gapped sources from the first to the last. Either order reads a panel before
- * overwriting it. skipped: units of a matrix before the stage's first instance. */
+/* Adds a stage and its launches. Instances share the workspace, so only some may move at a time. Gapped targets need
+ * the sequence from the last instance to the first, gapped sources from the first to the last: each panel is read
+ * before it is overwritten. skipped: units of a matrix before the stage's first instance. */
 static IPT__RARE ipt_result ipt__stage_launch(const ipt_plan *plan, const ipt__stage *stage, cl_ulong skipped,
                                               ipt__launches *launches)
 {
@@ -9627,27 +9624,27 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
 /* >>methods/method                                                                                                   */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Methods: ways to a layout. Each proposes one; the list of them is in methods/method_list.h. */
+/* Methods propose layouts, the lists of a plan's stages. methods/method_list.h lists all methods. */
 
-/* What a proposal keeps to. */
+/* The limits of a proposal. */
 typedef struct ipt__scope {
     size_t budget;      /* bytes of workspace; 0: as few as possible */
-    size_t above, most; /* bytes of the super-elements of two passes, of the runs of an exchange: more than `above` */
+    size_t above, most; /* bytes of two passes' super-elements or an exchange's runs: > above, <= most */
 } ipt__scope;
 
 /* A method's answer. */
 typedef struct ipt__proposal {
     ipt__layout layout;
     int found;   /* the method has a layout */
-    int settled; /* no method after it in the list has a better one */
+    int settled; /* no later method in the list has a better layout */
 } ipt__proposal;
 
 typedef struct ipt__method {
     char name[12];
-    int classes; /* of lengths, up to 128, 256 ... bytes, that IPT_MEASURE compares; 0: the method has one layout */
-    int arrays;  /* it permutes arrays, else it moves matrices */
+    int classes; /* of lengths (up to 128, 256 ... bytes), compared by IPT_MEASURE; 0: the method has one layout */
+    int arrays;  /* the method permutes arrays, otherwise it transposes matrices */
     int (*applies)(const ipt__problem *problem);
-    /* Gets the cooperative kernel that the method may use. *done: the methods after it need none. NULL: none. */
+    /* Gets the cooperative kernel for the method. *done: later methods need none. NULL: the method uses none. */
     ipt_result (*seek)(ipt_plan *plan, int *done);
     ipt_result (*propose)(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made);
 } ipt__method;
@@ -9676,7 +9673,7 @@ static ipt__params ipt__cooperative_params(const ipt__problem *problem)
     return params;
 }
 
-/* Whether the device has cooperative kernels, and the desc a matrix for them. */
+/* Whether the device can run cooperative kernels, and they can serve the desc. */
 static int ipt__plan_may_cooperate(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
@@ -10093,7 +10090,7 @@ static void ipt__layout_add_padding(const ipt__problem *problem, ipt__layout *la
 /* >>methods/straight                                                                                                 */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Straight: nothing is transposed. Rows may change their distance. */
+/* Straight: no transposition. Rows may change their distance. */
 
 static int ipt__straight_applies(const ipt__problem *problem)
 {
@@ -10104,7 +10101,7 @@ static int ipt__straight_applies(const ipt__problem *problem)
              desc->sequence == IPT_SEQUENCE_EXCHANGE || desc->sequence == IPT_SEQUENCE_TWO_PASS));
 }
 
-/* Appends a stage that holds whole matrices in local memory, if they fit. straight: it does not transpose. */
+/* Appends a stage that moves whole matrices through local memory, if they fit. straight: without transposition. */
 static void ipt__stage_add_small(const ipt__problem *problem, ipt__layout *layout, int straight)
 {
     ipt__stage *stage;
@@ -10125,7 +10122,7 @@ static void ipt__layout_add_spread(const ipt__problem *problem, ipt__layout *lay
         ipt__min(budget ? budget : (size_t)IPT__SPREAD_BYTES, ipt__tuning_of(&problem->limits)->slab_bytes);
     const size_t slabs = ipt__ceil_divide(rows, ipt__max(1, most / row)), height = ipt__ceil_divide(rows, slabs);
     const size_t number = rows / height, rest = rows % height;
-    const int up = distances[1] > distances[0]; /* the last rows first */
+    const int up = distances[1] > distances[0]; /* move the last rows first */
     int i, side;
     for (i = 0; i < 2; ++i) {
         const int is_rest = i != up;
@@ -10146,7 +10143,7 @@ static ipt_result ipt__straight_propose(const ipt__problem *problem, const ipt__
     const ipt_plan_desc *const desc = &problem->desc;
     const int transposed = ipt__moves[desc->move].transposed;
     if (problem->pitched) {
-        /* A transposed vector is a row on one side, and on the other one single elements on rows of their own. */
+        /* A transposed vector is one row on one side, and a column of one-element rows on the other side. */
         const size_t shape[2] = {transposed ? desc->rows * desc->cols : desc->rows, transposed ? 1 : desc->cols};
         const size_t distances[2] = {transposed && desc->rows == 1 ? problem->element_units : ipt__source_row(problem),
                                      transposed && desc->cols == 1 ? problem->element_units : ipt__result_row(problem)};
@@ -10165,7 +10162,7 @@ static ipt_result ipt__straight_propose(const ipt__problem *problem, const ipt__
 
 /* Whole: one stage moves each matrix through the local memory of work-groups, or by pairs. */
 
-/* Whether tiles of a square matrix with gaps change places. */
+/* Whether a matrix is square and its rows have gaps of one length: its tiles can change places. */
 static int ipt__is_square_with_gaps(const ipt__problem *problem)
 {
     return problem->pitched && problem->desc.rows == problem->desc.cols &&
@@ -10198,7 +10195,7 @@ static int ipt__layout_is_local(const ipt__layout *layout)
     return layout->stage_count && ipt__stage_traits[layout->stages[0].kind].local;
 }
 
-/* Whether the planner has such a stage, so that two passes are not tried. */
+/* Whether the planner has a stage that moves whole matrices through local memory: then it tries no two passes. */
 static int ipt__whole_is_local(const ipt__problem *problem)
 {
     ipt__layout layout;
@@ -10226,7 +10223,7 @@ static ipt_result ipt__whole_propose(const ipt__problem *problem, const ipt__sco
 /* >>methods/on_chip                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* On chip: the local memory and the registers of all resident work-groups hold a matrix. */
+/* On chip: a matrix fits the local memory and the registers of all resident work-groups. */
 
 static int ipt__on_chip_applies(const ipt__problem *problem)
 {
@@ -10234,8 +10231,8 @@ static int ipt__on_chip_applies(const ipt__problem *problem)
 }
 
 /* One PANEL stage with whole matrices in the local memory, and the registers, of all resident work-groups. Each matrix
- * is one tall panel with chunks along both sides. Those of a batch follow one another. Returns 0 if a matrix does
- * not fit. */
+ * is one tall panel with chunks along both sides. The matrices of a batch follow one another. Returns 0 if a matrix
+ * does not fit. */
 static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
@@ -10266,14 +10263,13 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
         most_down = problem->panel.resident / chunks->across;
         if (!most_down)
             continue;
-        /* Shorter chunks are too many, and more bytes fit nowhere: few heights remain, which saves the planner's time.
-         */
+        /* Lower chunks are too many, and larger ones do not fit: few heights remain, to save the planner's time. */
         for (chunks->y = ipt__round_up(ipt__ceil_divide(rows, most_down), step);
              chunks->y < rows + step && chunks->y <= IPT__CHUNK_RUNS && chunks->x * chunks->y * size <= held;
              chunks->y += step) {
             double cost;
             chunks->down = ipt__ceil_divide(rows, chunks->y);
-            /* The busiest compute unit's elements, the cut sectors of runs, and what a chunk costs by itself. */
+            /* The elements of the busiest compute unit, the sectors that runs cut, and the fixed cost of a chunk. */
             cost = (double)ipt__ceil_divide(chunks->across * chunks->down * batch, units) *
                    ((double)(chunks->x * chunks->y) *
                         (1 + sector / (double)(chunks->x * size) + sector / (double)(chunks->y * size)) +
@@ -10293,8 +10289,8 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     return 1;
 }
 
-/* Finds the panel kernel for a matrix that fits on the chip: that takes one pass, with the tall kernel. First without
- * registers, then with them if that can be enough. */
+/* Gets the tall panel kernel, if the matrix fits on the chip and so takes one pass: first without chunks in registers,
+ * then with them if that may suffice. */
 static IPT__RARE ipt_result ipt__on_chip_seek(ipt_plan *plan, int *fits)
 {
     const ipt__problem *const problem = &plan->problem;
@@ -10347,21 +10343,21 @@ static int ipt__bands_of_shorter(const ipt_plan_desc *desc)
     return desc->sequence == IPT_SEQUENCE_EXCHANGE && !desc->tile_m && desc->tile_n;
 }
 
-/* Whether bands in waves are rows of the source. Those of the longer side have the longer runs. */
+/* Whether bands in waves are rows of the source. Bands of the longer side have longer runs. */
 static int ipt__is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
     return (desc->rows >= desc->cols) != ipt__bands_of_shorter(desc);
 }
 
-/* Units that a matrix cut into these bands keeps in the workspace: its rest rows or its rest columns. */
+/* Units of a matrix that these bands save in the workspace: its rest rows or its rest columns. */
 static size_t ipt__bands_saved(const ipt__bands *bands)
 {
     return bands->saved_rows * bands->saved_distance;
 }
 
-/* Work-groups that move all bands in one launch: one for each core of a CPU, if each has columns enough; else 0. Their
- * counters, and their numbers of units of a side, are 32 bits. */
+/* Work-groups that move all bands in one launch: one for each core of a CPU, or 0 if there are too few columns.
+ * Counters and unit numbers along a side have 32 bits. */
 static size_t ipt__waves_workers(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -10391,8 +10387,7 @@ static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t nu
     bands.rest_cols = bands.cols - number * bands.width;
     bands.row_units = tall ? ipt__source_row(problem) : ipt__result_row(problem);
     bands.column_units = tall ? ipt__result_row(problem) : ipt__source_row(problem);
-    /* A range lies in the memory of its band and of bands before it in the sequence. Without gaps, that saves the
-     * larger rest. */
+    /* A range must lie in the memory of its band and of earlier bands. Without gaps, the larger rest is saved. */
     bands.saves_rows = problem->pitched ? bands.width * bands.column_units > height * bands.row_units
                                         : bands.rest_rows * bands.cols > bands.rest_cols * bands.rows;
     bands.from_last = bands.tall ? bands.saves_rows : !bands.saves_rows;
@@ -10418,17 +10413,17 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     bands->workers = 0;
     bands->saved_distance = bands->saves_rows ? bands->row_units : bands->column_units;
     bands->positions = bands->number + (bands->rest_rows != 0) + (ipt__bands_saved(bands) != 0);
-    /* Rows of a tall chunk, runs of a wide one: each takes up to two vectors more than its bytes. */
+    /* A row of a tall chunk, or a run of a wide one, needs up to two vectors more than its bytes. */
     if (bands->tall)
         most = bands->height > IPT__CHUNK_RUNS || vectors / bands->height < 4
                    ? 0
                    : ((vectors - 1 - bands->height) / bands->height - 2) * 16 / size;
     else
         most = ipt__min(IPT__CHUNK_RUNS, (vectors - 1) / (run / 16 + 3));
-    if (most && block > 1) /* such tiles skip a vector after 2 or 4 rows only */
+    if (most && block > 1) /* tiles of blocks skip a vector only after every 2 or 4 rows */
         most = ((vectors - 1 - bands->height / 2) / bands->height * 16 + problem->unit_bytes - 16) / size;
     most = ipt__min(most, IPT__CHUNK_RUNS) / block * block;
-    /* A shuffle is faster than one run at a time: notebook.md, Methods. */
+    /* A shuffle is faster than a wide chunk of very few runs: notebook.md, Methods. */
     if (!bands->tall && most < IPT__CHUNK_RUNS_LEAST)
         return 0;
     if (!most || !bands->width || bands->rest_rows > IPT__CHUNK_RUNS ||
@@ -10437,7 +10432,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     covered = bands->number * bands->width;
     bands->rest_chunks = ipt__ceil_divide(covered, most);
     most = bands->chunk_width =
-        ipt__round_up(ipt__ceil_divide(covered, bands->rest_chunks), block); /* the tile's layout is one for all */
+        ipt__round_up(ipt__ceil_divide(covered, bands->rest_chunks), block); /* all chunks have the same tile layout */
     bands->rest_chunks = ipt__ceil_divide(covered, most);
     rest = ipt__ceil_divide(bands->rest_cols, most);
     bands->rest_width = rest ? ipt__round_up(ipt__ceil_divide(bands->rest_cols, rest), block) : 1;
@@ -10453,7 +10448,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
            bands->column_units < ((size_t)1 << 31) / bands->width;
 }
 
-/* Places the rest that a stage saves or restores in the matrix. Without gaps it is one row. */
+/* Sets where the rest that a stage saves or restores lies in the matrix. Without gaps, the rest is one row. */
 static void ipt__stage_place_saved(const ipt__problem *problem, ipt__stage *stage, const ipt__bands *bands)
 {
     stage->as.rows.origin = bands->saved_origin / problem->element_units;
@@ -10494,7 +10489,7 @@ static void ipt__layout_bands(const ipt__problem *problem, ipt__layout *layout, 
 }
 
 /* Returns the height of `number` bands to try after `height`, 0 after the last; 0 begins. The first height leaves the
- * fewest rows over; the runs of the others are whole vectors, sectors or lines of memory. */
+ * fewest rest rows. Runs of the other heights are whole vectors, sectors or lines of memory. */
 static size_t ipt__bands_next_height(const ipt__problem *problem, int tall, size_t number, size_t height)
 {
     const size_t size = problem->desc.elem_size, most = (tall ? problem->desc.rows : problem->desc.cols) / number;
@@ -10538,7 +10533,7 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
     least = ipt__max(least, longest / ipt__max(1, ipt__min(longest, run[1] / size)));
     for (number = least; number <= most && number - least < IPT__BANDS_TRIES && fitted < 2 * least + 32; ++number) {
         int fits = 0;
-        /* Most numbers leave too much over, at any height. */
+        /* For most numbers the rest is too large, at any height. */
         if (!problem->pitched && (double)(most % number) * (double)longest > most_saved)
             continue;
         for (height = ipt__bands_next_height(problem, tall, number, 0); height;
@@ -10570,7 +10565,7 @@ static ipt__bands ipt__bands_smallest(const ipt__problem *problem)
                  longer = ipt__max(problem->desc.rows, problem->desc.cols), units = problem->element_units;
     ipt__bands best = ipt__bands_of(problem, ipt__is_tall(problem), 1, longer, 1);
     size_t number;
-    /* Not all of many numbers: their bands differ little. */
+    /* Skip some of the large numbers: their bands differ little. */
     for (number = 2; number <= shorter; number += 1 + number / IPT__BANDS_TRIES) {
         const ipt__bands bands = ipt__bands_of(problem, best.tall, number, longer / number, 1);
         if (bands.height * shorter * units + ipt__bands_saved(&bands) * problem->desc.batch <
@@ -10607,7 +10602,7 @@ static IPT__RARE int ipt__layout_best_bands(const ipt__problem *problem, ipt__la
     return 1;
 }
 
-/* The layout with these bands: by cooperative work-groups if they can, else in waves. */
+/* The layout with these bands: by cooperative work-groups if possible, else in waves. */
 static void ipt__layout_of_bands(const ipt__problem *problem, ipt__layout *layout, size_t number, size_t height,
                                  size_t budget)
 {
@@ -10628,8 +10623,8 @@ static int ipt__exchange_applies(const ipt__problem *problem)
     return problem->desc.sequence == IPT_SEQUENCE_EXCHANGE || ipt__is_free(&problem->desc);
 }
 
-/* Whether cooperative bands are rows of the source. That is faster for wide matrices, too, if a band can have enough
- * rows: notebook.md, Methods. tile_m and tile_n force a side. */
+/* Whether cooperative bands are rows of the source. Such bands are faster for wide matrices, too, if a band can have
+ * enough rows: notebook.md, Methods. tile_m and tile_n force a side. */
 static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
@@ -10637,15 +10632,15 @@ static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
                                      desc->cols * desc->elem_size <= IPT__BANDS_ROW * problem->limits.compute_units);
 }
 
-/* True if the model is sure that no two passes are faster than these bands. */
+/* Whether, by the model, two passes cannot be faster than these bands. */
 static int ipt__bands_are_best(const ipt__problem *problem, const ipt__layout *bands, size_t budget)
 {
     return bands->workspace <= budget &&
            bands->cost < ipt__tuning_of(&problem->limits)->two_passes * ipt__batch_bytes(problem);
 }
 
-/* Whether the model is sure that two passes cannot be faster, so that their programs need not be built. Measurements,
- * earlier ones too, may choose otherwise. */
+/* Whether, by the model, two passes cannot be faster than the best bands: their programs need not be built. Not if
+ * measurements, new or stored, may decide otherwise. */
 static IPT__RARE int ipt__exchange_is_best(const ipt_plan *plan)
 {
     const ipt__problem *const problem = &plan->problem;
@@ -10656,8 +10651,8 @@ static IPT__RARE int ipt__exchange_is_best(const ipt_plan *plan)
            ipt__bands_are_best(problem, &layout, budget);
 }
 
-/* Finds the kernel of cooperative bands. Parked data is read in the launch that wrote it: OpenCL C 1.2 does not promise
- * that. */
+/* Gets the kernel of cooperative bands. A launch reads parked data that the same launch has written: OpenCL C 1.2 does
+ * not support this. */
 static IPT__RARE ipt_result ipt__exchange_seek(ipt_plan *plan, int *done)
 {
     ipt__params params = ipt__cooperative_params(&plan->problem);
@@ -10677,8 +10672,8 @@ static IPT__RARE ipt_result ipt__exchange_seek(ipt_plan *plan, int *done)
     return result;
 }
 
-/* The bands of tile_m or tile_n, else the best ones. Rows with gaps have no other method: with too low a budget, they
- * take the bands with the least workspace. */
+/* The bands of tile_m or tile_n, else the best ones. Rows with gaps have no other method: if no bands fit the budget,
+ * the method proposes those with the least workspace. */
 static ipt_result ipt__exchange_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
 {
     const ipt_plan_desc *const desc = &problem->desc;
@@ -10707,8 +10702,8 @@ static ipt_result ipt__exchange_propose(const ipt__problem *problem, const ipt__
 /* Two passes over super-elements. */
 
 /* The two-pass method with super-elements of `length` elements. Tall: transpose panels of `length` rows, then shuffle
- * super-elements. Wide: the mirror of it. The remainder of the long side is saved first and restored last. Meanwhile
- * the slots lie from the start on the grid of the result's (wide: the source's) rows. */
+ * super-elements. Wide: the same in reverse. The remainder of the long side is saved first and restored last. From the
+ * first pass on, slots lie in the rows of the result (wide: of the source). */
 static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layout, size_t length, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols;
@@ -10812,7 +10807,7 @@ static IPT__RARE ipt_result ipt__two_pass_seek(ipt_plan *plan, int *done)
     ipt__params params = ipt__cooperative_params(problem);
     (void)done;
     params.narrow = shorter * problem->desc.elem_size <= IPT__NARROW_BYTES &&
-                    shorter <= problem->limits.group_size; /* a turn handles whole rows */
+                    shorter <= problem->limits.group_size; /* an iteration stores whole rows */
     return ipt__plan_take_panel(plan, &params);
 }
 
@@ -11029,7 +11024,7 @@ static ipt_result ipt__boxes_propose(const ipt__problem *problem, const ipt__sco
 
 /* The methods. */
 
-/* The first that applies proposes first. A new method is a file in methods/ and a row here. */
+/* The methods in the sequence in which they propose. A new method is a file in methods/ and a row here. */
 static const ipt__method ipt__methods[] = {
 #ifndef IPT_NO_PAPERS
     {"formats", 0, 0, ipt__formats_apply, NULL, ipt__formats_propose},
@@ -17373,16 +17368,16 @@ static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_de
 /* >>axes/search                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Arrays of several axes: the list of passes that permutes them. A pass exchanges two neighbouring groups of axes. What
- * lies before them is a batch, what follows them an element. So a pass is a batch of transpositions. Three axes
- * need at most 2 passes, four and five 3, six and seven 4, eight 5 (counted over all permutations).
+/* Arrays of several axes: the list of passes that permutes them. A pass exchanges two neighbouring groups of axes. The
+ * axes before the groups form a batch, the axes after them an element. So a pass is a batch of transpositions. Three
+ * axes need at most 2 passes, four and five 3, six and seven 4, eight 5 (found by counting all permutations).
  *
- * A double pass also transposes its elements, of two more groups of axes, on their way. With those, four axes need at
- * most 2 passes, if the elements fit local memory. */
+ * A double pass also transposes each element, whose axes begin with two more groups. With double passes, four axes need
+ * at most 2 passes, if the elements fit local memory. */
 
-enum { IPT__AXES_FREE = 5 }; /* so few axes may be cut anywhere, and have one pass more than the fewest */
+enum { IPT__AXES_FREE = 5 }; /* arrays of up to 5 axes are cut anywhere; one pass more than the fewest is also tried */
 
-/* A batch of matrices, without gaps. */
+/* A pass: a batch of matrices without gaps. */
 typedef struct ipt__pass {
     size_t batch, rows, cols, elem_size; /* elem_size: bytes */
     size_t inner_rows, inner_cols;       /* sides of a double pass' elements, which are matrices; else 0 */
@@ -17399,8 +17394,8 @@ typedef struct ipt__axes_search {
     double best_cost; /* bytes that a copy would move in the same time */
 } ipt__axes_search;
 
-/* Bytes that a copy would move in the same time: the bytes of a pass, by the share of the copy's speed that its like
- * reach. The search compares thousands of passes, so that none is planned. */
+/* Bytes that a copy would move in the same time: the bytes of the pass, divided by the share of a copy's speed that
+ * such passes reach. The search compares thousands of passes, too many to plan each. */
 static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
 {
     const ipt__tuning *const model = ipt__tuning_of(limits);
@@ -17428,7 +17423,7 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
 }
 
 /* The cost of a pass over a storage: the bytes that are read and written. Matrices that fit memory are read and written
- * once, others twice. Without memory for a panel's rows no plan can be made. */
+ * once, others twice. If memory is too small for a panel's rows, no plan is possible. */
 static double ipt__pass_cost_stored(size_t host_memory, const ipt__pass *pass)
 {
     const double instance = (double)pass->rows * (double)pass->cols * (double)pass->elem_size;
@@ -17440,7 +17435,7 @@ static double ipt__pass_cost_stored(size_t host_memory, const ipt__pass *pass)
                                                                        : IPT__STORED_NEVER);
 }
 
-/* Whether the axes at places `at` - 1 and `at` do not follow each other in the result. Both ends count as axes. */
+/* Whether the axes at `at` - 1 and `at` are not neighbours in the result. Both ends of the sequence count as axes. */
 static int ipt__axes_break(const unsigned char *order, int count, int at)
 {
     const int before = at ? order[at - 1] : -1, after = at < count ? order[at] : count;
@@ -17510,7 +17505,7 @@ static ipt__pass ipt__axes_pass(const ipt__axes_search *search, const ipt__axes_
     return pass;
 }
 
-/* Whether a pass removes a break. Sequences of many axes are cut at breaks only. */
+/* Whether a pass cuts only at breaks and removes a break. Sequences of many axes have only such passes. */
 static int ipt__axes_joins(const ipt__axes_order *order, const ipt__axes_order *next, const ipt__axes_cuts *cuts,
                            int count)
 {
@@ -17561,7 +17556,7 @@ static void ipt__axes_search_from(ipt__axes_search *search, const ipt__axes_orde
             }
 }
 
-/* Joins axes that are neighbours before and after. */
+/* Joins axes that are neighbours both in the source and in the result. */
 static void ipt__axes_join(ipt__array *array)
 {
     int at = 1, i;
@@ -17584,7 +17579,7 @@ static void ipt__axes_join(ipt__array *array)
 
 /* Writes the cheapest list of passes. Returns their number; 0: nothing moves. host_memory: bytes for a storage's
  * matrices, or 0. doubles: double passes are possible. Up to IPT__AXES_FREE axes are not joined: two passes over
- * neighbouring axes can take less time than one over both. */
+ * neighbouring axes can take less time than one pass over the joined axis. */
 static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t host_memory, int doubles,
                                            ipt__array *array, ipt__pass passes[IPT__MOST_PASSES], double *cost)
 {
@@ -17602,7 +17597,7 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t hos
     memcpy(order.lengths, array->lengths, sizeof order.lengths);
     for (search.most = 0; search.best_count < 0 && search.most < IPT__MOST_PASSES; ++search.most)
         ipt__axes_search_from(&search, &order, 0, 0);
-    if (search.best_count > 0 && array->count <= IPT__AXES_FREE) /* with one pass more than the fewest */
+    if (search.best_count > 0 && array->count <= IPT__AXES_FREE) /* again, with one pass more */
         ipt__axes_search_from(&search, &order, 0, 0);
     memcpy(passes, search.best, sizeof search.best);
     *cost = search.best_cost;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What each compile-time option leaves out fails with a sentence that names the option; everything else works.
-# Usage, from the repository root: tests/compile/options.sh FOLDER
+# Parts that a compile-time option leaves out fail with a message that names the option; everything else works. Usage,
+# from the repository root: tests/compile/options.sh FOLDER
 set -eu
 [ $# -eq 1 ] || { echo "usage: tests/compile/options.sh FOLDER"; exit 2; }
 folder=$1

@@ -44,7 +44,7 @@ static void speed_numbers(void **state)
 }
 
 #ifndef IPT_NO_BOXES
-/* Makes a problem of one row the reversal of the axes of an array that fits the device's local memory. */
+/* Draws an array that fits local memory, and reverses its axes. The desc gets one row. */
 static void draw_array(ipt_plan_desc *desc, ipt__array *array)
 {
     int i;
@@ -63,7 +63,7 @@ static void draw_array(ipt_plan_desc *desc, ipt__array *array)
 }
 #endif
 
-/* A problem with a transposition, and kernels for work-groups that wait for one another where the device has them. */
+/* Draws a transposition, with cooperative kernels if the device has them. */
 static void draw_problem(ipt__problem *problem, int device)
 {
     static const size_t sizes[] = {1, 2, 3, 4, 4, 4, 8, 12, 16, 24, 100};
@@ -100,7 +100,7 @@ static void draw_problem(ipt__problem *problem, int device)
     problem->exchange.resident = 4 * limits.compute_units;
 }
 
-/* The costs of stages that are compared. Marks their kinds as seen. */
+/* Checks the costs of a layout's stages, and marks their kinds as seen. */
 static void check_costs(const ipt__problem *problem, const ipt__layout *layout, unsigned char *seen)
 {
     int i;
@@ -135,7 +135,7 @@ static void speed_stages(void **state)
             budget = ipt__problem_budget(&problem);
             assert_int_equal(ipt__layout_choose(&problem, &layout, budget), IPT_SUCCESS);
             check_costs(&problem, &layout, seen[device]);
-            /* The same stages for twice as many matrices, within the same workspace. */
+            /* Costs for twice as many matrices, with the same stages and workspace. */
             more = layout;
             problem.desc.batch *= 2;
             ipt__layout_finish(&problem, &more, budget);
@@ -153,8 +153,7 @@ static void speed_stages(void **state)
                                                                                                       : twice > once);
             }
         }
-    /* Every kind that a class may choose was among them. GPUs with panels take those instead of waves, and have boxes.
-     */
+    /* Every kind that a class may choose was seen. GPUs with panels use them instead of waves, and have boxes. */
     for (device = 0; device < DEVICE_COUNT; ++device)
         for (kind = 0; kind < IPT__STAGE_COUNT; ++kind)
             if (ipt__stage_kinds[kind].cost && ipt__stage_kinds[kind].cost != ipt__cost_nothing &&
@@ -274,7 +273,7 @@ static void speed_batches(void **state)
                 seen[choice.model] = 1;
                 for (problem.count = 1; problem.count < 10000000; problem.count *= 3) {
                     const double cost = ipt__batch_cost(&problem, &choice);
-                    /* Products of registers cost nothing beside the transfer. */
+                    /* In registers, products cost nothing beyond the transfer. */
                     assert_true(choice.model == IPT_MODEL_REGISTERS ? cost >= 0 : cost > 0);
                     assert_true(cost >= before);
                     before = cost;

@@ -1,6 +1,6 @@
 /* The methods. */
 
-/* The first that applies proposes first. A new method is a file in methods/ and a row here. */
+/* The methods in the sequence in which they propose. A new method is a file in methods/ and a row here. */
 static const ipt__method ipt__methods[] = {
 #ifndef IPT_NO_PAPERS
     {"formats", 0, 0, ipt__formats_apply, NULL, ipt__formats_propose},
