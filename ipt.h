@@ -3040,7 +3040,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(factor, idle, 0.05, 0, H22, "the unused share of a chain's length class")                                        \
     X(share, pass_small, 0.92, 0.70, H25_P25, "copy's speed of an array's pass whose instances fit local memory each") \
     X(share, pass_small_short, 0.42, 0.70, H27,                                                                        \
-      "the same, of elements below a word and IPT__PASS_SHORT bytes at least")                                         \
+      "elements below a word, in packed instances of IPT__PASS_SHORT bytes at least")                                  \
     X(share, pass_long, 0.75, 0.95, H25_P25, "elements of IPT__PASS_LONG bytes at least")                              \
     X(share, pass_thin, 0.38, 0.70, H25_P25, "a side of less than IPT__LINE_BYTES")                                    \
     X(share, pass_several, 0.52, 0.50, H25_P25, "several instances that do not fit the chip")                          \
@@ -3153,7 +3153,8 @@ static const ipt__tuning ipt__tunings[2] = {
       "steps of a compute unit in which a line of work-items requests a word each, or a vector")                       \
     X(IPT__BOX_LOST, 40, H27, "bytes by which a box' run is longer in effect")                                         \
     X(IPT__BOX_WAIT, 4096, H27, "bytes that a work-group moves in the time in which it waits for the others")          \
-    X(IPT__PASS_SHORT, 16384, H27, "bytes of an instance that packs hold by itself")                                   \
+    X(IPT__PASS_SHORT, 16384, H27,                                                                                     \
+      "bytes of a packed instance that moves faster than by boxes, of elements below a word")                          \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
     X(IPT__PASS_STRETCHED, 1024, H25, "long side of a stretched instance, in short ones")                              \
     X(IPT__PASS_HUGE, 1 << 27, P25, "bytes of a huge instance")                                                        \
@@ -17406,11 +17407,12 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
                             ? instance <= IPT__ON_CHIP_BYTES
                             : limits->cooperative && !limits->cpu && instance / limits->compute_units <= unit &&
                                   shorter * pass->elem_size >= IPT__CHUNK_THIN;
-    const int shorts = pass->elem_size < IPT__WORD_BYTES && instance >= IPT__PASS_SHORT;
+    const int shorts = limits->cooperative && !limits->cpu && pass->batch > 1 && pass->elem_size < IPT__WORD_BYTES &&
+                       instance >= IPT__PASS_SHORT && instance <= IPT__PACK_BYTES_WHOLE;
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
     const double share = pass->inner_rows ? (pass->rows == pass->cols ? model->pass_pairs : model->pass_double)
-                         : instance <= ipt__local_budget(limits)
-                             ? (shorts ? model->pass_small_short : model->pass_small)
+                         : shorts         ? model->pass_small_short
+                         : instance <= ipt__local_budget(limits)       ? model->pass_small
                          : pass->elem_size >= IPT__PASS_LONG           ? model->pass_long
                          : pass->batch > 1 && on_chip                  ? model->pass_on_chip
                          : shorter * pass->elem_size < IPT__LINE_BYTES ? model->pass_thin

@@ -36,11 +36,12 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
                             ? instance <= IPT__ON_CHIP_BYTES
                             : limits->cooperative && !limits->cpu && instance / limits->compute_units <= unit &&
                                   shorter * pass->elem_size >= IPT__CHUNK_THIN;
-    const int shorts = pass->elem_size < IPT__WORD_BYTES && instance >= IPT__PASS_SHORT;
+    const int shorts = limits->cooperative && !limits->cpu && pass->batch > 1 && pass->elem_size < IPT__WORD_BYTES &&
+                       instance >= IPT__PASS_SHORT && instance <= IPT__PACK_BYTES_WHOLE;
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
     const double share = pass->inner_rows ? (pass->rows == pass->cols ? model->pass_pairs : model->pass_double)
-                         : instance <= ipt__local_budget(limits)
-                             ? (shorts ? model->pass_small_short : model->pass_small)
+                         : shorts         ? model->pass_small_short
+                         : instance <= ipt__local_budget(limits)       ? model->pass_small
                          : pass->elem_size >= IPT__PASS_LONG           ? model->pass_long
                          : pass->batch > 1 && on_chip                  ? model->pass_on_chip
                          : shorter * pass->elem_size < IPT__LINE_BYTES ? model->pass_thin

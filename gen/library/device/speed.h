@@ -68,7 +68,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(factor, idle, 0.05, 0, H22, "the unused share of a chain's length class")                                        \
     X(share, pass_small, 0.92, 0.70, H25_P25, "copy's speed of an array's pass whose instances fit local memory each") \
     X(share, pass_small_short, 0.42, 0.70, H27,                                                                        \
-      "the same, of elements below a word and IPT__PASS_SHORT bytes at least")                                         \
+      "elements below a word, in packed instances of IPT__PASS_SHORT bytes at least")                                  \
     X(share, pass_long, 0.75, 0.95, H25_P25, "elements of IPT__PASS_LONG bytes at least")                              \
     X(share, pass_thin, 0.38, 0.70, H25_P25, "a side of less than IPT__LINE_BYTES")                                    \
     X(share, pass_several, 0.52, 0.50, H25_P25, "several instances that do not fit the chip")                          \
@@ -181,7 +181,8 @@ static const ipt__tuning ipt__tunings[2] = {
       "steps of a compute unit in which a line of work-items requests a word each, or a vector")                       \
     X(IPT__BOX_LOST, 40, H27, "bytes by which a box' run is longer in effect")                                         \
     X(IPT__BOX_WAIT, 4096, H27, "bytes that a work-group moves in the time in which it waits for the others")          \
-    X(IPT__PASS_SHORT, 16384, H27, "bytes of an instance that packs hold by itself")                                   \
+    X(IPT__PASS_SHORT, 16384, H27,                                                                                     \
+      "bytes of a packed instance that moves faster than by boxes, of elements below a word")                          \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
     X(IPT__PASS_STRETCHED, 1024, H25, "long side of a stretched instance, in short ones")                              \
     X(IPT__PASS_HUGE, 1 << 27, P25, "bytes of a huge instance")                                                        \
