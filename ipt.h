@@ -1360,16 +1360,25 @@ typedef pthread_t ipt__thread;
 
 /* Results and error text. */
 
+/* Returns a name by its index in a list of `count` names, of which a zero ends each one. */
+static IPT__RARE const char *ipt__name_at(const char *names, int index, int count)
+{
+    if (index < 0 || index >= count)
+        return "unknown";
+    while (index--)
+        names += strlen(names) + 1;
+    return names;
+}
+
+/* A name in such a list, from a list of X(enumerator, name). */
+#define IPT__NAME_ROW(enumerator, name) name "\0"
+
 IPT_API IPT__RARE const char *ipt_result_string(ipt_result result)
 {
-#define IPT__RESULT_CASE(name, value, sentence)                                                                        \
-    case name:                                                                                                         \
-        return sentence;
-    switch (result) {
-        IPT_RESULT_LIST(IPT__RESULT_CASE)
-    default:
-        return "unknown result";
-    }
+#define IPT__RESULT_SENTENCE(name, value, sentence) sentence "\0"
+    const int is_known = (int)result >= 0 && result < IPT__RESULT_COUNT;
+    return is_known ? ipt__name_at(IPT_RESULT_LIST(IPT__RESULT_SENTENCE), (int)result, IPT__RESULT_COUNT)
+                    : "unknown result";
 }
 
 IPT_API int ipt_version(void)
@@ -1379,34 +1388,18 @@ IPT_API int ipt_version(void)
 
 IPT_API IPT__RARE const char *ipt_sequence_string(ipt_sequence sequence)
 {
-#define IPT__SEQUENCE_CASE(name, text)                                                                                 \
-    case name:                                                                                                         \
-        return text;
-    switch (sequence) {
-        IPT_SEQUENCE_LIST(IPT__SEQUENCE_CASE)
-    default:
-        return "unknown";
-    }
+    return ipt__name_at(IPT_SEQUENCE_LIST(IPT__NAME_ROW), (int)sequence, IPT__SEQUENCE_COUNT);
 }
 
 IPT_API IPT__RARE const char *ipt_variant_string(ipt_variant variant)
 {
-#define IPT__VARIANT_CASE(name, text, family, lanes, padding, registers, layout, interleaved)                          \
-    case name:                                                                                                         \
-        return text;
-    switch (variant) {
-        IPT_VARIANT_LIST(IPT__VARIANT_CASE)
-    default:
-        return "unknown";
-    }
+#define IPT__VARIANT_NAME(enumerator, name, family, lanes, padding, registers, layout, interleaved) name "\0"
+    return ipt__name_at(IPT_VARIANT_LIST(IPT__VARIANT_NAME), (int)variant, IPT__VARIANT_COUNT);
 }
 
-IPT_API const char *ipt_host_string(ipt_host host)
+IPT_API IPT__RARE const char *ipt_host_string(ipt_host host)
 {
-    static const char names[][16] = {
-#define IPT__HOST_NAME(enumerator, name) name,
-        IPT_HOST_LIST(IPT__HOST_NAME)};
-    return (int)host < 0 || host >= IPT__HOST_COUNT ? "unknown" : names[host];
+    return ipt__name_at(IPT_HOST_LIST(IPT__NAME_ROW), (int)host, IPT__HOST_COUNT);
 }
 
 /* The columns of IPT_MOVE_LIST. */
@@ -1425,14 +1418,8 @@ IPT_API const char *ipt_move_string(ipt_move move)
 
 IPT_API IPT__RARE const char *ipt_format_string(ipt_format format)
 {
-#define IPT__FORMAT_CASE(name, text, factors)                                                                          \
-    case name:                                                                                                         \
-        return text;
-    switch (format) {
-        IPT_FORMAT_LIST(IPT__FORMAT_CASE)
-    default:
-        return "unknown";
-    }
+#define IPT__FORMAT_NAME(enumerator, name, factors) name "\0"
+    return ipt__name_at(IPT_FORMAT_LIST(IPT__FORMAT_NAME), (int)format, IPT__FORMAT_COUNT);
 }
 
 /* Returns the length of the whole text, which may exceed the capacity. */
@@ -2016,14 +2003,7 @@ enum {
 
 IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic)
 {
-#define IPT__HEURISTIC_CASE(name, text)                                                                                \
-    case name:                                                                                                         \
-        return text;
-    switch (heuristic) {
-        IPT_HEURISTIC_LIST(IPT__HEURISTIC_CASE)
-    default:
-        return "unknown";
-    }
+    return ipt__name_at(IPT_HEURISTIC_LIST(IPT__NAME_ROW), (int)heuristic, IPT__HEURISTIC_COUNT);
 }
 
 /* Most sides fit 32 bits. Division then takes a fraction of the time on many CPUs. */
@@ -4492,17 +4472,26 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
 
 #if !defined(IPT_NO_OFFLINE) || !defined(IPT_NO_WISDOM)
 
-/* Copies the next line of a text, without its end, and advances to the line after it. Returns 0 if there is no line or
- * it does not fit. */
-static int ipt__line_next(const char **text, char *line, size_t capacity)
+/* A text whose lines are read in sequence. */
+typedef struct ipt__lines {
+    const char *name; /* of the text, for messages */
+    const char *next; /* the text after `line` */
+    int number;       /* of `line`; the first is 1 */
+    char line[512];
+} ipt__lines;
+
+/* Copies the next line without its end. If there is no line or it does not fit, makes the line "" and returns 0. */
+static int ipt__line_next(ipt__lines *lines)
 {
-    const size_t length = strcspn(*text, "\n");
-    if (!**text || length >= capacity)
+    const size_t length = strcspn(lines->next, "\n");
+    ++lines->number;
+    *lines->line = 0;
+    if (!*lines->next || length >= sizeof lines->line)
         return 0;
-    memcpy(line, *text, length);
-    line[length && line[length - 1] == '\r' ? length - 1 : length] = 0;
-    *text += length;
-    *text += **text == '\n';
+    memcpy(lines->line, lines->next, length);
+    lines->line[length && lines->line[length - 1] == '\r' ? length - 1 : length] = 0;
+    lines->next += length;
+    lines->next += *lines->next == '\n';
     return 1;
 }
 
@@ -4533,12 +4522,24 @@ static int ipt__line_number(const char *line, const char *name, size_t *value)
     return !strncmp(line, name, length) && line[length] == ' ' && ipt__number_next(&at, 0, value);
 }
 
-static IPT__RARE ipt_result ipt__fail_line(const char *what, int number, const char *line, const char *expected)
+static IPT__RARE ipt_result ipt__fail_line(const ipt__lines *lines, const char *expected)
 {
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s, line %d: found '%.80s', expected %s", what, number, line,
-                     expected);
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s, line %d: found '%.80s', expected %s", lines->name, lines->number,
+                     lines->line, expected);
 }
 
+/* Reports the size of an exported text. Fails, and makes the text "", if it does not fit. */
+static IPT__RARE ipt_result ipt__text_export(ipt__text *out, size_t *bytes)
+{
+    if (bytes)
+        *bytes = out->length + 1;
+    if (out->length < out->capacity)
+        return IPT_SUCCESS;
+    if (out->capacity)
+        *out->text = 0;
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", out->capacity,
+                     out->length + 1);
+}
 #endif
 
 #ifdef IPT_NO_OFFLINE
@@ -4563,48 +4564,35 @@ static const ipt__fact ipt__facts[] = {
     IPT__LIMIT_LIST(IPT__FACT) IPT__FINDING_LIST(IPT__FACT)};
 enum { IPT__FACT_COUNT = sizeof ipt__facts / sizeof *ipt__facts };
 
-/* Reads the next line of a profile, which begins with `name`. */
-static ipt_result ipt__profile_line(const char **profile, int *number, const char *name, char line[512])
-{
-    *line = 0;
-    ++*number;
-    return ipt__line_next(profile, line, 512) && !strncmp(line, name, strlen(name))
-               ? IPT_SUCCESS
-               : ipt__fail_line("profile", *number, line, name);
-}
-
 /* Fills in a context from a profile. */
 static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, const char *profile)
 {
     static const char titles[][12] = {"device ", "vendor ", "driver ", "platform ", "bits "};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
-    char line[512] = "", expected[80];
-    int number = 1, i;
+    ipt__lines lines = {"profile", profile, 0, ""};
+    char expected[80];
+    int i;
     size_t value, values[IPT__FACT_COUNT];
-    ipt_result result = IPT_SUCCESS;
-    if (!ipt__line_next(&profile, line, sizeof line) || strcmp(line, IPT__PROFILE_TITLE))
-        return ipt__fail_line("profile", number, line, "'" IPT__PROFILE_TITLE "'");
+    if (!ipt__line_next(&lines) || strcmp(lines.line, IPT__PROFILE_TITLE))
+        return ipt__fail_line(&lines, "'" IPT__PROFILE_TITLE "'");
     for (i = 0; i < 5; ++i) {
-        result = ipt__profile_line(&profile, &number, titles[i], line);
-        if (result)
-            return result;
-        ipt__text_add(&out, "%s\n", line);
+        if (!ipt__line_next(&lines) || strncmp(lines.line, titles[i], strlen(titles[i])))
+            return ipt__fail_line(&lines, titles[i]);
+        ipt__text_add(&out, "%s\n", lines.line);
         if (out.length >= out.capacity)
-            return ipt__fail_line("profile", number, line, "a shorter line");
+            return ipt__fail_line(&lines, "a shorter line");
     }
-    if (!ipt__line_number(line, "bits", &value))
-        return ipt__fail_line("profile", number, line, "bits and a number");
+    if (!ipt__line_number(lines.line, "bits", &value))
+        return ipt__fail_line(&lines, "bits and a number");
     context->has_half = context->has_double = 1; /* the profile does not record them */
     for (i = 0; i < IPT__FACT_COUNT; ++i) {
         const ipt__fact *const fact = &ipt__facts[i];
         const int power = !strcmp(fact->name, "group_size"); /* kernels halve it repeatedly */
         ipt__print(expected, sizeof expected, "%.19s and a %s from %u to %u", fact->name,
                    power ? "power of two" : "number", (unsigned)fact->minimum, (unsigned)fact->maximum);
-        *line = 0;
-        ++number;
-        if (!ipt__line_next(&profile, line, sizeof line) || !ipt__line_number(line, fact->name, &values[i]) ||
+        if (!ipt__line_next(&lines) || !ipt__line_number(lines.line, fact->name, &values[i]) ||
             values[i] < fact->minimum || values[i] > fact->maximum || (power && values[i] & (values[i] - 1)))
-            return ipt__fail_line("profile", number, line, expected);
+            return ipt__fail_line(&lines, expected);
     }
     i = 0;
 #define IPT__TAKE_LIMIT(type, field, minimum, maximum) context->limits.field = (type)values[i++];
@@ -4612,12 +4600,10 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
     IPT__LIMIT_LIST(IPT__TAKE_LIMIT)
     IPT__FINDING_LIST(IPT__TAKE_FINDING)
     context->limits.held_vectors = ipt__held_vectors(&context->limits);
-    *line = 0;
-    ++number;
-    if (!ipt__line_next(&profile, line, sizeof line) || strcmp(line, "end"))
-        return ipt__fail_line("profile", number, line, "'end'");
-    if (ipt__line_next(&profile, line, sizeof line) || *profile)
-        return ipt__fail_line("profile", number + 1, line, "the text's end");
+    if (!ipt__line_next(&lines) || strcmp(lines.line, "end"))
+        return ipt__fail_line(&lines, "'end'");
+    if (ipt__line_next(&lines) || *lines.next)
+        return ipt__fail_line(&lines, "the text's end");
     return IPT_SUCCESS;
 }
 
@@ -5955,7 +5941,7 @@ static ipt_result ipt__profile_measure(ipt_context *context, ipt__limits *measur
 
 IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes)
 {
-    ipt__text out = {NULL, 0, 0};
+    ipt__text out = {text, capacity, 0};
     ipt__limits limits;
     ipt__findings found;
     size_t values[IPT__FACT_COUNT];
@@ -5979,19 +5965,11 @@ IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *tex
 #define IPT__GIVE_FINDING(type, field, minimum, maximum) values[i++] = (size_t)found.field;
     IPT__LIMIT_LIST(IPT__GIVE_LIMIT)
     IPT__FINDING_LIST(IPT__GIVE_FINDING)
-    out.text = text;
-    out.capacity = capacity;
     ipt__text_add(&out, "%s\n%s", IPT__PROFILE_TITLE, context->device_text);
     for (i = 0; i < IPT__FACT_COUNT; ++i)
         ipt__text_add(&out, "%s %zu\n", ipt__facts[i].name, values[i]);
     ipt__text_add(&out, "end\n");
-    if (bytes)
-        *bytes = out.length + 1;
-    if (out.length < capacity)
-        return IPT_SUCCESS;
-    if (capacity)
-        *text = 0;
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, out.length + 1);
+    return ipt__text_export(&out, bytes);
 }
 
 #endif
@@ -12651,25 +12629,13 @@ static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
     return wisdom;
 }
 
-/* Adds copies of a list to the context's list and replaces entries for the same plans. The caller holds the lock.
- * Returns 0 if out of memory; the context's list is then unchanged. */
-static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *list)
+/* Moves the entries of a list to the context. An entry replaces one for the same plan. */
+static void ipt__wisdom_move(ipt_context *context, ipt__wisdom *list)
 {
-    ipt__wisdom *fresh = NULL, **end = &fresh;
-    const ipt__wisdom *next;
-    for (next = list; next; next = next->next) {
-        *end = (ipt__wisdom *)ipt__allocate(&context->allocator, sizeof *next);
-        if (!*end) {
-            ipt__wisdom_free(context, fresh);
-            return 0;
-        }
-        **end = *next;
-        (*end)->next = NULL;
-        end = &(*end)->next;
-    }
-    while (fresh) {
-        ipt__wisdom *const added = fresh, **at = &context->wisdom;
-        fresh = added->next;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    while (list) {
+        ipt__wisdom *const added = list, **at = &context->wisdom;
+        list = added->next;
         while (*at && !ipt__wisdom_same(*at, added))
             at = &(*at)->next;
         added->next = NULL;
@@ -12679,7 +12645,26 @@ static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *list)
         } else
             *at = added;
     }
-    return 1;
+    IPT_LOCK_RELEASE(&context->lock);
+}
+
+/* Copies an entry. Returns NULL if out of memory. */
+static ipt__wisdom *ipt__wisdom_copy(const ipt_context *context, const ipt__wisdom *entry)
+{
+    ipt__wisdom *const copy = (ipt__wisdom *)ipt__allocate(&context->allocator, sizeof *copy);
+    if (copy) {
+        *copy = *entry;
+        copy->next = NULL;
+    }
+    return copy;
+}
+
+/* Adds a copy of an entry to the context. Returns 0 if out of memory. */
+static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *entry)
+{
+    ipt__wisdom *const copy = ipt__wisdom_copy(context, entry);
+    ipt__wisdom_move(context, copy);
+    return copy != NULL;
 }
 
 /* Applies the wisdom for this plan, if there is any and its layout fits the workspace. */
@@ -12712,13 +12697,11 @@ static size_t ipt__wisdom_device(const ipt_context *context)
 
 IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes)
 {
-    ipt__text out = {NULL, 0, 0};
+    ipt__text out = {text, capacity, 0};
     const ipt__wisdom *next;
     int lines = 0;
     if (!context || (!text && capacity))
         return ipt__fail_null(context ? "text" : "context");
-    out.text = text;
-    out.capacity = capacity;
     ipt__text_add(&out, "%s\n%.*s", IPT__WISDOM_TITLE, (int)ipt__wisdom_device(context), context->device_text);
     IPT_LOCK_ACQUIRE(&context->lock);
     for (next = context->wisdom; next; next = next->next, ++lines) {
@@ -12738,13 +12721,7 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
     }
     IPT_LOCK_RELEASE(&context->lock);
     ipt__text_add(&out, "end %d\n", lines);
-    if (bytes)
-        *bytes = out.length + 1;
-    if (out.length < capacity)
-        return IPT_SUCCESS;
-    if (capacity)
-        *text = 0;
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, out.length + 1);
+    return ipt__text_export(&out, bytes);
 }
 
 /* Whether the sequence can cut the shape so: into super-elements, or into bands. */
@@ -12817,60 +12794,49 @@ static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
 IPT_API IPT__RARE ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
 {
     ipt__wisdom *list = NULL, **end = &list;
-    const char *device, *next;
-    char line[512] = "";
-    int number = 1, lines = 0, closed = 0;
+    const char *device;
+    ipt__lines lines = {"wisdom", text, 0, ""};
+    int count = 0, closed = 0;
     ipt_result result = IPT_SUCCESS;
     if (!context || !text)
         return ipt__fail_null(context ? "text" : "context");
-    next = text;
-    if (!ipt__line_next(&next, line, sizeof line) || strcmp(line, IPT__WISDOM_TITLE))
-        return ipt__fail_line("wisdom", number, line, "'" IPT__WISDOM_TITLE "'");
+    if (!ipt__line_next(&lines) || strcmp(lines.line, IPT__WISDOM_TITLE))
+        return ipt__fail_line(&lines, "'" IPT__WISDOM_TITLE "'");
     for (device = context->device_text; device < context->device_text + ipt__wisdom_device(context);
          device = strchr(device, '\n') + 1) {
         const size_t length = strcspn(device, "\n");
-        *line = 0;
-        ++number;
-        if (!ipt__line_next(&next, line, sizeof line) || strlen(line) != length || strncmp(line, device, length))
-            return ipt__fail(strncmp(line, "device ", 7) && strncmp(line, "vendor ", 7) ? IPT_ERROR_INVALID_ARGUMENT
-                                                                                        : IPT_ERROR_UNSUPPORTED,
-                             "wisdom, line %d: '%.80s' is about another device than '%.*s'", number, line, (int)length,
-                             device);
+        if (!ipt__line_next(&lines) || strlen(lines.line) != length || strncmp(lines.line, device, length))
+            return ipt__fail(strncmp(lines.line, "device ", 7) && strncmp(lines.line, "vendor ", 7)
+                                 ? IPT_ERROR_INVALID_ARGUMENT
+                                 : IPT_ERROR_UNSUPPORTED,
+                             "wisdom, line %d: '%.80s' is about another device than '%.*s'", lines.number, lines.line,
+                             (int)length, device);
     }
     while (!result && !closed) {
         ipt__wisdom read;
         size_t counted;
-        *line = 0;
-        ++number;
-        if (!ipt__line_next(&next, line, sizeof line))
-            result = ipt__fail_line("wisdom", number, line,
-                                    "'transpose ...', 'batch ...', or 'end' and the number of lines");
-        else if (ipt__line_number(line, "end", &counted)) {
+        if (!ipt__line_next(&lines))
+            result = ipt__fail_line(&lines, "'transpose ...', 'batch ...', or 'end' and the number of lines");
+        else if (ipt__line_number(lines.line, "end", &counted)) {
             closed = 1;
-            if (counted != (size_t)lines || *next)
+            if (counted != (size_t)count || *lines.next)
                 result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                                   "wisdom, line %d: '%.80s' after %d lines of wisdom, or text after it", number, line,
-                                   lines);
-        } else if (!ipt__wisdom_read(line, &read))
-            result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wisdom, line %d: '%.80s' is not understood", number, line);
+                                   "wisdom, line %d: '%.80s' after %d lines of wisdom, or text after it", lines.number,
+                                   lines.line, count);
+        } else if (!ipt__wisdom_read(lines.line, &read))
+            result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wisdom, line %d: '%.80s' is not understood", lines.number,
+                               lines.line);
+        else if ((*end = ipt__wisdom_copy(context, &read)) == NULL)
+            result = IPT_ERROR_OUT_OF_MEMORY;
         else {
-            *end = (ipt__wisdom *)ipt__allocate(&context->allocator, sizeof read);
-            if (!*end)
-                result = IPT_ERROR_OUT_OF_MEMORY;
-            else {
-                **end = read;
-                end = &(*end)->next;
-                ++lines;
-            }
+            end = &(*end)->next;
+            ++count;
         }
     }
-    if (!result) {
-        IPT_LOCK_ACQUIRE(&context->lock);
-        if (!ipt__wisdom_add(context, list))
-            result = IPT_ERROR_OUT_OF_MEMORY;
-        IPT_LOCK_RELEASE(&context->lock);
-    }
-    ipt__wisdom_free(context, list);
+    if (result)
+        ipt__wisdom_free(context, list);
+    else
+        ipt__wisdom_move(context, list);
     return result;
 }
 
@@ -12900,9 +12866,9 @@ enum { IPT__WISDOM_MOST = 1 << 24 /* bytes of a file: about 100,000 shapes */ };
 
 IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
 {
-    size_t capacity = 1 << 12, length = 0, got = 1;
     char *text = NULL;
     FILE *file;
+    long bytes;
     ipt_result result = IPT_SUCCESS;
     if (!context || !path)
         return ipt__fail_null(context ? "path" : "context");
@@ -12911,24 +12877,17 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const 
     file = ipt__path_open(path, "rb");
     if (!file)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read", path);
-    while (got && !result && !ferror(file)) {
-        char *const more = length < IPT__WISDOM_MOST ? (char *)ipt__allocate(&context->allocator, capacity *= 2) : NULL;
-        if (!more) {
-            result = length < IPT__WISDOM_MOST
-                         ? IPT_ERROR_OUT_OF_MEMORY
-                         : ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                                     "path: %s is too long for a text of wisdom: %zu bytes at most are read", path,
-                                     (size_t)IPT__WISDOM_MOST);
-            break;
-        }
-        if (text)
-            memcpy(more, text, length);
-        ipt__release(&context->allocator, text);
-        text = more;
-        got = fread(text + length, 1, capacity - length - 1, file);
-        length += got;
+    bytes = fseek(file, 0, SEEK_END) ? -1 : ftell(file);
+    rewind(file);
+    if (bytes > IPT__WISDOM_MOST)
+        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                           "path: %s is too long for a text of wisdom: %zu bytes at most are read", path,
+                           (size_t)IPT__WISDOM_MOST);
+    else if (bytes >= 0) {
+        text = (char *)ipt__allocate(&context->allocator, (size_t)bytes + 1);
+        result = text ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
     }
-    if (!result && (!text || ferror(file) || strlen(text) != length))
+    if (!result && (!text || fread(text, 1, (size_t)bytes, file) != (size_t)bytes || strlen(text) != (size_t)bytes))
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read, or is not a text", path);
     fclose(file);
     if (!result)
@@ -13057,9 +13016,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
         learnt.length = best.length;
         learnt.bands = best.bands;
         learnt.height = best.height;
-        IPT_LOCK_ACQUIRE(&plan->context->lock);
         ipt__wisdom_add(plan->context, &learnt); /* out of memory: the result is not recorded */
-        IPT_LOCK_RELEASE(&plan->context->lock);
     }
 #endif
     return result;
@@ -18504,16 +18461,12 @@ static const ipt__ready ipt__readies[] = {
 
 IPT_API const char *ipt_layout_string(ipt_layout layout)
 {
-#define IPT__LAYOUT_NAME(enumerator, name) name,
-    static const char names[][16] = {IPT_LAYOUT_LIST(IPT__LAYOUT_NAME)};
-    return (int)layout < 0 || layout >= IPT__LAYOUT_COUNT ? "unknown" : names[layout];
+    return ipt__name_at(IPT_LAYOUT_LIST(IPT__NAME_ROW), (int)layout, IPT__LAYOUT_COUNT);
 }
 
 IPT_API const char *ipt_model_string(ipt_model model)
 {
-#define IPT__MODEL_NAME(enumerator, name) name,
-    static const char names[][16] = {IPT_MODEL_LIST(IPT__MODEL_NAME)};
-    return (int)model < 0 || model >= IPT__MODEL_COUNT ? "unknown" : names[model];
+    return ipt__name_at(IPT_MODEL_LIST(IPT__NAME_ROW), (int)model, IPT__MODEL_COUNT);
 }
 
 /* An operand, checked and completed. */
@@ -18865,17 +18818,15 @@ static IPT__RARE int ipt__batch_choose(ipt__batch_problem *problem, const ipt_ba
 
 IPT_API const char *ipt_action_string(ipt_action action)
 {
-#define IPT__ACTION_NAME(enumerator, name, operands) name,
-    static const char *const names[] = {IPT_ACTION_LIST(IPT__ACTION_NAME)};
-    return (int)action < 0 || action >= IPT__ACTION_COUNT ? "unknown" : names[action];
+#define IPT__ACTION_NAME(enumerator, name, operands) name "\0"
+    return ipt__name_at(IPT_ACTION_LIST(IPT__ACTION_NAME), (int)action, IPT__ACTION_COUNT);
 }
 
 /* The operands of a ready action, in the notation of IPT_ACTION_LIST. */
 static const char *ipt__action_operands(ipt_action action)
 {
-#define IPT__ACTION_OPERANDS(enumerator, name, operands) operands,
-    static const char *const lists[] = {IPT_ACTION_LIST(IPT__ACTION_OPERANDS)};
-    return lists[action];
+#define IPT__ACTION_OPERANDS(enumerator, name, operands) operands "\0"
+    return ipt__name_at(IPT_ACTION_LIST(IPT__ACTION_OPERANDS), (int)action, IPT__ACTION_COUNT);
 }
 
 /* Adds the operands' definitions and the action's hash, which are part of the program's key. */
@@ -19597,9 +19548,7 @@ static IPT__RARE void ipt__batch_keep_wisdom(ipt_batch *batch, const ipt__wisdom
     learnt.model = (size_t)batch->choice.model;
     learnt.lanes = batch->choice.lanes;
     learnt.group_size = batch->choice.group_size;
-    IPT_LOCK_ACQUIRE(&batch->context->lock);
     ipt__wisdom_add(batch->context, &learnt); /* out of memory: the result is not recorded */
-    IPT_LOCK_RELEASE(&batch->context->lock);
 }
 
 #endif

@@ -39,9 +39,7 @@ static IPT__RARE void ipt__batch_keep_wisdom(ipt_batch *batch, const ipt__wisdom
     learnt.model = (size_t)batch->choice.model;
     learnt.lanes = batch->choice.lanes;
     learnt.group_size = batch->choice.group_size;
-    IPT_LOCK_ACQUIRE(&batch->context->lock);
     ipt__wisdom_add(batch->context, &learnt); /* out of memory: the result is not recorded */
-    IPT_LOCK_RELEASE(&batch->context->lock);
 }
 
 #endif

@@ -2,16 +2,12 @@
 
 IPT_API const char *ipt_layout_string(ipt_layout layout)
 {
-#define IPT__LAYOUT_NAME(enumerator, name) name,
-    static const char names[][16] = {IPT_LAYOUT_LIST(IPT__LAYOUT_NAME)};
-    return (int)layout < 0 || layout >= IPT__LAYOUT_COUNT ? "unknown" : names[layout];
+    return ipt__name_at(IPT_LAYOUT_LIST(IPT__NAME_ROW), (int)layout, IPT__LAYOUT_COUNT);
 }
 
 IPT_API const char *ipt_model_string(ipt_model model)
 {
-#define IPT__MODEL_NAME(enumerator, name) name,
-    static const char names[][16] = {IPT_MODEL_LIST(IPT__MODEL_NAME)};
-    return (int)model < 0 || model >= IPT__MODEL_COUNT ? "unknown" : names[model];
+    return ipt__name_at(IPT_MODEL_LIST(IPT__NAME_ROW), (int)model, IPT__MODEL_COUNT);
 }
 
 /* An operand, checked and completed. */

@@ -2,17 +2,15 @@
 
 IPT_API const char *ipt_action_string(ipt_action action)
 {
-#define IPT__ACTION_NAME(enumerator, name, operands) name,
-    static const char *const names[] = {IPT_ACTION_LIST(IPT__ACTION_NAME)};
-    return (int)action < 0 || action >= IPT__ACTION_COUNT ? "unknown" : names[action];
+#define IPT__ACTION_NAME(enumerator, name, operands) name "\0"
+    return ipt__name_at(IPT_ACTION_LIST(IPT__ACTION_NAME), (int)action, IPT__ACTION_COUNT);
 }
 
 /* The operands of a ready action, in the notation of IPT_ACTION_LIST. */
 static const char *ipt__action_operands(ipt_action action)
 {
-#define IPT__ACTION_OPERANDS(enumerator, name, operands) operands,
-    static const char *const lists[] = {IPT_ACTION_LIST(IPT__ACTION_OPERANDS)};
-    return lists[action];
+#define IPT__ACTION_OPERANDS(enumerator, name, operands) operands "\0"
+    return ipt__name_at(IPT_ACTION_LIST(IPT__ACTION_OPERANDS), (int)action, IPT__ACTION_COUNT);
 }
 
 /* Adds the operands' definitions and the action's hash, which are part of the program's key. */

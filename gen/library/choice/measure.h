@@ -113,9 +113,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
         learnt.length = best.length;
         learnt.bands = best.bands;
         learnt.height = best.height;
-        IPT_LOCK_ACQUIRE(&plan->context->lock);
         ipt__wisdom_add(plan->context, &learnt); /* out of memory: the result is not recorded */
-        IPT_LOCK_RELEASE(&plan->context->lock);
     }
 #endif
     return result;
