@@ -3419,7 +3419,7 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
     size_t group;
     cl_device_type type;
     ipt__questions asked;
-    ipt__text out;
+    ipt__text out = {text, capacity, 0};
     ipt_result result;
     if (!text)
         return ipt__fail_null("text");
@@ -3446,9 +3446,6 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
     ipt__ask(&asked, CL_DEVICE_MAX_WORK_GROUP_SIZE, &group, sizeof group);
     if (asked.call)
         return ipt__fail_unanswered(&asked);
-    out.text = text;
-    out.capacity = capacity;
-    out.length = 0;
     ipt__text_add(&out, "%s\n", name);
     ipt__text_add(&out, "  %s of %s, platform %s\n",
                   type & CL_DEVICE_TYPE_CPU   ? "CPU"
@@ -3784,6 +3781,12 @@ static ipt__name_kind ipt__name_is(const char *name)
                                                                                                   : IPT__NAME_FOREIGN;
 }
 
+/* A file with one of ipt's names. */
+typedef struct ipt__listed {
+    double seconds, age, bytes; /* time of the last write, time since then, size */
+    char name[IPT__PATH_REST];
+} ipt__listed;
+
 /* Calls of the operating system. Functions that can fail return the reason as text, or NULL. */
 
 #if defined(_WIN32)
@@ -3879,49 +3882,29 @@ static unsigned long ipt__process_number(void)
     return GetCurrentProcessId();
 }
 
-/* Iterates over a folder's files with ipt's names. */
-typedef struct ipt__listing {
-    HANDLE find;
-    WIN32_FIND_DATAW data;
-    int first;
-    char name[IPT__PATH_BYTES];
-    double seconds, age, bytes; /* time of the last write, time since then, size */
-} ipt__listing;
-
-static int ipt__listing_open(ipt__listing *listing, const char *folder)
+static void ipt__folder_visit(const char *folder, void (*visit)(const ipt__listed *file, void *user), void *user)
 {
     char pattern[IPT__PATH_BYTES];
     wchar_t wide[IPT__WIDE_PATH];
-    ipt__print(pattern, sizeof pattern, "%s/*", folder);
-    listing->find = ipt__path_widen(pattern, wide) ? FindFirstFileW(wide, &listing->data) : INVALID_HANDLE_VALUE;
-    listing->first = 1;
-    return listing->find != INVALID_HANDLE_VALUE;
-}
-
-static int ipt__listing_next(ipt__listing *listing, const char *folder)
-{
+    WIN32_FIND_DATAW data;
     FILETIME now;
-    (void)folder;
-    while (listing->first || FindNextFileW(listing->find, &listing->data)) {
-        listing->first = 0;
-        if (!ipt__path_narrow(listing->data.cFileName, listing->name, sizeof listing->name) ||
-            ipt__name_is(listing->name) == IPT__NAME_FOREIGN ||
-            listing->data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
+    HANDLE find;
+    ipt__print(pattern, sizeof pattern, "%s/*", folder);
+    find = ipt__path_widen(pattern, wide) ? FindFirstFileW(wide, &data) : INVALID_HANDLE_VALUE;
+    if (find == INVALID_HANDLE_VALUE)
+        return;
+    do {
+        ipt__listed file;
+        if (!ipt__path_narrow(data.cFileName, file.name, sizeof file.name) ||
+            ipt__name_is(file.name) == IPT__NAME_FOREIGN || data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
             continue;
         GetSystemTimeAsFileTime(&now);
-        listing->bytes = listing->data.nFileSizeHigh * 4294967296.0 + listing->data.nFileSizeLow;
-        listing->seconds = (listing->data.ftLastWriteTime.dwHighDateTime * 4294967296.0 +
-                            listing->data.ftLastWriteTime.dwLowDateTime) *
-                           1e-7;
-        listing->age = (now.dwHighDateTime * 4294967296.0 + now.dwLowDateTime) * 1e-7 - listing->seconds;
-        return 1;
-    }
-    return 0;
-}
-
-static void ipt__listing_close(ipt__listing *listing)
-{
-    FindClose(listing->find);
+        file.bytes = data.nFileSizeHigh * 4294967296.0 + data.nFileSizeLow;
+        file.seconds = (data.ftLastWriteTime.dwHighDateTime * 4294967296.0 + data.ftLastWriteTime.dwLowDateTime) * 1e-7;
+        file.age = (now.dwHighDateTime * 4294967296.0 + now.dwLowDateTime) * 1e-7 - file.seconds;
+        visit(&file, user);
+    } while (FindNextFileW(find, &data));
+    FindClose(find);
 }
 
 #else
@@ -4027,40 +4010,26 @@ static unsigned long ipt__process_number(void)
     return (unsigned long)getpid();
 }
 
-/* Iterates over a folder's files with ipt's names. */
-typedef struct ipt__listing {
-    DIR *folder;
-    char name[IPT__PATH_BYTES];
-    double seconds, age, bytes; /* time of the last write, time since then, size */
-} ipt__listing;
-
-static int ipt__listing_open(ipt__listing *listing, const char *folder)
+/* Calls `visit` for every file of a folder that has one of ipt's names. */
+static void ipt__folder_visit(const char *folder, void (*visit)(const ipt__listed *file, void *user), void *user)
 {
-    listing->folder = opendir(folder);
-    return listing->folder != NULL;
-}
-
-static int ipt__listing_next(ipt__listing *listing, const char *folder)
-{
+    DIR *const opened = opendir(folder);
     const struct dirent *found;
-    while ((found = readdir(listing->folder)) != NULL) {
+    while (opened && (found = readdir(opened)) != NULL) {
         char path[2 * IPT__PATH_BYTES];
         struct stat status;
-        ipt__print(listing->name, sizeof listing->name, "%s", found->d_name);
-        ipt__print(path, sizeof path, "%s/%s", folder, listing->name);
-        if (ipt__name_is(listing->name) == IPT__NAME_FOREIGN || stat(path, &status) || !S_ISREG(status.st_mode))
+        ipt__listed file;
+        ipt__print(path, sizeof path, "%s/%s", folder, found->d_name);
+        if (ipt__name_is(found->d_name) == IPT__NAME_FOREIGN || stat(path, &status) || !S_ISREG(status.st_mode))
             continue;
-        listing->bytes = (double)status.st_size;
-        listing->seconds = (double)status.st_mtime;
-        listing->age = (double)time(NULL) - listing->seconds;
-        return 1;
+        strcpy(file.name, found->d_name);
+        file.bytes = (double)status.st_size;
+        file.seconds = (double)status.st_mtime;
+        file.age = (double)time(NULL) - file.seconds;
+        visit(&file, user);
     }
-    return 0;
-}
-
-static void ipt__listing_close(ipt__listing *listing)
-{
-    closedir(listing->folder);
+    if (opened)
+        closedir(opened);
 }
 
 #endif
@@ -4107,70 +4076,59 @@ static int ipt__folder_remove(const char *folder, const char *name, int unfinish
     return ours && ipt__file_remove(path);
 }
 
-/* A file that may have to be removed. */
-typedef struct ipt__listed {
-    double seconds, bytes;
-    char name[IPT__ENTRY_NAME];
-} ipt__listed;
-
 static int ipt__listed_before(const void *one, const void *other)
 {
     const ipt__listed *const a = (const ipt__listed *)one, *const b = (const ipt__listed *)other;
     return a->seconds < b->seconds ? -1 : a->seconds > b->seconds ? 1 : strcmp(a->name, b->name);
 }
 
-/* Lists a folder's entries, and removes abandoned temporary files. The caller releases *found. Returns the number of
- * entries. Without enough memory, lists the first ones only. */
-static size_t ipt__folder_list(const ipt_context *context, ipt__listed **found)
+/* The entries of the cache folder. */
+typedef struct ipt__list {
+    const ipt_context *context;
+    ipt__listed *files;
+    size_t count, room;
+} ipt__list;
+
+/* Adds an entry to a list, unless memory is missing. Removes an abandoned temporary file. */
+static void ipt__list_add(const ipt__listed *file, void *user)
 {
-    const char *const folder = context->cache_dir;
-    ipt__listing listing;
-    size_t count = 0, room = 0;
-    *found = NULL;
-    if (!ipt__listing_open(&listing, folder))
-        return 0;
-    while (ipt__listing_next(&listing, folder)) {
-        const ipt__name_kind kind = ipt__name_is(listing.name);
-        if (kind == IPT__NAME_TEMPORARY && listing.age > (double)IPT__STALE_SECONDS)
-            ipt__folder_remove(folder, listing.name, 1);
-        if (kind != IPT__NAME_ENTRY)
-            continue;
-        if (count == room) {
-            const size_t more = ipt__max(2 * room, 64);
-            ipt__listed *const list =
-                (ipt__listed *)context->allocator.alloc(more * sizeof *list, context->allocator.user);
-            if (!list)
-                break;
-            if (count)
-                memcpy(list, *found, count * sizeof *list);
-            ipt__release(&context->allocator, *found);
-            *found = list;
-            room = more;
-        }
-        (*found)[count].seconds = listing.seconds;
-        (*found)[count].bytes = listing.bytes;
-        strcpy((*found)[count++].name, listing.name);
+    ipt__list *const list = (ipt__list *)user;
+    const ipt_allocator *const allocator = &list->context->allocator;
+    const ipt__name_kind kind = ipt__name_is(file->name);
+    if (kind == IPT__NAME_TEMPORARY && file->age > (double)IPT__STALE_SECONDS)
+        ipt__folder_remove(list->context->cache_dir, file->name, 1);
+    if (kind != IPT__NAME_ENTRY)
+        return;
+    if (list->count == list->room) {
+        const size_t more = ipt__max(2 * list->room, 64);
+        ipt__listed *const files = (ipt__listed *)allocator->alloc(more * sizeof *files, allocator->user);
+        if (!files)
+            return;
+        if (list->count)
+            memcpy(files, list->files, list->count * sizeof *files);
+        ipt__release(allocator, list->files);
+        list->files = files;
+        list->room = more;
     }
-    ipt__listing_close(&listing);
-    return count;
+    list->files[list->count++] = *file;
 }
 
 /* Removes the oldest entries until the others fit the size limit. */
 static void ipt__folder_clean(const ipt_context *context)
 {
-    ipt__listed *found;
-    const size_t count = ipt__folder_list(context, &found);
+    ipt__list list = {context, NULL, 0, 0};
     double all = 0;
     size_t i;
-    for (i = 0; i < count; ++i)
-        all += found[i].bytes;
-    if (count && all > (double)context->cache_limit)
-        qsort(found, count, sizeof *found, ipt__listed_before);
-    for (i = 0; i < count && all > (double)context->cache_limit; ++i) {
-        ipt__folder_remove(context->cache_dir, found[i].name, 0);
-        all -= found[i].bytes; /* also if removal fails: the file is no entry, or another process removed it */
+    ipt__folder_visit(context->cache_dir, ipt__list_add, &list);
+    for (i = 0; i < list.count; ++i)
+        all += list.files[i].bytes;
+    if (list.count && all > (double)context->cache_limit)
+        qsort(list.files, list.count, sizeof *list.files, ipt__listed_before);
+    for (i = 0; i < list.count && all > (double)context->cache_limit; ++i) {
+        ipt__folder_remove(context->cache_dir, list.files[i].name, 0);
+        all -= list.files[i].bytes; /* also if removal fails: the file is no entry, or another process removed it */
     }
-    ipt__release(&context->allocator, found);
+    ipt__release(&context->allocator, list.files);
 }
 
 /* Writes a temporary file and renames it, so that other processes see a whole entry or none. */
@@ -4305,8 +4263,30 @@ static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *k
         ipt__folder_clean(context);
 }
 
+#else
+
+static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
+{
+    (void)context, (void)key, (void)entry;
+    return 0;
+}
+
+static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry,
+                                       size_t bytes)
+{
+    (void)context, (void)key, (void)entry, (void)bytes;
+}
+
+#endif
+
 IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
 {
+#ifdef IPT_NO_DISK_CACHE
+    (void)bytes;
+    if (!folder || !entry)
+        return ipt__fail_null(!folder ? "folder" : "entry");
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "folder: there is no disk cache: ipt was compiled with IPT_NO_DISK_CACHE");
+#else
     const unsigned char *const data = (const unsigned char *)entry;
     char name[IPT__ENTRY_NAME];
     const char *why;
@@ -4322,31 +4302,8 @@ IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *ent
     ipt__entry_name((const char *)data + IPT__ENTRY_HEAD, payload - IPT__ENTRY_HEAD, name);
     why = ipt__folder_store(folder, name, data, bytes);
     return why ? ipt__fail(IPT_ERROR_UNSUPPORTED, "folder: nothing can be stored in %s: %s", folder, why) : IPT_SUCCESS;
-}
-
-#else
-
-static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
-{
-    (void)context, (void)key, (void)entry;
-    return 0;
-}
-
-static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry,
-                                       size_t bytes)
-{
-    (void)context, (void)key, (void)entry, (void)bytes;
-}
-
-IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
-{
-    (void)bytes;
-    if (!folder || !entry)
-        return ipt__fail_null(!folder ? "folder" : "entry");
-    return ipt__fail(IPT_ERROR_UNSUPPORTED, "folder: there is no disk cache: ipt was compiled with IPT_NO_DISK_CACHE");
-}
-
 #endif
+}
 
 /* Writes the key of the findings: all inputs on which they depend. */
 static void ipt__findings_key(const ipt_context *context, char key[IPT__KEY_BYTES])
@@ -4912,21 +4869,27 @@ static const char *ipt__program_options(const ipt_context *context, const ipt__p
     return !later ? "-cl-std=CL1.2" : context->limits.standard == 20 ? "-cl-std=CL2.0" : "-cl-std=CL3.0";
 }
 
-static ipt_result ipt__program_write(const ipt_context *context, ipt__program *program)
+/* Makes a program's text, which the caller releases. Returns NULL if out of memory. */
+static char *ipt__source_make(const ipt_allocator *allocator, ipt__kernel_id id, const ipt__params *params)
 {
     ipt__text text = {NULL, 0, 0};
-    size_t head;
-    ipt__source_print_head(&text, program->id, &program->params);
-    head = text.length;
-    text.length = 0;
-    ipt__source_print(&text, program->id, &program->params);
+    ipt__source_print(&text, id, params);
     text.capacity = text.length + 1;
     text.length = 0;
-    program->source = text.text = (char *)ipt__allocate(&context->allocator, text.capacity);
+    text.text = (char *)ipt__allocate(allocator, text.capacity);
+    if (text.text)
+        ipt__source_print(&text, id, params);
+    return text.text;
+}
+
+static ipt_result ipt__program_write(const ipt_context *context, ipt__program *program)
+{
+    ipt__text head = {NULL, 0, 0};
+    program->source = ipt__source_make(&context->allocator, program->id, &program->params);
     if (!program->source)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__source_print(&text, program->id, &program->params);
-    ipt__hash_text(program->source, head, program->hash, 64);
+    ipt__source_print_head(&head, program->id, &program->params);
+    ipt__hash_text(program->source, head.length, program->hash, 64);
     program->options = ipt__program_options(context, &program->params);
     return IPT_SUCCESS;
 }
@@ -4936,8 +4899,7 @@ static ipt_result ipt__program_write(const ipt_context *context, ipt__program *p
 static void ipt__program_key(const ipt_context *context, const ipt__program *program, const char *target,
                              char key[IPT__KEY_BYTES])
 {
-    ipt__text out = {NULL, IPT__KEY_BYTES, 0};
-    out.text = key;
+    ipt__text out = {key, IPT__KEY_BYTES, 0};
     ipt__text_add(&out, "ipt program\nsource %s\n", program->hash);
     if (target)
         ipt__text_add(&out, "target %s\n", target);
@@ -18931,23 +18893,21 @@ static IPT__RARE void ipt__batch_print_action(ipt__text *out, const ipt__batch_p
         ipt__text_add(out, "#undef %s\n", problem->operands[i].given.name);
 }
 
-/* Hashes an action's text. For a ready action it hashes the hashes of its texts, which builds without texts have, too.
- */
-static IPT__RARE void ipt__batch_hash(const char *action, size_t length, const ipt_batch_desc *desc, char hash[33])
+/* Hashes an action's text. For a ready action, hashes the hashes of its texts: builds without texts have them, too. */
+static IPT__RARE void ipt__batch_hash(const char *action, const ipt_batch_desc *desc, char hash[33])
 {
     char hashes[60];
     const int *const texts = ipt__readies[desc->ready].texts;
-    if (!desc->ready) {
-        ipt__hash_text(action, length, hash, 32);
-        return;
+    if (desc->ready) {
+        ipt__print(hashes, sizeof hashes, "%s %s %s", ipt__action_texts[IPT__ACTION_TEXT_algebra].hash,
+                   ipt__action_texts[texts[0]].hash,
+                   texts[1] == IPT__ACTION_TEXT_none ? "" : ipt__action_texts[texts[1]].hash);
+        action = hashes;
     }
-    ipt__print(hashes, sizeof hashes, "%s %s %s", ipt__action_texts[IPT__ACTION_TEXT_algebra].hash,
-               ipt__action_texts[texts[0]].hash,
-               texts[1] == IPT__ACTION_TEXT_none ? "" : ipt__action_texts[texts[1]].hash);
-    ipt__hash_text(hashes, strlen(hashes), hash, 32);
+    ipt__hash_text(action, strlen(action), hash, 32);
 }
 
-/* The texts of a batch plan: see ipt__batch_print. */
+/* The texts of a batch plan. IPT__BATCH_KEY has every input of the kernel's choice but the number of elements. */
 enum { IPT__BATCH_ACTION, IPT__BATCH_OPERANDS, IPT__BATCH_KEY };
 
 static IPT__RARE void ipt__batch_print(ipt__text *out, const ipt__batch_problem *problem, const ipt_batch_desc *desc,
@@ -18976,52 +18936,29 @@ static IPT__RARE char *ipt__batch_text(const ipt_allocator *allocator, const ipt
     return text.text;
 }
 
-/* Makes both texts of a program, which the caller releases. */
+/* Makes the action's text and, with its hash, the operands' text or the key, which the caller releases. */
 static IPT__RARE ipt_result ipt__batch_texts(const ipt_allocator *allocator, const ipt__batch_problem *problem,
-                                             const ipt_batch_desc *desc, char **operands, char **action)
+                                             const ipt_batch_desc *desc, int which, char **other, char **action)
 {
     char hash[33] = "";
-    *operands = NULL;
+    *other = NULL;
     *action = ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_ACTION);
     if (!*action)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__batch_hash(*action, strlen(*action), desc, hash);
-    *operands = ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_OPERANDS);
-    return *operands ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
+    ipt__batch_hash(*action, desc, hash);
+    *other = ipt__batch_text(allocator, problem, desc, hash, which);
+    return *other ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
 }
-
-#ifndef IPT_NO_WISDOM
-/* Makes the key of a batch in the wisdom: every input of the kernel's choice but the number of elements. The caller
- * releases it. Returns NULL if out of memory. */
-static IPT__RARE char *ipt__batch_key_text(const ipt_allocator *allocator, const ipt__batch_problem *problem,
-                                           const ipt_batch_desc *desc)
-{
-    char hash[33] = "", *text = ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_ACTION);
-    if (!text)
-        return NULL;
-    ipt__batch_hash(text, strlen(text), desc, hash);
-    ipt__release(allocator, text);
-    return ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_KEY);
-}
-#endif
 
 /* The line of a program's text in which the action's first line is. 0: unknown. */
 static IPT__RARE size_t ipt__batch_action_line(const ipt_allocator *allocator, const ipt__params *params)
 {
-    ipt__text text = {NULL, 0, 0};
-    const char *at, *end = NULL;
+    char *const text = ipt__source_make(allocator, IPT__KERNEL_elements, params);
+    const char *at, *const end = text ? strstr(text, "#line 1 \"action\"\n") : NULL;
     size_t line = 1;
-    ipt__source_print(&text, IPT__KERNEL_elements, params);
-    text.capacity = text.length + 1;
-    text.length = 0;
-    text.text = (char *)ipt__allocate(allocator, text.capacity);
-    if (!text.text)
-        return 0;
-    ipt__source_print(&text, IPT__KERNEL_elements, params);
-    end = strstr(text.text, "#line 1 \"action\"\n");
-    for (at = text.text; end && at <= end + 16; ++at)
+    for (at = text; end && at <= end + 16; ++at)
         line += *at == '\n';
-    ipt__release(allocator, text.text);
+    ipt__release(allocator, text);
     return end ? line : 0;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -19421,7 +19358,7 @@ static IPT__RARE ipt_result ipt__batch_build(ipt_batch *batch, const ipt_batch_d
     size_t line = 0;
     cl_int error;
     ipt_result result;
-    result = ipt__batch_texts(allocator, &batch->problem, desc, &operands, &action);
+    result = ipt__batch_texts(allocator, &batch->problem, desc, IPT__BATCH_OPERANDS, &operands, &action);
     params = ipt__batch_params(batch, operands, action);
     if (!result)
         result = ipt__program_get(batch->context, IPT__KERNEL_elements, &params, (desc->flags & IPT_CACHE_ONLY) != 0,
@@ -19447,9 +19384,8 @@ static IPT__RARE ipt_result ipt__batch_build(ipt_batch *batch, const ipt_batch_d
 static IPT__RARE void ipt__batch_write_description(ipt_batch *batch)
 {
     const ipt__batch_choice *const choice = &batch->choice;
-    ipt__text out = {NULL, sizeof batch->description, 0};
+    ipt__text out = {batch->description, sizeof batch->description, 0};
     size_t i;
-    out.text = batch->description;
     ipt__text_add(&out, "%zu elements of %zu bytes, model %s: %zu work-item%s to an element, work-groups of %zu",
                   batch->problem.count, batch->problem.element_bytes, ipt_model_string(choice->model), choice->lanes,
                   choice->lanes == 1 ? "" : "s", choice->group_size);
@@ -19515,15 +19451,16 @@ IPT_API const char *ipt_batch_source(const ipt_batch *batch)
 static IPT__RARE ipt_result ipt__batch_wisdom_of(const ipt_batch *batch, const ipt_batch_desc *desc,
                                                  ipt__wisdom *wisdom)
 {
-    char *text;
+    const ipt_allocator *const allocator = &batch->context->allocator;
+    char *key, *action;
+    const ipt_result result = ipt__batch_texts(allocator, &batch->problem, desc, IPT__BATCH_KEY, &key, &action);
     memset(wisdom, 0, sizeof *wisdom);
     wisdom->batch = batch->problem.count;
-    text = ipt__batch_key_text(&batch->context->allocator, &batch->problem, desc);
-    if (!text)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__hash_text(text, strlen(text), wisdom->action, sizeof wisdom->action - 1);
-    ipt__release(&batch->context->allocator, text);
-    return IPT_SUCCESS;
+    if (!result)
+        ipt__hash_text(key, strlen(key), wisdom->action, sizeof wisdom->action - 1);
+    ipt__release(allocator, key);
+    ipt__release(allocator, action);
+    return result;
 }
 
 /* Applies the wisdom for this plan, if there is any and the device can run it. */
@@ -19606,6 +19543,21 @@ typedef struct ipt__batch_launch {
     const void *argument;
 } ipt__batch_launch;
 
+/* The launch of a whole batch. */
+static ipt__batch_launch ipt__batch_launch_of(const ipt_batch *batch, const ipt_batch_buffer *buffers,
+                                              const void *argument)
+{
+    ipt__batch_launch launch;
+    size_t i;
+    launch.first = 0;
+    launch.count = batch->problem.count;
+    launch.buffers = buffers;
+    launch.argument = argument;
+    for (i = 0; i < batch->problem.operand_count; ++i)
+        launch.strides[i] = batch->problem.operands[i].given.stride;
+    return launch;
+}
+
 /* Sets the kernel's arguments. The caller has locked the batch. */
 static cl_int ipt__batch_set(ipt_batch *batch, const ipt__batch_launch *launch)
 {
@@ -19673,7 +19625,6 @@ IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, c
 {
     ipt__batch_launch launch;
     ipt_result result;
-    size_t i;
     if (event)
         *event = NULL;
     if (!batch || !buffers)
@@ -19683,12 +19634,7 @@ IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, c
     result = result ? result : ipt__batch_check_buffers(batch, buffers);
     if (result)
         return result;
-    launch.first = 0;
-    launch.count = batch->problem.count;
-    launch.buffers = buffers;
-    launch.argument = argument;
-    for (i = 0; i < batch->problem.operand_count; ++i)
-        launch.strides[i] = batch->problem.operands[i].given.stride;
+    launch = ipt__batch_launch_of(batch, buffers, argument);
     return ipt__batch_enqueue(batch, queue, &launch, num_wait_events, wait_events, event);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -19742,17 +19688,11 @@ static ipt_result ipt__batch_copy_originals(ipt__batch_trial *trial, int back)
 static IPT__RARE ipt_result ipt__batch_time(ipt__batch_trial *trial, cl_ulong *nanoseconds)
 {
     ipt_batch *const batch = trial->batch;
-    ipt__batch_launch launch;
+    const ipt__batch_launch launch =
+        ipt__batch_launch_of(batch, trial->buffers, batch->argument_bytes ? trial->argument : NULL);
     ipt_result result = IPT_SUCCESS;
-    size_t i;
     int run;
     *nanoseconds = 0;
-    launch.first = 0;
-    launch.count = batch->problem.count;
-    launch.buffers = trial->buffers;
-    launch.argument = batch->argument_bytes ? trial->argument : NULL;
-    for (i = 0; i < batch->problem.operand_count; ++i)
-        launch.strides[i] = batch->problem.operands[i].given.stride;
     for (run = 0; run < IPT__BATCH_RUNS && !result; ++run) {
         cl_ulong begin = 0, end = 0;
         cl_event event = NULL;
@@ -20004,10 +19944,9 @@ static ipt_result ipt__batch_enqueue_chunk(ipt__batch_run *run, ipt__batch_slot 
     cl_event event = NULL;
     ipt_result result = IPT_SUCCESS;
     size_t i;
+    launch = ipt__batch_launch_of(batch, slot->buffers, run->argument);
     launch.first = first;
     launch.count = count;
-    launch.buffers = slot->buffers;
-    launch.argument = run->argument;
     slot->bytes = 0;
     for (i = 0; i < problem->operand_count && !result; ++i) {
         areas[i] = ipt__batch_area(&problem->operands[i], first, count, &launch.strides[i]);
@@ -20507,16 +20446,7 @@ static size_t ipt__mpi_rest_bytes(const ipt__mpi_shape *shape, int from, int to)
     return sent - ipt__min(sent, received);
 }
 
-/* The number of ranks to which this one sends a rest. */
-static int ipt__mpi_count_rests(const ipt__mpi_shape *shape)
-{
-    int peer, count = 0;
-    for (peer = 0; peer < shape->ranks; ++peer)
-        count += ipt__mpi_rest_bytes(shape, shape->rank, peer) != 0;
-    return count;
-}
-
-/* Fills the list of receivers, which has room for them. */
+/* Fills the list of receivers, which has room for all ranks. */
 static void ipt__mpi_list_rests(ipt__mpi_shape *shape)
 {
     int peer;
@@ -20529,8 +20459,7 @@ static void ipt__mpi_list_rests(ipt__mpi_shape *shape)
             rest->round = ipt__mpi_round(shape->ranks, shape->rank, peer);
             rest->peer = peer;
         }
-    if (shape->rest_count)
-        qsort(shape->rests, (size_t)shape->rest_count, sizeof *shape->rests, ipt__mpi_rest_compare);
+    qsort(shape->rests, (size_t)shape->rest_count, sizeof *shape->rests, ipt__mpi_rest_compare);
 }
 
 /* ---- steps ---- */
@@ -20550,15 +20479,11 @@ typedef struct ipt__mpi_cursor {
     size_t done; /* bytes of this pair of pieces */
 } ipt__mpi_cursor;
 
-static int ipt__mpi_turns(const ipt__mpi_shape *shape, ipt__mpi_phase phase)
-{
-    return phase == IPT__MPI_OUT ? shape->rest_count : ipt__mpi_rounds(shape->ranks);
-}
-
 /* The next step of a phase. Returns 0 at its end. */
 static int ipt__mpi_next(const ipt__mpi_shape *shape, ipt__mpi_cursor *cursor, ipt__mpi_step *step)
 {
-    const int me = shape->rank, turns = ipt__mpi_turns(shape, cursor->phase);
+    const int me = shape->rank,
+              turns = cursor->phase == IPT__MPI_OUT ? shape->rest_count : ipt__mpi_rounds(shape->ranks);
     for (; cursor->turn < turns; ++cursor->turn, cursor->done = 0) {
         const int peer = cursor->phase == IPT__MPI_OUT ? shape->rests[cursor->turn].peer
                                                        : ipt__mpi_partner(shape->ranks, me, cursor->turn);
@@ -20587,22 +20512,16 @@ typedef struct ipt__mpi_shift {
     size_t from, to, bytes;
 } ipt__mpi_shift;
 
-static ipt__mpi_shift ipt__mpi_shift_of(const ipt__mpi_shape *shape, int peer)
-{
-    ipt__mpi_shift shift;
-    shift.from = ipt__mpi_piece_at(shape, peer);
-    shift.to = ipt__mpi_piece_out_at(shape, peer);
-    shift.bytes = ipt__min(ipt__mpi_piece(shape, shape->rank, peer), ipt__mpi_piece(shape, peer, shape->rank));
-    return shift;
-}
-
 /* The move of a turn, of 2 * ranks turns. Pieces keep their sequence. First the pieces that move down, from the first
  * one; then the pieces that move up, from the last one. So no piece overwrites one that has yet to move. bytes is 0 for
  * turns without a move. */
 static ipt__mpi_shift ipt__mpi_shift_at(const ipt__mpi_shape *shape, int turn)
 {
-    const int up = turn >= shape->ranks;
-    ipt__mpi_shift shift = ipt__mpi_shift_of(shape, up ? 2 * shape->ranks - 1 - turn : turn);
+    const int up = turn >= shape->ranks, peer = up ? 2 * shape->ranks - 1 - turn : turn;
+    ipt__mpi_shift shift;
+    shift.from = ipt__mpi_piece_at(shape, peer);
+    shift.to = ipt__mpi_piece_out_at(shape, peer);
+    shift.bytes = ipt__min(ipt__mpi_piece(shape, shape->rank, peer), ipt__mpi_piece(shape, peer, shape->rank));
     if (up ? shift.to <= shift.from : shift.to >= shift.from)
         shift.bytes = 0;
     return shift;
@@ -20662,12 +20581,6 @@ static IPT__RARE ipt_result ipt__fail_mpi(const char *call, int error)
     return ipt__fail(IPT_ERROR_MPI, "%s failed with %d: %s", call, error, text);
 }
 
-/* Ranks results by severity: INCOMPLETE first, because content is lost, then any other failure. */
-static int ipt__mpi_severity(ipt_result result)
-{
-    return result == IPT_ERROR_INCOMPLETE ? (int)IPT__RESULT_COUNT : (int)result;
-}
-
 /* Returns the worst result of all ranks on each rank. All ranks call it. The error text names the failing rank. */
 static ipt_result ipt__mpi_agree(MPI_Comm communicator, ipt_result result)
 {
@@ -20677,7 +20590,7 @@ static ipt_result ipt__mpi_agree(MPI_Comm communicator, ipt_result result)
     char text[IPT__CAUSE_BYTES];
     int code = (int)result, error;
     ipt__keep_cause(text);
-    own.severity = ipt__mpi_severity(result);
+    own.severity = result == IPT_ERROR_INCOMPLETE ? (int)IPT__RESULT_COUNT : (int)result; /* content is lost */
     error = MPI_Comm_rank(communicator, &own.rank);
     if (!error)
         error = MPI_Allreduce(&own, &worst, 1, MPI_2INT, MPI_MAXLOC, communicator);
@@ -21150,6 +21063,23 @@ static void ipt__mpi_note_cl(ipt__mpi_run *run, const char *call, cl_int error)
         ipt__mpi_note(run, ipt__fail_opencl(call, error));
 }
 
+/* Transfers bytes at `at` of the block on the device to or from host memory. event: NULL waits for the end. */
+static void ipt__mpi_transfer(ipt__mpi_run *run, int download, size_t at, size_t bytes, char *memory, cl_event *event)
+{
+    const ipt__mpi_place *const place = &run->place;
+    const cl_command_queue queue = download ? run->plan->reads : run->plan->writes;
+    const cl_bool waits = event ? CL_FALSE : CL_TRUE;
+    if (download)
+        ipt__mpi_note_cl(run, "clEnqueueReadBuffer",
+                         ipt__cl.clEnqueueReadBuffer(queue, place->buffer, waits, place->offset + at, bytes, memory, 0,
+                                                     NULL, event));
+    else
+        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer",
+                         ipt__cl.clEnqueueWriteBuffer(queue, place->buffer, waits, place->offset + at, bytes, memory, 0,
+                                                      NULL, event));
+    ipt__cl.clFlush(queue);
+}
+
 /* Waits for an event of a transfer, if any, and releases it. */
 static void ipt__mpi_await(ipt__mpi_run *run, cl_event *event)
 {
@@ -21208,11 +21138,9 @@ static void ipt__mpi_complete(ipt__mpi_run *run, ipt__mpi_slot *slot)
  * their final places. */
 static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
 {
-    ipt_mpi_plan *const plan = run->plan;
     ipt__mpi_slot *const slot = &run->ring[number];
     const ipt__mpi_step *const step = &slot->step;
     char *memory = ipt__mpi_memory(run, number, 0);
-    cl_int error;
     ipt__mpi_await(run, &slot->written);
     slot->sent = 0;
     if (phase == IPT__MPI_IN && !run->place.buffer)
@@ -21220,12 +21148,8 @@ static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phas
     else if (phase == IPT__MPI_IN && run->place.address)
         memory = run->place.address + step->at;
     ipt__mpi_receive(run, slot, memory);
-    if (step->sent && run->place.buffer && !run->place.address) {
-        error = ipt__cl.clEnqueueReadBuffer(plan->reads, run->place.buffer, CL_FALSE, run->place.offset + step->at,
-                                            step->sent, ipt__mpi_memory(run, number, 1), 0, NULL, &slot->read);
-        ipt__mpi_note_cl(run, "clEnqueueReadBuffer", error);
-        ipt__cl.clFlush(plan->reads);
-    }
+    if (step->sent && run->place.buffer && !run->place.address)
+        ipt__mpi_transfer(run, 1, step->at, step->sent, ipt__mpi_memory(run, number, 1), &slot->read);
 }
 
 /* Sends a step's message. After a failure the content is undefined, but the partner must not wait for ever. */
@@ -21246,17 +21170,14 @@ static void ipt__mpi_end(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
     ipt_mpi_plan *const plan = run->plan;
     ipt__mpi_slot *const slot = &run->ring[number];
     const ipt__mpi_step *const step = &slot->step;
-    const char *const memory = ipt__mpi_memory(run, number, 0);
+    char *const memory = ipt__mpi_memory(run, number, 0);
     cl_int error;
     ipt__mpi_complete(run, slot);
     if (step->received && !run->place.buffer && phase != IPT__MPI_IN)
         memcpy(run->place.host + step->at, memory, step->received);
-    else if (step->received && run->place.buffer && !run->place.address) {
-        error = ipt__cl.clEnqueueWriteBuffer(plan->writes, run->place.buffer, CL_FALSE, run->place.offset + step->at,
-                                             step->received, memory, 0, NULL, &slot->written);
-        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer", error);
-        ipt__cl.clFlush(plan->writes);
-    } else if (step->received && run->place.address && phase != IPT__MPI_IN) {
+    else if (step->received && run->place.buffer && !run->place.address)
+        ipt__mpi_transfer(run, 0, step->at, step->received, memory, &slot->written);
+    else if (step->received && run->place.address && phase != IPT__MPI_IN) {
         error = ipt__cl.clEnqueueCopyBuffer(plan->writes, plan->device_window, run->place.buffer,
                                             number * plan->shape.chunk, run->place.offset + step->at, step->received, 0,
                                             NULL, &slot->written);
@@ -21313,14 +21234,8 @@ static void ipt__mpi_shift_device(ipt__mpi_run *run, const ipt__mpi_shift *shift
         size_t at;
         bytes = ipt__min(plan->shape.chunk, left);
         at = shift->to < shift->from ? done : left - bytes; /* upward from the end */
-        ipt__mpi_note_cl(run, "clEnqueueReadBuffer",
-                         ipt__cl.clEnqueueReadBuffer(plan->writes, run->place.buffer, CL_TRUE,
-                                                     run->place.offset + shift->from + at, bytes, plan->window, 0, NULL,
-                                                     NULL));
-        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer",
-                         ipt__cl.clEnqueueWriteBuffer(plan->writes, run->place.buffer, CL_TRUE,
-                                                      run->place.offset + shift->to + at, bytes, plan->window, 0, NULL,
-                                                      NULL));
+        ipt__mpi_transfer(run, 1, shift->from + at, bytes, plan->window, NULL);
+        ipt__mpi_transfer(run, 0, shift->to + at, bytes, plan->window, NULL);
     }
 }
 
@@ -21667,11 +21582,10 @@ static ipt_result ipt__mpi_open_buffered(ipt_mpi_plan *plan)
 static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
 {
     ipt__mpi_shape *const shape = &plan->shape;
-    const ipt_allocator *const allocator = &plan->context->allocator;
-    const int rests = ipt__mpi_count_rests(shape);
+    const size_t bytes = (size_t)shape->ranks * sizeof *shape->rests;
     ipt_result result = ipt__mpi_divide_memory(plan);
-    if (!result && rests) {
-        shape->rests = (ipt__mpi_rest *)ipt__allocate(allocator, (size_t)rests * sizeof *shape->rests);
+    if (!result) {
+        shape->rests = (ipt__mpi_rest *)ipt__allocate(&plan->context->allocator, bytes);
         result = shape->rests ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
     }
     if (!result && plan->desc.flags & IPT_MPI_BUFFERED)
@@ -21791,18 +21705,14 @@ static ipt_result ipt__mpi_run_after(ipt__mpi_run *run, const ipt_mpi_buffer *bu
 /* Exchanges through the second block. A block on the device passes through `staging` as a whole. */
 static void ipt__mpi_run_buffered(ipt__mpi_run *run, char *staging)
 {
-    ipt_mpi_plan *const plan = run->plan;
-    const size_t before = ipt__mpi_block_bytes(&plan->shape, plan->shape.rank, 0),
-                 after = ipt__mpi_block_bytes(&plan->shape, plan->shape.rank, 1);
+    const ipt__mpi_shape *const shape = &run->plan->shape;
+    const size_t before = ipt__mpi_block_bytes(shape, shape->rank, 0),
+                 after = ipt__mpi_block_bytes(shape, shape->rank, 1);
     if (run->place.buffer && before)
-        ipt__mpi_note_cl(run, "clEnqueueReadBuffer",
-                         ipt__cl.clEnqueueReadBuffer(plan->reads, run->place.buffer, CL_TRUE, run->place.offset, before,
-                                                     staging, 0, NULL, NULL));
+        ipt__mpi_transfer(run, 1, 0, before, staging, NULL);
     ipt__mpi_exchange_buffered(run, staging);
     if (run->place.buffer && after)
-        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer",
-                         ipt__cl.clEnqueueWriteBuffer(plan->writes, run->place.buffer, CL_TRUE, run->place.offset,
-                                                      after, staging, 0, NULL, NULL));
+        ipt__mpi_transfer(run, 0, 0, after, staging, NULL);
 }
 
 /* Undoes the first local step if it succeeded on this rank. Returns the result of all ranks. own: this rank's result of
@@ -21963,7 +21873,6 @@ IPT_API ipt_result ipt_mpi_plan_execute_host_sized(size_t options_bytes, ipt_mpi
 }
 
 #ifndef IPT_NO_THREADS
-
 static ipt_result ipt__mpi_job_execute(void *plan, void *data, const ipt_host_options *options)
 {
     return ipt__mpi_execute_host((ipt_mpi_plan *)plan, data, options, IPT_SUCCESS);
@@ -21980,9 +21889,17 @@ static ipt_result ipt__mpi_check_threads(void)
                                                   "MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE");
 }
 
+#endif
+
 IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
                                                          const ipt_host_options *options, cl_event *event)
 {
+#ifdef IPT_NO_THREADS
+    (void)options_bytes, (void)plan, (void)data, (void)options;
+    if (event)
+        *event = NULL;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_THREADS");
+#else
     ipt__host_job job;
     ipt_result result;
     memset(&job, 0, sizeof job);
@@ -22000,20 +21917,8 @@ IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, i
         result = ipt__host_job_start(plan->context, &job, event);
     /* The other ranks have begun. Report the failure to them, so that they do not wait for ever. */
     return result ? ipt__mpi_execute_host(plan, data, &job.options, result) : IPT_SUCCESS;
-}
-
-#else
-
-IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
-                                                         const ipt_host_options *options, cl_event *event)
-{
-    (void)options_bytes, (void)plan, (void)data, (void)options;
-    if (event)
-        *event = NULL;
-    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_THREADS");
-}
-
 #endif
+}
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)

@@ -121,10 +121,9 @@ static ipt_result ipt__batch_enqueue_chunk(ipt__batch_run *run, ipt__batch_slot 
     cl_event event = NULL;
     ipt_result result = IPT_SUCCESS;
     size_t i;
+    launch = ipt__batch_launch_of(batch, slot->buffers, run->argument);
     launch.first = first;
     launch.count = count;
-    launch.buffers = slot->buffers;
-    launch.argument = run->argument;
     slot->bytes = 0;
     for (i = 0; i < problem->operand_count && !result; ++i) {
         areas[i] = ipt__batch_area(&problem->operands[i], first, count, &launch.strides[i]);

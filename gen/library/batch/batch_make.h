@@ -391,7 +391,7 @@ static IPT__RARE ipt_result ipt__batch_build(ipt_batch *batch, const ipt_batch_d
     size_t line = 0;
     cl_int error;
     ipt_result result;
-    result = ipt__batch_texts(allocator, &batch->problem, desc, &operands, &action);
+    result = ipt__batch_texts(allocator, &batch->problem, desc, IPT__BATCH_OPERANDS, &operands, &action);
     params = ipt__batch_params(batch, operands, action);
     if (!result)
         result = ipt__program_get(batch->context, IPT__KERNEL_elements, &params, (desc->flags & IPT_CACHE_ONLY) != 0,
@@ -417,9 +417,8 @@ static IPT__RARE ipt_result ipt__batch_build(ipt_batch *batch, const ipt_batch_d
 static IPT__RARE void ipt__batch_write_description(ipt_batch *batch)
 {
     const ipt__batch_choice *const choice = &batch->choice;
-    ipt__text out = {NULL, sizeof batch->description, 0};
+    ipt__text out = {batch->description, sizeof batch->description, 0};
     size_t i;
-    out.text = batch->description;
     ipt__text_add(&out, "%zu elements of %zu bytes, model %s: %zu work-item%s to an element, work-groups of %zu",
                   batch->problem.count, batch->problem.element_bytes, ipt_model_string(choice->model), choice->lanes,
                   choice->lanes == 1 ? "" : "s", choice->group_size);

@@ -220,7 +220,7 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
     size_t group;
     cl_device_type type;
     ipt__questions asked;
-    ipt__text out;
+    ipt__text out = {text, capacity, 0};
     ipt_result result;
     if (!text)
         return ipt__fail_null("text");
@@ -247,9 +247,6 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
     ipt__ask(&asked, CL_DEVICE_MAX_WORK_GROUP_SIZE, &group, sizeof group);
     if (asked.call)
         return ipt__fail_unanswered(&asked);
-    out.text = text;
-    out.capacity = capacity;
-    out.length = 0;
     ipt__text_add(&out, "%s\n", name);
     ipt__text_add(&out, "  %s of %s, platform %s\n",
                   type & CL_DEVICE_TYPE_CPU   ? "CPU"

@@ -42,12 +42,6 @@ static IPT__RARE ipt_result ipt__fail_mpi(const char *call, int error)
     return ipt__fail(IPT_ERROR_MPI, "%s failed with %d: %s", call, error, text);
 }
 
-/* Ranks results by severity: INCOMPLETE first, because content is lost, then any other failure. */
-static int ipt__mpi_severity(ipt_result result)
-{
-    return result == IPT_ERROR_INCOMPLETE ? (int)IPT__RESULT_COUNT : (int)result;
-}
-
 /* Returns the worst result of all ranks on each rank. All ranks call it. The error text names the failing rank. */
 static ipt_result ipt__mpi_agree(MPI_Comm communicator, ipt_result result)
 {
@@ -57,7 +51,7 @@ static ipt_result ipt__mpi_agree(MPI_Comm communicator, ipt_result result)
     char text[IPT__CAUSE_BYTES];
     int code = (int)result, error;
     ipt__keep_cause(text);
-    own.severity = ipt__mpi_severity(result);
+    own.severity = result == IPT_ERROR_INCOMPLETE ? (int)IPT__RESULT_COUNT : (int)result; /* content is lost */
     error = MPI_Comm_rank(communicator, &own.rank);
     if (!error)
         error = MPI_Allreduce(&own, &worst, 1, MPI_2INT, MPI_MAXLOC, communicator);

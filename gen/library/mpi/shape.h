@@ -159,16 +159,7 @@ static size_t ipt__mpi_rest_bytes(const ipt__mpi_shape *shape, int from, int to)
     return sent - ipt__min(sent, received);
 }
 
-/* The number of ranks to which this one sends a rest. */
-static int ipt__mpi_count_rests(const ipt__mpi_shape *shape)
-{
-    int peer, count = 0;
-    for (peer = 0; peer < shape->ranks; ++peer)
-        count += ipt__mpi_rest_bytes(shape, shape->rank, peer) != 0;
-    return count;
-}
-
-/* Fills the list of receivers, which has room for them. */
+/* Fills the list of receivers, which has room for all ranks. */
 static void ipt__mpi_list_rests(ipt__mpi_shape *shape)
 {
     int peer;
@@ -181,8 +172,7 @@ static void ipt__mpi_list_rests(ipt__mpi_shape *shape)
             rest->round = ipt__mpi_round(shape->ranks, shape->rank, peer);
             rest->peer = peer;
         }
-    if (shape->rest_count)
-        qsort(shape->rests, (size_t)shape->rest_count, sizeof *shape->rests, ipt__mpi_rest_compare);
+    qsort(shape->rests, (size_t)shape->rest_count, sizeof *shape->rests, ipt__mpi_rest_compare);
 }
 
 /* ---- steps ---- */
@@ -202,15 +192,11 @@ typedef struct ipt__mpi_cursor {
     size_t done; /* bytes of this pair of pieces */
 } ipt__mpi_cursor;
 
-static int ipt__mpi_turns(const ipt__mpi_shape *shape, ipt__mpi_phase phase)
-{
-    return phase == IPT__MPI_OUT ? shape->rest_count : ipt__mpi_rounds(shape->ranks);
-}
-
 /* The next step of a phase. Returns 0 at its end. */
 static int ipt__mpi_next(const ipt__mpi_shape *shape, ipt__mpi_cursor *cursor, ipt__mpi_step *step)
 {
-    const int me = shape->rank, turns = ipt__mpi_turns(shape, cursor->phase);
+    const int me = shape->rank,
+              turns = cursor->phase == IPT__MPI_OUT ? shape->rest_count : ipt__mpi_rounds(shape->ranks);
     for (; cursor->turn < turns; ++cursor->turn, cursor->done = 0) {
         const int peer = cursor->phase == IPT__MPI_OUT ? shape->rests[cursor->turn].peer
                                                        : ipt__mpi_partner(shape->ranks, me, cursor->turn);
@@ -239,22 +225,16 @@ typedef struct ipt__mpi_shift {
     size_t from, to, bytes;
 } ipt__mpi_shift;
 
-static ipt__mpi_shift ipt__mpi_shift_of(const ipt__mpi_shape *shape, int peer)
-{
-    ipt__mpi_shift shift;
-    shift.from = ipt__mpi_piece_at(shape, peer);
-    shift.to = ipt__mpi_piece_out_at(shape, peer);
-    shift.bytes = ipt__min(ipt__mpi_piece(shape, shape->rank, peer), ipt__mpi_piece(shape, peer, shape->rank));
-    return shift;
-}
-
 /* The move of a turn, of 2 * ranks turns. Pieces keep their sequence. First the pieces that move down, from the first
  * one; then the pieces that move up, from the last one. So no piece overwrites one that has yet to move. bytes is 0 for
  * turns without a move. */
 static ipt__mpi_shift ipt__mpi_shift_at(const ipt__mpi_shape *shape, int turn)
 {
-    const int up = turn >= shape->ranks;
-    ipt__mpi_shift shift = ipt__mpi_shift_of(shape, up ? 2 * shape->ranks - 1 - turn : turn);
+    const int up = turn >= shape->ranks, peer = up ? 2 * shape->ranks - 1 - turn : turn;
+    ipt__mpi_shift shift;
+    shift.from = ipt__mpi_piece_at(shape, peer);
+    shift.to = ipt__mpi_piece_out_at(shape, peer);
+    shift.bytes = ipt__min(ipt__mpi_piece(shape, shape->rank, peer), ipt__mpi_piece(shape, peer, shape->rank));
     if (up ? shift.to <= shift.from : shift.to >= shift.from)
         shift.bytes = 0;
     return shift;

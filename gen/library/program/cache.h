@@ -77,8 +77,30 @@ static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *k
         ipt__folder_clean(context);
 }
 
+#else
+
+static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
+{
+    (void)context, (void)key, (void)entry;
+    return 0;
+}
+
+static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry,
+                                       size_t bytes)
+{
+    (void)context, (void)key, (void)entry, (void)bytes;
+}
+
+#endif
+
 IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
 {
+#ifdef IPT_NO_DISK_CACHE
+    (void)bytes;
+    if (!folder || !entry)
+        return ipt__fail_null(!folder ? "folder" : "entry");
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "folder: there is no disk cache: ipt was compiled with IPT_NO_DISK_CACHE");
+#else
     const unsigned char *const data = (const unsigned char *)entry;
     char name[IPT__ENTRY_NAME];
     const char *why;
@@ -94,31 +116,8 @@ IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *ent
     ipt__entry_name((const char *)data + IPT__ENTRY_HEAD, payload - IPT__ENTRY_HEAD, name);
     why = ipt__folder_store(folder, name, data, bytes);
     return why ? ipt__fail(IPT_ERROR_UNSUPPORTED, "folder: nothing can be stored in %s: %s", folder, why) : IPT_SUCCESS;
-}
-
-#else
-
-static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
-{
-    (void)context, (void)key, (void)entry;
-    return 0;
-}
-
-static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry,
-                                       size_t bytes)
-{
-    (void)context, (void)key, (void)entry, (void)bytes;
-}
-
-IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
-{
-    (void)bytes;
-    if (!folder || !entry)
-        return ipt__fail_null(!folder ? "folder" : "entry");
-    return ipt__fail(IPT_ERROR_UNSUPPORTED, "folder: there is no disk cache: ipt was compiled with IPT_NO_DISK_CACHE");
-}
-
 #endif
+}
 
 /* Writes the key of the findings: all inputs on which they depend. */
 static void ipt__findings_key(const ipt_context *context, char key[IPT__KEY_BYTES])

@@ -83,21 +83,27 @@ static const char *ipt__program_options(const ipt_context *context, const ipt__p
     return !later ? "-cl-std=CL1.2" : context->limits.standard == 20 ? "-cl-std=CL2.0" : "-cl-std=CL3.0";
 }
 
-static ipt_result ipt__program_write(const ipt_context *context, ipt__program *program)
+/* Makes a program's text, which the caller releases. Returns NULL if out of memory. */
+static char *ipt__source_make(const ipt_allocator *allocator, ipt__kernel_id id, const ipt__params *params)
 {
     ipt__text text = {NULL, 0, 0};
-    size_t head;
-    ipt__source_print_head(&text, program->id, &program->params);
-    head = text.length;
-    text.length = 0;
-    ipt__source_print(&text, program->id, &program->params);
+    ipt__source_print(&text, id, params);
     text.capacity = text.length + 1;
     text.length = 0;
-    program->source = text.text = (char *)ipt__allocate(&context->allocator, text.capacity);
+    text.text = (char *)ipt__allocate(allocator, text.capacity);
+    if (text.text)
+        ipt__source_print(&text, id, params);
+    return text.text;
+}
+
+static ipt_result ipt__program_write(const ipt_context *context, ipt__program *program)
+{
+    ipt__text head = {NULL, 0, 0};
+    program->source = ipt__source_make(&context->allocator, program->id, &program->params);
     if (!program->source)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__source_print(&text, program->id, &program->params);
-    ipt__hash_text(program->source, head, program->hash, 64);
+    ipt__source_print_head(&head, program->id, &program->params);
+    ipt__hash_text(program->source, head.length, program->hash, 64);
     program->options = ipt__program_options(context, &program->params);
     return IPT_SUCCESS;
 }
@@ -107,8 +113,7 @@ static ipt_result ipt__program_write(const ipt_context *context, ipt__program *p
 static void ipt__program_key(const ipt_context *context, const ipt__program *program, const char *target,
                              char key[IPT__KEY_BYTES])
 {
-    ipt__text out = {NULL, IPT__KEY_BYTES, 0};
-    out.text = key;
+    ipt__text out = {key, IPT__KEY_BYTES, 0};
     ipt__text_add(&out, "ipt program\nsource %s\n", program->hash);
     if (target)
         ipt__text_add(&out, "target %s\n", target);
