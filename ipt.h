@@ -5056,21 +5056,28 @@ static int ipt__target_next(const ipt_context *context, int which, char target[6
     }
 }
 
-/* Whether a built program has its kernel and may run work-groups of its size: a device may accept code without either.
- * NVIDIA's driver reports 256 work-items for portable code that it runs with 1024. */
-static cl_int ipt__program_try(const ipt_context *context, const ipt__program *program, cl_program built)
+/* Builds a program from code, with the error of its creation. Fails unless the program has its kernel and can run
+ * work-groups of its size: a device may accept code without either. NVIDIA's driver reports 256 work-items for portable
+ * code that it runs with 1024. A failure releases the program and returns NULL. */
+static cl_program ipt__program_build(const ipt_context *context, const ipt__program *program, cl_program created,
+                                     const char *options, cl_int *error)
 {
     size_t largest = 0;
-    cl_int error;
-    cl_kernel kernel = ipt__cl.clCreateKernel(built, ipt__kernels[program->id].name, &error);
-    if (error)
-        return error;
-    error = ipt__cl.clGetKernelWorkGroupInfo(kernel, context->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof largest,
-                                             &largest, NULL);
-    ipt__cl.clReleaseKernel(kernel);
-    if (!error && largest < program->params.group_size && !context->limits.nvidia)
-        error = CL_INVALID_WORK_GROUP_SIZE;
-    return error;
+    cl_kernel kernel = NULL;
+    if (!*error)
+        *error = ipt__cl.clBuildProgram(created, 1, &context->device, options, NULL, NULL);
+    if (!*error)
+        kernel = ipt__cl.clCreateKernel(created, ipt__kernels[program->id].name, error);
+    if (!*error) {
+        *error = ipt__cl.clGetKernelWorkGroupInfo(kernel, context->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof largest,
+                                                  &largest, NULL);
+        ipt__cl.clReleaseKernel(kernel);
+    }
+    if (!*error && largest < program->params.group_size && !context->limits.nvidia)
+        *error = CL_INVALID_WORK_GROUP_SIZE;
+    if (*error && created)
+        ipt__cl.clReleaseProgram(created);
+    return *error ? NULL : created;
 }
 
 /* Builds a program from a verified entry. The device may still refuse it. */
@@ -5087,15 +5094,9 @@ static int ipt__program_take(const ipt_context *context, ipt__program *program, 
     program->program = spirv ? context->from_spirv(context->context, code, bytes, &error)
                              : ipt__cl.clCreateProgramWithBinary(context->context, 1, &context->device, &bytes,
                                                                  (const unsigned char **)&code, NULL, &error);
-    if (!error)
-        error = ipt__cl.clBuildProgram(program->program, 1, &context->device, bitcode ? "-x spir -spir-std=1.2" : NULL,
-                                       NULL, NULL);
-    if (!error)
-        error = ipt__program_try(context, program, program->program);
+    program->program =
+        ipt__program_build(context, program, program->program, bitcode ? "-x spir -spir-std=1.2" : NULL, &error);
     if (error) {
-        if (program->program)
-            ipt__cl.clReleaseProgram(program->program);
-        program->program = NULL;
         program->refusal = error;
         ipt__log(context, "cache: the device refuses %s with %s (%d)", ipt__kernels[program->id].name,
                  ipt__cl_error(error), (int)error);
@@ -5200,18 +5201,13 @@ static void ipt__program_limit_registers(ipt_context *context, ipt__program *pro
         memcpy(code + at, line, room);
         limited =
             ipt__cl.clCreateProgramWithBinary(context->context, 1, &context->device, &bytes, &given, NULL, &error);
-        if (!error)
-            error = ipt__cl.clBuildProgram(limited, 1, &context->device, NULL, NULL, NULL);
-        if (!error)
-            error = ipt__program_try(context, program, limited);
-        if (!error) {
+        limited = ipt__program_build(context, program, limited, NULL, &error);
+        if (limited) {
             ipt__cl.clReleaseProgram(program->program);
             program->program = limited;
-        } else if (limited)
-            ipt__cl.clReleaseProgram(limited);
+        }
     }
-    if (code)
-        ipt__release(&context->allocator, code);
+    ipt__release(&context->allocator, code);
 }
 
 /* Compiles a program and stores it. */
@@ -5288,6 +5284,7 @@ static ipt__program *ipt__program_find(ipt_context *context, ipt__kernel_id id, 
 static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_id id, const ipt__params *params,
                                              int cache_only, ipt__program **added)
 {
+    const int has_texts = params->apply || params->operands;
     ipt_result result;
     ipt__program **end, *const program = (ipt__program *)ipt__allocate(&context->allocator, sizeof *program);
     if (!program)
@@ -5295,10 +5292,9 @@ static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_i
     program->id = id;
     program->params = *params;
     program->references = 1;
-    if (params->apply || params->operands)
+    if (has_texts)
         program->texts = ipt__copy_texts(&context->allocator, &program->params);
-    result = (params->apply || params->operands) && !program->texts ? IPT_ERROR_OUT_OF_MEMORY
-                                                                    : ipt__program_make(context, program, cache_only);
+    result = has_texts && !program->texts ? IPT_ERROR_OUT_OF_MEMORY : ipt__program_make(context, program, cache_only);
     if (result) {
         ipt__program_free(context, program);
         return result;
@@ -5442,9 +5438,10 @@ static int ipt__target_is_known(const char *text)
 IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
                                                size_t code_bytes, void *entry, size_t capacity, size_t *bytes)
 {
+    unsigned char findings[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES], *made = NULL;
+    char key[IPT__KEY_BYTES];
     ipt__program *program;
     size_t count, needed = 0;
-    unsigned char *made;
     if (!context || !bytes || (target && !code))
         return ipt__fail_null(!context ? "context" : !bytes ? "bytes" : "code");
     *bytes = 0;
@@ -5459,31 +5456,26 @@ IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t inde
     if (index > count || (index == count && target))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "index is %zu: the context has %zu %s", index,
                          count + (size_t)!target, target ? "programs" : "entries");
-    if (!program) {
-        char key[IPT__KEY_BYTES];
-        unsigned char findings[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES];
-        IPT_LOCK_ACQUIRE(&context->probe_lock);
-        ipt__findings_key(context, key);
-        needed = ipt__findings_entry(context, key, findings);
-        IPT_LOCK_RELEASE(&context->probe_lock);
-        if (entry && capacity >= needed)
-            memcpy(entry, findings, needed);
-    } else if (!program->program && !target) {
+    if (program && !program->program && !target) {
         ipt__program_drop(context, program);
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "target is NULL, and the context has no device whose code that would be");
-    } else {
-        IPT_LOCK_ACQUIRE(&context->probe_lock);
-        made = ipt__program_entry(context, program, target, code, code_bytes, &needed);
-        IPT_LOCK_RELEASE(&context->probe_lock);
-        if (made && entry && capacity >= needed)
-            memcpy(entry, made, needed);
-        ipt__program_drop(context, program);
-        if (!made)
-            return ipt__fail(target ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
-                             "the device returns no code of entry %zu, or no memory is left for the code", index);
-        ipt__release(&context->allocator, made);
     }
+    IPT_LOCK_ACQUIRE(&context->probe_lock);
+    if (program)
+        made = ipt__program_entry(context, program, target, code, code_bytes, &needed);
+    else {
+        ipt__findings_key(context, key);
+        needed = ipt__findings_entry(context, key, findings);
+    }
+    IPT_LOCK_RELEASE(&context->probe_lock);
+    ipt__program_drop(context, program);
+    if (program && !made)
+        return ipt__fail(target ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
+                         "the device returns no code of entry %zu, or no memory is left for the code", index);
+    if (entry && capacity >= needed)
+        memcpy(entry, program ? made : findings, needed);
+    ipt__release(&context->allocator, made);
     *bytes = needed;
     if (entry && capacity < needed)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, needed);
@@ -18314,86 +18306,64 @@ static double ipt__batch_substitute(size_t m, size_t n, size_t lanes)
     return ipt__batch_share(m, lanes) * (double)n * ((double)n + 8);
 }
 
-/* The work of each text, for m, n and k as in IPT_ACTION_LIST. `none`: substitutions are all. */
-static ipt__batch_work ipt__work_none(size_t m, size_t n, size_t k, size_t lanes)
-{
-    const ipt__batch_work work = {0, 0};
-    (void)m, (void)n, (void)k, (void)lanes;
-    return work;
-}
-
-static ipt__batch_work ipt__work_dot(size_t m, size_t n, size_t k, size_t lanes)
-{
-    const ipt__batch_work work = {ipt__batch_share(n, lanes), lanes > 1 ? 2 + 2 * ipt__batch_log2(lanes) : 0};
-    (void)m, (void)k;
-    return work;
-}
-
-static ipt__batch_work ipt__work_gemv(size_t m, size_t n, size_t k, size_t lanes)
-{
-    const ipt__batch_work work = {ipt__batch_share(m, lanes) * (double)k, 0};
-    (void)n;
-    return work;
-}
-
-static ipt__batch_work ipt__work_gemm(size_t m, size_t n, size_t k, size_t lanes)
+/* The work of an action beside substitutions, for m, n and k as in IPT_ACTION_LIST. */
+static ipt__batch_work ipt__ready_work(ipt_action action, size_t m, size_t n, size_t k, size_t lanes)
 {
     const size_t blocks = ipt__ceil_divide(m, 4) * ipt__ceil_divide(n, 4); /* as in gemm.cl */
-    const double turns = lanes > 1 ? ipt__batch_share(blocks, lanes) * 8 : (double)m * (double)n;
-    const ipt__batch_work work = {turns * (double)k, 0};
-    return work;
-}
-
-static ipt__batch_work ipt__work_potrf(size_t m, size_t n, size_t k, size_t lanes)
-{
-    (void)m, (void)k;
-    return ipt__batch_eliminate(n, lanes, 4, 0, 0.5);
-}
-
-static ipt__batch_work ipt__work_getrf(size_t m, size_t n, size_t k, size_t lanes)
-{
-    (void)m, (void)k;
-    return ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share(n, lanes), 1, 1);
-}
-
-static ipt__batch_work ipt__work_getri(size_t m, size_t n, size_t k, size_t lanes)
-{
-    (void)m, (void)k;
-    return ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share(n, lanes) * (2 + (double)n), 1, 0);
-}
-
-static ipt__batch_work ipt__work_trsm(size_t m, size_t n, size_t k, size_t lanes)
-{
-    const ipt__batch_work work = {ipt__batch_substitute(m, n, lanes) / 2, 0};
-    (void)k;
-    return work;
+    const double columns = ipt__batch_share(n, lanes);
+    ipt__batch_work work = {0, 0};
+    switch (action) {
+    case IPT_ACTION_DOT:
+        work.turns = columns;
+        work.barriers = lanes > 1 ? 2 + 2 * ipt__batch_log2(lanes) : 0;
+        return work;
+    case IPT_ACTION_GEMV:
+        work.turns = ipt__batch_share(m, lanes) * (double)k;
+        return work;
+    case IPT_ACTION_GEMM:
+        work.turns = (lanes > 1 ? ipt__batch_share(blocks, lanes) * 8 : (double)m * (double)n) * (double)k;
+        return work;
+    case IPT_ACTION_TRSM:
+        work.turns = ipt__batch_substitute(m, n, lanes) / 2;
+        return work;
+    case IPT_ACTION_POTRF:
+    case IPT_ACTION_POSV:
+        return ipt__batch_eliminate(n, lanes, 4, 0, 0.5);
+    case IPT_ACTION_GETRF:
+    case IPT_ACTION_GESV:
+        return ipt__batch_eliminate(n, lanes, 8 + columns, 1, 1);
+    case IPT_ACTION_GETRI:
+        return ipt__batch_eliminate(n, lanes, 8 + columns * (2 + (double)n), 1, 0);
+    default: /* substitutions are all */
+        return work;
+    }
 }
 
 /* The options of ready actions, in the sequence of their bits: IPT_TRANSPOSE_A ... */
 #define IPT__READY_OPTION_LIST(X) X(TRANSPOSE_A) X(TRANSPOSE_B) X(CONJUGATE_A) X(CONJUGATE_B) X(UPPER) X(UNIT)
 
-/* X(action, first text, second text, options, scaled, solves, turns, work), in the sequence of IPT_ACTION_LIST; the
+/* X(action, first text, second text, options, scaled, solves, turns), in the sequence of IPT_ACTION_LIST; the
  * members of ipt__ready. */
 #define IPT__READY_LIST(X)                                                                                             \
-    X(NONE, none, none, 0, 0, 0, PLAIN, none)                                                                          \
-    X(DOT, dot, none, IPT_CONJUGATE_A, 1, 0, PLAIN, dot)                                                               \
-    X(GEMV, gemv, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A, 1, 0, PLAIN, gemv)                                          \
-    X(GEMM, gemm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B, 1, 0, PLAIN, gemm)      \
-    X(POTRF, potrf, none, 0, 0, 0, PLAIN, potrf)                                                                       \
-    X(POTRS, potrs, none, 0, 0, 1, PLAIN, none)                                                                        \
-    X(POSV, potrf, potrs, 0, 0, 1, PLAIN, potrf)                                                                       \
-    X(TRSM, trsm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT, 0, 0, PLAIN, trsm)                   \
-    X(GETRF, getrf, none, 0, 0, 0, PIVOTED, getrf)                                                                     \
-    X(GETRS, getrs, none, 0, 0, 1, PIVOTED, none)                                                                      \
-    X(GESV, getrf, getrs, 0, 0, 1, PIVOTED, getrf)                                                                     \
-    X(GETRI, getri, none, 0, 0, 0, INVERSE, getri)
+    X(NONE, none, none, 0, 0, 0, PLAIN)                                                                                \
+    X(DOT, dot, none, IPT_CONJUGATE_A, 1, 0, PLAIN)                                                                    \
+    X(GEMV, gemv, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A, 1, 0, PLAIN)                                                \
+    X(GEMM, gemm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B, 1, 0, PLAIN)            \
+    X(POTRF, potrf, none, 0, 0, 0, PLAIN)                                                                              \
+    X(POTRS, potrs, none, 0, 0, 1, PLAIN)                                                                              \
+    X(POSV, potrf, potrs, 0, 0, 1, PLAIN)                                                                              \
+    X(TRSM, trsm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT, 0, 0, PLAIN)                         \
+    X(GETRF, getrf, none, 0, 0, 0, PIVOTED)                                                                            \
+    X(GETRS, getrs, none, 0, 0, 1, PIVOTED)                                                                            \
+    X(GESV, getrf, getrs, 0, 0, 1, PIVOTED)                                                                            \
+    X(GETRI, getri, none, 0, 0, 0, INVERSE)
 
 /* A missing or misplaced row does not compile. */
 enum {
-#define IPT__READY_INDEX(action, first, second, options, scaled, solves, turns, work) IPT__READY_##action,
+#define IPT__READY_INDEX(action, first, second, options, scaled, solves, turns) IPT__READY_##action,
     IPT__READY_LIST(IPT__READY_INDEX) IPT__READY_COUNT
 };
-#define IPT__READY_HAS_ITS_PLACE(action, first, second, options, scaled, solves, turns, work)                          \
+#define IPT__READY_HAS_ITS_PLACE(action, first, second, options, scaled, solves, turns)                                \
     typedef char ipt__ready_##action##_has_its_place[(int)IPT__READY_##action == (int)IPT_ACTION_##action ? 1 : -1];
 IPT__READY_LIST(IPT__READY_HAS_ITS_PLACE)
 typedef char ipt__ready_has_all_actions[(int)IPT__READY_COUNT == (int)IPT__ACTION_COUNT ? 1 : -1];
@@ -18404,16 +18374,10 @@ typedef struct ipt__ready {
     int scaled;       /* takes alpha and beta as argument */
     int solves;       /* substitutes with the result of a decomposition */
     ipt__batch_kind turns;
-    ipt__batch_work (*work)(size_t m, size_t n, size_t k, size_t lanes); /* beside substitutions */
 } ipt__ready;
 static const ipt__ready ipt__readies[] = {
-#define IPT__READY_ROW(action, first, second, options, scaled, solves, turns, work)                                    \
-    {{IPT__ACTION_TEXT_##first, IPT__ACTION_TEXT_##second},                                                            \
-     options,                                                                                                          \
-     scaled,                                                                                                           \
-     solves,                                                                                                           \
-     IPT__TURNS_##turns,                                                                                               \
-     ipt__work_##work},
+#define IPT__READY_ROW(action, first, second, options, scaled, solves, turns)                                          \
+    {{IPT__ACTION_TEXT_##first, IPT__ACTION_TEXT_##second}, options, scaled, solves, IPT__TURNS_##turns},
     IPT__READY_LIST(IPT__READY_ROW)};
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>batch/model                                                                                                      */
@@ -18670,12 +18634,11 @@ static ipt__batch_work ipt__batch_own_work(const ipt__batch_problem *problem, si
 
 static IPT__RARE ipt__batch_work ipt__batch_work_of(const ipt__batch_problem *problem, size_t lanes)
 {
-    const ipt__ready *const ready = &ipt__readies[problem->ready];
     ipt__batch_work work;
     if (problem->ready == IPT_ACTION_NONE)
         return ipt__batch_own_work(problem, lanes);
-    work = ready->work(problem->m, problem->n, problem->k, lanes);
-    if (ready->solves)
+    work = ipt__ready_work(problem->ready, problem->m, problem->n, problem->k, lanes);
+    if (ipt__readies[problem->ready].solves)
         work.turns += ipt__batch_substitute(problem->m, problem->n, lanes);
     return work;
 }

@@ -18,12 +18,11 @@ static ipt__batch_work ipt__batch_own_work(const ipt__batch_problem *problem, si
 
 static IPT__RARE ipt__batch_work ipt__batch_work_of(const ipt__batch_problem *problem, size_t lanes)
 {
-    const ipt__ready *const ready = &ipt__readies[problem->ready];
     ipt__batch_work work;
     if (problem->ready == IPT_ACTION_NONE)
         return ipt__batch_own_work(problem, lanes);
-    work = ready->work(problem->m, problem->n, problem->k, lanes);
-    if (ready->solves)
+    work = ipt__ready_work(problem->ready, problem->m, problem->n, problem->k, lanes);
+    if (ipt__readies[problem->ready].solves)
         work.turns += ipt__batch_substitute(problem->m, problem->n, lanes);
     return work;
 }

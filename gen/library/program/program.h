@@ -270,21 +270,28 @@ static int ipt__target_next(const ipt_context *context, int which, char target[6
     }
 }
 
-/* Whether a built program has its kernel and may run work-groups of its size: a device may accept code without either.
- * NVIDIA's driver reports 256 work-items for portable code that it runs with 1024. */
-static cl_int ipt__program_try(const ipt_context *context, const ipt__program *program, cl_program built)
+/* Builds a program from code, with the error of its creation. Fails unless the program has its kernel and can run
+ * work-groups of its size: a device may accept code without either. NVIDIA's driver reports 256 work-items for portable
+ * code that it runs with 1024. A failure releases the program and returns NULL. */
+static cl_program ipt__program_build(const ipt_context *context, const ipt__program *program, cl_program created,
+                                     const char *options, cl_int *error)
 {
     size_t largest = 0;
-    cl_int error;
-    cl_kernel kernel = ipt__cl.clCreateKernel(built, ipt__kernels[program->id].name, &error);
-    if (error)
-        return error;
-    error = ipt__cl.clGetKernelWorkGroupInfo(kernel, context->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof largest,
-                                             &largest, NULL);
-    ipt__cl.clReleaseKernel(kernel);
-    if (!error && largest < program->params.group_size && !context->limits.nvidia)
-        error = CL_INVALID_WORK_GROUP_SIZE;
-    return error;
+    cl_kernel kernel = NULL;
+    if (!*error)
+        *error = ipt__cl.clBuildProgram(created, 1, &context->device, options, NULL, NULL);
+    if (!*error)
+        kernel = ipt__cl.clCreateKernel(created, ipt__kernels[program->id].name, error);
+    if (!*error) {
+        *error = ipt__cl.clGetKernelWorkGroupInfo(kernel, context->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof largest,
+                                                  &largest, NULL);
+        ipt__cl.clReleaseKernel(kernel);
+    }
+    if (!*error && largest < program->params.group_size && !context->limits.nvidia)
+        *error = CL_INVALID_WORK_GROUP_SIZE;
+    if (*error && created)
+        ipt__cl.clReleaseProgram(created);
+    return *error ? NULL : created;
 }
 
 /* Builds a program from a verified entry. The device may still refuse it. */
@@ -301,15 +308,9 @@ static int ipt__program_take(const ipt_context *context, ipt__program *program, 
     program->program = spirv ? context->from_spirv(context->context, code, bytes, &error)
                              : ipt__cl.clCreateProgramWithBinary(context->context, 1, &context->device, &bytes,
                                                                  (const unsigned char **)&code, NULL, &error);
-    if (!error)
-        error = ipt__cl.clBuildProgram(program->program, 1, &context->device, bitcode ? "-x spir -spir-std=1.2" : NULL,
-                                       NULL, NULL);
-    if (!error)
-        error = ipt__program_try(context, program, program->program);
+    program->program =
+        ipt__program_build(context, program, program->program, bitcode ? "-x spir -spir-std=1.2" : NULL, &error);
     if (error) {
-        if (program->program)
-            ipt__cl.clReleaseProgram(program->program);
-        program->program = NULL;
         program->refusal = error;
         ipt__log(context, "cache: the device refuses %s with %s (%d)", ipt__kernels[program->id].name,
                  ipt__cl_error(error), (int)error);
@@ -414,18 +415,13 @@ static void ipt__program_limit_registers(ipt_context *context, ipt__program *pro
         memcpy(code + at, line, room);
         limited =
             ipt__cl.clCreateProgramWithBinary(context->context, 1, &context->device, &bytes, &given, NULL, &error);
-        if (!error)
-            error = ipt__cl.clBuildProgram(limited, 1, &context->device, NULL, NULL, NULL);
-        if (!error)
-            error = ipt__program_try(context, program, limited);
-        if (!error) {
+        limited = ipt__program_build(context, program, limited, NULL, &error);
+        if (limited) {
             ipt__cl.clReleaseProgram(program->program);
             program->program = limited;
-        } else if (limited)
-            ipt__cl.clReleaseProgram(limited);
+        }
     }
-    if (code)
-        ipt__release(&context->allocator, code);
+    ipt__release(&context->allocator, code);
 }
 
 /* Compiles a program and stores it. */
@@ -502,6 +498,7 @@ static ipt__program *ipt__program_find(ipt_context *context, ipt__kernel_id id, 
 static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_id id, const ipt__params *params,
                                              int cache_only, ipt__program **added)
 {
+    const int has_texts = params->apply || params->operands;
     ipt_result result;
     ipt__program **end, *const program = (ipt__program *)ipt__allocate(&context->allocator, sizeof *program);
     if (!program)
@@ -509,10 +506,9 @@ static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_i
     program->id = id;
     program->params = *params;
     program->references = 1;
-    if (params->apply || params->operands)
+    if (has_texts)
         program->texts = ipt__copy_texts(&context->allocator, &program->params);
-    result = (params->apply || params->operands) && !program->texts ? IPT_ERROR_OUT_OF_MEMORY
-                                                                    : ipt__program_make(context, program, cache_only);
+    result = has_texts && !program->texts ? IPT_ERROR_OUT_OF_MEMORY : ipt__program_make(context, program, cache_only);
     if (result) {
         ipt__program_free(context, program);
         return result;
