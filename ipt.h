@@ -912,20 +912,20 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
 #ifndef IPT_NO_BATCH
 
 /* An element is a set of small matrices, its operands. An action is OpenCL C text that computes one element. ipt
- * generates the rest of the kernel: it loads operands in long runs, converts layouts, keeps work-items in different
- * banks of local memory, and stores the results (Ha, King, Fu and Kirby 2013). For operands named A and x an action
+ * generates the rest of the kernel. The kernel loads operands in long runs, converts layouts, avoids conflicts of local
+ * memory's banks, and stores the results (Ha, King, Fu and Kirby 2013). For operands named A and x an action
  * sees:
  *   A(i, j)            the component in row i and column j, an lvalue unless A is only read
  *   A_ROWS, A_COLS, A_TYPE   constants
- *   IPT_LANE, IPT_LANES      its number among the work-items that share the element, and how many they are
+ *   IPT_LANE, IPT_LANES      this work-item's number among those of the element, and their number
  *   IPT_FOR_LANES(i, begin, end)   before a statement: the lanes share it for i of [begin, end)
  *   IPT_BARRIER()      lanes see what the others wrote before
  *   IPT_SUM(type, value)     the sum over the lanes, for all of them; type: an operand's, of 16 bytes at most
  *   IPT_ELEMENT        the element's number, a ulong
  *   IPT_UNROLL         before a loop: unrolls it, which lets registers hold an element
  *   a                  the argument of ipt_batch_execute, if the desc has argument_type
- * Barriers and sums stand in no condition, at most in loops of constant length. Written operands that are not read
- * begin with undefined values. The action writes all of their components. */
+ * Call barriers and sums outside conditions. They may stand in loops of constant length. Written operands that are not
+ * read begin with undefined values. The action writes all of their components. */
 
 #define IPT_MAX_OPERANDS 8
 
@@ -1016,12 +1016,11 @@ typedef struct ipt_batch_buffer {
 typedef struct ipt_batch_desc {
     size_t count; /* elements */
     const ipt_batch_operand *operands;
-    size_t operand_count;      /* 1 to IPT_MAX_OPERANDS */
-    ipt_action ready;          /* a ready action; NONE: the next two fields are the action */
-    unsigned options;          /* of the ready action: IPT_TRANSPOSE_A ... */
-    const char *action;        /* OpenCL C: the body of a function. Comments and braces of action and of functions end
-                                  there */
-    const char *functions;     /* OpenCL C before it, such as functions that it calls; NULL: none */
+    size_t operand_count;  /* 1 to IPT_MAX_OPERANDS */
+    ipt_action ready;      /* a ready action; NONE: the next two fields are the action */
+    unsigned options;      /* of the ready action: IPT_TRANSPOSE_A ... */
+    const char *action;    /* OpenCL C: the body of a function. Comments and braces end in the text that begins them */
+    const char *functions; /* OpenCL C before it, such as functions that it calls; NULL: none */
     const char *argument_type; /* the OpenCL C type of a: a number or vector of 32 bytes at most; NULL: no a. dot, gemv
                                   and gemm take alpha and beta: they compute a.x * result + a.y * former value. a is
                                   float2 or double2; with complex a.xy and a.zw it is float4 or double4 */
@@ -1041,10 +1040,9 @@ IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *contex
                                           ipt_batch **batch);
 
 /* Creates the plan of a batch: chooses a model, builds its program unless the cache has it (PoCL finishes compiling it
- * at the first execution). Copies the desc's texts. On
- * failure *batch is NULL. Errors: INVALID_ARGUMENT, BUILD (the log counts the lines of action and functions from 1),
- * UNSUPPORTED (a forced model that the device has no memory for, with the reason; a type's extension), OUT_OF_MEMORY,
- * CACHE_MISS, OPENCL. */
+ * at the first execution). Copies the desc's texts. On failure *batch is NULL. Errors: INVALID_ARGUMENT, BUILD (the log
+ * counts the lines of action and functions from 1), UNSUPPORTED (a forced model that the device has no memory for, with
+ * the reason; a type's extension), OUT_OF_MEMORY, CACHE_MISS, OPENCL. */
 IPT_API_INLINE ipt_result ipt_batch_create(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch)
 {
     return ipt_batch_create_sized(sizeof *desc, context, desc, batch);
@@ -2366,8 +2364,8 @@ static const char *ipt__text_skip(const char *at)
     return NULL;
 }
 
-/* Returns what in a text would change the program around it; NULL: nothing. expression: the text is one line within
- * parentheses, else statements within braces. The compiler reports other mistakes. */
+/* Describes the part of a text that would change the program around the text; NULL: there is none. An expression is one
+ * line within parentheses. Another text has statements within braces. The compiler reports other mistakes. */
 static IPT__RARE const char *ipt__text_escapes(const char *text, int expression)
 {
     const char open = expression ? '(' : '{', close = expression ? ')' : '}';
@@ -2434,7 +2432,7 @@ static unsigned ipt__word_needs(const char *word, size_t length)
     return bytes == 4 && !strncmp(word, "half", 4) && (skipped || bytes < length) ? IPT__NEEDS_HALF : 0;
 }
 
-/* Whether the word `half` at `word` stands for a pointer to it or for its size. `text` begins the expression. */
+/* Whether the word `half` at `word` belongs to a pointer's type or to sizeof. `text` is the start of the expression. */
 static int ipt__half_is_unused(const char *text, const char *word)
 {
     const char *after = word + 4;
@@ -2782,11 +2780,17 @@ static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const
 /* Cache entries: keys, checksums, bytes. */
 
 /* An entry has one program, or the facts measured about a device. It is a file or a block of memory. Numbers are
- * little-endian. Offset, size and content: - 0, 8 bytes: IPT__ENTRY_MAGIC - 8, 4 bytes: IPT__ENTRY_FORMAT - 12, 4
- * bytes: length of the key, K - 16, 8 bytes: length of the payload, P - 24, 32 bytes: SHA-256 of the 24 bytes before
- * and of all bytes after - 56, K bytes: the key, which names everything on which the payload depends - 56 + K, P bytes:
- * the payload A program's payload has its residency, the size of its sub-groups and its code. The first two take 4
- * bytes each; 0 means not measured. The code comes from the device's compiler or from another one. */
+ * little-endian. Offset, size and content:
+ * - 0, 8 bytes: IPT__ENTRY_MAGIC
+ * - 8, 4 bytes: IPT__ENTRY_FORMAT
+ * - 12, 4 bytes: length of the key, K
+ * - 16, 8 bytes: length of the payload, P
+ * - 24, 32 bytes: SHA-256 of the first 24 bytes and of all bytes from 56 on
+ * - 56, K bytes: the key, which names everything on which the payload depends
+ * - 56 + K, P bytes: the payload
+ *
+ * A program's payload has its residency (4 bytes), the size of its sub-groups (4 bytes) and its code. A number of 0
+ * means that it was not measured. The code comes from the device's compiler or from another one. */
 #define IPT__ENTRY_MAGIC "iptcache"
 enum {
     IPT__ENTRY_FORMAT = 1,
@@ -3236,7 +3240,7 @@ typedef struct ipt__limits {
     size_t held_vectors; /* vectors of a panel that a work-item stores in registers: follows from nvidia */
 } ipt__limits;
 
-/* The numbers for a device. */
+/* The tuning constants of the device: a CPU's or a GPU's. */
 static const ipt__tuning *ipt__tuning_of(const ipt__limits *limits)
 {
     return &ipt__tunings[limits->cpu];
@@ -3256,13 +3260,13 @@ static void ipt__chunk_tries(const ipt__limits *limits, size_t tries[2])
     tries[1] = limits->local_memory < 8192 ? 0 : ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
 }
 
-/* Measured on NVIDIA's GPUs only: others may have fewer registers. */
+/* Only NVIDIA's GPUs of compute capability 8.0 or later are known to have the registers. */
 static size_t ipt__held_vectors(const ipt__limits *limits)
 {
     return limits->nvidia == 2 ? (size_t)IPT__HELD_VECTORS : 0;
 }
 
-/* The facts about a device that only running programs show. Profiles and caches keep them. X(type, field, minimum,
+/* The facts about a device that only running programs show. Profiles and caches store them. X(type, field, minimum,
  * maximum) */
 #define IPT__FINDING_LIST(X)                                                                                           \
     X(size_t, chunk_bytes, 0, 1 << 20)   /* local memory of a panel's chunk; 0: unknown, IPT__NO_CHUNKS: none */       \
@@ -3273,7 +3277,7 @@ typedef struct ipt__findings {
     IPT__FINDING_LIST(IPT__LIMIT_FIELD)
 } ipt__findings;
 
-/* Queries of a device and its platform, and the first that failed. */
+/* A device to query, and the first query that failed. */
 typedef struct ipt__questions {
     cl_device_id device;
     const char *call; /* NULL: none failed */
@@ -3304,14 +3308,24 @@ static void ipt__ask(ipt__questions *asked, cl_uint name, void *value, size_t by
     ipt__note_answer(asked, "clGetDeviceInfo", error);
 }
 
-/* Queries a text of the platform (NULL: of the device), cut to fit; "" if that fails. */
-static void ipt__ask_text(ipt__questions *asked, cl_platform_id platform, cl_uint name, char *text, size_t capacity)
+static cl_platform_id ipt__ask_platform(ipt__questions *asked)
+{
+    cl_platform_id platform = NULL;
+    ipt__ask(asked, CL_DEVICE_PLATFORM, &platform, sizeof platform);
+    return platform;
+}
+
+/* Queries a text of the device, or of its platform, cut to fit; "" if that fails. */
+static void ipt__ask_text(ipt__questions *asked, int of_platform, cl_uint name, char *text, size_t capacity)
 {
     char long_text[4096];
     size_t bytes = 0;
-    const cl_int error = platform
-                             ? ipt__cl.clGetPlatformInfo(platform, name, sizeof long_text - 1, long_text, &bytes)
-                             : ipt__cl.clGetDeviceInfo(asked->device, name, sizeof long_text - 1, long_text, &bytes);
+    const cl_platform_id platform = of_platform ? ipt__ask_platform(asked) : NULL;
+    cl_int error = CL_SUCCESS;
+    if (platform)
+        error = ipt__cl.clGetPlatformInfo(platform, name, sizeof long_text - 1, long_text, &bytes);
+    else if (!of_platform)
+        error = ipt__cl.clGetDeviceInfo(asked->device, name, sizeof long_text - 1, long_text, &bytes);
     if (error)
         bytes = 0;
     bytes = ipt__min(bytes, sizeof long_text - 1);
@@ -3319,14 +3333,7 @@ static void ipt__ask_text(ipt__questions *asked, cl_platform_id platform, cl_uin
     bytes = ipt__min(strlen(long_text), capacity - 1);
     memcpy(text, long_text, bytes);
     text[bytes] = 0;
-    ipt__note_answer(asked, platform ? "clGetPlatformInfo" : "clGetDeviceInfo", error);
-}
-
-static cl_platform_id ipt__ask_platform(ipt__questions *asked)
-{
-    cl_platform_id platform = NULL;
-    ipt__ask(asked, CL_DEVICE_PLATFORM, &platform, sizeof platform);
-    return platform;
+    ipt__note_answer(asked, of_platform ? "clGetPlatformInfo" : "clGetDeviceInfo", error);
 }
 
 static ipt_result ipt__fail_unanswered(const ipt__questions *asked)
@@ -3353,17 +3360,15 @@ static int ipt__contains(const char *text, const char *part)
 
 static int ipt__platform_has_name(ipt__questions *asked, const char *name)
 {
-    const cl_platform_id platform = ipt__ask_platform(asked);
-    char text[512] = "";
-    if (platform)
-        ipt__ask_text(asked, platform, CL_PLATFORM_NAME, text, sizeof text);
+    char text[512];
+    ipt__ask_text(asked, 1, CL_PLATFORM_NAME, text, sizeof text);
     return ipt__contains(text, name);
 }
 
 static int ipt__device_has_name(ipt__questions *asked, const char *name)
 {
     char text[512];
-    ipt__ask_text(asked, NULL, CL_DEVICE_NAME, text, sizeof text);
+    ipt__ask_text(asked, 0, CL_DEVICE_NAME, text, sizeof text);
     return ipt__contains(text, name) || ipt__platform_has_name(asked, name);
 }
 
@@ -3412,8 +3417,7 @@ IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capac
 
 IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity)
 {
-    char name[256], vendor[256], version[256], driver[256], platform_name[256] = "";
-    cl_platform_id platform;
+    char name[256], vendor[256], version[256], driver[256], platform_name[256];
     cl_ulong global, local;
     cl_uint units;
     size_t group;
@@ -3432,13 +3436,11 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
     if (result)
         return result;
     asked = ipt__questions_to(device);
-    ipt__ask_text(&asked, NULL, CL_DEVICE_NAME, name, sizeof name);
-    ipt__ask_text(&asked, NULL, CL_DEVICE_VENDOR, vendor, sizeof vendor);
-    ipt__ask_text(&asked, NULL, CL_DEVICE_VERSION, version, sizeof version);
-    ipt__ask_text(&asked, NULL, CL_DRIVER_VERSION, driver, sizeof driver);
-    platform = ipt__ask_platform(&asked);
-    if (platform)
-        ipt__ask_text(&asked, platform, CL_PLATFORM_NAME, platform_name, sizeof platform_name);
+    ipt__ask_text(&asked, 0, CL_DEVICE_NAME, name, sizeof name);
+    ipt__ask_text(&asked, 0, CL_DEVICE_VENDOR, vendor, sizeof vendor);
+    ipt__ask_text(&asked, 0, CL_DEVICE_VERSION, version, sizeof version);
+    ipt__ask_text(&asked, 0, CL_DRIVER_VERSION, driver, sizeof driver);
+    ipt__ask_text(&asked, 1, CL_PLATFORM_NAME, platform_name, sizeof platform_name);
     type = ipt__device_type(&asked);
     ipt__ask(&asked, CL_DEVICE_GLOBAL_MEM_SIZE, &global, sizeof global);
     ipt__ask(&asked, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
@@ -3478,7 +3480,7 @@ typedef struct ipt__program {
     char *texts;         /* owns the strings of params; NULL: none */
     /* Measured by running the program. 0: not yet, or none. Guarded by probe_lock. */
     size_t resident; /* panel: number of work-groups that run at the same time */
-    int counts;      /* number of such measurements */
+    int counts;      /* number of measurements of `resident` */
     size_t lanes;    /* chains: work-items in one of the device's sub-groups; 1: sub-groups compute wrong results */
 } ipt__program;
 
@@ -3495,7 +3497,7 @@ typedef struct ipt__wisdom {
 #define IPT__WISDOM_FIELD(field) size_t field;
     IPT__WISDOM_LIST(IPT__WISDOM_FIELD)
     size_t row_pitch, row_pitch_out; /* at the end of lines about rows with gaps */
-    char action[33];                 /* of a batch plan with `batch` elements: a hash; "": about a matrix */
+    char action[33];                 /* hash of a batch plan's action; "": the entry is about matrices */
     size_t model, lanes, group_size; /* of a batch plan: the choice */
 } ipt__wisdom;
 
@@ -3575,7 +3577,7 @@ static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
     return memory;
 }
 
-/* Guards the caller's free against NULL, which it need not accept. */
+/* Releases memory. NULL is fine: the caller's free need not accept it. */
 static void ipt__release(const ipt_allocator *allocator, void *memory)
 {
     if (memory)
@@ -3698,8 +3700,8 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     ipt__ask(&asked, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
     ipt__ask(&asked, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
     ipt__ask(&asked, CL_DEVICE_MAX_WORK_GROUP_SIZE, &group, sizeof group);
-    ipt__ask_text(&asked, NULL, CL_DEVICE_VERSION, version, sizeof version);
-    ipt__ask_text(&asked, NULL, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
+    ipt__ask_text(&asked, 0, CL_DEVICE_VERSION, version, sizeof version);
+    ipt__ask_text(&asked, 0, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
     if (asked.call)
         return ipt__fail_unanswered(&asked);
     if (sscanf(version, "OpenCL %u.%u", &major, &minor) != 2 || major * 10 + minor < 12)
@@ -4364,33 +4366,26 @@ static void ipt__findings_store(const ipt_context *context)
 /* Queries which code besides OpenCL C the device accepts, and the lines that distinguish it from other devices. */
 static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
 {
-    static const cl_uint names[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION};
-    static const char titles[][8] = {"device", "vendor", "driver"};
+    static const cl_uint names[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION, CL_PLATFORM_VERSION};
+    static const char titles[][12] = {"device", "vendor", "driver", "platform"};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
     char extensions[4096], text[256], pocl[] = "pocl 1.";
-    cl_platform_id platform;
     cl_bool compiler, unified;
     cl_ulong allocation;
     cl_uint major = 0, minor = 0, bits;
     ipt__questions asked = ipt__questions_to(device), curious = asked;
     int i;
     char *at;
-    for (i = 0; i < 3; ++i) {
-        ipt__ask_text(&asked, NULL, names[i], text, sizeof text);
+    for (i = 0; i < 4; ++i) {
+        ipt__ask_text(&asked, i == 3, names[i], text, sizeof text);
         for (at = text; *at; ++at)
             *at = (unsigned char)*at < 32 ? ' ' : *at;
         ipt__text_add(&out, "%s %s\n", titles[i], text);
     }
-    platform = ipt__ask_platform(&asked);
-    *text = 0;
-    if (platform)
-        ipt__ask_text(&asked, platform, CL_PLATFORM_VERSION, text, sizeof text);
-    for (at = text; *at; ++at)
-        *at = (unsigned char)*at < 32 ? ' ' : *at;
     ipt__ask(&asked, CL_DEVICE_ADDRESS_BITS, &bits, sizeof bits);
-    ipt__text_add(&out, "platform %s\nbits %u\n", text, (unsigned)bits);
-    /* PoCL before 6.0 ends the process where a kernel runs at once with two sizes of its grid: it counts a kernel's
-     * users by the size of work-groups. */
+    ipt__text_add(&out, "bits %u\n", (unsigned)bits);
+    /* PoCL before 6.0 counts a kernel's users by the size of its grid. Two launches at a time with different sizes end
+     * the process. */
     for (; pocl[5] < '6'; ++pocl[5])
         context->mixes_grids |= ipt__contains(text, pocl);
     ipt__ask(&asked, CL_DEVICE_COMPILER_AVAILABLE, &compiler, sizeof compiler);
@@ -4401,7 +4396,7 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     context->allocation = ipt__size_of(allocation);
     context->finishes_late = context->limits.cpu && ipt__platform_has_name(&asked, "portable computing language");
     context->forgets_failure = context->limits.cpu && ipt__platform_has_name(&asked, "intel(r) opencl");
-    ipt__ask_text(&asked, NULL, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
+    ipt__ask_text(&asked, 0, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
     if (asked.call)
         return ipt__fail_unanswered(&asked);
     strcat(extensions, " ");
@@ -4412,8 +4407,9 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     if (context->limits.nvidia && !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
         !ipt__cl.clGetDeviceInfo(device, 0x4001, sizeof minor, &minor, NULL))
         context->capability = major * 10 + minor;
-    ipt__ask_text(&curious, NULL, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION: older devices lack it */
+    ipt__ask_text(&curious, 0, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION: older devices lack it */
     if (ipt__contains(text, "SPIR-V")) {
+        const cl_platform_id platform = ipt__ask_platform(&curious);
         void *found = ipt__cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR");
         if (!found)
             found = ipt__cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithIL");
@@ -4836,7 +4832,7 @@ static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__para
 }
 
 /* Sets the arguments of a kernel, with the second memory and local_bytes if it takes them. set: the arguments of the
- * last call, of which equal ones are not set again; NULL: none. */
+ * last call, which are not set again if they are equal; NULL: there was no call. */
 static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, const cl_mem memories[2],
                                  size_t local_bytes, const void *arguments, const void *set)
 {
@@ -4851,8 +4847,8 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     return error;
 }
 
-/* Sets the argument of a program's expression, if it has one. NULL: a value other than 0, by which the expression may
- * divide, so that the kernel can be launched. */
+/* Sets the argument of a program's expression, if it has one. value NULL: sets a number other than 0, because the
+ * expression may divide by it. */
 static cl_int ipt__set_expression_argument(cl_kernel kernel, const ipt__program *program, const void *value)
 {
     static const cl_uint some[4] = {0x01010101, 0x01010101, 0x01010101, 0x01010101};
@@ -4910,7 +4906,7 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
 }
 
 /* Launches a program with one work-group and almost no work, so that PoCL finishes compiling it. All arguments are 1:
- * for every kernel that means one element that stays in place. */
+ * every kernel then moves one element to its own place. */
 static int ipt__program_finish(ipt_context *context, const ipt__program *program)
 {
     cl_mem memories[2];
@@ -4954,8 +4950,8 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
     return !error;
 }
 
-/* Returns the device compiler's code of a program, after `before` bytes of room. *bytes is the size of both. NULL if
- * unavailable. */
+/* Returns the device compiler's code of a program, with `before` free bytes before it. *bytes: the size of both
+ * together. NULL if the code is unavailable. */
 static unsigned char *ipt__program_code(ipt_context *context, const ipt__program *program, size_t before, size_t *bytes)
 {
     cl_device_id devices[64];
@@ -12678,7 +12674,7 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
     return ipt__text_export(&out, bytes);
 }
 
-/* Whether the sequence can cut the shape so: into super-elements, or into bands. */
+/* Whether the entry's super-elements or bands fit its shape and sequence. */
 static int ipt__wisdom_is_possible(const ipt__wisdom *wisdom)
 {
     const size_t longer = ipt__max(wisdom->rows, wisdom->cols), shorter = ipt__min(wisdom->rows, wisdom->cols);
@@ -18247,7 +18243,7 @@ IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_p
 /* >>batch/ready                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The ready actions: one row each, with what IPT_ACTION_LIST lacks. */
+/* The ready actions: the columns that IPT_ACTION_LIST lacks. */
 
 enum {
 #define IPT__ACTION_TEXT_INDEX(name) IPT__ACTION_TEXT_##name,
@@ -18266,20 +18262,20 @@ typedef enum ipt__batch_kind {
     IPT__TURN_KINDS
 } ipt__batch_kind;
 
-/* What an element takes of each of its lanes. */
+/* The work of one lane of an element. */
 typedef struct ipt__batch_work {
-    double turns; /* of innermost loops: a product and a sum, two or three components from where the element is */
+    double turns; /* of innermost loops: a turn reads two or three components, and adds a product to a sum */
     double barriers;
 } ipt__batch_work;
 
-/* A lane's part of so many things that the lanes share. */
+/* The largest number of things that a lane takes, if the lanes share `things`. */
 static double ipt__batch_share(size_t things, size_t lanes)
 {
     return (double)ipt__ceil_divide(things, lanes);
 }
 
-/* An elimination of n columns: a column takes `each` turns of every lane and `scan` for each row below. Its rows are
- * shared, with as many turns as there are columns right of it, or half of them. */
+/* The work of an elimination of n columns. For a column, every lane takes `each` turns, and `scan` turns for each row
+ * below. The lanes share these rows. A row takes `part` turns for each column from this one on. */
 static ipt__batch_work ipt__batch_eliminate(size_t n, size_t lanes, double each, double scan, double part)
 {
     ipt__batch_work work = {0, 0};
@@ -18300,7 +18296,7 @@ static double ipt__batch_log2(size_t lanes)
     return log;
 }
 
-/* Substitutions in n rows of m right sides, of which a lane has whole ones. */
+/* The turns of substitutions in n rows for m right sides. A lane computes whole right sides. */
 static double ipt__batch_substitute(size_t m, size_t n, size_t lanes)
 {
     return ipt__batch_share(m, lanes) * (double)n * ((double)n + 8);
@@ -18402,13 +18398,13 @@ typedef struct ipt__batch_operand {
     size_t span;                   /* components of the buffer, from the first to the last */
     size_t load_parts;             /* components that a load takes at once */
     size_t local;                  /* byte where it begins in local memory */
-    size_t pitch;                  /* components from row to row where the action finds them */
+    size_t pitch;                  /* components from row to row in the memory that the action reads */
 } ipt__batch_operand;
 
 /* Where an action finds its element, as in parts/actions.cl. */
 enum { IPT__HOLD_LOCAL, IPT__HOLD_STAGED, IPT__HOLD_REGISTERS, IPT__HOLD_MEMORY };
 
-/* How a batch runs. It follows from the problem alone. */
+/* How a batch runs: a function of the problem. */
 typedef struct ipt__batch_choice {
     ipt_model model;
     size_t lanes, group_size;
@@ -18416,18 +18412,17 @@ typedef struct ipt__batch_choice {
     size_t local_bytes;    /* of operands, a multiple of 16 */
 } ipt__batch_choice;
 
-/* What the choice depends on. */
+/* The inputs of the choice. */
 typedef struct ipt__batch_problem {
     ipt__batch_operand operands[IPT_MAX_OPERANDS];
     size_t operand_count, count;
     size_t element_bytes; /* of all operands */
-    size_t far_bytes;     /* of those whose elements lie one after the other, with several components */
+    size_t far_bytes;     /* of operands with layout ELEMENTS and several components */
     size_t alignment;     /* of operands in local memory: the longest type, at least 16 */
     size_t sum_bytes;     /* local memory of a work-item for IPT_SUM */
     ipt_action ready;
     size_t m, n, k;                    /* of a ready action, as in IPT_ACTION_LIST */
-    int shares, loops, barriers, sums; /* of another action: it names IPT_LANE or IPT_FOR_LANES; it has loops; the
-                                          places of barriers and sums in its text */
+    int shares, loops, barriers, sums; /* counts in the text of the caller's action. shares: IPT_LANE, IPT_FOR_LANES */
     ipt__limits limits;
 } ipt__batch_problem;
 
@@ -18453,15 +18448,15 @@ static void ipt__batch_place(ipt__batch_problem *problem, ipt__batch_choice *cho
 {
     const size_t elements = choice->group_size / choice->lanes;
     const int interleaved = choice->hold == IPT__HOLD_LOCAL && (choice->lanes == 1 || choice->interleaved);
-    /* Lanes that take rows are in different banks where rows are odd, unless all of a sub-group have different
-     * elements. Products take columns, and local memory without the padding. */
+    /* An odd pitch puts the lanes' rows into different banks. Interleaved elements need none if a sub-group's lanes all
+     * have different elements, or if the action reads columns, as gemm does. */
     const int pads = choice->hold == IPT__HOLD_LOCAL && choice->lanes > 1 &&
                      !(interleaved && (elements >= IPT__BATCH_LANES || problem->ready == IPT_ACTION_GEMM));
     size_t i, at = 0;
     choice->local_bytes = 0;
     for (i = 0; i < problem->operand_count; ++i) {
         problem->operands[i].pitch = problem->operands[i].given.cols | (pads ? 1 : 0);
-        problem->operands[i].local = 0; /* of a model that was tried before */
+        problem->operands[i].local = 0; /* the former choice may have set it */
     }
     if (choice->hold > IPT__HOLD_STAGED)
         return;
@@ -18503,7 +18498,7 @@ static int ipt__batch_fits(ipt__batch_problem *problem, ipt__batch_choice *choic
     return 1;
 }
 
-/* The work-groups that a compute unit holds at a time: what registers, local memory and its limits allow. */
+/* The number of work-groups that run on a compute unit at a time, by registers, local memory and its limits. */
 static size_t ipt__batch_resident(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -18511,7 +18506,7 @@ static size_t ipt__batch_resident(const ipt__batch_problem *problem, const ipt__
                  its = choice->local_bytes + problem->sum_bytes * choice->group_size;
     size_t groups = ipt__min((size_t)IPT__UNIT_GROUPS, IPT__UNIT_ITEMS / choice->group_size);
     if (its)
-        groups = ipt__min(groups, local / (its + 1024)); /* NVIDIA's take 1 KB for themselves */
+        groups = ipt__min(groups, local / (its + 1024)); /* an NVIDIA driver takes 1 KB a work-group */
     if (choice->hold == IPT__HOLD_STAGED || choice->hold == IPT__HOLD_REGISTERS)
         groups = ipt__min(groups, IPT__UNIT_REGISTERS / ((32 + problem->element_bytes / 4) * choice->group_size));
     return ipt__max(1, groups);
@@ -18533,7 +18528,7 @@ static IPT__RARE int ipt__batch_find_group(ipt__batch_problem *problem, ipt__bat
             best = group;
         }
     }
-    if (!best) /* fewer elements than a sub-group has room for */
+    if (!best) /* the first size does not fit: try smaller ones */
         for (choice->group_size = group; choice->group_size > choice->lanes && !best;) {
             choice->group_size /= 2;
             best = ipt__batch_fits(problem, choice, why) ? choice->group_size : 0;
@@ -18552,8 +18547,8 @@ static size_t ipt__batch_side(const ipt__batch_problem *problem)
     return side;
 }
 
-/* What a plan may be: a model, and for GROUP and INTERLEAVED the part of the longest side that is the number of
- * lanes. */
+/* The candidates for a plan. With GROUP and INTERLEAVED, the longest side has `part` times as many rows as an element
+ * has lanes. */
 static const struct {
     ipt_model model;
     size_t part;
@@ -18563,8 +18558,8 @@ static const struct {
                              {IPT_MODEL_WORK_GROUP, 1},  {IPT_MODEL_LARGE, 1}};
 enum { IPT__BATCH_CANDIDATES = sizeof ipt__batch_candidates / sizeof *ipt__batch_candidates };
 
-/* A model with so many lanes (0: all of a work-group) and work-items in a work-group (0: chosen). Returns 0 if the
- * device cannot run it; *why: the reason. */
+/* Makes the choice of a model, its lanes (0: a whole work-group) and group_size (0: chosen). Returns 0 if the device
+ * cannot run it; *why: the reason. */
 static IPT__RARE int ipt__batch_try(ipt__batch_problem *problem, ipt_model model, size_t lanes, size_t group_size,
                                     ipt__batch_choice *choice, char why[160])
 {
@@ -18590,7 +18585,8 @@ static IPT__RARE int ipt__batch_try(ipt__batch_problem *problem, ipt_model model
     return ipt__batch_fits(problem, choice, why);
 }
 
-/* The candidate, as far as the desc leaves it open. Returns 0 if the desc rules it out or the device cannot run it. */
+/* Makes the choice of a candidate, with the desc's lanes and group_size if they are not 0. Returns 0 if the desc rules
+ * the candidate out or the device cannot run it. */
 static IPT__RARE int ipt__batch_candidate(ipt__batch_problem *problem, const ipt_batch_desc *desc, size_t index,
                                           ipt__batch_choice *choice, char why[160])
 {
@@ -18614,10 +18610,10 @@ static IPT__RARE int ipt__batch_candidate(ipt__batch_problem *problem, const ipt
 /* >>batch/cost                                                                                                       */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The cost model of batch plans: the time that a model takes beside the transfer of the operands, which is the same in
- * all models. */
+/* The cost model of batch plans: the time of an execution without the transfer of its operands. The transfer takes as
+ * long in all models. */
 
-/* An action of the caller's: each component once, or in loops as often as the longest side has components. */
+/* The work of the caller's action: a turn for each component, or in loops a turn for each row of the longest side. */
 static ipt__batch_work ipt__batch_own_work(const ipt__batch_problem *problem, size_t lanes)
 {
     const double side = (double)ipt__batch_side(problem);
@@ -18652,8 +18648,8 @@ static const struct {
 typedef char
     ipt__batch_costs_has_all_models[sizeof ipt__batch_costs / sizeof *ipt__batch_costs == IPT__MODEL_COUNT ? 1 : -1];
 
-/* How much longer a turn takes whose work-items read far from one another in the buffers: caches help where each
- * component is read once, unless strides of whole sectors share few of their sets. */
+/* The factor of a turn's time if neighbouring work-items read distant places of the buffers. Caches reduce it if an
+ * action reads each component once. They do not if the strides are whole sectors, which share few of a cache's sets. */
 static double ipt__batch_far(const ipt__batch_problem *problem)
 {
     size_t i;
@@ -18666,11 +18662,11 @@ static double ipt__batch_far(const ipt__batch_problem *problem)
     return shared ? model->batch_far : model->batch_far_once;
 }
 
-/* What the cost of a choice is made of. */
+/* The terms of a choice's cost. */
 typedef struct ipt__batch_terms {
-    double barriers, turns, far_bytes, near_bytes; /* of a lane; turns of 4-byte types count less */
-    double waves, items; /* work-groups that come one after the other, and work-items of a compute unit, of which a
-                            work-group has at least a sub-group; at least one work-group each */
+    double barriers, turns, far_bytes, near_bytes; /* of a lane. Turns of 4-byte types count less */
+    double waves, items; /* of a compute unit: work-groups in sequence, and work-items. Both are at least those of
+                            one work-group, and a work-group counts as one sub-group at least */
 } ipt__batch_terms;
 
 static ipt__batch_terms ipt__batch_terms_of(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
@@ -18691,7 +18687,7 @@ static ipt__batch_terms ipt__batch_terms_of(const ipt__batch_problem *problem, c
     return terms;
 }
 
-/* The nanoseconds that a choice takes beside the transfer. Work-groups that a compute unit holds at a time overlap. */
+/* The nanoseconds of a choice without the transfer. Work-groups that run on a compute unit at a time overlap. */
 static IPT__RARE double ipt__batch_cost(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
 {
     const ipt__batch_terms terms = ipt__batch_terms_of(problem, choice);
@@ -18703,8 +18699,8 @@ static IPT__RARE double ipt__batch_cost(const ipt__batch_problem *problem, const
     return lane * (terms.waves + terms.items / ipt__tuning_of(&problem->limits)->batch_width);
 }
 
-/* Whether the choice among models includes one. CPUs have caches instead of local memory. Programs of long elements in
- * registers compile for seconds, and by way of local memory registers gain little. */
+/* Whether the planner considers a model. A CPU's local memory is cached memory, so copies to it gain nothing. Programs
+ * of long elements in registers compile for seconds. They gain little if the elements pass through local memory. */
 static int ipt__batch_considers(const ipt__batch_problem *problem, ipt_model model)
 {
     const size_t registers = problem->far_bytes || ipt__readies[problem->ready].turns != IPT__TURNS_PLAIN
@@ -18714,8 +18710,8 @@ static int ipt__batch_considers(const ipt__batch_problem *problem, ipt_model mod
                                : model != IPT_MODEL_REGISTERS || problem->element_bytes <= registers;
 }
 
-/* The cheapest candidate that the desc allows. Returns 0 if the device can run none; *why: the reason against the last
- * one. */
+/* Makes the cheapest choice that the desc allows. Returns 0 if the device can run no candidate; *why: the reason
+ * against the last one. */
 static IPT__RARE int ipt__batch_choose(ipt__batch_problem *problem, const ipt_batch_desc *desc,
                                        ipt__batch_choice *choice, char why[160])
 {
@@ -20520,10 +20516,9 @@ struct ipt_mpi_plan {
     int local_count;
     ipt__workspace *workspaces; /* of the local plans: one for each device of split, else one */
     size_t workspace_count;
-    size_t patch_side;  /* elements; 0: the matrix is not square. See mpi/square.h */
-    ipt_plan *diagonal; /* transposes the rank's own tile of a square matrix; NULL: nothing moves */
-    char *window;       /* memory for messages from ipt_host_alloc; on the host also with device_window */
-    int depth;          /* messages in flight, in each direction */
+    size_t patch_side; /* elements; 0: the matrix is not square. See mpi/square.h */
+    char *window;      /* memory for messages from ipt_host_alloc; on the host also with device_window */
+    int depth;         /* messages in flight, in each direction */
     cl_mem device_window;
     char *device_address; /* the address of device_window for MPI */
     cl_command_queue reads, writes;
@@ -20602,8 +20597,9 @@ typedef struct ipt__mpi_local {
     size_t at;      /* bytes into the block */
 } ipt__mpi_local;
 
-/* Indices into plan->locals: the step before the exchange, its inverse, the first step after the exchange. */
-enum { IPT__MPI_BEFORE, IPT__MPI_UNDO, IPT__MPI_AFTER };
+/* Indices into plan->locals: the step before the exchange; its inverse; the step that transposes the rank's own tile of
+ * a square matrix, after an exchange by patches; the first of the steps after another exchange. */
+enum { IPT__MPI_BEFORE, IPT__MPI_UNDO, IPT__MPI_DIAGONAL, IPT__MPI_AFTER };
 
 /* ---- shapes ---- */
 
@@ -20747,6 +20743,7 @@ static ipt_result ipt__mpi_make_diagonal(ipt_mpi_plan *plan)
 {
     const ipt__mpi_shape *const shape = &plan->shape;
     const size_t side = ipt__mpi_count(&shape->rows, shape->rank);
+    ipt__mpi_local *const local = &plan->locals[IPT__MPI_DIAGONAL];
     ipt_plan_desc desc;
     if (side <= 1)
         return IPT_SUCCESS;
@@ -20754,7 +20751,8 @@ static ipt_result ipt__mpi_make_diagonal(ipt_mpi_plan *plan)
     desc.rows = desc.cols = side;
     desc.elem_size = shape->size;
     desc.row_pitch = desc.row_pitch_out = shape->cols.total * shape->size;
-    return ipt__any_plan_make(plan->context, &desc, plan->workspaces, &plan->diagonal);
+    local->at = ipt__mpi_start(&shape->rows, shape->rank) * shape->size;
+    return ipt__any_plan_make(plan->context, &desc, plan->workspaces, &local->plan);
 }
 
 /* Makes the steps that transpose the received pieces: one step for each run of ranks with equal numbers of rows. */
@@ -20819,7 +20817,7 @@ static size_t ipt__mpi_locals_workspace(const ipt_mpi_plan *plan)
 /* The limit that suffices for the local plans, if one of their workspaces is too small; else 0. */
 static size_t ipt__mpi_enough(const ipt_mpi_plan *plan)
 {
-    size_t enough = plan->diagonal ? plan->diagonal->enough : 0;
+    size_t enough = 0;
     int i;
     for (i = 0; i < plan->local_count; ++i)
         if (plan->locals[i].plan)
@@ -20923,7 +20921,8 @@ static ipt_result ipt__mpi_write_description(ipt_mpi_plan *plan)
 {
     static const char *const ways[] = {"equal blocks of rows", "equal blocks of columns", "pieces one by one"};
     const ipt__mpi_shape *const shape = &plan->shape;
-    size_t capacity = IPT__DESCRIPTION_BYTES + (plan->diagonal ? strlen(plan->diagonal->description) : 0);
+    const ipt_plan *const diagonal = plan->locals[IPT__MPI_DIAGONAL].plan;
+    size_t capacity = IPT__DESCRIPTION_BYTES;
     ipt__text out;
     int i;
     for (i = 0; i < plan->local_count; ++i)
@@ -20940,9 +20939,9 @@ static ipt_result ipt__mpi_write_description(ipt_mpi_plan *plan)
                   ipt__mpi_message_bytes(shape), ipt_mpi_plan_workspace(plan));
     if (plan->patch_side)
         ipt__text_add(&out, "host memory: tiles change places in patches of %zu x %zu; after the exchange: %s",
-                      plan->patch_side, plan->patch_side, plan->diagonal ? plan->diagonal->description : "nothing\n");
+                      plan->patch_side, plan->patch_side, diagonal ? diagonal->description : "nothing\n");
     for (i = 0; i < plan->local_count; ++i)
-        if (plan->locals[i].plan && i != IPT__MPI_UNDO)
+        if (plan->locals[i].plan && i != IPT__MPI_UNDO && i != IPT__MPI_DIAGONAL)
             ipt__text_add(&out, "%s the exchange: %s", i == IPT__MPI_BEFORE ? "before" : "after",
                           plan->locals[i].plan->description);
     return IPT_SUCCESS;
@@ -21410,7 +21409,6 @@ static IPT__RARE void ipt__mpi_free(ipt_mpi_plan *plan, int ended)
     int i;
     for (i = 0; i < plan->local_count && plan->locals; ++i)
         ipt_plan_destroy(plan->locals[i].plan);
-    ipt_plan_destroy(plan->diagonal);
     while (plan->workspace_count) {
         ipt__workspace_close(&plan->workspaces[--plan->workspace_count]);
         IPT_LOCK_DESTROY(&plan->workspaces[plan->workspace_count].lock);
@@ -21650,14 +21648,10 @@ static ipt_result ipt__mpi_run_local(ipt__mpi_run *run, const ipt__mpi_local *lo
 static ipt_result ipt__mpi_run_after(ipt__mpi_run *run, const ipt_mpi_buffer *buffer)
 {
     const ipt_mpi_plan *const plan = run->plan;
-    ipt__mpi_local diagonal;
     ipt_result result = IPT_SUCCESS;
     int i;
-    if (run->square) {
-        diagonal.plan = plan->diagonal;
-        diagonal.at = ipt__mpi_start(&plan->shape.rows, plan->shape.rank) * plan->shape.size;
-        return ipt__mpi_run_local(run, &diagonal, NULL);
-    }
+    if (run->square)
+        return ipt__mpi_run_local(run, &plan->locals[IPT__MPI_DIAGONAL], NULL);
     for (i = IPT__MPI_AFTER; i < plan->local_count && !result; ++i)
         result = ipt__mpi_run_local(run, &plan->locals[i], buffer);
     return result;

@@ -1,4 +1,4 @@
-/* The ready actions: one row each, with what IPT_ACTION_LIST lacks. */
+/* The ready actions: the columns that IPT_ACTION_LIST lacks. */
 
 enum {
 #define IPT__ACTION_TEXT_INDEX(name) IPT__ACTION_TEXT_##name,
@@ -17,20 +17,20 @@ typedef enum ipt__batch_kind {
     IPT__TURN_KINDS
 } ipt__batch_kind;
 
-/* What an element takes of each of its lanes. */
+/* The work of one lane of an element. */
 typedef struct ipt__batch_work {
-    double turns; /* of innermost loops: a product and a sum, two or three components from where the element is */
+    double turns; /* of innermost loops: a turn reads two or three components, and adds a product to a sum */
     double barriers;
 } ipt__batch_work;
 
-/* A lane's part of so many things that the lanes share. */
+/* The largest number of things that a lane takes, if the lanes share `things`. */
 static double ipt__batch_share(size_t things, size_t lanes)
 {
     return (double)ipt__ceil_divide(things, lanes);
 }
 
-/* An elimination of n columns: a column takes `each` turns of every lane and `scan` for each row below. Its rows are
- * shared, with as many turns as there are columns right of it, or half of them. */
+/* The work of an elimination of n columns. For a column, every lane takes `each` turns, and `scan` turns for each row
+ * below. The lanes share these rows. A row takes `part` turns for each column from this one on. */
 static ipt__batch_work ipt__batch_eliminate(size_t n, size_t lanes, double each, double scan, double part)
 {
     ipt__batch_work work = {0, 0};
@@ -51,7 +51,7 @@ static double ipt__batch_log2(size_t lanes)
     return log;
 }
 
-/* Substitutions in n rows of m right sides, of which a lane has whole ones. */
+/* The turns of substitutions in n rows for m right sides. A lane computes whole right sides. */
 static double ipt__batch_substitute(size_t m, size_t n, size_t lanes)
 {
     return ipt__batch_share(m, lanes) * (double)n * ((double)n + 8);

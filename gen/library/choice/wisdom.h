@@ -157,7 +157,7 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
     return ipt__text_export(&out, bytes);
 }
 
-/* Whether the sequence can cut the shape so: into super-elements, or into bands. */
+/* Whether the entry's super-elements or bands fit its shape and sequence. */
 static int ipt__wisdom_is_possible(const ipt__wisdom *wisdom)
 {
     const size_t longer = ipt__max(wisdom->rows, wisdom->cols), shorter = ipt__min(wisdom->rows, wisdom->cols);

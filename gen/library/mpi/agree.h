@@ -18,10 +18,9 @@ struct ipt_mpi_plan {
     int local_count;
     ipt__workspace *workspaces; /* of the local plans: one for each device of split, else one */
     size_t workspace_count;
-    size_t patch_side;  /* elements; 0: the matrix is not square. See mpi/square.h */
-    ipt_plan *diagonal; /* transposes the rank's own tile of a square matrix; NULL: nothing moves */
-    char *window;       /* memory for messages from ipt_host_alloc; on the host also with device_window */
-    int depth;          /* messages in flight, in each direction */
+    size_t patch_side; /* elements; 0: the matrix is not square. See mpi/square.h */
+    char *window;      /* memory for messages from ipt_host_alloc; on the host also with device_window */
+    int depth;         /* messages in flight, in each direction */
     cl_mem device_window;
     char *device_address; /* the address of device_window for MPI */
     cl_command_queue reads, writes;

@@ -9,7 +9,6 @@ static IPT__RARE void ipt__mpi_free(ipt_mpi_plan *plan, int ended)
     int i;
     for (i = 0; i < plan->local_count && plan->locals; ++i)
         ipt_plan_destroy(plan->locals[i].plan);
-    ipt_plan_destroy(plan->diagonal);
     while (plan->workspace_count) {
         ipt__workspace_close(&plan->workspaces[--plan->workspace_count]);
         IPT_LOCK_DESTROY(&plan->workspaces[plan->workspace_count].lock);
@@ -249,14 +248,10 @@ static ipt_result ipt__mpi_run_local(ipt__mpi_run *run, const ipt__mpi_local *lo
 static ipt_result ipt__mpi_run_after(ipt__mpi_run *run, const ipt_mpi_buffer *buffer)
 {
     const ipt_mpi_plan *const plan = run->plan;
-    ipt__mpi_local diagonal;
     ipt_result result = IPT_SUCCESS;
     int i;
-    if (run->square) {
-        diagonal.plan = plan->diagonal;
-        diagonal.at = ipt__mpi_start(&plan->shape.rows, plan->shape.rank) * plan->shape.size;
-        return ipt__mpi_run_local(run, &diagonal, NULL);
-    }
+    if (run->square)
+        return ipt__mpi_run_local(run, &plan->locals[IPT__MPI_DIAGONAL], NULL);
     for (i = IPT__MPI_AFTER; i < plan->local_count && !result; ++i)
         result = ipt__mpi_run_local(run, &plan->locals[i], buffer);
     return result;

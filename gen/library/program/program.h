@@ -50,7 +50,7 @@ static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__para
 }
 
 /* Sets the arguments of a kernel, with the second memory and local_bytes if it takes them. set: the arguments of the
- * last call, of which equal ones are not set again; NULL: none. */
+ * last call, which are not set again if they are equal; NULL: there was no call. */
 static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, const cl_mem memories[2],
                                  size_t local_bytes, const void *arguments, const void *set)
 {
@@ -65,8 +65,8 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     return error;
 }
 
-/* Sets the argument of a program's expression, if it has one. NULL: a value other than 0, by which the expression may
- * divide, so that the kernel can be launched. */
+/* Sets the argument of a program's expression, if it has one. value NULL: sets a number other than 0, because the
+ * expression may divide by it. */
 static cl_int ipt__set_expression_argument(cl_kernel kernel, const ipt__program *program, const void *value)
 {
     static const cl_uint some[4] = {0x01010101, 0x01010101, 0x01010101, 0x01010101};
@@ -124,7 +124,7 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
 }
 
 /* Launches a program with one work-group and almost no work, so that PoCL finishes compiling it. All arguments are 1:
- * for every kernel that means one element that stays in place. */
+ * every kernel then moves one element to its own place. */
 static int ipt__program_finish(ipt_context *context, const ipt__program *program)
 {
     cl_mem memories[2];
@@ -168,8 +168,8 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
     return !error;
 }
 
-/* Returns the device compiler's code of a program, after `before` bytes of room. *bytes is the size of both. NULL if
- * unavailable. */
+/* Returns the device compiler's code of a program, with `before` free bytes before it. *bytes: the size of both
+ * together. NULL if the code is unavailable. */
 static unsigned char *ipt__program_code(ipt_context *context, const ipt__program *program, size_t before, size_t *bytes)
 {
     cl_device_id devices[64];
