@@ -271,8 +271,8 @@
     X(IPT_SEQUENCE_SQUARE, "square")     /* swaps tile pairs; rows == cols only */                                     \
     X(IPT_SEQUENCE_EXCHANGE, "exchange") /* band height: tile_m (longer side), else tile_n (shorter side) */
 
-#define IPT__SEQUENCE_ENUMERATOR(name, text) name,
-typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__SEQUENCE_ENUMERATOR) IPT__SEQUENCE_COUNT } ipt_sequence;
+#define IPT__ENUMERATOR(name, text) name,
+typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__ENUMERATOR) IPT__SEQUENCE_COUNT } ipt_sequence;
 
 /* The name in IPT_SEQUENCE_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
@@ -305,8 +305,7 @@ IPT_API const char *ipt_move_string(ipt_move move);
     /* run by parts after their upload, later stages by parts before their download. Sequences 3.1 to 4.2 */           \
     X(IPT_HOST_SHARED, "shared") /* no copies: the device works in the host's memory */
 
-#define IPT__HOST_ENUMERATOR(name, text) name,
-typedef enum ipt_host { IPT_HOST_LIST(IPT__HOST_ENUMERATOR) IPT__HOST_COUNT } ipt_host;
+typedef enum ipt_host { IPT_HOST_LIST(IPT__ENUMERATOR) IPT__HOST_COUNT } ipt_host;
 
 /* The name in IPT_HOST_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_host_string(ipt_host host);
@@ -823,8 +822,7 @@ IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols);
     X(IPT_HEURISTIC_ALGORITHM_2, "algorithm-2")     /* section 5.3: the most local memory in use */                    \
     X(IPT_HEURISTIC_ALGORITHM_5, "algorithm-5")     /* section 6.2.2: small divisors, padding */
 
-#define IPT__HEURISTIC_ENUMERATOR(name, text) name,
-typedef enum ipt_heuristic { IPT_HEURISTIC_LIST(IPT__HEURISTIC_ENUMERATOR) IPT__HEURISTIC_COUNT } ipt_heuristic;
+typedef enum ipt_heuristic { IPT_HEURISTIC_LIST(IPT__ENUMERATOR) IPT__HEURISTIC_COUNT } ipt_heuristic;
 
 /* The name in IPT_HEURISTIC_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic);
@@ -972,8 +970,7 @@ typedef enum ipt_access { IPT_READ = 1, IPT_WRITE = 2, IPT_READ_WRITE = 3 } ipt_
     X(IPT_LAYOUT_BLOCKS, "blocks") /* interleaved, `width` elements to a block: e / width * stride + q * width + */    \
     /* e % width. stride 0: rows * cols * width */
 
-#define IPT__LAYOUT_ENUMERATOR(name, text) name,
-typedef enum ipt_layout { IPT_LAYOUT_LIST(IPT__LAYOUT_ENUMERATOR) IPT__LAYOUT_COUNT } ipt_layout;
+typedef enum ipt_layout { IPT_LAYOUT_LIST(IPT__ENUMERATOR) IPT__LAYOUT_COUNT } ipt_layout;
 
 /* The name in IPT_LAYOUT_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_layout_string(ipt_layout layout);
@@ -990,8 +987,7 @@ IPT_API const char *ipt_layout_string(ipt_layout layout);
     X(IPT_MODEL_WORK_GROUP, "work-group")   /* a work-group to an element, in local memory */                          \
     X(IPT_MODEL_LARGE, "large")             /* a work-group to an element, in the buffers themselves */
 
-#define IPT__MODEL_ENUMERATOR(name, text) name,
-typedef enum ipt_model { IPT_MODEL_LIST(IPT__MODEL_ENUMERATOR) IPT__MODEL_COUNT } ipt_model;
+typedef enum ipt_model { IPT_MODEL_LIST(IPT__ENUMERATOR) IPT__MODEL_COUNT } ipt_model;
 
 /* The name in IPT_MODEL_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_model_string(ipt_model model);
@@ -1117,19 +1113,18 @@ typedef struct ipt_mpi_desc {
     void *user;                                  /* passed to address */
 } ipt_mpi_desc; /* rows, cols and elem_size are required; zeros elsewhere mean defaults */
 
-/* What a rank holds, as the desc distributes it. */
+/* The share of a rank, as the desc distributes the matrix. */
 typedef struct ipt_mpi_share {
     size_t first_row, rows;         /* of the matrix, before */
     size_t first_row_out, rows_out; /* of the result */
-    size_t
-        bytes; /* of the rank's memory: the larger of rows * cols and rows_out * rows of the matrix, times elem_size */
+    size_t bytes;                   /* of the rank's memory: for the larger of its rows before and after */
 } ipt_mpi_share;
 
 /* ipt_mpi_share_of for a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_mpi_share_of_sized(size_t desc_bytes, const ipt_mpi_desc *desc, int ranks, int rank,
                                           ipt_mpi_share *share);
 
-/* Computes what rank `rank` of `ranks` holds. Calls no MPI. Errors: INVALID_ARGUMENT. */
+/* Computes the share of rank `rank` of `ranks`. Calls no MPI. Errors: INVALID_ARGUMENT. */
 IPT_API_INLINE ipt_result ipt_mpi_share_of(const ipt_mpi_desc *desc, int ranks, int rank, ipt_mpi_share *share)
 {
     return ipt_mpi_share_of_sized(sizeof *desc, desc, ranks, rank, share);
@@ -3869,7 +3864,7 @@ static int ipt__file_remove(const char *path)
     return ipt__path_widen(path, wide) && DeleteFileW(wide);
 }
 
-/* Fails where another process has the older file open. That process reads the same entry. */
+/* Fails if another process has the older file open, which has the same entry. */
 static const char *ipt__file_rename(const char *from, const char *to)
 {
     wchar_t wide_from[IPT__WIDE_PATH], wide_to[IPT__WIDE_PATH];
@@ -12534,7 +12529,7 @@ static void ipt__wisdom_take(ipt__wisdom *to, const ipt__wisdom *from)
     to->group_size = from->group_size;
 }
 
-/* True if both lines describe the same plan. The measured result is not compared. */
+/* True if both entries are for the same plan. The measured result is not compared. */
 static int ipt__wisdom_same(const ipt__wisdom *a, const ipt__wisdom *b)
 {
     ipt__wisdom other = *b;
@@ -12636,8 +12631,8 @@ static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
     return 1;
 }
 
-/* Writes the two lines that bind wisdom to a device. They name no driver: after an update, old wisdom is still as good
- * as the cost model. */
+/* Returns the length of the two lines that bind wisdom to a device. They name no driver: after an update, old wisdom is
+ * still as good as the cost model. */
 static size_t ipt__wisdom_device(const ipt_context *context)
 {
     const char *at = strchr(context->device_text, '\n');
@@ -19834,8 +19829,8 @@ static size_t ipt__batch_slot_bytes(const ipt__batch_problem *problem, size_t co
     return bytes;
 }
 
-/* The rows of an operand in host memory that elements [first, first + count) occupy, and their stride on the device.
- * The last block of interleaved elements may be short: it is an area's second part. */
+/* The rows of an operand in host memory that elements [first, first + count) occupy, and their stride on the device. A
+ * last block that is short is the area's second part. */
 static ipt__area ipt__batch_area(const ipt__batch_operand *operand, size_t first, size_t count, size_t *stride)
 {
     const ipt_batch_operand *const given = &operand->given;
@@ -19859,8 +19854,8 @@ static ipt__area ipt__batch_area(const ipt__batch_operand *operand, size_t first
     return area;
 }
 
-/* Whether a chunk's operand is uploaded. An operand that is only written is uploaded if the download includes bytes
- * between its elements. */
+/* Whether a chunk's operand is uploaded. A download may include bytes between the elements: then an operand that is
+ * only written is uploaded, too. */
 static int ipt__batch_goes_up(const ipt__batch_operand *operand, size_t count)
 {
     return (operand->given.access & IPT_READ) ||
@@ -20246,14 +20241,16 @@ IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t el
 
 /* Matrices over ranks: shares, rounds and the steps of the exchange. Calls no MPI. */
 
-/* Rank p holds r_p rows before and c_p rows after. Its first local step makes the piece for each rank q contiguous: c_q
- * x r_p elements. After the exchange it holds a piece of c_p x r_s elements from each rank s, and the last local steps
- * merge them.
- *   Pieces of equal size change places, chunk by chunk: phase SWAP, in the rounds of a tournament, in which each rank
- * has one partner a round. If r_p c_q exceeds r_q c_p, rank p then has a rest of its piece for q, and q has no room for
- * it yet. Rests flow from ranks of a higher ratio r / c to those of a lower one: phase OUT. A rank first sends its
- * rests, to ranks of the lowest ratio first. That empties what its result needs. Then it moves the pieces to their
- * final places and receives: phase IN. The senders' ratios are higher, so no ranks wait for each other in a circle. */
+/* Rank p has r_p rows of the matrix and c_p rows of the result. Its first local step makes the piece for each rank q
+ * contiguous: c_q x r_p elements. After the exchange rank p has a piece of c_p x r_s elements from each rank s. The
+ * last local steps merge these pieces. The exchange has three phases:
+ * - SWAP: equal parts of two ranks' pieces change places, chunk by chunk, in the rounds of a tournament. In a round a
+ *   rank has one partner. If r_p c_q exceeds r_q c_p, rank p still has a rest of its piece for q, and q has no room for
+ *   the rest yet.
+ * - OUT: a rank sends its rests, first those to ranks of the lowest ratio r / c. Rests go from ranks of a higher ratio
+ *   to ranks of a lower one. The sent rests leave room for the rank's result.
+ * - IN: the rank moves its pieces to their final places and receives rests. The senders have higher ratios, so no ranks
+ *   wait for each other in a circle. */
 
 /* One side of the matrix, and how it is distributed. */
 typedef struct ipt__mpi_side {
@@ -20342,8 +20339,9 @@ static size_t ipt__mpi_equal(const ipt__mpi_side *side, int all, size_t *ranks)
     return equal;
 }
 
-/* Equal numbers of rows make the pieces an array whose last step is one transposition of long elements. Equal numbers
- * of columns do so for the first step. Otherwise each received piece is transposed, and then all together. */
+/* If all ranks have equal numbers of rows, the last step is one transposition of long elements. If they have equal
+ * numbers of columns, the first step is. Otherwise one step transposes each received piece, and a last step the whole.
+ */
 static ipt__mpi_way ipt__mpi_choose_way(const ipt__mpi_shape *shape)
 {
     size_t ranks;
@@ -20471,9 +20469,9 @@ typedef struct ipt__mpi_shift {
     size_t from, to, bytes;
 } ipt__mpi_shift;
 
-/* The move of a turn, of 2 * ranks turns. Pieces keep their sequence. First the pieces that move down, from the first
- * one; then the pieces that move up, from the last one. So no piece overwrites one that has yet to move. bytes is 0 for
- * turns without a move. */
+/* The move of a turn, of 2 * ranks turns; bytes is 0 if nothing moves. The pieces stay in sequence. First the pieces
+ * that go to lower places move, from the first piece on. Then the others move, from the last piece on. So no piece
+ * overwrites one that has yet to move. */
 static ipt__mpi_shift ipt__mpi_shift_at(const ipt__mpi_shape *shape, int turn)
 {
     const int up = turn >= shape->ranks, peer = up ? 2 * shape->ranks - 1 - turn : turn;
@@ -21080,7 +21078,7 @@ static void ipt__mpi_transmit(ipt__mpi_run *run, ipt__mpi_slot *slot, const char
                                      run->plan->communicator, &slot->send));
 }
 
-/* Waits for both messages of a step, and checks the size of the received one. */
+/* Waits for both messages of a step, and checks the received message's size. */
 static void ipt__mpi_complete(ipt__mpi_run *run, ipt__mpi_slot *slot)
 {
     MPI_Status status;
@@ -21224,7 +21222,7 @@ static void ipt__mpi_exchange(ipt__mpi_run *run)
 
 /* ---- IPT_MPI_BUFFERED ---- */
 
-/* Whether MPI's counts, which are int, hold a block's elements. */
+/* Whether an int, the type of MPI's counts, suffices for a block's elements. */
 static int ipt__mpi_counts_fit(const ipt__mpi_shape *shape)
 {
     const size_t most = ~0u >> 1;
@@ -21262,9 +21260,9 @@ static void ipt__mpi_exchange_buffered(ipt__mpi_run *run, char *data)
 
 /* Square matrices in host memory, distributed alike before and after: one pass. */
 
-/* Rank p's tile for rank q has r_p x r_q elements. It changes places with q's tile for p, which has r_q x r_p, and both
- * are transposed on their way: patch by patch, each as large as a message. So nothing moves before the exchange, and
- * after it only the rank's own tile is left, which a local step transposes in place. */
+/* Rank p's tile for rank q has r_p x r_q elements, q's tile for p has r_q x r_p. The two tiles change places patch by
+ * patch, and are transposed on their way. A patch fits a message. Nothing moves before the exchange. After it a local
+ * step transposes the rank's own tile in place. */
 
 /* A patch: a range of this rank's rows and a range of its peer's rows. Numbers count from each rank's first row. */
 typedef struct ipt__mpi_patch {
@@ -21288,7 +21286,7 @@ static size_t ipt__mpi_patch_side(const ipt__mpi_shape *shape)
     return side;
 }
 
-/* The next patch of a cursor. Returns 0 at the end. The lower rank's rows are the outer sequence on both. */
+/* The next patch of a cursor. Returns 0 at the end. On both ranks the outer loop is over the lower rank's rows. */
 static int ipt__mpi_next_patch(const ipt__mpi_shape *shape, size_t side, ipt__mpi_cursor *cursor, ipt__mpi_patch *patch)
 {
     const int me = shape->rank, rounds = ipt__mpi_rounds(shape->ranks);

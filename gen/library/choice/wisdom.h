@@ -17,7 +17,7 @@ static void ipt__wisdom_take(ipt__wisdom *to, const ipt__wisdom *from)
     to->group_size = from->group_size;
 }
 
-/* True if both lines describe the same plan. The measured result is not compared. */
+/* True if both entries are for the same plan. The measured result is not compared. */
 static int ipt__wisdom_same(const ipt__wisdom *a, const ipt__wisdom *b)
 {
     ipt__wisdom other = *b;
@@ -119,8 +119,8 @@ static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
     return 1;
 }
 
-/* Writes the two lines that bind wisdom to a device. They name no driver: after an update, old wisdom is still as good
- * as the cost model. */
+/* Returns the length of the two lines that bind wisdom to a device. They name no driver: after an update, old wisdom is
+ * still as good as the cost model. */
 static size_t ipt__wisdom_device(const ipt_context *context)
 {
     const char *at = strchr(context->device_text, '\n');

@@ -63,8 +63,7 @@ typedef enum ipt_access { IPT_READ = 1, IPT_WRITE = 2, IPT_READ_WRITE = 3 } ipt_
     X(IPT_LAYOUT_BLOCKS, "blocks") /* interleaved, `width` elements to a block: e / width * stride + q * width + */    \
     /* e % width. stride 0: rows * cols * width */
 
-#define IPT__LAYOUT_ENUMERATOR(name, text) name,
-typedef enum ipt_layout { IPT_LAYOUT_LIST(IPT__LAYOUT_ENUMERATOR) IPT__LAYOUT_COUNT } ipt_layout;
+typedef enum ipt_layout { IPT_LAYOUT_LIST(IPT__ENUMERATOR) IPT__LAYOUT_COUNT } ipt_layout;
 
 /* The name in IPT_LAYOUT_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_layout_string(ipt_layout layout);
@@ -81,8 +80,7 @@ IPT_API const char *ipt_layout_string(ipt_layout layout);
     X(IPT_MODEL_WORK_GROUP, "work-group")   /* a work-group to an element, in local memory */                          \
     X(IPT_MODEL_LARGE, "large")             /* a work-group to an element, in the buffers themselves */
 
-#define IPT__MODEL_ENUMERATOR(name, text) name,
-typedef enum ipt_model { IPT_MODEL_LIST(IPT__MODEL_ENUMERATOR) IPT__MODEL_COUNT } ipt_model;
+typedef enum ipt_model { IPT_MODEL_LIST(IPT__ENUMERATOR) IPT__MODEL_COUNT } ipt_model;
 
 /* The name in IPT_MODEL_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_model_string(ipt_model model);

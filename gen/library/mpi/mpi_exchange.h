@@ -112,7 +112,7 @@ static void ipt__mpi_transmit(ipt__mpi_run *run, ipt__mpi_slot *slot, const char
                                      run->plan->communicator, &slot->send));
 }
 
-/* Waits for both messages of a step, and checks the size of the received one. */
+/* Waits for both messages of a step, and checks the received message's size. */
 static void ipt__mpi_complete(ipt__mpi_run *run, ipt__mpi_slot *slot)
 {
     MPI_Status status;
@@ -256,7 +256,7 @@ static void ipt__mpi_exchange(ipt__mpi_run *run)
 
 /* ---- IPT_MPI_BUFFERED ---- */
 
-/* Whether MPI's counts, which are int, hold a block's elements. */
+/* Whether an int, the type of MPI's counts, suffices for a block's elements. */
 static int ipt__mpi_counts_fit(const ipt__mpi_shape *shape)
 {
     const size_t most = ~0u >> 1;

@@ -121,7 +121,7 @@ static int ipt__file_remove(const char *path)
     return ipt__path_widen(path, wide) && DeleteFileW(wide);
 }
 
-/* Fails where another process has the older file open. That process reads the same entry. */
+/* Fails if another process has the older file open, which has the same entry. */
 static const char *ipt__file_rename(const char *from, const char *to)
 {
     wchar_t wide_from[IPT__WIDE_PATH], wide_to[IPT__WIDE_PATH];
