@@ -1353,7 +1353,7 @@ typedef pthread_t ipt__thread;
 
 /* Results and error text. */
 
-/* Returns a name by its index in a list of `count` names, of which a zero ends each one. */
+/* Returns a name by its index in a list of `count` names. A zero ends each name. */
 static IPT__RARE const char *ipt__name_at(const char *names, int index, int count)
 {
     if (index < 0 || index >= count)
@@ -1363,7 +1363,7 @@ static IPT__RARE const char *ipt__name_at(const char *names, int index, int coun
     return names;
 }
 
-/* A name in such a list, from a list of X(enumerator, name). */
+/* The X of a list of X(enumerator, name), for ipt__name_at. */
 #define IPT__NAME_ROW(enumerator, name) name "\0"
 
 IPT_API IPT__RARE const char *ipt_result_string(ipt_result result)
@@ -3731,7 +3731,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     if (limits->local_memory < 1024)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has %zu bytes of local memory: 1024 are needed",
                          (size_t)local);
-    /* The limits of a profile, which larger values do not change. */
+    /* The largest values of a profile. Plans for larger ones would be the same. */
     limits->local_memory = ipt__min(limits->local_memory, (size_t)1 << 30);
     limits->largest_group = ipt__min(limits->largest_group, (size_t)1 << 20);
     limits->compute_units = ipt__min(limits->compute_units, (size_t)1 << 20);
@@ -4123,7 +4123,7 @@ static void ipt__folder_clean(const ipt_context *context)
         qsort(list.files, list.count, sizeof *list.files, ipt__listed_before);
     for (i = 0; i < list.count && all > (double)context->cache_limit; ++i) {
         ipt__folder_remove(context->cache_dir, list.files[i].name, 0);
-        all -= list.files[i].bytes; /* also if removal fails: the file is no entry, or another process removed it */
+        all -= list.files[i].bytes; /* even if the removal fails: then the file is no entry, or is gone */
     }
     ipt__release(&context->allocator, list.files);
 }
@@ -4650,7 +4650,7 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
     char folder[IPT__PATH_BYTES];
     const char *wanted = desc->cache_dir ? desc->cache_dir : ipt__environment("IPT_CACHE_DIR", folder, sizeof folder);
     if (!desc->cache_dir && wanted && !strcmp(wanted, "none"))
-        wanted = ""; /* "none" stands for it: Windows cannot set empty variables */
+        wanted = ""; /* Windows cannot set empty variables */
     if (!desc->cache_dir && !IPT__ENVIRONMENT_IS_OWN)
         wanted = ""; /* setuid: the environment is another user's */
     if (!wanted) {
@@ -9754,7 +9754,7 @@ static int ipt__shuffle_inner(const ipt__problem *problem, ipt__stage *stage, si
         limits->memory_model == 2 || stage->rows == stage->cols; /* workers need no barrier of their own */
     stage->inner_rows = rows;
     stage->inner_cols = cols;
-    stage->as.shuffle.pairs = stage->rows == stage->cols && !limits->cpu; /* CPUs: 0.16 of the copy, not 0.22 */
+    stage->as.shuffle.pairs = stage->rows == stage->cols && !limits->cpu; /* CPUs are faster without pairs */
     stage->as.shuffle.piece_units = units;
     stage->as.shuffle.pieces = stage->workers = stage->lanes = 1;
     if (!limits->cpu) {
@@ -12933,7 +12933,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
                                   &unused, &buffer);
     if (result)
         return result;
-    plan->workspace = &plan->own; /* a shared one would stay as large as the slower candidates need it */
+    plan->workspace = &plan->own; /* a shared workspace would stay as large as the largest candidate needs */
     for (i = 0; i < IPT__METHODS && !result; ++i)
         for (class_ = 0; class_ < ipt__methods[i].classes && !result; ++class_) {
             const size_t most = (size_t)128 << class_;
@@ -18976,7 +18976,7 @@ static int ipt__batch_measure(ipt__batch_operand *operand, size_t count)
     return ipt__multiply(&last, operand->type_bytes);
 }
 
-/* The least stride at which nothing overlaps. */
+/* The smallest stride with which no elements overlap. */
 static size_t ipt__batch_least_stride(const ipt__batch_operand *operand, size_t count)
 {
     return operand->given.layout == IPT_LAYOUT_ELEMENTS ? operand->components
@@ -19031,7 +19031,7 @@ static IPT__RARE ipt_result ipt__batch_take_operand(const ipt_context *context, 
 }
 
 /* Fails unless the desc has a ready action's operand with the shape and access that the action needs. spec: the operand
- * in the notation of IPT_ACTION_LIST. lengths: the lengths of the letters so far. */
+ * in the notation of IPT_ACTION_LIST. lengths: the values of letters, from earlier operands. */
 static IPT__RARE ipt_result ipt__batch_match(const ipt__batch_problem *problem, const ipt_batch_desc *desc,
                                              const char *spec, size_t lengths[26])
 {
@@ -19125,7 +19125,7 @@ static int ipt__count_word(const char *text, const char *word)
     return count;
 }
 
-/* Counts what the cost model needs of the caller's action: loops, barriers, sums. */
+/* Counts the words of the caller's action that the cost model needs: loops, barriers, sums. */
 static IPT__RARE void ipt__batch_read_action(ipt__batch_problem *problem, const ipt_batch_desc *desc)
 {
     const char *const texts[2] = {desc->action, desc->functions};
@@ -19163,7 +19163,7 @@ static IPT__RARE ipt_result ipt__batch_check_text(const ipt_context *context, co
     return ipt__check_types(context, name, text);
 }
 
-/* Fails for a desc whose values are wrong by themselves. */
+/* Fails if a field of the desc is invalid, whatever its operands are. */
 static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const ipt_batch_desc *desc)
 {
     const int shares = desc->model == IPT_MODEL_GROUP || desc->model == IPT_MODEL_INTERLEAVED;
@@ -19607,7 +19607,7 @@ typedef struct ipt__batch_trial {
     cl_ulong argument[IPT__BATCH_ARGUMENT_BYTES / 8]; /* zeros */
 } ipt__batch_trial;
 
-/* Copies the operands that the action reads and writes from the caller's buffers, or back, and waits. */
+/* Copies the operands with IPT_READ_WRITE from the caller's buffers, or back, and waits. */
 static ipt_result ipt__batch_copy_originals(ipt__batch_trial *trial, int back)
 {
     const ipt_batch *const batch = trial->batch;

@@ -1,6 +1,6 @@
 /* Results and error text. */
 
-/* Returns a name by its index in a list of `count` names, of which a zero ends each one. */
+/* Returns a name by its index in a list of `count` names. A zero ends each name. */
 static IPT__RARE const char *ipt__name_at(const char *names, int index, int count)
 {
     if (index < 0 || index >= count)
@@ -10,7 +10,7 @@ static IPT__RARE const char *ipt__name_at(const char *names, int index, int coun
     return names;
 }
 
-/* A name in such a list, from a list of X(enumerator, name). */
+/* The X of a list of X(enumerator, name), for ipt__name_at. */
 #define IPT__NAME_ROW(enumerator, name) name "\0"
 
 IPT_API IPT__RARE const char *ipt_result_string(ipt_result result)

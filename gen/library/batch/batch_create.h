@@ -10,7 +10,7 @@ typedef struct ipt__batch_trial {
     cl_ulong argument[IPT__BATCH_ARGUMENT_BYTES / 8]; /* zeros */
 } ipt__batch_trial;
 
-/* Copies the operands that the action reads and writes from the caller's buffers, or back, and waits. */
+/* Copies the operands with IPT_READ_WRITE from the caller's buffers, or back, and waits. */
 static ipt_result ipt__batch_copy_originals(ipt__batch_trial *trial, int back)
 {
     const ipt_batch *const batch = trial->batch;

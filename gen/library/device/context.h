@@ -270,7 +270,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     if (limits->local_memory < 1024)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has %zu bytes of local memory: 1024 are needed",
                          (size_t)local);
-    /* The limits of a profile, which larger values do not change. */
+    /* The largest values of a profile. Plans for larger ones would be the same. */
     limits->local_memory = ipt__min(limits->local_memory, (size_t)1 << 30);
     limits->largest_group = ipt__min(limits->largest_group, (size_t)1 << 20);
     limits->compute_units = ipt__min(limits->compute_units, (size_t)1 << 20);

@@ -380,7 +380,7 @@ static void ipt__folder_clean(const ipt_context *context)
         qsort(list.files, list.count, sizeof *list.files, ipt__listed_before);
     for (i = 0; i < list.count && all > (double)context->cache_limit; ++i) {
         ipt__folder_remove(context->cache_dir, list.files[i].name, 0);
-        all -= list.files[i].bytes; /* also if removal fails: the file is no entry, or another process removed it */
+        all -= list.files[i].bytes; /* even if the removal fails: then the file is no entry, or is gone */
     }
     ipt__release(&context->allocator, list.files);
 }
