@@ -271,8 +271,8 @@
     X(IPT_SEQUENCE_SQUARE, "square")     /* swaps tile pairs; rows == cols only */                                     \
     X(IPT_SEQUENCE_EXCHANGE, "exchange") /* band height: tile_m (longer side), else tile_n (shorter side) */
 
-#define IPT__SEQUENCE_ENUMERATOR(name, text) name,
-typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__SEQUENCE_ENUMERATOR) IPT__SEQUENCE_COUNT } ipt_sequence;
+#define IPT__ENUMERATOR(name, text) name,
+typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__ENUMERATOR) IPT__SEQUENCE_COUNT } ipt_sequence;
 
 /* The name in IPT_SEQUENCE_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
@@ -305,8 +305,7 @@ IPT_API const char *ipt_move_string(ipt_move move);
     /* run by parts after their upload, later stages by parts before their download. Sequences 3.1 to 4.2 */           \
     X(IPT_HOST_SHARED, "shared") /* no copies: the device works in the host's memory */
 
-#define IPT__HOST_ENUMERATOR(name, text) name,
-typedef enum ipt_host { IPT_HOST_LIST(IPT__HOST_ENUMERATOR) IPT__HOST_COUNT } ipt_host;
+typedef enum ipt_host { IPT_HOST_LIST(IPT__ENUMERATOR) IPT__HOST_COUNT } ipt_host;
 
 /* The name in IPT_HOST_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_host_string(ipt_host host);
@@ -823,8 +822,7 @@ IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols);
     X(IPT_HEURISTIC_ALGORITHM_2, "algorithm-2")     /* section 5.3: the most local memory in use */                    \
     X(IPT_HEURISTIC_ALGORITHM_5, "algorithm-5")     /* section 6.2.2: small divisors, padding */
 
-#define IPT__HEURISTIC_ENUMERATOR(name, text) name,
-typedef enum ipt_heuristic { IPT_HEURISTIC_LIST(IPT__HEURISTIC_ENUMERATOR) IPT__HEURISTIC_COUNT } ipt_heuristic;
+typedef enum ipt_heuristic { IPT_HEURISTIC_LIST(IPT__ENUMERATOR) IPT__HEURISTIC_COUNT } ipt_heuristic;
 
 /* The name in IPT_HEURISTIC_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic);
@@ -912,20 +910,20 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
 #ifndef IPT_NO_BATCH
 
 /* An element is a set of small matrices, its operands. An action is OpenCL C text that computes one element. ipt
- * generates the rest of the kernel: it loads operands in long runs, converts layouts, keeps work-items in different
- * banks of local memory, and stores the results (Ha, King, Fu and Kirby 2013). For operands named A and x an action
+ * generates the rest of the kernel. The kernel loads operands in long runs, converts layouts, avoids conflicts of local
+ * memory's banks, and stores the results (Ha, King, Fu and Kirby 2013). For operands named A and x an action
  * sees:
  *   A(i, j)            the component in row i and column j, an lvalue unless A is only read
  *   A_ROWS, A_COLS, A_TYPE   constants
- *   IPT_LANE, IPT_LANES      its number among the work-items that share the element, and how many they are
+ *   IPT_LANE, IPT_LANES      this work-item's number among those of the element, and their number
  *   IPT_FOR_LANES(i, begin, end)   before a statement: the lanes share it for i of [begin, end)
  *   IPT_BARRIER()      lanes see what the others wrote before
  *   IPT_SUM(type, value)     the sum over the lanes, for all of them; type: an operand's, of 16 bytes at most
  *   IPT_ELEMENT        the element's number, a ulong
  *   IPT_UNROLL         before a loop: unrolls it, which lets registers hold an element
  *   a                  the argument of ipt_batch_execute, if the desc has argument_type
- * Barriers and sums stand in no condition, at most in loops of constant length. Written operands that are not read
- * begin with undefined values. The action writes all of their components. */
+ * Call barriers and sums outside conditions. They may stand in loops of constant length. Written operands that are not
+ * read begin with undefined values. The action writes all of their components. */
 
 #define IPT_MAX_OPERANDS 8
 
@@ -972,8 +970,7 @@ typedef enum ipt_access { IPT_READ = 1, IPT_WRITE = 2, IPT_READ_WRITE = 3 } ipt_
     X(IPT_LAYOUT_BLOCKS, "blocks") /* interleaved, `width` elements to a block: e / width * stride + q * width + */    \
     /* e % width. stride 0: rows * cols * width */
 
-#define IPT__LAYOUT_ENUMERATOR(name, text) name,
-typedef enum ipt_layout { IPT_LAYOUT_LIST(IPT__LAYOUT_ENUMERATOR) IPT__LAYOUT_COUNT } ipt_layout;
+typedef enum ipt_layout { IPT_LAYOUT_LIST(IPT__ENUMERATOR) IPT__LAYOUT_COUNT } ipt_layout;
 
 /* The name in IPT_LAYOUT_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_layout_string(ipt_layout layout);
@@ -990,8 +987,7 @@ IPT_API const char *ipt_layout_string(ipt_layout layout);
     X(IPT_MODEL_WORK_GROUP, "work-group")   /* a work-group to an element, in local memory */                          \
     X(IPT_MODEL_LARGE, "large")             /* a work-group to an element, in the buffers themselves */
 
-#define IPT__MODEL_ENUMERATOR(name, text) name,
-typedef enum ipt_model { IPT_MODEL_LIST(IPT__MODEL_ENUMERATOR) IPT__MODEL_COUNT } ipt_model;
+typedef enum ipt_model { IPT_MODEL_LIST(IPT__ENUMERATOR) IPT__MODEL_COUNT } ipt_model;
 
 /* The name in IPT_MODEL_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_model_string(ipt_model model);
@@ -1016,12 +1012,11 @@ typedef struct ipt_batch_buffer {
 typedef struct ipt_batch_desc {
     size_t count; /* elements */
     const ipt_batch_operand *operands;
-    size_t operand_count;      /* 1 to IPT_MAX_OPERANDS */
-    ipt_action ready;          /* a ready action; NONE: the next two fields are the action */
-    unsigned options;          /* of the ready action: IPT_TRANSPOSE_A ... */
-    const char *action;        /* OpenCL C: the body of a function. Comments and braces of action and of functions end
-                                  there */
-    const char *functions;     /* OpenCL C before it, such as functions that it calls; NULL: none */
+    size_t operand_count;  /* 1 to IPT_MAX_OPERANDS */
+    ipt_action ready;      /* a ready action; NONE: the next two fields are the action */
+    unsigned options;      /* of the ready action: IPT_TRANSPOSE_A ... */
+    const char *action;    /* OpenCL C: the body of a function. Comments and braces end in the text that begins them */
+    const char *functions; /* OpenCL C before it, such as functions that it calls; NULL: none */
     const char *argument_type; /* the OpenCL C type of a: a number or vector of 32 bytes at most; NULL: no a. dot, gemv
                                   and gemm take alpha and beta: they compute a.x * result + a.y * former value. a is
                                   float2 or double2; with complex a.xy and a.zw it is float4 or double4 */
@@ -1041,10 +1036,9 @@ IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *contex
                                           ipt_batch **batch);
 
 /* Creates the plan of a batch: chooses a model, builds its program unless the cache has it (PoCL finishes compiling it
- * at the first execution). Copies the desc's texts. On
- * failure *batch is NULL. Errors: INVALID_ARGUMENT, BUILD (the log counts the lines of action and functions from 1),
- * UNSUPPORTED (a forced model that the device has no memory for, with the reason; a type's extension), OUT_OF_MEMORY,
- * CACHE_MISS, OPENCL. */
+ * at the first execution). Copies the desc's texts. On failure *batch is NULL. Errors: INVALID_ARGUMENT, BUILD (the log
+ * counts the lines of action and functions from 1), UNSUPPORTED (a forced model that the device has no memory for, with
+ * the reason; a type's extension), OUT_OF_MEMORY, CACHE_MISS, OPENCL. */
 IPT_API_INLINE ipt_result ipt_batch_create(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch)
 {
     return ipt_batch_create_sized(sizeof *desc, context, desc, batch);
@@ -1119,19 +1113,18 @@ typedef struct ipt_mpi_desc {
     void *user;                                  /* passed to address */
 } ipt_mpi_desc; /* rows, cols and elem_size are required; zeros elsewhere mean defaults */
 
-/* What a rank holds, as the desc distributes it. */
+/* The share of a rank, as the desc distributes the matrix. */
 typedef struct ipt_mpi_share {
     size_t first_row, rows;         /* of the matrix, before */
     size_t first_row_out, rows_out; /* of the result */
-    size_t
-        bytes; /* of the rank's memory: the larger of rows * cols and rows_out * rows of the matrix, times elem_size */
+    size_t bytes;                   /* of the rank's memory: for the larger of its rows before and after */
 } ipt_mpi_share;
 
 /* ipt_mpi_share_of for a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_mpi_share_of_sized(size_t desc_bytes, const ipt_mpi_desc *desc, int ranks, int rank,
                                           ipt_mpi_share *share);
 
-/* Computes what rank `rank` of `ranks` holds. Calls no MPI. Errors: INVALID_ARGUMENT. */
+/* Computes the share of rank `rank` of `ranks`. Calls no MPI. Errors: INVALID_ARGUMENT. */
 IPT_API_INLINE ipt_result ipt_mpi_share_of(const ipt_mpi_desc *desc, int ranks, int rank, ipt_mpi_share *share)
 {
     return ipt_mpi_share_of_sized(sizeof *desc, desc, ranks, rank, share);
@@ -1360,16 +1353,25 @@ typedef pthread_t ipt__thread;
 
 /* Results and error text. */
 
+/* Returns a name by its index in a list of `count` names. A zero ends each name. */
+static IPT__RARE const char *ipt__name_at(const char *names, int index, int count)
+{
+    if (index < 0 || index >= count)
+        return "unknown";
+    while (index--)
+        names += strlen(names) + 1;
+    return names;
+}
+
+/* The X of a list of X(enumerator, name), for ipt__name_at. */
+#define IPT__NAME_ROW(enumerator, name) name "\0"
+
 IPT_API IPT__RARE const char *ipt_result_string(ipt_result result)
 {
-#define IPT__RESULT_CASE(name, value, sentence)                                                                        \
-    case name:                                                                                                         \
-        return sentence;
-    switch (result) {
-        IPT_RESULT_LIST(IPT__RESULT_CASE)
-    default:
-        return "unknown result";
-    }
+#define IPT__RESULT_SENTENCE(name, value, sentence) sentence "\0"
+    const int is_known = (int)result >= 0 && result < IPT__RESULT_COUNT;
+    return is_known ? ipt__name_at(IPT_RESULT_LIST(IPT__RESULT_SENTENCE), (int)result, IPT__RESULT_COUNT)
+                    : "unknown result";
 }
 
 IPT_API int ipt_version(void)
@@ -1379,34 +1381,18 @@ IPT_API int ipt_version(void)
 
 IPT_API IPT__RARE const char *ipt_sequence_string(ipt_sequence sequence)
 {
-#define IPT__SEQUENCE_CASE(name, text)                                                                                 \
-    case name:                                                                                                         \
-        return text;
-    switch (sequence) {
-        IPT_SEQUENCE_LIST(IPT__SEQUENCE_CASE)
-    default:
-        return "unknown";
-    }
+    return ipt__name_at(IPT_SEQUENCE_LIST(IPT__NAME_ROW), (int)sequence, IPT__SEQUENCE_COUNT);
 }
 
 IPT_API IPT__RARE const char *ipt_variant_string(ipt_variant variant)
 {
-#define IPT__VARIANT_CASE(name, text, family, lanes, padding, registers, layout, interleaved)                          \
-    case name:                                                                                                         \
-        return text;
-    switch (variant) {
-        IPT_VARIANT_LIST(IPT__VARIANT_CASE)
-    default:
-        return "unknown";
-    }
+#define IPT__VARIANT_NAME(enumerator, name, family, lanes, padding, registers, layout, interleaved) name "\0"
+    return ipt__name_at(IPT_VARIANT_LIST(IPT__VARIANT_NAME), (int)variant, IPT__VARIANT_COUNT);
 }
 
-IPT_API const char *ipt_host_string(ipt_host host)
+IPT_API IPT__RARE const char *ipt_host_string(ipt_host host)
 {
-    static const char names[][16] = {
-#define IPT__HOST_NAME(enumerator, name) name,
-        IPT_HOST_LIST(IPT__HOST_NAME)};
-    return (int)host < 0 || host >= IPT__HOST_COUNT ? "unknown" : names[host];
+    return ipt__name_at(IPT_HOST_LIST(IPT__NAME_ROW), (int)host, IPT__HOST_COUNT);
 }
 
 /* The columns of IPT_MOVE_LIST. */
@@ -1425,14 +1411,8 @@ IPT_API const char *ipt_move_string(ipt_move move)
 
 IPT_API IPT__RARE const char *ipt_format_string(ipt_format format)
 {
-#define IPT__FORMAT_CASE(name, text, factors)                                                                          \
-    case name:                                                                                                         \
-        return text;
-    switch (format) {
-        IPT_FORMAT_LIST(IPT__FORMAT_CASE)
-    default:
-        return "unknown";
-    }
+#define IPT__FORMAT_NAME(enumerator, name, factors) name "\0"
+    return ipt__name_at(IPT_FORMAT_LIST(IPT__FORMAT_NAME), (int)format, IPT__FORMAT_COUNT);
 }
 
 /* Returns the length of the whole text, which may exceed the capacity. */
@@ -2016,14 +1996,7 @@ enum {
 
 IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic)
 {
-#define IPT__HEURISTIC_CASE(name, text)                                                                                \
-    case name:                                                                                                         \
-        return text;
-    switch (heuristic) {
-        IPT_HEURISTIC_LIST(IPT__HEURISTIC_CASE)
-    default:
-        return "unknown";
-    }
+    return ipt__name_at(IPT_HEURISTIC_LIST(IPT__NAME_ROW), (int)heuristic, IPT__HEURISTIC_COUNT);
 }
 
 /* Most sides fit 32 bits. Division then takes a fraction of the time on many CPUs. */
@@ -2386,8 +2359,8 @@ static const char *ipt__text_skip(const char *at)
     return NULL;
 }
 
-/* Returns what in a text would change the program around it; NULL: nothing. expression: the text is one line within
- * parentheses, else statements within braces. The compiler reports other mistakes. */
+/* Describes the part of a text that would change the program around the text; NULL: there is none. An expression is one
+ * line within parentheses. Another text has statements within braces. The compiler reports other mistakes. */
 static IPT__RARE const char *ipt__text_escapes(const char *text, int expression)
 {
     const char open = expression ? '(' : '{', close = expression ? ')' : '}';
@@ -2454,7 +2427,7 @@ static unsigned ipt__word_needs(const char *word, size_t length)
     return bytes == 4 && !strncmp(word, "half", 4) && (skipped || bytes < length) ? IPT__NEEDS_HALF : 0;
 }
 
-/* Whether the word `half` at `word` stands for a pointer to it or for its size. `text` begins the expression. */
+/* Whether the word `half` at `word` belongs to a pointer's type or to sizeof. `text` is the start of the expression. */
 static int ipt__half_is_unused(const char *text, const char *word)
 {
     const char *after = word + 4;
@@ -2802,11 +2775,17 @@ static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const
 /* Cache entries: keys, checksums, bytes. */
 
 /* An entry has one program, or the facts measured about a device. It is a file or a block of memory. Numbers are
- * little-endian. Offset, size and content: - 0, 8 bytes: IPT__ENTRY_MAGIC - 8, 4 bytes: IPT__ENTRY_FORMAT - 12, 4
- * bytes: length of the key, K - 16, 8 bytes: length of the payload, P - 24, 32 bytes: SHA-256 of the 24 bytes before
- * and of all bytes after - 56, K bytes: the key, which names everything on which the payload depends - 56 + K, P bytes:
- * the payload A program's payload has its residency, the size of its sub-groups and its code. The first two take 4
- * bytes each; 0 means not measured. The code comes from the device's compiler or from another one. */
+ * little-endian. Offset, size and content:
+ * - 0, 8 bytes: IPT__ENTRY_MAGIC
+ * - 8, 4 bytes: IPT__ENTRY_FORMAT
+ * - 12, 4 bytes: length of the key, K
+ * - 16, 8 bytes: length of the payload, P
+ * - 24, 32 bytes: SHA-256 of the first 24 bytes and of all bytes from 56 on
+ * - 56, K bytes: the key, which names everything on which the payload depends
+ * - 56 + K, P bytes: the payload
+ *
+ * A program's payload has its residency (4 bytes), the size of its sub-groups (4 bytes) and its code. A number of 0
+ * means that it was not measured. The code comes from the device's compiler or from another one. */
 #define IPT__ENTRY_MAGIC "iptcache"
 enum {
     IPT__ENTRY_FORMAT = 1,
@@ -3261,7 +3240,7 @@ typedef struct ipt__limits {
     size_t held_vectors; /* vectors of a panel that a work-item stores in registers: follows from nvidia */
 } ipt__limits;
 
-/* The numbers for a device. */
+/* The tuning constants of the device: a CPU's or a GPU's. */
 static const ipt__tuning *ipt__tuning_of(const ipt__limits *limits)
 {
     return &ipt__tunings[limits->cpu];
@@ -3281,13 +3260,13 @@ static void ipt__chunk_tries(const ipt__limits *limits, size_t tries[2])
     tries[1] = limits->local_memory < 8192 ? 0 : ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
 }
 
-/* Measured on NVIDIA's GPUs only: others may have fewer registers. */
+/* Only NVIDIA's GPUs of compute capability 8.0 or later are known to have the registers. */
 static size_t ipt__held_vectors(const ipt__limits *limits)
 {
     return limits->nvidia == 2 ? (size_t)IPT__HELD_VECTORS : 0;
 }
 
-/* The facts about a device that only running programs show. Profiles and caches keep them. X(type, field, minimum,
+/* The facts about a device that only running programs show. Profiles and caches store them. X(type, field, minimum,
  * maximum) */
 #define IPT__FINDING_LIST(X)                                                                                           \
     X(size_t, chunk_bytes, 0, 1 << 20)   /* local memory of a panel's chunk; 0: unknown, IPT__NO_CHUNKS: none */       \
@@ -3298,7 +3277,7 @@ typedef struct ipt__findings {
     IPT__FINDING_LIST(IPT__LIMIT_FIELD)
 } ipt__findings;
 
-/* Queries of a device and its platform, and the first that failed. */
+/* A device to query, and the first query that failed. */
 typedef struct ipt__questions {
     cl_device_id device;
     const char *call; /* NULL: none failed */
@@ -3329,14 +3308,24 @@ static void ipt__ask(ipt__questions *asked, cl_uint name, void *value, size_t by
     ipt__note_answer(asked, "clGetDeviceInfo", error);
 }
 
-/* Queries a text of the platform (NULL: of the device), cut to fit; "" if that fails. */
-static void ipt__ask_text(ipt__questions *asked, cl_platform_id platform, cl_uint name, char *text, size_t capacity)
+static cl_platform_id ipt__ask_platform(ipt__questions *asked)
+{
+    cl_platform_id platform = NULL;
+    ipt__ask(asked, CL_DEVICE_PLATFORM, &platform, sizeof platform);
+    return platform;
+}
+
+/* Queries a text of the device, or of its platform, cut to fit; "" if that fails. */
+static void ipt__ask_text(ipt__questions *asked, int of_platform, cl_uint name, char *text, size_t capacity)
 {
     char long_text[4096];
     size_t bytes = 0;
-    const cl_int error = platform
-                             ? ipt__cl.clGetPlatformInfo(platform, name, sizeof long_text - 1, long_text, &bytes)
-                             : ipt__cl.clGetDeviceInfo(asked->device, name, sizeof long_text - 1, long_text, &bytes);
+    const cl_platform_id platform = of_platform ? ipt__ask_platform(asked) : NULL;
+    cl_int error = CL_SUCCESS;
+    if (platform)
+        error = ipt__cl.clGetPlatformInfo(platform, name, sizeof long_text - 1, long_text, &bytes);
+    else if (!of_platform)
+        error = ipt__cl.clGetDeviceInfo(asked->device, name, sizeof long_text - 1, long_text, &bytes);
     if (error)
         bytes = 0;
     bytes = ipt__min(bytes, sizeof long_text - 1);
@@ -3344,14 +3333,7 @@ static void ipt__ask_text(ipt__questions *asked, cl_platform_id platform, cl_uin
     bytes = ipt__min(strlen(long_text), capacity - 1);
     memcpy(text, long_text, bytes);
     text[bytes] = 0;
-    ipt__note_answer(asked, platform ? "clGetPlatformInfo" : "clGetDeviceInfo", error);
-}
-
-static cl_platform_id ipt__ask_platform(ipt__questions *asked)
-{
-    cl_platform_id platform = NULL;
-    ipt__ask(asked, CL_DEVICE_PLATFORM, &platform, sizeof platform);
-    return platform;
+    ipt__note_answer(asked, of_platform ? "clGetPlatformInfo" : "clGetDeviceInfo", error);
 }
 
 static ipt_result ipt__fail_unanswered(const ipt__questions *asked)
@@ -3378,17 +3360,15 @@ static int ipt__contains(const char *text, const char *part)
 
 static int ipt__platform_has_name(ipt__questions *asked, const char *name)
 {
-    const cl_platform_id platform = ipt__ask_platform(asked);
-    char text[512] = "";
-    if (platform)
-        ipt__ask_text(asked, platform, CL_PLATFORM_NAME, text, sizeof text);
+    char text[512];
+    ipt__ask_text(asked, 1, CL_PLATFORM_NAME, text, sizeof text);
     return ipt__contains(text, name);
 }
 
 static int ipt__device_has_name(ipt__questions *asked, const char *name)
 {
     char text[512];
-    ipt__ask_text(asked, NULL, CL_DEVICE_NAME, text, sizeof text);
+    ipt__ask_text(asked, 0, CL_DEVICE_NAME, text, sizeof text);
     return ipt__contains(text, name) || ipt__platform_has_name(asked, name);
 }
 
@@ -3437,14 +3417,13 @@ IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capac
 
 IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity)
 {
-    char name[256], vendor[256], version[256], driver[256], platform_name[256] = "";
-    cl_platform_id platform;
+    char name[256], vendor[256], version[256], driver[256], platform_name[256];
     cl_ulong global, local;
     cl_uint units;
     size_t group;
     cl_device_type type;
     ipt__questions asked;
-    ipt__text out;
+    ipt__text out = {text, capacity, 0};
     ipt_result result;
     if (!text)
         return ipt__fail_null("text");
@@ -3457,13 +3436,11 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
     if (result)
         return result;
     asked = ipt__questions_to(device);
-    ipt__ask_text(&asked, NULL, CL_DEVICE_NAME, name, sizeof name);
-    ipt__ask_text(&asked, NULL, CL_DEVICE_VENDOR, vendor, sizeof vendor);
-    ipt__ask_text(&asked, NULL, CL_DEVICE_VERSION, version, sizeof version);
-    ipt__ask_text(&asked, NULL, CL_DRIVER_VERSION, driver, sizeof driver);
-    platform = ipt__ask_platform(&asked);
-    if (platform)
-        ipt__ask_text(&asked, platform, CL_PLATFORM_NAME, platform_name, sizeof platform_name);
+    ipt__ask_text(&asked, 0, CL_DEVICE_NAME, name, sizeof name);
+    ipt__ask_text(&asked, 0, CL_DEVICE_VENDOR, vendor, sizeof vendor);
+    ipt__ask_text(&asked, 0, CL_DEVICE_VERSION, version, sizeof version);
+    ipt__ask_text(&asked, 0, CL_DRIVER_VERSION, driver, sizeof driver);
+    ipt__ask_text(&asked, 1, CL_PLATFORM_NAME, platform_name, sizeof platform_name);
     type = ipt__device_type(&asked);
     ipt__ask(&asked, CL_DEVICE_GLOBAL_MEM_SIZE, &global, sizeof global);
     ipt__ask(&asked, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
@@ -3471,9 +3448,6 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
     ipt__ask(&asked, CL_DEVICE_MAX_WORK_GROUP_SIZE, &group, sizeof group);
     if (asked.call)
         return ipt__fail_unanswered(&asked);
-    out.text = text;
-    out.capacity = capacity;
-    out.length = 0;
     ipt__text_add(&out, "%s\n", name);
     ipt__text_add(&out, "  %s of %s, platform %s\n",
                   type & CL_DEVICE_TYPE_CPU   ? "CPU"
@@ -3506,7 +3480,7 @@ typedef struct ipt__program {
     char *texts;         /* owns the strings of params; NULL: none */
     /* Measured by running the program. 0: not yet, or none. Guarded by probe_lock. */
     size_t resident; /* panel: number of work-groups that run at the same time */
-    int counts;      /* number of such measurements */
+    int counts;      /* number of measurements of `resident` */
     size_t lanes;    /* chains: work-items in one of the device's sub-groups; 1: sub-groups compute wrong results */
 } ipt__program;
 
@@ -3523,7 +3497,7 @@ typedef struct ipt__wisdom {
 #define IPT__WISDOM_FIELD(field) size_t field;
     IPT__WISDOM_LIST(IPT__WISDOM_FIELD)
     size_t row_pitch, row_pitch_out; /* at the end of lines about rows with gaps */
-    char action[33];                 /* of a batch plan with `batch` elements: a hash; "": about a matrix */
+    char action[33];                 /* hash of a batch plan's action; "": the entry is about matrices */
     size_t model, lanes, group_size; /* of a batch plan: the choice */
 } ipt__wisdom;
 
@@ -3603,7 +3577,7 @@ static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
     return memory;
 }
 
-/* Guards the caller's free against NULL, which it need not accept. */
+/* Releases memory. NULL is fine: the caller's free need not accept it. */
 static void ipt__release(const ipt_allocator *allocator, void *memory)
 {
     if (memory)
@@ -3726,8 +3700,8 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     ipt__ask(&asked, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
     ipt__ask(&asked, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
     ipt__ask(&asked, CL_DEVICE_MAX_WORK_GROUP_SIZE, &group, sizeof group);
-    ipt__ask_text(&asked, NULL, CL_DEVICE_VERSION, version, sizeof version);
-    ipt__ask_text(&asked, NULL, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
+    ipt__ask_text(&asked, 0, CL_DEVICE_VERSION, version, sizeof version);
+    ipt__ask_text(&asked, 0, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
     if (asked.call)
         return ipt__fail_unanswered(&asked);
     if (sscanf(version, "OpenCL %u.%u", &major, &minor) != 2 || major * 10 + minor < 12)
@@ -3762,7 +3736,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     if (limits->local_memory < 1024)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has %zu bytes of local memory: 1024 are needed",
                          (size_t)local);
-    /* The limits of a profile, which larger values do not change. */
+    /* The largest values of a profile. Plans for larger ones would be the same. */
     limits->local_memory = ipt__min(limits->local_memory, (size_t)1 << 30);
     limits->largest_group = ipt__min(limits->largest_group, (size_t)1 << 20);
     limits->compute_units = ipt__min(limits->compute_units, (size_t)1 << 20);
@@ -3808,6 +3782,12 @@ static ipt__name_kind ipt__name_is(const char *name)
     return ipt__skip_digits(&at, IPT__NAME_DIGITS) == IPT__NAME_DIGITS && !strcmp(at, ".ipt.tmp") ? IPT__NAME_TEMPORARY
                                                                                                   : IPT__NAME_FOREIGN;
 }
+
+/* A file with one of ipt's names. */
+typedef struct ipt__listed {
+    double seconds, age, bytes; /* time of the last write, time since then, size */
+    char name[IPT__PATH_REST];
+} ipt__listed;
 
 /* Calls of the operating system. Functions that can fail return the reason as text, or NULL. */
 
@@ -3889,7 +3869,7 @@ static int ipt__file_remove(const char *path)
     return ipt__path_widen(path, wide) && DeleteFileW(wide);
 }
 
-/* Fails where another process has the older file open. That process reads the same entry. */
+/* Fails if another process has the older file open, which has the same entry. */
 static const char *ipt__file_rename(const char *from, const char *to)
 {
     wchar_t wide_from[IPT__WIDE_PATH], wide_to[IPT__WIDE_PATH];
@@ -3904,49 +3884,29 @@ static unsigned long ipt__process_number(void)
     return GetCurrentProcessId();
 }
 
-/* Iterates over a folder's files with ipt's names. */
-typedef struct ipt__listing {
-    HANDLE find;
-    WIN32_FIND_DATAW data;
-    int first;
-    char name[IPT__PATH_BYTES];
-    double seconds, age, bytes; /* time of the last write, time since then, size */
-} ipt__listing;
-
-static int ipt__listing_open(ipt__listing *listing, const char *folder)
+static void ipt__folder_visit(const char *folder, void (*visit)(const ipt__listed *file, void *user), void *user)
 {
     char pattern[IPT__PATH_BYTES];
     wchar_t wide[IPT__WIDE_PATH];
-    ipt__print(pattern, sizeof pattern, "%s/*", folder);
-    listing->find = ipt__path_widen(pattern, wide) ? FindFirstFileW(wide, &listing->data) : INVALID_HANDLE_VALUE;
-    listing->first = 1;
-    return listing->find != INVALID_HANDLE_VALUE;
-}
-
-static int ipt__listing_next(ipt__listing *listing, const char *folder)
-{
+    WIN32_FIND_DATAW data;
     FILETIME now;
-    (void)folder;
-    while (listing->first || FindNextFileW(listing->find, &listing->data)) {
-        listing->first = 0;
-        if (!ipt__path_narrow(listing->data.cFileName, listing->name, sizeof listing->name) ||
-            ipt__name_is(listing->name) == IPT__NAME_FOREIGN ||
-            listing->data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
+    HANDLE find;
+    ipt__print(pattern, sizeof pattern, "%s/*", folder);
+    find = ipt__path_widen(pattern, wide) ? FindFirstFileW(wide, &data) : INVALID_HANDLE_VALUE;
+    if (find == INVALID_HANDLE_VALUE)
+        return;
+    do {
+        ipt__listed file;
+        if (!ipt__path_narrow(data.cFileName, file.name, sizeof file.name) ||
+            ipt__name_is(file.name) == IPT__NAME_FOREIGN || data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
             continue;
         GetSystemTimeAsFileTime(&now);
-        listing->bytes = listing->data.nFileSizeHigh * 4294967296.0 + listing->data.nFileSizeLow;
-        listing->seconds = (listing->data.ftLastWriteTime.dwHighDateTime * 4294967296.0 +
-                            listing->data.ftLastWriteTime.dwLowDateTime) *
-                           1e-7;
-        listing->age = (now.dwHighDateTime * 4294967296.0 + now.dwLowDateTime) * 1e-7 - listing->seconds;
-        return 1;
-    }
-    return 0;
-}
-
-static void ipt__listing_close(ipt__listing *listing)
-{
-    FindClose(listing->find);
+        file.bytes = data.nFileSizeHigh * 4294967296.0 + data.nFileSizeLow;
+        file.seconds = (data.ftLastWriteTime.dwHighDateTime * 4294967296.0 + data.ftLastWriteTime.dwLowDateTime) * 1e-7;
+        file.age = (now.dwHighDateTime * 4294967296.0 + now.dwLowDateTime) * 1e-7 - file.seconds;
+        visit(&file, user);
+    } while (FindNextFileW(find, &data));
+    FindClose(find);
 }
 
 #else
@@ -4052,40 +4012,26 @@ static unsigned long ipt__process_number(void)
     return (unsigned long)getpid();
 }
 
-/* Iterates over a folder's files with ipt's names. */
-typedef struct ipt__listing {
-    DIR *folder;
-    char name[IPT__PATH_BYTES];
-    double seconds, age, bytes; /* time of the last write, time since then, size */
-} ipt__listing;
-
-static int ipt__listing_open(ipt__listing *listing, const char *folder)
+/* Calls `visit` for every file of a folder that has one of ipt's names. */
+static void ipt__folder_visit(const char *folder, void (*visit)(const ipt__listed *file, void *user), void *user)
 {
-    listing->folder = opendir(folder);
-    return listing->folder != NULL;
-}
-
-static int ipt__listing_next(ipt__listing *listing, const char *folder)
-{
+    DIR *const opened = opendir(folder);
     const struct dirent *found;
-    while ((found = readdir(listing->folder)) != NULL) {
+    while (opened && (found = readdir(opened)) != NULL) {
         char path[2 * IPT__PATH_BYTES];
         struct stat status;
-        ipt__print(listing->name, sizeof listing->name, "%s", found->d_name);
-        ipt__print(path, sizeof path, "%s/%s", folder, listing->name);
-        if (ipt__name_is(listing->name) == IPT__NAME_FOREIGN || stat(path, &status) || !S_ISREG(status.st_mode))
+        ipt__listed file;
+        ipt__print(path, sizeof path, "%s/%s", folder, found->d_name);
+        if (ipt__name_is(found->d_name) == IPT__NAME_FOREIGN || stat(path, &status) || !S_ISREG(status.st_mode))
             continue;
-        listing->bytes = (double)status.st_size;
-        listing->seconds = (double)status.st_mtime;
-        listing->age = (double)time(NULL) - listing->seconds;
-        return 1;
+        strcpy(file.name, found->d_name);
+        file.bytes = (double)status.st_size;
+        file.seconds = (double)status.st_mtime;
+        file.age = (double)time(NULL) - file.seconds;
+        visit(&file, user);
     }
-    return 0;
-}
-
-static void ipt__listing_close(ipt__listing *listing)
-{
-    closedir(listing->folder);
+    if (opened)
+        closedir(opened);
 }
 
 #endif
@@ -4132,70 +4078,59 @@ static int ipt__folder_remove(const char *folder, const char *name, int unfinish
     return ours && ipt__file_remove(path);
 }
 
-/* A file that may have to be removed. */
-typedef struct ipt__listed {
-    double seconds, bytes;
-    char name[IPT__ENTRY_NAME];
-} ipt__listed;
-
 static int ipt__listed_before(const void *one, const void *other)
 {
     const ipt__listed *const a = (const ipt__listed *)one, *const b = (const ipt__listed *)other;
     return a->seconds < b->seconds ? -1 : a->seconds > b->seconds ? 1 : strcmp(a->name, b->name);
 }
 
-/* Lists a folder's entries, and removes abandoned temporary files. The caller releases *found. Returns the number of
- * entries. Without enough memory, lists the first ones only. */
-static size_t ipt__folder_list(const ipt_context *context, ipt__listed **found)
+/* The entries of the cache folder. */
+typedef struct ipt__list {
+    const ipt_context *context;
+    ipt__listed *files;
+    size_t count, room;
+} ipt__list;
+
+/* Adds an entry to a list, unless memory is missing. Removes an abandoned temporary file. */
+static void ipt__list_add(const ipt__listed *file, void *user)
 {
-    const char *const folder = context->cache_dir;
-    ipt__listing listing;
-    size_t count = 0, room = 0;
-    *found = NULL;
-    if (!ipt__listing_open(&listing, folder))
-        return 0;
-    while (ipt__listing_next(&listing, folder)) {
-        const ipt__name_kind kind = ipt__name_is(listing.name);
-        if (kind == IPT__NAME_TEMPORARY && listing.age > (double)IPT__STALE_SECONDS)
-            ipt__folder_remove(folder, listing.name, 1);
-        if (kind != IPT__NAME_ENTRY)
-            continue;
-        if (count == room) {
-            const size_t more = ipt__max(2 * room, 64);
-            ipt__listed *const list =
-                (ipt__listed *)context->allocator.alloc(more * sizeof *list, context->allocator.user);
-            if (!list)
-                break;
-            if (count)
-                memcpy(list, *found, count * sizeof *list);
-            ipt__release(&context->allocator, *found);
-            *found = list;
-            room = more;
-        }
-        (*found)[count].seconds = listing.seconds;
-        (*found)[count].bytes = listing.bytes;
-        strcpy((*found)[count++].name, listing.name);
+    ipt__list *const list = (ipt__list *)user;
+    const ipt_allocator *const allocator = &list->context->allocator;
+    const ipt__name_kind kind = ipt__name_is(file->name);
+    if (kind == IPT__NAME_TEMPORARY && file->age > (double)IPT__STALE_SECONDS)
+        ipt__folder_remove(list->context->cache_dir, file->name, 1);
+    if (kind != IPT__NAME_ENTRY)
+        return;
+    if (list->count == list->room) {
+        const size_t more = ipt__max(2 * list->room, 64);
+        ipt__listed *const files = (ipt__listed *)allocator->alloc(more * sizeof *files, allocator->user);
+        if (!files)
+            return;
+        if (list->count)
+            memcpy(files, list->files, list->count * sizeof *files);
+        ipt__release(allocator, list->files);
+        list->files = files;
+        list->room = more;
     }
-    ipt__listing_close(&listing);
-    return count;
+    list->files[list->count++] = *file;
 }
 
 /* Removes the oldest entries until the others fit the size limit. */
 static void ipt__folder_clean(const ipt_context *context)
 {
-    ipt__listed *found;
-    const size_t count = ipt__folder_list(context, &found);
+    ipt__list list = {context, NULL, 0, 0};
     double all = 0;
     size_t i;
-    for (i = 0; i < count; ++i)
-        all += found[i].bytes;
-    if (count && all > (double)context->cache_limit)
-        qsort(found, count, sizeof *found, ipt__listed_before);
-    for (i = 0; i < count && all > (double)context->cache_limit; ++i) {
-        ipt__folder_remove(context->cache_dir, found[i].name, 0);
-        all -= found[i].bytes; /* also if removal fails: the file is no entry, or another process removed it */
+    ipt__folder_visit(context->cache_dir, ipt__list_add, &list);
+    for (i = 0; i < list.count; ++i)
+        all += list.files[i].bytes;
+    if (list.count && all > (double)context->cache_limit)
+        qsort(list.files, list.count, sizeof *list.files, ipt__listed_before);
+    for (i = 0; i < list.count && all > (double)context->cache_limit; ++i) {
+        ipt__folder_remove(context->cache_dir, list.files[i].name, 0);
+        all -= list.files[i].bytes; /* even if the removal fails: then the file is no entry, or is gone */
     }
-    ipt__release(&context->allocator, found);
+    ipt__release(&context->allocator, list.files);
 }
 
 /* Writes a temporary file and renames it, so that other processes see a whole entry or none. */
@@ -4330,8 +4265,30 @@ static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *k
         ipt__folder_clean(context);
 }
 
+#else
+
+static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
+{
+    (void)context, (void)key, (void)entry;
+    return 0;
+}
+
+static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry,
+                                       size_t bytes)
+{
+    (void)context, (void)key, (void)entry, (void)bytes;
+}
+
+#endif
+
 IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
 {
+#ifdef IPT_NO_DISK_CACHE
+    (void)bytes;
+    if (!folder || !entry)
+        return ipt__fail_null(!folder ? "folder" : "entry");
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "folder: there is no disk cache: ipt was compiled with IPT_NO_DISK_CACHE");
+#else
     const unsigned char *const data = (const unsigned char *)entry;
     char name[IPT__ENTRY_NAME];
     const char *why;
@@ -4347,31 +4304,8 @@ IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *ent
     ipt__entry_name((const char *)data + IPT__ENTRY_HEAD, payload - IPT__ENTRY_HEAD, name);
     why = ipt__folder_store(folder, name, data, bytes);
     return why ? ipt__fail(IPT_ERROR_UNSUPPORTED, "folder: nothing can be stored in %s: %s", folder, why) : IPT_SUCCESS;
-}
-
-#else
-
-static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
-{
-    (void)context, (void)key, (void)entry;
-    return 0;
-}
-
-static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry,
-                                       size_t bytes)
-{
-    (void)context, (void)key, (void)entry, (void)bytes;
-}
-
-IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
-{
-    (void)bytes;
-    if (!folder || !entry)
-        return ipt__fail_null(!folder ? "folder" : "entry");
-    return ipt__fail(IPT_ERROR_UNSUPPORTED, "folder: there is no disk cache: ipt was compiled with IPT_NO_DISK_CACHE");
-}
-
 #endif
+}
 
 /* Writes the key of the findings: all inputs on which they depend. */
 static void ipt__findings_key(const ipt_context *context, char key[IPT__KEY_BYTES])
@@ -4432,33 +4366,26 @@ static void ipt__findings_store(const ipt_context *context)
 /* Queries which code besides OpenCL C the device accepts, and the lines that distinguish it from other devices. */
 static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
 {
-    static const cl_uint names[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION};
-    static const char titles[][8] = {"device", "vendor", "driver"};
+    static const cl_uint names[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION, CL_PLATFORM_VERSION};
+    static const char titles[][12] = {"device", "vendor", "driver", "platform"};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
     char extensions[4096], text[256], pocl[] = "pocl 1.";
-    cl_platform_id platform;
     cl_bool compiler, unified;
     cl_ulong allocation;
     cl_uint major = 0, minor = 0, bits;
     ipt__questions asked = ipt__questions_to(device), curious = asked;
     int i;
     char *at;
-    for (i = 0; i < 3; ++i) {
-        ipt__ask_text(&asked, NULL, names[i], text, sizeof text);
+    for (i = 0; i < 4; ++i) {
+        ipt__ask_text(&asked, i == 3, names[i], text, sizeof text);
         for (at = text; *at; ++at)
             *at = (unsigned char)*at < 32 ? ' ' : *at;
         ipt__text_add(&out, "%s %s\n", titles[i], text);
     }
-    platform = ipt__ask_platform(&asked);
-    *text = 0;
-    if (platform)
-        ipt__ask_text(&asked, platform, CL_PLATFORM_VERSION, text, sizeof text);
-    for (at = text; *at; ++at)
-        *at = (unsigned char)*at < 32 ? ' ' : *at;
     ipt__ask(&asked, CL_DEVICE_ADDRESS_BITS, &bits, sizeof bits);
-    ipt__text_add(&out, "platform %s\nbits %u\n", text, (unsigned)bits);
-    /* PoCL before 6.0 ends the process where a kernel runs at once with two sizes of its grid: it counts a kernel's
-     * users by the size of work-groups. */
+    ipt__text_add(&out, "bits %u\n", (unsigned)bits);
+    /* PoCL before 6.0 counts a kernel's users by the size of its grid. Two launches at a time with different sizes end
+     * the process. */
     for (; pocl[5] < '6'; ++pocl[5])
         context->mixes_grids |= ipt__contains(text, pocl);
     ipt__ask(&asked, CL_DEVICE_COMPILER_AVAILABLE, &compiler, sizeof compiler);
@@ -4469,7 +4396,7 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     context->allocation = ipt__size_of(allocation);
     context->finishes_late = context->limits.cpu && ipt__platform_has_name(&asked, "portable computing language");
     context->forgets_failure = context->limits.cpu && ipt__platform_has_name(&asked, "intel(r) opencl");
-    ipt__ask_text(&asked, NULL, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
+    ipt__ask_text(&asked, 0, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
     if (asked.call)
         return ipt__fail_unanswered(&asked);
     strcat(extensions, " ");
@@ -4480,8 +4407,9 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     if (context->limits.nvidia && !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
         !ipt__cl.clGetDeviceInfo(device, 0x4001, sizeof minor, &minor, NULL))
         context->capability = major * 10 + minor;
-    ipt__ask_text(&curious, NULL, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION: older devices lack it */
+    ipt__ask_text(&curious, 0, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION: older devices lack it */
     if (ipt__contains(text, "SPIR-V")) {
+        const cl_platform_id platform = ipt__ask_platform(&curious);
         void *found = ipt__cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR");
         if (!found)
             found = ipt__cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithIL");
@@ -4497,17 +4425,26 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
 
 #if !defined(IPT_NO_OFFLINE) || !defined(IPT_NO_WISDOM)
 
-/* Copies the next line of a text, without its end, and advances to the line after it. Returns 0 if there is no line or
- * it does not fit. */
-static int ipt__line_next(const char **text, char *line, size_t capacity)
+/* A text whose lines are read in sequence. */
+typedef struct ipt__lines {
+    const char *name; /* of the text, for messages */
+    const char *next; /* the text after `line` */
+    int number;       /* of `line`; the first is 1 */
+    char line[512];
+} ipt__lines;
+
+/* Copies the next line without its end. If there is no line or it does not fit, makes the line "" and returns 0. */
+static int ipt__line_next(ipt__lines *lines)
 {
-    const size_t length = strcspn(*text, "\n");
-    if (!**text || length >= capacity)
+    const size_t length = strcspn(lines->next, "\n");
+    ++lines->number;
+    *lines->line = 0;
+    if (!*lines->next || length >= sizeof lines->line)
         return 0;
-    memcpy(line, *text, length);
-    line[length && line[length - 1] == '\r' ? length - 1 : length] = 0;
-    *text += length;
-    *text += **text == '\n';
+    memcpy(lines->line, lines->next, length);
+    lines->line[length && lines->line[length - 1] == '\r' ? length - 1 : length] = 0;
+    lines->next += length;
+    lines->next += *lines->next == '\n';
     return 1;
 }
 
@@ -4538,12 +4475,24 @@ static int ipt__line_number(const char *line, const char *name, size_t *value)
     return !strncmp(line, name, length) && line[length] == ' ' && ipt__number_next(&at, 0, value);
 }
 
-static IPT__RARE ipt_result ipt__fail_line(const char *what, int number, const char *line, const char *expected)
+static IPT__RARE ipt_result ipt__fail_line(const ipt__lines *lines, const char *expected)
 {
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s, line %d: found '%.80s', expected %s", what, number, line,
-                     expected);
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s, line %d: found '%.80s', expected %s", lines->name, lines->number,
+                     lines->line, expected);
 }
 
+/* Reports the size of an exported text. Fails, and makes the text "", if it does not fit. */
+static IPT__RARE ipt_result ipt__text_export(ipt__text *out, size_t *bytes)
+{
+    if (bytes)
+        *bytes = out->length + 1;
+    if (out->length < out->capacity)
+        return IPT_SUCCESS;
+    if (out->capacity)
+        *out->text = 0;
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", out->capacity,
+                     out->length + 1);
+}
 #endif
 
 #ifdef IPT_NO_OFFLINE
@@ -4568,48 +4517,35 @@ static const ipt__fact ipt__facts[] = {
     IPT__LIMIT_LIST(IPT__FACT) IPT__FINDING_LIST(IPT__FACT)};
 enum { IPT__FACT_COUNT = sizeof ipt__facts / sizeof *ipt__facts };
 
-/* Reads the next line of a profile, which begins with `name`. */
-static ipt_result ipt__profile_line(const char **profile, int *number, const char *name, char line[512])
-{
-    *line = 0;
-    ++*number;
-    return ipt__line_next(profile, line, 512) && !strncmp(line, name, strlen(name))
-               ? IPT_SUCCESS
-               : ipt__fail_line("profile", *number, line, name);
-}
-
 /* Fills in a context from a profile. */
 static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, const char *profile)
 {
     static const char titles[][12] = {"device ", "vendor ", "driver ", "platform ", "bits "};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
-    char line[512] = "", expected[80];
-    int number = 1, i;
+    ipt__lines lines = {"profile", profile, 0, ""};
+    char expected[80];
+    int i;
     size_t value, values[IPT__FACT_COUNT];
-    ipt_result result = IPT_SUCCESS;
-    if (!ipt__line_next(&profile, line, sizeof line) || strcmp(line, IPT__PROFILE_TITLE))
-        return ipt__fail_line("profile", number, line, "'" IPT__PROFILE_TITLE "'");
+    if (!ipt__line_next(&lines) || strcmp(lines.line, IPT__PROFILE_TITLE))
+        return ipt__fail_line(&lines, "'" IPT__PROFILE_TITLE "'");
     for (i = 0; i < 5; ++i) {
-        result = ipt__profile_line(&profile, &number, titles[i], line);
-        if (result)
-            return result;
-        ipt__text_add(&out, "%s\n", line);
+        if (!ipt__line_next(&lines) || strncmp(lines.line, titles[i], strlen(titles[i])))
+            return ipt__fail_line(&lines, titles[i]);
+        ipt__text_add(&out, "%s\n", lines.line);
         if (out.length >= out.capacity)
-            return ipt__fail_line("profile", number, line, "a shorter line");
+            return ipt__fail_line(&lines, "a shorter line");
     }
-    if (!ipt__line_number(line, "bits", &value))
-        return ipt__fail_line("profile", number, line, "bits and a number");
+    if (!ipt__line_number(lines.line, "bits", &value))
+        return ipt__fail_line(&lines, "bits and a number");
     context->has_half = context->has_double = 1; /* the profile does not record them */
     for (i = 0; i < IPT__FACT_COUNT; ++i) {
         const ipt__fact *const fact = &ipt__facts[i];
         const int power = !strcmp(fact->name, "group_size"); /* kernels halve it repeatedly */
         ipt__print(expected, sizeof expected, "%.19s and a %s from %u to %u", fact->name,
                    power ? "power of two" : "number", (unsigned)fact->minimum, (unsigned)fact->maximum);
-        *line = 0;
-        ++number;
-        if (!ipt__line_next(&profile, line, sizeof line) || !ipt__line_number(line, fact->name, &values[i]) ||
+        if (!ipt__line_next(&lines) || !ipt__line_number(lines.line, fact->name, &values[i]) ||
             values[i] < fact->minimum || values[i] > fact->maximum || (power && values[i] & (values[i] - 1)))
-            return ipt__fail_line("profile", number, line, expected);
+            return ipt__fail_line(&lines, expected);
     }
     i = 0;
 #define IPT__TAKE_LIMIT(type, field, minimum, maximum) context->limits.field = (type)values[i++];
@@ -4617,12 +4553,10 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
     IPT__LIMIT_LIST(IPT__TAKE_LIMIT)
     IPT__FINDING_LIST(IPT__TAKE_FINDING)
     context->limits.held_vectors = ipt__held_vectors(&context->limits);
-    *line = 0;
-    ++number;
-    if (!ipt__line_next(&profile, line, sizeof line) || strcmp(line, "end"))
-        return ipt__fail_line("profile", number, line, "'end'");
-    if (ipt__line_next(&profile, line, sizeof line) || *profile)
-        return ipt__fail_line("profile", number + 1, line, "the text's end");
+    if (!ipt__line_next(&lines) || strcmp(lines.line, "end"))
+        return ipt__fail_line(&lines, "'end'");
+    if (ipt__line_next(&lines) || *lines.next)
+        return ipt__fail_line(&lines, "the text's end");
     return IPT_SUCCESS;
 }
 
@@ -4721,7 +4655,7 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
     char folder[IPT__PATH_BYTES];
     const char *wanted = desc->cache_dir ? desc->cache_dir : ipt__environment("IPT_CACHE_DIR", folder, sizeof folder);
     if (!desc->cache_dir && wanted && !strcmp(wanted, "none"))
-        wanted = ""; /* "none" stands for it: Windows cannot set empty variables */
+        wanted = ""; /* Windows cannot set empty variables */
     if (!desc->cache_dir && !IPT__ENVIRONMENT_IS_OWN)
         wanted = ""; /* setuid: the environment is another user's */
     if (!wanted) {
@@ -4898,7 +4832,7 @@ static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__para
 }
 
 /* Sets the arguments of a kernel, with the second memory and local_bytes if it takes them. set: the arguments of the
- * last call, of which equal ones are not set again; NULL: none. */
+ * last call, which are not set again if they are equal; NULL: there was no call. */
 static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, const cl_mem memories[2],
                                  size_t local_bytes, const void *arguments, const void *set)
 {
@@ -4913,8 +4847,8 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     return error;
 }
 
-/* Sets the argument of a program's expression, if it has one. NULL: a value other than 0, by which the expression may
- * divide, so that the kernel can be launched. */
+/* Sets the argument of a program's expression, if it has one. value NULL: sets a number other than 0, because the
+ * expression may divide by it. */
 static cl_int ipt__set_expression_argument(cl_kernel kernel, const ipt__program *program, const void *value)
 {
     static const cl_uint some[4] = {0x01010101, 0x01010101, 0x01010101, 0x01010101};
@@ -4931,21 +4865,27 @@ static const char *ipt__program_options(const ipt_context *context, const ipt__p
     return !later ? "-cl-std=CL1.2" : context->limits.standard == 20 ? "-cl-std=CL2.0" : "-cl-std=CL3.0";
 }
 
-static ipt_result ipt__program_write(const ipt_context *context, ipt__program *program)
+/* Makes a program's text, which the caller releases. Returns NULL if out of memory. */
+static char *ipt__source_make(const ipt_allocator *allocator, ipt__kernel_id id, const ipt__params *params)
 {
     ipt__text text = {NULL, 0, 0};
-    size_t head;
-    ipt__source_print_head(&text, program->id, &program->params);
-    head = text.length;
-    text.length = 0;
-    ipt__source_print(&text, program->id, &program->params);
+    ipt__source_print(&text, id, params);
     text.capacity = text.length + 1;
     text.length = 0;
-    program->source = text.text = (char *)ipt__allocate(&context->allocator, text.capacity);
+    text.text = (char *)ipt__allocate(allocator, text.capacity);
+    if (text.text)
+        ipt__source_print(&text, id, params);
+    return text.text;
+}
+
+static ipt_result ipt__program_write(const ipt_context *context, ipt__program *program)
+{
+    ipt__text head = {NULL, 0, 0};
+    program->source = ipt__source_make(&context->allocator, program->id, &program->params);
     if (!program->source)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__source_print(&text, program->id, &program->params);
-    ipt__hash_text(program->source, head, program->hash, 64);
+    ipt__source_print_head(&head, program->id, &program->params);
+    ipt__hash_text(program->source, head.length, program->hash, 64);
     program->options = ipt__program_options(context, &program->params);
     return IPT_SUCCESS;
 }
@@ -4955,8 +4895,7 @@ static ipt_result ipt__program_write(const ipt_context *context, ipt__program *p
 static void ipt__program_key(const ipt_context *context, const ipt__program *program, const char *target,
                              char key[IPT__KEY_BYTES])
 {
-    ipt__text out = {NULL, IPT__KEY_BYTES, 0};
-    out.text = key;
+    ipt__text out = {key, IPT__KEY_BYTES, 0};
     ipt__text_add(&out, "ipt program\nsource %s\n", program->hash);
     if (target)
         ipt__text_add(&out, "target %s\n", target);
@@ -4967,7 +4906,7 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
 }
 
 /* Launches a program with one work-group and almost no work, so that PoCL finishes compiling it. All arguments are 1:
- * for every kernel that means one element that stays in place. */
+ * every kernel then moves one element to its own place. */
 static int ipt__program_finish(ipt_context *context, const ipt__program *program)
 {
     cl_mem memories[2];
@@ -5011,8 +4950,8 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
     return !error;
 }
 
-/* Returns the device compiler's code of a program, after `before` bytes of room. *bytes is the size of both. NULL if
- * unavailable. */
+/* Returns the device compiler's code of a program, with `before` free bytes before it. *bytes: the size of both
+ * together. NULL if the code is unavailable. */
 static unsigned char *ipt__program_code(ipt_context *context, const ipt__program *program, size_t before, size_t *bytes)
 {
     cl_device_id devices[64];
@@ -5113,21 +5052,28 @@ static int ipt__target_next(const ipt_context *context, int which, char target[6
     }
 }
 
-/* Whether a built program has its kernel and may run work-groups of its size: a device may accept code without either.
- * NVIDIA's driver reports 256 work-items for portable code that it runs with 1024. */
-static cl_int ipt__program_try(const ipt_context *context, const ipt__program *program, cl_program built)
+/* Builds a program from code, with the error of its creation. Fails unless the program has its kernel and can run
+ * work-groups of its size: a device may accept code without either. NVIDIA's driver reports 256 work-items for portable
+ * code that it runs with 1024. A failure releases the program and returns NULL. */
+static cl_program ipt__program_build(const ipt_context *context, const ipt__program *program, cl_program created,
+                                     const char *options, cl_int *error)
 {
     size_t largest = 0;
-    cl_int error;
-    cl_kernel kernel = ipt__cl.clCreateKernel(built, ipt__kernels[program->id].name, &error);
-    if (error)
-        return error;
-    error = ipt__cl.clGetKernelWorkGroupInfo(kernel, context->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof largest,
-                                             &largest, NULL);
-    ipt__cl.clReleaseKernel(kernel);
-    if (!error && largest < program->params.group_size && !context->limits.nvidia)
-        error = CL_INVALID_WORK_GROUP_SIZE;
-    return error;
+    cl_kernel kernel = NULL;
+    if (!*error)
+        *error = ipt__cl.clBuildProgram(created, 1, &context->device, options, NULL, NULL);
+    if (!*error)
+        kernel = ipt__cl.clCreateKernel(created, ipt__kernels[program->id].name, error);
+    if (!*error) {
+        *error = ipt__cl.clGetKernelWorkGroupInfo(kernel, context->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof largest,
+                                                  &largest, NULL);
+        ipt__cl.clReleaseKernel(kernel);
+    }
+    if (!*error && largest < program->params.group_size && !context->limits.nvidia)
+        *error = CL_INVALID_WORK_GROUP_SIZE;
+    if (*error && created)
+        ipt__cl.clReleaseProgram(created);
+    return *error ? NULL : created;
 }
 
 /* Builds a program from a verified entry. The device may still refuse it. */
@@ -5144,15 +5090,9 @@ static int ipt__program_take(const ipt_context *context, ipt__program *program, 
     program->program = spirv ? context->from_spirv(context->context, code, bytes, &error)
                              : ipt__cl.clCreateProgramWithBinary(context->context, 1, &context->device, &bytes,
                                                                  (const unsigned char **)&code, NULL, &error);
-    if (!error)
-        error = ipt__cl.clBuildProgram(program->program, 1, &context->device, bitcode ? "-x spir -spir-std=1.2" : NULL,
-                                       NULL, NULL);
-    if (!error)
-        error = ipt__program_try(context, program, program->program);
+    program->program =
+        ipt__program_build(context, program, program->program, bitcode ? "-x spir -spir-std=1.2" : NULL, &error);
     if (error) {
-        if (program->program)
-            ipt__cl.clReleaseProgram(program->program);
-        program->program = NULL;
         program->refusal = error;
         ipt__log(context, "cache: the device refuses %s with %s (%d)", ipt__kernels[program->id].name,
                  ipt__cl_error(error), (int)error);
@@ -5257,18 +5197,13 @@ static void ipt__program_limit_registers(ipt_context *context, ipt__program *pro
         memcpy(code + at, line, room);
         limited =
             ipt__cl.clCreateProgramWithBinary(context->context, 1, &context->device, &bytes, &given, NULL, &error);
-        if (!error)
-            error = ipt__cl.clBuildProgram(limited, 1, &context->device, NULL, NULL, NULL);
-        if (!error)
-            error = ipt__program_try(context, program, limited);
-        if (!error) {
+        limited = ipt__program_build(context, program, limited, NULL, &error);
+        if (limited) {
             ipt__cl.clReleaseProgram(program->program);
             program->program = limited;
-        } else if (limited)
-            ipt__cl.clReleaseProgram(limited);
+        }
     }
-    if (code)
-        ipt__release(&context->allocator, code);
+    ipt__release(&context->allocator, code);
 }
 
 /* Compiles a program and stores it. */
@@ -5345,6 +5280,7 @@ static ipt__program *ipt__program_find(ipt_context *context, ipt__kernel_id id, 
 static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_id id, const ipt__params *params,
                                              int cache_only, ipt__program **added)
 {
+    const int has_texts = params->apply || params->operands;
     ipt_result result;
     ipt__program **end, *const program = (ipt__program *)ipt__allocate(&context->allocator, sizeof *program);
     if (!program)
@@ -5352,10 +5288,9 @@ static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_i
     program->id = id;
     program->params = *params;
     program->references = 1;
-    if (params->apply || params->operands)
+    if (has_texts)
         program->texts = ipt__copy_texts(&context->allocator, &program->params);
-    result = (params->apply || params->operands) && !program->texts ? IPT_ERROR_OUT_OF_MEMORY
-                                                                    : ipt__program_make(context, program, cache_only);
+    result = has_texts && !program->texts ? IPT_ERROR_OUT_OF_MEMORY : ipt__program_make(context, program, cache_only);
     if (result) {
         ipt__program_free(context, program);
         return result;
@@ -5499,9 +5434,10 @@ static int ipt__target_is_known(const char *text)
 IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
                                                size_t code_bytes, void *entry, size_t capacity, size_t *bytes)
 {
+    unsigned char findings[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES], *made = NULL;
+    char key[IPT__KEY_BYTES];
     ipt__program *program;
     size_t count, needed = 0;
-    unsigned char *made;
     if (!context || !bytes || (target && !code))
         return ipt__fail_null(!context ? "context" : !bytes ? "bytes" : "code");
     *bytes = 0;
@@ -5516,31 +5452,26 @@ IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t inde
     if (index > count || (index == count && target))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "index is %zu: the context has %zu %s", index,
                          count + (size_t)!target, target ? "programs" : "entries");
-    if (!program) {
-        char key[IPT__KEY_BYTES];
-        unsigned char findings[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES];
-        IPT_LOCK_ACQUIRE(&context->probe_lock);
-        ipt__findings_key(context, key);
-        needed = ipt__findings_entry(context, key, findings);
-        IPT_LOCK_RELEASE(&context->probe_lock);
-        if (entry && capacity >= needed)
-            memcpy(entry, findings, needed);
-    } else if (!program->program && !target) {
+    if (program && !program->program && !target) {
         ipt__program_drop(context, program);
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "target is NULL, and the context has no device whose code that would be");
-    } else {
-        IPT_LOCK_ACQUIRE(&context->probe_lock);
-        made = ipt__program_entry(context, program, target, code, code_bytes, &needed);
-        IPT_LOCK_RELEASE(&context->probe_lock);
-        if (made && entry && capacity >= needed)
-            memcpy(entry, made, needed);
-        ipt__program_drop(context, program);
-        if (!made)
-            return ipt__fail(target ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
-                             "the device returns no code of entry %zu, or no memory is left for the code", index);
-        ipt__release(&context->allocator, made);
     }
+    IPT_LOCK_ACQUIRE(&context->probe_lock);
+    if (program)
+        made = ipt__program_entry(context, program, target, code, code_bytes, &needed);
+    else {
+        ipt__findings_key(context, key);
+        needed = ipt__findings_entry(context, key, findings);
+    }
+    IPT_LOCK_RELEASE(&context->probe_lock);
+    ipt__program_drop(context, program);
+    if (program && !made)
+        return ipt__fail(target ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
+                         "the device returns no code of entry %zu, or no memory is left for the code", index);
+    if (entry && capacity >= needed)
+        memcpy(entry, program ? made : findings, needed);
+    ipt__release(&context->allocator, made);
     *bytes = needed;
     if (entry && capacity < needed)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, needed);
@@ -5960,7 +5891,7 @@ static ipt_result ipt__profile_measure(ipt_context *context, ipt__limits *measur
 
 IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes)
 {
-    ipt__text out = {NULL, 0, 0};
+    ipt__text out = {text, capacity, 0};
     ipt__limits limits;
     ipt__findings found;
     size_t values[IPT__FACT_COUNT];
@@ -5984,19 +5915,11 @@ IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *tex
 #define IPT__GIVE_FINDING(type, field, minimum, maximum) values[i++] = (size_t)found.field;
     IPT__LIMIT_LIST(IPT__GIVE_LIMIT)
     IPT__FINDING_LIST(IPT__GIVE_FINDING)
-    out.text = text;
-    out.capacity = capacity;
     ipt__text_add(&out, "%s\n%s", IPT__PROFILE_TITLE, context->device_text);
     for (i = 0; i < IPT__FACT_COUNT; ++i)
         ipt__text_add(&out, "%s %zu\n", ipt__facts[i].name, values[i]);
     ipt__text_add(&out, "end\n");
-    if (bytes)
-        *bytes = out.length + 1;
-    if (out.length < capacity)
-        return IPT_SUCCESS;
-    if (capacity)
-        *text = 0;
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, out.length + 1);
+    return ipt__text_export(&out, bytes);
 }
 
 #endif
@@ -9879,7 +9802,7 @@ static int ipt__shuffle_inner(const ipt__problem *problem, ipt__stage *stage, si
         limits->memory_model == 2 || stage->rows == stage->cols; /* workers need no barrier of their own */
     stage->inner_rows = rows;
     stage->inner_cols = cols;
-    stage->as.shuffle.pairs = stage->rows == stage->cols && !limits->cpu; /* CPUs: 0.16 of the copy, not 0.22 */
+    stage->as.shuffle.pairs = stage->rows == stage->cols && !limits->cpu; /* CPUs are faster without pairs */
     stage->as.shuffle.piece_units = units;
     stage->as.shuffle.pieces = stage->workers = stage->lanes = 1;
     if (!limits->cpu) {
@@ -12666,7 +12589,7 @@ static void ipt__wisdom_take(ipt__wisdom *to, const ipt__wisdom *from)
     to->group_size = from->group_size;
 }
 
-/* True if both lines describe the same plan. The measured result is not compared. */
+/* True if both entries are for the same plan. The measured result is not compared. */
 static int ipt__wisdom_same(const ipt__wisdom *a, const ipt__wisdom *b)
 {
     ipt__wisdom other = *b;
@@ -12711,25 +12634,13 @@ static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
     return wisdom;
 }
 
-/* Adds copies of a list to the context's list and replaces entries for the same plans. The caller holds the lock.
- * Returns 0 if out of memory; the context's list is then unchanged. */
-static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *list)
+/* Moves the entries of a list to the context. An entry replaces one for the same plan. */
+static void ipt__wisdom_move(ipt_context *context, ipt__wisdom *list)
 {
-    ipt__wisdom *fresh = NULL, **end = &fresh;
-    const ipt__wisdom *next;
-    for (next = list; next; next = next->next) {
-        *end = (ipt__wisdom *)ipt__allocate(&context->allocator, sizeof *next);
-        if (!*end) {
-            ipt__wisdom_free(context, fresh);
-            return 0;
-        }
-        **end = *next;
-        (*end)->next = NULL;
-        end = &(*end)->next;
-    }
-    while (fresh) {
-        ipt__wisdom *const added = fresh, **at = &context->wisdom;
-        fresh = added->next;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    while (list) {
+        ipt__wisdom *const added = list, **at = &context->wisdom;
+        list = added->next;
         while (*at && !ipt__wisdom_same(*at, added))
             at = &(*at)->next;
         added->next = NULL;
@@ -12739,7 +12650,26 @@ static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *list)
         } else
             *at = added;
     }
-    return 1;
+    IPT_LOCK_RELEASE(&context->lock);
+}
+
+/* Copies an entry. Returns NULL if out of memory. */
+static ipt__wisdom *ipt__wisdom_copy(const ipt_context *context, const ipt__wisdom *entry)
+{
+    ipt__wisdom *const copy = (ipt__wisdom *)ipt__allocate(&context->allocator, sizeof *copy);
+    if (copy) {
+        *copy = *entry;
+        copy->next = NULL;
+    }
+    return copy;
+}
+
+/* Adds a copy of an entry to the context. Returns 0 if out of memory. */
+static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *entry)
+{
+    ipt__wisdom *const copy = ipt__wisdom_copy(context, entry);
+    ipt__wisdom_move(context, copy);
+    return copy != NULL;
 }
 
 /* Applies the wisdom for this plan, if there is any and its layout fits the workspace. */
@@ -12761,8 +12691,8 @@ static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
     return 1;
 }
 
-/* Writes the two lines that bind wisdom to a device. They name no driver: after an update, old wisdom is still as good
- * as the cost model. */
+/* Returns the length of the two lines that bind wisdom to a device. They name no driver: after an update, old wisdom is
+ * still as good as the cost model. */
 static size_t ipt__wisdom_device(const ipt_context *context)
 {
     const char *at = strchr(context->device_text, '\n');
@@ -12772,13 +12702,11 @@ static size_t ipt__wisdom_device(const ipt_context *context)
 
 IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes)
 {
-    ipt__text out = {NULL, 0, 0};
+    ipt__text out = {text, capacity, 0};
     const ipt__wisdom *next;
     int lines = 0;
     if (!context || (!text && capacity))
         return ipt__fail_null(context ? "text" : "context");
-    out.text = text;
-    out.capacity = capacity;
     ipt__text_add(&out, "%s\n%.*s", IPT__WISDOM_TITLE, (int)ipt__wisdom_device(context), context->device_text);
     IPT_LOCK_ACQUIRE(&context->lock);
     for (next = context->wisdom; next; next = next->next, ++lines) {
@@ -12798,16 +12726,10 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
     }
     IPT_LOCK_RELEASE(&context->lock);
     ipt__text_add(&out, "end %d\n", lines);
-    if (bytes)
-        *bytes = out.length + 1;
-    if (out.length < capacity)
-        return IPT_SUCCESS;
-    if (capacity)
-        *text = 0;
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, out.length + 1);
+    return ipt__text_export(&out, bytes);
 }
 
-/* Whether the sequence can cut the shape so: into super-elements, or into bands. */
+/* Whether the entry's super-elements or bands fit its shape and sequence. */
 static int ipt__wisdom_is_possible(const ipt__wisdom *wisdom)
 {
     const size_t longer = ipt__max(wisdom->rows, wisdom->cols), shorter = ipt__min(wisdom->rows, wisdom->cols);
@@ -12877,60 +12799,49 @@ static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
 IPT_API IPT__RARE ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
 {
     ipt__wisdom *list = NULL, **end = &list;
-    const char *device, *next;
-    char line[512] = "";
-    int number = 1, lines = 0, closed = 0;
+    const char *device;
+    ipt__lines lines = {"wisdom", text, 0, ""};
+    int count = 0, closed = 0;
     ipt_result result = IPT_SUCCESS;
     if (!context || !text)
         return ipt__fail_null(context ? "text" : "context");
-    next = text;
-    if (!ipt__line_next(&next, line, sizeof line) || strcmp(line, IPT__WISDOM_TITLE))
-        return ipt__fail_line("wisdom", number, line, "'" IPT__WISDOM_TITLE "'");
+    if (!ipt__line_next(&lines) || strcmp(lines.line, IPT__WISDOM_TITLE))
+        return ipt__fail_line(&lines, "'" IPT__WISDOM_TITLE "'");
     for (device = context->device_text; device < context->device_text + ipt__wisdom_device(context);
          device = strchr(device, '\n') + 1) {
         const size_t length = strcspn(device, "\n");
-        *line = 0;
-        ++number;
-        if (!ipt__line_next(&next, line, sizeof line) || strlen(line) != length || strncmp(line, device, length))
-            return ipt__fail(strncmp(line, "device ", 7) && strncmp(line, "vendor ", 7) ? IPT_ERROR_INVALID_ARGUMENT
-                                                                                        : IPT_ERROR_UNSUPPORTED,
-                             "wisdom, line %d: '%.80s' is about another device than '%.*s'", number, line, (int)length,
-                             device);
+        if (!ipt__line_next(&lines) || strlen(lines.line) != length || strncmp(lines.line, device, length))
+            return ipt__fail(strncmp(lines.line, "device ", 7) && strncmp(lines.line, "vendor ", 7)
+                                 ? IPT_ERROR_INVALID_ARGUMENT
+                                 : IPT_ERROR_UNSUPPORTED,
+                             "wisdom, line %d: '%.80s' is about another device than '%.*s'", lines.number, lines.line,
+                             (int)length, device);
     }
     while (!result && !closed) {
         ipt__wisdom read;
         size_t counted;
-        *line = 0;
-        ++number;
-        if (!ipt__line_next(&next, line, sizeof line))
-            result = ipt__fail_line("wisdom", number, line,
-                                    "'transpose ...', 'batch ...', or 'end' and the number of lines");
-        else if (ipt__line_number(line, "end", &counted)) {
+        if (!ipt__line_next(&lines))
+            result = ipt__fail_line(&lines, "'transpose ...', 'batch ...', or 'end' and the number of lines");
+        else if (ipt__line_number(lines.line, "end", &counted)) {
             closed = 1;
-            if (counted != (size_t)lines || *next)
+            if (counted != (size_t)count || *lines.next)
                 result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                                   "wisdom, line %d: '%.80s' after %d lines of wisdom, or text after it", number, line,
-                                   lines);
-        } else if (!ipt__wisdom_read(line, &read))
-            result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wisdom, line %d: '%.80s' is not understood", number, line);
+                                   "wisdom, line %d: '%.80s' after %d lines of wisdom, or text after it", lines.number,
+                                   lines.line, count);
+        } else if (!ipt__wisdom_read(lines.line, &read))
+            result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wisdom, line %d: '%.80s' is not understood", lines.number,
+                               lines.line);
+        else if ((*end = ipt__wisdom_copy(context, &read)) == NULL)
+            result = IPT_ERROR_OUT_OF_MEMORY;
         else {
-            *end = (ipt__wisdom *)ipt__allocate(&context->allocator, sizeof read);
-            if (!*end)
-                result = IPT_ERROR_OUT_OF_MEMORY;
-            else {
-                **end = read;
-                end = &(*end)->next;
-                ++lines;
-            }
+            end = &(*end)->next;
+            ++count;
         }
     }
-    if (!result) {
-        IPT_LOCK_ACQUIRE(&context->lock);
-        if (!ipt__wisdom_add(context, list))
-            result = IPT_ERROR_OUT_OF_MEMORY;
-        IPT_LOCK_RELEASE(&context->lock);
-    }
-    ipt__wisdom_free(context, list);
+    if (result)
+        ipt__wisdom_free(context, list);
+    else
+        ipt__wisdom_move(context, list);
     return result;
 }
 
@@ -12960,9 +12871,9 @@ enum { IPT__WISDOM_MOST = 1 << 24 /* bytes of a file: about 100,000 shapes */ };
 
 IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
 {
-    size_t capacity = 1 << 12, length = 0, got = 1;
     char *text = NULL;
     FILE *file;
+    long bytes;
     ipt_result result = IPT_SUCCESS;
     if (!context || !path)
         return ipt__fail_null(context ? "path" : "context");
@@ -12971,24 +12882,17 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const 
     file = ipt__path_open(path, "rb");
     if (!file)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read", path);
-    while (got && !result && !ferror(file)) {
-        char *const more = length < IPT__WISDOM_MOST ? (char *)ipt__allocate(&context->allocator, capacity *= 2) : NULL;
-        if (!more) {
-            result = length < IPT__WISDOM_MOST
-                         ? IPT_ERROR_OUT_OF_MEMORY
-                         : ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                                     "path: %s is too long for a text of wisdom: %zu bytes at most are read", path,
-                                     (size_t)IPT__WISDOM_MOST);
-            break;
-        }
-        if (text)
-            memcpy(more, text, length);
-        ipt__release(&context->allocator, text);
-        text = more;
-        got = fread(text + length, 1, capacity - length - 1, file);
-        length += got;
+    bytes = fseek(file, 0, SEEK_END) ? -1 : ftell(file);
+    rewind(file);
+    if (bytes > IPT__WISDOM_MOST)
+        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                           "path: %s is too long for a text of wisdom: %zu bytes at most are read", path,
+                           (size_t)IPT__WISDOM_MOST);
+    else if (bytes >= 0) {
+        text = (char *)ipt__allocate(&context->allocator, (size_t)bytes + 1);
+        result = text ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
     }
-    if (!result && (!text || ferror(file) || strlen(text) != length))
+    if (!result && (!text || fread(text, 1, (size_t)bytes, file) != (size_t)bytes || strlen(text) != (size_t)bytes))
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read, or is not a text", path);
     fclose(file);
     if (!result)
@@ -13089,7 +12993,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
                                   &unused, &buffer);
     if (result)
         return result;
-    plan->workspace = &plan->own; /* a shared one would stay as large as the slower candidates need it */
+    plan->workspace = &plan->own; /* a shared workspace would stay as large as the largest candidate needs */
     for (i = 0; i < IPT__METHODS && !result; ++i)
         for (class_ = 0; class_ < ipt__methods[i].classes && !result; ++class_) {
             const size_t most = (size_t)128 << class_;
@@ -13117,9 +13021,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
         learnt.length = best.length;
         learnt.bands = best.bands;
         learnt.height = best.height;
-        IPT_LOCK_ACQUIRE(&plan->context->lock);
         ipt__wisdom_add(plan->context, &learnt); /* out of memory: the result is not recorded */
-        IPT_LOCK_RELEASE(&plan->context->lock);
     }
 #endif
     return result;
@@ -18398,7 +18300,7 @@ IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_p
 /* >>batch/ready                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The ready actions: one row each, with what IPT_ACTION_LIST lacks. */
+/* The ready actions: the columns that IPT_ACTION_LIST lacks. */
 
 enum {
 #define IPT__ACTION_TEXT_INDEX(name) IPT__ACTION_TEXT_##name,
@@ -18417,20 +18319,20 @@ typedef enum ipt__batch_kind {
     IPT__TURN_KINDS
 } ipt__batch_kind;
 
-/* What an element takes of each of its lanes. */
+/* The work of one lane of an element. */
 typedef struct ipt__batch_work {
-    double turns; /* of innermost loops: a product and a sum, two or three components from where the element is */
+    double turns; /* of innermost loops: a turn reads two or three components, and adds a product to a sum */
     double barriers;
 } ipt__batch_work;
 
-/* A lane's part of so many things that the lanes share. */
+/* The largest number of things that a lane takes, if the lanes share `things`. */
 static double ipt__batch_share(size_t things, size_t lanes)
 {
     return (double)ipt__ceil_divide(things, lanes);
 }
 
-/* An elimination of n columns: a column takes `each` turns of every lane and `scan` for each row below. Its rows are
- * shared, with as many turns as there are columns right of it, or half of them. */
+/* The work of an elimination of n columns. For a column, every lane takes `each` turns, and `scan` turns for each row
+ * below. The lanes share these rows. A row takes `part` turns for each column from this one on. */
 static ipt__batch_work ipt__batch_eliminate(size_t n, size_t lanes, double each, double scan, double part)
 {
     ipt__batch_work work = {0, 0};
@@ -18451,92 +18353,70 @@ static double ipt__batch_log2(size_t lanes)
     return log;
 }
 
-/* Substitutions in n rows of m right sides, of which a lane has whole ones. */
+/* The turns of substitutions in n rows for m right sides. A lane computes whole right sides. */
 static double ipt__batch_substitute(size_t m, size_t n, size_t lanes)
 {
     return ipt__batch_share(m, lanes) * (double)n * ((double)n + 8);
 }
 
-/* The work of each text, for m, n and k as in IPT_ACTION_LIST. `none`: substitutions are all. */
-static ipt__batch_work ipt__work_none(size_t m, size_t n, size_t k, size_t lanes)
-{
-    const ipt__batch_work work = {0, 0};
-    (void)m, (void)n, (void)k, (void)lanes;
-    return work;
-}
-
-static ipt__batch_work ipt__work_dot(size_t m, size_t n, size_t k, size_t lanes)
-{
-    const ipt__batch_work work = {ipt__batch_share(n, lanes), lanes > 1 ? 2 + 2 * ipt__batch_log2(lanes) : 0};
-    (void)m, (void)k;
-    return work;
-}
-
-static ipt__batch_work ipt__work_gemv(size_t m, size_t n, size_t k, size_t lanes)
-{
-    const ipt__batch_work work = {ipt__batch_share(m, lanes) * (double)k, 0};
-    (void)n;
-    return work;
-}
-
-static ipt__batch_work ipt__work_gemm(size_t m, size_t n, size_t k, size_t lanes)
+/* The work of an action beside substitutions, for m, n and k as in IPT_ACTION_LIST. */
+static ipt__batch_work ipt__ready_work(ipt_action action, size_t m, size_t n, size_t k, size_t lanes)
 {
     const size_t blocks = ipt__ceil_divide(m, 4) * ipt__ceil_divide(n, 4); /* as in gemm.cl */
-    const double turns = lanes > 1 ? ipt__batch_share(blocks, lanes) * 8 : (double)m * (double)n;
-    const ipt__batch_work work = {turns * (double)k, 0};
-    return work;
-}
-
-static ipt__batch_work ipt__work_potrf(size_t m, size_t n, size_t k, size_t lanes)
-{
-    (void)m, (void)k;
-    return ipt__batch_eliminate(n, lanes, 4, 0, 0.5);
-}
-
-static ipt__batch_work ipt__work_getrf(size_t m, size_t n, size_t k, size_t lanes)
-{
-    (void)m, (void)k;
-    return ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share(n, lanes), 1, 1);
-}
-
-static ipt__batch_work ipt__work_getri(size_t m, size_t n, size_t k, size_t lanes)
-{
-    (void)m, (void)k;
-    return ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share(n, lanes) * (2 + (double)n), 1, 0);
-}
-
-static ipt__batch_work ipt__work_trsm(size_t m, size_t n, size_t k, size_t lanes)
-{
-    const ipt__batch_work work = {ipt__batch_substitute(m, n, lanes) / 2, 0};
-    (void)k;
-    return work;
+    const double columns = ipt__batch_share(n, lanes);
+    ipt__batch_work work = {0, 0};
+    switch (action) {
+    case IPT_ACTION_DOT:
+        work.turns = columns;
+        work.barriers = lanes > 1 ? 2 + 2 * ipt__batch_log2(lanes) : 0;
+        return work;
+    case IPT_ACTION_GEMV:
+        work.turns = ipt__batch_share(m, lanes) * (double)k;
+        return work;
+    case IPT_ACTION_GEMM:
+        work.turns = (lanes > 1 ? ipt__batch_share(blocks, lanes) * 8 : (double)m * (double)n) * (double)k;
+        return work;
+    case IPT_ACTION_TRSM:
+        work.turns = ipt__batch_substitute(m, n, lanes) / 2;
+        return work;
+    case IPT_ACTION_POTRF:
+    case IPT_ACTION_POSV:
+        return ipt__batch_eliminate(n, lanes, 4, 0, 0.5);
+    case IPT_ACTION_GETRF:
+    case IPT_ACTION_GESV:
+        return ipt__batch_eliminate(n, lanes, 8 + columns, 1, 1);
+    case IPT_ACTION_GETRI:
+        return ipt__batch_eliminate(n, lanes, 8 + columns * (2 + (double)n), 1, 0);
+    default: /* substitutions are all */
+        return work;
+    }
 }
 
 /* The options of ready actions, in the sequence of their bits: IPT_TRANSPOSE_A ... */
 #define IPT__READY_OPTION_LIST(X) X(TRANSPOSE_A) X(TRANSPOSE_B) X(CONJUGATE_A) X(CONJUGATE_B) X(UPPER) X(UNIT)
 
-/* X(action, first text, second text, options, scaled, solves, turns, work), in the sequence of IPT_ACTION_LIST; the
+/* X(action, first text, second text, options, scaled, solves, turns), in the sequence of IPT_ACTION_LIST; the
  * members of ipt__ready. */
 #define IPT__READY_LIST(X)                                                                                             \
-    X(NONE, none, none, 0, 0, 0, PLAIN, none)                                                                          \
-    X(DOT, dot, none, IPT_CONJUGATE_A, 1, 0, PLAIN, dot)                                                               \
-    X(GEMV, gemv, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A, 1, 0, PLAIN, gemv)                                          \
-    X(GEMM, gemm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B, 1, 0, PLAIN, gemm)      \
-    X(POTRF, potrf, none, 0, 0, 0, PLAIN, potrf)                                                                       \
-    X(POTRS, potrs, none, 0, 0, 1, PLAIN, none)                                                                        \
-    X(POSV, potrf, potrs, 0, 0, 1, PLAIN, potrf)                                                                       \
-    X(TRSM, trsm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT, 0, 0, PLAIN, trsm)                   \
-    X(GETRF, getrf, none, 0, 0, 0, PIVOTED, getrf)                                                                     \
-    X(GETRS, getrs, none, 0, 0, 1, PIVOTED, none)                                                                      \
-    X(GESV, getrf, getrs, 0, 0, 1, PIVOTED, getrf)                                                                     \
-    X(GETRI, getri, none, 0, 0, 0, INVERSE, getri)
+    X(NONE, none, none, 0, 0, 0, PLAIN)                                                                                \
+    X(DOT, dot, none, IPT_CONJUGATE_A, 1, 0, PLAIN)                                                                    \
+    X(GEMV, gemv, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A, 1, 0, PLAIN)                                                \
+    X(GEMM, gemm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B, 1, 0, PLAIN)            \
+    X(POTRF, potrf, none, 0, 0, 0, PLAIN)                                                                              \
+    X(POTRS, potrs, none, 0, 0, 1, PLAIN)                                                                              \
+    X(POSV, potrf, potrs, 0, 0, 1, PLAIN)                                                                              \
+    X(TRSM, trsm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT, 0, 0, PLAIN)                         \
+    X(GETRF, getrf, none, 0, 0, 0, PIVOTED)                                                                            \
+    X(GETRS, getrs, none, 0, 0, 1, PIVOTED)                                                                            \
+    X(GESV, getrf, getrs, 0, 0, 1, PIVOTED)                                                                            \
+    X(GETRI, getri, none, 0, 0, 0, INVERSE)
 
 /* A missing or misplaced row does not compile. */
 enum {
-#define IPT__READY_INDEX(action, first, second, options, scaled, solves, turns, work) IPT__READY_##action,
+#define IPT__READY_INDEX(action, first, second, options, scaled, solves, turns) IPT__READY_##action,
     IPT__READY_LIST(IPT__READY_INDEX) IPT__READY_COUNT
 };
-#define IPT__READY_HAS_ITS_PLACE(action, first, second, options, scaled, solves, turns, work)                          \
+#define IPT__READY_HAS_ITS_PLACE(action, first, second, options, scaled, solves, turns)                                \
     typedef char ipt__ready_##action##_has_its_place[(int)IPT__READY_##action == (int)IPT_ACTION_##action ? 1 : -1];
 IPT__READY_LIST(IPT__READY_HAS_ITS_PLACE)
 typedef char ipt__ready_has_all_actions[(int)IPT__READY_COUNT == (int)IPT__ACTION_COUNT ? 1 : -1];
@@ -18547,16 +18427,10 @@ typedef struct ipt__ready {
     int scaled;       /* takes alpha and beta as argument */
     int solves;       /* substitutes with the result of a decomposition */
     ipt__batch_kind turns;
-    ipt__batch_work (*work)(size_t m, size_t n, size_t k, size_t lanes); /* beside substitutions */
 } ipt__ready;
 static const ipt__ready ipt__readies[] = {
-#define IPT__READY_ROW(action, first, second, options, scaled, solves, turns, work)                                    \
-    {{IPT__ACTION_TEXT_##first, IPT__ACTION_TEXT_##second},                                                            \
-     options,                                                                                                          \
-     scaled,                                                                                                           \
-     solves,                                                                                                           \
-     IPT__TURNS_##turns,                                                                                               \
-     ipt__work_##work},
+#define IPT__READY_ROW(action, first, second, options, scaled, solves, turns)                                          \
+    {{IPT__ACTION_TEXT_##first, IPT__ACTION_TEXT_##second}, options, scaled, solves, IPT__TURNS_##turns},
     IPT__READY_LIST(IPT__READY_ROW)};
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>batch/model                                                                                                      */
@@ -18566,16 +18440,12 @@ static const ipt__ready ipt__readies[] = {
 
 IPT_API const char *ipt_layout_string(ipt_layout layout)
 {
-#define IPT__LAYOUT_NAME(enumerator, name) name,
-    static const char names[][16] = {IPT_LAYOUT_LIST(IPT__LAYOUT_NAME)};
-    return (int)layout < 0 || layout >= IPT__LAYOUT_COUNT ? "unknown" : names[layout];
+    return ipt__name_at(IPT_LAYOUT_LIST(IPT__NAME_ROW), (int)layout, IPT__LAYOUT_COUNT);
 }
 
 IPT_API const char *ipt_model_string(ipt_model model)
 {
-#define IPT__MODEL_NAME(enumerator, name) name,
-    static const char names[][16] = {IPT_MODEL_LIST(IPT__MODEL_NAME)};
-    return (int)model < 0 || model >= IPT__MODEL_COUNT ? "unknown" : names[model];
+    return ipt__name_at(IPT_MODEL_LIST(IPT__NAME_ROW), (int)model, IPT__MODEL_COUNT);
 }
 
 /* An operand, checked and completed. */
@@ -18585,13 +18455,13 @@ typedef struct ipt__batch_operand {
     size_t span;                   /* components of the buffer, from the first to the last */
     size_t load_parts;             /* components that a load takes at once */
     size_t local;                  /* byte where it begins in local memory */
-    size_t pitch;                  /* components from row to row where the action finds them */
+    size_t pitch;                  /* components from row to row in the memory that the action reads */
 } ipt__batch_operand;
 
 /* Where an action finds its element, as in parts/actions.cl. */
 enum { IPT__HOLD_LOCAL, IPT__HOLD_STAGED, IPT__HOLD_REGISTERS, IPT__HOLD_MEMORY };
 
-/* How a batch runs. It follows from the problem alone. */
+/* How a batch runs: a function of the problem. */
 typedef struct ipt__batch_choice {
     ipt_model model;
     size_t lanes, group_size;
@@ -18599,18 +18469,17 @@ typedef struct ipt__batch_choice {
     size_t local_bytes;    /* of operands, a multiple of 16 */
 } ipt__batch_choice;
 
-/* What the choice depends on. */
+/* The inputs of the choice. */
 typedef struct ipt__batch_problem {
     ipt__batch_operand operands[IPT_MAX_OPERANDS];
     size_t operand_count, count;
     size_t element_bytes; /* of all operands */
-    size_t far_bytes;     /* of those whose elements lie one after the other, with several components */
+    size_t far_bytes;     /* of operands with layout ELEMENTS and several components */
     size_t alignment;     /* of operands in local memory: the longest type, at least 16 */
     size_t sum_bytes;     /* local memory of a work-item for IPT_SUM */
     ipt_action ready;
     size_t m, n, k;                    /* of a ready action, as in IPT_ACTION_LIST */
-    int shares, loops, barriers, sums; /* of another action: it names IPT_LANE or IPT_FOR_LANES; it has loops; the
-                                          places of barriers and sums in its text */
+    int shares, loops, barriers, sums; /* counts in the text of the caller's action. shares: IPT_LANE, IPT_FOR_LANES */
     ipt__limits limits;
 } ipt__batch_problem;
 
@@ -18636,15 +18505,15 @@ static void ipt__batch_place(ipt__batch_problem *problem, ipt__batch_choice *cho
 {
     const size_t elements = choice->group_size / choice->lanes;
     const int interleaved = choice->hold == IPT__HOLD_LOCAL && (choice->lanes == 1 || choice->interleaved);
-    /* Lanes that take rows are in different banks where rows are odd, unless all of a sub-group have different
-     * elements. Products take columns, and local memory without the padding. */
+    /* An odd pitch puts the lanes' rows into different banks. Interleaved elements need none if a sub-group's lanes all
+     * have different elements, or if the action reads columns, as gemm does. */
     const int pads = choice->hold == IPT__HOLD_LOCAL && choice->lanes > 1 &&
                      !(interleaved && (elements >= IPT__BATCH_LANES || problem->ready == IPT_ACTION_GEMM));
     size_t i, at = 0;
     choice->local_bytes = 0;
     for (i = 0; i < problem->operand_count; ++i) {
         problem->operands[i].pitch = problem->operands[i].given.cols | (pads ? 1 : 0);
-        problem->operands[i].local = 0; /* of a model that was tried before */
+        problem->operands[i].local = 0; /* the former choice may have set it */
     }
     if (choice->hold > IPT__HOLD_STAGED)
         return;
@@ -18686,7 +18555,7 @@ static int ipt__batch_fits(ipt__batch_problem *problem, ipt__batch_choice *choic
     return 1;
 }
 
-/* The work-groups that a compute unit holds at a time: what registers, local memory and its limits allow. */
+/* The number of work-groups that run on a compute unit at a time, by registers, local memory and its limits. */
 static size_t ipt__batch_resident(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -18694,7 +18563,7 @@ static size_t ipt__batch_resident(const ipt__batch_problem *problem, const ipt__
                  its = choice->local_bytes + problem->sum_bytes * choice->group_size;
     size_t groups = ipt__min((size_t)IPT__UNIT_GROUPS, IPT__UNIT_ITEMS / choice->group_size);
     if (its)
-        groups = ipt__min(groups, local / (its + 1024)); /* NVIDIA's take 1 KB for themselves */
+        groups = ipt__min(groups, local / (its + 1024)); /* an NVIDIA driver takes 1 KB a work-group */
     if (choice->hold == IPT__HOLD_STAGED || choice->hold == IPT__HOLD_REGISTERS)
         groups = ipt__min(groups, IPT__UNIT_REGISTERS / ((32 + problem->element_bytes / 4) * choice->group_size));
     return ipt__max(1, groups);
@@ -18716,7 +18585,7 @@ static IPT__RARE int ipt__batch_find_group(ipt__batch_problem *problem, ipt__bat
             best = group;
         }
     }
-    if (!best) /* fewer elements than a sub-group has room for */
+    if (!best) /* the first size does not fit: try smaller ones */
         for (choice->group_size = group; choice->group_size > choice->lanes && !best;) {
             choice->group_size /= 2;
             best = ipt__batch_fits(problem, choice, why) ? choice->group_size : 0;
@@ -18735,8 +18604,8 @@ static size_t ipt__batch_side(const ipt__batch_problem *problem)
     return side;
 }
 
-/* What a plan may be: a model, and for GROUP and INTERLEAVED the part of the longest side that is the number of
- * lanes. */
+/* The candidates for a plan. With GROUP and INTERLEAVED, the longest side has `part` times as many rows as an element
+ * has lanes. */
 static const struct {
     ipt_model model;
     size_t part;
@@ -18746,8 +18615,8 @@ static const struct {
                              {IPT_MODEL_WORK_GROUP, 1},  {IPT_MODEL_LARGE, 1}};
 enum { IPT__BATCH_CANDIDATES = sizeof ipt__batch_candidates / sizeof *ipt__batch_candidates };
 
-/* A model with so many lanes (0: all of a work-group) and work-items in a work-group (0: chosen). Returns 0 if the
- * device cannot run it; *why: the reason. */
+/* Makes the choice of a model, its lanes (0: a whole work-group) and group_size (0: chosen). Returns 0 if the device
+ * cannot run it; *why: the reason. */
 static IPT__RARE int ipt__batch_try(ipt__batch_problem *problem, ipt_model model, size_t lanes, size_t group_size,
                                     ipt__batch_choice *choice, char why[160])
 {
@@ -18773,7 +18642,8 @@ static IPT__RARE int ipt__batch_try(ipt__batch_problem *problem, ipt_model model
     return ipt__batch_fits(problem, choice, why);
 }
 
-/* The candidate, as far as the desc leaves it open. Returns 0 if the desc rules it out or the device cannot run it. */
+/* Makes the choice of a candidate, with the desc's lanes and group_size if they are not 0. Returns 0 if the desc rules
+ * the candidate out or the device cannot run it. */
 static IPT__RARE int ipt__batch_candidate(ipt__batch_problem *problem, const ipt_batch_desc *desc, size_t index,
                                           ipt__batch_choice *choice, char why[160])
 {
@@ -18797,10 +18667,10 @@ static IPT__RARE int ipt__batch_candidate(ipt__batch_problem *problem, const ipt
 /* >>batch/cost                                                                                                       */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The cost model of batch plans: the time that a model takes beside the transfer of the operands, which is the same in
- * all models. */
+/* The cost model of batch plans: the time of an execution without the transfer of its operands. The transfer takes as
+ * long in all models. */
 
-/* An action of the caller's: each component once, or in loops as often as the longest side has components. */
+/* The work of the caller's action: a turn for each component, or in loops a turn for each row of the longest side. */
 static ipt__batch_work ipt__batch_own_work(const ipt__batch_problem *problem, size_t lanes)
 {
     const double side = (double)ipt__batch_side(problem);
@@ -18817,12 +18687,11 @@ static ipt__batch_work ipt__batch_own_work(const ipt__batch_problem *problem, si
 
 static IPT__RARE ipt__batch_work ipt__batch_work_of(const ipt__batch_problem *problem, size_t lanes)
 {
-    const ipt__ready *const ready = &ipt__readies[problem->ready];
     ipt__batch_work work;
     if (problem->ready == IPT_ACTION_NONE)
         return ipt__batch_own_work(problem, lanes);
-    work = ready->work(problem->m, problem->n, problem->k, lanes);
-    if (ready->solves)
+    work = ipt__ready_work(problem->ready, problem->m, problem->n, problem->k, lanes);
+    if (ipt__readies[problem->ready].solves)
         work.turns += ipt__batch_substitute(problem->m, problem->n, lanes);
     return work;
 }
@@ -18836,8 +18705,8 @@ static const struct {
 typedef char
     ipt__batch_costs_has_all_models[sizeof ipt__batch_costs / sizeof *ipt__batch_costs == IPT__MODEL_COUNT ? 1 : -1];
 
-/* How much longer a turn takes whose work-items read far from one another in the buffers: caches help where each
- * component is read once, unless strides of whole sectors share few of their sets. */
+/* The factor of a turn's time if neighbouring work-items read distant places of the buffers. Caches reduce it if an
+ * action reads each component once. They do not if the strides are whole sectors, which share few of a cache's sets. */
 static double ipt__batch_far(const ipt__batch_problem *problem)
 {
     size_t i;
@@ -18850,11 +18719,11 @@ static double ipt__batch_far(const ipt__batch_problem *problem)
     return shared ? model->batch_far : model->batch_far_once;
 }
 
-/* What the cost of a choice is made of. */
+/* The terms of a choice's cost. */
 typedef struct ipt__batch_terms {
-    double barriers, turns, far_bytes, near_bytes; /* of a lane; turns of 4-byte types count less */
-    double waves, items; /* work-groups that come one after the other, and work-items of a compute unit, of which a
-                            work-group has at least a sub-group; at least one work-group each */
+    double barriers, turns, far_bytes, near_bytes; /* of a lane. Turns of 4-byte types count less */
+    double waves, items; /* of a compute unit: work-groups in sequence, and work-items. Both are at least those of
+                            one work-group, and a work-group counts as one sub-group at least */
 } ipt__batch_terms;
 
 static ipt__batch_terms ipt__batch_terms_of(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
@@ -18875,7 +18744,7 @@ static ipt__batch_terms ipt__batch_terms_of(const ipt__batch_problem *problem, c
     return terms;
 }
 
-/* The nanoseconds that a choice takes beside the transfer. Work-groups that a compute unit holds at a time overlap. */
+/* The nanoseconds of a choice without the transfer. Work-groups that run on a compute unit at a time overlap. */
 static IPT__RARE double ipt__batch_cost(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
 {
     const ipt__batch_terms terms = ipt__batch_terms_of(problem, choice);
@@ -18887,8 +18756,8 @@ static IPT__RARE double ipt__batch_cost(const ipt__batch_problem *problem, const
     return lane * (terms.waves + terms.items / ipt__tuning_of(&problem->limits)->batch_width);
 }
 
-/* Whether the choice among models includes one. CPUs have caches instead of local memory. Programs of long elements in
- * registers compile for seconds, and by way of local memory registers gain little. */
+/* Whether the planner considers a model. A CPU's local memory is cached memory, so copies to it gain nothing. Programs
+ * of long elements in registers compile for seconds. They gain little if the elements pass through local memory. */
 static int ipt__batch_considers(const ipt__batch_problem *problem, ipt_model model)
 {
     const size_t registers = problem->far_bytes || ipt__readies[problem->ready].turns != IPT__TURNS_PLAIN
@@ -18898,8 +18767,8 @@ static int ipt__batch_considers(const ipt__batch_problem *problem, ipt_model mod
                                : model != IPT_MODEL_REGISTERS || problem->element_bytes <= registers;
 }
 
-/* The cheapest candidate that the desc allows. Returns 0 if the device can run none; *why: the reason against the last
- * one. */
+/* Makes the cheapest choice that the desc allows. Returns 0 if the device can run no candidate; *why: the reason
+ * against the last one. */
 static IPT__RARE int ipt__batch_choose(ipt__batch_problem *problem, const ipt_batch_desc *desc,
                                        ipt__batch_choice *choice, char why[160])
 {
@@ -18927,17 +18796,15 @@ static IPT__RARE int ipt__batch_choose(ipt__batch_problem *problem, const ipt_ba
 
 IPT_API const char *ipt_action_string(ipt_action action)
 {
-#define IPT__ACTION_NAME(enumerator, name, operands) name,
-    static const char *const names[] = {IPT_ACTION_LIST(IPT__ACTION_NAME)};
-    return (int)action < 0 || action >= IPT__ACTION_COUNT ? "unknown" : names[action];
+#define IPT__ACTION_NAME(enumerator, name, operands) name "\0"
+    return ipt__name_at(IPT_ACTION_LIST(IPT__ACTION_NAME), (int)action, IPT__ACTION_COUNT);
 }
 
 /* The operands of a ready action, in the notation of IPT_ACTION_LIST. */
 static const char *ipt__action_operands(ipt_action action)
 {
-#define IPT__ACTION_OPERANDS(enumerator, name, operands) operands,
-    static const char *const lists[] = {IPT_ACTION_LIST(IPT__ACTION_OPERANDS)};
-    return lists[action];
+#define IPT__ACTION_OPERANDS(enumerator, name, operands) operands "\0"
+    return ipt__name_at(IPT_ACTION_LIST(IPT__ACTION_OPERANDS), (int)action, IPT__ACTION_COUNT);
 }
 
 /* Adds the operands' definitions and the action's hash, which are part of the program's key. */
@@ -19042,23 +18909,21 @@ static IPT__RARE void ipt__batch_print_action(ipt__text *out, const ipt__batch_p
         ipt__text_add(out, "#undef %s\n", problem->operands[i].given.name);
 }
 
-/* Hashes an action's text. For a ready action it hashes the hashes of its texts, which builds without texts have, too.
- */
-static IPT__RARE void ipt__batch_hash(const char *action, size_t length, const ipt_batch_desc *desc, char hash[33])
+/* Hashes an action's text. For a ready action, hashes the hashes of its texts: builds without texts have them, too. */
+static IPT__RARE void ipt__batch_hash(const char *action, const ipt_batch_desc *desc, char hash[33])
 {
     char hashes[60];
     const int *const texts = ipt__readies[desc->ready].texts;
-    if (!desc->ready) {
-        ipt__hash_text(action, length, hash, 32);
-        return;
+    if (desc->ready) {
+        ipt__print(hashes, sizeof hashes, "%s %s %s", ipt__action_texts[IPT__ACTION_TEXT_algebra].hash,
+                   ipt__action_texts[texts[0]].hash,
+                   texts[1] == IPT__ACTION_TEXT_none ? "" : ipt__action_texts[texts[1]].hash);
+        action = hashes;
     }
-    ipt__print(hashes, sizeof hashes, "%s %s %s", ipt__action_texts[IPT__ACTION_TEXT_algebra].hash,
-               ipt__action_texts[texts[0]].hash,
-               texts[1] == IPT__ACTION_TEXT_none ? "" : ipt__action_texts[texts[1]].hash);
-    ipt__hash_text(hashes, strlen(hashes), hash, 32);
+    ipt__hash_text(action, strlen(action), hash, 32);
 }
 
-/* The texts of a batch plan: see ipt__batch_print. */
+/* The texts of a batch plan. IPT__BATCH_KEY has every input of the kernel's choice but the number of elements. */
 enum { IPT__BATCH_ACTION, IPT__BATCH_OPERANDS, IPT__BATCH_KEY };
 
 static IPT__RARE void ipt__batch_print(ipt__text *out, const ipt__batch_problem *problem, const ipt_batch_desc *desc,
@@ -19087,52 +18952,29 @@ static IPT__RARE char *ipt__batch_text(const ipt_allocator *allocator, const ipt
     return text.text;
 }
 
-/* Makes both texts of a program, which the caller releases. */
+/* Makes the action's text and, with its hash, the operands' text or the key, which the caller releases. */
 static IPT__RARE ipt_result ipt__batch_texts(const ipt_allocator *allocator, const ipt__batch_problem *problem,
-                                             const ipt_batch_desc *desc, char **operands, char **action)
+                                             const ipt_batch_desc *desc, int which, char **other, char **action)
 {
     char hash[33] = "";
-    *operands = NULL;
+    *other = NULL;
     *action = ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_ACTION);
     if (!*action)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__batch_hash(*action, strlen(*action), desc, hash);
-    *operands = ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_OPERANDS);
-    return *operands ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
+    ipt__batch_hash(*action, desc, hash);
+    *other = ipt__batch_text(allocator, problem, desc, hash, which);
+    return *other ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
 }
-
-#ifndef IPT_NO_WISDOM
-/* Makes the key of a batch in the wisdom: every input of the kernel's choice but the number of elements. The caller
- * releases it. Returns NULL if out of memory. */
-static IPT__RARE char *ipt__batch_key_text(const ipt_allocator *allocator, const ipt__batch_problem *problem,
-                                           const ipt_batch_desc *desc)
-{
-    char hash[33] = "", *text = ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_ACTION);
-    if (!text)
-        return NULL;
-    ipt__batch_hash(text, strlen(text), desc, hash);
-    ipt__release(allocator, text);
-    return ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_KEY);
-}
-#endif
 
 /* The line of a program's text in which the action's first line is. 0: unknown. */
 static IPT__RARE size_t ipt__batch_action_line(const ipt_allocator *allocator, const ipt__params *params)
 {
-    ipt__text text = {NULL, 0, 0};
-    const char *at, *end = NULL;
+    char *const text = ipt__source_make(allocator, IPT__KERNEL_elements, params);
+    const char *at, *const end = text ? strstr(text, "#line 1 \"action\"\n") : NULL;
     size_t line = 1;
-    ipt__source_print(&text, IPT__KERNEL_elements, params);
-    text.capacity = text.length + 1;
-    text.length = 0;
-    text.text = (char *)ipt__allocate(allocator, text.capacity);
-    if (!text.text)
-        return 0;
-    ipt__source_print(&text, IPT__KERNEL_elements, params);
-    end = strstr(text.text, "#line 1 \"action\"\n");
-    for (at = text.text; end && at <= end + 16; ++at)
+    for (at = text; end && at <= end + 16; ++at)
         line += *at == '\n';
-    ipt__release(allocator, text.text);
+    ipt__release(allocator, text);
     return end ? line : 0;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -19196,7 +19038,7 @@ static int ipt__batch_measure(ipt__batch_operand *operand, size_t count)
     return ipt__multiply(&last, operand->type_bytes);
 }
 
-/* The least stride at which nothing overlaps. */
+/* The smallest stride with which no elements overlap. */
 static size_t ipt__batch_least_stride(const ipt__batch_operand *operand, size_t count)
 {
     return operand->given.layout == IPT_LAYOUT_ELEMENTS ? operand->components
@@ -19251,7 +19093,7 @@ static IPT__RARE ipt_result ipt__batch_take_operand(const ipt_context *context, 
 }
 
 /* Fails unless the desc has a ready action's operand with the shape and access that the action needs. spec: the operand
- * in the notation of IPT_ACTION_LIST. lengths: the lengths of the letters so far. */
+ * in the notation of IPT_ACTION_LIST. lengths: the values of letters, from earlier operands. */
 static IPT__RARE ipt_result ipt__batch_match(const ipt__batch_problem *problem, const ipt_batch_desc *desc,
                                              const char *spec, size_t lengths[26])
 {
@@ -19345,7 +19187,7 @@ static int ipt__count_word(const char *text, const char *word)
     return count;
 }
 
-/* Counts what the cost model needs of the caller's action: loops, barriers, sums. */
+/* Counts the words of the caller's action that the cost model needs: loops, barriers, sums. */
 static IPT__RARE void ipt__batch_read_action(ipt__batch_problem *problem, const ipt_batch_desc *desc)
 {
     const char *const texts[2] = {desc->action, desc->functions};
@@ -19383,7 +19225,7 @@ static IPT__RARE ipt_result ipt__batch_check_text(const ipt_context *context, co
     return ipt__check_types(context, name, text);
 }
 
-/* Fails for a desc whose values are wrong by themselves. */
+/* Fails if a field of the desc is invalid, whatever its operands are. */
 static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const ipt_batch_desc *desc)
 {
     const int shares = desc->model == IPT_MODEL_GROUP || desc->model == IPT_MODEL_INTERLEAVED;
@@ -19532,7 +19374,7 @@ static IPT__RARE ipt_result ipt__batch_build(ipt_batch *batch, const ipt_batch_d
     size_t line = 0;
     cl_int error;
     ipt_result result;
-    result = ipt__batch_texts(allocator, &batch->problem, desc, &operands, &action);
+    result = ipt__batch_texts(allocator, &batch->problem, desc, IPT__BATCH_OPERANDS, &operands, &action);
     params = ipt__batch_params(batch, operands, action);
     if (!result)
         result = ipt__program_get(batch->context, IPT__KERNEL_elements, &params, (desc->flags & IPT_CACHE_ONLY) != 0,
@@ -19558,9 +19400,8 @@ static IPT__RARE ipt_result ipt__batch_build(ipt_batch *batch, const ipt_batch_d
 static IPT__RARE void ipt__batch_write_description(ipt_batch *batch)
 {
     const ipt__batch_choice *const choice = &batch->choice;
-    ipt__text out = {NULL, sizeof batch->description, 0};
+    ipt__text out = {batch->description, sizeof batch->description, 0};
     size_t i;
-    out.text = batch->description;
     ipt__text_add(&out, "%zu elements of %zu bytes, model %s: %zu work-item%s to an element, work-groups of %zu",
                   batch->problem.count, batch->problem.element_bytes, ipt_model_string(choice->model), choice->lanes,
                   choice->lanes == 1 ? "" : "s", choice->group_size);
@@ -19626,15 +19467,16 @@ IPT_API const char *ipt_batch_source(const ipt_batch *batch)
 static IPT__RARE ipt_result ipt__batch_wisdom_of(const ipt_batch *batch, const ipt_batch_desc *desc,
                                                  ipt__wisdom *wisdom)
 {
-    char *text;
+    const ipt_allocator *const allocator = &batch->context->allocator;
+    char *key, *action;
+    const ipt_result result = ipt__batch_texts(allocator, &batch->problem, desc, IPT__BATCH_KEY, &key, &action);
     memset(wisdom, 0, sizeof *wisdom);
     wisdom->batch = batch->problem.count;
-    text = ipt__batch_key_text(&batch->context->allocator, &batch->problem, desc);
-    if (!text)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__hash_text(text, strlen(text), wisdom->action, sizeof wisdom->action - 1);
-    ipt__release(&batch->context->allocator, text);
-    return IPT_SUCCESS;
+    if (!result)
+        ipt__hash_text(key, strlen(key), wisdom->action, sizeof wisdom->action - 1);
+    ipt__release(allocator, key);
+    ipt__release(allocator, action);
+    return result;
 }
 
 /* Applies the wisdom for this plan, if there is any and the device can run it. */
@@ -19659,9 +19501,7 @@ static IPT__RARE void ipt__batch_keep_wisdom(ipt_batch *batch, const ipt__wisdom
     learnt.model = (size_t)batch->choice.model;
     learnt.lanes = batch->choice.lanes;
     learnt.group_size = batch->choice.group_size;
-    IPT_LOCK_ACQUIRE(&batch->context->lock);
     ipt__wisdom_add(batch->context, &learnt); /* out of memory: the result is not recorded */
-    IPT_LOCK_RELEASE(&batch->context->lock);
 }
 
 #endif
@@ -19718,6 +19558,21 @@ typedef struct ipt__batch_launch {
     size_t strides[IPT_MAX_OPERANDS];
     const void *argument;
 } ipt__batch_launch;
+
+/* The launch of a whole batch. */
+static ipt__batch_launch ipt__batch_launch_of(const ipt_batch *batch, const ipt_batch_buffer *buffers,
+                                              const void *argument)
+{
+    ipt__batch_launch launch;
+    size_t i;
+    launch.first = 0;
+    launch.count = batch->problem.count;
+    launch.buffers = buffers;
+    launch.argument = argument;
+    for (i = 0; i < batch->problem.operand_count; ++i)
+        launch.strides[i] = batch->problem.operands[i].given.stride;
+    return launch;
+}
 
 /* Sets the kernel's arguments. The caller has locked the batch. */
 static cl_int ipt__batch_set(ipt_batch *batch, const ipt__batch_launch *launch)
@@ -19786,7 +19641,6 @@ IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, c
 {
     ipt__batch_launch launch;
     ipt_result result;
-    size_t i;
     if (event)
         *event = NULL;
     if (!batch || !buffers)
@@ -19796,12 +19650,7 @@ IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, c
     result = result ? result : ipt__batch_check_buffers(batch, buffers);
     if (result)
         return result;
-    launch.first = 0;
-    launch.count = batch->problem.count;
-    launch.buffers = buffers;
-    launch.argument = argument;
-    for (i = 0; i < batch->problem.operand_count; ++i)
-        launch.strides[i] = batch->problem.operands[i].given.stride;
+    launch = ipt__batch_launch_of(batch, buffers, argument);
     return ipt__batch_enqueue(batch, queue, &launch, num_wait_events, wait_events, event);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -19820,7 +19669,7 @@ typedef struct ipt__batch_trial {
     cl_ulong argument[IPT__BATCH_ARGUMENT_BYTES / 8]; /* zeros */
 } ipt__batch_trial;
 
-/* Copies the operands that the action reads and writes from the caller's buffers, or back, and waits. */
+/* Copies the operands with IPT_READ_WRITE from the caller's buffers, or back, and waits. */
 static ipt_result ipt__batch_copy_originals(ipt__batch_trial *trial, int back)
 {
     const ipt_batch *const batch = trial->batch;
@@ -19855,17 +19704,11 @@ static ipt_result ipt__batch_copy_originals(ipt__batch_trial *trial, int back)
 static IPT__RARE ipt_result ipt__batch_time(ipt__batch_trial *trial, cl_ulong *nanoseconds)
 {
     ipt_batch *const batch = trial->batch;
-    ipt__batch_launch launch;
+    const ipt__batch_launch launch =
+        ipt__batch_launch_of(batch, trial->buffers, batch->argument_bytes ? trial->argument : NULL);
     ipt_result result = IPT_SUCCESS;
-    size_t i;
     int run;
     *nanoseconds = 0;
-    launch.first = 0;
-    launch.count = batch->problem.count;
-    launch.buffers = trial->buffers;
-    launch.argument = batch->argument_bytes ? trial->argument : NULL;
-    for (i = 0; i < batch->problem.operand_count; ++i)
-        launch.strides[i] = batch->problem.operands[i].given.stride;
     for (run = 0; run < IPT__BATCH_RUNS && !result; ++run) {
         cl_ulong begin = 0, end = 0;
         cl_event event = NULL;
@@ -20048,8 +19891,8 @@ static size_t ipt__batch_slot_bytes(const ipt__batch_problem *problem, size_t co
     return bytes;
 }
 
-/* The rows of an operand in host memory that elements [first, first + count) occupy, and their stride on the device.
- * The last block of interleaved elements may be short: it is an area's second part. */
+/* The rows of an operand in host memory that elements [first, first + count) occupy, and their stride on the device. A
+ * last block that is short is the area's second part. */
 static ipt__area ipt__batch_area(const ipt__batch_operand *operand, size_t first, size_t count, size_t *stride)
 {
     const ipt_batch_operand *const given = &operand->given;
@@ -20073,8 +19916,8 @@ static ipt__area ipt__batch_area(const ipt__batch_operand *operand, size_t first
     return area;
 }
 
-/* Whether a chunk's operand is uploaded. An operand that is only written is uploaded if the download includes bytes
- * between its elements. */
+/* Whether a chunk's operand is uploaded. A download may include bytes between the elements: then an operand that is
+ * only written is uploaded, too. */
 static int ipt__batch_goes_up(const ipt__batch_operand *operand, size_t count)
 {
     return (operand->given.access & IPT_READ) ||
@@ -20117,10 +19960,9 @@ static ipt_result ipt__batch_enqueue_chunk(ipt__batch_run *run, ipt__batch_slot 
     cl_event event = NULL;
     ipt_result result = IPT_SUCCESS;
     size_t i;
+    launch = ipt__batch_launch_of(batch, slot->buffers, run->argument);
     launch.first = first;
     launch.count = count;
-    launch.buffers = slot->buffers;
-    launch.argument = run->argument;
     slot->bytes = 0;
     for (i = 0; i < problem->operand_count && !result; ++i) {
         areas[i] = ipt__batch_area(&problem->operands[i], first, count, &launch.strides[i]);
@@ -20461,14 +20303,16 @@ IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t el
 
 /* Matrices over ranks: shares, rounds and the steps of the exchange. Calls no MPI. */
 
-/* Rank p holds r_p rows before and c_p rows after. Its first local step makes the piece for each rank q contiguous: c_q
- * x r_p elements. After the exchange it holds a piece of c_p x r_s elements from each rank s, and the last local steps
- * merge them.
- *   Pieces of equal size change places, chunk by chunk: phase SWAP, in the rounds of a tournament, in which each rank
- * has one partner a round. If r_p c_q exceeds r_q c_p, rank p then has a rest of its piece for q, and q has no room for
- * it yet. Rests flow from ranks of a higher ratio r / c to those of a lower one: phase OUT. A rank first sends its
- * rests, to ranks of the lowest ratio first. That empties what its result needs. Then it moves the pieces to their
- * final places and receives: phase IN. The senders' ratios are higher, so no ranks wait for each other in a circle. */
+/* Rank p has r_p rows of the matrix and c_p rows of the result. Its first local step makes the piece for each rank q
+ * contiguous: c_q x r_p elements. After the exchange rank p has a piece of c_p x r_s elements from each rank s. The
+ * last local steps merge these pieces. The exchange has three phases:
+ * - SWAP: equal parts of two ranks' pieces change places, chunk by chunk, in the rounds of a tournament. In a round a
+ *   rank has one partner. If r_p c_q exceeds r_q c_p, rank p still has a rest of its piece for q, and q has no room for
+ *   the rest yet.
+ * - OUT: a rank sends its rests, first those to ranks of the lowest ratio r / c. Rests go from ranks of a higher ratio
+ *   to ranks of a lower one. The sent rests leave room for the rank's result.
+ * - IN: the rank moves its pieces to their final places and receives rests. The senders have higher ratios, so no ranks
+ *   wait for each other in a circle. */
 
 /* One side of the matrix, and how it is distributed. */
 typedef struct ipt__mpi_side {
@@ -20557,8 +20401,9 @@ static size_t ipt__mpi_equal(const ipt__mpi_side *side, int all, size_t *ranks)
     return equal;
 }
 
-/* Equal numbers of rows make the pieces an array whose last step is one transposition of long elements. Equal numbers
- * of columns do so for the first step. Otherwise each received piece is transposed, and then all together. */
+/* If all ranks have equal numbers of rows, the last step is one transposition of long elements. If they have equal
+ * numbers of columns, the first step is. Otherwise one step transposes each received piece, and a last step the whole.
+ */
 static ipt__mpi_way ipt__mpi_choose_way(const ipt__mpi_shape *shape)
 {
     size_t ranks;
@@ -20620,16 +20465,7 @@ static size_t ipt__mpi_rest_bytes(const ipt__mpi_shape *shape, int from, int to)
     return sent - ipt__min(sent, received);
 }
 
-/* The number of ranks to which this one sends a rest. */
-static int ipt__mpi_count_rests(const ipt__mpi_shape *shape)
-{
-    int peer, count = 0;
-    for (peer = 0; peer < shape->ranks; ++peer)
-        count += ipt__mpi_rest_bytes(shape, shape->rank, peer) != 0;
-    return count;
-}
-
-/* Fills the list of receivers, which has room for them. */
+/* Fills the list of receivers, which has room for all ranks. */
 static void ipt__mpi_list_rests(ipt__mpi_shape *shape)
 {
     int peer;
@@ -20642,8 +20478,7 @@ static void ipt__mpi_list_rests(ipt__mpi_shape *shape)
             rest->round = ipt__mpi_round(shape->ranks, shape->rank, peer);
             rest->peer = peer;
         }
-    if (shape->rest_count)
-        qsort(shape->rests, (size_t)shape->rest_count, sizeof *shape->rests, ipt__mpi_rest_compare);
+    qsort(shape->rests, (size_t)shape->rest_count, sizeof *shape->rests, ipt__mpi_rest_compare);
 }
 
 /* ---- steps ---- */
@@ -20663,15 +20498,11 @@ typedef struct ipt__mpi_cursor {
     size_t done; /* bytes of this pair of pieces */
 } ipt__mpi_cursor;
 
-static int ipt__mpi_turns(const ipt__mpi_shape *shape, ipt__mpi_phase phase)
-{
-    return phase == IPT__MPI_OUT ? shape->rest_count : ipt__mpi_rounds(shape->ranks);
-}
-
 /* The next step of a phase. Returns 0 at its end. */
 static int ipt__mpi_next(const ipt__mpi_shape *shape, ipt__mpi_cursor *cursor, ipt__mpi_step *step)
 {
-    const int me = shape->rank, turns = ipt__mpi_turns(shape, cursor->phase);
+    const int me = shape->rank,
+              turns = cursor->phase == IPT__MPI_OUT ? shape->rest_count : ipt__mpi_rounds(shape->ranks);
     for (; cursor->turn < turns; ++cursor->turn, cursor->done = 0) {
         const int peer = cursor->phase == IPT__MPI_OUT ? shape->rests[cursor->turn].peer
                                                        : ipt__mpi_partner(shape->ranks, me, cursor->turn);
@@ -20700,22 +20531,16 @@ typedef struct ipt__mpi_shift {
     size_t from, to, bytes;
 } ipt__mpi_shift;
 
-static ipt__mpi_shift ipt__mpi_shift_of(const ipt__mpi_shape *shape, int peer)
+/* The move of a turn, of 2 * ranks turns; bytes is 0 if nothing moves. The pieces stay in sequence. First the pieces
+ * that go to lower places move, from the first piece on. Then the others move, from the last piece on. So no piece
+ * overwrites one that has yet to move. */
+static ipt__mpi_shift ipt__mpi_shift_at(const ipt__mpi_shape *shape, int turn)
 {
+    const int up = turn >= shape->ranks, peer = up ? 2 * shape->ranks - 1 - turn : turn;
     ipt__mpi_shift shift;
     shift.from = ipt__mpi_piece_at(shape, peer);
     shift.to = ipt__mpi_piece_out_at(shape, peer);
     shift.bytes = ipt__min(ipt__mpi_piece(shape, shape->rank, peer), ipt__mpi_piece(shape, peer, shape->rank));
-    return shift;
-}
-
-/* The move of a turn, of 2 * ranks turns. Pieces keep their sequence. First the pieces that move down, from the first
- * one; then the pieces that move up, from the last one. So no piece overwrites one that has yet to move. bytes is 0 for
- * turns without a move. */
-static ipt__mpi_shift ipt__mpi_shift_at(const ipt__mpi_shape *shape, int turn)
-{
-    const int up = turn >= shape->ranks;
-    ipt__mpi_shift shift = ipt__mpi_shift_of(shape, up ? 2 * shape->ranks - 1 - turn : turn);
     if (up ? shift.to <= shift.from : shift.to >= shift.from)
         shift.bytes = 0;
     return shift;
@@ -20751,10 +20576,9 @@ struct ipt_mpi_plan {
     int local_count;
     ipt__workspace *workspaces; /* of the local plans: one for each device of split, else one */
     size_t workspace_count;
-    size_t patch_side;  /* elements; 0: the matrix is not square. See mpi/square.h */
-    ipt_plan *diagonal; /* transposes the rank's own tile of a square matrix; NULL: nothing moves */
-    char *window;       /* memory for messages from ipt_host_alloc; on the host also with device_window */
-    int depth;          /* messages in flight, in each direction */
+    size_t patch_side; /* elements; 0: the matrix is not square. See mpi/square.h */
+    char *window;      /* memory for messages from ipt_host_alloc; on the host also with device_window */
+    int depth;         /* messages in flight, in each direction */
     cl_mem device_window;
     char *device_address; /* the address of device_window for MPI */
     cl_command_queue reads, writes;
@@ -20775,12 +20599,6 @@ static IPT__RARE ipt_result ipt__fail_mpi(const char *call, int error)
     return ipt__fail(IPT_ERROR_MPI, "%s failed with %d: %s", call, error, text);
 }
 
-/* Ranks results by severity: INCOMPLETE first, because content is lost, then any other failure. */
-static int ipt__mpi_severity(ipt_result result)
-{
-    return result == IPT_ERROR_INCOMPLETE ? (int)IPT__RESULT_COUNT : (int)result;
-}
-
 /* Returns the worst result of all ranks on each rank. All ranks call it. The error text names the failing rank. */
 static ipt_result ipt__mpi_agree(MPI_Comm communicator, ipt_result result)
 {
@@ -20790,7 +20608,7 @@ static ipt_result ipt__mpi_agree(MPI_Comm communicator, ipt_result result)
     char text[IPT__CAUSE_BYTES];
     int code = (int)result, error;
     ipt__keep_cause(text);
-    own.severity = ipt__mpi_severity(result);
+    own.severity = result == IPT_ERROR_INCOMPLETE ? (int)IPT__RESULT_COUNT : (int)result; /* content is lost */
     error = MPI_Comm_rank(communicator, &own.rank);
     if (!error)
         error = MPI_Allreduce(&own, &worst, 1, MPI_2INT, MPI_MAXLOC, communicator);
@@ -20839,8 +20657,9 @@ typedef struct ipt__mpi_local {
     size_t at;      /* bytes into the block */
 } ipt__mpi_local;
 
-/* Indices into plan->locals: the step before the exchange, its inverse, the first step after the exchange. */
-enum { IPT__MPI_BEFORE, IPT__MPI_UNDO, IPT__MPI_AFTER };
+/* Indices into plan->locals: the step before the exchange; its inverse; the step that transposes the rank's own tile of
+ * a square matrix, after an exchange by patches; the first of the steps after another exchange. */
+enum { IPT__MPI_BEFORE, IPT__MPI_UNDO, IPT__MPI_DIAGONAL, IPT__MPI_AFTER };
 
 /* ---- shapes ---- */
 
@@ -20984,6 +20803,7 @@ static ipt_result ipt__mpi_make_diagonal(ipt_mpi_plan *plan)
 {
     const ipt__mpi_shape *const shape = &plan->shape;
     const size_t side = ipt__mpi_count(&shape->rows, shape->rank);
+    ipt__mpi_local *const local = &plan->locals[IPT__MPI_DIAGONAL];
     ipt_plan_desc desc;
     if (side <= 1)
         return IPT_SUCCESS;
@@ -20991,7 +20811,8 @@ static ipt_result ipt__mpi_make_diagonal(ipt_mpi_plan *plan)
     desc.rows = desc.cols = side;
     desc.elem_size = shape->size;
     desc.row_pitch = desc.row_pitch_out = shape->cols.total * shape->size;
-    return ipt__any_plan_make(plan->context, &desc, plan->workspaces, &plan->diagonal);
+    local->at = ipt__mpi_start(&shape->rows, shape->rank) * shape->size;
+    return ipt__any_plan_make(plan->context, &desc, plan->workspaces, &local->plan);
 }
 
 /* Makes the steps that transpose the received pieces: one step for each run of ranks with equal numbers of rows. */
@@ -21056,7 +20877,7 @@ static size_t ipt__mpi_locals_workspace(const ipt_mpi_plan *plan)
 /* The limit that suffices for the local plans, if one of their workspaces is too small; else 0. */
 static size_t ipt__mpi_enough(const ipt_mpi_plan *plan)
 {
-    size_t enough = plan->diagonal ? plan->diagonal->enough : 0;
+    size_t enough = 0;
     int i;
     for (i = 0; i < plan->local_count; ++i)
         if (plan->locals[i].plan)
@@ -21160,7 +20981,8 @@ static ipt_result ipt__mpi_write_description(ipt_mpi_plan *plan)
 {
     static const char *const ways[] = {"equal blocks of rows", "equal blocks of columns", "pieces one by one"};
     const ipt__mpi_shape *const shape = &plan->shape;
-    size_t capacity = IPT__DESCRIPTION_BYTES + (plan->diagonal ? strlen(plan->diagonal->description) : 0);
+    const ipt_plan *const diagonal = plan->locals[IPT__MPI_DIAGONAL].plan;
+    size_t capacity = IPT__DESCRIPTION_BYTES;
     ipt__text out;
     int i;
     for (i = 0; i < plan->local_count; ++i)
@@ -21177,9 +20999,9 @@ static ipt_result ipt__mpi_write_description(ipt_mpi_plan *plan)
                   ipt__mpi_message_bytes(shape), ipt_mpi_plan_workspace(plan));
     if (plan->patch_side)
         ipt__text_add(&out, "host memory: tiles change places in patches of %zu x %zu; after the exchange: %s",
-                      plan->patch_side, plan->patch_side, plan->diagonal ? plan->diagonal->description : "nothing\n");
+                      plan->patch_side, plan->patch_side, diagonal ? diagonal->description : "nothing\n");
     for (i = 0; i < plan->local_count; ++i)
-        if (plan->locals[i].plan && i != IPT__MPI_UNDO)
+        if (plan->locals[i].plan && i != IPT__MPI_UNDO && i != IPT__MPI_DIAGONAL)
             ipt__text_add(&out, "%s the exchange: %s", i == IPT__MPI_BEFORE ? "before" : "after",
                           plan->locals[i].plan->description);
     return IPT_SUCCESS;
@@ -21263,6 +21085,23 @@ static void ipt__mpi_note_cl(ipt__mpi_run *run, const char *call, cl_int error)
         ipt__mpi_note(run, ipt__fail_opencl(call, error));
 }
 
+/* Transfers bytes at `at` of the block on the device to or from host memory. event: NULL waits for the end. */
+static void ipt__mpi_transfer(ipt__mpi_run *run, int download, size_t at, size_t bytes, char *memory, cl_event *event)
+{
+    const ipt__mpi_place *const place = &run->place;
+    const cl_command_queue queue = download ? run->plan->reads : run->plan->writes;
+    const cl_bool waits = event ? CL_FALSE : CL_TRUE;
+    if (download)
+        ipt__mpi_note_cl(run, "clEnqueueReadBuffer",
+                         ipt__cl.clEnqueueReadBuffer(queue, place->buffer, waits, place->offset + at, bytes, memory, 0,
+                                                     NULL, event));
+    else
+        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer",
+                         ipt__cl.clEnqueueWriteBuffer(queue, place->buffer, waits, place->offset + at, bytes, memory, 0,
+                                                      NULL, event));
+    ipt__cl.clFlush(queue);
+}
+
 /* Waits for an event of a transfer, if any, and releases it. */
 static void ipt__mpi_await(ipt__mpi_run *run, cl_event *event)
 {
@@ -21301,7 +21140,7 @@ static void ipt__mpi_transmit(ipt__mpi_run *run, ipt__mpi_slot *slot, const char
                                      run->plan->communicator, &slot->send));
 }
 
-/* Waits for both messages of a step, and checks the size of the received one. */
+/* Waits for both messages of a step, and checks the received message's size. */
 static void ipt__mpi_complete(ipt__mpi_run *run, ipt__mpi_slot *slot)
 {
     MPI_Status status;
@@ -21321,11 +21160,9 @@ static void ipt__mpi_complete(ipt__mpi_run *run, ipt__mpi_slot *slot)
  * their final places. */
 static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
 {
-    ipt_mpi_plan *const plan = run->plan;
     ipt__mpi_slot *const slot = &run->ring[number];
     const ipt__mpi_step *const step = &slot->step;
     char *memory = ipt__mpi_memory(run, number, 0);
-    cl_int error;
     ipt__mpi_await(run, &slot->written);
     slot->sent = 0;
     if (phase == IPT__MPI_IN && !run->place.buffer)
@@ -21333,12 +21170,8 @@ static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phas
     else if (phase == IPT__MPI_IN && run->place.address)
         memory = run->place.address + step->at;
     ipt__mpi_receive(run, slot, memory);
-    if (step->sent && run->place.buffer && !run->place.address) {
-        error = ipt__cl.clEnqueueReadBuffer(plan->reads, run->place.buffer, CL_FALSE, run->place.offset + step->at,
-                                            step->sent, ipt__mpi_memory(run, number, 1), 0, NULL, &slot->read);
-        ipt__mpi_note_cl(run, "clEnqueueReadBuffer", error);
-        ipt__cl.clFlush(plan->reads);
-    }
+    if (step->sent && run->place.buffer && !run->place.address)
+        ipt__mpi_transfer(run, 1, step->at, step->sent, ipt__mpi_memory(run, number, 1), &slot->read);
 }
 
 /* Sends a step's message. After a failure the content is undefined, but the partner must not wait for ever. */
@@ -21359,17 +21192,14 @@ static void ipt__mpi_end(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
     ipt_mpi_plan *const plan = run->plan;
     ipt__mpi_slot *const slot = &run->ring[number];
     const ipt__mpi_step *const step = &slot->step;
-    const char *const memory = ipt__mpi_memory(run, number, 0);
+    char *const memory = ipt__mpi_memory(run, number, 0);
     cl_int error;
     ipt__mpi_complete(run, slot);
     if (step->received && !run->place.buffer && phase != IPT__MPI_IN)
         memcpy(run->place.host + step->at, memory, step->received);
-    else if (step->received && run->place.buffer && !run->place.address) {
-        error = ipt__cl.clEnqueueWriteBuffer(plan->writes, run->place.buffer, CL_FALSE, run->place.offset + step->at,
-                                             step->received, memory, 0, NULL, &slot->written);
-        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer", error);
-        ipt__cl.clFlush(plan->writes);
-    } else if (step->received && run->place.address && phase != IPT__MPI_IN) {
+    else if (step->received && run->place.buffer && !run->place.address)
+        ipt__mpi_transfer(run, 0, step->at, step->received, memory, &slot->written);
+    else if (step->received && run->place.address && phase != IPT__MPI_IN) {
         error = ipt__cl.clEnqueueCopyBuffer(plan->writes, plan->device_window, run->place.buffer,
                                             number * plan->shape.chunk, run->place.offset + step->at, step->received, 0,
                                             NULL, &slot->written);
@@ -21426,14 +21256,8 @@ static void ipt__mpi_shift_device(ipt__mpi_run *run, const ipt__mpi_shift *shift
         size_t at;
         bytes = ipt__min(plan->shape.chunk, left);
         at = shift->to < shift->from ? done : left - bytes; /* upward from the end */
-        ipt__mpi_note_cl(run, "clEnqueueReadBuffer",
-                         ipt__cl.clEnqueueReadBuffer(plan->writes, run->place.buffer, CL_TRUE,
-                                                     run->place.offset + shift->from + at, bytes, plan->window, 0, NULL,
-                                                     NULL));
-        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer",
-                         ipt__cl.clEnqueueWriteBuffer(plan->writes, run->place.buffer, CL_TRUE,
-                                                      run->place.offset + shift->to + at, bytes, plan->window, 0, NULL,
-                                                      NULL));
+        ipt__mpi_transfer(run, 1, shift->from + at, bytes, plan->window, NULL);
+        ipt__mpi_transfer(run, 0, shift->to + at, bytes, plan->window, NULL);
     }
 }
 
@@ -21460,7 +21284,7 @@ static void ipt__mpi_exchange(ipt__mpi_run *run)
 
 /* ---- IPT_MPI_BUFFERED ---- */
 
-/* Whether MPI's counts, which are int, hold a block's elements. */
+/* Whether an int, the type of MPI's counts, suffices for a block's elements. */
 static int ipt__mpi_counts_fit(const ipt__mpi_shape *shape)
 {
     const size_t most = ~0u >> 1;
@@ -21498,9 +21322,9 @@ static void ipt__mpi_exchange_buffered(ipt__mpi_run *run, char *data)
 
 /* Square matrices in host memory, distributed alike before and after: one pass. */
 
-/* Rank p's tile for rank q has r_p x r_q elements. It changes places with q's tile for p, which has r_q x r_p, and both
- * are transposed on their way: patch by patch, each as large as a message. So nothing moves before the exchange, and
- * after it only the rank's own tile is left, which a local step transposes in place. */
+/* Rank p's tile for rank q has r_p x r_q elements, q's tile for p has r_q x r_p. The two tiles change places patch by
+ * patch, and are transposed on their way. A patch fits a message. Nothing moves before the exchange. After it a local
+ * step transposes the rank's own tile in place. */
 
 /* A patch: a range of this rank's rows and a range of its peer's rows. Numbers count from each rank's first row. */
 typedef struct ipt__mpi_patch {
@@ -21524,7 +21348,7 @@ static size_t ipt__mpi_patch_side(const ipt__mpi_shape *shape)
     return side;
 }
 
-/* The next patch of a cursor. Returns 0 at the end. The lower rank's rows are the outer sequence on both. */
+/* The next patch of a cursor. Returns 0 at the end. On both ranks the outer loop is over the lower rank's rows. */
 static int ipt__mpi_next_patch(const ipt__mpi_shape *shape, size_t side, ipt__mpi_cursor *cursor, ipt__mpi_patch *patch)
 {
     const int me = shape->rank, rounds = ipt__mpi_rounds(shape->ranks);
@@ -21645,7 +21469,6 @@ static IPT__RARE void ipt__mpi_free(ipt_mpi_plan *plan, int ended)
     int i;
     for (i = 0; i < plan->local_count && plan->locals; ++i)
         ipt_plan_destroy(plan->locals[i].plan);
-    ipt_plan_destroy(plan->diagonal);
     while (plan->workspace_count) {
         ipt__workspace_close(&plan->workspaces[--plan->workspace_count]);
         IPT_LOCK_DESTROY(&plan->workspaces[plan->workspace_count].lock);
@@ -21780,11 +21603,10 @@ static ipt_result ipt__mpi_open_buffered(ipt_mpi_plan *plan)
 static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
 {
     ipt__mpi_shape *const shape = &plan->shape;
-    const ipt_allocator *const allocator = &plan->context->allocator;
-    const int rests = ipt__mpi_count_rests(shape);
+    const size_t bytes = (size_t)shape->ranks * sizeof *shape->rests;
     ipt_result result = ipt__mpi_divide_memory(plan);
-    if (!result && rests) {
-        shape->rests = (ipt__mpi_rest *)ipt__allocate(allocator, (size_t)rests * sizeof *shape->rests);
+    if (!result) {
+        shape->rests = (ipt__mpi_rest *)ipt__allocate(&plan->context->allocator, bytes);
         result = shape->rests ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
     }
     if (!result && plan->desc.flags & IPT_MPI_BUFFERED)
@@ -21886,14 +21708,10 @@ static ipt_result ipt__mpi_run_local(ipt__mpi_run *run, const ipt__mpi_local *lo
 static ipt_result ipt__mpi_run_after(ipt__mpi_run *run, const ipt_mpi_buffer *buffer)
 {
     const ipt_mpi_plan *const plan = run->plan;
-    ipt__mpi_local diagonal;
     ipt_result result = IPT_SUCCESS;
     int i;
-    if (run->square) {
-        diagonal.plan = plan->diagonal;
-        diagonal.at = ipt__mpi_start(&plan->shape.rows, plan->shape.rank) * plan->shape.size;
-        return ipt__mpi_run_local(run, &diagonal, NULL);
-    }
+    if (run->square)
+        return ipt__mpi_run_local(run, &plan->locals[IPT__MPI_DIAGONAL], NULL);
     for (i = IPT__MPI_AFTER; i < plan->local_count && !result; ++i)
         result = ipt__mpi_run_local(run, &plan->locals[i], buffer);
     return result;
@@ -21904,18 +21722,14 @@ static ipt_result ipt__mpi_run_after(ipt__mpi_run *run, const ipt_mpi_buffer *bu
 /* Exchanges through the second block. A block on the device passes through `staging` as a whole. */
 static void ipt__mpi_run_buffered(ipt__mpi_run *run, char *staging)
 {
-    ipt_mpi_plan *const plan = run->plan;
-    const size_t before = ipt__mpi_block_bytes(&plan->shape, plan->shape.rank, 0),
-                 after = ipt__mpi_block_bytes(&plan->shape, plan->shape.rank, 1);
+    const ipt__mpi_shape *const shape = &run->plan->shape;
+    const size_t before = ipt__mpi_block_bytes(shape, shape->rank, 0),
+                 after = ipt__mpi_block_bytes(shape, shape->rank, 1);
     if (run->place.buffer && before)
-        ipt__mpi_note_cl(run, "clEnqueueReadBuffer",
-                         ipt__cl.clEnqueueReadBuffer(plan->reads, run->place.buffer, CL_TRUE, run->place.offset, before,
-                                                     staging, 0, NULL, NULL));
+        ipt__mpi_transfer(run, 1, 0, before, staging, NULL);
     ipt__mpi_exchange_buffered(run, staging);
     if (run->place.buffer && after)
-        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer",
-                         ipt__cl.clEnqueueWriteBuffer(plan->writes, run->place.buffer, CL_TRUE, run->place.offset,
-                                                      after, staging, 0, NULL, NULL));
+        ipt__mpi_transfer(run, 0, 0, after, staging, NULL);
 }
 
 /* Undoes the first local step if it succeeded on this rank. Returns the result of all ranks. own: this rank's result of
@@ -22076,7 +21890,6 @@ IPT_API ipt_result ipt_mpi_plan_execute_host_sized(size_t options_bytes, ipt_mpi
 }
 
 #ifndef IPT_NO_THREADS
-
 static ipt_result ipt__mpi_job_execute(void *plan, void *data, const ipt_host_options *options)
 {
     return ipt__mpi_execute_host((ipt_mpi_plan *)plan, data, options, IPT_SUCCESS);
@@ -22093,9 +21906,17 @@ static ipt_result ipt__mpi_check_threads(void)
                                                   "MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE");
 }
 
+#endif
+
 IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
                                                          const ipt_host_options *options, cl_event *event)
 {
+#ifdef IPT_NO_THREADS
+    (void)options_bytes, (void)plan, (void)data, (void)options;
+    if (event)
+        *event = NULL;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_THREADS");
+#else
     ipt__host_job job;
     ipt_result result;
     memset(&job, 0, sizeof job);
@@ -22113,20 +21934,8 @@ IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, i
         result = ipt__host_job_start(plan->context, &job, event);
     /* The other ranks have begun. Report the failure to them, so that they do not wait for ever. */
     return result ? ipt__mpi_execute_host(plan, data, &job.options, result) : IPT_SUCCESS;
-}
-
-#else
-
-IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
-                                                         const ipt_host_options *options, cl_event *event)
-{
-    (void)options_bytes, (void)plan, (void)data, (void)options;
-    if (event)
-        *event = NULL;
-    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_THREADS");
-}
-
 #endif
+}
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)

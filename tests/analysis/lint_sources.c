@@ -80,7 +80,8 @@ static int write_batches(const char *folder)
                     batch.context = &context;
                     if (ipt__batch_take(&batch, &desc) ||
                         !ipt__batch_choose(&batch.problem, &desc, &batch.choice, why) ||
-                        ipt__batch_texts(&context.allocator, &batch.problem, &desc, &operands, &text)) {
+                        ipt__batch_texts(&context.allocator, &batch.problem, &desc, IPT__BATCH_OPERANDS, &operands,
+                                         &text)) {
                         fprintf(stderr, "%s: %s\n", ipt_action_string((ipt_action)action), ipt_context_error(NULL));
                         exit(1);
                     }

@@ -52,10 +52,8 @@ static void distribute(ipt__mpi_side *side, size_t total, int ranks)
 static ipt__mpi_shape shape_of(const ipt__mpi_shape *common, int rank)
 {
     ipt__mpi_shape shape = *common;
-    int rests;
     shape.rank = rank;
-    rests = ipt__mpi_count_rests(&shape);
-    shape.rests = (ipt__mpi_rest *)calloc((size_t)rests + 1, sizeof *shape.rests);
+    shape.rests = (ipt__mpi_rest *)calloc((size_t)shape.ranks, sizeof *shape.rests);
     ipt__mpi_list_rests(&shape);
     return shape;
 }
