@@ -420,6 +420,19 @@ static void maths_choice_of_super_element(void **state)
     assert_true(cooperative > 1000);
 }
 
+#ifndef IPT_NO_BOXES
+/* Makes a problem of one row the reversal of an array's three axes. */
+static void make_array(ipt__problem *problem, size_t elem_size)
+{
+    ipt__array array = {3, {0}, {2, 1, 0}, elem_size, 1};
+    int i;
+    for (i = 0; i < array.count; ++i)
+        array.elements *= array.lengths[i] = test_random_between(2, 16);
+    make_problem(problem, DEVICE_COOPERATIVE, 32768, 1, array.elements, elem_size);
+    problem->array = array;
+}
+#endif
+
 /* No applicable method proposes a better layout than the chosen one. Each method is the best for some problem. */
 static void maths_methods_propose_the_best(void **state)
 {
@@ -438,9 +451,14 @@ static void maths_methods_propose_the_best(void **state)
         make_problem(&problem, i % DEVICE_COUNT, i % 2 ? 32768 : 2048, rows, cols, elem_size);
         problem.desc.sequence = sequences[test_random_between(0, TEST_COUNT(sequences) - 1)];
         problem.desc.move = i % 5 ? IPT_MOVE_TRANSPOSE : IPT_MOVE_ROTATE_180;
+#ifndef IPT_NO_BOXES
+        if (i % 17 == 0)
+            make_array(&problem, elem_size);
+#endif
         problem.desc.batch = 1 + (size_t)i % 2;
         problem.desc.batch_stride = problem.matrix_bytes;
-        if (i % 11 == 0 && problem.desc.sequence == IPT_SEQUENCE_AUTO && problem.desc.move == IPT_MOVE_TRANSPOSE) {
+        if (i % 11 == 0 && !problem.array.count && problem.desc.sequence == IPT_SEQUENCE_AUTO &&
+            problem.desc.move == IPT_MOVE_TRANSPOSE) {
             problem.desc.from = IPT_FORMAT_RM; /* ipt__problem_fill sets this, too */
             problem.desc.to = IPT_FORMAT_CM;
             problem.desc.tile_m = problem.desc.tile_n = 1;

@@ -299,9 +299,9 @@ enum { IPT__WISDOM_MOST = 1 << 24 /* bytes of a file: about 100,000 shapes */ };
 
 IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const char *path)
 {
+    size_t capacity = 1 << 12, length = 0, got = 1;
     char *text = NULL;
     FILE *file;
-    long bytes;
     ipt_result result = IPT_SUCCESS;
     if (!context || !path)
         return ipt__fail_null(context ? "path" : "context");
@@ -310,17 +310,24 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_import_file(ipt_context *context, const 
     file = ipt__path_open(path, "rb");
     if (!file)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read", path);
-    bytes = fseek(file, 0, SEEK_END) ? -1 : ftell(file);
-    rewind(file);
-    if (bytes > IPT__WISDOM_MOST)
-        result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                           "path: %s is too long for a text of wisdom: %zu bytes at most are read", path,
-                           (size_t)IPT__WISDOM_MOST);
-    else if (bytes >= 0) {
-        text = (char *)ipt__allocate(&context->allocator, (size_t)bytes + 1);
-        result = text ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
+    while (got && !result && !ferror(file)) {
+        char *const more = length < IPT__WISDOM_MOST ? (char *)ipt__allocate(&context->allocator, capacity *= 2) : NULL;
+        if (!more) {
+            result = length < IPT__WISDOM_MOST
+                         ? IPT_ERROR_OUT_OF_MEMORY
+                         : ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                                     "path: %s is too long for a text of wisdom: %zu bytes at most are read", path,
+                                     (size_t)IPT__WISDOM_MOST);
+            break;
+        }
+        if (text)
+            memcpy(more, text, length);
+        ipt__release(&context->allocator, text);
+        text = more;
+        got = fread(text + length, 1, capacity - length - 1, file);
+        length += got;
     }
-    if (!result && (!text || fread(text, 1, (size_t)bytes, file) != (size_t)bytes || strlen(text) != (size_t)bytes))
+    if (!result && (!text || ferror(file) || strlen(text) != length))
         result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "path: %s cannot be read, or is not a text", path);
     fclose(file);
     if (!result)
