@@ -6478,8 +6478,7 @@ typedef struct ipt__host_share {
     cl_command_queue queues[IPT__HOST_PARTS_MOST];
     int queue_count;
     int borrows_queue; /* of the context, and has no other */
-    cl_mem pinned;     /* IPT__HOST_SLOTS per thread; NULL: not needed yet */
-    char *ring;
+    ipt__pinned ring;  /* IPT__HOST_SLOTS per thread; buffer NULL: not needed yet */
 } ipt__host_share;
 
 typedef struct ipt__host_part {
@@ -11104,13 +11103,13 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
 {
     const ipt__limits *const limits = &plan->context->limits;
     size_t tries[2];
-    ipt__params params;
+    ipt__params plain = ipt__plan_params(&plan->problem, plan->problem.element_units);
     int i;
+    ipt__params_apply(&plain, &plan->problem.desc, plan->problem.desc.expression != NULL);
     ipt__chunk_tries(limits, tries);
     for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
+        ipt__params params = plain;
         ipt_result result;
-        params = ipt__plan_params(&plan->problem, plan->problem.element_units);
-        ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
         if (!tries[i] || ipt__local_refused(plan->context, tries[i]))
             continue;
         /* Elements above a word are faster by units: notebook.md, Methods. */
@@ -11123,9 +11122,7 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
             return result;
         ipt__refuse_local(plan->context, tries[i]);
     }
-    params = ipt__plan_params(&plan->problem, plan->problem.element_units);
-    ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
-    return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, kernel);
+    return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, plain, kernel);
 }
 
 /* The tiled kernel, for CPUs and elements that do not fit local memory. */
@@ -11411,22 +11408,27 @@ static ipt_result ipt__plan_write_description(ipt_plan *plan)
 
 /* Checking descs. */
 
+/* Whether a sequence is forced that only the papers have. */
+static int ipt__sequence_is_papers(ipt_sequence sequence)
+{
+    return sequence != IPT_SEQUENCE_AUTO && sequence != IPT_SEQUENCE_TWO_PASS && sequence != IPT_SEQUENCE_SQUARE &&
+           sequence != IPT_SEQUENCE_EXCHANGE;
+}
+
 #ifdef IPT_NO_PAPERS
 
 /* Refuses what only the papers' kernels and sequences can do. */
 static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
 {
-    const char *const name = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
-                                     desc->sequence != IPT_SEQUENCE_SQUARE && desc->sequence != IPT_SEQUENCE_EXCHANGE
-                                 ? "sequence"
-                             : desc->variant_010             ? "variant_010"
-                             : desc->variant_100             ? "variant_100"
-                             : desc->variant_pad             ? "variant_pad"
-                             : desc->from                    ? "from"
-                             : desc->to                      ? "to"
-                             : desc->flags & IPT_PAD         ? "flags with IPT_PAD"
-                             : desc->host == IPT_HOST_STAGES ? "host"
-                                                             : NULL;
+    const char *const name = ipt__sequence_is_papers(desc->sequence) ? "sequence"
+                             : desc->variant_010                     ? "variant_010"
+                             : desc->variant_100                     ? "variant_100"
+                             : desc->variant_pad                     ? "variant_pad"
+                             : desc->from                            ? "from"
+                             : desc->to                              ? "to"
+                             : desc->flags & IPT_PAD                 ? "flags with IPT_PAD"
+                             : desc->host == IPT_HOST_STAGES         ? "host"
+                                                                     : NULL;
     if (name)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s: ipt was compiled with IPT_NO_PAPERS, without what the papers do",
                          name);
@@ -11476,8 +11478,7 @@ static void ipt__plan_simplify_formats(ipt_plan_desc *desc)
 /* Checks the fields of a desc that reproduce the papers. */
 static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
 {
-    const int forced = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
-                       desc->sequence != IPT_SEQUENCE_SQUARE && desc->sequence != IPT_SEQUENCE_EXCHANGE;
+    const int forced = ipt__sequence_is_papers(desc->sequence);
     const int formats = desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT;
     ipt_result result = ipt__check_variant("variant_010", desc->variant_010,
                                            1u << IPT__FAMILY_BS | 1u << IPT__FAMILY_SWAP |
@@ -11692,8 +11693,10 @@ static ipt_result ipt__check_dense_only(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Checks one pitch. *pitch becomes the distance of rows of `row` bytes: 0 stands for no gaps. */
-static ipt_result ipt__check_pitch(const char *name, size_t row, size_t unit, size_t *pitch)
+/* Checks one pitch. *pitch becomes the distance of rows of `row` bytes: 0 stands for no gaps. *extent: bytes from the
+ * first element of all rows to the last one's end. */
+static ipt_result ipt__check_pitch(const char *name, size_t rows, size_t row, size_t *pitch, size_t unit,
+                                   size_t *extent)
 {
     if (!*pitch)
         *pitch = row;
@@ -11703,17 +11706,12 @@ static ipt_result ipt__check_pitch(const char *name, size_t row, size_t unit, si
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "%s = %zu is not a multiple of %zu, the largest power of two in elem_size", name, *pitch,
                          unit);
+    *extent = rows;
+    if (!ipt__multiply(extent, *pitch))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu: the size of %zu such rows overflows", name, *pitch,
+                         rows);
+    *extent -= *pitch - row;
     return IPT_SUCCESS;
-}
-
-/* Bytes from the first element of rows to the last one's end. Returns 0 if they, or whole rows, overflow. */
-static int ipt__rows_extent(size_t rows, size_t row, size_t pitch, size_t *bytes)
-{
-    *bytes = rows;
-    if (!ipt__multiply(bytes, pitch))
-        return 0;
-    *bytes -= pitch - row;
-    return 1;
 }
 
 /* Checks the pitches of a problem whose matrix_bytes and unit_bytes are known, and completes its batch_stride. Pitches
@@ -11728,13 +11726,10 @@ static ipt_result ipt__problem_take_pitches(ipt__problem *problem)
     size_t extents[2], stride = 0;
     int i;
     for (i = 0; i < 2; ++i) {
-        const ipt_result result =
-            ipt__check_pitch(i ? "row_pitch_out" : "row_pitch", row[i], problem->unit_bytes, pitches[i]);
+        const ipt_result result = ipt__check_pitch(i ? "row_pitch_out" : "row_pitch", rows[i], row[i], pitches[i],
+                                                   problem->unit_bytes, &extents[i]);
         if (result)
             return result;
-        if (!ipt__rows_extent(rows[i], row[i], *pitches[i], &extents[i]))
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu: the size of %zu such rows overflows",
-                             i ? "row_pitch_out" : "row_pitch", *pitches[i], rows[i]);
         stride = ipt__max(stride, rows[i] * *pitches[i]);
     }
     if (!desc->batch_stride)
@@ -11913,24 +11908,31 @@ typedef struct ipt__run {
     cl_ulong bases[2]; /* where their batches begin, in the plan's units */
 } ipt__run;
 
-static ipt__run ipt__run_begin(ipt_plan *plan, cl_command_queue queue, cl_uint wait_count, const cl_event *wait)
+/* The data of an execution: the places of the batch in source and target, and the events to wait for. In place, only
+ * the target counts. */
+typedef struct ipt__call {
+    cl_command_queue queue;
+    cl_mem source, target;
+    size_t source_offset, target_offset;
+    size_t address; /* addresses of host memory under both buffers, by bitwise or; 0: none */
+    cl_uint wait_count;
+    const cl_event *wait;
+} ipt__call;
+
+static ipt__run ipt__run_begin(ipt_plan *plan, const ipt__call *call, int out_of_place)
 {
     ipt__run run;
     memset(&run, 0, sizeof run);
     run.plan = plan;
-    run.queue = queue;
-    run.wait_count = wait_count;
-    run.wait = wait;
+    run.queue = call->queue;
+    run.wait_count = call->wait_count;
+    run.wait = call->wait;
+    run.unaligned = call->address % IPT__WORD_BYTES != 0;
+    run.buffers[0] = out_of_place ? call->source : call->target;
+    run.buffers[1] = call->target;
+    run.bases[0] = (out_of_place ? call->source_offset : call->target_offset) / plan->problem.unit_bytes;
+    run.bases[1] = call->target_offset / plan->problem.unit_bytes;
     return run;
-}
-
-/* Gives a run its buffers, with the bytes before their batches. */
-static void ipt__run_give(ipt__run *run, cl_mem source, size_t source_offset, cl_mem target, size_t target_offset)
-{
-    run->buffers[0] = source;
-    run->buffers[1] = target;
-    run->bases[0] = source_offset / run->plan->problem.unit_bytes;
-    run->bases[1] = target_offset / run->plan->problem.unit_bytes;
 }
 
 /* Takes ownership of the event of a command that was just enqueued. */
@@ -12370,52 +12372,29 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
     return result;
 }
 
-/* The data of an execution: the batch's place before and after, equal in place, and the events to wait for. */
-typedef struct ipt__call {
-    cl_command_queue queue;
-    cl_mem source, target;
-    size_t source_offset, target_offset;
-    size_t address; /* addresses of host memory under both buffers, by bitwise or; 0: none */
-    cl_uint wait_count;
-    const cl_event *wait;
-} ipt__call;
-
-/* The plan, or its narrow plan if the places are no multiples of the plan's units. places: addresses and offsets, by
- * bitwise or. */
-static ipt_plan *ipt__plan_for(ipt_plan *plan, size_t places)
+/* Enqueues launches of a plan in place. The caller has checked all arguments. *event as in ipt_plan_execute. */
+static ipt_result ipt__plan_enqueue(ipt_plan *plan, const ipt__call *call, const ipt__launches *launches,
+                                    cl_event *event)
 {
-    ipt_plan *const narrow = plan->device->narrow;
-    return narrow && places % plan->problem.unit_bytes ? narrow : plan;
-}
-
-/* Enqueues a plan's launches in place. The caller has checked all arguments. *event as in ipt_plan_execute. */
-static ipt_result ipt__plan_enqueue(ipt_plan *any, const ipt__call *call, cl_event *event)
-{
-    ipt_plan *const plan = ipt__plan_for(any, call->address | call->target_offset);
     cl_event joined[2] = {NULL, NULL};
-    ipt__run run = ipt__run_begin(plan, call->queue, call->wait_count, call->wait);
+    ipt__run run = ipt__run_begin(plan, call, 0);
     ipt_result result;
-    run.unaligned = call->address % IPT__WORD_BYTES != 0;
-    ipt__run_give(&run, call->target, call->target_offset, call->target, call->target_offset);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result)
-        result = ipt__run_finish(&run, ipt__run_launches(&run, &plan->device->launches), event);
+        result = ipt__run_finish(&run, ipt__run_launches(&run, launches), event);
     IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
     return result;
 }
 
-/* Enqueues a plan's launches out of place. The caller has checked all arguments. */
-static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *any, const ipt__call *call, cl_event *event)
+/* Enqueues a plan's launch out of place. The caller has checked all arguments. */
+static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *plan, const ipt__call *call, cl_event *event)
 {
-    ipt_plan *const plan = ipt__plan_for(any, call->address | call->source_offset | call->target_offset);
     const ipt__turn none = {0, 0, 0};
-    ipt__run run = ipt__run_begin(plan, call->queue, call->wait_count, call->wait);
+    ipt__run run = ipt__run_begin(plan, call, 1);
     ipt_result result = IPT_SUCCESS;
-    run.unaligned = call->address % IPT__WORD_BYTES != 0;
-    ipt__run_give(&run, call->source, call->source_offset, call->target, call->target_offset);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     if (plan->device->out_of_place < 0)
         result = ipt__out_of_place_get(plan);
@@ -12433,9 +12412,14 @@ static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *any, const ipt__call 
     return result;
 }
 
+/* Enqueues an execution of a plan. Its narrow plan serves places that are no multiples of the plan's units. */
 static ipt_result ipt__device_enqueue(ipt_plan *plan, const ipt__call *call, int out_of_place, cl_event *event)
 {
-    return out_of_place ? ipt__plan_enqueue_out_of_place(plan, call, event) : ipt__plan_enqueue(plan, call, event);
+    const size_t places = call->address | call->target_offset | (out_of_place ? call->source_offset : 0);
+    if (plan->device->narrow && places % plan->problem.unit_bytes)
+        plan = plan->device->narrow;
+    return out_of_place ? ipt__plan_enqueue_out_of_place(plan, call, event)
+                        : ipt__plan_enqueue(plan, call, &plan->device->launches, event);
 }
 
 /* Fails if the plan takes no buffers. */
@@ -12524,64 +12508,6 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
     if (!result)
         result = ipt__check_apart(&from, &to);
     return result ? result : plan->kind->enqueue(plan, &call, 1, event);
-}
-
-/* Copies the rows of one matrix with gaps between host memory and a dedicated buffer, from byte `at` on, and waits. */
-static IPT__RARE ipt_result ipt__transfer_rows(const ipt_plan *plan, cl_mem buffer, char *data, size_t at, int download)
-{
-    const cl_command_queue queue = plan->context->queue;
-    const ipt_plan_desc *const desc = &plan->problem.desc;
-    const int across = download && ipt__moves[desc->move].transposed;
-    const size_t size = desc->elem_size, rows = across ? desc->cols : desc->rows,
-                 row = across ? desc->rows : desc->cols;
-    const size_t pitch = (download ? plan->problem.result_row : plan->problem.source_row) * plan->problem.unit_bytes;
-    const size_t device[3] = {at, 0, 0}, host[3] = {0, 0, 0}, region[3] = {row * size, rows, 1};
-    size_t i;
-    cl_int error = CL_SUCCESS;
-    if (pitch < (size_t)1 << 30) { /* drivers limit the pitch of a rectangle, some to 2 GiB */
-        error = download ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_TRUE, device, host, region, pitch, 0,
-                                                           pitch, 0, data + at, 0, NULL, NULL)
-                         : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, device, host, region, pitch, 0,
-                                                            pitch, 0, data + at, 0, NULL, NULL);
-        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
-                     : IPT_SUCCESS;
-    }
-    for (i = 0; i < rows && !error; ++i, at += pitch)
-        error = download
-                    ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_TRUE, at, region[0], data + at, 0, NULL, NULL)
-                    : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_TRUE, at, region[0], data + at, 0, NULL, NULL);
-    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
-}
-
-/* Copies the batch between host memory and a dedicated buffer, and waits. Bytes between the matrices, and between their
- * rows, stay untouched. */
-static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
-{
-    const cl_command_queue queue = plan->context->queue;
-    const size_t pitch = plan->problem.desc.batch_stride, origin[3] = {0, 0, 0},
-                 region[3] = {plan->problem.matrix_bytes, plan->problem.desc.batch, 1};
-    const int dense = pitch == plan->problem.matrix_bytes || plan->problem.desc.batch == 1;
-    const size_t step = dense ? plan->problem.span_bytes : pitch,
-                 bytes = dense ? plan->problem.span_bytes : plan->problem.matrix_bytes;
-    size_t at;
-    cl_int error = CL_SUCCESS;
-    for (at = 0; plan->problem.pitched && at < plan->problem.span_bytes; at += pitch) {
-        const ipt_result result = ipt__transfer_rows(plan, buffer, data, at, download);
-        if (result || at + pitch >= plan->problem.span_bytes)
-            return result;
-    }
-    if (!dense && pitch < (size_t)1 << 30) { /* drivers limit the pitch of a rectangle, some to 2 GiB */
-        error = download ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0,
-                                                           pitch, 0, data, 0, NULL, NULL)
-                         : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0,
-                                                            pitch, 0, data, 0, NULL, NULL);
-        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
-                     : IPT_SUCCESS;
-    }
-    for (at = 0; at < plan->problem.span_bytes && !error; at += step)
-        error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL)
-                         : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL);
-    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>choice/wisdom                                                                                                    */
@@ -13078,16 +13004,15 @@ static IPT__RARE void ipt__host_give_back(ipt__host *host)
     int i;
     for (s = 0; host->shares && s < host->share_count; ++s) {
         ipt__host_share *const share = &host->shares[s];
-        if (share->ring)
-            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->ring, 0, NULL, NULL);
+        if (share->ring.buffer)
+            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->ring.buffer, share->ring.memory, 0, NULL, NULL);
         for (i = 0; i < share->queue_count && !share->borrows_queue; ++i)
             ipt__cl.clReleaseCommandQueue(share->queues[i]);
-        if (share->pinned)
-            ipt__cl.clReleaseMemObject(share->pinned);
+        if (share->ring.buffer)
+            ipt__cl.clReleaseMemObject(share->ring.buffer);
         if (share->buffer)
             ipt__cl.clReleaseMemObject(share->buffer);
-        share->pinned = share->buffer = NULL;
-        share->ring = NULL;
+        share->ring.buffer = share->buffer = NULL;
         share->queue_count = share->borrows_queue = 0;
     }
 }
@@ -13377,13 +13302,7 @@ static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_d
     ipt_plan *made;
     size_t *limit;
     ipt_result result;
-    if (!plan)
-        return ipt__fail_null("plan");
     *plan = NULL;
-    if (!context)
-        return ipt__fail_null("context");
-    if (!desc)
-        return ipt__fail_null("desc");
     made = (ipt_plan *)ipt__allocate(&context->allocator, sizeof *made);
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
@@ -13661,6 +13580,100 @@ static void ipt__host_progress(ipt__host_run *run, size_t bytes)
         run->cancelled = 1;
 }
 
+static ipt__rect ipt__rect_of(size_t offset, size_t rows, size_t row_bytes, size_t pitch)
+{
+    ipt__rect rect;
+    rect.offset = offset;
+    rect.rows = rows;
+    rect.row_bytes = row_bytes;
+    rect.pitch = pitch;
+    return rect;
+}
+
+/* The two ends of a transfer of rows: the device, and memory that the device accesses directly. */
+typedef struct ipt__way {
+    cl_command_queue queue;
+    cl_mem buffer;
+    size_t device; /* bytes into the buffer */
+    char *host;
+    int download;
+    int mirrors; /* rows have the host's pitch on the device, too; 0: they are contiguous there */
+} ipt__way;
+
+/* Enqueues a transfer of rows. event NULL: waits for it, without a wait list. */
+static ipt_result ipt__rect_transfer(const ipt__way *way, const ipt__rect *rect, cl_uint wait_count,
+                                     const cl_event *wait, cl_event *event)
+{
+    const cl_command_queue queue = way->queue;
+    const cl_mem buffer = way->buffer;
+    const cl_bool blocks = event ? CL_FALSE : CL_TRUE;
+    const int download = way->download;
+    char *const host = way->host + rect->offset;
+    const size_t pitch = way->mirrors ? rect->pitch : rect->row_bytes;
+    const int dense = rect->rows == 1 || rect->row_bytes == rect->pitch;
+    /* Drivers limit the pitch of a rectangle, some to 2 GiB. Longer pitches go row by row; the queue is in order. */
+    const size_t pieces = dense || rect->pitch < (size_t)1 << 30 ? 1 : rect->rows;
+    const size_t bytes = rect->rows * rect->row_bytes / pieces;
+    cl_event last = NULL;
+    cl_int error = CL_SUCCESS;
+    size_t i;
+    if (!dense && pieces == 1) {
+        const size_t device_origin[3] = {way->device, 0, 0}, host_origin[3] = {0, 0, 0},
+                     region[3] = {rect->row_bytes, rect->rows, 1};
+        error = download ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, blocks, device_origin, host_origin, region,
+                                                           pitch, 0, rect->pitch, 0, host, wait_count, wait, event)
+                         : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, blocks, device_origin, host_origin, region,
+                                                            pitch, 0, rect->pitch, 0, host, wait_count, wait, event);
+        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
+                     : IPT_SUCCESS;
+    }
+    for (i = 0; i < pieces && !error; ++i) { /* each piece waits for the previous one, so the last event covers all */
+        const size_t device = way->device + i * pitch;
+        const cl_uint waits = last ? 1 : wait_count;
+        const cl_event *const list = last ? &last : wait;
+        cl_event next = NULL, *const its = event ? &next : NULL;
+        error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, blocks, device, bytes, host + i * rect->pitch,
+                                                       waits, list, its)
+                         : ipt__cl.clEnqueueWriteBuffer(queue, buffer, blocks, device, bytes, host + i * rect->pitch,
+                                                        waits, list, its);
+        if (last)
+            ipt__cl.clReleaseEvent(last);
+        last = next;
+    }
+    if (event)
+        *event = last;
+    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
+}
+
+/* Copies a plan's batch between host memory and a buffer with the same pitches, and waits. Bytes between the matrices,
+ * and between their rows, stay untouched. */
+static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
+{
+    const ipt__problem *const problem = &plan->problem;
+    const ipt_plan_desc *const desc = &problem->desc;
+    const int across = download && ipt__moves[desc->move].transposed;
+    ipt__rect rect = ipt__rect_of(0, desc->batch, problem->matrix_bytes, desc->batch_stride);
+    size_t repeats = 1;
+    ipt__way way;
+    ipt_result result = IPT_SUCCESS;
+    way.queue = plan->context->queue;
+    way.buffer = buffer;
+    way.device = 0;
+    way.host = data;
+    way.download = download;
+    way.mirrors = 1;
+    if (problem->pitched) {
+        rect = ipt__rect_of(0, across ? desc->cols : desc->rows, (across ? desc->rows : desc->cols) * desc->elem_size,
+                            (download ? problem->result_row : problem->source_row) * problem->unit_bytes);
+        repeats = desc->batch;
+    }
+    for (; repeats && !result; --repeats) {
+        result = ipt__rect_transfer(&way, &rect, 0, NULL, NULL);
+        way.device = rect.offset += desc->batch_stride;
+    }
+    return result;
+}
+
 #ifndef IPT_NO_HOST_STREAMING
 /* ---- threads ---- */
 
@@ -13711,6 +13724,13 @@ static void ipt__run_together(void (*work)(void *job), void *jobs, size_t job_by
 
 /* ---- areas of parts and their transfers ---- */
 
+static void ipt__host_forget(cl_event *event)
+{
+    if (*event)
+        ipt__cl.clReleaseEvent(*event);
+    *event = NULL;
+}
+
 static size_t ipt__area_bytes(const ipt__area *area)
 {
     size_t bytes = 0;
@@ -13722,14 +13742,8 @@ static size_t ipt__area_bytes(const ipt__area *area)
 
 static void ipt__area_add(ipt__area *area, size_t offset, size_t rows, size_t row_bytes, size_t pitch)
 {
-    ipt__rect *const rect = &area->rects[area->count];
-    if (!rows || !row_bytes)
-        return;
-    rect->offset = offset;
-    rect->rows = rows;
-    rect->row_bytes = row_bytes;
-    rect->pitch = pitch;
-    ++area->count;
+    if (rows && row_bytes)
+        area->rects[area->count++] = ipt__rect_of(offset, rows, row_bytes, pitch);
 }
 
 static IPT__RARE ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_bytes, size_t pitch)
@@ -13738,59 +13752,6 @@ static IPT__RARE ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_b
     memset(&area, 0, sizeof area);
     ipt__area_add(&area, offset, rows, row_bytes, pitch);
     return area;
-}
-
-/* The two ends of a transfer of rows: the device, and memory that the device accesses directly. */
-typedef struct ipt__way {
-    cl_command_queue queue;
-    cl_mem buffer;
-    size_t device; /* bytes into the buffer */
-    char *host;
-    int download;
-} ipt__way;
-
-/* Enqueues a transfer of rows. */
-static ipt_result ipt__rect_transfer(const ipt__way *way, const ipt__rect *rect, cl_uint wait_count,
-                                     const cl_event *wait, cl_event *event)
-{
-    const cl_command_queue queue = way->queue;
-    const cl_mem buffer = way->buffer;
-    const size_t device = way->device;
-    const int download = way->download;
-    char *const host = way->host + rect->offset;
-    const int dense = rect->rows == 1 || rect->row_bytes == rect->pitch;
-    /* Drivers limit the pitch of a rectangle, some to 2 GiB. Longer pitches go row by row; the queue is in order. */
-    const size_t pieces = dense || rect->pitch < (size_t)1 << 30 ? 1 : rect->rows;
-    const size_t bytes = rect->rows * rect->row_bytes / pieces;
-    cl_event last = NULL;
-    cl_int error = CL_SUCCESS;
-    size_t i;
-    if (!dense && pieces == 1) {
-        const size_t device_origin[3] = {device, 0, 0}, host_origin[3] = {0, 0, 0},
-                     region[3] = {rect->row_bytes, rect->rows, 1};
-        error =
-            download
-                ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_FALSE, device_origin, host_origin, region,
-                                                  rect->row_bytes, 0, rect->pitch, 0, host, wait_count, wait, event)
-                : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, device_origin, host_origin, region,
-                                                   rect->row_bytes, 0, rect->pitch, 0, host, wait_count, wait, event);
-        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
-                     : IPT_SUCCESS;
-    }
-    for (i = 0; i < pieces && !error; ++i) { /* each waits for the previous one, so the last event covers all */
-        const cl_uint waits = last ? 1 : wait_count;
-        const cl_event *const list = last ? &last : wait;
-        cl_event next = NULL;
-        error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_FALSE, device + i * bytes, bytes,
-                                                       host + i * rect->pitch, waits, list, &next)
-                         : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, device + i * bytes, bytes,
-                                                        host + i * rect->pitch, waits, list, &next);
-        if (last)
-            ipt__cl.clReleaseEvent(last);
-        last = next;
-    }
-    *event = last;
-    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
 }
 
 /* Enqueues a part's transfer. Each piece waits for the previous one, so the last event reports a failure of any. */
@@ -13806,6 +13767,7 @@ static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int
     way.device = part->device;
     way.host = data;
     way.download = download;
+    way.mirrors = 0;
     for (i = 0; i < area->count; ++i) {
         const ipt__rect *const rect = &area->rects[i];
         cl_event next = NULL;
@@ -13822,26 +13784,32 @@ static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int
     return IPT_SUCCESS;
 }
 
+/* Returns the bytes from byte `at` of an area's dense form on that are contiguous in its matrix, up to byte `end`.
+ * *place: their offset in the matrix. */
+static size_t ipt__area_run(const ipt__area *area, size_t at, size_t end, size_t *place)
+{
+    const ipt__rect *rect = area->rects;
+    size_t row, within;
+    for (; at >= rect->rows * rect->row_bytes; ++rect) {
+        at -= rect->rows * rect->row_bytes;
+        end -= rect->rows * rect->row_bytes;
+    }
+    row = at / rect->row_bytes;
+    within = at - row * rect->row_bytes;
+    *place = rect->offset + row * rect->pitch + within;
+    return ipt__min(end - at, rect->row_bytes - within);
+}
+
 /* Copies bytes [begin, end) of an area's dense form to or from the host's matrix. */
 static void ipt__area_copy(const ipt__area *area, char *data, char *dense, size_t begin, size_t end, int download)
 {
-    int i;
-    for (i = 0; i < area->count && begin < end; ++i) {
-        const ipt__rect *const rect = &area->rects[i];
-        const size_t all = rect->rows * rect->row_bytes;
-        for (; begin < ipt__min(all, end);) {
-            const size_t row = begin / rect->row_bytes, within = begin - row * rect->row_bytes,
-                         bytes = ipt__min(ipt__min(all, end) - begin, rect->row_bytes - within);
-            char *const host = data + rect->offset + row * rect->pitch + within;
-            if (download)
-                memcpy(host, dense, bytes);
-            else
-                memcpy(dense, host, bytes);
-            dense += bytes;
-            begin += bytes;
-        }
-        begin -= ipt__min(all, begin);
-        end -= ipt__min(all, end);
+    size_t place, bytes;
+    for (; begin < end; begin += bytes, dense += bytes) {
+        bytes = ipt__area_run(area, begin, end, &place);
+        if (download)
+            memcpy(data + place, dense, bytes);
+        else
+            memcpy(dense, data + place, bytes);
     }
 }
 
@@ -13851,102 +13819,92 @@ static void ipt__area_copy(const ipt__area *area, char *data, char *dense, size_
 typedef struct ipt__host_lane {
     const ipt__host_part *part;
     char *data;
+    size_t bytes; /* of the part */
     cl_event busy[IPT__HOST_SLOTS];
     int index, count, download;
     ipt_result result;
     char error[256];
 } ipt__host_lane;
 
-/* Moves every count-th piece of a part through pinned memory. One slot is copied while the other is on the bus. */
-static void ipt__host_lane_run(ipt__host_lane *lane)
+static char *ipt__host_lane_slot(const ipt__host_lane *lane, int slot)
 {
-    const ipt__host_part *const part = lane->part;
-    const ipt__area *const area = lane->download ? &part->down : &part->up;
-    const size_t all = ipt__area_bytes(area), slot = IPT__HOST_SLOT_BYTES;
-    const cl_command_queue queue = part->share->queues[lane->index % part->share->queue_count];
-    size_t piece = (size_t)lane->index, ahead;
-    int turn = 0;
-    lane->result = IPT_SUCCESS;
-    for (ahead = piece; piece * slot < all && !lane->result; piece += (size_t)lane->count, turn ^= 1) {
-        const size_t begin = piece * slot, bytes = ipt__min(slot, all - begin);
-        char *const memory =
-            part->share->ring + ((size_t)lane->index * IPT__HOST_SLOTS + (size_t)turn) * IPT__HOST_SLOT_BYTES;
-        cl_int error = CL_SUCCESS;
-        if (!lane->download) {
-            if (lane->busy[turn]) {
-                lane->result = ipt__wait_for(lane->busy[turn]);
-                ipt__cl.clReleaseEvent(lane->busy[turn]);
-                lane->busy[turn] = NULL;
-            }
-            if (lane->result)
-                break;
-            ipt__area_copy(area, lane->data, memory, begin, begin + bytes, 0);
-            error = ipt__cl.clEnqueueWriteBuffer(queue, part->share->buffer, CL_FALSE, part->device + begin, bytes,
-                                                 memory, 0, NULL, &lane->busy[turn]);
-            if (error)
-                lane->result = ipt__fail_opencl("clEnqueueWriteBuffer", error);
-            else
-                ipt__cl.clFlush(queue);
-            continue;
-        }
-        /* The next piece is on the bus during the copy. */
-        for (; ahead * slot < all && ahead <= piece + (size_t)lane->count && !lane->result;
-             ahead += (size_t)lane->count) {
-            const int its = (int)((ahead - (size_t)lane->index) / (size_t)lane->count % 2);
-            const size_t its_bytes = ipt__min(slot, all - ahead * slot);
-            error = ipt__cl.clEnqueueReadBuffer(
-                queue, part->share->buffer, CL_FALSE, part->device + ahead * slot, its_bytes,
-                part->share->ring + ((size_t)lane->index * IPT__HOST_SLOTS + (size_t)its) * IPT__HOST_SLOT_BYTES, 0,
-                NULL, &lane->busy[its]);
-            if (error)
-                lane->result = ipt__fail_opencl("clEnqueueReadBuffer", error);
-            else
-                ipt__cl.clFlush(queue);
-        }
-        if (lane->busy[turn]) {
-            const ipt_result waited = ipt__wait_for(lane->busy[turn]);
-            lane->result = lane->result ? lane->result : waited;
-            ipt__cl.clReleaseEvent(lane->busy[turn]);
-            lane->busy[turn] = NULL;
-        }
+    return lane->part->share->ring.memory + (size_t)(lane->index * IPT__HOST_SLOTS + slot) * IPT__HOST_SLOT_BYTES;
+}
+
+/* Waits until no command uses a slot of a lane. */
+static void ipt__host_lane_wait(ipt__host_lane *lane, int slot)
+{
+    ipt_result result;
+    if (!lane->busy[slot])
+        return;
+    result = ipt__wait_for(lane->busy[slot]);
+    lane->result = lane->result ? lane->result : result;
+    ipt__host_forget(&lane->busy[slot]);
+}
+
+/* Enqueues the transfer of piece `index` between a slot and the device. */
+static void ipt__host_lane_enqueue(ipt__host_lane *lane, size_t index, int slot)
+{
+    const ipt__host_share *const share = lane->part->share;
+    const cl_command_queue queue = share->queues[lane->index % share->queue_count];
+    char *const memory = ipt__host_lane_slot(lane, slot);
+    const size_t begin = index * IPT__HOST_SLOT_BYTES, device = lane->part->device + begin,
+                 bytes = ipt__min(IPT__HOST_SLOT_BYTES, lane->bytes - begin);
+    const cl_int error = lane->download ? ipt__cl.clEnqueueReadBuffer(queue, share->buffer, CL_FALSE, device, bytes,
+                                                                      memory, 0, NULL, &lane->busy[slot])
+                                        : ipt__cl.clEnqueueWriteBuffer(queue, share->buffer, CL_FALSE, device, bytes,
+                                                                       memory, 0, NULL, &lane->busy[slot]);
+    if (error)
+        lane->result = ipt__fail_opencl(lane->download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error);
+    else
+        ipt__cl.clFlush(queue);
+}
+
+/* Moves every count-th piece of a part through pinned memory. One slot is copied while the other is on the bus. */
+static void ipt__host_lane_run(void *job)
+{
+    ipt__host_lane *const lane = (ipt__host_lane *)job;
+    const ipt__area *const area = lane->download ? &lane->part->down : &lane->part->up;
+    const size_t step = (size_t)lane->count, pieces = ipt__ceil_divide(lane->bytes, IPT__HOST_SLOT_BYTES);
+    size_t piece = (size_t)lane->index;
+    int slot;
+    if (lane->download)
+        ipt__host_lane_enqueue(lane, piece, 0);
+    for (slot = 0; piece < pieces && !lane->result; piece += step, slot ^= 1) {
+        const size_t begin = piece * IPT__HOST_SLOT_BYTES, end = ipt__min(begin + IPT__HOST_SLOT_BYTES, lane->bytes);
+        if (lane->download && piece + step < pieces)
+            ipt__host_lane_enqueue(lane, piece + step, slot ^ 1);
+        ipt__host_lane_wait(lane, slot);
         if (!lane->result)
-            ipt__area_copy(area, lane->data, memory, begin, begin + bytes, 1);
+            ipt__area_copy(area, lane->data, ipt__host_lane_slot(lane, slot), begin, end, lane->download);
+        if (!lane->result && !lane->download)
+            ipt__host_lane_enqueue(lane, piece, slot);
     }
-    /* Wait, so that no command uses the slots after this. */
-    for (turn = 0; turn < IPT__HOST_SLOTS; ++turn)
-        if (lane->busy[turn]) {
-            const ipt_result waited = ipt__wait_for(lane->busy[turn]);
-            lane->result = lane->result ? lane->result : waited;
-            ipt__cl.clReleaseEvent(lane->busy[turn]);
-            lane->busy[turn] = NULL;
-        }
+    for (slot = 0; slot < IPT__HOST_SLOTS; ++slot)
+        ipt__host_lane_wait(lane, slot);
     if (lane->result) { /* the error text is local to its thread */
         memcpy(lane->error, ipt__error_text, sizeof lane->error - 1);
         lane->error[sizeof lane->error - 1] = 0;
     }
 }
 
-static void ipt__host_lane_work(void *lane)
-{
-    ipt__host_lane_run((ipt__host_lane *)lane);
-}
-
 /* Moves a part through pinned memory with several threads. */
 static ipt_result ipt__host_staged(const ipt__host_part *part, char *data, int download)
 {
     ipt__host_lane lanes[IPT__HOST_THREADS];
-    const size_t pieces = ipt__ceil_divide(ipt__area_bytes(download ? &part->down : &part->up), IPT__HOST_SLOT_BYTES);
-    const int count = (int)ipt__min(pieces, (size_t)IPT__HOST_THREADS);
+    const size_t bytes = ipt__area_bytes(download ? &part->down : &part->up);
+    const int count = (int)ipt__min(ipt__ceil_divide(bytes, IPT__HOST_SLOT_BYTES), (size_t)IPT__HOST_THREADS);
     int i;
     memset(lanes, 0, sizeof lanes);
     for (i = 0; i < count; ++i) {
         lanes[i].part = part;
         lanes[i].data = data;
+        lanes[i].bytes = bytes;
         lanes[i].index = i;
         lanes[i].count = count;
         lanes[i].download = download;
     }
-    ipt__run_together(ipt__host_lane_work, lanes, sizeof *lanes, count);
+    ipt__run_together(ipt__host_lane_run, lanes, sizeof *lanes, count);
     for (i = 0; i < count; ++i)
         if (lanes[i].result)
             return ipt__fail(lanes[i].result, "%s", lanes[i].error);
@@ -13961,7 +13919,7 @@ static IPT__RARE ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *p
                                            const cl_event *wait, cl_event *event)
 {
 #ifndef IPT_NO_THREADS
-    if (!run->pinned && part->share->pinned) {
+    if (!run->pinned && part->share->ring.buffer) {
         ipt_result result = IPT_SUCCESS;
         cl_int error;
         cl_uint i;
@@ -13984,13 +13942,6 @@ static IPT__RARE ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *p
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Host matrices: by parts and by stages. */
-
-static void ipt__host_forget(cl_event *event)
-{
-    if (*event)
-        ipt__cl.clReleaseEvent(*event);
-    *event = NULL;
-}
 
 /* Waits until all commands of a run have ended, even after a failure. */
 static IPT__RARE void ipt__host_finish(const ipt__host *host)
@@ -14187,17 +14138,8 @@ static ipt_result ipt__host_launch_parts(const ipt_plan *plan, ipt__host *host)
 static IPT__RARE ipt_result ipt__host_enqueue(ipt_plan *plan, cl_command_queue queue, cl_mem buffer,
                                               const ipt__launches *launches, const cl_event *wait, cl_event *event)
 {
-    cl_event joined[2] = {NULL, NULL};
-    ipt__run run = ipt__run_begin(plan, queue, wait ? 1 : 0, wait);
-    ipt_result result;
-    ipt__run_give(&run, buffer, 0, buffer, 0);
-    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-    result = ipt__run_after_last(&run, joined);
-    if (!result)
-        result = ipt__run_finish(&run, ipt__run_launches(&run, launches), event);
-    IPT_LOCK_RELEASE(&plan->workspace->lock);
-    if (joined[0])
-        ipt__cl.clReleaseEvent(joined[0]);
+    const ipt__call call = {queue, buffer, buffer, 0, 0, 0, wait != NULL, wait};
+    const ipt_result result = ipt__plan_enqueue(plan, &call, launches, event);
     return result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : result; /* the host's matrix is intact */
 }
 
@@ -14311,6 +14253,26 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
                          "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
                          "row_pitch, IPT_PAD or several passes are not cut into parts");
     return IPT_SUCCESS;
+}
+
+/* Allocates pinned->bytes of memory that the device accesses, and maps it. Returns the call that failed; NULL: none. */
+static const char *ipt__pinned_make(const ipt_context *context, cl_command_queue queue, ipt__pinned *pinned,
+                                    cl_int *error)
+{
+    const size_t bytes = pinned->bytes;
+    pinned->buffer =
+        ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, error);
+    if (*error) {
+        pinned->buffer = NULL;
+        return "clCreateBuffer";
+    }
+    pinned->memory = (char *)ipt__cl.clEnqueueMapBuffer(queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                                        bytes, 0, NULL, NULL, error);
+    if (!*error)
+        return NULL;
+    ipt__cl.clReleaseMemObject(pinned->buffer);
+    pinned->buffer = NULL;
+    return "clEnqueueMapBuffer";
 }
 
 #ifndef IPT_NO_HOST_STREAMING
@@ -14519,26 +14481,14 @@ static IPT__RARE ipt_result ipt__host_take(ipt_plan *plan)
 static void ipt__host_take_slots(ipt__host *host)
 {
 #ifndef IPT_NO_THREADS
-    const size_t bytes = (size_t)IPT__HOST_THREADS * IPT__HOST_SLOTS * IPT__HOST_SLOT_BYTES;
     size_t s;
     for (s = 0; s < host->share_count; ++s) {
         ipt__host_share *const share = &host->shares[s];
         cl_int error;
-        if (share->pinned || share->context->limits.cpu)
+        if (share->ring.buffer || share->context->limits.cpu)
             continue;
-        share->pinned = ipt__cl.clCreateBuffer(share->context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
-                                               bytes, NULL, &error);
-        if (error) {
-            share->pinned = NULL;
-            continue;
-        }
-        share->ring = (char *)ipt__cl.clEnqueueMapBuffer(share->queues[0], share->pinned, CL_TRUE,
-                                                         CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
-        if (error) {
-            ipt__cl.clReleaseMemObject(share->pinned);
-            share->pinned = NULL;
-            share->ring = NULL;
-        }
+        share->ring.bytes = (size_t)IPT__HOST_THREADS * IPT__HOST_SLOTS * IPT__HOST_SLOT_BYTES;
+        ipt__pinned_make(share->context, share->queues[0], &share->ring, &error);
     }
 #else
     (void)host;
@@ -14563,22 +14513,13 @@ IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **mem
     pinned = (ipt__pinned *)ipt__allocate(&context->allocator, sizeof *pinned);
     if (!pinned)
         return IPT_ERROR_OUT_OF_MEMORY;
-    pinned->buffer =
-        ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &error);
-    call = "clCreateBuffer";
-    if (!error) {
-        call = "clEnqueueMapBuffer";
-        pinned->memory = (char *)ipt__cl.clEnqueueMapBuffer(
-            context->queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
-        if (error)
-            ipt__cl.clReleaseMemObject(pinned->buffer);
-    }
-    if (error) {
+    pinned->bytes = bytes;
+    call = ipt__pinned_make(context, context->queue, pinned, &error);
+    if (call) {
         ipt__release(&context->allocator, pinned);
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%zu bytes of pinned memory: %s failed with %s (%d)", bytes, call,
                          ipt__cl_error(error), (int)error);
     }
-    pinned->bytes = bytes;
     IPT_LOCK_ACQUIRE(&context->lock);
     pinned->next = context->pinned;
     context->pinned = pinned;
@@ -15038,14 +14979,11 @@ static ipt__rect ipt__block_rect(const ipt__command_list *list, size_t block, si
 {
     const ipt__blocks *const sizes = list->sizes;
     const size_t size = list->desc->elem_size, from = first * sizes->strip_cols;
-    ipt__rect rect;
-    rect.offset = ((place % sizes->per_panel * sizes->columns + from) * list->desc->rows +
-                   place / sizes->per_panel * sizes->length) *
-                  size;
-    rect.rows = ipt__min(end * sizes->strip_cols, ipt__block_cols(list, block)) - from;
-    rect.row_bytes = ipt__block_rows(list, block) * size;
-    rect.pitch = list->desc->rows * size;
-    return rect;
+    const size_t row = place % sizes->per_panel * sizes->columns + from,
+                 column = place / sizes->per_panel * sizes->length;
+    return ipt__rect_of((row * list->desc->rows + column) * size,
+                        ipt__min(end * sizes->strip_cols, ipt__block_cols(list, block)) - from,
+                        ipt__block_rows(list, block) * size, list->desc->rows * size);
 }
 
 /* The number of panels to upload before the block's first strips may be written. */
@@ -15194,12 +15132,10 @@ static int ipt__block_upload(ipt__command_list *list, size_t block)
     if (!ipt__unit_make_room(list) || !ipt__unit_take(list, block, 0))
         return 0;
     command = ipt__command_add(list, IPT__COMMAND_UPLOAD, list->blocks[block].unit);
-    command->rect.offset =
+    command->rect = ipt__rect_of(
         (block / sizes->per_panel * sizes->length * list->desc->cols + block % sizes->per_panel * sizes->columns) *
-        size;
-    command->rect.rows = rows;
-    command->rect.row_bytes = cols * size;
-    command->rect.pitch = list->desc->cols * size;
+            size,
+        rows, cols * size, list->desc->cols * size);
     command = ipt__command_add(list, IPT__COMMAND_TRANSPOSE, list->blocks[block].unit);
     command->plan =
         (rows < sizes->length) + 2 * (cols < sizes->columns); /* blocks at the matrix's edges may be smaller */
@@ -15402,28 +15338,18 @@ static ipt__bus_waits ipt__bus_after(size_t upload, size_t kernel, size_t downlo
     return waits;
 }
 
-static ipt__rect ipt__bus_rect(size_t offset, size_t rows, size_t row_bytes, size_t pitch)
-{
-    ipt__rect rect;
-    rect.offset = offset;
-    rect.rows = rows;
-    rect.row_bytes = row_bytes;
-    rect.pitch = pitch;
-    return rect;
-}
-
 /* The area of `count` whole bands of the band layout, or of rows of them, from row `first` on. */
 static ipt__rect ipt__bus_rows(const ipt__bus_bands *sizes, size_t first, size_t count)
 {
     const size_t row = sizes->bands.cols * sizes->size;
-    return ipt__bus_rect(first * row, 1, count * row, count * row);
+    return ipt__rect_of(first * row, 1, count * row, count * row);
 }
 
 /* The area of columns [first, first + count) of the bands: rows of the slot layout without the rest rows' elements. */
 static ipt__rect ipt__bus_columns(const ipt__bus_bands *sizes, size_t first, size_t count)
 {
     const size_t pitch = sizes->bands.rows * sizes->size;
-    return ipt__bus_rect(first * pitch, count, sizes->bands.number * sizes->run_bytes, pitch);
+    return ipt__rect_of(first * pitch, count, sizes->bands.number * sizes->run_bytes, pitch);
 }
 
 /* The areas of the rest rows: in the band layout, and at the ends of the slot layout's rows. */
@@ -15435,8 +15361,8 @@ static ipt__rect ipt__bus_rest_rows(const ipt__bus_bands *sizes)
 static ipt__rect ipt__bus_gaps(const ipt__bus_bands *sizes)
 {
     const ipt__bands *const bands = &sizes->bands;
-    return ipt__bus_rect(bands->number * sizes->run_bytes, bands->cols, bands->rest_rows * sizes->size,
-                         bands->rows * sizes->size);
+    return ipt__rect_of(bands->number * sizes->run_bytes, bands->cols, bands->rest_rows * sizes->size,
+                        bands->rows * sizes->size);
 }
 
 static ipt__rect ipt__bus_rest_columns(const ipt__bus_bands *sizes)
@@ -15447,13 +15373,13 @@ static ipt__rect ipt__bus_rest_columns(const ipt__bus_bands *sizes)
 /* The area of a command without a transfer. */
 static size_t ipt__bus_transpose(ipt__bus_list *list, size_t device, int plan, size_t upload)
 {
-    return ipt__bus_add(list, IPT__COMMAND_TRANSPOSE, device, ipt__bus_rect(0, 0, 0, 0), plan,
+    return ipt__bus_add(list, IPT__COMMAND_TRANSPOSE, device, ipt__rect_of(0, 0, 0, 0), plan,
                         ipt__bus_after(upload, 0, 0));
 }
 
 static size_t ipt__bus_copy(ipt__bus_list *list, size_t to, size_t from, size_t bytes, ipt__bus_waits waits)
 {
-    return ipt__bus_add(list, IPT__COMMAND_COPY, to, ipt__bus_rect(from, 1, bytes, bytes), 0, waits);
+    return ipt__bus_add(list, IPT__COMMAND_COPY, to, ipt__rect_of(from, 1, bytes, bytes), 0, waits);
 }
 
 /* Exchanges the runs of columns [first, end) of band s, on the device at `band`, with the runs parked at their places.
@@ -15469,7 +15395,7 @@ static size_t ipt__bus_exchange(ipt__bus_list *list, size_t s, size_t first, siz
         const size_t place = list->pieces++ % IPT__BUS_PIECES, own = band + begin * sizes->run_bytes,
                      parked = sizes->pieces_at + place * sizes->piece_bytes,
                      outgoing = parked + IPT__BUS_PIECES * sizes->piece_bytes;
-        const ipt__rect runs = ipt__bus_rect(begin * pitch + s * sizes->run_bytes, count, sizes->run_bytes, pitch);
+        const ipt__rect runs = ipt__rect_of(begin * pitch + s * sizes->run_bytes, count, sizes->run_bytes, pitch);
         const size_t bytes = count * sizes->run_bytes;
         const size_t loaded =
             ipt__bus_add(list, IPT__COMMAND_UPLOAD, parked, runs, 0, ipt__bus_after(0, list->emptied[place], stored));
@@ -16764,23 +16690,12 @@ static int ipt__storage_move(ipt__storage_job *job, size_t offset, char *memory,
 static void ipt__storage_area(ipt__storage_job *job, const ipt__area *area, char *dense)
 {
     const size_t all = ipt__area_bytes(area),
-                 each = ipt__round_up(ipt__ceil_divide(all, job->shares), IPT__CUT_PAGE_BYTES);
-    size_t begin = ipt__min(each * job->share, all), end = ipt__min(begin + each, all);
-    int i;
-    dense += begin;
-    for (i = 0; i < area->count; ++i) {
-        const ipt__rect *const rect = &area->rects[i];
-        const size_t its = rect->rows * rect->row_bytes;
-        while (begin < ipt__min(its, end)) {
-            const size_t row = begin / rect->row_bytes, within = begin % rect->row_bytes;
-            const size_t bytes = ipt__min(ipt__min(its, end) - begin, rect->row_bytes - within);
-            if (!ipt__storage_move(job, job->run->base + rect->offset + row * rect->pitch + within, dense, bytes))
-                return;
-            dense += bytes;
-            begin += bytes;
-        }
-        begin -= ipt__min(its, begin);
-        end -= ipt__min(its, end);
+                 each = ipt__round_up(ipt__ceil_divide(all, job->shares), IPT__CUT_PAGE_BYTES),
+                 begin = ipt__min(each * job->share, all), end = ipt__min(begin + each, all);
+    size_t at, bytes, place;
+    for (at = begin; at < end && !job->result; at += bytes) {
+        bytes = ipt__area_run(area, at, end, &place);
+        ipt__storage_move(job, job->run->base + place, dense + at, bytes);
     }
 }
 
@@ -20030,6 +19945,7 @@ static ipt_result ipt__batch_transfer(ipt__batch_run *run, ipt__batch_slot *slot
     way.device = 0;
     way.host = run->memory[i];
     way.download = download;
+    way.mirrors = 0;
     for (r = 0; r < area->count; ++r) {
         cl_event event = NULL;
         const ipt_result result = ipt__rect_transfer(&way, &area->rects[r], 0, NULL, &event);

@@ -54,14 +54,11 @@ static ipt__rect ipt__block_rect(const ipt__command_list *list, size_t block, si
 {
     const ipt__blocks *const sizes = list->sizes;
     const size_t size = list->desc->elem_size, from = first * sizes->strip_cols;
-    ipt__rect rect;
-    rect.offset = ((place % sizes->per_panel * sizes->columns + from) * list->desc->rows +
-                   place / sizes->per_panel * sizes->length) *
-                  size;
-    rect.rows = ipt__min(end * sizes->strip_cols, ipt__block_cols(list, block)) - from;
-    rect.row_bytes = ipt__block_rows(list, block) * size;
-    rect.pitch = list->desc->rows * size;
-    return rect;
+    const size_t row = place % sizes->per_panel * sizes->columns + from,
+                 column = place / sizes->per_panel * sizes->length;
+    return ipt__rect_of((row * list->desc->rows + column) * size,
+                        ipt__min(end * sizes->strip_cols, ipt__block_cols(list, block)) - from,
+                        ipt__block_rows(list, block) * size, list->desc->rows * size);
 }
 
 /* The number of panels to upload before the block's first strips may be written. */
@@ -210,12 +207,10 @@ static int ipt__block_upload(ipt__command_list *list, size_t block)
     if (!ipt__unit_make_room(list) || !ipt__unit_take(list, block, 0))
         return 0;
     command = ipt__command_add(list, IPT__COMMAND_UPLOAD, list->blocks[block].unit);
-    command->rect.offset =
+    command->rect = ipt__rect_of(
         (block / sizes->per_panel * sizes->length * list->desc->cols + block % sizes->per_panel * sizes->columns) *
-        size;
-    command->rect.rows = rows;
-    command->rect.row_bytes = cols * size;
-    command->rect.pitch = list->desc->cols * size;
+            size,
+        rows, cols * size, list->desc->cols * size);
     command = ipt__command_add(list, IPT__COMMAND_TRANSPOSE, list->blocks[block].unit);
     command->plan =
         (rows < sizes->length) + 2 * (cols < sizes->columns); /* blocks at the matrix's edges may be smaller */

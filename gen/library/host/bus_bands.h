@@ -62,28 +62,18 @@ static ipt__bus_waits ipt__bus_after(size_t upload, size_t kernel, size_t downlo
     return waits;
 }
 
-static ipt__rect ipt__bus_rect(size_t offset, size_t rows, size_t row_bytes, size_t pitch)
-{
-    ipt__rect rect;
-    rect.offset = offset;
-    rect.rows = rows;
-    rect.row_bytes = row_bytes;
-    rect.pitch = pitch;
-    return rect;
-}
-
 /* The area of `count` whole bands of the band layout, or of rows of them, from row `first` on. */
 static ipt__rect ipt__bus_rows(const ipt__bus_bands *sizes, size_t first, size_t count)
 {
     const size_t row = sizes->bands.cols * sizes->size;
-    return ipt__bus_rect(first * row, 1, count * row, count * row);
+    return ipt__rect_of(first * row, 1, count * row, count * row);
 }
 
 /* The area of columns [first, first + count) of the bands: rows of the slot layout without the rest rows' elements. */
 static ipt__rect ipt__bus_columns(const ipt__bus_bands *sizes, size_t first, size_t count)
 {
     const size_t pitch = sizes->bands.rows * sizes->size;
-    return ipt__bus_rect(first * pitch, count, sizes->bands.number * sizes->run_bytes, pitch);
+    return ipt__rect_of(first * pitch, count, sizes->bands.number * sizes->run_bytes, pitch);
 }
 
 /* The areas of the rest rows: in the band layout, and at the ends of the slot layout's rows. */
@@ -95,8 +85,8 @@ static ipt__rect ipt__bus_rest_rows(const ipt__bus_bands *sizes)
 static ipt__rect ipt__bus_gaps(const ipt__bus_bands *sizes)
 {
     const ipt__bands *const bands = &sizes->bands;
-    return ipt__bus_rect(bands->number * sizes->run_bytes, bands->cols, bands->rest_rows * sizes->size,
-                         bands->rows * sizes->size);
+    return ipt__rect_of(bands->number * sizes->run_bytes, bands->cols, bands->rest_rows * sizes->size,
+                        bands->rows * sizes->size);
 }
 
 static ipt__rect ipt__bus_rest_columns(const ipt__bus_bands *sizes)
@@ -107,13 +97,13 @@ static ipt__rect ipt__bus_rest_columns(const ipt__bus_bands *sizes)
 /* The area of a command without a transfer. */
 static size_t ipt__bus_transpose(ipt__bus_list *list, size_t device, int plan, size_t upload)
 {
-    return ipt__bus_add(list, IPT__COMMAND_TRANSPOSE, device, ipt__bus_rect(0, 0, 0, 0), plan,
+    return ipt__bus_add(list, IPT__COMMAND_TRANSPOSE, device, ipt__rect_of(0, 0, 0, 0), plan,
                         ipt__bus_after(upload, 0, 0));
 }
 
 static size_t ipt__bus_copy(ipt__bus_list *list, size_t to, size_t from, size_t bytes, ipt__bus_waits waits)
 {
-    return ipt__bus_add(list, IPT__COMMAND_COPY, to, ipt__bus_rect(from, 1, bytes, bytes), 0, waits);
+    return ipt__bus_add(list, IPT__COMMAND_COPY, to, ipt__rect_of(from, 1, bytes, bytes), 0, waits);
 }
 
 /* Exchanges the runs of columns [first, end) of band s, on the device at `band`, with the runs parked at their places.
@@ -129,7 +119,7 @@ static size_t ipt__bus_exchange(ipt__bus_list *list, size_t s, size_t first, siz
         const size_t place = list->pieces++ % IPT__BUS_PIECES, own = band + begin * sizes->run_bytes,
                      parked = sizes->pieces_at + place * sizes->piece_bytes,
                      outgoing = parked + IPT__BUS_PIECES * sizes->piece_bytes;
-        const ipt__rect runs = ipt__bus_rect(begin * pitch + s * sizes->run_bytes, count, sizes->run_bytes, pitch);
+        const ipt__rect runs = ipt__rect_of(begin * pitch + s * sizes->run_bytes, count, sizes->run_bytes, pitch);
         const size_t bytes = count * sizes->run_bytes;
         const size_t loaded =
             ipt__bus_add(list, IPT__COMMAND_UPLOAD, parked, runs, 0, ipt__bus_after(0, list->emptied[place], stored));

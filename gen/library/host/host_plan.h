@@ -38,8 +38,7 @@ typedef struct ipt__host_share {
     cl_command_queue queues[IPT__HOST_PARTS_MOST];
     int queue_count;
     int borrows_queue; /* of the context, and has no other */
-    cl_mem pinned;     /* IPT__HOST_SLOTS per thread; NULL: not needed yet */
-    char *ring;
+    ipt__pinned ring;  /* IPT__HOST_SLOTS per thread; buffer NULL: not needed yet */
 } ipt__host_share;
 
 typedef struct ipt__host_part {

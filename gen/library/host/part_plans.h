@@ -50,6 +50,26 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
     return IPT_SUCCESS;
 }
 
+/* Allocates pinned->bytes of memory that the device accesses, and maps it. Returns the call that failed; NULL: none. */
+static const char *ipt__pinned_make(const ipt_context *context, cl_command_queue queue, ipt__pinned *pinned,
+                                    cl_int *error)
+{
+    const size_t bytes = pinned->bytes;
+    pinned->buffer =
+        ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, error);
+    if (*error) {
+        pinned->buffer = NULL;
+        return "clCreateBuffer";
+    }
+    pinned->memory = (char *)ipt__cl.clEnqueueMapBuffer(queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                                        bytes, 0, NULL, NULL, error);
+    if (!*error)
+        return NULL;
+    ipt__cl.clReleaseMemObject(pinned->buffer);
+    pinned->buffer = NULL;
+    return "clEnqueueMapBuffer";
+}
+
 #ifndef IPT_NO_HOST_STREAMING
 /* The length of a part along the longer side, or in matrices of a batch. count: number of parts. */
 static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
@@ -256,26 +276,14 @@ static IPT__RARE ipt_result ipt__host_take(ipt_plan *plan)
 static void ipt__host_take_slots(ipt__host *host)
 {
 #ifndef IPT_NO_THREADS
-    const size_t bytes = (size_t)IPT__HOST_THREADS * IPT__HOST_SLOTS * IPT__HOST_SLOT_BYTES;
     size_t s;
     for (s = 0; s < host->share_count; ++s) {
         ipt__host_share *const share = &host->shares[s];
         cl_int error;
-        if (share->pinned || share->context->limits.cpu)
+        if (share->ring.buffer || share->context->limits.cpu)
             continue;
-        share->pinned = ipt__cl.clCreateBuffer(share->context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
-                                               bytes, NULL, &error);
-        if (error) {
-            share->pinned = NULL;
-            continue;
-        }
-        share->ring = (char *)ipt__cl.clEnqueueMapBuffer(share->queues[0], share->pinned, CL_TRUE,
-                                                         CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
-        if (error) {
-            ipt__cl.clReleaseMemObject(share->pinned);
-            share->pinned = NULL;
-            share->ring = NULL;
-        }
+        share->ring.bytes = (size_t)IPT__HOST_THREADS * IPT__HOST_SLOTS * IPT__HOST_SLOT_BYTES;
+        ipt__pinned_make(share->context, share->queues[0], &share->ring, &error);
     }
 #else
     (void)host;
@@ -300,22 +308,13 @@ IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **mem
     pinned = (ipt__pinned *)ipt__allocate(&context->allocator, sizeof *pinned);
     if (!pinned)
         return IPT_ERROR_OUT_OF_MEMORY;
-    pinned->buffer =
-        ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &error);
-    call = "clCreateBuffer";
-    if (!error) {
-        call = "clEnqueueMapBuffer";
-        pinned->memory = (char *)ipt__cl.clEnqueueMapBuffer(
-            context->queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
-        if (error)
-            ipt__cl.clReleaseMemObject(pinned->buffer);
-    }
-    if (error) {
+    pinned->bytes = bytes;
+    call = ipt__pinned_make(context, context->queue, pinned, &error);
+    if (call) {
         ipt__release(&context->allocator, pinned);
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%zu bytes of pinned memory: %s failed with %s (%d)", bytes, call,
                          ipt__cl_error(error), (int)error);
     }
-    pinned->bytes = bytes;
     IPT_LOCK_ACQUIRE(&context->lock);
     pinned->next = context->pinned;
     context->pinned = pinned;

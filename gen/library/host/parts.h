@@ -1,12 +1,5 @@
 /* Host matrices: by parts and by stages. */
 
-static void ipt__host_forget(cl_event *event)
-{
-    if (*event)
-        ipt__cl.clReleaseEvent(*event);
-    *event = NULL;
-}
-
 /* Waits until all commands of a run have ended, even after a failure. */
 static IPT__RARE void ipt__host_finish(const ipt__host *host)
 {
@@ -202,17 +195,8 @@ static ipt_result ipt__host_launch_parts(const ipt_plan *plan, ipt__host *host)
 static IPT__RARE ipt_result ipt__host_enqueue(ipt_plan *plan, cl_command_queue queue, cl_mem buffer,
                                               const ipt__launches *launches, const cl_event *wait, cl_event *event)
 {
-    cl_event joined[2] = {NULL, NULL};
-    ipt__run run = ipt__run_begin(plan, queue, wait ? 1 : 0, wait);
-    ipt_result result;
-    ipt__run_give(&run, buffer, 0, buffer, 0);
-    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-    result = ipt__run_after_last(&run, joined);
-    if (!result)
-        result = ipt__run_finish(&run, ipt__run_launches(&run, launches), event);
-    IPT_LOCK_RELEASE(&plan->workspace->lock);
-    if (joined[0])
-        ipt__cl.clReleaseEvent(joined[0]);
+    const ipt__call call = {queue, buffer, buffer, 0, 0, 0, wait != NULL, wait};
+    const ipt_result result = ipt__plan_enqueue(plan, &call, launches, event);
     return result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : result; /* the host's matrix is intact */
 }
 

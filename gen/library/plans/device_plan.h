@@ -164,13 +164,7 @@ static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_d
     ipt_plan *made;
     size_t *limit;
     ipt_result result;
-    if (!plan)
-        return ipt__fail_null("plan");
     *plan = NULL;
-    if (!context)
-        return ipt__fail_null("context");
-    if (!desc)
-        return ipt__fail_null("desc");
     made = (ipt_plan *)ipt__allocate(&context->allocator, sizeof *made);
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;

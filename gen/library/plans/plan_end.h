@@ -8,16 +8,15 @@ static IPT__RARE void ipt__host_give_back(ipt__host *host)
     int i;
     for (s = 0; host->shares && s < host->share_count; ++s) {
         ipt__host_share *const share = &host->shares[s];
-        if (share->ring)
-            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->ring, 0, NULL, NULL);
+        if (share->ring.buffer)
+            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->ring.buffer, share->ring.memory, 0, NULL, NULL);
         for (i = 0; i < share->queue_count && !share->borrows_queue; ++i)
             ipt__cl.clReleaseCommandQueue(share->queues[i]);
-        if (share->pinned)
-            ipt__cl.clReleaseMemObject(share->pinned);
+        if (share->ring.buffer)
+            ipt__cl.clReleaseMemObject(share->ring.buffer);
         if (share->buffer)
             ipt__cl.clReleaseMemObject(share->buffer);
-        share->pinned = share->buffer = NULL;
-        share->ring = NULL;
+        share->ring.buffer = share->buffer = NULL;
         share->queue_count = share->borrows_queue = 0;
     }
 }
