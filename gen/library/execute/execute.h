@@ -19,7 +19,7 @@ static const char *ipt__limit_name(const ipt_plan *plan)
                                                   : "the device's memory";
 }
 
-/* The places of a plan's batch are multiples of this number of bytes. */
+/* The number of bytes that divides all offsets of a plan's batch. */
 static size_t ipt__plan_unit(const ipt_plan *plan)
 {
     const ipt_plan *const narrow = plan->device ? plan->device->narrow : NULL;
@@ -27,7 +27,7 @@ static size_t ipt__plan_unit(const ipt_plan *plan)
 }
 
 /* The alignment of a host address for devices that work in host memory. GPU kernels access vectors. CPU kernels access
- * units, or words if those are aligned. */
+ * units, or words at addresses that are multiples of words. */
 static size_t ipt__host_alignment(const ipt_plan *plan)
 {
     return plan->context->limits.cpu ? ipt__plan_unit(plan) : (size_t)IPT__VECTOR_BYTES;
@@ -45,15 +45,7 @@ typedef struct ipt__operand {
 
 enum { IPT__BUFFER_READ_AND_WRITTEN = CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY };
 
-/* Fills the fields of a plan's operand of `bytes` bytes. */
-static void ipt__operand_of(const ipt_plan *plan, ipt__operand *operand, size_t bytes)
-{
-    operand->bytes = bytes;
-    operand->unit = ipt__plan_unit(plan);
-    operand->host_alignment = ipt__host_alignment(plan);
-}
-
-/* address: see ipt__call, may be NULL. */
+/* Checks a buffer. address: see ipt__call; may be NULL. */
 static ipt_result ipt__check_buffer(const ipt_context *plan_context, const ipt__operand *operand, size_t *address)
 {
     const char *const name = operand->name;
@@ -95,6 +87,15 @@ static ipt_result ipt__check_buffer(const ipt_context *plan_context, const ipt__
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %zu bytes: %zu are needed from %s = %zu", name, bytes,
                          operand->bytes, operand->offset_name, offset);
     return IPT_SUCCESS;
+}
+
+/* Checks a plan's operand of `bytes` bytes. */
+static ipt_result ipt__check_operand(const ipt_plan *plan, ipt__operand *operand, size_t bytes, size_t *address)
+{
+    operand->bytes = bytes;
+    operand->unit = ipt__plan_unit(plan);
+    operand->host_alignment = ipt__host_alignment(plan);
+    return ipt__check_buffer(plan->context, operand, address);
 }
 
 static ipt_result ipt__check_queue(const ipt_context *plan_context, cl_command_queue queue, cl_uint num_wait_events,
@@ -295,10 +296,8 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     result = ipt__check_takes_buffers(plan);
     if (!result)
         result = ipt__check_queue(plan->context, queue, num_wait_events, wait_events);
-    if (!result) {
-        ipt__operand_of(plan, &operand, plan->problem.span_bytes);
-        result = ipt__check_buffer(plan->context, &operand, &call.address);
-    }
+    if (!result)
+        result = ipt__check_operand(plan, &operand, plan->problem.span_bytes, &call.address);
     return result ? result : plan->kind->enqueue(plan, &call, 0, event);
 }
 
@@ -347,13 +346,10 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
         result = ipt__check_out_of_place(plan);
     if (!result)
         result = ipt__check_queue(plan->context, queue, num_wait_events, wait_events);
-    if (!result) {
-        ipt__operand_of(plan, &from, ipt__source_span(&plan->problem));
-        ipt__operand_of(plan, &to, ipt__result_span(&plan->problem));
-        result = ipt__check_buffer(plan->context, &from, &call.address);
-    }
     if (!result)
-        result = ipt__check_buffer(plan->context, &to, &call.address);
+        result = ipt__check_operand(plan, &from, ipt__source_span(&plan->problem), &call.address);
+    if (!result)
+        result = ipt__check_operand(plan, &to, ipt__result_span(&plan->problem), &call.address);
     if (!result)
         result = ipt__check_apart(&from, &to);
     return result ? result : plan->kind->enqueue(plan, &call, 1, event);

@@ -1,19 +1,19 @@
 /* Cut matrices: transfers by bands. */
 
 /* The band exchange over the bus: see ipt__bands and "The exchange of bands" in method.md. Step s of a tall matrix
- * uploads band s and transposes it to runs, one for each column. Its runs change places with those that earlier bands
- * have parked, piece by piece. Parked runs are uploaded to the memory of own runs, which are downloaded to their final
- * places. The device then has range s, its super-elements in the order of columns. They are sorted and downloaded. A
- * wide matrix goes the other way: it uploads ranges, and downloads bands. So contiguous bands and the long rows of
- * ranges cross the bus once in each direction, half of all runs once more. The remainders of both sides stay on the
- * device during all steps.
+ * uploads band s and transposes it to runs, one run for each column. These own runs change places, piece by piece, with
+ * runs that earlier bands have parked. Parked runs are uploaded to the memory of own runs. Own runs are downloaded to
+ * their final places. The device then has range s: its super-elements in the order of columns. The range is sorted and
+ * downloaded. A wide matrix goes the other way: it uploads ranges, and downloads bands. Contiguous bands and the long
+ * rows of ranges cross the bus once in each direction, half of all runs once more. The remainders of both sides stay on
+ * the device during all steps.
  *
- * Two bands are on the device: one is uploaded while the other is downloaded. Own runs are downloaded from places of
- * their own. So the kernel that sorts or transposes a band runs during the last of these downloads.
+ * Two bands are on the device: one is uploaded while the other is downloaded. Own runs are downloaded from separate
+ * places. So the kernel that sorts or transposes a band runs during the last of these downloads.
  *
  * Invariant: a command overwrites bytes, in host memory and on the device, only after the command that carries them has
  * read them. Range s lies in the memory of band s and of bands before it. Commands of a queue run in order.
- * ipt__command.after orders those of different queues. */
+ * ipt__command.after orders commands of different queues. */
 
 enum { IPT__BUS_PLAN_BAND, IPT__BUS_PLAN_RANGE, IPT__BUS_PLAN_REST_ROWS, IPT__BUS_PLAN_REST_COLS };
 

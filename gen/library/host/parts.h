@@ -74,7 +74,7 @@ static ipt_result ipt__host_unfailed(cl_event event)
                       : IPT_SUCCESS;
 }
 
-/* Runs parts that are whole matrices. Each part is independent. */
+/* Runs parts that do not wait for one another: matrices of a batch, or chunks of a cut matrix. */
 static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
 {
     const size_t ahead = 2;
@@ -149,7 +149,8 @@ static ipt_result ipt__host_divide(const ipt_plan *plan, size_t part_count, ipt_
     return IPT_SUCCESS;
 }
 
-/* Adds the launches of stages [first, end) for instances [begin, stop) of `grain`. */
+/* Adds the launches of stages [range[0], range[1]). Each stage's instances form `grain` groups of equal size. The
+ * launches move groups [begin, stop). */
 static IPT__RARE ipt_result ipt__host_launch(const ipt_plan *plan, const int *range, size_t grain, size_t begin,
                                              size_t stop, ipt__launches *launches)
 {
@@ -224,7 +225,7 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
     }
     for (awaited = 0; awaited < ups && !result && !run->cancelled; ++awaited)
         result = ipt__host_await(run, &host->parts[awaited], 0);
-    /* The plan's own event orders both halves, but drops failures. */
+    /* The workspace's last event orders all launches, but does not report that an earlier one failed. */
     for (awaited = 0; awaited < ups && launches[awaited].count && !result && !run->cancelled; ++awaited)
         result = ipt__wait_for(host->parts[awaited].transposed);
     if (!result && !run->cancelled)

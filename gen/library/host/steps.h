@@ -24,7 +24,6 @@ static void ipt__cut_make_groups(ipt__cut *cut)
     }
     cut->block_bytes = cut->group * cut->piece_bytes;
     cut->spare_bytes = cut->spare * cut->panels * cut->piece_bytes;
-    cut->backward = cut->spare ? !cut->tall : cut->tall;
 }
 
 /* The areas of a group's lines before and after sorting. */
@@ -103,7 +102,7 @@ static int ipt__phase_keeps(const ipt__cut *cut, ipt__phase phase, size_t step)
     return phase == IPT__PHASE_SAVE || step % reports + 1 < reports;
 }
 
-/* Turns of all matrices; steps, if `reports`. */
+/* The number of turns of all matrices; if `reports`, the number of steps. */
 static IPT__RARE size_t ipt__cut_steps(const ipt_plan *plan, int reports)
 {
     size_t all = 0, count;

@@ -1,17 +1,17 @@
 /* Host matrices: areas and transfers. */
 
-/* A host matrix is moved in parts. One matrix is cut along its longer side. Each part is transposed as soon as it is
- * on the device, while other parts are transferred. Strided transfers replace the shuffle of the two-pass method. A
- * tall matrix's part has a stride in the result, a wide one's in the source. Downloads begin after the last upload,
- * so the host's matrix is unchanged until then. Batches are cut between matrices: downloads overlap with the uploads
- * of later parts. */
+/* A host matrix is moved in parts. One matrix is cut along its longer side. Each part is transposed as soon as it is on
+ * the device, while other parts are transferred. Strided transfers replace the shuffle of the two-pass method. A part
+ * of a tall matrix has a stride in the result, a part of a wide matrix in the source. Downloads begin after the last
+ * upload, so the host's matrix is unchanged until then. Batches are cut between matrices. Their downloads overlap with
+ * the uploads of later parts. */
 
 typedef struct ipt__host_run {
     ipt_plan *plan;
     char *data;
     const ipt_host_options *options;
     size_t done, total;     /* bytes over the bus */
-    int cancelled, written; /* data may already contain parts of the result */
+    int cancelled, written; /* written: data may contain parts of the result */
     int pinned;
 } ipt__host_run;
 
@@ -135,8 +135,8 @@ static IPT__THREAD_RESULT ipt__task_main(void *argument)
 }
 #endif
 
-/* Runs `count` jobs, 32 at most, on threads, the first one on this thread. Returns when all are done. If a thread
- * cannot start, this thread runs its job. */
+/* Runs `count` jobs, 32 at most, and returns when all have ended. The calling thread runs the first job, and the job of
+ * each thread that cannot start. Other threads run the other jobs. */
 static void ipt__run_together(void (*work)(void *job), void *jobs, size_t job_bytes, int count)
 {
     enum { MOST = 32 };
@@ -197,7 +197,7 @@ static IPT__RARE ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_b
     return area;
 }
 
-/* Enqueues a part's transfer. Each piece waits for the previous one, so the last event reports a failure of any. */
+/* Enqueues a part's transfer. Each rectangle waits for the previous one, so the last event reports all failures. */
 static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int download, cl_uint wait_count,
                                      const cl_event *wait, cl_event *event)
 {
@@ -258,7 +258,7 @@ static void ipt__area_copy(const ipt__area *area, char *data, char *dense, size_
 
 #ifndef IPT_NO_THREADS
 
-/* One of several threads that each transfer every count-th piece. */
+/* A thread that transfers every count-th piece of a part. */
 typedef struct ipt__host_lane {
     const ipt__host_part *part;
     char *data;
@@ -356,8 +356,8 @@ static ipt_result ipt__host_staged(const ipt__host_part *part, char *data, int d
 
 #endif
 
-/* Moves a part; the event follows its last transfer. The device transfers directly if it can, else this function
- * copies. */
+/* Moves a part. *event completes after its last transfer. The device transfers pinned matrices directly. Other matrices
+ * go through the share's pinned memory, if it has any. */
 static IPT__RARE ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *part, int download, cl_uint wait_count,
                                            const cl_event *wait, cl_event *event)
 {
