@@ -6372,20 +6372,20 @@ typedef struct ipt__layout {
 
 /* Launches: the commands of stages, fixed with the plan. An execution adds its buffers, their offsets and the turn. */
 
-/* One command. The arguments are those of the first instance of a batch at the start of the execution's buffer. They
- * begin with the base of each buffer that an execution may give. */
+/* One command. Its arguments are for the first instance of a batch at the start of the execution's buffer. The
+ * arguments begin with the base of each buffer that an execution may give. */
 typedef struct ipt__launch {
     int kernel;                 /* index in the plan; -1: no kernel, clears workspace */
     int by_units, by_words;     /* serves offsets that are not aligned to words; offsets that are */
     size_t matrices, instances; /* how many the command moves */
-    unsigned given;             /* bit for each of the kernel's buffers that the execution gives; 0: the workspace */
+    unsigned given;             /* bit i: the execution gives buffer i of the kernel; 0: it is the workspace */
     int cooperative;            /* waits for other work-groups, and uses the turn's control block */
-    size_t control, clear;      /* bytes of its arguments before those of that block and of the next turn's */
+    size_t control, clear;      /* offsets in the arguments of this turn's block and the next turn's */
     size_t plan_units;          /* number of the plan's units in one unit of the kernel */
     cl_ulong instance_units;    /* distance of instances in the given buffer; 0: the next field counts */
-    cl_ulong instance_slots;    /* likewise for kernel copy: slots */
-    size_t offset;              /* clearing: of the workspace, in bytes */
-    size_t bytes;               /* cleared, or local memory */
+    cl_ulong instance_slots;    /* for kernel copy: the distance in slots */
+    size_t offset;              /* in the workspace, of the bytes to clear */
+    size_t bytes;               /* to clear, or of local memory */
     cl_ulong groups;            /* number of work-groups */
     ipt__arguments arguments;
 } ipt__launch;
@@ -6477,7 +6477,7 @@ typedef struct ipt__host_share {
     cl_mem buffer; /* NULL: not needed yet */
     cl_command_queue queues[IPT__HOST_PARTS_MOST];
     int queue_count;
-    int borrows_queue; /* of the context, and has no other */
+    int borrows_queue; /* the only queue is the context's */
     ipt__pinned ring;  /* IPT__HOST_SLOTS per thread; buffer NULL: not needed yet */
 } ipt__host_share;
 
@@ -6508,12 +6508,12 @@ typedef struct ipt__command {
     cl_event event;
 } ipt__command;
 
-/* IPT_HOST_STAGES: the parts of the stages before and after the one that needs the whole matrix. */
+/* IPT_HOST_STAGES: the parts of the stages before and after the stage that needs the whole matrix. */
 typedef struct ipt__host_stages {
     int whole;               /* index of that stage */
     size_t before, after;    /* instances, or rows and columns, that the parts of uploads and of downloads share */
     size_t ups, downs;       /* number of these parts */
-    ipt__launches *launches; /* of each upload, of the whole stage, of each download */
+    ipt__launches *launches; /* of the uploads, of the whole stage, of the downloads */
     size_t count;
 } ipt__host_stages;
 
@@ -12381,7 +12381,7 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
             workspace->last = NULL;
         }
     }
-    /* Commands of another queue may wait for these, so flush. The event reports a later failure. */
+    /* Commands of another queue may wait for this run's commands, so flush. The event reports a later failure. */
     ipt__cl.clFlush(run->queue);
     return result;
 }
@@ -15299,7 +15299,7 @@ static ipt__bus_waits ipt__bus_after(size_t upload, size_t kernel, size_t downlo
     return waits;
 }
 
-/* The area of `count` whole bands of the band layout, or of rows of them, from row `first` on. */
+/* The area of `count` rows of the band layout, from row `first` on. */
 static ipt__rect ipt__bus_rows(const ipt__bus_bands *sizes, size_t first, size_t count)
 {
     const size_t row = sizes->bands.cols * sizes->size;
@@ -15331,7 +15331,7 @@ static ipt__rect ipt__bus_rest_columns(const ipt__bus_bands *sizes)
     return ipt__bus_columns(sizes, sizes->bands.number * sizes->bands.width, sizes->bands.rest_cols);
 }
 
-/* The area of a command without a transfer. */
+/* Appends a transposition after command `upload`. */
 static size_t ipt__bus_transpose(ipt__bus_list *list, size_t device, int plan, size_t upload)
 {
     return ipt__bus_add(list, IPT__COMMAND_TRANSPOSE, device, ipt__rect_of(0, 0, 0, 0), plan,
@@ -15344,7 +15344,7 @@ static size_t ipt__bus_copy(ipt__bus_list *list, size_t to, size_t from, size_t 
 }
 
 /* Exchanges the runs of columns [first, end) of band s, on the device at `band`, with the runs parked at their places.
- * stored: the download that parked those. Returns the last download. */
+ * stored: the download that parked these runs. Returns the last download. */
 static size_t ipt__bus_exchange(ipt__bus_list *list, size_t s, size_t first, size_t end, size_t band, size_t stored)
 {
     const ipt__bus_bands *const sizes = list->sizes;
@@ -15409,8 +15409,8 @@ static void ipt__bus_step(ipt__bus_list *list, size_t step)
                        0));
 }
 
-/* Uploads the remainders of the source, and transposes those that are complete. Returns the transposition of the rest
- * rows. */
+/* Uploads the remainders of the source, and transposes the complete ones. Returns the transposition of the rest rows.
+ */
 static size_t ipt__bus_begin(ipt__bus_list *list)
 {
     const ipt__bus_bands *const sizes = list->sizes;
@@ -15601,8 +15601,8 @@ static ipt_plan *ipt__cut_plan_of(const ipt_plan *plan, size_t index)
     return plans[ipt__cut_count(plan, index) != ipt__cut_count(plan, 0)];
 }
 
-/* Returns the most bytes of the workspace where device memory is limited to `limit` bytes. If max_workspace is 0,
- * lowers them first: to a 64th of the limit, but not below the smaller of 1 MiB and an eighth of it. */
+/* Returns the limit of the workspace if device memory is limited to `limit` bytes. If max_workspace is 0, first lowers
+ * it to a 64th of `limit`, but not below the smaller of 1 MiB and an eighth of `limit`. */
 static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 {
     size_t *const allowed = &plan->workspace->limit;
@@ -17035,7 +17035,7 @@ IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
         return ipt__storage_steps(plan);
     for (i = 0; i < plan->passes->count; ++i) {
         each = ipt__storage_steps(plan->passes->list[i].plan);
-        steps += plan->passes->list[i].repeats * (each ? each + 1 : 0); /* and the mark before them */
+        steps += plan->passes->list[i].repeats * (each ? each + 1 : 0); /* and one for the mark */
     }
     return steps;
 }
@@ -17080,7 +17080,7 @@ IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t res
     return 0;
 }
 
-/* Executes a plan, or its passes one after the other. They use the same memory. So each pass begins with a step that
+/* Executes a plan, or its passes one after the other. All passes use one memory. So each pass begins with a step that
  * reports a mark after their memory. Without the mark, a resumption would repeat the last write of the previous pass,
  * from memory that this pass has already changed. */
 static ipt_result ipt__storage_execute_passes(ipt_plan *plan, ipt__storage_run *run)
@@ -18088,7 +18088,7 @@ IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_pl
 
 #ifndef IPT_NO_THREADS
 
-/* An execution in a thread of its own, of a plan of any kind. */
+/* An execution of a plan of any kind in a separate thread. */
 typedef struct ipt__host_job {
     ipt_result (*execute)(void *plan, void *data, const ipt_host_options *options);
     void *plan, *data;

@@ -217,7 +217,7 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
             workspace->last = NULL;
         }
     }
-    /* Commands of another queue may wait for these, so flush. The event reports a later failure. */
+    /* Commands of another queue may wait for this run's commands, so flush. The event reports a later failure. */
     ipt__cl.clFlush(run->queue);
     return result;
 }

@@ -62,7 +62,7 @@ static ipt__bus_waits ipt__bus_after(size_t upload, size_t kernel, size_t downlo
     return waits;
 }
 
-/* The area of `count` whole bands of the band layout, or of rows of them, from row `first` on. */
+/* The area of `count` rows of the band layout, from row `first` on. */
 static ipt__rect ipt__bus_rows(const ipt__bus_bands *sizes, size_t first, size_t count)
 {
     const size_t row = sizes->bands.cols * sizes->size;
@@ -94,7 +94,7 @@ static ipt__rect ipt__bus_rest_columns(const ipt__bus_bands *sizes)
     return ipt__bus_columns(sizes, sizes->bands.number * sizes->bands.width, sizes->bands.rest_cols);
 }
 
-/* The area of a command without a transfer. */
+/* Appends a transposition after command `upload`. */
 static size_t ipt__bus_transpose(ipt__bus_list *list, size_t device, int plan, size_t upload)
 {
     return ipt__bus_add(list, IPT__COMMAND_TRANSPOSE, device, ipt__rect_of(0, 0, 0, 0), plan,
@@ -107,7 +107,7 @@ static size_t ipt__bus_copy(ipt__bus_list *list, size_t to, size_t from, size_t 
 }
 
 /* Exchanges the runs of columns [first, end) of band s, on the device at `band`, with the runs parked at their places.
- * stored: the download that parked those. Returns the last download. */
+ * stored: the download that parked these runs. Returns the last download. */
 static size_t ipt__bus_exchange(ipt__bus_list *list, size_t s, size_t first, size_t end, size_t band, size_t stored)
 {
     const ipt__bus_bands *const sizes = list->sizes;
@@ -172,8 +172,8 @@ static void ipt__bus_step(ipt__bus_list *list, size_t step)
                        0));
 }
 
-/* Uploads the remainders of the source, and transposes those that are complete. Returns the transposition of the rest
- * rows. */
+/* Uploads the remainders of the source, and transposes the complete ones. Returns the transposition of the rest rows.
+ */
 static size_t ipt__bus_begin(ipt__bus_list *list)
 {
     const ipt__bus_bands *const sizes = list->sizes;

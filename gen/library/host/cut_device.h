@@ -60,8 +60,8 @@ static ipt_plan *ipt__cut_plan_of(const ipt_plan *plan, size_t index)
     return plans[ipt__cut_count(plan, index) != ipt__cut_count(plan, 0)];
 }
 
-/* Returns the most bytes of the workspace where device memory is limited to `limit` bytes. If max_workspace is 0,
- * lowers them first: to a 64th of the limit, but not below the smaller of 1 MiB and an eighth of it. */
+/* Returns the limit of the workspace if device memory is limited to `limit` bytes. If max_workspace is 0, first lowers
+ * it to a 64th of `limit`, but not below the smaller of 1 MiB and an eighth of `limit`. */
 static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 {
     size_t *const allowed = &plan->workspace->limit;

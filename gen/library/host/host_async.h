@@ -86,7 +86,7 @@ IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_pl
 
 #ifndef IPT_NO_THREADS
 
-/* An execution in a thread of its own, of a plan of any kind. */
+/* An execution of a plan of any kind in a separate thread. */
 typedef struct ipt__host_job {
     ipt_result (*execute)(void *plan, void *data, const ipt_host_options *options);
     void *plan, *data;

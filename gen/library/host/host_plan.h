@@ -37,7 +37,7 @@ typedef struct ipt__host_share {
     cl_mem buffer; /* NULL: not needed yet */
     cl_command_queue queues[IPT__HOST_PARTS_MOST];
     int queue_count;
-    int borrows_queue; /* of the context, and has no other */
+    int borrows_queue; /* the only queue is the context's */
     ipt__pinned ring;  /* IPT__HOST_SLOTS per thread; buffer NULL: not needed yet */
 } ipt__host_share;
 
@@ -68,12 +68,12 @@ typedef struct ipt__command {
     cl_event event;
 } ipt__command;
 
-/* IPT_HOST_STAGES: the parts of the stages before and after the one that needs the whole matrix. */
+/* IPT_HOST_STAGES: the parts of the stages before and after the stage that needs the whole matrix. */
 typedef struct ipt__host_stages {
     int whole;               /* index of that stage */
     size_t before, after;    /* instances, or rows and columns, that the parts of uploads and of downloads share */
     size_t ups, downs;       /* number of these parts */
-    ipt__launches *launches; /* of each upload, of the whole stage, of each download */
+    ipt__launches *launches; /* of the uploads, of the whole stage, of the downloads */
     size_t count;
 } ipt__host_stages;
 

@@ -230,7 +230,7 @@ IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
         return ipt__storage_steps(plan);
     for (i = 0; i < plan->passes->count; ++i) {
         each = ipt__storage_steps(plan->passes->list[i].plan);
-        steps += plan->passes->list[i].repeats * (each ? each + 1 : 0); /* and the mark before them */
+        steps += plan->passes->list[i].repeats * (each ? each + 1 : 0); /* and one for the mark */
     }
     return steps;
 }
@@ -275,7 +275,7 @@ IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t res
     return 0;
 }
 
-/* Executes a plan, or its passes one after the other. They use the same memory. So each pass begins with a step that
+/* Executes a plan, or its passes one after the other. All passes use one memory. So each pass begins with a step that
  * reports a mark after their memory. Without the mark, a resumption would repeat the last write of the previous pass,
  * from memory that this pass has already changed. */
 static ipt_result ipt__storage_execute_passes(ipt_plan *plan, ipt__storage_run *run)
