@@ -11973,7 +11973,7 @@ static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
     return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
 }
 
-/* Enqueues a launch's kernel with these arguments. The plan is locked. */
+/* Enqueues a launch's kernel with `arguments`. The caller has locked the workspace. */
 static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, const ipt__arguments *arguments)
 {
     const cl_mem workspace = run->plan->workspace->buffer;
@@ -12062,7 +12062,8 @@ static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch,
     return result;
 }
 
-/* The start of a turn: matrices of the batch before it, their units, and instances of a matrix before its first one. */
+/* The start of a turn: the matrices of the batch before the turn, their units, and the instances of a matrix before the
+ * turn's first instance. */
 typedef struct ipt__turn {
     size_t matrix;
     cl_ulong units;
@@ -14788,10 +14789,10 @@ static void ipt__range_move(const ipt__range *range)
     }
 }
 
-/* One thread's work between two joins: a range, or the listing of the next batch. */
+/* The job of a thread: to move a range, or to list the next batch. */
 typedef struct ipt__shuffle_job {
     ipt__range range;
-    ipt__batch *next; /* NULL: a range */
+    ipt__batch *next; /* NULL: the job moves the range */
 } ipt__shuffle_job;
 
 static void ipt__shuffle_work(void *job)
@@ -16966,7 +16967,7 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
 }
 
 /* Executes one plan for matrices, perhaps a pass of an array. whole: the run of all passes, with its memory, and the
- * steps before this plan's. base: start of the first matrix. */
+ * number of steps before this plan. base: offset of the first matrix in the storage. */
 static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt__storage_run *whole, size_t base)
 {
     const ipt__cut *const cut = &plan->cut->sizes;

@@ -69,7 +69,7 @@ static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
     return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
 }
 
-/* Enqueues a launch's kernel with these arguments. The plan is locked. */
+/* Enqueues a launch's kernel with `arguments`. The caller has locked the workspace. */
 static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, const ipt__arguments *arguments)
 {
     const cl_mem workspace = run->plan->workspace->buffer;
@@ -158,7 +158,8 @@ static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch,
     return result;
 }
 
-/* The start of a turn: matrices of the batch before it, their units, and instances of a matrix before its first one. */
+/* The start of a turn: the matrices of the batch before the turn, their units, and the instances of a matrix before the
+ * turn's first instance. */
 typedef struct ipt__turn {
     size_t matrix;
     cl_ulong units;

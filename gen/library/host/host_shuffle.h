@@ -77,10 +77,10 @@ static void ipt__range_move(const ipt__range *range)
     }
 }
 
-/* One thread's work between two joins: a range, or the listing of the next batch. */
+/* The job of a thread: to move a range, or to list the next batch. */
 typedef struct ipt__shuffle_job {
     ipt__range range;
-    ipt__batch *next; /* NULL: a range */
+    ipt__batch *next; /* NULL: the job moves the range */
 } ipt__shuffle_job;
 
 static void ipt__shuffle_work(void *job)

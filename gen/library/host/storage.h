@@ -161,7 +161,7 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
 }
 
 /* Executes one plan for matrices, perhaps a pass of an array. whole: the run of all passes, with its memory, and the
- * steps before this plan's. base: start of the first matrix. */
+ * number of steps before this plan. base: offset of the first matrix in the storage. */
 static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt__storage_run *whole, size_t base)
 {
     const ipt__cut *const cut = &plan->cut->sizes;
