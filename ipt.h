@@ -6661,9 +6661,7 @@ typedef struct ipt__split_plan {
 /* The properties of plans of one kind. */
 struct ipt__call;
 typedef struct ipt__plan_kind {
-    const char *takes; /* the only data that executions take; NULL: buffers and host matrices */
-    int stores;        /* executions take storages */
-    int by_passes;     /* host matrices and storages go through memory once for each pass of an array */
+    int by_passes; /* host matrices and storages go through memory once for each pass of an array */
     /* Enqueues an execution whose arguments were checked. NULL: the plan takes no buffers. */
     ipt_result (*enqueue)(ipt_plan *plan, const struct ipt__call *call, int out_of_place, cl_event *event);
     const char *(*source)(const ipt_plan *plan, size_t *index); /* see ipt__device_plan_source; NULL: none */
@@ -12444,10 +12442,9 @@ static ipt_result ipt__check_takes_buffers(const ipt_plan *plan)
     if (result || plan->kind->enqueue)
         return result;
     if (plan->split)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes %s only",
-                         plan->kind->takes);
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
     return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
-                     ipt__limit_name(plan), plan->kind->takes);
+                     ipt__limit_name(plan), plan->problem.desc.max_host_memory ? "storages" : "host matrices");
 }
 
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
@@ -13285,8 +13282,7 @@ static const char *ipt__device_plan_source(const ipt_plan *plan, size_t *index)
 #define IPT__PLAN_SOURCE(source) NULL
 #endif
 
-static const ipt__plan_kind ipt__device_kind = {NULL, 0, 0, ipt__device_enqueue,
-                                                IPT__PLAN_SOURCE(ipt__device_plan_source)};
+static const ipt__plan_kind ipt__device_kind = {0, ipt__device_enqueue, IPT__PLAN_SOURCE(ipt__device_plan_source)};
 
 /* Allocates a plan and checks its desc. lent: the workspace of a plan that outlives this plan. Its limit also
  * applies. NULL: the plan has its own workspace. */
@@ -13380,7 +13376,7 @@ IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
 
 /* Plans that consist of plans of passes, parts or pieces: beginning, description, limit of the workspace. */
 
-static const ipt__plan_kind ipt__host_kind = {"host matrices", 0, 0, NULL, NULL};
+static const ipt__plan_kind ipt__host_kind = {0, NULL, NULL};
 
 /* Prepares a plan for host matrices. */
 static ipt_result ipt__host_plan_begin(ipt_plan *plan)
@@ -17164,12 +17160,9 @@ static ipt_result ipt__storage_piece_make(ipt_context *context, const ipt_plan_d
     return result ? result : ipt__plan_keep(plan, ipt__host_prepare(*plan));
 }
 
-static const ipt__plan_kind ipt__storage_kind = {"storages", 1, 0, NULL, NULL};
-
 static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan, const void *unused)
 {
     (void)unused;
-    plan->kind = &ipt__storage_kind;
     plan->cut->make_piece = ipt__storage_piece_make;
     return ipt__cut_open_storage(plan);
 }
@@ -17849,12 +17842,9 @@ static const char *ipt__passes_source(const ipt_plan *plan, size_t *index)
 }
 #endif
 
-static const ipt__plan_kind ipt__passes_kind = {NULL, 0, 0, ipt__passes_enqueue, IPT__PLAN_SOURCE(ipt__passes_source)};
+static const ipt__plan_kind ipt__passes_kind = {0, ipt__passes_enqueue, IPT__PLAN_SOURCE(ipt__passes_source)};
 #ifndef IPT_NO_HOST_STREAMING
-static const ipt__plan_kind ipt__host_passes_kind = {"host matrices", 0, 1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)};
-#endif
-#ifndef IPT_NO_STORAGE
-static const ipt__plan_kind ipt__storage_passes_kind = {"storages", 1, 1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)};
+static const ipt__plan_kind ipt__host_passes_kind = {1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)};
 #endif
 
 /* Prepares a new plan for its passes. */
@@ -17873,10 +17863,6 @@ static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
 #ifndef IPT_NO_HOST_STREAMING
     if (passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan))
         plan->kind = &ipt__host_passes_kind;
-#ifndef IPT_NO_STORAGE
-    if (passes->desc->max_host_memory)
-        plan->kind = &ipt__storage_passes_kind;
-#endif
     /* Double passes convert formats, which are not cut. */
     for (i = 0; plan->kind->by_passes && i < passes->count; ++i)
         if (passes->list[i].inner_rows) {
@@ -18057,9 +18043,9 @@ static ipt_result ipt__host_execute_any(ipt_plan *plan, void *data, const ipt_ho
     const ipt_result result = plan && data ? ipt__check_plan(plan) : ipt__fail_null(plan ? "data" : "plan");
     if (result)
         return result;
-    if (plan->kind->stores)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes %s only",
-                         plan->problem.desc.max_host_memory, plan->kind->takes);
+    if (plan->problem.desc.max_host_memory)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes storages only",
+                         plan->problem.desc.max_host_memory);
 #ifndef IPT_NO_HOST_STREAMING
     if (plan->kind->by_passes)
         return ipt__host_execute_passes(plan, data, options);

@@ -279,10 +279,9 @@ static ipt_result ipt__check_takes_buffers(const ipt_plan *plan)
     if (result || plan->kind->enqueue)
         return result;
     if (plan->split)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes %s only",
-                         plan->kind->takes);
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
     return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
-                     ipt__limit_name(plan), plan->kind->takes);
+                     ipt__limit_name(plan), plan->problem.desc.max_host_memory ? "storages" : "host matrices");
 }
 
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,

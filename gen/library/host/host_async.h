@@ -54,9 +54,9 @@ static ipt_result ipt__host_execute_any(ipt_plan *plan, void *data, const ipt_ho
     const ipt_result result = plan && data ? ipt__check_plan(plan) : ipt__fail_null(plan ? "data" : "plan");
     if (result)
         return result;
-    if (plan->kind->stores)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes %s only",
-                         plan->problem.desc.max_host_memory, plan->kind->takes);
+    if (plan->problem.desc.max_host_memory)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes storages only",
+                         plan->problem.desc.max_host_memory);
 #ifndef IPT_NO_HOST_STREAMING
     if (plan->kind->by_passes)
         return ipt__host_execute_passes(plan, data, options);

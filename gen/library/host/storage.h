@@ -358,12 +358,9 @@ static ipt_result ipt__storage_piece_make(ipt_context *context, const ipt_plan_d
     return result ? result : ipt__plan_keep(plan, ipt__host_prepare(*plan));
 }
 
-static const ipt__plan_kind ipt__storage_kind = {"storages", 1, 0, NULL, NULL};
-
 static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan, const void *unused)
 {
     (void)unused;
-    plan->kind = &ipt__storage_kind;
     plan->cut->make_piece = ipt__storage_piece_make;
     return ipt__cut_open_storage(plan);
 }

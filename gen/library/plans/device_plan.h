@@ -144,8 +144,7 @@ static const char *ipt__device_plan_source(const ipt_plan *plan, size_t *index)
 #define IPT__PLAN_SOURCE(source) NULL
 #endif
 
-static const ipt__plan_kind ipt__device_kind = {NULL, 0, 0, ipt__device_enqueue,
-                                                IPT__PLAN_SOURCE(ipt__device_plan_source)};
+static const ipt__plan_kind ipt__device_kind = {0, ipt__device_enqueue, IPT__PLAN_SOURCE(ipt__device_plan_source)};
 
 /* Allocates a plan and checks its desc. lent: the workspace of a plan that outlives this plan. Its limit also
  * applies. NULL: the plan has its own workspace. */

@@ -1,6 +1,6 @@
 /* Plans that consist of plans of passes, parts or pieces: beginning, description, limit of the workspace. */
 
-static const ipt__plan_kind ipt__host_kind = {"host matrices", 0, 0, NULL, NULL};
+static const ipt__plan_kind ipt__host_kind = {0, NULL, NULL};
 
 /* Prepares a plan for host matrices. */
 static ipt_result ipt__host_plan_begin(ipt_plan *plan)

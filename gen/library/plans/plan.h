@@ -58,9 +58,7 @@ typedef struct ipt__split_plan {
 /* The properties of plans of one kind. */
 struct ipt__call;
 typedef struct ipt__plan_kind {
-    const char *takes; /* the only data that executions take; NULL: buffers and host matrices */
-    int stores;        /* executions take storages */
-    int by_passes;     /* host matrices and storages go through memory once for each pass of an array */
+    int by_passes; /* host matrices and storages go through memory once for each pass of an array */
     /* Enqueues an execution whose arguments were checked. NULL: the plan takes no buffers. */
     ipt_result (*enqueue)(ipt_plan *plan, const struct ipt__call *call, int out_of_place, cl_event *event);
     const char *(*source)(const ipt_plan *plan, size_t *index); /* see ipt__device_plan_source; NULL: none */
