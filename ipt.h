@@ -6307,20 +6307,20 @@ typedef struct ipt__layout {
 
 /* Launches: the commands of stages, fixed with the plan. An execution adds its buffers, their offsets and the turn. */
 
-/* One command. The arguments are those of the first instance of a batch at the start of the execution's buffer. They
- * begin with the base of each buffer that an execution may give. */
+/* One command. Its arguments are for the first instance of a batch at the start of the execution's buffer. The
+ * arguments begin with the base of each buffer that an execution may give. */
 typedef struct ipt__launch {
     int kernel;                 /* index in the plan; -1: no kernel, clears workspace */
     int by_units, by_words;     /* serves offsets that are not aligned to words; offsets that are */
     size_t matrices, instances; /* how many the command moves */
-    unsigned given;             /* bit for each of the kernel's buffers that the execution gives; 0: the workspace */
+    unsigned given;             /* bit i: the execution gives buffer i of the kernel; 0: it is the workspace */
     int cooperative;            /* waits for other work-groups, and uses the turn's control block */
-    size_t control, clear;      /* bytes of its arguments before those of that block and of the next turn's */
+    size_t control, clear;      /* offsets in the arguments of this turn's block and the next turn's */
     size_t plan_units;          /* number of the plan's units in one unit of the kernel */
     cl_ulong instance_units;    /* distance of instances in the given buffer; 0: the next field counts */
-    cl_ulong instance_slots;    /* likewise for kernel copy: slots */
-    size_t offset;              /* clearing: of the workspace, in bytes */
-    size_t bytes;               /* cleared, or local memory */
+    cl_ulong instance_slots;    /* for kernel copy: the distance in slots */
+    size_t offset;              /* in the workspace, of the bytes to clear */
+    size_t bytes;               /* to clear, or of local memory */
     cl_ulong groups;            /* number of work-groups */
     ipt__arguments arguments;
 } ipt__launch;
@@ -6373,7 +6373,7 @@ static ipt_result ipt__launches_add(const ipt_allocator *allocator, ipt__launche
 /* >>host/host_plan                                                                                                   */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* What plans have for matrices in host memory. Numbers that were fitted are in device/speed.h. */
+/* The data of plans for matrices in host memory. Fitted numbers are in device/speed.h. */
 enum {
     IPT__HOST_PARTS_MOST = 64, /* limits the command queues, too */
     IPT__HOST_SLOTS = 2,
@@ -6382,7 +6382,7 @@ enum {
     IPT__CUT_PLAN_GROUP = 3,
     IPT__CUT_SLOTS = 3,          /* chunks in flight: one upload, one transposition, one download */
     IPT__CUT_MARK_BYTES = 64,    /* after the memory of passes in a storage */
-    IPT__CUT_STORED_THREADS = 2, /* readers of a storage; as many writers */
+    IPT__CUT_STORED_THREADS = 2, /* the number of a storage's readers, and of its writers */
     IPT__CUT_PAGE_BYTES = 4096,
     /* Blocks: see host/blocks.h. */
     IPT__BLOCK_PLANS = 4,  /* for whole blocks, and for those at the lower, the right and both edges */
@@ -6412,9 +6412,8 @@ typedef struct ipt__host_share {
     cl_mem buffer; /* NULL: not needed yet */
     cl_command_queue queues[IPT__HOST_PARTS_MOST];
     int queue_count;
-    int borrows_queue; /* of the context, and has no other */
-    cl_mem pinned;     /* IPT__HOST_SLOTS per thread; NULL: not needed yet */
-    char *ring;
+    int borrows_queue; /* the only queue is the context's */
+    ipt__pinned ring;  /* IPT__HOST_SLOTS per thread; buffer NULL: not needed yet */
 } ipt__host_share;
 
 typedef struct ipt__host_part {
@@ -6444,12 +6443,12 @@ typedef struct ipt__command {
     cl_event event;
 } ipt__command;
 
-/* IPT_HOST_STAGES: the parts of the stages before and after the one that needs the whole matrix. */
+/* IPT_HOST_STAGES: the parts of the stages before and after the stage that needs the whole matrix. */
 typedef struct ipt__host_stages {
     int whole;               /* index of that stage */
     size_t before, after;    /* instances, or rows and columns, that the parts of uploads and of downloads share */
     size_t ups, downs;       /* number of these parts */
-    ipt__launches *launches; /* of each upload, of the whole stage, of each download */
+    ipt__launches *launches; /* of the uploads, of the whole stage, of the downloads */
     size_t count;
 } ipt__host_stages;
 
@@ -6459,7 +6458,7 @@ typedef struct ipt__host {
     ipt__host_part *parts;
     size_t part_count;
     ipt__host_stages stages;
-    ipt__command *commands; /* for one matrix by blocks or bands; NULL: it goes by panels */
+    ipt__command *commands; /* of one matrix by blocks or bands; NULL: matrices go by panels */
     size_t command_count;
     char *scratch; /* cut matrices: ipt__shuffle_bytes, then the remainder of the longer side */
     size_t scratch_bytes;
@@ -6478,7 +6477,7 @@ typedef struct ipt__cut {
     size_t block_bytes;            /* of a group's super-elements: the shuffle's block */
     size_t line_bytes, rest_bytes; /* of the longer side; of the remainder of all lines */
     size_t spare_bytes;            /* of the spare lines, without the remainder */
-    int tall, backward;            /* backward: panels run from the last to the first */
+    int tall;
 } ipt__cut;
 
 /* Makes a plan for pieces. */
@@ -6516,7 +6515,7 @@ typedef struct ipt__bus_piece {
     size_t rows, cols, size;
 } ipt__bus_piece;
 
-/* What a plan that cuts its matrices has: see host/cut.h. */
+/* The part of a plan that cuts its matrices: see host/cut.h. */
 typedef struct ipt__cut_plan {
     ipt__cut sizes;
     ipt__plan_maker make_piece; /* makes the plans of pieces */
@@ -6525,13 +6524,13 @@ typedef struct ipt__cut_plan {
     size_t most; /* largest buffer in bytes; 0: no limit */
 } ipt__cut_plan;
 
-/* What a plan has for matrices in host memory: it stands on the device plan, and on plans of pieces. */
+/* The part of a plan that moves matrices in host memory. It executes the plan's stages, or plans of pieces. */
 typedef struct ipt__host_plan {
-    IPT_LOCK_TYPE lock; /* held during transfers; guards staging, parts_refused and pieces */
+    IPT_LOCK_TYPE lock; /* locked during transfers; guards staging, parts_refused and pieces */
     ipt__host staging;
     int parts_refused; /* host is AUTO, and parts exceed the workspace limit, or cannot be built */
     int in_pieces;     /* made because the device refused the whole host matrix */
-    ipt_plan *pieces;  /* such a plan, or one in units of bytes, which executes for this one; NULL: none */
+    ipt_plan *pieces;  /* a plan in pieces, or in units of bytes, that executes for this plan; NULL: none */
 } ipt__host_plan;
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plans/plan                                                                                                       */
@@ -6546,14 +6545,14 @@ typedef struct ipt__plan_kernel {
     ipt__arguments set;
 } ipt__plan_kernel;
 
-/* Device memory for stages, which a plan owns, and lends to the plans that it consists of. It is as large as the
- * largest of them needs. Executions of all plans that share it take turns. */
+/* Device memory for stages. A plan owns it, and lends it to its plans of passes, parts or pieces. Its size is the
+ * largest need of these plans. Executions that share a workspace take turns. */
 typedef struct ipt__workspace {
-    IPT_LOCK_TYPE lock;  /* guards the following fields, and all of the plans but their host_plan */
-    cl_mem buffer;       /* NULL: no stage needs one */
-    size_t bytes, limit; /* limit: for each of the plans, as max_workspace */
-    int later;           /* plans that borrow it from now on need its bytes later: ipt__host_take */
-    size_t unit_most;    /* bytes of the units of plans that borrow it from now on, at most */
+    IPT_LOCK_TYPE lock; /* guards the following fields, and the plans that use the workspace, but not their host_plan */
+    cl_mem buffer;      /* NULL: no stage needs a workspace */
+    size_t bytes, limit; /* limit: the most bytes for a plan, as max_workspace */
+    int later;           /* new plans leave the allocation to ipt__host_take */
+    size_t unit_most;    /* the most bytes of a unit of new plans that borrow the workspace */
     cl_event last;       /* of the previous execution, which may still use the buffer; NULL: none */
     ipt_plan *borrower;  /* plan that used the buffer last; NULL: none */
 } ipt__workspace;
@@ -6566,46 +6565,44 @@ typedef struct ipt__pass_plan {
     size_t repeats; /* executions, a batch_stride of the arrays apart */
 } ipt__pass_plan;
 
-/* What a plan of several passes over arrays has. It has no stages of its own. */
+/* The part of a plan that runs several passes over arrays. Such a plan has no stages of its own. */
 typedef struct ipt__passes_plan {
     ipt__pass_plan list[IPT__MOST_PASSES + 1];
     int count;
-    ipt_plan *copies; /* copies arrays whose first pass only works in place, for out of place; else NULL */
+    ipt_plan *copies; /* out of place, copies the arrays before a first pass that only works in place; else NULL */
 } ipt__passes_plan;
 
-/* What a plan has that runs stages on its device. */
+/* The part of a plan that runs stages on its device. */
 typedef struct ipt__device_plan {
     ipt__layout layout;
     ipt__plan_kernel *kernels;
     int kernel_count, kernel_capacity;
     ipt__launches launches;
-    int out_of_place;               /* its launch; -1: none yet */
+    int out_of_place;               /* index of the launch out of place; -1: none yet */
     ipt__program *panel, *exchange; /* of problem.panel and problem.exchange; NULL: none */
     int turn;                       /* which of the two control blocks is clear */
     int dirty;                      /* an execution failed: counters and flags may not be clear */
-    ipt_plan *narrow; /* does the same in the units of an array's elements, at places that are no multiples of the
-                         longer units of this plan. It borrows the workspace. NULL: the units are the elements' */
+    ipt_plan *narrow; /* a plan with the units of an array's elements. It serves places that are no multiples of this
+                         plan's longer units, and borrows the workspace. NULL: both plans would have equal units */
 } ipt__device_plan;
 
-/* What a plan for several contexts has. */
+/* The part of a plan that uses several contexts. */
 typedef struct ipt__split_plan {
     ipt_context **contexts;
     size_t count;
-    ipt__workspace *workspaces; /* one for each; NULL: the plan borrows them */
+    ipt__workspace *workspaces; /* one for each context; NULL: the plan borrows them */
 } ipt__split_plan;
 
-/* What a plan of a kind does. */
+/* The properties of plans of one kind. */
 struct ipt__call;
 typedef struct ipt__plan_kind {
-    const char *takes; /* all that executions take; NULL: buffers and host matrices */
-    int stores;        /* they take storages */
-    int by_passes;     /* host matrices and storages go through memory once for each pass of an array */
+    int by_passes; /* host matrices and storages go through memory once for each pass of an array */
     /* Enqueues an execution whose arguments were checked. NULL: the plan takes no buffers. */
     ipt_result (*enqueue)(ipt_plan *plan, const struct ipt__call *call, int out_of_place, cl_event *event);
     const char *(*source)(const ipt_plan *plan, size_t *index); /* see ipt__device_plan_source; NULL: none */
 } ipt__plan_kind;
 
-/* What all plans have, and what plans of some kinds have. */
+/* A plan: fields of all plans, then parts that only some plans have. */
 struct ipt_plan {
     const ipt__plan_kind *kind;
     ipt_context *context;
@@ -6613,8 +6610,8 @@ struct ipt_plan {
     char *expression;     /* copies of strings that problem.desc points to */
     cl_ulong argument[2]; /* a copy of the expression's argument, to which problem.desc points, too */
     ipt__workspace own;
-    ipt__workspace *workspace; /* its own, the first one of split, or those of a plan that outlives it */
-    size_t enough;             /* least limit of a workspace that is too small for the plan; 0: it is not */
+    ipt__workspace *workspace; /* &own, split->workspaces, or the workspaces of a plan that outlives this plan */
+    size_t enough;             /* the least sufficient limit of a workspace whose limit is too low; 0: it suffices */
     size_t refused;            /* bytes of the last buffer that could not be allocated; 0: none */
     char *description;
     ipt__device_plan *device; /* NULL: the plan has no stages of its own */
@@ -6629,7 +6626,7 @@ static int ipt__plan_borrows(const ipt_plan *plan)
     return plan->workspace != &plan->own && !(plan->split && plan->workspace == plan->split->workspaces);
 }
 
-/* The number of its devices, each of which has a workspace. */
+/* The number of a plan's devices. Each device has a workspace. */
 static size_t ipt__plan_devices(const ipt_plan *plan)
 {
     return plan->split ? plan->split->count : 1;
@@ -11087,13 +11084,13 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
 {
     const ipt__limits *const limits = &plan->context->limits;
     size_t tries[2];
-    ipt__params params;
+    ipt__params plain = ipt__plan_params(&plan->problem, plan->problem.element_units);
     int i;
+    ipt__params_apply(&plain, &plan->problem.desc, plan->problem.desc.expression != NULL);
     ipt__chunk_tries(limits, tries);
     for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
+        ipt__params params = plain;
         ipt_result result;
-        params = ipt__plan_params(&plan->problem, plan->problem.element_units);
-        ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
         if (!tries[i] || ipt__local_refused(plan->context, tries[i]))
             continue;
         /* Elements above a word are faster by units: notebook.md, Methods. */
@@ -11106,9 +11103,7 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
             return result;
         ipt__refuse_local(plan->context, tries[i]);
     }
-    params = ipt__plan_params(&plan->problem, plan->problem.element_units);
-    ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
-    return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, kernel);
+    return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, plain, kernel);
 }
 
 /* The tiled kernel, for CPUs and elements that do not fit local memory. */
@@ -11268,7 +11263,7 @@ static ipt_result ipt__workspace_make(ipt_plan *plan, ipt__workspace *workspace,
     return result;
 }
 
-/* Makes the workspace as large as the plan needs it. If that fails, the other plans keep what they have. */
+/* Enlarges the workspace to the plan's need. After a failure, allocates its former size again for the other plans. */
 static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
 {
     ipt__workspace *const workspace = plan->workspace;
@@ -11282,7 +11277,7 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     if (plan->context->context && bytes && (bytes > workspace->bytes || !workspace->buffer)) {
         if (workspace->buffer) {
             ipt__cl.clReleaseMemObject(workspace->buffer);
-            workspace->borrower = NULL; /* what its last user left there is gone */
+            workspace->borrower = NULL; /* the flags of the last borrower are lost */
         }
         workspace->buffer = NULL;
         result = ipt__workspace_make(plan, workspace, bytes);
@@ -11290,7 +11285,7 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
             const size_t refused = plan->refused;
             ipt__keep_cause(cause);
             if (ipt__workspace_make(plan, workspace, workspace->bytes))
-                workspace->bytes = 0; /* executions fail from now on, until a plan takes it again */
+                workspace->bytes = 0; /* executions fail until a plan allocates it again */
             plan->refused = refused;
             ipt__fail(result, "%s", cause);
         }
@@ -11316,7 +11311,7 @@ static int ipt__nothing_moves(const ipt_plan *plan)
            (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 
-/* The description's first words: the matrices, and the number of what moves them. */
+/* The description's first words: the matrices, and `number` stages, parts or chunks. */
 static IPT__RARE void ipt__describe_matrices(ipt__text *out, const ipt_plan *plan, size_t number, const char *unit)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
@@ -11324,24 +11319,6 @@ static IPT__RARE void ipt__describe_matrices(ipt__text *out, const ipt_plan *pla
                   desc->cols, desc->elem_size, desc->batch, desc->batch == 1 ? "matrix" : "matrices",
                   desc->move ? ipt_move_string(desc->move) : "", desc->move ? ", " : "",
                   ipt_sequence_string(desc->sequence), number, unit, number == 1 ? "" : "s");
-}
-
-/* The description's first lines: the matrices and the stages. */
-static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
-{
-    int i;
-    ipt__describe_matrices(out, plan, (size_t)plan->device->layout.stage_count, "stage");
-    ipt__text_add(out, "\n");
-    if (plan->problem.pitched)
-        ipt__text_add(out, "  rows %zu bytes apart before, %zu after\n",
-                      plan->problem.source_row * plan->problem.unit_bytes,
-                      plan->problem.result_row * plan->problem.unit_bytes);
-    if (!plan->device->layout.stage_count)
-        ipt__text_add(out, "  nothing to move: one row or one column reads the same either way\n");
-    for (i = 0; i < plan->device->layout.stage_count; ++i) {
-        ipt__text_add(out, "  %d. ", i + 1);
-        ipt__stage_kinds[plan->device->layout.stages[i].kind].describe(out, plan, &plan->device->layout.stages[i]);
-    }
 }
 
 /* The last lines: the kernels and `workspace` bytes. */
@@ -11358,6 +11335,25 @@ static IPT__RARE void ipt__describe_memory(ipt__text *out, const ipt_plan *plan,
                   100.0 * (double)workspace / ((double)plan->problem.matrix_bytes * (double)plan->problem.desc.batch));
 }
 
+/* The description of a plan of stages. */
+static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
+{
+    int i;
+    ipt__describe_matrices(out, plan, (size_t)plan->device->layout.stage_count, "stage");
+    ipt__text_add(out, "\n");
+    if (plan->problem.pitched)
+        ipt__text_add(out, "  rows %zu bytes apart before, %zu after\n",
+                      plan->problem.source_row * plan->problem.unit_bytes,
+                      plan->problem.result_row * plan->problem.unit_bytes);
+    if (!plan->device->layout.stage_count)
+        ipt__text_add(out, "  nothing to move: one row or one column reads the same either way\n");
+    for (i = 0; i < plan->device->layout.stage_count; ++i) {
+        ipt__text_add(out, "  %d. ", i + 1);
+        ipt__stage_kinds[plan->device->layout.stages[i].kind].describe(out, plan, &plan->device->layout.stages[i]);
+    }
+    ipt__describe_memory(out, plan, plan->device->layout.workspace);
+}
+
 static ipt__text ipt__text_in(char *buffer, size_t capacity)
 {
     ipt__text out = {NULL, 0, 0};
@@ -11366,7 +11362,7 @@ static ipt__text ipt__text_in(char *buffer, size_t capacity)
     return out;
 }
 
-/* Keeps a copy of the text. */
+/* Stores a copy of the text as the plan's description. */
 static ipt_result ipt__plan_keep_description(ipt_plan *plan, const char *text)
 {
     const size_t bytes = strlen(text) + 1;
@@ -11377,16 +11373,28 @@ static ipt_result ipt__plan_keep_description(ipt_plan *plan, const char *text)
     return IPT_SUCCESS;
 }
 
-/* Writes the description of stages. A plan that lacks workspace has no kernels: its owner is refused. */
+/* Adds the description of a plan of a kind. */
+typedef void (*ipt__describer)(ipt__text *out, const ipt_plan *plan);
+
+/* Writes a plan's description twice: first to measure it. A plan that lacks workspace has an empty description, because
+ * its owner is refused. */
+static ipt_result ipt__plan_describe(ipt_plan *plan, ipt__describer describe)
+{
+    ipt__text out = ipt__text_in(NULL, 0);
+    if (!plan->enough)
+        describe(&out, plan);
+    plan->description = (char *)ipt__allocate(&plan->context->allocator, out.length + 1);
+    if (!plan->description)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    out = ipt__text_in(plan->description, out.length + 1);
+    if (!plan->enough)
+        describe(&out, plan);
+    return IPT_SUCCESS;
+}
+
 static ipt_result ipt__plan_write_description(ipt_plan *plan)
 {
-    char text[IPT__DESCRIPTION_BYTES];
-    ipt__text out = ipt__text_in(text, sizeof text);
-    if (plan->enough)
-        return ipt__plan_keep_description(plan, "");
-    ipt__describe_stages(&out, plan);
-    ipt__describe_memory(&out, plan, plan->device->layout.workspace);
-    return ipt__plan_keep_description(plan, text);
+    return ipt__plan_describe(plan, ipt__describe_stages);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/check                                                                                                       */
@@ -11394,22 +11402,27 @@ static ipt_result ipt__plan_write_description(ipt_plan *plan)
 
 /* Checking descs. */
 
+/* Whether a sequence is forced that only the papers have. */
+static int ipt__sequence_is_papers(ipt_sequence sequence)
+{
+    return sequence != IPT_SEQUENCE_AUTO && sequence != IPT_SEQUENCE_TWO_PASS && sequence != IPT_SEQUENCE_SQUARE &&
+           sequence != IPT_SEQUENCE_EXCHANGE;
+}
+
 #ifdef IPT_NO_PAPERS
 
 /* Refuses what only the papers' kernels and sequences can do. */
 static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
 {
-    const char *const name = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
-                                     desc->sequence != IPT_SEQUENCE_SQUARE && desc->sequence != IPT_SEQUENCE_EXCHANGE
-                                 ? "sequence"
-                             : desc->variant_010             ? "variant_010"
-                             : desc->variant_100             ? "variant_100"
-                             : desc->variant_pad             ? "variant_pad"
-                             : desc->from                    ? "from"
-                             : desc->to                      ? "to"
-                             : desc->flags & IPT_PAD         ? "flags with IPT_PAD"
-                             : desc->host == IPT_HOST_STAGES ? "host"
-                                                             : NULL;
+    const char *const name = ipt__sequence_is_papers(desc->sequence) ? "sequence"
+                             : desc->variant_010                     ? "variant_010"
+                             : desc->variant_100                     ? "variant_100"
+                             : desc->variant_pad                     ? "variant_pad"
+                             : desc->from                            ? "from"
+                             : desc->to                              ? "to"
+                             : desc->flags & IPT_PAD                 ? "flags with IPT_PAD"
+                             : desc->host == IPT_HOST_STAGES         ? "host"
+                                                                     : NULL;
     if (name)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s: ipt was compiled with IPT_NO_PAPERS, without what the papers do",
                          name);
@@ -11459,8 +11472,7 @@ static void ipt__plan_simplify_formats(ipt_plan_desc *desc)
 /* Checks the fields of a desc that reproduce the papers. */
 static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
 {
-    const int forced = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
-                       desc->sequence != IPT_SEQUENCE_SQUARE && desc->sequence != IPT_SEQUENCE_EXCHANGE;
+    const int forced = ipt__sequence_is_papers(desc->sequence);
     const int formats = desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT;
     ipt_result result = ipt__check_variant("variant_010", desc->variant_010,
                                            1u << IPT__FAMILY_BS | 1u << IPT__FAMILY_SWAP |
@@ -11675,8 +11687,10 @@ static ipt_result ipt__check_dense_only(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Checks one pitch. *pitch becomes the distance of rows of `row` bytes: 0 stands for no gaps. */
-static ipt_result ipt__check_pitch(const char *name, size_t row, size_t unit, size_t *pitch)
+/* Checks one pitch. *pitch becomes the distance of rows of `row` bytes: 0 stands for no gaps. *extent: bytes from the
+ * first element of all rows to the last one's end. */
+static ipt_result ipt__check_pitch(const char *name, size_t rows, size_t row, size_t *pitch, size_t unit,
+                                   size_t *extent)
 {
     if (!*pitch)
         *pitch = row;
@@ -11686,17 +11700,12 @@ static ipt_result ipt__check_pitch(const char *name, size_t row, size_t unit, si
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "%s = %zu is not a multiple of %zu, the largest power of two in elem_size", name, *pitch,
                          unit);
+    *extent = rows;
+    if (!ipt__multiply(extent, *pitch))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu: the size of %zu such rows overflows", name, *pitch,
+                         rows);
+    *extent -= *pitch - row;
     return IPT_SUCCESS;
-}
-
-/* Bytes from the first element of rows to the last one's end. Returns 0 if they, or whole rows, overflow. */
-static int ipt__rows_extent(size_t rows, size_t row, size_t pitch, size_t *bytes)
-{
-    *bytes = rows;
-    if (!ipt__multiply(bytes, pitch))
-        return 0;
-    *bytes -= pitch - row;
-    return 1;
 }
 
 /* Checks the pitches of a problem whose matrix_bytes and unit_bytes are known, and completes its batch_stride. Pitches
@@ -11711,13 +11720,10 @@ static ipt_result ipt__problem_take_pitches(ipt__problem *problem)
     size_t extents[2], stride = 0;
     int i;
     for (i = 0; i < 2; ++i) {
-        const ipt_result result =
-            ipt__check_pitch(i ? "row_pitch_out" : "row_pitch", row[i], problem->unit_bytes, pitches[i]);
+        const ipt_result result = ipt__check_pitch(i ? "row_pitch_out" : "row_pitch", rows[i], row[i], pitches[i],
+                                                   problem->unit_bytes, &extents[i]);
         if (result)
             return result;
-        if (!ipt__rows_extent(rows[i], row[i], *pitches[i], &extents[i]))
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu: the size of %zu such rows overflows",
-                             i ? "row_pitch_out" : "row_pitch", *pitches[i], rows[i]);
         stride = ipt__max(stride, rows[i] * *pitches[i]);
     }
     if (!desc->batch_stride)
@@ -11896,24 +11902,31 @@ typedef struct ipt__run {
     cl_ulong bases[2]; /* where their batches begin, in the plan's units */
 } ipt__run;
 
-static ipt__run ipt__run_begin(ipt_plan *plan, cl_command_queue queue, cl_uint wait_count, const cl_event *wait)
+/* The data of an execution: the places of the batch in source and target, and the events to wait for. In place, only
+ * the target counts. */
+typedef struct ipt__call {
+    cl_command_queue queue;
+    cl_mem source, target;
+    size_t source_offset, target_offset;
+    size_t address; /* addresses of host memory under both buffers, by bitwise or; 0: none */
+    cl_uint wait_count;
+    const cl_event *wait;
+} ipt__call;
+
+static ipt__run ipt__run_begin(ipt_plan *plan, const ipt__call *call, int out_of_place)
 {
     ipt__run run;
     memset(&run, 0, sizeof run);
     run.plan = plan;
-    run.queue = queue;
-    run.wait_count = wait_count;
-    run.wait = wait;
+    run.queue = call->queue;
+    run.wait_count = call->wait_count;
+    run.wait = call->wait;
+    run.unaligned = call->address % IPT__WORD_BYTES != 0;
+    run.buffers[0] = out_of_place ? call->source : call->target;
+    run.buffers[1] = call->target;
+    run.bases[0] = (out_of_place ? call->source_offset : call->target_offset) / plan->problem.unit_bytes;
+    run.bases[1] = call->target_offset / plan->problem.unit_bytes;
     return run;
-}
-
-/* Gives a run its buffers, with the bytes before their batches. */
-static void ipt__run_give(ipt__run *run, cl_mem source, size_t source_offset, cl_mem target, size_t target_offset)
-{
-    run->buffers[0] = source;
-    run->buffers[1] = target;
-    run->bases[0] = source_offset / run->plan->problem.unit_bytes;
-    run->bases[1] = target_offset / run->plan->problem.unit_bytes;
 }
 
 /* Takes ownership of the event of a command that was just enqueued. */
@@ -11941,7 +11954,7 @@ static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
     return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
 }
 
-/* Enqueues a launch's kernel with these arguments. The plan is locked. */
+/* Enqueues a launch's kernel with `arguments`. The caller has locked the workspace. */
 static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, const ipt__arguments *arguments)
 {
     const cl_mem workspace = run->plan->workspace->buffer;
@@ -12030,7 +12043,8 @@ static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch,
     return result;
 }
 
-/* The start of a turn: matrices of the batch before it, their units, and instances of a matrix before its first one. */
+/* The start of a turn: the matrices of the batch before the turn, their units, and the instances of a matrix before the
+ * turn's first instance. */
 typedef struct ipt__turn {
     size_t matrix;
     cl_ulong units;
@@ -12151,7 +12165,7 @@ static const char *ipt__limit_name(const ipt_plan *plan)
                                                   : "the device's memory";
 }
 
-/* The places of a plan's batch are multiples of this number of bytes. */
+/* The number of bytes that divides all offsets of a plan's batch. */
 static size_t ipt__plan_unit(const ipt_plan *plan)
 {
     const ipt_plan *const narrow = plan->device ? plan->device->narrow : NULL;
@@ -12159,7 +12173,7 @@ static size_t ipt__plan_unit(const ipt_plan *plan)
 }
 
 /* The alignment of a host address for devices that work in host memory. GPU kernels access vectors. CPU kernels access
- * units, or words if those are aligned. */
+ * units, or words at addresses that are multiples of words. */
 static size_t ipt__host_alignment(const ipt_plan *plan)
 {
     return plan->context->limits.cpu ? ipt__plan_unit(plan) : (size_t)IPT__VECTOR_BYTES;
@@ -12177,15 +12191,7 @@ typedef struct ipt__operand {
 
 enum { IPT__BUFFER_READ_AND_WRITTEN = CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY };
 
-/* Fills the fields of a plan's operand of `bytes` bytes. */
-static void ipt__operand_of(const ipt_plan *plan, ipt__operand *operand, size_t bytes)
-{
-    operand->bytes = bytes;
-    operand->unit = ipt__plan_unit(plan);
-    operand->host_alignment = ipt__host_alignment(plan);
-}
-
-/* address: see ipt__call, may be NULL. */
+/* Checks a buffer. address: see ipt__call; may be NULL. */
 static ipt_result ipt__check_buffer(const ipt_context *plan_context, const ipt__operand *operand, size_t *address)
 {
     const char *const name = operand->name;
@@ -12227,6 +12233,15 @@ static ipt_result ipt__check_buffer(const ipt_context *plan_context, const ipt__
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %zu bytes: %zu are needed from %s = %zu", name, bytes,
                          operand->bytes, operand->offset_name, offset);
     return IPT_SUCCESS;
+}
+
+/* Checks a plan's operand of `bytes` bytes. */
+static ipt_result ipt__check_operand(const ipt_plan *plan, ipt__operand *operand, size_t bytes, size_t *address)
+{
+    operand->bytes = bytes;
+    operand->unit = ipt__plan_unit(plan);
+    operand->host_alignment = ipt__host_alignment(plan);
+    return ipt__check_buffer(plan->context, operand, address);
 }
 
 static ipt_result ipt__check_queue(const ipt_context *plan_context, cl_command_queue queue, cl_uint num_wait_events,
@@ -12348,57 +12363,34 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
             workspace->last = NULL;
         }
     }
-    /* Commands of another queue may wait for these, so flush. The event reports a later failure. */
+    /* Commands of another queue may wait for this run's commands, so flush. The event reports a later failure. */
     ipt__cl.clFlush(run->queue);
     return result;
 }
 
-/* The data of an execution: the batch's place before and after, equal in place, and the events to wait for. */
-typedef struct ipt__call {
-    cl_command_queue queue;
-    cl_mem source, target;
-    size_t source_offset, target_offset;
-    size_t address; /* addresses of host memory under both buffers, by bitwise or; 0: none */
-    cl_uint wait_count;
-    const cl_event *wait;
-} ipt__call;
-
-/* The plan, or its narrow plan if the places are no multiples of the plan's units. places: addresses and offsets, by
- * bitwise or. */
-static ipt_plan *ipt__plan_for(ipt_plan *plan, size_t places)
+/* Enqueues launches of a plan in place. The caller has checked all arguments. *event as in ipt_plan_execute. */
+static ipt_result ipt__plan_enqueue(ipt_plan *plan, const ipt__call *call, const ipt__launches *launches,
+                                    cl_event *event)
 {
-    ipt_plan *const narrow = plan->device->narrow;
-    return narrow && places % plan->problem.unit_bytes ? narrow : plan;
-}
-
-/* Enqueues a plan's launches in place. The caller has checked all arguments. *event as in ipt_plan_execute. */
-static ipt_result ipt__plan_enqueue(ipt_plan *any, const ipt__call *call, cl_event *event)
-{
-    ipt_plan *const plan = ipt__plan_for(any, call->address | call->target_offset);
     cl_event joined[2] = {NULL, NULL};
-    ipt__run run = ipt__run_begin(plan, call->queue, call->wait_count, call->wait);
+    ipt__run run = ipt__run_begin(plan, call, 0);
     ipt_result result;
-    run.unaligned = call->address % IPT__WORD_BYTES != 0;
-    ipt__run_give(&run, call->target, call->target_offset, call->target, call->target_offset);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result)
-        result = ipt__run_finish(&run, ipt__run_launches(&run, &plan->device->launches), event);
+        result = ipt__run_finish(&run, ipt__run_launches(&run, launches), event);
     IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
     return result;
 }
 
-/* Enqueues a plan's launches out of place. The caller has checked all arguments. */
-static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *any, const ipt__call *call, cl_event *event)
+/* Enqueues a plan's launch out of place. The caller has checked all arguments. */
+static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *plan, const ipt__call *call, cl_event *event)
 {
-    ipt_plan *const plan = ipt__plan_for(any, call->address | call->source_offset | call->target_offset);
     const ipt__turn none = {0, 0, 0};
-    ipt__run run = ipt__run_begin(plan, call->queue, call->wait_count, call->wait);
+    ipt__run run = ipt__run_begin(plan, call, 1);
     ipt_result result = IPT_SUCCESS;
-    run.unaligned = call->address % IPT__WORD_BYTES != 0;
-    ipt__run_give(&run, call->source, call->source_offset, call->target, call->target_offset);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     if (plan->device->out_of_place < 0)
         result = ipt__out_of_place_get(plan);
@@ -12416,9 +12408,14 @@ static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *any, const ipt__call 
     return result;
 }
 
+/* Enqueues an execution of a plan. Its narrow plan serves places that are no multiples of the plan's units. */
 static ipt_result ipt__device_enqueue(ipt_plan *plan, const ipt__call *call, int out_of_place, cl_event *event)
 {
-    return out_of_place ? ipt__plan_enqueue_out_of_place(plan, call, event) : ipt__plan_enqueue(plan, call, event);
+    const size_t places = call->address | call->target_offset | (out_of_place ? call->source_offset : 0);
+    if (plan->device->narrow && places % plan->problem.unit_bytes)
+        plan = plan->device->narrow;
+    return out_of_place ? ipt__plan_enqueue_out_of_place(plan, call, event)
+                        : ipt__plan_enqueue(plan, call, &plan->device->launches, event);
 }
 
 /* Fails if the plan takes no buffers. */
@@ -12428,10 +12425,9 @@ static ipt_result ipt__check_takes_buffers(const ipt_plan *plan)
     if (result || plan->kind->enqueue)
         return result;
     if (plan->split)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes %s only",
-                         plan->kind->takes);
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
     return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
-                     ipt__limit_name(plan), plan->kind->takes);
+                     ipt__limit_name(plan), plan->problem.desc.max_host_memory ? "storages" : "host matrices");
 }
 
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
@@ -12445,10 +12441,8 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     result = ipt__check_takes_buffers(plan);
     if (!result)
         result = ipt__check_queue(plan->context, queue, num_wait_events, wait_events);
-    if (!result) {
-        ipt__operand_of(plan, &operand, plan->problem.span_bytes);
-        result = ipt__check_buffer(plan->context, &operand, &call.address);
-    }
+    if (!result)
+        result = ipt__check_operand(plan, &operand, plan->problem.span_bytes, &call.address);
     return result ? result : plan->kind->enqueue(plan, &call, 0, event);
 }
 
@@ -12497,74 +12491,13 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
         result = ipt__check_out_of_place(plan);
     if (!result)
         result = ipt__check_queue(plan->context, queue, num_wait_events, wait_events);
-    if (!result) {
-        ipt__operand_of(plan, &from, ipt__source_span(&plan->problem));
-        ipt__operand_of(plan, &to, ipt__result_span(&plan->problem));
-        result = ipt__check_buffer(plan->context, &from, &call.address);
-    }
     if (!result)
-        result = ipt__check_buffer(plan->context, &to, &call.address);
+        result = ipt__check_operand(plan, &from, ipt__source_span(&plan->problem), &call.address);
+    if (!result)
+        result = ipt__check_operand(plan, &to, ipt__result_span(&plan->problem), &call.address);
     if (!result)
         result = ipt__check_apart(&from, &to);
     return result ? result : plan->kind->enqueue(plan, &call, 1, event);
-}
-
-/* Copies the rows of one matrix with gaps between host memory and a dedicated buffer, from byte `at` on, and waits. */
-static IPT__RARE ipt_result ipt__transfer_rows(const ipt_plan *plan, cl_mem buffer, char *data, size_t at, int download)
-{
-    const cl_command_queue queue = plan->context->queue;
-    const ipt_plan_desc *const desc = &plan->problem.desc;
-    const int across = download && ipt__moves[desc->move].transposed;
-    const size_t size = desc->elem_size, rows = across ? desc->cols : desc->rows,
-                 row = across ? desc->rows : desc->cols;
-    const size_t pitch = (download ? plan->problem.result_row : plan->problem.source_row) * plan->problem.unit_bytes;
-    const size_t device[3] = {at, 0, 0}, host[3] = {0, 0, 0}, region[3] = {row * size, rows, 1};
-    size_t i;
-    cl_int error = CL_SUCCESS;
-    if (pitch < (size_t)1 << 30) { /* drivers limit the pitch of a rectangle, some to 2 GiB */
-        error = download ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_TRUE, device, host, region, pitch, 0,
-                                                           pitch, 0, data + at, 0, NULL, NULL)
-                         : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, device, host, region, pitch, 0,
-                                                            pitch, 0, data + at, 0, NULL, NULL);
-        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
-                     : IPT_SUCCESS;
-    }
-    for (i = 0; i < rows && !error; ++i, at += pitch)
-        error = download
-                    ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_TRUE, at, region[0], data + at, 0, NULL, NULL)
-                    : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_TRUE, at, region[0], data + at, 0, NULL, NULL);
-    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
-}
-
-/* Copies the batch between host memory and a dedicated buffer, and waits. Bytes between the matrices, and between their
- * rows, stay untouched. */
-static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
-{
-    const cl_command_queue queue = plan->context->queue;
-    const size_t pitch = plan->problem.desc.batch_stride, origin[3] = {0, 0, 0},
-                 region[3] = {plan->problem.matrix_bytes, plan->problem.desc.batch, 1};
-    const int dense = pitch == plan->problem.matrix_bytes || plan->problem.desc.batch == 1;
-    const size_t step = dense ? plan->problem.span_bytes : pitch,
-                 bytes = dense ? plan->problem.span_bytes : plan->problem.matrix_bytes;
-    size_t at;
-    cl_int error = CL_SUCCESS;
-    for (at = 0; plan->problem.pitched && at < plan->problem.span_bytes; at += pitch) {
-        const ipt_result result = ipt__transfer_rows(plan, buffer, data, at, download);
-        if (result || at + pitch >= plan->problem.span_bytes)
-            return result;
-    }
-    if (!dense && pitch < (size_t)1 << 30) { /* drivers limit the pitch of a rectangle, some to 2 GiB */
-        error = download ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0,
-                                                           pitch, 0, data, 0, NULL, NULL)
-                         : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0,
-                                                            pitch, 0, data, 0, NULL, NULL);
-        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
-                     : IPT_SUCCESS;
-    }
-    for (at = 0; at < plan->problem.span_bytes && !error; at += step)
-        error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL)
-                         : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL);
-    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>choice/wisdom                                                                                                    */
@@ -13047,21 +12980,20 @@ static IPT__RARE void ipt__host_give_back(ipt__host *host)
     int i;
     for (s = 0; host->shares && s < host->share_count; ++s) {
         ipt__host_share *const share = &host->shares[s];
-        if (share->ring)
-            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->ring, 0, NULL, NULL);
+        if (share->ring.buffer)
+            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->ring.buffer, share->ring.memory, 0, NULL, NULL);
         for (i = 0; i < share->queue_count && !share->borrows_queue; ++i)
             ipt__cl.clReleaseCommandQueue(share->queues[i]);
-        if (share->pinned)
-            ipt__cl.clReleaseMemObject(share->pinned);
+        if (share->ring.buffer)
+            ipt__cl.clReleaseMemObject(share->ring.buffer);
         if (share->buffer)
             ipt__cl.clReleaseMemObject(share->buffer);
-        share->pinned = share->buffer = NULL;
-        share->ring = NULL;
+        share->ring.buffer = share->buffer = NULL;
         share->queue_count = share->borrows_queue = 0;
     }
 }
 
-/* Releases a plan's resources for host matrices: those, and the plans of parts. */
+/* Releases a plan's resources for host matrices: buffers, queues, lists, and the plans of parts. */
 static IPT__RARE void ipt__host_close(ipt_plan *plan)
 {
     ipt__host *const host = &plan->host->staging;
@@ -13101,7 +13033,7 @@ static IPT__RARE void ipt__split_close(ipt_plan *plan)
 }
 #endif
 
-/* Destroys the plans that a plan consists of, and releases the workspaces that it lends them. */
+/* Destroys a plan's plans of passes, parts and pieces, and releases the workspaces that they share. */
 static IPT__RARE void ipt__plan_empty(ipt_plan *plan)
 {
     size_t i;
@@ -13111,19 +13043,11 @@ static IPT__RARE void ipt__plan_empty(ipt_plan *plan)
         ipt_plan_destroy(plan->passes->copies);
         plan->passes->copies = NULL;
     }
-    if (plan->device) {
-        ipt_plan_destroy(plan->device->narrow);
-        plan->device->narrow = NULL;
-    }
 #ifndef IPT_NO_HOST_STREAMING
     if (plan->host) {
         ipt_plan_destroy(plan->host->pieces);
         plan->host->pieces = NULL;
         ipt__host_close(plan);
-    }
-    if (plan->cut) {
-        memset(&plan->cut->blocks, 0, sizeof plan->cut->blocks);
-        memset(&plan->cut->bus_bands, 0, sizeof plan->cut->bus_bands);
     }
 #endif
     ipt__workspace_close(&plan->own);
@@ -13131,9 +13055,10 @@ static IPT__RARE void ipt__plan_empty(ipt_plan *plan)
         ipt__workspace_close(&plan->split->workspaces[i]);
 }
 
-/* Releases what a plan's stages have. */
+/* Releases the part of a plan that runs stages. */
 static IPT__RARE void ipt__device_plan_close(ipt_plan *plan)
 {
+    ipt_plan_destroy(plan->device->narrow);
     ipt__program_drop(plan->context, plan->device->panel);
     ipt__program_drop(plan->context, plan->device->exchange);
     ipt__plan_close(plan);
@@ -13180,9 +13105,11 @@ static ipt_result ipt__plan_keep(ipt_plan **plan, ipt_result result)
 /* >>plans/device_plan                                                                                                */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Making plans, and those that run stages on their device. */
+/* Making plans, and plans that run stages on their device. */
 
-/* Fails for types that the device lacks. Compilers report those in different ways, or not at all. text may be NULL. */
+/* Fails for types that the device lacks. Compilers report such types in different ways, or not at all. text may be
+ * NULL.
+ */
 static ipt_result ipt__check_types(const ipt_context *context, const char *name, const char *text)
 {
     const unsigned half = IPT__NEEDS_HALF, doubled = IPT__NEEDS_DOUBLE,
@@ -13255,9 +13182,9 @@ static ipt_result ipt__fail_budget(const ipt__problem *problem, size_t budget, s
     return ipt__advise(offsetof(ipt_plan_desc, max_workspace), enough);
 }
 
-/* Chooses a layout and builds its kernels once, within `budget` bytes of workspace. A plan that borrows a workspace
- * with too low a limit is made without kernels: its owner asks all its plans for the limit that is enough, and
- * refuses. */
+/* Chooses a layout and builds its kernels once, within `budget` bytes of workspace. If the limit of a
+ * borrowed workspace is too low, the plan has no kernels: plan->enough reports the sufficient limit to the owner, which
+ * raises the limit or fails. */
 static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
 {
     ipt_result result;
@@ -13279,9 +13206,9 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
     return result;
 }
 
-/* Chooses a layout and builds its kernels. Some limits show only at the attempt: local memory beyond the reported
- * size, and the largest workspace. A failed build repeats the choice. A refused workspace repeats it with a smaller
- * budget. */
+/* Chooses a layout and builds its kernels. Some limits are known only after an attempt: local memory beyond the
+ * reported size, and the largest workspace. A failed build repeats the choice. A refused workspace repeats it with a
+ * smaller budget. */
 static IPT__RARE ipt_result ipt__plan_build(ipt_plan *plan)
 {
     char cause[IPT__CAUSE_BYTES] = "";
@@ -13306,8 +13233,8 @@ static IPT__RARE ipt_result ipt__plan_build(ipt_plan *plan)
 #ifndef IPT_NO_KERNEL_SOURCE
 #define IPT__PLAN_SOURCE(source) source
 
-/* Returns the source of kernel *index of a plan, or of its narrow plan, or NULL. *index becomes less by the number of
- * kernels before. */
+/* Returns the source of kernel *index of a plan, or of its narrow plan, or NULL. If the plan has
+ * fewer kernels, their number is subtracted from *index. */
 static const char *ipt__device_plan_source(const ipt_plan *plan, size_t *index)
 {
     const ipt__device_plan *const device = plan->device;
@@ -13324,39 +13251,24 @@ static const char *ipt__device_plan_source(const ipt_plan *plan, size_t *index)
 #define IPT__PLAN_SOURCE(source) NULL
 #endif
 
-static const ipt__plan_kind ipt__device_kind = {NULL, 0, 0, ipt__device_enqueue,
-                                                IPT__PLAN_SOURCE(ipt__device_plan_source)};
+static const ipt__plan_kind ipt__device_kind = {0, ipt__device_enqueue, IPT__PLAN_SOURCE(ipt__device_plan_source)};
 
-/* Begins a plan, which runs stages unless its maker says otherwise. */
-static void ipt__plan_begin(ipt_plan *plan, ipt_context *context)
-{
-    plan->kind = &ipt__device_kind;
-    ipt__workspace_begin(&plan->own, 1);
-    plan->own.borrower = plan;
-    plan->workspace = &plan->own;
-    ipt__context_retain(context);
-    plan->context = context;
-}
-
-/* Allocates a plan and checks its desc. lent: the workspace of a plan that outlives this one, whose limit also holds;
- * NULL: the plan has its own. */
+/* Allocates a plan and checks its desc. lent: the workspace of a plan that outlives this plan. Its limit also
+ * applies. NULL: the plan has its own workspace. */
 static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
                                           ipt_plan **plan)
 {
-    ipt_plan *made;
+    ipt_plan *const made = *plan = (ipt_plan *)ipt__allocate(&context->allocator, sizeof *made);
     size_t *limit;
     ipt_result result;
-    if (!plan)
-        return ipt__fail_null("plan");
-    *plan = NULL;
-    if (!context)
-        return ipt__fail_null("context");
-    if (!desc)
-        return ipt__fail_null("desc");
-    made = (ipt_plan *)ipt__allocate(&context->allocator, sizeof *made);
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__plan_begin(made, context);
+    made->kind = &ipt__device_kind; /* the makers of other kinds replace it */
+    ipt__workspace_begin(&made->own, 1);
+    made->own.borrower = made;
+    made->workspace = &made->own;
+    ipt__context_retain(context);
+    made->context = context;
     result =
         ipt__problem_fill(&context->limits, desc, lent ? lent->unit_most : (size_t)IPT__VECTOR_BYTES, &made->problem);
     limit = &made->problem.desc.max_workspace;
@@ -13367,11 +13279,10 @@ static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_d
         made->own.limit = ipt__max(ipt__problem_budget(&made->problem), 1);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
-    *plan = made;
     return ipt__plan_keep(plan, result);
 }
 
-/* Gives a new plan its stages. */
+/* Adds stages to a new plan. */
 static ipt_result ipt__plan_make_stages(ipt_plan *plan)
 {
     ipt_result result;
@@ -13432,9 +13343,9 @@ IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
 /* >>plans/parts_plan                                                                                                 */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Plans for matrices in host memory, and others that consist of plans: beginning, description, end. */
+/* Plans that consist of plans of passes, parts or pieces: beginning, description, limit of the workspace. */
 
-static const ipt__plan_kind ipt__host_kind = {"host matrices", 0, 0, NULL, NULL};
+static const ipt__plan_kind ipt__host_kind = {0, NULL, NULL};
 
 /* Prepares a plan for host matrices. */
 static ipt_result ipt__host_plan_begin(ipt_plan *plan)
@@ -13459,6 +13370,34 @@ static size_t ipt__moves_count(const ipt__cut *cut)
         b = rest;
     }
     return cut->panels * cut->groups - a - 1;
+}
+
+/* Adds the descriptions of a share's plans. */
+static void ipt__share_describe(ipt__text *out, const ipt_plan *plan, size_t index)
+{
+    static const char *const parts[] = {"a part", "the last part"}, *const pieces[] = {"each chunk", "the last chunk",
+                                                                                       "the remainder", "each group"};
+    const ipt__host_share *const share = &plan->host->staging.shares[index];
+    const int cut = plan->cut != NULL;
+    int i;
+    for (i = 0; i < 4; ++i)
+        if (share->plans[i] && cut)
+            ipt__text_add(out, "  %s: %s", pieces[i], share->plans[i]->description);
+        else if (share->plans[i])
+            ipt__text_add(out, "  device %zu, %s: %s", index + 1, parts[i], share->plans[i]->description);
+    for (i = 0; i < IPT__BLOCK_PLANS; ++i)
+        if (share->block_plans[i])
+            ipt__text_add(out, "  pinned: %s", share->block_plans[i]->description);
+}
+
+/* Adds the last lines of a description: the plans of parts or pieces, and their workspace. */
+static void ipt__describe_shares(ipt__text *out, const ipt_plan *plan)
+{
+    size_t s;
+    for (s = 0; s < plan->host->staging.share_count; ++s)
+        ipt__share_describe(out, plan, s);
+    if (!ipt__plan_borrows(plan))
+        ipt__describe_memory(out, plan, ipt_plan_workspace(plan));
 }
 
 static void ipt__cut_describe(ipt__text *out, const ipt_plan *of)
@@ -13486,83 +13425,19 @@ static void ipt__cut_describe(ipt__text *out, const ipt_plan *of)
                       plan->bus_bands.bands.number, plan->bus_bands.bands.height,
                       plan->bus_bands.bands.tall ? "rows" : "columns", plan->bus_bands.run_bytes,
                       plan->bus_bands.bus_bytes);
+    ipt__describe_shares(out, of);
 }
 
-/* Describes the plans of a share's parts or pieces, each in its own words. */
-static void ipt__share_describe(ipt__text *out, const ipt_plan *plan, size_t index)
-{
-    static const char *const parts[] = {"a part", "the last part"}, *const pieces[] = {"each chunk", "the last chunk",
-                                                                                       "the remainder", "each group"};
-    const ipt__host_share *const share = &plan->host->staging.shares[index];
-    const int cut = plan->cut != NULL;
-    int i;
-    for (i = 0; i < 4; ++i)
-        if (share->plans[i] && cut)
-            ipt__text_add(out, "  %s: %s", pieces[i], share->plans[i]->description);
-        else if (share->plans[i])
-            ipt__text_add(out, "  device %zu, %s: %s", index + 1, parts[i], share->plans[i]->description);
-    for (i = 0; i < IPT__BLOCK_PLANS; ++i)
-        if (share->block_plans[i])
-            ipt__text_add(out, "  pinned: %s", share->block_plans[i]->description);
-}
-
-/* Bytes of a description that contains those of the plans which a plan consists of. */
-static size_t ipt__description_bytes(const ipt_plan *plan)
-{
-    const ipt__host *const host = &plan->host->staging;
-    size_t bytes = IPT__DESCRIPTION_BYTES, s;
-    int i;
-    for (s = 0; s < host->share_count; ++s)
-        for (i = 0; i < 4; ++i) {
-            const ipt__host_share *const share = &host->shares[s];
-            bytes += share->plans[i] ? strlen(share->plans[i]->description) + 100 : 0;
-            bytes += share->block_plans[i] ? strlen(share->block_plans[i]->description) + 100 : 0;
-        }
-    return bytes + (plan->host->pieces ? strlen(plan->host->pieces->description) : 0);
-}
-
-/* Writes the first lines of a description. */
-typedef void (*ipt__describer)(ipt__text *out, const ipt_plan *plan);
-
-/* Writes the description of a plan that consists of plans. */
-static ipt_result ipt__parts_describe(ipt_plan *plan, ipt__describer describe)
-{
-    const ipt__host *const host = &plan->host->staging;
-    const ipt_allocator *const allocator = &plan->context->allocator;
-    ipt_result result;
-    size_t capacity, s;
-    char *text;
-    ipt__text out;
-    if (plan->enough)
-        return ipt__plan_keep_description(plan, "");
-    capacity = ipt__description_bytes(plan);
-    text = (char *)ipt__allocate(allocator, capacity);
-    if (!text)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    out = ipt__text_in(text, capacity);
-    describe(&out, plan);
-    for (s = 0; s < host->share_count; ++s)
-        ipt__share_describe(&out, plan, s);
-    if (!ipt__plan_borrows(plan))
-        ipt__describe_memory(&out, plan, ipt_plan_workspace(plan));
-    result = ipt__plan_keep_description(plan, text);
-    ipt__release(allocator, text);
-    return result;
-}
-#endif
-
-#ifndef IPT_NO_HOST_STREAMING
 static ipt_result ipt__host_plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
                                      ipt_plan **plan)
 {
     const ipt_result result = ipt__plan_new(context, desc, lent, plan);
     return result ? result : ipt__plan_keep(plan, ipt__host_plan_begin(*plan));
 }
-
 #endif
 
-/* Fails because the plans that a plan consists of need more than `limit` bytes. What they share has to hold `enough` on
- * each device; 0: unknown. */
+/* Fails because a plan's passes, parts or pieces need more than `limit` bytes of workspace. enough: bytes per device
+ * that suffice; 0: unknown. */
 static ipt_result ipt__fail_workspace(const ipt_plan *plan, size_t limit, size_t enough)
 {
     ipt__fail(IPT_ERROR_UNSUPPORTED,
@@ -13575,11 +13450,12 @@ static ipt_result ipt__fail_workspace(const ipt_plan *plan, size_t limit, size_t
                   : IPT_ERROR_UNSUPPORTED;
 }
 
-/* Makes the plans that a plan consists of; what: of their maker. */
+/* Makes a plan's plans of passes, parts or pieces. what: input of the function. */
 typedef ipt_result (*ipt__opener)(ipt_plan *plan, const void *what);
 
-/* Makes the plans that a plan consists of within its workspaces' limit. The limit may change how a matrix is cut: so a
- * higher one is tried before an error names it. It serves if the desc leaves it to the plan. */
+/* Makes a plan's plans by `open` within the limit of its workspaces. If the limit is too low, tries higher limits
+ * before an error proposes one, because a limit may change how a matrix is cut. The plan keeps the higher limit if the
+ * desc has none, and the default allows it. */
 static IPT__RARE ipt_result ipt__plan_fit(ipt_plan *plan, ipt__opener open, const void *what)
 {
     enum { TRIES = 16 };
@@ -13607,18 +13483,18 @@ static IPT__RARE ipt_result ipt__plan_fit(ipt_plan *plan, ipt__opener open, cons
 
 /* Host matrices: areas and transfers. */
 
-/* A host matrix is moved in parts. One matrix is cut along its longer side. Each part is transposed as soon as it is
- * on the device, while other parts are transferred. Strided transfers replace the shuffle of the two-pass method. A
- * tall matrix's part has a stride in the result, a wide one's in the source. Downloads begin after the last upload,
- * so the host's matrix is unchanged until then. Batches are cut between matrices: downloads overlap with the uploads
- * of later parts. */
+/* A host matrix is moved in parts. One matrix is cut along its longer side. Each part is transposed as soon as it is on
+ * the device, while other parts are transferred. Strided transfers replace the shuffle of the two-pass method. A part
+ * of a tall matrix has a stride in the result, a part of a wide matrix in the source. Downloads begin after the last
+ * upload, so the host's matrix is unchanged until then. Batches are cut between matrices. Their downloads overlap with
+ * the uploads of later parts. */
 
 typedef struct ipt__host_run {
     ipt_plan *plan;
     char *data;
     const ipt_host_options *options;
     size_t done, total;     /* bytes over the bus */
-    int cancelled, written; /* data may already contain parts of the result */
+    int cancelled, written; /* written: data may contain parts of the result */
     int pinned;
 } ipt__host_run;
 
@@ -13628,6 +13504,100 @@ static void ipt__host_progress(ipt__host_run *run, size_t bytes)
     run->done += bytes;
     if (run->options->progress && run->options->progress(run->done, run->total, run->options->user))
         run->cancelled = 1;
+}
+
+static ipt__rect ipt__rect_of(size_t offset, size_t rows, size_t row_bytes, size_t pitch)
+{
+    ipt__rect rect;
+    rect.offset = offset;
+    rect.rows = rows;
+    rect.row_bytes = row_bytes;
+    rect.pitch = pitch;
+    return rect;
+}
+
+/* The two ends of a transfer of rows: the device, and memory that the device accesses directly. */
+typedef struct ipt__way {
+    cl_command_queue queue;
+    cl_mem buffer;
+    size_t device; /* bytes into the buffer */
+    char *host;
+    int download;
+    int mirrors; /* rows have the host's pitch on the device, too; 0: they are contiguous there */
+} ipt__way;
+
+/* Enqueues a transfer of rows. event NULL: waits for it, without a wait list. */
+static ipt_result ipt__rect_transfer(const ipt__way *way, const ipt__rect *rect, cl_uint wait_count,
+                                     const cl_event *wait, cl_event *event)
+{
+    const cl_command_queue queue = way->queue;
+    const cl_mem buffer = way->buffer;
+    const cl_bool blocks = event ? CL_FALSE : CL_TRUE;
+    const int download = way->download;
+    char *const host = way->host + rect->offset;
+    const size_t pitch = way->mirrors ? rect->pitch : rect->row_bytes;
+    const int dense = rect->rows == 1 || rect->row_bytes == rect->pitch;
+    /* Drivers limit the pitch of a rectangle, some to 2 GiB. Longer pitches go row by row; the queue is in order. */
+    const size_t pieces = dense || rect->pitch < (size_t)1 << 30 ? 1 : rect->rows;
+    const size_t bytes = rect->rows * rect->row_bytes / pieces;
+    cl_event last = NULL;
+    cl_int error = CL_SUCCESS;
+    size_t i;
+    if (!dense && pieces == 1) {
+        const size_t device_origin[3] = {way->device, 0, 0}, host_origin[3] = {0, 0, 0},
+                     region[3] = {rect->row_bytes, rect->rows, 1};
+        error = download ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, blocks, device_origin, host_origin, region,
+                                                           pitch, 0, rect->pitch, 0, host, wait_count, wait, event)
+                         : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, blocks, device_origin, host_origin, region,
+                                                            pitch, 0, rect->pitch, 0, host, wait_count, wait, event);
+        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
+                     : IPT_SUCCESS;
+    }
+    for (i = 0; i < pieces && !error; ++i) { /* each piece waits for the previous one, so the last event covers all */
+        const size_t device = way->device + i * pitch;
+        const cl_uint waits = last ? 1 : wait_count;
+        const cl_event *const list = last ? &last : wait;
+        cl_event next = NULL, *const its = event ? &next : NULL;
+        error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, blocks, device, bytes, host + i * rect->pitch,
+                                                       waits, list, its)
+                         : ipt__cl.clEnqueueWriteBuffer(queue, buffer, blocks, device, bytes, host + i * rect->pitch,
+                                                        waits, list, its);
+        if (last)
+            ipt__cl.clReleaseEvent(last);
+        last = next;
+    }
+    if (event)
+        *event = last;
+    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
+}
+
+/* Copies a plan's batch between host memory and a buffer with the same pitches, and waits. Bytes between the matrices,
+ * and between their rows, stay untouched. */
+static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
+{
+    const ipt__problem *const problem = &plan->problem;
+    const ipt_plan_desc *const desc = &problem->desc;
+    const int across = download && ipt__moves[desc->move].transposed;
+    ipt__rect rect = ipt__rect_of(0, desc->batch, problem->matrix_bytes, desc->batch_stride);
+    size_t repeats = 1;
+    ipt__way way;
+    ipt_result result = IPT_SUCCESS;
+    way.queue = plan->context->queue;
+    way.buffer = buffer;
+    way.device = 0;
+    way.host = data;
+    way.download = download;
+    way.mirrors = 1;
+    if (problem->pitched) {
+        rect = ipt__rect_of(0, across ? desc->cols : desc->rows, (across ? desc->rows : desc->cols) * desc->elem_size,
+                            (download ? problem->result_row : problem->source_row) * problem->unit_bytes);
+        repeats = desc->batch;
+    }
+    for (; repeats && !result; --repeats) {
+        result = ipt__rect_transfer(&way, &rect, 0, NULL, NULL);
+        way.device = rect.offset += desc->batch_stride;
+    }
+    return result;
 }
 
 #ifndef IPT_NO_HOST_STREAMING
@@ -13648,8 +13618,8 @@ static IPT__THREAD_RESULT ipt__task_main(void *argument)
 }
 #endif
 
-/* Runs `count` jobs, 32 at most, on threads, the first one on this thread. Returns when all are done. If a thread
- * cannot start, this thread runs its job. */
+/* Runs `count` jobs, 32 at most, and returns when all have ended. The calling thread runs the first job, and the job of
+ * each thread that cannot start. Other threads run the other jobs. */
 static void ipt__run_together(void (*work)(void *job), void *jobs, size_t job_bytes, int count)
 {
     enum { MOST = 32 };
@@ -13680,6 +13650,13 @@ static void ipt__run_together(void (*work)(void *job), void *jobs, size_t job_by
 
 /* ---- areas of parts and their transfers ---- */
 
+static void ipt__host_forget(cl_event *event)
+{
+    if (*event)
+        ipt__cl.clReleaseEvent(*event);
+    *event = NULL;
+}
+
 static size_t ipt__area_bytes(const ipt__area *area)
 {
     size_t bytes = 0;
@@ -13691,14 +13668,8 @@ static size_t ipt__area_bytes(const ipt__area *area)
 
 static void ipt__area_add(ipt__area *area, size_t offset, size_t rows, size_t row_bytes, size_t pitch)
 {
-    ipt__rect *const rect = &area->rects[area->count];
-    if (!rows || !row_bytes)
-        return;
-    rect->offset = offset;
-    rect->rows = rows;
-    rect->row_bytes = row_bytes;
-    rect->pitch = pitch;
-    ++area->count;
+    if (rows && row_bytes)
+        area->rects[area->count++] = ipt__rect_of(offset, rows, row_bytes, pitch);
 }
 
 static IPT__RARE ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_bytes, size_t pitch)
@@ -13709,60 +13680,7 @@ static IPT__RARE ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_b
     return area;
 }
 
-/* The two ends of a transfer of rows: the device, and memory that the device accesses directly. */
-typedef struct ipt__way {
-    cl_command_queue queue;
-    cl_mem buffer;
-    size_t device; /* bytes into the buffer */
-    char *host;
-    int download;
-} ipt__way;
-
-/* Enqueues a transfer of rows. */
-static ipt_result ipt__rect_transfer(const ipt__way *way, const ipt__rect *rect, cl_uint wait_count,
-                                     const cl_event *wait, cl_event *event)
-{
-    const cl_command_queue queue = way->queue;
-    const cl_mem buffer = way->buffer;
-    const size_t device = way->device;
-    const int download = way->download;
-    char *const host = way->host + rect->offset;
-    const int dense = rect->rows == 1 || rect->row_bytes == rect->pitch;
-    /* Drivers limit the pitch of a rectangle, some to 2 GiB. Longer pitches go row by row; the queue is in order. */
-    const size_t pieces = dense || rect->pitch < (size_t)1 << 30 ? 1 : rect->rows;
-    const size_t bytes = rect->rows * rect->row_bytes / pieces;
-    cl_event last = NULL;
-    cl_int error = CL_SUCCESS;
-    size_t i;
-    if (!dense && pieces == 1) {
-        const size_t device_origin[3] = {device, 0, 0}, host_origin[3] = {0, 0, 0},
-                     region[3] = {rect->row_bytes, rect->rows, 1};
-        error =
-            download
-                ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_FALSE, device_origin, host_origin, region,
-                                                  rect->row_bytes, 0, rect->pitch, 0, host, wait_count, wait, event)
-                : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, device_origin, host_origin, region,
-                                                   rect->row_bytes, 0, rect->pitch, 0, host, wait_count, wait, event);
-        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
-                     : IPT_SUCCESS;
-    }
-    for (i = 0; i < pieces && !error; ++i) { /* each waits for the previous one, so the last event covers all */
-        const cl_uint waits = last ? 1 : wait_count;
-        const cl_event *const list = last ? &last : wait;
-        cl_event next = NULL;
-        error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_FALSE, device + i * bytes, bytes,
-                                                       host + i * rect->pitch, waits, list, &next)
-                         : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, device + i * bytes, bytes,
-                                                        host + i * rect->pitch, waits, list, &next);
-        if (last)
-            ipt__cl.clReleaseEvent(last);
-        last = next;
-    }
-    *event = last;
-    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
-}
-
-/* Enqueues a part's transfer. Each piece waits for the previous one, so the last event reports a failure of any. */
+/* Enqueues a part's transfer. Each rectangle waits for the previous one, so the last event reports all failures. */
 static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int download, cl_uint wait_count,
                                      const cl_event *wait, cl_event *event)
 {
@@ -13775,6 +13693,7 @@ static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int
     way.device = part->device;
     way.host = data;
     way.download = download;
+    way.mirrors = 0;
     for (i = 0; i < area->count; ++i) {
         const ipt__rect *const rect = &area->rects[i];
         cl_event next = NULL;
@@ -13791,131 +13710,127 @@ static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int
     return IPT_SUCCESS;
 }
 
+/* Returns the bytes from byte `at` of an area's dense form on that are contiguous in its matrix, up to byte `end`.
+ * *place: their offset in the matrix. */
+static size_t ipt__area_run(const ipt__area *area, size_t at, size_t end, size_t *place)
+{
+    const ipt__rect *rect = area->rects;
+    size_t row, within;
+    for (; at >= rect->rows * rect->row_bytes; ++rect) {
+        at -= rect->rows * rect->row_bytes;
+        end -= rect->rows * rect->row_bytes;
+    }
+    row = at / rect->row_bytes;
+    within = at - row * rect->row_bytes;
+    *place = rect->offset + row * rect->pitch + within;
+    return ipt__min(end - at, rect->row_bytes - within);
+}
+
 /* Copies bytes [begin, end) of an area's dense form to or from the host's matrix. */
 static void ipt__area_copy(const ipt__area *area, char *data, char *dense, size_t begin, size_t end, int download)
 {
-    int i;
-    for (i = 0; i < area->count && begin < end; ++i) {
-        const ipt__rect *const rect = &area->rects[i];
-        const size_t all = rect->rows * rect->row_bytes;
-        for (; begin < ipt__min(all, end);) {
-            const size_t row = begin / rect->row_bytes, within = begin - row * rect->row_bytes,
-                         bytes = ipt__min(ipt__min(all, end) - begin, rect->row_bytes - within);
-            char *const host = data + rect->offset + row * rect->pitch + within;
-            if (download)
-                memcpy(host, dense, bytes);
-            else
-                memcpy(dense, host, bytes);
-            dense += bytes;
-            begin += bytes;
-        }
-        begin -= ipt__min(all, begin);
-        end -= ipt__min(all, end);
+    size_t place, bytes;
+    for (; begin < end; begin += bytes, dense += bytes) {
+        bytes = ipt__area_run(area, begin, end, &place);
+        if (download)
+            memcpy(data + place, dense, bytes);
+        else
+            memcpy(dense, data + place, bytes);
     }
 }
 
 #ifndef IPT_NO_THREADS
 
-/* One of several threads that each transfer every count-th piece. */
+/* A thread that transfers every count-th piece of a part. */
 typedef struct ipt__host_lane {
     const ipt__host_part *part;
     char *data;
+    size_t bytes; /* of the part */
     cl_event busy[IPT__HOST_SLOTS];
     int index, count, download;
     ipt_result result;
     char error[256];
 } ipt__host_lane;
 
-/* Moves every count-th piece of a part through pinned memory. One slot is copied while the other is on the bus. */
-static void ipt__host_lane_run(ipt__host_lane *lane)
+static char *ipt__host_lane_slot(const ipt__host_lane *lane, int slot)
 {
-    const ipt__host_part *const part = lane->part;
-    const ipt__area *const area = lane->download ? &part->down : &part->up;
-    const size_t all = ipt__area_bytes(area), slot = IPT__HOST_SLOT_BYTES;
-    const cl_command_queue queue = part->share->queues[lane->index % part->share->queue_count];
-    size_t piece = (size_t)lane->index, ahead;
-    int turn = 0;
-    lane->result = IPT_SUCCESS;
-    for (ahead = piece; piece * slot < all && !lane->result; piece += (size_t)lane->count, turn ^= 1) {
-        const size_t begin = piece * slot, bytes = ipt__min(slot, all - begin);
-        char *const memory =
-            part->share->ring + ((size_t)lane->index * IPT__HOST_SLOTS + (size_t)turn) * IPT__HOST_SLOT_BYTES;
-        cl_int error = CL_SUCCESS;
-        if (!lane->download) {
-            if (lane->busy[turn]) {
-                lane->result = ipt__wait_for(lane->busy[turn]);
-                ipt__cl.clReleaseEvent(lane->busy[turn]);
-                lane->busy[turn] = NULL;
-            }
-            if (lane->result)
-                break;
-            ipt__area_copy(area, lane->data, memory, begin, begin + bytes, 0);
-            error = ipt__cl.clEnqueueWriteBuffer(queue, part->share->buffer, CL_FALSE, part->device + begin, bytes,
-                                                 memory, 0, NULL, &lane->busy[turn]);
-            if (error)
-                lane->result = ipt__fail_opencl("clEnqueueWriteBuffer", error);
-            else
-                ipt__cl.clFlush(queue);
-            continue;
-        }
-        /* The next piece is on the bus during the copy. */
-        for (; ahead * slot < all && ahead <= piece + (size_t)lane->count && !lane->result;
-             ahead += (size_t)lane->count) {
-            const int its = (int)((ahead - (size_t)lane->index) / (size_t)lane->count % 2);
-            const size_t its_bytes = ipt__min(slot, all - ahead * slot);
-            error = ipt__cl.clEnqueueReadBuffer(
-                queue, part->share->buffer, CL_FALSE, part->device + ahead * slot, its_bytes,
-                part->share->ring + ((size_t)lane->index * IPT__HOST_SLOTS + (size_t)its) * IPT__HOST_SLOT_BYTES, 0,
-                NULL, &lane->busy[its]);
-            if (error)
-                lane->result = ipt__fail_opencl("clEnqueueReadBuffer", error);
-            else
-                ipt__cl.clFlush(queue);
-        }
-        if (lane->busy[turn]) {
-            const ipt_result waited = ipt__wait_for(lane->busy[turn]);
-            lane->result = lane->result ? lane->result : waited;
-            ipt__cl.clReleaseEvent(lane->busy[turn]);
-            lane->busy[turn] = NULL;
-        }
+    return lane->part->share->ring.memory + (size_t)(lane->index * IPT__HOST_SLOTS + slot) * IPT__HOST_SLOT_BYTES;
+}
+
+/* Waits until no command uses a slot of a lane. */
+static void ipt__host_lane_wait(ipt__host_lane *lane, int slot)
+{
+    ipt_result result;
+    if (!lane->busy[slot])
+        return;
+    result = ipt__wait_for(lane->busy[slot]);
+    lane->result = lane->result ? lane->result : result;
+    ipt__host_forget(&lane->busy[slot]);
+}
+
+/* Enqueues the transfer of piece `index` between a slot and the device. */
+static void ipt__host_lane_enqueue(ipt__host_lane *lane, size_t index, int slot)
+{
+    const ipt__host_share *const share = lane->part->share;
+    const cl_command_queue queue = share->queues[lane->index % share->queue_count];
+    char *const memory = ipt__host_lane_slot(lane, slot);
+    const size_t begin = index * IPT__HOST_SLOT_BYTES, device = lane->part->device + begin,
+                 bytes = ipt__min(IPT__HOST_SLOT_BYTES, lane->bytes - begin);
+    const cl_int error = lane->download ? ipt__cl.clEnqueueReadBuffer(queue, share->buffer, CL_FALSE, device, bytes,
+                                                                      memory, 0, NULL, &lane->busy[slot])
+                                        : ipt__cl.clEnqueueWriteBuffer(queue, share->buffer, CL_FALSE, device, bytes,
+                                                                       memory, 0, NULL, &lane->busy[slot]);
+    if (error)
+        lane->result = ipt__fail_opencl(lane->download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error);
+    else
+        ipt__cl.clFlush(queue);
+}
+
+/* Moves every count-th piece of a part through pinned memory. One slot is copied while the other is on the bus. */
+static void ipt__host_lane_run(void *job)
+{
+    ipt__host_lane *const lane = (ipt__host_lane *)job;
+    const ipt__area *const area = lane->download ? &lane->part->down : &lane->part->up;
+    const size_t step = (size_t)lane->count, pieces = ipt__ceil_divide(lane->bytes, IPT__HOST_SLOT_BYTES);
+    size_t piece = (size_t)lane->index;
+    int slot;
+    if (lane->download)
+        ipt__host_lane_enqueue(lane, piece, 0);
+    for (slot = 0; piece < pieces && !lane->result; piece += step, slot ^= 1) {
+        const size_t begin = piece * IPT__HOST_SLOT_BYTES, end = ipt__min(begin + IPT__HOST_SLOT_BYTES, lane->bytes);
+        if (lane->download && piece + step < pieces)
+            ipt__host_lane_enqueue(lane, piece + step, slot ^ 1);
+        ipt__host_lane_wait(lane, slot);
         if (!lane->result)
-            ipt__area_copy(area, lane->data, memory, begin, begin + bytes, 1);
+            ipt__area_copy(area, lane->data, ipt__host_lane_slot(lane, slot), begin, end, lane->download);
+        if (!lane->result && !lane->download)
+            ipt__host_lane_enqueue(lane, piece, slot);
     }
-    /* Wait, so that no command uses the slots after this. */
-    for (turn = 0; turn < IPT__HOST_SLOTS; ++turn)
-        if (lane->busy[turn]) {
-            const ipt_result waited = ipt__wait_for(lane->busy[turn]);
-            lane->result = lane->result ? lane->result : waited;
-            ipt__cl.clReleaseEvent(lane->busy[turn]);
-            lane->busy[turn] = NULL;
-        }
+    for (slot = 0; slot < IPT__HOST_SLOTS; ++slot)
+        ipt__host_lane_wait(lane, slot);
     if (lane->result) { /* the error text is local to its thread */
         memcpy(lane->error, ipt__error_text, sizeof lane->error - 1);
         lane->error[sizeof lane->error - 1] = 0;
     }
 }
 
-static void ipt__host_lane_work(void *lane)
-{
-    ipt__host_lane_run((ipt__host_lane *)lane);
-}
-
 /* Moves a part through pinned memory with several threads. */
 static ipt_result ipt__host_staged(const ipt__host_part *part, char *data, int download)
 {
     ipt__host_lane lanes[IPT__HOST_THREADS];
-    const size_t pieces = ipt__ceil_divide(ipt__area_bytes(download ? &part->down : &part->up), IPT__HOST_SLOT_BYTES);
-    const int count = (int)ipt__min(pieces, (size_t)IPT__HOST_THREADS);
+    const size_t bytes = ipt__area_bytes(download ? &part->down : &part->up);
+    const int count = (int)ipt__min(ipt__ceil_divide(bytes, IPT__HOST_SLOT_BYTES), (size_t)IPT__HOST_THREADS);
     int i;
     memset(lanes, 0, sizeof lanes);
     for (i = 0; i < count; ++i) {
         lanes[i].part = part;
         lanes[i].data = data;
+        lanes[i].bytes = bytes;
         lanes[i].index = i;
         lanes[i].count = count;
         lanes[i].download = download;
     }
-    ipt__run_together(ipt__host_lane_work, lanes, sizeof *lanes, count);
+    ipt__run_together(ipt__host_lane_run, lanes, sizeof *lanes, count);
     for (i = 0; i < count; ++i)
         if (lanes[i].result)
             return ipt__fail(lanes[i].result, "%s", lanes[i].error);
@@ -13924,13 +13839,13 @@ static ipt_result ipt__host_staged(const ipt__host_part *part, char *data, int d
 
 #endif
 
-/* Moves a part; the event follows its last transfer. The device transfers directly if it can, else this function
- * copies. */
+/* Moves a part. *event completes after its last transfer. The device transfers pinned matrices directly. Other matrices
+ * go through the share's pinned memory, if it has any. */
 static IPT__RARE ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *part, int download, cl_uint wait_count,
                                            const cl_event *wait, cl_event *event)
 {
 #ifndef IPT_NO_THREADS
-    if (!run->pinned && part->share->pinned) {
+    if (!run->pinned && part->share->ring.buffer) {
         ipt_result result = IPT_SUCCESS;
         cl_int error;
         cl_uint i;
@@ -13953,13 +13868,6 @@ static IPT__RARE ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *p
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Host matrices: by parts and by stages. */
-
-static void ipt__host_forget(cl_event *event)
-{
-    if (*event)
-        ipt__cl.clReleaseEvent(*event);
-    *event = NULL;
-}
 
 /* Waits until all commands of a run have ended, even after a failure. */
 static IPT__RARE void ipt__host_finish(const ipt__host *host)
@@ -14035,7 +13943,7 @@ static ipt_result ipt__host_unfailed(cl_event event)
                       : IPT_SUCCESS;
 }
 
-/* Runs parts that are whole matrices. Each part is independent. */
+/* Runs parts that do not wait for one another: matrices of a batch, or chunks of a cut matrix. */
 static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
 {
     const size_t ahead = 2;
@@ -14110,7 +14018,8 @@ static ipt_result ipt__host_divide(const ipt_plan *plan, size_t part_count, ipt_
     return IPT_SUCCESS;
 }
 
-/* Adds the launches of stages [first, end) for instances [begin, stop) of `grain`. */
+/* Adds the launches of stages [range[0], range[1]). Each stage's instances form `grain` groups of equal size. The
+ * launches move groups [begin, stop). */
 static IPT__RARE ipt_result ipt__host_launch(const ipt_plan *plan, const int *range, size_t grain, size_t begin,
                                              size_t stop, ipt__launches *launches)
 {
@@ -14156,17 +14065,8 @@ static ipt_result ipt__host_launch_parts(const ipt_plan *plan, ipt__host *host)
 static IPT__RARE ipt_result ipt__host_enqueue(ipt_plan *plan, cl_command_queue queue, cl_mem buffer,
                                               const ipt__launches *launches, const cl_event *wait, cl_event *event)
 {
-    cl_event joined[2] = {NULL, NULL};
-    ipt__run run = ipt__run_begin(plan, queue, wait ? 1 : 0, wait);
-    ipt_result result;
-    ipt__run_give(&run, buffer, 0, buffer, 0);
-    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-    result = ipt__run_after_last(&run, joined);
-    if (!result)
-        result = ipt__run_finish(&run, ipt__run_launches(&run, launches), event);
-    IPT_LOCK_RELEASE(&plan->workspace->lock);
-    if (joined[0])
-        ipt__cl.clReleaseEvent(joined[0]);
+    const ipt__call call = {queue, buffer, buffer, 0, 0, 0, wait != NULL, wait};
+    const ipt_result result = ipt__plan_enqueue(plan, &call, launches, event);
     return result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : result; /* the host's matrix is intact */
 }
 
@@ -14194,7 +14094,7 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
     }
     for (awaited = 0; awaited < ups && !result && !run->cancelled; ++awaited)
         result = ipt__host_await(run, &host->parts[awaited], 0);
-    /* The plan's own event orders both halves, but drops failures. */
+    /* The workspace's last event orders all launches, but does not report that an earlier one failed. */
     for (awaited = 0; awaited < ups && launches[awaited].count && !result && !run->cancelled; ++awaited)
         result = ipt__wait_for(host->parts[awaited].transposed);
     if (!result && !run->cancelled)
@@ -14282,8 +14182,28 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
     return IPT_SUCCESS;
 }
 
+/* Allocates pinned->bytes of memory that the device accesses, and maps it. Returns the call that failed; NULL: none. */
+static const char *ipt__pinned_make(const ipt_context *context, cl_command_queue queue, ipt__pinned *pinned,
+                                    cl_int *error)
+{
+    const size_t bytes = pinned->bytes;
+    pinned->buffer =
+        ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, error);
+    if (*error) {
+        pinned->buffer = NULL;
+        return "clCreateBuffer";
+    }
+    pinned->memory = (char *)ipt__cl.clEnqueueMapBuffer(queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                                        bytes, 0, NULL, NULL, error);
+    if (!*error)
+        return NULL;
+    ipt__cl.clReleaseMemObject(pinned->buffer);
+    pinned->buffer = NULL;
+    return "clEnqueueMapBuffer";
+}
+
 #ifndef IPT_NO_HOST_STREAMING
-/* The length of a part along the longer side, or in matrices of a batch. count: number of parts. */
+/* The length of a part along the longer side, or in matrices of a batch. *count: the number of parts. */
 static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
@@ -14304,7 +14224,8 @@ static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
     return length;
 }
 
-/* Sets the areas of part `index` in the host's matrix before and after the transposition. */
+/* Sets a part's areas in the host's matrix before and after the transposition. The part begins at `first`, in lines of
+ * the longer side or in matrices. */
 static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t first, size_t length)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
@@ -14340,7 +14261,7 @@ static ipt_result ipt__host_part_plan(ipt_plan *plan, size_t share, size_t lengt
     return result;
 }
 
-/* Refuses a plan with a limit that its parts accept, too. */
+/* Fails, and proposes a limit that suffices for the plan and for its parts. */
 static ipt_result ipt__fail_for_parts(const ipt_plan *plan, size_t enough)
 {
     ipt__fail(IPT_ERROR_UNSUPPORTED, "max_workspace allows %zu bytes, too few for a plan and the parts of host",
@@ -14372,7 +14293,7 @@ static void ipt__share_parts(const ipt__host *host, size_t share, size_t *begin,
     *end = host->part_count * (share + 1) / host->share_count;
 }
 
-/* Plans the parts of a share, `length` long but for the last one. by_stages: of the plan's own stages. */
+/* Plans the parts of a share. All parts but the last are `length` long. by_stages: the plan's own stages move them. */
 static ipt_result ipt__share_plan(ipt_plan *plan, size_t index, size_t length, int by_stages)
 {
     ipt__host *const host = &plan->host->staging;
@@ -14418,15 +14339,15 @@ static IPT__RARE ipt_result ipt__host_plan_parts(ipt_plan *plan, ipt_host scheme
     if (!result && scheme == IPT_HOST_STAGES)
         result = ipt__host_launch_parts(plan, host);
 #endif
-    if (!result && plan->enough && !plan->split) /* a split plan's owner sees to it */
+    if (!result && plan->enough && !plan->split) /* ipt__plan_fit raises a split plan's limit */
         result = ipt__fail_for_parts(plan, plan->enough);
     if (result)
         ipt__host_close(plan);
     return result;
 }
 
-/* Plans the parts for one device. A plan that may do without parts does, if they need a larger workspace, or programs
- * that cannot be built. */
+/* Plans the parts for one device. A plan whose host is auto works without parts if they need a larger workspace, or
+ * programs that cannot be built. */
 static ipt_result ipt__host_add_parts(ipt_plan *plan, ipt_host scheme)
 {
     const ipt_result result = ipt__host_plan_parts(plan, scheme);
@@ -14438,7 +14359,8 @@ static ipt_result ipt__host_add_parts(ipt_plan *plan, ipt_host scheme)
     return IPT_SUCCESS;
 }
 
-/* Plans what executions of host matrices at most addresses need. The first one takes its memory. */
+/* Plans the parts of host matrices, except for addresses at which the device itself works. The first execution
+ * allocates their memory. */
 static ipt_result ipt__host_prepare(ipt_plan *plan)
 {
     const ipt_host scheme = ipt__host_scheme(plan, 0);
@@ -14451,11 +14373,11 @@ static ipt_result ipt__host_prepare(ipt_plan *plan)
     result = ipt__host_add_parts(plan, scheme);
     plan->workspace->later = 0;
     if (result == IPT_ERROR_UNSUPPORTED && (plan->enough ? ipt__plan_borrows(plan) : scheme == IPT_HOST_STAGES))
-        return IPT_SUCCESS; /* the workspace's owner refuses; the execution says why these stages have no parts */
+        return IPT_SUCCESS; /* the workspace's owner fails, or the execution reports why the stages have no parts */
     return result;
 }
 
-/* Takes the memory and the queues of a plan's parts, which it keeps. */
+/* Allocates the memory and makes the queues of a plan's parts. The plan keeps both. */
 static IPT__RARE ipt_result ipt__host_take(ipt_plan *plan)
 {
     ipt__host *const host = &plan->host->staging;
@@ -14483,31 +14405,18 @@ static IPT__RARE ipt_result ipt__host_take(ipt_plan *plan)
     return result;
 }
 
-/* Allocates pinned staging memory on devices that gain by it. If that fails, the driver transfers pageable matrices
- * directly. */
+/* Allocates pinned staging memory on GPUs. If the allocation fails, the driver transfers pageable matrices directly. */
 static void ipt__host_take_slots(ipt__host *host)
 {
 #ifndef IPT_NO_THREADS
-    const size_t bytes = (size_t)IPT__HOST_THREADS * IPT__HOST_SLOTS * IPT__HOST_SLOT_BYTES;
     size_t s;
     for (s = 0; s < host->share_count; ++s) {
         ipt__host_share *const share = &host->shares[s];
         cl_int error;
-        if (share->pinned || share->context->limits.cpu)
+        if (share->ring.buffer || share->context->limits.cpu)
             continue;
-        share->pinned = ipt__cl.clCreateBuffer(share->context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
-                                               bytes, NULL, &error);
-        if (error) {
-            share->pinned = NULL;
-            continue;
-        }
-        share->ring = (char *)ipt__cl.clEnqueueMapBuffer(share->queues[0], share->pinned, CL_TRUE,
-                                                         CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
-        if (error) {
-            ipt__cl.clReleaseMemObject(share->pinned);
-            share->pinned = NULL;
-            share->ring = NULL;
-        }
+        share->ring.bytes = (size_t)IPT__HOST_THREADS * IPT__HOST_SLOTS * IPT__HOST_SLOT_BYTES;
+        ipt__pinned_make(share->context, share->queues[0], &share->ring, &error);
     }
 #else
     (void)host;
@@ -14532,22 +14441,13 @@ IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **mem
     pinned = (ipt__pinned *)ipt__allocate(&context->allocator, sizeof *pinned);
     if (!pinned)
         return IPT_ERROR_OUT_OF_MEMORY;
-    pinned->buffer =
-        ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &error);
-    call = "clCreateBuffer";
-    if (!error) {
-        call = "clEnqueueMapBuffer";
-        pinned->memory = (char *)ipt__cl.clEnqueueMapBuffer(
-            context->queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
-        if (error)
-            ipt__cl.clReleaseMemObject(pinned->buffer);
-    }
-    if (error) {
+    pinned->bytes = bytes;
+    call = ipt__pinned_make(context, context->queue, pinned, &error);
+    if (call) {
         ipt__release(&context->allocator, pinned);
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%zu bytes of pinned memory: %s failed with %s (%d)", bytes, call,
                          ipt__cl_error(error), (int)error);
     }
-    pinned->bytes = bytes;
     IPT_LOCK_ACQUIRE(&context->lock);
     pinned->next = context->pinned;
     context->pinned = pinned;
@@ -14596,11 +14496,12 @@ static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t by
 
 /* A matrix that exceeds the device is cut along its longer side into panels of `length`. The device transposes the
  * panels in place, chunk by chunk. The host performs the other half of the two-pass method, the shuffle of
- * super-elements, in memory or in the storage. A tall matrix's panels come first, a wide matrix's shuffle. So every
- * byte crosses the bus once per direction, and is read and written twice in host memory or storage. The remainder of
- * the longer side is saved first and restored last. As in the two-pass method, slots begin on the rows of the tall
- * form. Slot t lies at byte (t div panels) * line + (t mod panels) * block. So panels of a tall matrix are written
- * from the last to the first, of a wide one from the first. Each write follows the read of the panel before it. */
+ * super-elements, in memory or in the storage. For a tall matrix the panels come first, for a wide matrix the shuffle.
+ * So every byte crosses the bus once per direction, and is read and written twice in host memory or storage. The
+ * remainder of the longer side is saved first and restored last. As in the two-pass method, slots begin on the rows of
+ * the tall form. Slot t lies at byte (t div panels) * line + (t mod panels) * block. So panels of a tall matrix are
+ * written from the last to the first, panels of a wide matrix from the first to the last. The write of a panel follows
+ * the read of the previous panel in this order. */
 
 /* Chooses the size of panels and chunks. wanted: sufficient bytes of a super-element. Returns 0 if no size fits. */
 static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, ipt__cut *cut)
@@ -14639,7 +14540,6 @@ static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, i
     cut->chunk_bytes = cut->chunk_panels * cut->piece_bytes * cut->shorter;
     cut->group = 1;
     cut->groups = cut->shorter;
-    cut->backward = cut->tall;
     return 1;
 }
 
@@ -14680,7 +14580,7 @@ static ipt__area ipt__cut_slots(const ipt__cut *cut, size_t first_panel, size_t 
     return area;
 }
 
-/* The areas of a chunk before and after the device transposes it, and of the remainder. */
+/* The areas of a chunk before and after the device transposes it. */
 static void ipt__cut_places(const ipt_plan *plan, size_t index, ipt__area *before, ipt__area *after)
 {
     const ipt__cut *const cut = &plan->cut->sizes;
@@ -14700,6 +14600,7 @@ static void ipt__cut_places(const ipt_plan *plan, size_t index, ipt__area *befor
     }
 }
 
+/* The areas of the remainder before and after its transposition. */
 static void ipt__cut_rest_places(const ipt__cut *cut, ipt__area *before, ipt__area *after)
 {
     const size_t rest = cut->rest_bytes / cut->shorter, panels = cut->panels * cut->piece_bytes;
@@ -14709,10 +14610,12 @@ static void ipt__cut_rest_places(const ipt__cut *cut, ipt__area *before, ipt__ar
     *after = cut->tall ? ends : dense;
 }
 
-/* The chunk of a turn: see the top of this part for the order. */
+/* The chunk of a turn. Panels of a tall matrix run from the last to the first: see the top of this part. Spare lines
+ * reverse the order: see ipt__cut_make_groups. */
 static size_t ipt__cut_chunk_at(const ipt__cut *cut, size_t turn)
 {
-    return cut->backward && !cut->matrices ? cut->chunks - 1 - turn : turn;
+    const int backward = !cut->matrices && cut->tall != (cut->spare != 0);
+    return backward ? cut->chunks - 1 - turn : turn;
 }
 
 /* ---- the shuffle's moves ---- */
@@ -14774,9 +14677,9 @@ static ipt__move_step ipt__moves_next(ipt__moves_list *moves)
 
 /* Cut matrices: shuffling super-elements on the host. */
 
-/* Threads share each batch of moves: each thread has a range. Two blocks are saved before any range moves. The first is
- * the first slot of the next range, which the last move of a range reads. The second is the first block of a cycle that
- * continues into the range. */
+/* Threads share each batch of moves: a thread moves a range. Before any range moves, two blocks of each range are
+ * saved. One is the range's first target slot, which the last move of the previous range reads. The other is the first
+ * block of a cycle that continues into the range. */
 typedef struct ipt__range {
     const ipt__cut *cut;
     char *data;
@@ -14790,37 +14693,39 @@ typedef struct ipt__range {
 } ipt__range;
 
 typedef struct ipt__batch {
+    ipt__moves_list *moves; /* generates the steps */
     ipt__move_step *steps;
     size_t count;
     size_t starts[IPT__CUT_THREADS + 1]; /* first slot of the cycle that continues into each range, and past the end */
     int goes_on[IPT__CUT_THREADS + 1];   /* 1: the cycle began in this batch; 2: in an earlier one; 0: none continues */
 } ipt__batch;
 
-static size_t ipt__range_begin(const ipt__batch *batch, int ranges, int range)
+/* The first move of a range, in the batch. Range IPT__CUT_THREADS begins at the end, and is empty. */
+static size_t ipt__range_begin(const ipt__batch *batch, size_t range)
 {
-    return batch->count / (size_t)ranges * (size_t)range + ipt__min(batch->count % (size_t)ranges, (size_t)range);
+    const size_t ranges = IPT__CUT_THREADS;
+    return ipt__min(batch->count, batch->count / ranges * range + ipt__min(batch->count % ranges, range));
 }
 
-static void ipt__batch_fill(ipt__batch *batch, ipt__moves_list *moves, size_t count, int ranges)
+/* Lists the next batch->count moves. */
+static void ipt__batch_fill(ipt__batch *batch)
 {
-    size_t i;
-    int range = 0, began_here = 0;
-    batch->count = count;
-    for (i = 0; i <= count; ++i) {
-        for (; range <= ranges && i == ipt__range_begin(batch, ranges, range); ++range) {
-            batch->goes_on[range] = !moves->active ? 0 : began_here ? 1 : 2;
-            batch->starts[range] = moves->start;
+    size_t i, range = 0;
+    int began_here = 0;
+    for (i = 0; i <= batch->count; ++i) {
+        for (; range <= IPT__CUT_THREADS && i == ipt__range_begin(batch, range); ++range) {
+            batch->goes_on[range] = !batch->moves->active ? 0 : began_here ? 1 : 2;
+            batch->starts[range] = batch->moves->start;
         }
-        if (i < count) {
-            batch->steps[i] = ipt__moves_next(moves);
+        if (i < batch->count) {
+            batch->steps[i] = ipt__moves_next(batch->moves);
             began_here |= batch->steps[i].begins;
         }
     }
 }
 
-static void ipt__range_save(void *job)
+static void ipt__range_save(const ipt__range *range)
 {
-    const ipt__range *const range = (const ipt__range *)job;
     const size_t bytes = range->cut->block_bytes;
     if (range->count)
         memcpy(range->first, range->data + ipt__cut_slot(range->cut, range->steps->target), bytes);
@@ -14828,9 +14733,8 @@ static void ipt__range_save(void *job)
         memcpy(range->begun, range->data + ipt__cut_slot(range->cut, range->begun_slot), bytes);
 }
 
-static void ipt__range_move(void *job)
+static void ipt__range_move(const ipt__range *range)
 {
-    const ipt__range *const range = (const ipt__range *)job;
     const size_t bytes = range->cut->block_bytes;
     const char *begun = range->begun;
     size_t i;
@@ -14850,20 +14754,17 @@ static void ipt__range_move(void *job)
     }
 }
 
-/* One thread's work between two joins: a range, or the listing of the next batch. */
+/* The job of a thread: to move a range, or to list the next batch. */
 typedef struct ipt__shuffle_job {
     ipt__range range;
-    ipt__batch *next;
-    ipt__moves_list *moves;
-    size_t count;
-    int ranges;
+    ipt__batch *next; /* NULL: the job moves the range */
 } ipt__shuffle_job;
 
 static void ipt__shuffle_work(void *job)
 {
     ipt__shuffle_job *const its = (ipt__shuffle_job *)job;
     if (its->next)
-        ipt__batch_fill(its->next, its->moves, its->count, its->ranges);
+        ipt__batch_fill(its->next);
     else
         ipt__range_move(&its->range);
 }
@@ -14887,28 +14788,30 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
     const size_t bytes = cut->block_bytes;
     ipt__move_step *const steps = (ipt__move_step *)run->plan->host->staging.scratch;
     char *blocks, *kept[2];
-    size_t left = ipt__moves_count(cut), count;
+    size_t left = ipt__moves_count(cut);
     int turn = 0, i;
     if (!left) /* the plan has no scratch then */
         return;
     blocks = (char *)(steps + 2 * IPT__CUT_BATCH);
+    batches[0].moves = batches[1].moves = &moves;
     batches[0].steps = steps;
     batches[1].steps = steps + IPT__CUT_BATCH;
     kept[0] = blocks + (3 * RANGES + 1) * bytes;
     kept[1] = kept[0] + bytes;
     ipt__moves_begin(&moves, cut, (unsigned char *)(kept[1] + bytes));
-    count = ipt__min(left, IPT__CUT_BATCH);
-    ipt__batch_fill(&batches[0], &moves, count, RANGES);
-    while (count && !run->cancelled) {
+    batches[0].count = ipt__min(left, IPT__CUT_BATCH);
+    ipt__batch_fill(&batches[0]);
+    for (; left && !run->cancelled; turn ^= 1) {
         const ipt__batch *const batch = &batches[turn];
+        ipt__batch *const next = &batches[turn ^ 1];
         memset(jobs, 0, sizeof jobs);
         for (i = 0; i <= RANGES; ++i) { /* the last range is empty: it saves the cycle that continues past the end */
             ipt__range *const range = &jobs[i].range;
-            const size_t begin = i < RANGES ? ipt__range_begin(batch, RANGES, i) : batch->count;
+            const size_t begin = ipt__range_begin(batch, (size_t)i);
             range->cut = cut;
             range->data = data;
             range->steps = batch->steps + begin;
-            range->count = i < RANGES ? ipt__range_begin(batch, RANGES, i + 1) - begin : 0;
+            range->count = ipt__range_begin(batch, (size_t)i + 1) - begin;
             range->first = blocks + (size_t)i * 3 * bytes;
             range->own = range->first + bytes;
             range->begun = i < RANGES ? range->own + bytes : kept[turn ^ 1];
@@ -14926,16 +14829,12 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
                 jobs[i].range.follower = jobs[i + 1].range.first;
         for (i = 0; i <= RANGES; ++i)
             ipt__range_save(&jobs[i].range);
-        left -= count;
+        left -= batch->count;
         run->written = 1;
-        jobs[RANGES].next = &batches[turn ^ 1];
-        jobs[RANGES].moves = &moves;
-        jobs[RANGES].count = ipt__min(left, IPT__CUT_BATCH);
-        jobs[RANGES].ranges = RANGES;
+        next->count = ipt__min(left, IPT__CUT_BATCH);
+        jobs[RANGES].next = next;
         ipt__run_together(ipt__shuffle_work, jobs, sizeof *jobs, RANGES + 1);
-        ipt__host_progress(run, count * bytes);
-        count = ipt__min(left, IPT__CUT_BATCH);
-        turn ^= 1;
+        ipt__host_progress(run, batch->count * bytes);
     }
 }
 
@@ -14943,10 +14842,10 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
 
 /* If the device accesses the host's memory and blocks have long rows for the bus, the host shuffles nothing. Each block
  * of a panel is uploaded to a unit of device memory and transposed there. A block is downloaded in strips of columns. A
- * strip may go once all panels that cover its final place are uploaded; until then it waits in the unit. After a share
- * x of the panels, units have x (1 - x) of the matrix: a quarter at most. If units run out, a block is spilled. It
- * waits in the final place of a block that is uploaded later, and is uploaded again itself. All this depends on sizes
- * alone, so the plan lists the commands once. */
+ * strip waits in the unit until all panels that cover its final place are uploaded. After a share x of the panels,
+ * units have x (1 - x) of the matrix: a quarter at most. If units run out, a block is spilled: it waits in the final
+ * place of a block that is uploaded later, until a unit is free for another upload. The commands depend on sizes alone,
+ * so the plan lists them once. */
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/blocks                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -14959,11 +14858,11 @@ static size_t ipt__command_bytes(const ipt__command *command)
     return command->kind == IPT__COMMAND_COPY ? 0 : command->rect.rows * command->rect.row_bytes;
 }
 
-/* The location of a block during planning: not uploaded, in a unit, in a spill slot, or in its final place. */
+/* The state of a block during planning: not uploaded, in a unit, in a spill slot, or in its final place. */
 typedef struct ipt__block_state {
     int unit;       /* unit that holds the block; -1: none */
-    int spill_slot; /* spill slot: the block in whose final place this one waits; -1: none */
-    int spilled;    /* spilled block that waits in this one's final place; -1: none */
+    int spill_slot; /* another block, in whose final place this block waits; -1: none */
+    int spilled;    /* another block, which waits in this block's final place; -1: none */
     size_t done;    /* number of strips in their final places, from the first on */
 } ipt__block_state;
 
@@ -14980,7 +14879,7 @@ typedef struct ipt__command_list {
     size_t count, most; /* most: capacity of the list */
     int full;
     ipt__block_state *blocks;
-    int *held; /* for each unit its block; -1: none */
+    int *held; /* the block in each unit; -1: none */
     ipt__block_uses *units, *places;
     size_t free_units, next_unit;
     size_t newest;           /* block that was uploaded last */
@@ -15007,14 +14906,11 @@ static ipt__rect ipt__block_rect(const ipt__command_list *list, size_t block, si
 {
     const ipt__blocks *const sizes = list->sizes;
     const size_t size = list->desc->elem_size, from = first * sizes->strip_cols;
-    ipt__rect rect;
-    rect.offset = ((place % sizes->per_panel * sizes->columns + from) * list->desc->rows +
-                   place / sizes->per_panel * sizes->length) *
-                  size;
-    rect.rows = ipt__min(end * sizes->strip_cols, ipt__block_cols(list, block)) - from;
-    rect.row_bytes = ipt__block_rows(list, block) * size;
-    rect.pitch = list->desc->rows * size;
-    return rect;
+    const size_t row = place % sizes->per_panel * sizes->columns + from,
+                 column = place / sizes->per_panel * sizes->length;
+    return ipt__rect_of((row * list->desc->rows + column) * size,
+                        ipt__min(end * sizes->strip_cols, ipt__block_cols(list, block)) - from,
+                        ipt__block_rows(list, block) * size, list->desc->rows * size);
 }
 
 /* The number of panels to upload before the block's first strips may be written. */
@@ -15066,10 +14962,10 @@ static void ipt__command_add_strips(ipt__command_list *list, ipt__command_kind k
     list->places[place].last[kind] = list->count;
 }
 
-/* Assigns the unit that was free longest to a block, if more than `kept` units are free. */
-static int ipt__unit_take(ipt__command_list *list, size_t block, size_t kept)
+/* Assigns the unit that was free longest to a block. Returns 0 if no unit is free. */
+static int ipt__unit_take(ipt__command_list *list, size_t block)
 {
-    if (list->free_units <= kept)
+    if (!list->free_units)
         return 0;
     while (list->held[list->next_unit] >= 0)
         list->next_unit = (list->next_unit + 1) % list->sizes->units;
@@ -15103,7 +14999,7 @@ static size_t ipt__block_finish(ipt__command_list *list, size_t block)
 static int ipt__block_reload(ipt__command_list *list, size_t block)
 {
     ipt__block_state *const its = &list->blocks[block];
-    if (!ipt__unit_take(list, block, 0))
+    if (!ipt__unit_take(list, block))
         return 0;
     ipt__command_add_strips(list, IPT__COMMAND_UPLOAD, block, (size_t)its->spill_slot,
                             ipt__block_strips(list, block) - its->done);
@@ -15160,15 +15056,13 @@ static int ipt__block_upload(ipt__command_list *list, size_t block)
     const ipt__blocks *const sizes = list->sizes;
     const size_t size = list->desc->elem_size, rows = ipt__block_rows(list, block), cols = ipt__block_cols(list, block);
     ipt__command *command;
-    if (!ipt__unit_make_room(list) || !ipt__unit_take(list, block, 0))
+    if (!ipt__unit_make_room(list) || !ipt__unit_take(list, block))
         return 0;
     command = ipt__command_add(list, IPT__COMMAND_UPLOAD, list->blocks[block].unit);
-    command->rect.offset =
+    command->rect = ipt__rect_of(
         (block / sizes->per_panel * sizes->length * list->desc->cols + block % sizes->per_panel * sizes->columns) *
-        size;
-    command->rect.rows = rows;
-    command->rect.row_bytes = cols * size;
-    command->rect.pitch = list->desc->cols * size;
+            size,
+        rows, cols * size, list->desc->cols * size);
     command = ipt__command_add(list, IPT__COMMAND_TRANSPOSE, list->blocks[block].unit);
     command->plan =
         (rows < sizes->length) + 2 * (cols < sizes->columns); /* blocks at the matrix's edges may be smaller */
@@ -15195,7 +15089,7 @@ static void ipt__blocks_download(ipt__command_list *list, size_t parts)
         ipt__block_finish(list, list->newest - 1);
 }
 
-/* Uploads one spilled block again: one whose place is ready. In the last third of the panels fewer blocks wait in
+/* Uploads a spilled block again whose place is ready. In the last third of the panels fewer blocks wait in
  * units. Then a block whose spill slot is needed later may return, if the current panel leaves enough free units. */
 static void ipt__blocks_reload(ipt__command_list *list)
 {
@@ -15310,19 +15204,19 @@ static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
 /* Cut matrices: transfers by bands. */
 
 /* The band exchange over the bus: see ipt__bands and "The exchange of bands" in method.md. Step s of a tall matrix
- * uploads band s and transposes it to runs, one for each column. Its runs change places with those that earlier bands
- * have parked, piece by piece. Parked runs are uploaded to the memory of own runs, which are downloaded to their final
- * places. The device then has range s, its super-elements in the order of columns. They are sorted and downloaded. A
- * wide matrix goes the other way: it uploads ranges, and downloads bands. So contiguous bands and the long rows of
- * ranges cross the bus once in each direction, half of all runs once more. The remainders of both sides stay on the
- * device during all steps.
+ * uploads band s and transposes it to runs, one run for each column. These own runs change places, piece by piece, with
+ * runs that earlier bands have parked. Parked runs are uploaded to the memory of own runs. Own runs are downloaded to
+ * their final places. The device then has range s: its super-elements in the order of columns. The range is sorted and
+ * downloaded. A wide matrix goes the other way: it uploads ranges, and downloads bands. Contiguous bands and the long
+ * rows of ranges cross the bus once in each direction, half of all runs once more. The remainders of both sides stay on
+ * the device during all steps.
  *
- * Two bands are on the device: one is uploaded while the other is downloaded. Own runs are downloaded from places of
- * their own. So the kernel that sorts or transposes a band runs during the last of these downloads.
+ * Two bands are on the device: one is uploaded while the other is downloaded. Own runs are downloaded from separate
+ * places. So the kernel that sorts or transposes a band runs during the last of these downloads.
  *
  * Invariant: a command overwrites bytes, in host memory and on the device, only after the command that carries them has
  * read them. Range s lies in the memory of band s and of bands before it. Commands of a queue run in order.
- * ipt__command.after orders those of different queues. */
+ * ipt__command.after orders commands of different queues. */
 
 enum { IPT__BUS_PLAN_BAND, IPT__BUS_PLAN_RANGE, IPT__BUS_PLAN_REST_ROWS, IPT__BUS_PLAN_REST_COLS };
 
@@ -15371,28 +15265,18 @@ static ipt__bus_waits ipt__bus_after(size_t upload, size_t kernel, size_t downlo
     return waits;
 }
 
-static ipt__rect ipt__bus_rect(size_t offset, size_t rows, size_t row_bytes, size_t pitch)
-{
-    ipt__rect rect;
-    rect.offset = offset;
-    rect.rows = rows;
-    rect.row_bytes = row_bytes;
-    rect.pitch = pitch;
-    return rect;
-}
-
-/* The area of `count` whole bands of the band layout, or of rows of them, from row `first` on. */
+/* The area of `count` rows of the band layout, from row `first` on. */
 static ipt__rect ipt__bus_rows(const ipt__bus_bands *sizes, size_t first, size_t count)
 {
     const size_t row = sizes->bands.cols * sizes->size;
-    return ipt__bus_rect(first * row, 1, count * row, count * row);
+    return ipt__rect_of(first * row, 1, count * row, count * row);
 }
 
 /* The area of columns [first, first + count) of the bands: rows of the slot layout without the rest rows' elements. */
 static ipt__rect ipt__bus_columns(const ipt__bus_bands *sizes, size_t first, size_t count)
 {
     const size_t pitch = sizes->bands.rows * sizes->size;
-    return ipt__bus_rect(first * pitch, count, sizes->bands.number * sizes->run_bytes, pitch);
+    return ipt__rect_of(first * pitch, count, sizes->bands.number * sizes->run_bytes, pitch);
 }
 
 /* The areas of the rest rows: in the band layout, and at the ends of the slot layout's rows. */
@@ -15404,8 +15288,8 @@ static ipt__rect ipt__bus_rest_rows(const ipt__bus_bands *sizes)
 static ipt__rect ipt__bus_gaps(const ipt__bus_bands *sizes)
 {
     const ipt__bands *const bands = &sizes->bands;
-    return ipt__bus_rect(bands->number * sizes->run_bytes, bands->cols, bands->rest_rows * sizes->size,
-                         bands->rows * sizes->size);
+    return ipt__rect_of(bands->number * sizes->run_bytes, bands->cols, bands->rest_rows * sizes->size,
+                        bands->rows * sizes->size);
 }
 
 static ipt__rect ipt__bus_rest_columns(const ipt__bus_bands *sizes)
@@ -15413,20 +15297,20 @@ static ipt__rect ipt__bus_rest_columns(const ipt__bus_bands *sizes)
     return ipt__bus_columns(sizes, sizes->bands.number * sizes->bands.width, sizes->bands.rest_cols);
 }
 
-/* The area of a command without a transfer. */
+/* Appends a transposition after command `upload`. */
 static size_t ipt__bus_transpose(ipt__bus_list *list, size_t device, int plan, size_t upload)
 {
-    return ipt__bus_add(list, IPT__COMMAND_TRANSPOSE, device, ipt__bus_rect(0, 0, 0, 0), plan,
+    return ipt__bus_add(list, IPT__COMMAND_TRANSPOSE, device, ipt__rect_of(0, 0, 0, 0), plan,
                         ipt__bus_after(upload, 0, 0));
 }
 
 static size_t ipt__bus_copy(ipt__bus_list *list, size_t to, size_t from, size_t bytes, ipt__bus_waits waits)
 {
-    return ipt__bus_add(list, IPT__COMMAND_COPY, to, ipt__bus_rect(from, 1, bytes, bytes), 0, waits);
+    return ipt__bus_add(list, IPT__COMMAND_COPY, to, ipt__rect_of(from, 1, bytes, bytes), 0, waits);
 }
 
 /* Exchanges the runs of columns [first, end) of band s, on the device at `band`, with the runs parked at their places.
- * stored: the download that parked those. Returns the last download. */
+ * stored: the download that parked these runs. Returns the last download. */
 static size_t ipt__bus_exchange(ipt__bus_list *list, size_t s, size_t first, size_t end, size_t band, size_t stored)
 {
     const ipt__bus_bands *const sizes = list->sizes;
@@ -15438,7 +15322,7 @@ static size_t ipt__bus_exchange(ipt__bus_list *list, size_t s, size_t first, siz
         const size_t place = list->pieces++ % IPT__BUS_PIECES, own = band + begin * sizes->run_bytes,
                      parked = sizes->pieces_at + place * sizes->piece_bytes,
                      outgoing = parked + IPT__BUS_PIECES * sizes->piece_bytes;
-        const ipt__rect runs = ipt__bus_rect(begin * pitch + s * sizes->run_bytes, count, sizes->run_bytes, pitch);
+        const ipt__rect runs = ipt__rect_of(begin * pitch + s * sizes->run_bytes, count, sizes->run_bytes, pitch);
         const size_t bytes = count * sizes->run_bytes;
         const size_t loaded =
             ipt__bus_add(list, IPT__COMMAND_UPLOAD, parked, runs, 0, ipt__bus_after(0, list->emptied[place], stored));
@@ -15491,8 +15375,8 @@ static void ipt__bus_step(ipt__bus_list *list, size_t step)
                        0));
 }
 
-/* Uploads the remainders of the source, and transposes those that are complete. Returns the transposition of the rest
- * rows. */
+/* Uploads the remainders of the source, and transposes the complete ones. Returns the transposition of the rest rows.
+ */
 static size_t ipt__bus_begin(ipt__bus_list *list)
 {
     const ipt__bus_bands *const sizes = list->sizes;
@@ -15683,8 +15567,8 @@ static ipt_plan *ipt__cut_plan_of(const ipt_plan *plan, size_t index)
     return plans[ipt__cut_count(plan, index) != ipt__cut_count(plan, 0)];
 }
 
-/* Returns the most bytes of the workspace where device memory is limited to `limit` bytes. If max_workspace is 0,
- * lowers them first: to a 64th of the limit, but not below the smaller of 1 MiB and an eighth of it. */
+/* Returns the limit of the workspace if device memory is limited to `limit` bytes. If max_workspace is 0, first lowers
+ * it to a 64th of `limit`, but not below the smaller of 1 MiB and an eighth of `limit`. */
 static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 {
     size_t *const allowed = &plan->workspace->limit;
@@ -15718,12 +15602,27 @@ static double ipt__bus_bands_time(const ipt__problem *problem, const ipt__bus_ba
            model->bus_bands_ends * band;
 }
 
+/* Leaves a cut plan its panels only. */
+static void ipt__bus_close(ipt_plan *plan)
+{
+    ipt__host *const host = &plan->host->staging;
+    int i;
+    for (i = 0; i < IPT__BLOCK_PLANS; ++i) {
+        ipt_plan_destroy(host->shares[0].block_plans[i]);
+        host->shares[0].block_plans[i] = NULL;
+    }
+    ipt__release(&plan->context->allocator, host->commands);
+    host->commands = NULL;
+    host->command_count = 0;
+    memset(&plan->cut->blocks, 0, sizeof plan->cut->blocks);
+    memset(&plan->cut->bus_bands, 0, sizeof plan->cut->bus_bands);
+}
+
 /* Chooses between blocks, bands and panels, and lists the commands of blocks or bands. */
 static ipt_result ipt__bus_choose(ipt_plan *plan, size_t capacity)
 {
     const ipt__problem *const problem = &plan->problem;
     ipt__blocks *const blocks = &plan->cut->blocks;
-    ipt__host *const host = &plan->host->staging;
     ipt__bus_bands bands;
     if (ipt__blocks_choose(problem, capacity, blocks)) {
         const ipt_result result = ipt__blocks_list(plan, blocks);
@@ -15733,9 +15632,7 @@ static ipt_result ipt__bus_choose(ipt_plan *plan, size_t capacity)
     if (!ipt__bus_bands_choose(problem, capacity, &bands) ||
         (blocks->bus_bytes && ipt__blocks_time(problem, blocks) <= ipt__bus_bands_time(problem, &bands)))
         return IPT_SUCCESS;
-    ipt__release(&plan->context->allocator, host->commands);
-    host->commands = NULL;
-    memset(blocks, 0, sizeof *blocks);
+    ipt__bus_close(plan);
     plan->cut->bus_bands = bands;
     return ipt__bus_list_make(plan, &plan->cut->bus_bands);
 }
@@ -15770,30 +15667,23 @@ static ipt_result ipt__cut_open_bus(ipt_plan *plan, size_t limit)
 {
     ipt__host *const host = &plan->host->staging;
     ipt__host_share *const share = &host->shares[0];
-    const size_t enough = plan->enough, workspace = ipt__max(plan->workspace->bytes, ipt__cut_workspace(plan, limit));
+    const size_t workspace = ipt__max(plan->workspace->bytes, ipt__cut_workspace(plan, limit));
     ipt_result result;
     int i;
-    if (plan->cut->sizes.matrices || enough)
+    ipt__bus_close(plan);
+    if (plan->cut->sizes.matrices || plan->enough)
         return IPT_SUCCESS;
     result = ipt__bus_choose(plan, ipt__cut_most(plan, limit - workspace));
     for (i = 0; i < IPT__BLOCK_PLANS && !result && host->commands; ++i) {
         ipt_plan_desc desc = ipt__bus_piece_desc(plan, i);
-        desc.max_workspace = ipt__max(workspace, 2); /* no more than that of the panels, if it is the least */
+        desc.max_workspace = ipt__max(workspace, 2); /* 1 would not be a limit in bytes */
         if (desc.rows)
             result = ipt__cut_piece_plan(plan, &desc, &share->block_plans[i]);
     }
     if (result || !host->commands || !plan->enough)
         return result;
     plan->enough = 0;
-    for (i = 0; i < IPT__BLOCK_PLANS; ++i) {
-        ipt_plan_destroy(share->block_plans[i]);
-        share->block_plans[i] = NULL;
-    }
-    ipt__release(&plan->context->allocator, host->commands);
-    host->commands = NULL;
-    host->command_count = 0;
-    memset(&plan->cut->blocks, 0, sizeof plan->cut->blocks);
-    memset(&plan->cut->bus_bands, 0, sizeof plan->cut->bus_bands);
+    ipt__bus_close(plan);
     return IPT_SUCCESS;
 }
 
@@ -15866,7 +15756,7 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     return IPT_SUCCESS;
 }
 
-/* Saves the remainder of the longer side: its transpose goes to `kept`. */
+/* Saves the transpose of the remainder of the longer side in `kept`. */
 static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
 {
     ipt__host *const host = &run->plan->host->staging;
@@ -15969,7 +15859,7 @@ static ipt_result ipt__host_run_commands(ipt__host_run *run)
     return result;
 }
 
-/* Runs all matrices in sequence; uncut ones in chunks. */
+/* Runs all matrices in sequence, or whole matrices in chunks. */
 static ipt_result ipt__cut_run(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
@@ -16023,25 +15913,6 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
 
 /* Making plans for matrices in host memory, cut or whole. */
 
-/* Opens a cut plan with the largest buffers that the device can allocate. */
-static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
-{
-    char cause[IPT__CAUSE_BYTES];
-    ipt_result result = ipt__cut_open_device(plan, limit);
-    while (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused) {
-        ipt__keep_cause(cause);
-        plan->cut->most = ipt__less_than(plan->context, plan->refused);
-        plan->refused = 0;
-        ipt__plan_empty(plan);
-        result = ipt__cut_open_device(plan, limit);
-        if (result == IPT_ERROR_UNSUPPORTED) /* no smaller pieces exist */
-            return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
-    }
-    return result;
-}
-
-/* ---- selecting plans to cut ---- */
-
 /* Bytes of device memory that a plan for host matrices may use. */
 static size_t ipt__cut_limit(const ipt_plan *plan)
 {
@@ -16067,15 +15938,28 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
     return limit < budget || (!shared && limit - budget < plan->problem.span_bytes);
 }
 
+/* Opens a cut plan with the largest buffers that the device can allocate. */
 static IPT__RARE ipt_result ipt__cut_open_host(ipt_plan *plan, const void *unused)
 {
+    const size_t most = plan->problem.desc.max_device_memory, limit = most ? most : ipt__cut_limit(plan) / 4 * 3;
+    char cause[IPT__CAUSE_BYTES];
+    ipt_result result;
     (void)unused;
     plan->cut->make_piece = ipt__plan_make;
-    return ipt__cut_open_smaller(plan, plan->problem.desc.max_device_memory ? plan->problem.desc.max_device_memory
-                                                                            : ipt__cut_limit(plan) / 4 * 3);
+    result = ipt__cut_open_device(plan, limit);
+    while (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused) {
+        ipt__keep_cause(cause);
+        plan->cut->most = ipt__less_than(plan->context, plan->refused);
+        plan->refused = 0;
+        ipt__plan_empty(plan);
+        result = ipt__cut_open_device(plan, limit);
+        if (result == IPT_ERROR_UNSUPPORTED) /* no smaller pieces exist */
+            return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
+    }
+    return result;
 }
 
-/* Opens a cut plan with `open`, the function for its kind of matrices, and describes it. */
+/* Opens a cut plan, and describes it. open: the function for matrices in memory or in a storage. */
 static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
@@ -16104,10 +15988,10 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
     if (!result && desc->move && !plan->cut->sizes.matrices)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
                            ipt_move_string(desc->move));
-    return result ? result : ipt__parts_describe(plan, ipt__cut_describe);
+    return result ? result : ipt__plan_describe(plan, ipt__cut_describe);
 }
 
-/* Refuses a plan of parts that its own limit refused. A limit for the plan alone would not do for them. */
+/* Fails for a plan whose limit of the workspace is too low. The proposed limit also suffices for the plan's parts. */
 static ipt_result ipt__plan_propose_for_parts(ipt_plan *refused)
 {
     const size_t enough = refused->enough;
@@ -16231,7 +16115,7 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
 }
 
 #ifndef IPT_NO_HOST_STREAMING
-/* Executes a plan. The caller holds host_lock of the plan or its owner. */
+/* Executes a plan. The caller has locked host->lock of the plan, or of the plan that owns it. */
 static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
 {
     ipt_plan *const plan = run->plan;
@@ -16315,8 +16199,8 @@ static int ipt__host_is_refused(const ipt_plan *plan)
     return plan->context->allocation && plan->problem.span_bytes > plan->context->allocation;
 }
 
-/* Executes a matrix whole or in parts, or by the other plan: if max_device_memory wants it for this address, or the
- * device refuses memory. */
+/* Executes a matrix whole or in parts. host->pieces executes it instead if the plan would exceed max_device_memory for
+ * this address, or if the device refuses memory. */
 static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
 {
     ipt_plan *const plan = run->plan;
@@ -16344,14 +16228,14 @@ static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
     return result;
 }
 #else
-/* Executes a plan whose matrix goes whole. The caller holds host_lock of the plan or its owner. */
+/* Executes a plan whose matrix goes whole. The caller has locked host->lock. */
 static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
 {
     return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
 }
 #endif
 
-/* Executes a plan whose matrix does not go pass by pass. */
+/* Executes a plan that moves host matrices in one pass. */
 static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
     static const ipt_host_options none = {NULL, NULL, NULL};
@@ -16388,7 +16272,7 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
 
 /* Plans whose host matrices go through several contexts at once. */
 
-/* Checks the contexts of such a plan. */
+/* Checks the contexts of a plan for several contexts. */
 static ipt_result ipt__split_check(ipt_context *const *contexts, size_t count)
 {
     size_t i;
@@ -16404,7 +16288,7 @@ static ipt_result ipt__split_check(ipt_context *const *contexts, size_t count)
     return IPT_SUCCESS;
 }
 
-/* Refuses fields that such plans do not have. */
+/* Refuses fields of the desc that plans for several contexts do not support. */
 static ipt_result ipt__split_check_fields(const ipt_plan_desc *desc)
 {
     if (desc->max_device_memory || desc->max_host_memory)
@@ -16417,7 +16301,7 @@ static ipt_result ipt__split_check_fields(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Gives a plan several contexts, and a workspace on each of their devices. They divide what the plan may take. */
+/* Adds contexts to a plan, and a workspace on each device. The workspaces divide the plan's limit. */
 static ipt_result ipt__plan_divide(ipt_plan *plan, ipt_context *const *contexts, size_t count)
 {
     const ipt_allocator *const allocator = &plan->context->allocator;
@@ -16443,7 +16327,6 @@ static ipt_result ipt__plan_divide(ipt_plan *plan, ipt_context *const *contexts,
     return IPT_SUCCESS;
 }
 
-/* The first lines of a description. */
 static void ipt__split_describe(ipt__text *out, const ipt_plan *plan)
 {
     const ipt__host *const host = &plan->host->staging;
@@ -16455,6 +16338,7 @@ static void ipt__split_describe(ipt__text *out, const ipt_plan *plan)
         ipt__describe_matrices(out, plan, host->part_count, "part");
         ipt__text_add(out, " on %zu %s\n", host->share_count, host->share_count == 1 ? "device" : "devices");
     }
+    ipt__describe_shares(out, plan);
 }
 
 static ipt_result ipt__split_open(ipt_plan *plan, const void *unused)
@@ -16464,7 +16348,7 @@ static ipt_result ipt__split_open(ipt_plan *plan, const void *unused)
     return result ? result : ipt__host_take(plan);
 }
 
-/* Makes a plan for matrices of contexts that ipt__split_check has accepted. lent: a workspace for each of them, see
+/* Makes a plan for matrices of contexts that ipt__split_check has accepted. lent: a workspace for each context, see
  * ipt__plan_new. */
 static IPT__RARE ipt_result ipt__split_plan_make(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
                                                  ipt__workspace *lent, ipt_plan **plan)
@@ -16485,7 +16369,7 @@ static IPT__RARE ipt_result ipt__split_plan_make(ipt_context *const *contexts, s
     if (result == IPT_ERROR_OUT_OF_MEMORY && made->refused)
         result = ipt__host_make_pieces(made); /* in pieces through the first device */
     if (!result)
-        result = ipt__parts_describe(made, ipt__split_describe);
+        result = ipt__plan_describe(made, ipt__split_describe);
     *plan = made;
     return ipt__plan_keep(plan, result);
 }
@@ -16521,7 +16405,6 @@ static void ipt__cut_make_groups(ipt__cut *cut)
     }
     cut->block_bytes = cut->group * cut->piece_bytes;
     cut->spare_bytes = cut->spare * cut->panels * cut->piece_bytes;
-    cut->backward = cut->spare ? !cut->tall : cut->tall;
 }
 
 /* The areas of a group's lines before and after sorting. */
@@ -16600,7 +16483,7 @@ static int ipt__phase_keeps(const ipt__cut *cut, ipt__phase phase, size_t step)
     return phase == IPT__PHASE_SAVE || step % reports + 1 < reports;
 }
 
-/* Turns of all matrices; steps, if `reports`. */
+/* The number of turns of all matrices; if `reports`, the number of steps. */
 static IPT__RARE size_t ipt__cut_steps(const ipt_plan *plan, int reports)
 {
     size_t all = 0, count;
@@ -16733,23 +16616,12 @@ static int ipt__storage_move(ipt__storage_job *job, size_t offset, char *memory,
 static void ipt__storage_area(ipt__storage_job *job, const ipt__area *area, char *dense)
 {
     const size_t all = ipt__area_bytes(area),
-                 each = ipt__round_up(ipt__ceil_divide(all, job->shares), IPT__CUT_PAGE_BYTES);
-    size_t begin = ipt__min(each * job->share, all), end = ipt__min(begin + each, all);
-    int i;
-    dense += begin;
-    for (i = 0; i < area->count; ++i) {
-        const ipt__rect *const rect = &area->rects[i];
-        const size_t its = rect->rows * rect->row_bytes;
-        while (begin < ipt__min(its, end)) {
-            const size_t row = begin / rect->row_bytes, within = begin % rect->row_bytes;
-            const size_t bytes = ipt__min(ipt__min(its, end) - begin, rect->row_bytes - within);
-            if (!ipt__storage_move(job, job->run->base + rect->offset + row * rect->pitch + within, dense, bytes))
-                return;
-            dense += bytes;
-            begin += bytes;
-        }
-        begin -= ipt__min(its, begin);
-        end -= ipt__min(its, end);
+                 each = ipt__round_up(ipt__ceil_divide(all, job->shares), IPT__CUT_PAGE_BYTES),
+                 begin = ipt__min(each * job->share, all), end = ipt__min(begin + each, all);
+    size_t at, bytes, place;
+    for (at = begin; at < end && !job->result; at += bytes) {
+        bytes = ipt__area_run(area, at, end, &place);
+        ipt__storage_move(job, job->run->base + place, dense + at, bytes);
     }
 }
 
@@ -17060,7 +16932,7 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
 }
 
 /* Executes one plan for matrices, perhaps a pass of an array. whole: the run of all passes, with its memory, and the
- * steps before this plan's. base: start of the first matrix. */
+ * number of steps before this plan. base: offset of the first matrix in the storage. */
 static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt__storage_run *whole, size_t base)
 {
     const ipt__cut *const cut = &plan->cut->sizes;
@@ -17129,7 +17001,7 @@ IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
         return ipt__storage_steps(plan);
     for (i = 0; i < plan->passes->count; ++i) {
         each = ipt__storage_steps(plan->passes->list[i].plan);
-        steps += plan->passes->list[i].repeats * (each ? each + 1 : 0); /* and the mark before them */
+        steps += plan->passes->list[i].repeats * (each ? each + 1 : 0); /* and one for the mark */
     }
     return steps;
 }
@@ -17174,7 +17046,7 @@ IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t res
     return 0;
 }
 
-/* Executes a plan, or its passes one after the other. They use the same memory. So each pass begins with a step that
+/* Executes a plan, or its passes one after the other. All passes use one memory. So each pass begins with a step that
  * reports a mark after their memory. Without the mark, a resumption would repeat the last write of the previous pass,
  * from memory that this pass has already changed. */
 static ipt_result ipt__storage_execute_passes(ipt_plan *plan, ipt__storage_run *run)
@@ -17257,12 +17129,9 @@ static ipt_result ipt__storage_piece_make(ipt_context *context, const ipt_plan_d
     return result ? result : ipt__plan_keep(plan, ipt__host_prepare(*plan));
 }
 
-static const ipt__plan_kind ipt__storage_kind = {"storages", 1, 0, NULL, NULL};
-
 static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan, const void *unused)
 {
     (void)unused;
-    plan->kind = &ipt__storage_kind;
     plan->cut->make_piece = ipt__storage_piece_make;
     return ipt__cut_open_storage(plan);
 }
@@ -17945,12 +17814,9 @@ static const char *ipt__passes_source(const ipt_plan *plan, size_t *index)
 }
 #endif
 
-static const ipt__plan_kind ipt__passes_kind = {NULL, 0, 0, ipt__passes_enqueue, IPT__PLAN_SOURCE(ipt__passes_source)};
+static const ipt__plan_kind ipt__passes_kind = {0, ipt__passes_enqueue, IPT__PLAN_SOURCE(ipt__passes_source)};
 #ifndef IPT_NO_HOST_STREAMING
-static const ipt__plan_kind ipt__host_passes_kind = {"host matrices", 0, 1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)};
-#endif
-#ifndef IPT_NO_STORAGE
-static const ipt__plan_kind ipt__storage_passes_kind = {"storages", 1, 1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)};
+static const ipt__plan_kind ipt__host_passes_kind = {1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)};
 #endif
 
 /* Prepares a new plan for its passes. */
@@ -17969,10 +17835,6 @@ static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
 #ifndef IPT_NO_HOST_STREAMING
     if (passes->split || ipt__plan_is_cut(plan))
         plan->kind = &ipt__host_passes_kind;
-#ifndef IPT_NO_STORAGE
-    if (passes->desc->max_host_memory)
-        plan->kind = &ipt__storage_passes_kind;
-#endif
     /* Double passes convert formats, which are not cut. */
     for (i = 0; plan->kind->by_passes && i < passes->count; ++i)
         if (passes->list[i].inner_rows) {
@@ -18099,12 +17961,12 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
 /* Executions of host matrices: of plans of all kinds, and in threads of their own. */
 
 #ifndef IPT_NO_HOST_STREAMING
-/* Progress of one pass among those of an array. */
+/* The progress of an array's passes. */
 typedef struct ipt__pass_progress {
-    const ipt_host_options *options; /* of the whole */
-    size_t before, passes;           /* that are done, of all */
-    size_t bytes;                    /* that stand for each: passes differ in what crosses the bus */
-    int cancelled;                   /* perhaps too late for its pass, but not for the next one */
+    const ipt_host_options *options; /* the caller's */
+    size_t before, passes;           /* executions of passes: the number of ended ones, and of all */
+    size_t bytes;                    /* reported for each execution. Passes differ in their bytes over the bus */
+    int cancelled;                   /* by the callback: no later pass begins */
 } ipt__pass_progress;
 
 static int ipt__pass_progressed(size_t done, size_t total, void *user)
@@ -18116,7 +17978,7 @@ static int ipt__pass_progressed(size_t done, size_t total, void *user)
     return of->cancelled;
 }
 
-/* Executes the passes of an array that the device does not hold: it goes through host memory once for each. */
+/* Executes the passes of an array that exceeds the device. Each pass moves the array through host memory. */
 static ipt_result ipt__host_execute_passes(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
     ipt_host_options each = {NULL, NULL, NULL};
@@ -18152,9 +18014,9 @@ static ipt_result ipt__host_execute_any(ipt_plan *plan, void *data, const ipt_ho
     const ipt_result result = plan && data ? ipt__check_plan(plan) : ipt__fail_null(plan ? "data" : "plan");
     if (result)
         return result;
-    if (plan->kind->stores)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes %s only",
-                         plan->problem.desc.max_host_memory, plan->kind->takes);
+    if (plan->problem.desc.max_host_memory)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes storages only",
+                         plan->problem.desc.max_host_memory);
 #ifndef IPT_NO_HOST_STREAMING
     if (plan->kind->by_passes)
         return ipt__host_execute_passes(plan, data, options);
@@ -18184,7 +18046,7 @@ IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_pl
 
 #ifndef IPT_NO_THREADS
 
-/* An execution in a thread of its own, of a plan of any kind. */
+/* An execution of a plan of any kind in a separate thread. */
 typedef struct ipt__host_job {
     ipt_result (*execute)(void *plan, void *data, const ipt_host_options *options);
     void *plan, *data;
@@ -19942,6 +19804,7 @@ static ipt_result ipt__batch_transfer(ipt__batch_run *run, ipt__batch_slot *slot
     way.device = 0;
     way.host = run->memory[i];
     way.download = download;
+    way.mirrors = 0;
     for (r = 0; r < area->count; ++r) {
         cl_event event = NULL;
         const ipt_result result = ipt__rect_transfer(&way, &area->rects[r], 0, NULL, &event);

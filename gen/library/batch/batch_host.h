@@ -96,6 +96,7 @@ static ipt_result ipt__batch_transfer(ipt__batch_run *run, ipt__batch_slot *slot
     way.device = 0;
     way.host = run->memory[i];
     way.download = download;
+    way.mirrors = 0;
     for (r = 0; r < area->count; ++r) {
         cl_event event = NULL;
         const ipt_result result = ipt__rect_transfer(&way, &area->rects[r], 0, NULL, &event);

@@ -425,12 +425,9 @@ static const char *ipt__passes_source(const ipt_plan *plan, size_t *index)
 }
 #endif
 
-static const ipt__plan_kind ipt__passes_kind = {NULL, 0, 0, ipt__passes_enqueue, IPT__PLAN_SOURCE(ipt__passes_source)};
+static const ipt__plan_kind ipt__passes_kind = {0, ipt__passes_enqueue, IPT__PLAN_SOURCE(ipt__passes_source)};
 #ifndef IPT_NO_HOST_STREAMING
-static const ipt__plan_kind ipt__host_passes_kind = {"host matrices", 0, 1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)};
-#endif
-#ifndef IPT_NO_STORAGE
-static const ipt__plan_kind ipt__storage_passes_kind = {"storages", 1, 1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)};
+static const ipt__plan_kind ipt__host_passes_kind = {1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)};
 #endif
 
 /* Prepares a new plan for its passes. */
@@ -449,10 +446,6 @@ static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
 #ifndef IPT_NO_HOST_STREAMING
     if (passes->split || ipt__plan_is_cut(plan))
         plan->kind = &ipt__host_passes_kind;
-#ifndef IPT_NO_STORAGE
-    if (passes->desc->max_host_memory)
-        plan->kind = &ipt__storage_passes_kind;
-#endif
     /* Double passes convert formats, which are not cut. */
     for (i = 0; plan->kind->by_passes && i < passes->count; ++i)
         if (passes->list[i].inner_rows) {
