@@ -444,7 +444,7 @@ static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
     if (!plan->passes)
         return IPT_ERROR_OUT_OF_MEMORY;
 #ifndef IPT_NO_HOST_STREAMING
-    if (passes->split || ipt__plan_is_cut(plan))
+    if (passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan))
         plan->kind = &ipt__host_passes_kind;
     /* Double passes convert formats, which are not cut. */
     for (i = 0; plan->kind->by_passes && i < passes->count; ++i)
