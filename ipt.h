@@ -167,6 +167,7 @@
  *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics
  *   IPT_NO_HOST_STREAMING  host matrices go whole: no overlap, no pieces, one device. Implies IPT_NO_STORAGE
  *   IPT_NO_STORAGE         leaves out ipt_plan_execute_storage and its companions
+ *   IPT_NO_BOXES           leaves out the one pass of arrays that the device's chip holds: they take several
  *   IPT_NO_BATCH           leaves out ipt_batch_create and its companions. IPT_MPI adds ipt_mpi_plan_create and its own
  *   IPT_NO_OFFLINE         leaves out profiles and ipt_context_entry, with its companions
  *   IPT_NO_WISDOM          leaves out the functions of wisdom; IPT_MEASURE measures for each plan anew
@@ -270,8 +271,8 @@
     X(IPT_SEQUENCE_SQUARE, "square")     /* swaps tile pairs; rows == cols only */                                     \
     X(IPT_SEQUENCE_EXCHANGE, "exchange") /* band height: tile_m (longer side), else tile_n (shorter side) */
 
-#define IPT__SEQUENCE_ENUMERATOR(name, text) name,
-typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__SEQUENCE_ENUMERATOR) IPT__SEQUENCE_COUNT } ipt_sequence;
+#define IPT__ENUMERATOR(name, text) name,
+typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__ENUMERATOR) IPT__SEQUENCE_COUNT } ipt_sequence;
 
 /* The name in IPT_SEQUENCE_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
@@ -304,8 +305,7 @@ IPT_API const char *ipt_move_string(ipt_move move);
     /* run by parts after their upload, later stages by parts before their download. Sequences 3.1 to 4.2 */           \
     X(IPT_HOST_SHARED, "shared") /* no copies: the device works in the host's memory */
 
-#define IPT__HOST_ENUMERATOR(name, text) name,
-typedef enum ipt_host { IPT_HOST_LIST(IPT__HOST_ENUMERATOR) IPT__HOST_COUNT } ipt_host;
+typedef enum ipt_host { IPT_HOST_LIST(IPT__ENUMERATOR) IPT__HOST_COUNT } ipt_host;
 
 /* The name in IPT_HOST_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_host_string(ipt_host host);
@@ -822,8 +822,7 @@ IPT_API void ipt_plan_padding(const ipt_plan *plan, size_t *rows, size_t *cols);
     X(IPT_HEURISTIC_ALGORITHM_2, "algorithm-2")     /* section 5.3: the most local memory in use */                    \
     X(IPT_HEURISTIC_ALGORITHM_5, "algorithm-5")     /* section 6.2.2: small divisors, padding */
 
-#define IPT__HEURISTIC_ENUMERATOR(name, text) name,
-typedef enum ipt_heuristic { IPT_HEURISTIC_LIST(IPT__HEURISTIC_ENUMERATOR) IPT__HEURISTIC_COUNT } ipt_heuristic;
+typedef enum ipt_heuristic { IPT_HEURISTIC_LIST(IPT__ENUMERATOR) IPT__HEURISTIC_COUNT } ipt_heuristic;
 
 /* The name in IPT_HEURISTIC_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic);
@@ -911,20 +910,20 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
 #ifndef IPT_NO_BATCH
 
 /* An element is a set of small matrices, its operands. An action is OpenCL C text that computes one element. ipt
- * generates the rest of the kernel: it loads operands in long runs, converts layouts, keeps work-items in different
- * banks of local memory, and stores the results (Ha, King, Fu and Kirby 2013). For operands named A and x an action
+ * generates the rest of the kernel. The kernel loads operands in long runs, converts layouts, avoids conflicts of local
+ * memory's banks, and stores the results (Ha, King, Fu and Kirby 2013). For operands named A and x an action
  * sees:
  *   A(i, j)            the component in row i and column j, an lvalue unless A is only read
  *   A_ROWS, A_COLS, A_TYPE   constants
- *   IPT_LANE, IPT_LANES      its number among the work-items that share the element, and how many they are
+ *   IPT_LANE, IPT_LANES      this work-item's number among those of the element, and their number
  *   IPT_FOR_LANES(i, begin, end)   before a statement: the lanes share it for i of [begin, end)
  *   IPT_BARRIER()      lanes see what the others wrote before
  *   IPT_SUM(type, value)     the sum over the lanes, for all of them; type: an operand's, of 16 bytes at most
  *   IPT_ELEMENT        the element's number, a ulong
  *   IPT_UNROLL         before a loop: unrolls it, which lets registers hold an element
  *   a                  the argument of ipt_batch_execute, if the desc has argument_type
- * Barriers and sums stand in no condition, at most in loops of constant length. Written operands that are not read
- * begin with undefined values. The action writes all of their components. */
+ * Call barriers and sums outside conditions. They may stand in loops of constant length. Written operands that are not
+ * read begin with undefined values. The action writes all of their components. */
 
 #define IPT_MAX_OPERANDS 8
 
@@ -971,8 +970,7 @@ typedef enum ipt_access { IPT_READ = 1, IPT_WRITE = 2, IPT_READ_WRITE = 3 } ipt_
     X(IPT_LAYOUT_BLOCKS, "blocks") /* interleaved, `width` elements to a block: e / width * stride + q * width + */    \
     /* e % width. stride 0: rows * cols * width */
 
-#define IPT__LAYOUT_ENUMERATOR(name, text) name,
-typedef enum ipt_layout { IPT_LAYOUT_LIST(IPT__LAYOUT_ENUMERATOR) IPT__LAYOUT_COUNT } ipt_layout;
+typedef enum ipt_layout { IPT_LAYOUT_LIST(IPT__ENUMERATOR) IPT__LAYOUT_COUNT } ipt_layout;
 
 /* The name in IPT_LAYOUT_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_layout_string(ipt_layout layout);
@@ -989,8 +987,7 @@ IPT_API const char *ipt_layout_string(ipt_layout layout);
     X(IPT_MODEL_WORK_GROUP, "work-group")   /* a work-group to an element, in local memory */                          \
     X(IPT_MODEL_LARGE, "large")             /* a work-group to an element, in the buffers themselves */
 
-#define IPT__MODEL_ENUMERATOR(name, text) name,
-typedef enum ipt_model { IPT_MODEL_LIST(IPT__MODEL_ENUMERATOR) IPT__MODEL_COUNT } ipt_model;
+typedef enum ipt_model { IPT_MODEL_LIST(IPT__ENUMERATOR) IPT__MODEL_COUNT } ipt_model;
 
 /* The name in IPT_MODEL_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_model_string(ipt_model model);
@@ -1015,12 +1012,11 @@ typedef struct ipt_batch_buffer {
 typedef struct ipt_batch_desc {
     size_t count; /* elements */
     const ipt_batch_operand *operands;
-    size_t operand_count;      /* 1 to IPT_MAX_OPERANDS */
-    ipt_action ready;          /* a ready action; NONE: the next two fields are the action */
-    unsigned options;          /* of the ready action: IPT_TRANSPOSE_A ... */
-    const char *action;        /* OpenCL C: the body of a function. Comments and braces of action and of functions end
-                                  there */
-    const char *functions;     /* OpenCL C before it, such as functions that it calls; NULL: none */
+    size_t operand_count;  /* 1 to IPT_MAX_OPERANDS */
+    ipt_action ready;      /* a ready action; NONE: the next two fields are the action */
+    unsigned options;      /* of the ready action: IPT_TRANSPOSE_A ... */
+    const char *action;    /* OpenCL C: the body of a function. Comments and braces end in the text that begins them */
+    const char *functions; /* OpenCL C before it, such as functions that it calls; NULL: none */
     const char *argument_type; /* the OpenCL C type of a: a number or vector of 32 bytes at most; NULL: no a. dot, gemv
                                   and gemm take alpha and beta: they compute a.x * result + a.y * former value. a is
                                   float2 or double2; with complex a.xy and a.zw it is float4 or double4 */
@@ -1040,10 +1036,9 @@ IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *contex
                                           ipt_batch **batch);
 
 /* Creates the plan of a batch: chooses a model, builds its program unless the cache has it (PoCL finishes compiling it
- * at the first execution). Copies the desc's texts. On
- * failure *batch is NULL. Errors: INVALID_ARGUMENT, BUILD (the log counts the lines of action and functions from 1),
- * UNSUPPORTED (a forced model that the device has no memory for, with the reason; a type's extension), OUT_OF_MEMORY,
- * CACHE_MISS, OPENCL. */
+ * at the first execution). Copies the desc's texts. On failure *batch is NULL. Errors: INVALID_ARGUMENT, BUILD (the log
+ * counts the lines of action and functions from 1), UNSUPPORTED (a forced model that the device has no memory for, with
+ * the reason; a type's extension), OUT_OF_MEMORY, CACHE_MISS, OPENCL. */
 IPT_API_INLINE ipt_result ipt_batch_create(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch)
 {
     return ipt_batch_create_sized(sizeof *desc, context, desc, batch);
@@ -1118,19 +1113,18 @@ typedef struct ipt_mpi_desc {
     void *user;                                  /* passed to address */
 } ipt_mpi_desc; /* rows, cols and elem_size are required; zeros elsewhere mean defaults */
 
-/* What a rank holds, as the desc distributes it. */
+/* The share of a rank, as the desc distributes the matrix. */
 typedef struct ipt_mpi_share {
     size_t first_row, rows;         /* of the matrix, before */
     size_t first_row_out, rows_out; /* of the result */
-    size_t
-        bytes; /* of the rank's memory: the larger of rows * cols and rows_out * rows of the matrix, times elem_size */
+    size_t bytes;                   /* of the rank's memory: for the larger of its rows before and after */
 } ipt_mpi_share;
 
 /* ipt_mpi_share_of for a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_mpi_share_of_sized(size_t desc_bytes, const ipt_mpi_desc *desc, int ranks, int rank,
                                           ipt_mpi_share *share);
 
-/* Computes what rank `rank` of `ranks` holds. Calls no MPI. Errors: INVALID_ARGUMENT. */
+/* Computes the share of rank `rank` of `ranks`. Calls no MPI. Errors: INVALID_ARGUMENT. */
 IPT_API_INLINE ipt_result ipt_mpi_share_of(const ipt_mpi_desc *desc, int ranks, int rank, ipt_mpi_share *share)
 {
     return ipt_mpi_share_of_sized(sizeof *desc, desc, ranks, rank, share);
@@ -1359,16 +1353,25 @@ typedef pthread_t ipt__thread;
 
 /* Results and error text. */
 
+/* Returns a name by its index in a list of `count` names. A zero ends each name. */
+static IPT__RARE const char *ipt__name_at(const char *names, int index, int count)
+{
+    if (index < 0 || index >= count)
+        return "unknown";
+    while (index--)
+        names += strlen(names) + 1;
+    return names;
+}
+
+/* The X of a list of X(enumerator, name), for ipt__name_at. */
+#define IPT__NAME_ROW(enumerator, name) name "\0"
+
 IPT_API IPT__RARE const char *ipt_result_string(ipt_result result)
 {
-#define IPT__RESULT_CASE(name, value, sentence)                                                                        \
-    case name:                                                                                                         \
-        return sentence;
-    switch (result) {
-        IPT_RESULT_LIST(IPT__RESULT_CASE)
-    default:
-        return "unknown result";
-    }
+#define IPT__RESULT_SENTENCE(name, value, sentence) sentence "\0"
+    const int is_known = (int)result >= 0 && result < IPT__RESULT_COUNT;
+    return is_known ? ipt__name_at(IPT_RESULT_LIST(IPT__RESULT_SENTENCE), (int)result, IPT__RESULT_COUNT)
+                    : "unknown result";
 }
 
 IPT_API int ipt_version(void)
@@ -1378,34 +1381,18 @@ IPT_API int ipt_version(void)
 
 IPT_API IPT__RARE const char *ipt_sequence_string(ipt_sequence sequence)
 {
-#define IPT__SEQUENCE_CASE(name, text)                                                                                 \
-    case name:                                                                                                         \
-        return text;
-    switch (sequence) {
-        IPT_SEQUENCE_LIST(IPT__SEQUENCE_CASE)
-    default:
-        return "unknown";
-    }
+    return ipt__name_at(IPT_SEQUENCE_LIST(IPT__NAME_ROW), (int)sequence, IPT__SEQUENCE_COUNT);
 }
 
 IPT_API IPT__RARE const char *ipt_variant_string(ipt_variant variant)
 {
-#define IPT__VARIANT_CASE(name, text, family, lanes, padding, registers, layout, interleaved)                          \
-    case name:                                                                                                         \
-        return text;
-    switch (variant) {
-        IPT_VARIANT_LIST(IPT__VARIANT_CASE)
-    default:
-        return "unknown";
-    }
+#define IPT__VARIANT_NAME(enumerator, name, family, lanes, padding, registers, layout, interleaved) name "\0"
+    return ipt__name_at(IPT_VARIANT_LIST(IPT__VARIANT_NAME), (int)variant, IPT__VARIANT_COUNT);
 }
 
-IPT_API const char *ipt_host_string(ipt_host host)
+IPT_API IPT__RARE const char *ipt_host_string(ipt_host host)
 {
-    static const char names[][16] = {
-#define IPT__HOST_NAME(enumerator, name) name,
-        IPT_HOST_LIST(IPT__HOST_NAME)};
-    return (int)host < 0 || host >= IPT__HOST_COUNT ? "unknown" : names[host];
+    return ipt__name_at(IPT_HOST_LIST(IPT__NAME_ROW), (int)host, IPT__HOST_COUNT);
 }
 
 /* The columns of IPT_MOVE_LIST. */
@@ -1424,14 +1411,8 @@ IPT_API const char *ipt_move_string(ipt_move move)
 
 IPT_API IPT__RARE const char *ipt_format_string(ipt_format format)
 {
-#define IPT__FORMAT_CASE(name, text, factors)                                                                          \
-    case name:                                                                                                         \
-        return text;
-    switch (format) {
-        IPT_FORMAT_LIST(IPT__FORMAT_CASE)
-    default:
-        return "unknown";
-    }
+#define IPT__FORMAT_NAME(enumerator, name, factors) name "\0"
+    return ipt__name_at(IPT_FORMAT_LIST(IPT__FORMAT_NAME), (int)format, IPT__FORMAT_COUNT);
 }
 
 /* Returns the length of the whole text, which may exceed the capacity. */
@@ -2015,14 +1996,7 @@ enum {
 
 IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic)
 {
-#define IPT__HEURISTIC_CASE(name, text)                                                                                \
-    case name:                                                                                                         \
-        return text;
-    switch (heuristic) {
-        IPT_HEURISTIC_LIST(IPT__HEURISTIC_CASE)
-    default:
-        return "unknown";
-    }
+    return ipt__name_at(IPT_HEURISTIC_LIST(IPT__NAME_ROW), (int)heuristic, IPT__HEURISTIC_COUNT);
 }
 
 /* Most sides fit 32 bits. Division then takes a fraction of the time on many CPUs. */
@@ -2385,8 +2359,8 @@ static const char *ipt__text_skip(const char *at)
     return NULL;
 }
 
-/* Returns what in a text would change the program around it; NULL: nothing. expression: the text is one line within
- * parentheses, else statements within braces. The compiler reports other mistakes. */
+/* Describes the part of a text that would change the program around the text; NULL: there is none. An expression is one
+ * line within parentheses. Another text has statements within braces. The compiler reports other mistakes. */
 static IPT__RARE const char *ipt__text_escapes(const char *text, int expression)
 {
     const char open = expression ? '(' : '{', close = expression ? ')' : '}';
@@ -2453,7 +2427,7 @@ static unsigned ipt__word_needs(const char *word, size_t length)
     return bytes == 4 && !strncmp(word, "half", 4) && (skipped || bytes < length) ? IPT__NEEDS_HALF : 0;
 }
 
-/* Whether the word `half` at `word` stands for a pointer to it or for its size. `text` begins the expression. */
+/* Whether the word `half` at `word` belongs to a pointer's type or to sizeof. `text` is the start of the expression. */
 static int ipt__half_is_unused(const char *text, const char *word)
 {
     const char *after = word + 4;
@@ -2529,7 +2503,6 @@ typedef struct ipt__alignment {
 } ipt__alignment;
 typedef char ipt__arguments_are_aligned[offsetof(ipt__alignment, value) == sizeof(cl_ulong) ? 1 : -1];
 enum {
-    IPT__ARGUMENTS_MOST = 63, /* of a kernel */
     IPT__BYTES = 63,
     IPT__DIVISOR = 64,
     IPT__BY_INDEX = 128, /* constants for dividends of index_bits bits */
@@ -2552,6 +2525,23 @@ typedef cl_ulong ipt__divisor_64, ipt__divisor_index;
         IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_FIELD, IPT__DIVISOR_FIELD)                                              \
     } ipt__##kernel##_arguments;
 IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
+
+typedef union ipt__arguments {
+#define IPT__ARGUMENTS_MEMBER(kernel, memories, local, uses) ipt__##kernel##_arguments kernel;
+    IPT_KERNEL_LIST(IPT__ARGUMENTS_MEMBER)
+} ipt__arguments;
+
+/* The bytes of each kernel's arguments; 0 ends them. */
+#define IPT__ARGUMENT_COUNT(type, name) +1
+#define IPT__DIVISOR_COUNT(bits, name) +3
+#define IPT__ARGUMENT_BYTES_FIELD(kernel, memories, local, uses)                                                       \
+    unsigned char kernel[1 IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_COUNT, IPT__DIVISOR_COUNT)];
+#define IPT__ARGUMENT_BYTES_ROW(kernel, memories, local, uses)                                                         \
+    {IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES, IPT__DIVISOR_BYTES) 0},
+typedef struct ipt__argument_table {
+    IPT_KERNEL_LIST(IPT__ARGUMENT_BYTES_FIELD)
+} ipt__argument_table;
+static const ipt__argument_table ipt__argument_bytes = {IPT_KERNEL_LIST(IPT__ARGUMENT_BYTES_ROW)};
 
 #define IPT__ARGUMENT_TEXT(type, name) " X(" #type "," #name ")"
 #define IPT__DIVISOR_TEXT(bits, name) " D(" #bits "," #name ")"
@@ -2586,11 +2576,11 @@ typedef struct ipt__kernel_info {
 #ifndef IPT_NO_KERNEL_SOURCE
     const char *arguments; /* the parameter list in OpenCL C */
 #endif
-    unsigned char argument_bytes[IPT__ARGUMENTS_MOST + 1]; /* of each argument; 0 ends them */
-    size_t arguments_bytes;                                /* bytes of the arguments' struct */
-    cl_uint memories;                                      /* number of buffers before the arguments */
-    int local;                                             /* a local-memory argument precedes the arguments */
-    unsigned uses;                                         /* bits of the parameters on which its text depends */
+    size_t argument_bytes;  /* its place in ipt__argument_bytes */
+    size_t arguments_bytes; /* bytes of the arguments' struct */
+    cl_uint memories;       /* number of buffers before the arguments */
+    int local;              /* a local-memory argument precedes the arguments */
+    unsigned uses;          /* bits of the parameters on which its text depends */
 } ipt__kernel_info;
 
 static const ipt__kernel_info ipt__kernels[] = {
@@ -2598,12 +2588,17 @@ static const ipt__kernel_info ipt__kernels[] = {
     {"ipt_k_" #kernel,                                                                                                 \
      {#kernel ".cl", IPT__HASH_##kernel IPT__TEXT(ipt__text_##kernel)},                                                \
      0 IPT_##kernel##_PARTS(IPT__PART_BIT) IPT__TEXT(IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT)), \
-     {IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES, IPT__DIVISOR_BYTES)},                                              \
+     offsetof(ipt__argument_table, kernel),                                                                            \
      sizeof(ipt__##kernel##_arguments),                                                                                \
      memories,                                                                                                         \
      local,                                                                                                            \
      uses},
     IPT_KERNEL_LIST(IPT__KERNEL_INFO)};
+
+static const unsigned char *ipt__argument_bytes_of(const ipt__kernel_info *info)
+{
+    return (const unsigned char *)&ipt__argument_bytes + info->argument_bytes;
+}
 
 /* A row of IPT_PARAM_LIST. */
 typedef struct ipt__param {
@@ -2780,11 +2775,17 @@ static IPT__RARE void ipt__source_print(ipt__text *out, ipt__kernel_id id, const
 /* Cache entries: keys, checksums, bytes. */
 
 /* An entry has one program, or the facts measured about a device. It is a file or a block of memory. Numbers are
- * little-endian. Offset, size and content: - 0, 8 bytes: IPT__ENTRY_MAGIC - 8, 4 bytes: IPT__ENTRY_FORMAT - 12, 4
- * bytes: length of the key, K - 16, 8 bytes: length of the payload, P - 24, 32 bytes: SHA-256 of the 24 bytes before
- * and of all bytes after - 56, K bytes: the key, which names everything on which the payload depends - 56 + K, P bytes:
- * the payload A program's payload has its residency, the size of its sub-groups and its code. The first two take 4
- * bytes each; 0 means not measured. The code comes from the device's compiler or from another one. */
+ * little-endian. Offset, size and content:
+ * - 0, 8 bytes: IPT__ENTRY_MAGIC
+ * - 8, 4 bytes: IPT__ENTRY_FORMAT
+ * - 12, 4 bytes: length of the key, K
+ * - 16, 8 bytes: length of the payload, P
+ * - 24, 32 bytes: SHA-256 of the first 24 bytes and of all bytes from 56 on
+ * - 56, K bytes: the key, which names everything on which the payload depends
+ * - 56 + K, P bytes: the payload
+ *
+ * A program's payload has its residency (4 bytes), the size of its sub-groups (4 bytes) and its code. A number of 0
+ * means that it was not measured. The code comes from the device's compiler or from another one. */
 #define IPT__ENTRY_MAGIC "iptcache"
 enum {
     IPT__ENTRY_FORMAT = 1,
@@ -3017,6 +3018,8 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(step, cut_step, 4, 0, H22, "these, by the piece")                                                                \
     X(factor, idle, 0.05, 0, H22, "the unused share of a chain's length class")                                        \
     X(share, pass_small, 0.92, 0.70, H25_P25, "copy's speed of an array's pass whose instances fit local memory each") \
+    X(share, pass_small_short, 0.42, 0.70, H27,                                                                        \
+      "elements below a word, in packed instances of IPT__PASS_SHORT bytes at least")                                  \
     X(share, pass_long, 0.75, 0.95, H25_P25, "elements of IPT__PASS_LONG bytes at least")                              \
     X(share, pass_thin, 0.38, 0.70, H25_P25, "a side of less than IPT__LINE_BYTES")                                    \
     X(share, pass_several, 0.52, 0.50, H25_P25, "several instances that do not fit the chip")                          \
@@ -3024,6 +3027,10 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_on_chip, 0.72, 0.90, H25_P25, "instances that fit the chip each")                                    \
     X(share, pass_large, 0.58, 0.90, H25_P25, "one instance that does not")                                            \
     X(share, pass_huge, 0.58, 0.40, H25_P25, "one instance of more than IPT__PASS_HUGE bytes")                         \
+    X(share, pass_boxes, 0.65, 0.1, H27,                                                                               \
+      "an array by boxes, all of which the chip holds, of units of a word at least")                                   \
+    X(share, pass_boxes_short, 0.55, 0.1, H27, "the same, of shorter units, whose runs are whole words")               \
+    X(share, pass_boxes_cut, 0.45, 0.1, H27, "the same, of runs that begin and end within words")                      \
     X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
     X(share, pass_pairs, 0.70, 0.70, H25_P25, "a double pass over squares")                                            \
     X(factor, bus_blocks, 1.2, 1.2, H24, "bytes that cross the bus by blocks")                                         \
@@ -3115,6 +3122,18 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__DOUBLE_ELEMENT, 16384, H25, "most bytes of the elements that a double pass transposes")                     \
     X(IPT__STORED_ROOM, 5, P25, "memory for passes over a storage, in instances or panels")                            \
     X(IPT__STORED_NEVER, 1000, P25, "cost of a pass for which there is no memory: no plan is made")                    \
+    X(IPT__BOX_BYTES, 55 << 10, H27, "local memory of a box' work-group, four to a compute unit")                      \
+    X(IPT__BOX_GROUPS, 4, H27, "such work-groups")                                                                     \
+    X(IPT__BOX_GROUP, 256, H27, "their work-items")                                                                    \
+    X(IPT__BOX_CHANNELS, 4, KERNEL, "most channels that change places in registers")                                   \
+    X(IPT__BOX_RUN, 512, H27, "units of a run of the result that a table has")                                         \
+    X(IPT__BOX_NARROW, 20, H27, "runs of so many units at once take as long again as their data")                      \
+    X(IPT__BOX_ISSUE, 5, H27,                                                                                          \
+      "steps of a compute unit in which a line of work-items requests a word each, or a vector")                       \
+    X(IPT__BOX_LOST, 40, H27, "bytes by which a box' run is longer in effect")                                         \
+    X(IPT__BOX_WAIT, 4096, H27, "bytes that a work-group moves in the time in which it waits for the others")          \
+    X(IPT__PASS_SHORT, 16384, H27,                                                                                     \
+      "bytes of a packed instance that moves faster than by boxes, of elements below a word")                          \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
     X(IPT__PASS_STRETCHED, 1024, H25, "long side of a stretched instance, in short ones")                              \
     X(IPT__PASS_HUGE, 1 << 27, P25, "bytes of a huge instance")                                                        \
@@ -3203,7 +3222,7 @@ enum {
     X(int, memory_model, 0, 3)    /* value of the kernel parameter: the best that the device supports */               \
     X(int, sub_group, 0, 3)       /* kind of sub-groups: 1 NVIDIA's, 2 cl_khr_subgroups, 3 Intel's; 0: none */         \
     X(size_t, lanes, 0, 1024)     /* expected work-items in a sub-group, before a program has run */                   \
-    X(int, standard, 12, 30)      /* OpenCL C for programs that need 2.0: 20, 30; 12: none */                          \
+    X(int, standard, 12, 30)      /* version of OpenCL C for programs that need 2.0: 20 or 30; 12: it has none */      \
     X(size_t, group_size, 1, 256) /* a power of two, of work-items in a work-group: 256 if the device takes it */      \
     X(size_t, largest_group, 1, 1 << 20)   /* largest work-group that the device accepts */                            \
     X(size_t, local_memory, 1024, 1 << 30) /* bytes that a work-group may use, reported or limited by the desc */      \
@@ -3221,7 +3240,7 @@ typedef struct ipt__limits {
     size_t held_vectors; /* vectors of a panel that a work-item stores in registers: follows from nvidia */
 } ipt__limits;
 
-/* The numbers for a device. */
+/* The tuning constants of the device: a CPU's or a GPU's. */
 static const ipt__tuning *ipt__tuning_of(const ipt__limits *limits)
 {
     return &ipt__tunings[limits->cpu];
@@ -3241,13 +3260,13 @@ static void ipt__chunk_tries(const ipt__limits *limits, size_t tries[2])
     tries[1] = limits->local_memory < 8192 ? 0 : ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
 }
 
-/* Measured on NVIDIA's GPUs only: others may have fewer registers. */
+/* Only NVIDIA's GPUs of compute capability 8.0 or later are known to have the registers. */
 static size_t ipt__held_vectors(const ipt__limits *limits)
 {
     return limits->nvidia == 2 ? (size_t)IPT__HELD_VECTORS : 0;
 }
 
-/* The facts about a device that only running programs show. Profiles and caches keep them. X(type, field, minimum,
+/* The facts about a device that only running programs show. Profiles and caches store them. X(type, field, minimum,
  * maximum) */
 #define IPT__FINDING_LIST(X)                                                                                           \
     X(size_t, chunk_bytes, 0, 1 << 20)   /* local memory of a panel's chunk; 0: unknown, IPT__NO_CHUNKS: none */       \
@@ -3258,7 +3277,7 @@ typedef struct ipt__findings {
     IPT__FINDING_LIST(IPT__LIMIT_FIELD)
 } ipt__findings;
 
-/* Queries of a device and its platform, and the first that failed. */
+/* A device to query, and the first query that failed. */
 typedef struct ipt__questions {
     cl_device_id device;
     const char *call; /* NULL: none failed */
@@ -3289,14 +3308,24 @@ static void ipt__ask(ipt__questions *asked, cl_uint name, void *value, size_t by
     ipt__note_answer(asked, "clGetDeviceInfo", error);
 }
 
-/* Queries a text of the platform (NULL: of the device), cut to fit; "" if that fails. */
-static void ipt__ask_text(ipt__questions *asked, cl_platform_id platform, cl_uint name, char *text, size_t capacity)
+static cl_platform_id ipt__ask_platform(ipt__questions *asked)
+{
+    cl_platform_id platform = NULL;
+    ipt__ask(asked, CL_DEVICE_PLATFORM, &platform, sizeof platform);
+    return platform;
+}
+
+/* Queries a text of the device, or of its platform, cut to fit; "" if that fails. */
+static void ipt__ask_text(ipt__questions *asked, int of_platform, cl_uint name, char *text, size_t capacity)
 {
     char long_text[4096];
     size_t bytes = 0;
-    const cl_int error = platform
-                             ? ipt__cl.clGetPlatformInfo(platform, name, sizeof long_text - 1, long_text, &bytes)
-                             : ipt__cl.clGetDeviceInfo(asked->device, name, sizeof long_text - 1, long_text, &bytes);
+    const cl_platform_id platform = of_platform ? ipt__ask_platform(asked) : NULL;
+    cl_int error = CL_SUCCESS;
+    if (platform)
+        error = ipt__cl.clGetPlatformInfo(platform, name, sizeof long_text - 1, long_text, &bytes);
+    else if (!of_platform)
+        error = ipt__cl.clGetDeviceInfo(asked->device, name, sizeof long_text - 1, long_text, &bytes);
     if (error)
         bytes = 0;
     bytes = ipt__min(bytes, sizeof long_text - 1);
@@ -3304,14 +3333,7 @@ static void ipt__ask_text(ipt__questions *asked, cl_platform_id platform, cl_uin
     bytes = ipt__min(strlen(long_text), capacity - 1);
     memcpy(text, long_text, bytes);
     text[bytes] = 0;
-    ipt__note_answer(asked, platform ? "clGetPlatformInfo" : "clGetDeviceInfo", error);
-}
-
-static cl_platform_id ipt__ask_platform(ipt__questions *asked)
-{
-    cl_platform_id platform = NULL;
-    ipt__ask(asked, CL_DEVICE_PLATFORM, &platform, sizeof platform);
-    return platform;
+    ipt__note_answer(asked, of_platform ? "clGetPlatformInfo" : "clGetDeviceInfo", error);
 }
 
 static ipt_result ipt__fail_unanswered(const ipt__questions *asked)
@@ -3338,17 +3360,15 @@ static int ipt__contains(const char *text, const char *part)
 
 static int ipt__platform_has_name(ipt__questions *asked, const char *name)
 {
-    const cl_platform_id platform = ipt__ask_platform(asked);
-    char text[512] = "";
-    if (platform)
-        ipt__ask_text(asked, platform, CL_PLATFORM_NAME, text, sizeof text);
+    char text[512];
+    ipt__ask_text(asked, 1, CL_PLATFORM_NAME, text, sizeof text);
     return ipt__contains(text, name);
 }
 
 static int ipt__device_has_name(ipt__questions *asked, const char *name)
 {
     char text[512];
-    ipt__ask_text(asked, NULL, CL_DEVICE_NAME, text, sizeof text);
+    ipt__ask_text(asked, 0, CL_DEVICE_NAME, text, sizeof text);
     return ipt__contains(text, name) || ipt__platform_has_name(asked, name);
 }
 
@@ -3397,14 +3417,13 @@ IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capac
 
 IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity)
 {
-    char name[256], vendor[256], version[256], driver[256], platform_name[256] = "";
-    cl_platform_id platform;
+    char name[256], vendor[256], version[256], driver[256], platform_name[256];
     cl_ulong global, local;
     cl_uint units;
     size_t group;
     cl_device_type type;
     ipt__questions asked;
-    ipt__text out;
+    ipt__text out = {text, capacity, 0};
     ipt_result result;
     if (!text)
         return ipt__fail_null("text");
@@ -3417,13 +3436,11 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
     if (result)
         return result;
     asked = ipt__questions_to(device);
-    ipt__ask_text(&asked, NULL, CL_DEVICE_NAME, name, sizeof name);
-    ipt__ask_text(&asked, NULL, CL_DEVICE_VENDOR, vendor, sizeof vendor);
-    ipt__ask_text(&asked, NULL, CL_DEVICE_VERSION, version, sizeof version);
-    ipt__ask_text(&asked, NULL, CL_DRIVER_VERSION, driver, sizeof driver);
-    platform = ipt__ask_platform(&asked);
-    if (platform)
-        ipt__ask_text(&asked, platform, CL_PLATFORM_NAME, platform_name, sizeof platform_name);
+    ipt__ask_text(&asked, 0, CL_DEVICE_NAME, name, sizeof name);
+    ipt__ask_text(&asked, 0, CL_DEVICE_VENDOR, vendor, sizeof vendor);
+    ipt__ask_text(&asked, 0, CL_DEVICE_VERSION, version, sizeof version);
+    ipt__ask_text(&asked, 0, CL_DRIVER_VERSION, driver, sizeof driver);
+    ipt__ask_text(&asked, 1, CL_PLATFORM_NAME, platform_name, sizeof platform_name);
     type = ipt__device_type(&asked);
     ipt__ask(&asked, CL_DEVICE_GLOBAL_MEM_SIZE, &global, sizeof global);
     ipt__ask(&asked, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
@@ -3431,9 +3448,6 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
     ipt__ask(&asked, CL_DEVICE_MAX_WORK_GROUP_SIZE, &group, sizeof group);
     if (asked.call)
         return ipt__fail_unanswered(&asked);
-    out.text = text;
-    out.capacity = capacity;
-    out.length = 0;
     ipt__text_add(&out, "%s\n", name);
     ipt__text_add(&out, "  %s of %s, platform %s\n",
                   type & CL_DEVICE_TYPE_CPU   ? "CPU"
@@ -3466,7 +3480,7 @@ typedef struct ipt__program {
     char *texts;         /* owns the strings of params; NULL: none */
     /* Measured by running the program. 0: not yet, or none. Guarded by probe_lock. */
     size_t resident; /* panel: number of work-groups that run at the same time */
-    int counts;      /* number of such measurements */
+    int counts;      /* number of measurements of `resident` */
     size_t lanes;    /* chains: work-items in one of the device's sub-groups; 1: sub-groups compute wrong results */
 } ipt__program;
 
@@ -3483,7 +3497,7 @@ typedef struct ipt__wisdom {
 #define IPT__WISDOM_FIELD(field) size_t field;
     IPT__WISDOM_LIST(IPT__WISDOM_FIELD)
     size_t row_pitch, row_pitch_out; /* at the end of lines about rows with gaps */
-    char action[33];                 /* of a batch plan with `batch` elements: a hash; "": about a matrix */
+    char action[33];                 /* hash of a batch plan's action; "": the entry is about matrices */
     size_t model, lanes, group_size; /* of a batch plan: the choice */
 } ipt__wisdom;
 
@@ -3563,7 +3577,7 @@ static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
     return memory;
 }
 
-/* Guards the caller's free against NULL, which it need not accept. */
+/* Releases memory. NULL is fine: the caller's free need not accept it. */
 static void ipt__release(const ipt_allocator *allocator, void *memory)
 {
     if (memory)
@@ -3686,8 +3700,8 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     ipt__ask(&asked, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
     ipt__ask(&asked, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
     ipt__ask(&asked, CL_DEVICE_MAX_WORK_GROUP_SIZE, &group, sizeof group);
-    ipt__ask_text(&asked, NULL, CL_DEVICE_VERSION, version, sizeof version);
-    ipt__ask_text(&asked, NULL, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
+    ipt__ask_text(&asked, 0, CL_DEVICE_VERSION, version, sizeof version);
+    ipt__ask_text(&asked, 0, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
     if (asked.call)
         return ipt__fail_unanswered(&asked);
     if (sscanf(version, "OpenCL %u.%u", &major, &minor) != 2 || major * 10 + minor < 12)
@@ -3722,7 +3736,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     if (limits->local_memory < 1024)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has %zu bytes of local memory: 1024 are needed",
                          (size_t)local);
-    /* The limits of a profile, which larger values do not change. */
+    /* The largest values of a profile. Plans for larger ones would be the same. */
     limits->local_memory = ipt__min(limits->local_memory, (size_t)1 << 30);
     limits->largest_group = ipt__min(limits->largest_group, (size_t)1 << 20);
     limits->compute_units = ipt__min(limits->compute_units, (size_t)1 << 20);
@@ -3768,6 +3782,12 @@ static ipt__name_kind ipt__name_is(const char *name)
     return ipt__skip_digits(&at, IPT__NAME_DIGITS) == IPT__NAME_DIGITS && !strcmp(at, ".ipt.tmp") ? IPT__NAME_TEMPORARY
                                                                                                   : IPT__NAME_FOREIGN;
 }
+
+/* A file with one of ipt's names. */
+typedef struct ipt__listed {
+    double seconds, age, bytes; /* time of the last write, time since then, size */
+    char name[IPT__PATH_REST];
+} ipt__listed;
 
 /* Calls of the operating system. Functions that can fail return the reason as text, or NULL. */
 
@@ -3849,7 +3869,7 @@ static int ipt__file_remove(const char *path)
     return ipt__path_widen(path, wide) && DeleteFileW(wide);
 }
 
-/* Fails where another process has the older file open. That process reads the same entry. */
+/* Fails if another process has the older file open, which has the same entry. */
 static const char *ipt__file_rename(const char *from, const char *to)
 {
     wchar_t wide_from[IPT__WIDE_PATH], wide_to[IPT__WIDE_PATH];
@@ -3864,49 +3884,29 @@ static unsigned long ipt__process_number(void)
     return GetCurrentProcessId();
 }
 
-/* Iterates over a folder's files with ipt's names. */
-typedef struct ipt__listing {
-    HANDLE find;
-    WIN32_FIND_DATAW data;
-    int first;
-    char name[IPT__PATH_BYTES];
-    double seconds, age, bytes; /* time of the last write, time since then, size */
-} ipt__listing;
-
-static int ipt__listing_open(ipt__listing *listing, const char *folder)
+static void ipt__folder_visit(const char *folder, void (*visit)(const ipt__listed *file, void *user), void *user)
 {
     char pattern[IPT__PATH_BYTES];
     wchar_t wide[IPT__WIDE_PATH];
-    ipt__print(pattern, sizeof pattern, "%s/*", folder);
-    listing->find = ipt__path_widen(pattern, wide) ? FindFirstFileW(wide, &listing->data) : INVALID_HANDLE_VALUE;
-    listing->first = 1;
-    return listing->find != INVALID_HANDLE_VALUE;
-}
-
-static int ipt__listing_next(ipt__listing *listing, const char *folder)
-{
+    WIN32_FIND_DATAW data;
     FILETIME now;
-    (void)folder;
-    while (listing->first || FindNextFileW(listing->find, &listing->data)) {
-        listing->first = 0;
-        if (!ipt__path_narrow(listing->data.cFileName, listing->name, sizeof listing->name) ||
-            ipt__name_is(listing->name) == IPT__NAME_FOREIGN ||
-            listing->data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
+    HANDLE find;
+    ipt__print(pattern, sizeof pattern, "%s/*", folder);
+    find = ipt__path_widen(pattern, wide) ? FindFirstFileW(wide, &data) : INVALID_HANDLE_VALUE;
+    if (find == INVALID_HANDLE_VALUE)
+        return;
+    do {
+        ipt__listed file;
+        if (!ipt__path_narrow(data.cFileName, file.name, sizeof file.name) ||
+            ipt__name_is(file.name) == IPT__NAME_FOREIGN || data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
             continue;
         GetSystemTimeAsFileTime(&now);
-        listing->bytes = listing->data.nFileSizeHigh * 4294967296.0 + listing->data.nFileSizeLow;
-        listing->seconds = (listing->data.ftLastWriteTime.dwHighDateTime * 4294967296.0 +
-                            listing->data.ftLastWriteTime.dwLowDateTime) *
-                           1e-7;
-        listing->age = (now.dwHighDateTime * 4294967296.0 + now.dwLowDateTime) * 1e-7 - listing->seconds;
-        return 1;
-    }
-    return 0;
-}
-
-static void ipt__listing_close(ipt__listing *listing)
-{
-    FindClose(listing->find);
+        file.bytes = data.nFileSizeHigh * 4294967296.0 + data.nFileSizeLow;
+        file.seconds = (data.ftLastWriteTime.dwHighDateTime * 4294967296.0 + data.ftLastWriteTime.dwLowDateTime) * 1e-7;
+        file.age = (now.dwHighDateTime * 4294967296.0 + now.dwLowDateTime) * 1e-7 - file.seconds;
+        visit(&file, user);
+    } while (FindNextFileW(find, &data));
+    FindClose(find);
 }
 
 #else
@@ -4012,40 +4012,26 @@ static unsigned long ipt__process_number(void)
     return (unsigned long)getpid();
 }
 
-/* Iterates over a folder's files with ipt's names. */
-typedef struct ipt__listing {
-    DIR *folder;
-    char name[IPT__PATH_BYTES];
-    double seconds, age, bytes; /* time of the last write, time since then, size */
-} ipt__listing;
-
-static int ipt__listing_open(ipt__listing *listing, const char *folder)
+/* Calls `visit` for every file of a folder that has one of ipt's names. */
+static void ipt__folder_visit(const char *folder, void (*visit)(const ipt__listed *file, void *user), void *user)
 {
-    listing->folder = opendir(folder);
-    return listing->folder != NULL;
-}
-
-static int ipt__listing_next(ipt__listing *listing, const char *folder)
-{
+    DIR *const opened = opendir(folder);
     const struct dirent *found;
-    while ((found = readdir(listing->folder)) != NULL) {
+    while (opened && (found = readdir(opened)) != NULL) {
         char path[2 * IPT__PATH_BYTES];
         struct stat status;
-        ipt__print(listing->name, sizeof listing->name, "%s", found->d_name);
-        ipt__print(path, sizeof path, "%s/%s", folder, listing->name);
-        if (ipt__name_is(listing->name) == IPT__NAME_FOREIGN || stat(path, &status) || !S_ISREG(status.st_mode))
+        ipt__listed file;
+        ipt__print(path, sizeof path, "%s/%s", folder, found->d_name);
+        if (ipt__name_is(found->d_name) == IPT__NAME_FOREIGN || stat(path, &status) || !S_ISREG(status.st_mode))
             continue;
-        listing->bytes = (double)status.st_size;
-        listing->seconds = (double)status.st_mtime;
-        listing->age = (double)time(NULL) - listing->seconds;
-        return 1;
+        strcpy(file.name, found->d_name);
+        file.bytes = (double)status.st_size;
+        file.seconds = (double)status.st_mtime;
+        file.age = (double)time(NULL) - file.seconds;
+        visit(&file, user);
     }
-    return 0;
-}
-
-static void ipt__listing_close(ipt__listing *listing)
-{
-    closedir(listing->folder);
+    if (opened)
+        closedir(opened);
 }
 
 #endif
@@ -4092,70 +4078,59 @@ static int ipt__folder_remove(const char *folder, const char *name, int unfinish
     return ours && ipt__file_remove(path);
 }
 
-/* A file that may have to be removed. */
-typedef struct ipt__listed {
-    double seconds, bytes;
-    char name[IPT__ENTRY_NAME];
-} ipt__listed;
-
 static int ipt__listed_before(const void *one, const void *other)
 {
     const ipt__listed *const a = (const ipt__listed *)one, *const b = (const ipt__listed *)other;
     return a->seconds < b->seconds ? -1 : a->seconds > b->seconds ? 1 : strcmp(a->name, b->name);
 }
 
-/* Lists a folder's entries, and removes abandoned temporary files. The caller releases *found. Returns the number of
- * entries. Without enough memory, lists the first ones only. */
-static size_t ipt__folder_list(const ipt_context *context, ipt__listed **found)
+/* The entries of the cache folder. */
+typedef struct ipt__list {
+    const ipt_context *context;
+    ipt__listed *files;
+    size_t count, room;
+} ipt__list;
+
+/* Adds an entry to a list, unless memory is missing. Removes an abandoned temporary file. */
+static void ipt__list_add(const ipt__listed *file, void *user)
 {
-    const char *const folder = context->cache_dir;
-    ipt__listing listing;
-    size_t count = 0, room = 0;
-    *found = NULL;
-    if (!ipt__listing_open(&listing, folder))
-        return 0;
-    while (ipt__listing_next(&listing, folder)) {
-        const ipt__name_kind kind = ipt__name_is(listing.name);
-        if (kind == IPT__NAME_TEMPORARY && listing.age > (double)IPT__STALE_SECONDS)
-            ipt__folder_remove(folder, listing.name, 1);
-        if (kind != IPT__NAME_ENTRY)
-            continue;
-        if (count == room) {
-            const size_t more = ipt__max(2 * room, 64);
-            ipt__listed *const list =
-                (ipt__listed *)context->allocator.alloc(more * sizeof *list, context->allocator.user);
-            if (!list)
-                break;
-            if (count)
-                memcpy(list, *found, count * sizeof *list);
-            ipt__release(&context->allocator, *found);
-            *found = list;
-            room = more;
-        }
-        (*found)[count].seconds = listing.seconds;
-        (*found)[count].bytes = listing.bytes;
-        strcpy((*found)[count++].name, listing.name);
+    ipt__list *const list = (ipt__list *)user;
+    const ipt_allocator *const allocator = &list->context->allocator;
+    const ipt__name_kind kind = ipt__name_is(file->name);
+    if (kind == IPT__NAME_TEMPORARY && file->age > (double)IPT__STALE_SECONDS)
+        ipt__folder_remove(list->context->cache_dir, file->name, 1);
+    if (kind != IPT__NAME_ENTRY)
+        return;
+    if (list->count == list->room) {
+        const size_t more = ipt__max(2 * list->room, 64);
+        ipt__listed *const files = (ipt__listed *)allocator->alloc(more * sizeof *files, allocator->user);
+        if (!files)
+            return;
+        if (list->count)
+            memcpy(files, list->files, list->count * sizeof *files);
+        ipt__release(allocator, list->files);
+        list->files = files;
+        list->room = more;
     }
-    ipt__listing_close(&listing);
-    return count;
+    list->files[list->count++] = *file;
 }
 
 /* Removes the oldest entries until the others fit the size limit. */
 static void ipt__folder_clean(const ipt_context *context)
 {
-    ipt__listed *found;
-    const size_t count = ipt__folder_list(context, &found);
+    ipt__list list = {context, NULL, 0, 0};
     double all = 0;
     size_t i;
-    for (i = 0; i < count; ++i)
-        all += found[i].bytes;
-    if (count && all > (double)context->cache_limit)
-        qsort(found, count, sizeof *found, ipt__listed_before);
-    for (i = 0; i < count && all > (double)context->cache_limit; ++i) {
-        ipt__folder_remove(context->cache_dir, found[i].name, 0);
-        all -= found[i].bytes; /* also if removal fails: the file is no entry, or another process removed it */
+    ipt__folder_visit(context->cache_dir, ipt__list_add, &list);
+    for (i = 0; i < list.count; ++i)
+        all += list.files[i].bytes;
+    if (list.count && all > (double)context->cache_limit)
+        qsort(list.files, list.count, sizeof *list.files, ipt__listed_before);
+    for (i = 0; i < list.count && all > (double)context->cache_limit; ++i) {
+        ipt__folder_remove(context->cache_dir, list.files[i].name, 0);
+        all -= list.files[i].bytes; /* even if the removal fails: then the file is no entry, or is gone */
     }
-    ipt__release(&context->allocator, found);
+    ipt__release(&context->allocator, list.files);
 }
 
 /* Writes a temporary file and renames it, so that other processes see a whole entry or none. */
@@ -4290,8 +4265,30 @@ static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *k
         ipt__folder_clean(context);
 }
 
+#else
+
+static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
+{
+    (void)context, (void)key, (void)entry;
+    return 0;
+}
+
+static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry,
+                                       size_t bytes)
+{
+    (void)context, (void)key, (void)entry, (void)bytes;
+}
+
+#endif
+
 IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
 {
+#ifdef IPT_NO_DISK_CACHE
+    (void)bytes;
+    if (!folder || !entry)
+        return ipt__fail_null(!folder ? "folder" : "entry");
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "folder: there is no disk cache: ipt was compiled with IPT_NO_DISK_CACHE");
+#else
     const unsigned char *const data = (const unsigned char *)entry;
     char name[IPT__ENTRY_NAME];
     const char *why;
@@ -4307,31 +4304,8 @@ IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *ent
     ipt__entry_name((const char *)data + IPT__ENTRY_HEAD, payload - IPT__ENTRY_HEAD, name);
     why = ipt__folder_store(folder, name, data, bytes);
     return why ? ipt__fail(IPT_ERROR_UNSUPPORTED, "folder: nothing can be stored in %s: %s", folder, why) : IPT_SUCCESS;
-}
-
-#else
-
-static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
-{
-    (void)context, (void)key, (void)entry;
-    return 0;
-}
-
-static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry,
-                                       size_t bytes)
-{
-    (void)context, (void)key, (void)entry, (void)bytes;
-}
-
-IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
-{
-    (void)bytes;
-    if (!folder || !entry)
-        return ipt__fail_null(!folder ? "folder" : "entry");
-    return ipt__fail(IPT_ERROR_UNSUPPORTED, "folder: there is no disk cache: ipt was compiled with IPT_NO_DISK_CACHE");
-}
-
 #endif
+}
 
 /* Writes the key of the findings: all inputs on which they depend. */
 static void ipt__findings_key(const ipt_context *context, char key[IPT__KEY_BYTES])
@@ -4392,32 +4366,26 @@ static void ipt__findings_store(const ipt_context *context)
 /* Queries which code besides OpenCL C the device accepts, and the lines that distinguish it from other devices. */
 static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
 {
-    static const cl_uint names[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION};
-    static const char titles[][8] = {"device", "vendor", "driver"};
+    static const cl_uint names[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION, CL_PLATFORM_VERSION};
+    static const char titles[][12] = {"device", "vendor", "driver", "platform"};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
     char extensions[4096], text[256], pocl[] = "pocl 1.";
-    cl_platform_id platform;
     cl_bool compiler, unified;
     cl_ulong allocation;
     cl_uint major = 0, minor = 0, bits;
     ipt__questions asked = ipt__questions_to(device), curious = asked;
     int i;
     char *at;
-    for (i = 0; i < 3; ++i) {
-        ipt__ask_text(&asked, NULL, names[i], text, sizeof text);
+    for (i = 0; i < 4; ++i) {
+        ipt__ask_text(&asked, i == 3, names[i], text, sizeof text);
         for (at = text; *at; ++at)
             *at = (unsigned char)*at < 32 ? ' ' : *at;
         ipt__text_add(&out, "%s %s\n", titles[i], text);
     }
-    platform = ipt__ask_platform(&asked);
-    *text = 0;
-    if (platform)
-        ipt__ask_text(&asked, platform, CL_PLATFORM_VERSION, text, sizeof text);
-    for (at = text; *at; ++at)
-        *at = (unsigned char)*at < 32 ? ' ' : *at;
     ipt__ask(&asked, CL_DEVICE_ADDRESS_BITS, &bits, sizeof bits);
-    ipt__text_add(&out, "platform %s\nbits %u\n", text, (unsigned)bits);
-    /* Before 6.0, PoCL counts the users of a loaded kernel by its work-group size, not by the size of its grid. */
+    ipt__text_add(&out, "bits %u\n", (unsigned)bits);
+    /* PoCL before 6.0 counts a kernel's users by the size of its grid. Two launches at a time with different sizes end
+     * the process. */
     for (; pocl[5] < '6'; ++pocl[5])
         context->mixes_grids |= ipt__contains(text, pocl);
     ipt__ask(&asked, CL_DEVICE_COMPILER_AVAILABLE, &compiler, sizeof compiler);
@@ -4428,7 +4396,7 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     context->allocation = ipt__size_of(allocation);
     context->finishes_late = context->limits.cpu && ipt__platform_has_name(&asked, "portable computing language");
     context->forgets_failure = context->limits.cpu && ipt__platform_has_name(&asked, "intel(r) opencl");
-    ipt__ask_text(&asked, NULL, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
+    ipt__ask_text(&asked, 0, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
     if (asked.call)
         return ipt__fail_unanswered(&asked);
     strcat(extensions, " ");
@@ -4439,8 +4407,9 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     if (context->limits.nvidia && !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
         !ipt__cl.clGetDeviceInfo(device, 0x4001, sizeof minor, &minor, NULL))
         context->capability = major * 10 + minor;
-    ipt__ask_text(&curious, NULL, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION: older devices lack it */
+    ipt__ask_text(&curious, 0, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION: older devices lack it */
     if (ipt__contains(text, "SPIR-V")) {
+        const cl_platform_id platform = ipt__ask_platform(&curious);
         void *found = ipt__cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR");
         if (!found)
             found = ipt__cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithIL");
@@ -4456,17 +4425,26 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
 
 #if !defined(IPT_NO_OFFLINE) || !defined(IPT_NO_WISDOM)
 
-/* Copies the next line of a text, without its end, and advances to the line after it. Returns 0 if there is no line or
- * it does not fit. */
-static int ipt__line_next(const char **text, char *line, size_t capacity)
+/* A text whose lines are read in sequence. */
+typedef struct ipt__lines {
+    const char *name; /* of the text, for messages */
+    const char *next; /* the text after `line` */
+    int number;       /* of `line`; the first is 1 */
+    char line[512];
+} ipt__lines;
+
+/* Copies the next line without its end. If there is no line or it does not fit, makes the line "" and returns 0. */
+static int ipt__line_next(ipt__lines *lines)
 {
-    const size_t length = strcspn(*text, "\n");
-    if (!**text || length >= capacity)
+    const size_t length = strcspn(lines->next, "\n");
+    ++lines->number;
+    *lines->line = 0;
+    if (!*lines->next || length >= sizeof lines->line)
         return 0;
-    memcpy(line, *text, length);
-    line[length && line[length - 1] == '\r' ? length - 1 : length] = 0;
-    *text += length;
-    *text += **text == '\n';
+    memcpy(lines->line, lines->next, length);
+    lines->line[length && lines->line[length - 1] == '\r' ? length - 1 : length] = 0;
+    lines->next += length;
+    lines->next += *lines->next == '\n';
     return 1;
 }
 
@@ -4497,12 +4475,24 @@ static int ipt__line_number(const char *line, const char *name, size_t *value)
     return !strncmp(line, name, length) && line[length] == ' ' && ipt__number_next(&at, 0, value);
 }
 
-static IPT__RARE ipt_result ipt__fail_line(const char *what, int number, const char *line, const char *expected)
+static IPT__RARE ipt_result ipt__fail_line(const ipt__lines *lines, const char *expected)
 {
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s, line %d: found '%.80s', expected %s", what, number, line,
-                     expected);
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s, line %d: found '%.80s', expected %s", lines->name, lines->number,
+                     lines->line, expected);
 }
 
+/* Reports the size of an exported text. Fails, and makes the text "", if it does not fit. */
+static IPT__RARE ipt_result ipt__text_export(ipt__text *out, size_t *bytes)
+{
+    if (bytes)
+        *bytes = out->length + 1;
+    if (out->length < out->capacity)
+        return IPT_SUCCESS;
+    if (out->capacity)
+        *out->text = 0;
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", out->capacity,
+                     out->length + 1);
+}
 #endif
 
 #ifdef IPT_NO_OFFLINE
@@ -4527,48 +4517,35 @@ static const ipt__fact ipt__facts[] = {
     IPT__LIMIT_LIST(IPT__FACT) IPT__FINDING_LIST(IPT__FACT)};
 enum { IPT__FACT_COUNT = sizeof ipt__facts / sizeof *ipt__facts };
 
-/* Reads the next line of a profile, which begins with `name`. */
-static ipt_result ipt__profile_line(const char **profile, int *number, const char *name, char line[512])
-{
-    *line = 0;
-    ++*number;
-    return ipt__line_next(profile, line, 512) && !strncmp(line, name, strlen(name))
-               ? IPT_SUCCESS
-               : ipt__fail_line("profile", *number, line, name);
-}
-
 /* Fills in a context from a profile. */
 static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, const char *profile)
 {
     static const char titles[][12] = {"device ", "vendor ", "driver ", "platform ", "bits "};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
-    char line[512] = "", expected[80];
-    int number = 1, i;
+    ipt__lines lines = {"profile", profile, 0, ""};
+    char expected[80];
+    int i;
     size_t value, values[IPT__FACT_COUNT];
-    ipt_result result = IPT_SUCCESS;
-    if (!ipt__line_next(&profile, line, sizeof line) || strcmp(line, IPT__PROFILE_TITLE))
-        return ipt__fail_line("profile", number, line, "'" IPT__PROFILE_TITLE "'");
+    if (!ipt__line_next(&lines) || strcmp(lines.line, IPT__PROFILE_TITLE))
+        return ipt__fail_line(&lines, "'" IPT__PROFILE_TITLE "'");
     for (i = 0; i < 5; ++i) {
-        result = ipt__profile_line(&profile, &number, titles[i], line);
-        if (result)
-            return result;
-        ipt__text_add(&out, "%s\n", line);
+        if (!ipt__line_next(&lines) || strncmp(lines.line, titles[i], strlen(titles[i])))
+            return ipt__fail_line(&lines, titles[i]);
+        ipt__text_add(&out, "%s\n", lines.line);
         if (out.length >= out.capacity)
-            return ipt__fail_line("profile", number, line, "a shorter line");
+            return ipt__fail_line(&lines, "a shorter line");
     }
-    if (!ipt__line_number(line, "bits", &value))
-        return ipt__fail_line("profile", number, line, "bits and a number");
+    if (!ipt__line_number(lines.line, "bits", &value))
+        return ipt__fail_line(&lines, "bits and a number");
     context->has_half = context->has_double = 1; /* the profile does not record them */
     for (i = 0; i < IPT__FACT_COUNT; ++i) {
         const ipt__fact *const fact = &ipt__facts[i];
         const int power = !strcmp(fact->name, "group_size"); /* kernels halve it repeatedly */
         ipt__print(expected, sizeof expected, "%.19s and a %s from %u to %u", fact->name,
                    power ? "power of two" : "number", (unsigned)fact->minimum, (unsigned)fact->maximum);
-        *line = 0;
-        ++number;
-        if (!ipt__line_next(&profile, line, sizeof line) || !ipt__line_number(line, fact->name, &values[i]) ||
+        if (!ipt__line_next(&lines) || !ipt__line_number(lines.line, fact->name, &values[i]) ||
             values[i] < fact->minimum || values[i] > fact->maximum || (power && values[i] & (values[i] - 1)))
-            return ipt__fail_line("profile", number, line, expected);
+            return ipt__fail_line(&lines, expected);
     }
     i = 0;
 #define IPT__TAKE_LIMIT(type, field, minimum, maximum) context->limits.field = (type)values[i++];
@@ -4576,12 +4553,10 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
     IPT__LIMIT_LIST(IPT__TAKE_LIMIT)
     IPT__FINDING_LIST(IPT__TAKE_FINDING)
     context->limits.held_vectors = ipt__held_vectors(&context->limits);
-    *line = 0;
-    ++number;
-    if (!ipt__line_next(&profile, line, sizeof line) || strcmp(line, "end"))
-        return ipt__fail_line("profile", number, line, "'end'");
-    if (ipt__line_next(&profile, line, sizeof line) || *profile)
-        return ipt__fail_line("profile", number + 1, line, "the text's end");
+    if (!ipt__line_next(&lines) || strcmp(lines.line, "end"))
+        return ipt__fail_line(&lines, "'end'");
+    if (ipt__line_next(&lines) || *lines.next)
+        return ipt__fail_line(&lines, "the text's end");
     return IPT_SUCCESS;
 }
 
@@ -4680,7 +4655,7 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
     char folder[IPT__PATH_BYTES];
     const char *wanted = desc->cache_dir ? desc->cache_dir : ipt__environment("IPT_CACHE_DIR", folder, sizeof folder);
     if (!desc->cache_dir && wanted && !strcmp(wanted, "none"))
-        wanted = ""; /* Windows has no empty variables */
+        wanted = ""; /* Windows cannot set empty variables */
     if (!desc->cache_dir && !IPT__ENVIRONMENT_IS_OWN)
         wanted = ""; /* setuid: the environment is another user's */
     if (!wanted) {
@@ -4835,19 +4810,20 @@ static IPT__RARE ipt_result ipt__fail_build(const ipt_context *context, cl_progr
 /* Completes the divisors among a kernel's arguments. */
 static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__params *params, void *arguments)
 {
+    const unsigned char *const each = ipt__argument_bytes_of(info);
     size_t offset = 0;
     cl_uint i;
-    for (i = 0; info->argument_bytes[i]; ++i) {
-        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
+    for (i = 0; each[i]; ++i) {
+        const size_t bytes = each[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
-        if (info->argument_bytes[i] & IPT__DIVISOR) {
+        if (each[i] & IPT__DIVISOR) {
             void *const value = (char *)arguments + offset;
             if (bytes == sizeof(cl_uint)) {
                 cl_uint *const divisor = (cl_uint *)value;
                 ipt__divider32(divisor[0], &divisor[1], &divisor[2]);
             } else {
                 cl_ulong *const divisor = (cl_ulong *)value;
-                const int index = info->argument_bytes[i] & IPT__BY_INDEX;
+                const int index = each[i] & IPT__BY_INDEX;
                 ipt__divider(divisor[0], index ? params->index_bits : 64, &divisor[1], (cl_uint *)(void *)&divisor[2]);
             }
         }
@@ -4856,7 +4832,7 @@ static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__para
 }
 
 /* Sets the arguments of a kernel, with the second memory and local_bytes if it takes them. set: the arguments of the
- * last call, of which equal ones are not set again; NULL: none. */
+ * last call, which are not set again if they are equal; NULL: there was no call. */
 static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, const cl_mem memories[2],
                                  size_t local_bytes, const void *arguments, const void *set)
 {
@@ -4871,8 +4847,8 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     return error;
 }
 
-/* Sets the argument of a program's expression, if it has one. NULL: a value other than 0, by which the expression may
- * divide, so that the kernel can be launched. */
+/* Sets the argument of a program's expression, if it has one. value NULL: sets a number other than 0, because the
+ * expression may divide by it. */
 static cl_int ipt__set_expression_argument(cl_kernel kernel, const ipt__program *program, const void *value)
 {
     static const cl_uint some[4] = {0x01010101, 0x01010101, 0x01010101, 0x01010101};
@@ -4889,21 +4865,27 @@ static const char *ipt__program_options(const ipt_context *context, const ipt__p
     return !later ? "-cl-std=CL1.2" : context->limits.standard == 20 ? "-cl-std=CL2.0" : "-cl-std=CL3.0";
 }
 
-static ipt_result ipt__program_write(const ipt_context *context, ipt__program *program)
+/* Makes a program's text, which the caller releases. Returns NULL if out of memory. */
+static char *ipt__source_make(const ipt_allocator *allocator, ipt__kernel_id id, const ipt__params *params)
 {
     ipt__text text = {NULL, 0, 0};
-    size_t head;
-    ipt__source_print_head(&text, program->id, &program->params);
-    head = text.length;
-    text.length = 0;
-    ipt__source_print(&text, program->id, &program->params);
+    ipt__source_print(&text, id, params);
     text.capacity = text.length + 1;
     text.length = 0;
-    program->source = text.text = (char *)ipt__allocate(&context->allocator, text.capacity);
+    text.text = (char *)ipt__allocate(allocator, text.capacity);
+    if (text.text)
+        ipt__source_print(&text, id, params);
+    return text.text;
+}
+
+static ipt_result ipt__program_write(const ipt_context *context, ipt__program *program)
+{
+    ipt__text head = {NULL, 0, 0};
+    program->source = ipt__source_make(&context->allocator, program->id, &program->params);
     if (!program->source)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__source_print(&text, program->id, &program->params);
-    ipt__hash_text(program->source, head, program->hash, 64);
+    ipt__source_print_head(&head, program->id, &program->params);
+    ipt__hash_text(program->source, head.length, program->hash, 64);
     program->options = ipt__program_options(context, &program->params);
     return IPT_SUCCESS;
 }
@@ -4913,8 +4895,7 @@ static ipt_result ipt__program_write(const ipt_context *context, ipt__program *p
 static void ipt__program_key(const ipt_context *context, const ipt__program *program, const char *target,
                              char key[IPT__KEY_BYTES])
 {
-    ipt__text out = {NULL, IPT__KEY_BYTES, 0};
-    out.text = key;
+    ipt__text out = {key, IPT__KEY_BYTES, 0};
     ipt__text_add(&out, "ipt program\nsource %s\n", program->hash);
     if (target)
         ipt__text_add(&out, "target %s\n", target);
@@ -4925,15 +4906,16 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
 }
 
 /* Launches a program with one work-group and almost no work, so that PoCL finishes compiling it. All arguments are 1:
- * for every kernel that means one element that stays in place. */
+ * every kernel then moves one element to its own place. */
 static int ipt__program_finish(ipt_context *context, const ipt__program *program)
 {
     cl_mem memories[2];
     const ipt__kernel_info *const info = &ipt__kernels[program->id];
+    const unsigned char *const each = ipt__argument_bytes_of(info);
     const size_t size = program->params.group_size;
     const cl_uint one = 1, zero = 0;
     const cl_ulong long_one = 1;
-    cl_ulong arguments[64];
+    ipt__arguments arguments;
     size_t offset = 0;
     cl_uint i;
     cl_mem memory = NULL;
@@ -4941,10 +4923,10 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
     cl_kernel kernel = ipt__cl.clCreateKernel(program->program, info->name, &error);
     if (error)
         return 0;
-    for (i = 0; info->argument_bytes[i]; ++i) {
-        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
+    for (i = 0; each[i]; ++i) {
+        const size_t bytes = each[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
-        memcpy((char *)arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
+        memcpy((char *)&arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
         offset += bytes;
     }
     memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE, IPT__FINISH_BYTES, NULL, &error);
@@ -4954,7 +4936,7 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
         error = ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, IPT__FINISH_BYTES, 0, NULL,
                                             NULL);
     if (!error)
-        error = ipt__set_arguments(kernel, info, memories, 4096, arguments, NULL);
+        error = ipt__set_arguments(kernel, info, memories, 4096, &arguments, NULL);
     if (!error)
         error = ipt__set_expression_argument(kernel, program, NULL);
     if (!error)
@@ -4968,8 +4950,8 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
     return !error;
 }
 
-/* Returns the device compiler's code of a program, after `before` bytes of room. *bytes is the size of both. NULL if
- * unavailable. */
+/* Returns the device compiler's code of a program, with `before` free bytes before it. *bytes: the size of both
+ * together. NULL if the code is unavailable. */
 static unsigned char *ipt__program_code(ipt_context *context, const ipt__program *program, size_t before, size_t *bytes)
 {
     cl_device_id devices[64];
@@ -5070,21 +5052,28 @@ static int ipt__target_next(const ipt_context *context, int which, char target[6
     }
 }
 
-/* Whether a built program has its kernel and may run work-groups of its size: a device may accept code without either.
- * NVIDIA's driver reports 256 work-items for portable code that it runs with 1024. */
-static cl_int ipt__program_try(const ipt_context *context, const ipt__program *program, cl_program built)
+/* Builds a program from code, with the error of its creation. Fails unless the program has its kernel and can run
+ * work-groups of its size: a device may accept code without either. NVIDIA's driver reports 256 work-items for portable
+ * code that it runs with 1024. A failure releases the program and returns NULL. */
+static cl_program ipt__program_build(const ipt_context *context, const ipt__program *program, cl_program created,
+                                     const char *options, cl_int *error)
 {
     size_t largest = 0;
-    cl_int error;
-    cl_kernel kernel = ipt__cl.clCreateKernel(built, ipt__kernels[program->id].name, &error);
-    if (error)
-        return error;
-    error = ipt__cl.clGetKernelWorkGroupInfo(kernel, context->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof largest,
-                                             &largest, NULL);
-    ipt__cl.clReleaseKernel(kernel);
-    if (!error && largest < program->params.group_size && !context->limits.nvidia)
-        error = CL_INVALID_WORK_GROUP_SIZE;
-    return error;
+    cl_kernel kernel = NULL;
+    if (!*error)
+        *error = ipt__cl.clBuildProgram(created, 1, &context->device, options, NULL, NULL);
+    if (!*error)
+        kernel = ipt__cl.clCreateKernel(created, ipt__kernels[program->id].name, error);
+    if (!*error) {
+        *error = ipt__cl.clGetKernelWorkGroupInfo(kernel, context->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof largest,
+                                                  &largest, NULL);
+        ipt__cl.clReleaseKernel(kernel);
+    }
+    if (!*error && largest < program->params.group_size && !context->limits.nvidia)
+        *error = CL_INVALID_WORK_GROUP_SIZE;
+    if (*error && created)
+        ipt__cl.clReleaseProgram(created);
+    return *error ? NULL : created;
 }
 
 /* Builds a program from a verified entry. The device may still refuse it. */
@@ -5101,15 +5090,9 @@ static int ipt__program_take(const ipt_context *context, ipt__program *program, 
     program->program = spirv ? context->from_spirv(context->context, code, bytes, &error)
                              : ipt__cl.clCreateProgramWithBinary(context->context, 1, &context->device, &bytes,
                                                                  (const unsigned char **)&code, NULL, &error);
-    if (!error)
-        error = ipt__cl.clBuildProgram(program->program, 1, &context->device, bitcode ? "-x spir -spir-std=1.2" : NULL,
-                                       NULL, NULL);
-    if (!error)
-        error = ipt__program_try(context, program, program->program);
+    program->program =
+        ipt__program_build(context, program, program->program, bitcode ? "-x spir -spir-std=1.2" : NULL, &error);
     if (error) {
-        if (program->program)
-            ipt__cl.clReleaseProgram(program->program);
-        program->program = NULL;
         program->refusal = error;
         ipt__log(context, "cache: the device refuses %s with %s (%d)", ipt__kernels[program->id].name,
                  ipt__cl_error(error), (int)error);
@@ -5214,18 +5197,13 @@ static void ipt__program_limit_registers(ipt_context *context, ipt__program *pro
         memcpy(code + at, line, room);
         limited =
             ipt__cl.clCreateProgramWithBinary(context->context, 1, &context->device, &bytes, &given, NULL, &error);
-        if (!error)
-            error = ipt__cl.clBuildProgram(limited, 1, &context->device, NULL, NULL, NULL);
-        if (!error)
-            error = ipt__program_try(context, program, limited);
-        if (!error) {
+        limited = ipt__program_build(context, program, limited, NULL, &error);
+        if (limited) {
             ipt__cl.clReleaseProgram(program->program);
             program->program = limited;
-        } else if (limited)
-            ipt__cl.clReleaseProgram(limited);
+        }
     }
-    if (code)
-        ipt__release(&context->allocator, code);
+    ipt__release(&context->allocator, code);
 }
 
 /* Compiles a program and stores it. */
@@ -5302,6 +5280,7 @@ static ipt__program *ipt__program_find(ipt_context *context, ipt__kernel_id id, 
 static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_id id, const ipt__params *params,
                                              int cache_only, ipt__program **added)
 {
+    const int has_texts = params->apply || params->operands;
     ipt_result result;
     ipt__program **end, *const program = (ipt__program *)ipt__allocate(&context->allocator, sizeof *program);
     if (!program)
@@ -5309,10 +5288,9 @@ static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_i
     program->id = id;
     program->params = *params;
     program->references = 1;
-    if (params->apply || params->operands)
+    if (has_texts)
         program->texts = ipt__copy_texts(&context->allocator, &program->params);
-    result = (params->apply || params->operands) && !program->texts ? IPT_ERROR_OUT_OF_MEMORY
-                                                                    : ipt__program_make(context, program, cache_only);
+    result = has_texts && !program->texts ? IPT_ERROR_OUT_OF_MEMORY : ipt__program_make(context, program, cache_only);
     if (result) {
         ipt__program_free(context, program);
         return result;
@@ -5456,9 +5434,10 @@ static int ipt__target_is_known(const char *text)
 IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
                                                size_t code_bytes, void *entry, size_t capacity, size_t *bytes)
 {
+    unsigned char findings[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES], *made = NULL;
+    char key[IPT__KEY_BYTES];
     ipt__program *program;
     size_t count, needed = 0;
-    unsigned char *made;
     if (!context || !bytes || (target && !code))
         return ipt__fail_null(!context ? "context" : !bytes ? "bytes" : "code");
     *bytes = 0;
@@ -5473,31 +5452,26 @@ IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t inde
     if (index > count || (index == count && target))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "index is %zu: the context has %zu %s", index,
                          count + (size_t)!target, target ? "programs" : "entries");
-    if (!program) {
-        char key[IPT__KEY_BYTES];
-        unsigned char findings[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES];
-        IPT_LOCK_ACQUIRE(&context->probe_lock);
-        ipt__findings_key(context, key);
-        needed = ipt__findings_entry(context, key, findings);
-        IPT_LOCK_RELEASE(&context->probe_lock);
-        if (entry && capacity >= needed)
-            memcpy(entry, findings, needed);
-    } else if (!program->program && !target) {
+    if (program && !program->program && !target) {
         ipt__program_drop(context, program);
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "target is NULL, and the context has no device whose code that would be");
-    } else {
-        IPT_LOCK_ACQUIRE(&context->probe_lock);
-        made = ipt__program_entry(context, program, target, code, code_bytes, &needed);
-        IPT_LOCK_RELEASE(&context->probe_lock);
-        if (made && entry && capacity >= needed)
-            memcpy(entry, made, needed);
-        ipt__program_drop(context, program);
-        if (!made)
-            return ipt__fail(target ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
-                             "the device returns no code of entry %zu, or no memory is left for the code", index);
-        ipt__release(&context->allocator, made);
     }
+    IPT_LOCK_ACQUIRE(&context->probe_lock);
+    if (program)
+        made = ipt__program_entry(context, program, target, code, code_bytes, &needed);
+    else {
+        ipt__findings_key(context, key);
+        needed = ipt__findings_entry(context, key, findings);
+    }
+    IPT_LOCK_RELEASE(&context->probe_lock);
+    ipt__program_drop(context, program);
+    if (program && !made)
+        return ipt__fail(target ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
+                         "the device returns no code of entry %zu, or no memory is left for the code", index);
+    if (entry && capacity >= needed)
+        memcpy(entry, program ? made : findings, needed);
+    ipt__release(&context->allocator, made);
     *bytes = needed;
     if (entry && capacity < needed)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, needed);
@@ -5541,6 +5515,13 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, voi
     return !error;
 }
 
+/* Whether a kernel moves boxes. */
+#ifndef IPT_NO_BOXES
+#define IPT__IS_BOX(id) ((id) == IPT__KERNEL_box)
+#else
+#define IPT__IS_BOX(id) 0
+#endif
+
 /* Runs a cooperative program without work, to count the work-groups that run at the same time. Returns 0 if it does not
  * run. */
 static size_t ipt__count_resident(ipt_context *context, const ipt__program *program)
@@ -5549,6 +5530,15 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     cl_uint words[IPT__CONTROL_WORDS + 1] = {0};
     ipt__panel_arguments panel;
     ipt__exchange_arguments exchange;
+    void *arguments = program->id == IPT__KERNEL_panel ? (void *)&panel : (void *)&exchange;
+#ifndef IPT_NO_BOXES
+    ipt__box_arguments box;
+    memset(&box, 0, sizeof box);
+    box.probe_polls = IPT__PROBE_POLLS;
+    box.waits = box.tickets = box.chunks = 1;
+    if (IPT__IS_BOX(program->id))
+        arguments = &box;
+#endif
     memset(&panel, 0, sizeof panel);
     memset(&exchange, 0, sizeof exchange);
     panel.probe_polls = exchange.probe_polls = IPT__PROBE_POLLS;
@@ -5556,10 +5546,7 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
         panel.chunks = panel.blocks = panel.run_lanes = 1;
     panel.local_x = panel.held_row = panel.short_side = panel.row_distance = panel.length = panel.chunk_x =
         panel.chunk_y = panel.block_rows = 1;
-    return ipt__run_probe(context, program, program->id == IPT__KERNEL_panel ? (void *)&panel : (void *)&exchange,
-                          global, words, sizeof words)
-               ? words[1] /* IPT_CLOSED_AT */
-               : 0;
+    return ipt__run_probe(context, program, arguments, global, words, sizeof words) ? words[1] /* IPT_CLOSED_AT */ : 0;
 }
 
 /* Whether an element is one word, and bands do not rotate: those need fewest registers. */
@@ -5593,7 +5580,7 @@ static cl_uint ipt__exchange_groups(const ipt__params *params)
 /* The count that the desc or the profile sets; 0: none. */
 static size_t ipt__given_resident(const ipt__limits *limits, const ipt__program *program)
 {
-    if (program->id == IPT__KERNEL_panel)
+    if (program->id == IPT__KERNEL_panel || IPT__IS_BOX(program->id))
         return limits->resident_groups;
     return ipt__are_words(&program->params)
                ? limits->resident_bands
@@ -5628,15 +5615,15 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
 {
     const ipt__limits *const limits = &context->limits;
     size_t tries[2] = {0, 0};
-    const int own = id == IPT__KERNEL_exchange && ipt__gives_more_local(limits) &&
-                    limits->local_memory >= IPT__BAND_CHUNK_BYTES + 4096; /* the exchange has its own size */
+    const size_t size = id == IPT__KERNEL_exchange ? IPT__BAND_CHUNK_BYTES : IPT__IS_BOX(id) ? IPT__BOX_BYTES : 0;
+    const int own = size && ipt__gives_more_local(limits) && (IPT__IS_BOX(id) || limits->local_memory >= size + 4096);
     int i, missed = 0, failed = 0;
     ipt_result result = IPT_SUCCESS;
     *found = NULL;
     *resident = 0;
     IPT_LOCK_ACQUIRE(&context->probe_lock);
-    tries[0] = own ? (size_t)IPT__BAND_CHUNK_BYTES : context->found.chunk_bytes;
-    if (own && params.groups_at_once < IPT__BAND_GROUPS) {
+    tries[0] = own ? size : context->found.chunk_bytes;
+    if (own && id == IPT__KERNEL_exchange && params.groups_at_once < IPT__BAND_GROUPS) {
         tries[1] = tries[0];
         tries[0] = IPT__BAND_CHUNK_BYTES_LARGE;
     }
@@ -5647,8 +5634,9 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
         if (tries[i] <= IPT__NO_CHUNKS)
             continue;
         params.local_bytes = (cl_uint)tries[i];
-        params.group_size = tries[i] == IPT__CHUNK_BYTES_LARGE && !params.registers ? (cl_uint)IPT__CHUNK_GROUP_LARGE
-                                                                                    : (cl_uint)limits->group_size;
+        params.group_size = IPT__IS_BOX(id) && own                                    ? (cl_uint)IPT__BOX_GROUP
+                            : tries[i] == IPT__CHUNK_BYTES_LARGE && !params.registers ? (cl_uint)IPT__CHUNK_GROUP_LARGE
+                                                                                      : (cl_uint)limits->group_size;
         if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
             continue;
         result = ipt__program_get(context, id, &params, cache_only, &program);
@@ -5903,7 +5891,7 @@ static ipt_result ipt__profile_measure(ipt_context *context, ipt__limits *measur
 
 IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes)
 {
-    ipt__text out = {NULL, 0, 0};
+    ipt__text out = {text, capacity, 0};
     ipt__limits limits;
     ipt__findings found;
     size_t values[IPT__FACT_COUNT];
@@ -5927,19 +5915,11 @@ IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *tex
 #define IPT__GIVE_FINDING(type, field, minimum, maximum) values[i++] = (size_t)found.field;
     IPT__LIMIT_LIST(IPT__GIVE_LIMIT)
     IPT__FINDING_LIST(IPT__GIVE_FINDING)
-    out.text = text;
-    out.capacity = capacity;
     ipt__text_add(&out, "%s\n%s", IPT__PROFILE_TITLE, context->device_text);
     for (i = 0; i < IPT__FACT_COUNT; ++i)
         ipt__text_add(&out, "%s %zu\n", ipt__facts[i].name, values[i]);
     ipt__text_add(&out, "end\n");
-    if (bytes)
-        *bytes = out.length + 1;
-    if (out.length < capacity)
-        return IPT_SUCCESS;
-    if (capacity)
-        *text = 0;
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, out.length + 1);
+    return ipt__text_export(&out, bytes);
 }
 
 #endif
@@ -5957,6 +5937,20 @@ typedef struct ipt__cooperative_kernel {
     int tall, narrow, by_words;
 } ipt__cooperative_kernel;
 
+/* The axes of more than one element, in their sequence in memory. */
+typedef struct ipt__array {
+    int count;
+    size_t lengths[IPT_MAX_RANK];
+    unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
+    size_t elem_size, elements;
+} ipt__array;
+
+/* The length of a first axis that stays; 1: it moves. */
+static size_t ipt__array_batch(const ipt__array *array)
+{
+    return array->goal[0] ? 1 : array->lengths[0];
+}
+
 /* What the planner decides from. ipt__problem_fill, then ipt__plan_seek_kernels fill it before the first decision. No
  * decision changes it. After a compiler refused local memory, another attempt begins with the new refused_bytes. */
 typedef struct ipt__problem {
@@ -5971,6 +5965,8 @@ typedef struct ipt__problem {
     size_t extent_bytes;             /* of one matrix from its first element to its last, in the longer form */
     size_t pad_rows, pad_cols;       /* included in desc.rows and desc.cols */
     ipt__cooperative_kernel panel, exchange;
+    ipt__array array; /* permuted by boxes: the desc has its elements as one row, and the panel kernel is that of boxes.
+                         count 0: a matrix */
 } ipt__problem;
 
 /* Leaves the expression to another plan. */
@@ -6070,7 +6066,7 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
  * PTTWAC_010: instances in global memory, by work-groups with flags in local memory.
  * P_IPT: instances by cycle following without flags.
  * PAD: changes the stride of rows of `length` elements from origin to row_stride. */
-#define IPT__STAGE_LIST(X, P)                                                                                          \
+#define IPT__STAGE_LIST(X, B, P)                                                                                       \
     X(SAVE, (0, 0, 0, 0, 0, 2), (nothing, nothing, save, never, never, save, save, save))                              \
     X(RESTORE, (0, 0, 0, 0, 0, 0), (nothing, nothing, save, never, restore, restore, restore, restore))                \
     X(TILE, (0, 1, 0, 0, 1, 1), (nothing, nothing, tile, alone, never, tile, tile, tile))                              \
@@ -6079,6 +6075,7 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
     X(WAVE, (1, 0, 1, 0, 1, 1), (wave, nothing, wave, never, wave, wave, wave, wave))                                  \
     X(PANEL, (1, 0, 0, 0, 0, 1), (nothing, panel, panel, alone, never, panel, panel, panel))                           \
     X(SHUFFLE, (0, 0, 0, 0, 1, 0), (shuffle, shuffle, shuffle, never, shuffle, shuffle, shuffle, shuffle))             \
+    B(BOX, (0, 0, 0, 0, 0, 1), (nothing, box, box, never, never, box, box, box))                                       \
     X(EXCHANGE, (0, 0, 0, 1, 0, 1), (exchange, exchange, exchange, always, never, exchange, exchange, exchange))       \
     X(FLIP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, flip, flip, flip))                           \
     X(MAP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, map, map, map))                               \
@@ -6088,7 +6085,7 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
 
 typedef enum ipt__stage_kind {
 #define IPT__STAGE_ENUMERATOR(kind, traits, functions) IPT__STAGE_##kind,
-    IPT__STAGE_LIST(IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR) IPT__STAGE_COUNT
+    IPT__STAGE_LIST(IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR) IPT__STAGE_COUNT
 } ipt__stage_kind;
 
 /* What a kind of stage can do, or does otherwise than others. */
@@ -6104,7 +6101,7 @@ typedef struct ipt__traits {
 static const ipt__traits ipt__stage_traits[] = {
 #define IPT__STAGE_TRAITS(...) {__VA_ARGS__},
 #define IPT__STAGE_TRAITS_ROW(kind, traits, functions) IPT__STAGE_TRAITS traits
-    IPT__STAGE_LIST(IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW)};
+    IPT__STAGE_LIST(IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW)};
 
 /* `instances` independent rows x cols grids of super-elements of `length` elements. */
 typedef struct ipt__grids {
@@ -6161,6 +6158,17 @@ typedef struct ipt__chunks {
     ipt__tile_layout tile;
     int tall, narrow, neighbours, waits;
 } ipt__chunks;
+
+/* The boxes of a BOX stage: see box.cl. Lengths in units, by the axes' sequence in the source. */
+typedef struct ipt__box_stage {
+    int rank;
+    cl_uint lengths[IPT_MAX_RANK], box[IPT_MAX_RANK];
+    unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
+    int source_narrow, target_narrow; /* 1: units move by words at most, before and after, else by vectors */
+    int crosses;                      /* units change places by blocks if addresses allow */
+    int splits;                       /* runs of the source have the last axis alone, so that gaps can follow each */
+    cl_uint gap;                      /* after each run of the source in the box, in words or vectors */
+} ipt__box_stage;
 
 enum { IPT__MAX_STAGES = 8 };
 
@@ -6259,6 +6267,7 @@ typedef struct ipt__stage {
         ipt__chunks panel;
         ipt__shuffle_stage shuffle;
         ipt__bands bands;
+        ipt__box_stage box;
     } as;
 } ipt__stage;
 
@@ -6298,25 +6307,20 @@ typedef struct ipt__layout {
 
 /* Launches: the commands of stages, fixed with the plan. An execution adds its buffers, their offsets and the turn. */
 
-typedef union ipt__arguments {
-#define IPT__ARGUMENTS_MEMBER(kernel, memories, local, uses) ipt__##kernel##_arguments kernel;
-    IPT_KERNEL_LIST(IPT__ARGUMENTS_MEMBER)
-} ipt__arguments;
-
-/* One command. The arguments are those of the first instance of a batch at the start of the execution's buffer. They
- * begin with the base of each buffer that an execution may give. */
+/* One command. Its arguments are for the first instance of a batch at the start of the execution's buffer. The
+ * arguments begin with the base of each buffer that an execution may give. */
 typedef struct ipt__launch {
     int kernel;                 /* index in the plan; -1: no kernel, clears workspace */
     int by_units, by_words;     /* serves offsets that are not aligned to words; offsets that are */
     size_t matrices, instances; /* how many the command moves */
-    unsigned given;             /* bit for each of the kernel's buffers that the execution gives; 0: the workspace */
+    unsigned given;             /* bit i: the execution gives buffer i of the kernel; 0: it is the workspace */
     int cooperative;            /* waits for other work-groups, and uses the turn's control block */
-    size_t control, clear;      /* bytes of its arguments before those of that block and of the next turn's */
+    size_t control, clear;      /* offsets in the arguments of this turn's block and the next turn's */
     size_t plan_units;          /* number of the plan's units in one unit of the kernel */
     cl_ulong instance_units;    /* distance of instances in the given buffer; 0: the next field counts */
-    cl_ulong instance_slots;    /* likewise for kernel copy: slots */
-    size_t offset;              /* clearing: of the workspace, in bytes */
-    size_t bytes;               /* cleared, or local memory */
+    cl_ulong instance_slots;    /* for kernel copy: the distance in slots */
+    size_t offset;              /* in the workspace, of the bytes to clear */
+    size_t bytes;               /* to clear, or of local memory */
     cl_ulong groups;            /* number of work-groups */
     ipt__arguments arguments;
 } ipt__launch;
@@ -6369,7 +6373,7 @@ static ipt_result ipt__launches_add(const ipt_allocator *allocator, ipt__launche
 /* >>host/host_plan                                                                                                   */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* What plans have for matrices in host memory. Numbers that were fitted are in device/speed.h. */
+/* The data of plans for matrices in host memory. Fitted numbers are in device/speed.h. */
 enum {
     IPT__HOST_PARTS_MOST = 64, /* limits the command queues, too */
     IPT__HOST_SLOTS = 2,
@@ -6378,7 +6382,7 @@ enum {
     IPT__CUT_PLAN_GROUP = 3,
     IPT__CUT_SLOTS = 3,          /* chunks in flight: one upload, one transposition, one download */
     IPT__CUT_MARK_BYTES = 64,    /* after the memory of passes in a storage */
-    IPT__CUT_STORED_THREADS = 2, /* readers of a storage; as many writers */
+    IPT__CUT_STORED_THREADS = 2, /* the number of a storage's readers, and of its writers */
     IPT__CUT_PAGE_BYTES = 4096,
     /* Blocks: see host/blocks.h. */
     IPT__BLOCK_PLANS = 4,  /* for whole blocks, and for those at the lower, the right and both edges */
@@ -6408,9 +6412,8 @@ typedef struct ipt__host_share {
     cl_mem buffer; /* NULL: not needed yet */
     cl_command_queue queues[IPT__HOST_PARTS_MOST];
     int queue_count;
-    int borrows_queue; /* of the context, and has no other */
-    cl_mem pinned;     /* IPT__HOST_SLOTS per thread; NULL: not needed yet */
-    char *ring;
+    int borrows_queue; /* the only queue is the context's */
+    ipt__pinned ring;  /* IPT__HOST_SLOTS per thread; buffer NULL: not needed yet */
 } ipt__host_share;
 
 typedef struct ipt__host_part {
@@ -6440,12 +6443,12 @@ typedef struct ipt__command {
     cl_event event;
 } ipt__command;
 
-/* IPT_HOST_STAGES: the parts of the stages before and after the one that needs the whole matrix. */
+/* IPT_HOST_STAGES: the parts of the stages before and after the stage that needs the whole matrix. */
 typedef struct ipt__host_stages {
     int whole;               /* index of that stage */
     size_t before, after;    /* instances, or rows and columns, that the parts of uploads and of downloads share */
     size_t ups, downs;       /* number of these parts */
-    ipt__launches *launches; /* of each upload, of the whole stage, of each download */
+    ipt__launches *launches; /* of the uploads, of the whole stage, of the downloads */
     size_t count;
 } ipt__host_stages;
 
@@ -6455,7 +6458,7 @@ typedef struct ipt__host {
     ipt__host_part *parts;
     size_t part_count;
     ipt__host_stages stages;
-    ipt__command *commands; /* for one matrix by blocks or bands; NULL: it goes by panels */
+    ipt__command *commands; /* of one matrix by blocks or bands; NULL: matrices go by panels */
     size_t command_count;
     char *scratch; /* cut matrices: ipt__shuffle_bytes, then the remainder of the longer side */
     size_t scratch_bytes;
@@ -6474,7 +6477,7 @@ typedef struct ipt__cut {
     size_t block_bytes;            /* of a group's super-elements: the shuffle's block */
     size_t line_bytes, rest_bytes; /* of the longer side; of the remainder of all lines */
     size_t spare_bytes;            /* of the spare lines, without the remainder */
-    int tall, backward;            /* backward: panels run from the last to the first */
+    int tall;
 } ipt__cut;
 
 /* Makes a plan for pieces. */
@@ -6512,7 +6515,7 @@ typedef struct ipt__bus_piece {
     size_t rows, cols, size;
 } ipt__bus_piece;
 
-/* What a plan that cuts its matrices has: see host/cut.h. */
+/* The part of a plan that cuts its matrices: see host/cut.h. */
 typedef struct ipt__cut_plan {
     ipt__cut sizes;
     ipt__plan_maker make_piece; /* makes the plans of pieces */
@@ -6521,13 +6524,13 @@ typedef struct ipt__cut_plan {
     size_t most; /* largest buffer in bytes; 0: no limit */
 } ipt__cut_plan;
 
-/* What a plan has for matrices in host memory: it stands on the device plan, and on plans of pieces. */
+/* The part of a plan that moves matrices in host memory. It executes the plan's stages, or plans of pieces. */
 typedef struct ipt__host_plan {
-    IPT_LOCK_TYPE lock; /* held during transfers; guards staging, parts_refused and pieces */
+    IPT_LOCK_TYPE lock; /* locked during transfers; guards staging, parts_refused and pieces */
     ipt__host staging;
     int parts_refused; /* host is AUTO, and parts exceed the workspace limit, or cannot be built */
     int in_pieces;     /* made because the device refused the whole host matrix */
-    ipt_plan *pieces;  /* such a plan, or one in units of bytes, which executes for this one; NULL: none */
+    ipt_plan *pieces;  /* a plan in pieces, or in units of bytes, that executes for this plan; NULL: none */
 } ipt__host_plan;
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plans/plan                                                                                                       */
@@ -6542,14 +6545,14 @@ typedef struct ipt__plan_kernel {
     ipt__arguments set;
 } ipt__plan_kernel;
 
-/* Device memory for stages, which a plan owns, and lends to the plans that it consists of. It is as large as the
- * largest of them needs. Executions of all plans that share it take turns. */
+/* Device memory for stages. A plan owns it, and lends it to its plans of passes, parts or pieces. Its size is the
+ * largest need of these plans. Executions that share a workspace take turns. */
 typedef struct ipt__workspace {
-    IPT_LOCK_TYPE lock;  /* guards the following fields, and all of the plans but their host_plan */
-    cl_mem buffer;       /* NULL: no stage needs one */
-    size_t bytes, limit; /* limit: for each of the plans, as max_workspace */
-    int later;           /* plans that borrow it from now on need its bytes later: ipt__host_take */
-    size_t unit_most;    /* bytes of the units of plans that borrow it from now on, at most */
+    IPT_LOCK_TYPE lock; /* guards the following fields, and the plans that use the workspace, but not their host_plan */
+    cl_mem buffer;      /* NULL: no stage needs a workspace */
+    size_t bytes, limit; /* limit: the most bytes for a plan, as max_workspace */
+    int later;           /* new plans leave the allocation to ipt__host_take */
+    size_t unit_most;    /* the most bytes of a unit of new plans that borrow the workspace */
     cl_event last;       /* of the previous execution, which may still use the buffer; NULL: none */
     ipt_plan *borrower;  /* plan that used the buffer last; NULL: none */
 } ipt__workspace;
@@ -6562,46 +6565,44 @@ typedef struct ipt__pass_plan {
     size_t repeats; /* executions, a batch_stride of the arrays apart */
 } ipt__pass_plan;
 
-/* What a plan of several passes over arrays has. It has no stages of its own. */
+/* The part of a plan that runs several passes over arrays. Such a plan has no stages of its own. */
 typedef struct ipt__passes_plan {
     ipt__pass_plan list[IPT__MOST_PASSES + 1];
     int count;
-    ipt_plan *copies; /* copies arrays whose first pass only works in place, for out of place; else NULL */
+    ipt_plan *copies; /* out of place, copies the arrays before a first pass that only works in place; else NULL */
 } ipt__passes_plan;
 
-/* What a plan has that runs stages on its device. */
+/* The part of a plan that runs stages on its device. */
 typedef struct ipt__device_plan {
     ipt__layout layout;
     ipt__plan_kernel *kernels;
     int kernel_count, kernel_capacity;
     ipt__launches launches;
-    int out_of_place;               /* its launch; -1: none yet */
+    int out_of_place;               /* index of the launch out of place; -1: none yet */
     ipt__program *panel, *exchange; /* of problem.panel and problem.exchange; NULL: none */
     int turn;                       /* which of the two control blocks is clear */
     int dirty;                      /* an execution failed: counters and flags may not be clear */
-    ipt_plan *narrow; /* does the same in the units of an array's elements, at places that are no multiples of the
-                         longer units of this plan. It borrows the workspace. NULL: the units are the elements' */
+    ipt_plan *narrow; /* a plan with the units of an array's elements. It serves places that are no multiples of this
+                         plan's longer units, and borrows the workspace. NULL: both plans would have equal units */
 } ipt__device_plan;
 
-/* What a plan for several contexts has. */
+/* The part of a plan that uses several contexts. */
 typedef struct ipt__split_plan {
     ipt_context **contexts;
     size_t count;
-    ipt__workspace *workspaces; /* one for each; NULL: the plan borrows them */
+    ipt__workspace *workspaces; /* one for each context; NULL: the plan borrows them */
 } ipt__split_plan;
 
-/* What a plan of a kind does. */
+/* The properties of plans of one kind. */
 struct ipt__call;
 typedef struct ipt__plan_kind {
-    const char *takes; /* all that executions take; NULL: buffers and host matrices */
-    int stores;        /* they take storages */
-    int by_passes;     /* host matrices and storages go through memory once for each pass of an array */
+    int by_passes; /* host matrices and storages go through memory once for each pass of an array */
     /* Enqueues an execution whose arguments were checked. NULL: the plan takes no buffers. */
     ipt_result (*enqueue)(ipt_plan *plan, const struct ipt__call *call, int out_of_place, cl_event *event);
     const char *(*source)(const ipt_plan *plan, size_t *index); /* see ipt__device_plan_source; NULL: none */
 } ipt__plan_kind;
 
-/* What all plans have, and what plans of some kinds have. */
+/* A plan: fields of all plans, then parts that only some plans have. */
 struct ipt_plan {
     const ipt__plan_kind *kind;
     ipt_context *context;
@@ -6609,8 +6610,8 @@ struct ipt_plan {
     char *expression;     /* copies of strings that problem.desc points to */
     cl_ulong argument[2]; /* a copy of the expression's argument, to which problem.desc points, too */
     ipt__workspace own;
-    ipt__workspace *workspace; /* its own, the first one of split, or those of a plan that outlives it */
-    size_t enough;             /* least limit of a workspace that is too small for the plan; 0: it is not */
+    ipt__workspace *workspace; /* &own, split->workspaces, or the workspaces of a plan that outlives this plan */
+    size_t enough;             /* the least sufficient limit of a workspace whose limit is too low; 0: it suffices */
     size_t refused;            /* bytes of the last buffer that could not be allocated; 0: none */
     char *description;
     ipt__device_plan *device; /* NULL: the plan has no stages of its own */
@@ -6625,7 +6626,7 @@ static int ipt__plan_borrows(const ipt_plan *plan)
     return plan->workspace != &plan->own && !(plan->split && plan->workspace == plan->split->workspaces);
 }
 
-/* The number of its devices, each of which has a workspace. */
+/* The number of a plan's devices. Each device has a workspace. */
 static size_t ipt__plan_devices(const ipt_plan *plan)
 {
     return plan->split ? plan->split->count : 1;
@@ -6634,9 +6635,9 @@ static size_t ipt__plan_devices(const ipt_plan *plan)
 /* >>stages/common                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* What kinds of stages share: sizes, tiles in local memory, kernels, launches and words. */
+/* Functions for all kinds of stages: sizes, tiles in local memory, kernels, launches and words. */
 
-/* Local memory that a group of these kernels may use. */
+/* Bytes of local memory that a work-group of a TILE stage may use. */
 static size_t ipt__local_budget(const ipt__limits *limits)
 {
     return ipt__min(limits->local_memory, ipt__tuning_of(limits)->tile_bytes);
@@ -6652,7 +6653,7 @@ static size_t ipt__instance_units(const ipt__problem *problem, const ipt__stage 
     return stage->rows * stage->cols * ipt__stage_units(problem, stage);
 }
 
-/* Elements of a slot on the grid of a stage. */
+/* Elements of a slot: of a super-element or, for stages that move lines, of a line. */
 static size_t ipt__slot_length(const ipt__stage *stage)
 {
     if (!ipt__stage_traits[stage->kind].lines)
@@ -6660,8 +6661,8 @@ static size_t ipt__slot_length(const ipt__stage *stage)
     return stage->gapped_source ? stage->cols : stage->rows;
 }
 
-/* Flags that a word has which spreads them over `spread` words; 0: over none. The desc may force that for kernels of
- * the papers. */
+/* Flags in a word of 32 bits, if 32 flags are spread over `spread` words; 0: not spread. For kernels of the papers, the
+ * desc may set the spread. */
 static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *stage, size_t spread)
 {
     if (stage->variant && problem->desc.flag_spread)
@@ -6671,8 +6672,8 @@ static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *sta
 
 /* Workspace bytes of a stage that other stages may use after it. */
 typedef struct ipt__need {
-    size_t instance; /* of each running instance */
-    size_t stage;    /* in total, whatever runs at once */
+    size_t instance; /* for each instance that moves at the same time */
+    size_t stage;    /* for the stage, whatever the number of these instances */
 } ipt__need;
 
 static ipt__need ipt__need_nothing(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
@@ -6684,10 +6685,10 @@ static ipt__need ipt__need_nothing(const ipt__problem *problem, const ipt__layou
     return need;
 }
 
-/* Workspace of work-groups that wait for one another, or of shuffles that share it with such a stage. */
+/* Workspace of a stage whose work-groups wait for one another, or of a shuffle in one layout with such a stage. */
 typedef struct ipt__control {
     size_t words; /* of a control block; 0: no work-group waits */
-    size_t alone; /* flag words for a single work-group that does the others' work */
+    size_t alone; /* flag words for the single work-group that takes over unfinished work */
     size_t flags; /* flag words of chains */
 } ipt__control;
 
@@ -6699,7 +6700,7 @@ static ipt__control ipt__control_nothing(const ipt__problem *problem, const ipt_
     return control;
 }
 
-/* Whether a stage of a layout reverses rows, or their sequence, while it transposes. */
+/* Whether a stage of a layout can reverse rows, or their sequence, while it transposes. */
 static int ipt__reverses_never(const ipt__layout *layout, const ipt__stage *stage)
 {
     (void)layout;
@@ -6719,7 +6720,7 @@ static int ipt__reverses_alone(const ipt__layout *layout, const ipt__stage *stag
     return layout->stage_count == 1 && stage->instances == 1;
 }
 
-/* Elements of a stage's runs that may move by words, by bitwise or with those before them; 0: they do not. */
+/* A stage's run length in elements, or the bitwise or of several, to test for whole words; 0: moves no words. */
 static size_t ipt__words_never(const ipt__stage *stage)
 {
     (void)stage;
@@ -6746,15 +6747,15 @@ static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, siz
     return stage;
 }
 
-/* Makes a stage one of another kind. */
+/* Changes the kind of a stage. */
 static void ipt__stage_become(ipt__stage *stage, ipt__stage_kind kind)
 {
     stage->kind = kind;
     memset(&stage->as, 0, sizeof stage->as);
 }
 
-/* Columns of a block that moves by words, as in parts/words.cl, if the rows of source and result are whole words; else
- * 1: columns move alone. */
+/* Columns of a block that moves by words (parts/words.cl), if all rows of source and result are whole words; else 1:
+ * columns move one by one. */
 static size_t ipt__problem_block(const ipt__problem *problem)
 {
     const size_t columns = IPT__WORD_BYTES / problem->unit_bytes;
@@ -6766,9 +6767,9 @@ static size_t ipt__problem_block(const ipt__problem *problem)
                : 1;
 }
 
-/* Chooses pitch and skew of a tile with rows of `run` bytes, `stride` bytes apart in memory. Transposed reads should
- * hit different banks. Rows that a work-item fetches in sequence must begin at the same byte of a vector. group:
- * work-items of the group. block: columns of a block that moves by words, or 1. */
+/* Chooses pitch and skew of a tile with rows of `run` bytes, `stride` bytes apart in memory, so that transposed reads
+ * hit different banks. All rows that a work-item fetches must begin at the same byte of a vector. group: the number of
+ * work-items. block: columns of a block that moves by words, or 1. */
 static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t group, size_t run, size_t stride,
                                           size_t block)
 {
@@ -6781,7 +6782,7 @@ static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t gr
             ++layout.skew;
     } else if (layout.pitch % 2 == 0)
         layout.skew = 0;
-    /* Work-items read words of different rows, as many apart as a block has columns. */
+    /* Neighbouring work-items read words of rows that are `block` rows apart. */
     if (block > 1 && (problem->element_units > 1 || stride % (8 * problem->unit_bytes) == 0))
         layout.skew = block == 4 ? 2 : 1;
     layout.run_lanes = 32;
@@ -6798,7 +6799,7 @@ static size_t ipt__tile_vectors(const ipt__tile_layout *layout, size_t rows)
     return rows * layout->pitch + (layout->skew > 30 ? 0 : rows >> layout->skew) + 1;
 }
 
-/* The side of a tiled transposition's tile. Local memory holds `tiles` of them. */
+/* The side of a tile, and the units of an element that move at a time, if local memory stores `tiles` tiles. */
 static void ipt__transpose_tile(const ipt__problem *problem, size_t element_units, size_t tiles, size_t *side,
                                 size_t *chunk)
 {
@@ -6818,7 +6819,7 @@ static double ipt__batch_bytes(const ipt__problem *problem)
     return (double)problem->matrix_bytes * (double)problem->desc.batch;
 }
 
-/* Stages that are forced, or added after the choice, are never compared. */
+/* For stages that the planner never compares: forced stages, and stages added after the choice. */
 static double ipt__cost_nothing(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)problem;
@@ -6827,7 +6828,7 @@ static double ipt__cost_nothing(const ipt__problem *problem, const ipt__layout *
     return 0;
 }
 
-/* A factor for units that cannot move by words, and for slots that may cut memory sectors if they are `gapped`. */
+/* Multiplies `factor` for units that cannot move by words, and for gapped slots that cut memory sectors. */
 static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *stage, double factor, int gapped)
 {
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
@@ -6908,7 +6909,7 @@ static ipt__params ipt__plan_params(const ipt__problem *problem, size_t element_
     return params;
 }
 
-/* Gets a kernel that takes as much local memory as may build: a refused size is recorded, and the planner then chooses
+/* Builds a kernel that may use too much local memory. If the build fails, records the size: the planner then chooses
  * again. */
 static ipt_result ipt__plan_kernel_within(ipt_plan *plan, ipt__kernel_id id, ipt__params params, int *index)
 {
@@ -6918,7 +6919,7 @@ static ipt_result ipt__plan_kernel_within(ipt_plan *plan, ipt__kernel_id id, ipt
     return result;
 }
 
-/* The stage's last kernel, and its variant for words. */
+/* Gets the stage's last kernel, and the variant of it that moves words. */
 static ipt_result ipt__stage_kernel_get(ipt_plan *plan, ipt__stage *stage, ipt__kernel_id id, ipt__params params,
                                         int *index)
 {
@@ -6929,16 +6930,16 @@ static ipt_result ipt__stage_kernel_get(ipt_plan *plan, ipt__stage *stage, ipt__
     return ipt__plan_kernel_get(plan, id, params, &stage->word_kernel);
 }
 
-/* Adds the launches of a plan's stage to a list, for one kind of turn and of offsets. */
+/* The state while a stage's launches are added to a list, for one size of turn and one alignment of offsets. */
 typedef struct ipt__launcher {
     const ipt_plan *plan;
     ipt__launches *launches;
-    size_t matrices, instances; /* of a turn */
+    size_t matrices, instances; /* in a turn */
     cl_ulong skipped;           /* units of a matrix before the stage's first instance */
     int by_units, by_words;     /* see ipt__launch */
 } ipt__launcher;
 
-/* A launch of a kernel whose first buffer is the execution's. */
+/* A launch of a kernel whose first argument is the buffer of the execution. */
 static ipt__launch ipt__launch_of(const ipt__launcher *to, int kernel)
 {
     ipt__launch launch;
@@ -7004,8 +7005,8 @@ static IPT__RARE ipt_result ipt__launch_transpose(ipt__launcher *to, ipt__launch
     return ipt__launch_add(to, launch);
 }
 
-/* Completes and adds a copy of rows, by words if the offsets are aligned. The caller sets row counts, slots and
- * strides; 1 slot a row is a plain copy. */
+/* Completes and adds a copy of rows, by words unless to->by_units. The caller sets row counts, slots and strides. One
+ * slot in each row makes a plain copy. */
 static IPT__RARE ipt_result ipt__launch_copy(ipt__launcher *to, const ipt__stage *stage, ipt__launch *launch)
 {
     ipt__copy_arguments *const a = &launch->arguments.copy;
@@ -7029,7 +7030,7 @@ static IPT__RARE ipt_result ipt__launch_copy(ipt__launcher *to, const ipt__stage
     return ipt__launch_add(to, launch);
 }
 
-/* Elements, or pairs of elements, per work-group in kernels that hold no elements. */
+/* Elements, or pairs of elements, per work-group in kernels that do not use local memory. */
 static size_t ipt__group_run(const ipt__limits *limits)
 {
     return ipt__tuning_of(limits)->run * (limits->cpu ? 1 : limits->group_size);
@@ -7054,7 +7055,7 @@ static IPT__RARE void ipt__describe_grid(ipt__text *out, const ipt_plan *plan, c
                   ipt__super_bytes(plan, stage));
 }
 
-/* Ends the line of a stage with what every kind may have. */
+/* Ends the line of a stage with the properties that any kind may have. */
 static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
 {
     if (stage->variant)
@@ -7067,7 +7068,7 @@ static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
     ipt__text_add(out, "\n");
 }
 
-/* The move, if the stage makes it. */
+/* The name of the move, if the stage reverses rows or columns. */
 static void ipt__describe_move(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     if (stage->reversed_rows || stage->reversed_cols)
@@ -7077,7 +7078,7 @@ static void ipt__describe_move(ipt__text *out, const ipt_plan *plan, const ipt__
 /* >>stages/tile                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* TILE stages: whole instances in local memory, by kernel tile, or many to a work-group by kernel pack. */
+/* TILE stages: whole instances in local memory, by kernel tile or, with many instances per work-group, pack. */
 
 /* The units of kernel pack's table of an instance; 0 without one. */
 static size_t ipt__pack_table_units(const ipt__problem *problem, size_t instance)
@@ -7085,8 +7086,7 @@ static size_t ipt__pack_table_units(const ipt__problem *problem, size_t instance
     return problem->unit_bytes < 4 && instance <= IPT__PACK_TABLE ? instance : 0;
 }
 
-/* True if kernel pack can hold `count` instances of `instance` units, and their table, in local_bytes of local memory.
- */
+/* Whether `count` instances of `instance` units, with their table, fit local_bytes of local memory in kernel pack. */
 static int ipt__pack_fits(const ipt__problem *problem, size_t count, size_t instance, size_t local_bytes)
 {
     const size_t vectors = count * instance * problem->unit_bytes / 16 + 2;
@@ -7094,9 +7094,9 @@ static int ipt__pack_fits(const ipt__problem *problem, size_t count, size_t inst
     return vectors + vectors / 8 + vectors / 64 + 1 + table <= local_bytes / 16;
 }
 
-/* Chooses the least local memory and the work-items of kernel pack for a TILE stage on a GPU. NVIDIA allows more than
- * it reports: one, two, four or eight of these work-groups fill a large compute unit. pack_bytes = 0 selects kernel
- * tile, also for short runs that lie far apart. */
+/* Chooses the least local memory and the number of work-items of kernel pack for a TILE stage on a GPU. NVIDIA allows
+ * more local memory than it reports: eight, four, two work-groups or one fill a compute unit. pack_bytes = 0 selects
+ * kernel tile, also for short matrices that lie apart. */
 static IPT__RARE void ipt__pack_choose(const ipt__problem *problem, ipt__stage *stage)
 {
     static const size_t classes[4][2] = {{IPT__PACK_BYTES_EIGHTH, 256},
@@ -7134,8 +7134,8 @@ static ipt__params ipt__pack_params(const ipt__problem *problem, const ipt__stag
     return params;
 }
 
-/* True if a CPU should hold instances larger than its nearest cache. That pays if each core has some. For
- * squares, SWAP is as fast. */
+/* Whether a CPU should use a TILE stage for instances that exceed its nearest cache. It should if each core has
+ * several. For squares, SWAP is as fast. */
 static int ipt__tile_serves_many(const ipt__problem *problem, const ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -7164,7 +7164,7 @@ static IPT__RARE ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage,
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_tile, params, &stage->kernels[0]);
 }
 
-/* Source steps of a TILE stage's elements, see pack.cl. Lengths in units. */
+/* Steps through the source of a TILE stage, in units: see pack.cl. */
 typedef struct ipt__tile_steps {
     size_t rows, run; /* of the result: elements */
     cl_int origin, along, next;
@@ -7240,7 +7240,7 @@ static IPT__RARE ipt_result ipt__launch_tile(ipt__launcher *to, const ipt__stage
     const ipt__problem *const problem = &to->plan->problem;
     const ipt__limits *const limits = &problem->limits;
     const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
-    const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* one unit for every 32 */
+    const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* one unit after every 32 */
     const size_t local_units =
         (stage->variant ? limits->local_memory : ipt__local_budget(limits)) / problem->unit_bytes;
     const size_t holds = (padding ? local_units * 32 / 33 : local_units) / instance;
@@ -7283,9 +7283,9 @@ static IPT__RARE void ipt__describe_tile(ipt__text *out, const ipt_plan *plan, c
 /* >>stages/swap                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* SWAP stages: square instances, by pairs of tiles, or by fours that also turn them. */
+/* SWAP stages: transpose square instances by pairs of tiles, or rotate them by fours of tiles. */
 
-/* Lays out such tiles, and returns the bytes of local memory for all of them and for the starts of their rows. */
+/* Lays out the tiles of a SWAP stage. Returns the bytes of local memory for the tiles and the starts of their rows. */
 static size_t ipt__swap_local_bytes(const ipt__problem *problem, ipt__swap_stage *swap, size_t stride)
 {
     swap->tile = ipt__lay_out_tile(problem, swap->group_size, swap->side * problem->unit_bytes, stride, 1);
@@ -7293,7 +7293,7 @@ static size_t ipt__swap_local_bytes(const ipt__problem *problem, ipt__swap_stage
     return swap->local_bytes + swap->places * 4 * swap->side;
 }
 
-/* Whether such tiles fit local memory. Lays them out. */
+/* Lays out the tiles of a SWAP stage. Returns whether they fit local memory. */
 static int ipt__swap_fits(const ipt__problem *problem, ipt__swap_stage *swap, size_t stride)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -7302,13 +7302,12 @@ static int ipt__swap_fits(const ipt__problem *problem, ipt__swap_stage *swap, si
 }
 
 /* Chooses tiles of a square that are fetched by vectors, for GPUs and elements of one unit. Rows that cut memory
- * sectors get larger tiles. The largest tiles allow two work-groups per compute unit and need enough pairs for each.
- * Returns 0 if they do not fit local memory. */
+ * sectors get larger tiles. The largest tiles allow two work-groups per compute unit, and need enough pairs for all of
+ * them. Returns 0 if they do not fit local memory. */
 static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size_t places, ipt__swap_stage *swap)
 {
-    static const size_t sides[2][3][2] = {{{64, 112}, {64, 96}, {48, 48}},
-                                          {{64, 80}, {48, 64}, {40, 40}}}; /* of two tiles, of four; by unit: 4, 8, 16
-                                                                              bytes; cut sectors: no, yes */
+    /* [two tiles, four][units of 4, 8, 16 bytes][rows of whole sectors, others] */
+    static const size_t sides[2][3][2] = {{{64, 112}, {64, 96}, {48, 48}}, {{64, 80}, {48, 64}, {40, 40}}};
     const ipt__limits *const limits = &problem->limits;
     const size_t unit = problem->unit_bytes, per_side = length / IPT__SWAP_SIDE_LARGE;
     const size_t row = ipt__source_row(problem); /* a pitched matrix is one instance */
@@ -7324,7 +7323,7 @@ static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size
         swap->side = IPT__SWAP_SIDE_LARGE;
         swap->group_size = IPT__CHUNK_GROUP_LARGE;
     }
-    /* Four tiles are too few for small squares: more of them, with more work-items each. */
+    /* Small squares have too few fours of such tiles: choose smaller tiles, and more work-items if possible. */
     if (places == 4 && length / 2 / swap->side * (length / 2 / swap->side) < limits->compute_units) {
         size_t across;
         swap->side = ipt__min(swap->side, IPT__SWAP_SIDE_TURNED);
@@ -7333,13 +7332,13 @@ static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size
             across * across * problem->desc.batch <= limits->compute_units)
             swap->group_size = IPT__CHUNK_GROUP_LARGE;
     }
-    /* Turns by tiles need small ones where local memory is short. */
+    /* Rotations need small tiles if local memory is short. */
     if (ipt__problem_rotates(problem) && !ipt__swap_fits(problem, swap, stride))
         swap->side = IPT__SWAP_SIDE_LEAST;
     return ipt__swap_fits(problem, swap, stride);
 }
 
-/* Tiles that change places where swapped tiles turn a whole square in one pass; 0 if they cannot. */
+/* The number of tiles that change places if a SWAP stage rotates a whole square in one pass; 0 if none can. */
 static size_t ipt__swap_places(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
@@ -7470,9 +7469,9 @@ static IPT__RARE ipt_result ipt__kernels_flip(ipt_plan *plan, ipt__stage *stage,
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_flip, params, &stage->kernels[0]);
 }
 
-/* Cuts the lines of a flip into pieces, and returns the number of work-groups of a matrix. A piece is what run_lanes
- * work-items hold, 16 bytes each, less what lies before it in its first word. Single work-items, as on CPUs, hold
- * none. */
+/* Cuts the lines of a flip into pieces, and returns the number of work-groups of a matrix. run_lanes work-items store a
+ * piece: 16 bytes each, minus the units of its first word that precede it. Work-groups of one work-item store no
+ * pieces. */
 static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, size_t unit, size_t group_size)
 {
     const size_t vector_units = IPT__VECTOR_BYTES / unit, before = ipt__max(1, IPT__WORD_BYTES / unit) - 1,
@@ -7484,8 +7483,8 @@ static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a,
         a->group_pairs = ipt__group_run(limits);
         return ipt__ceil_divide((size_t)a->pairs, (size_t)a->group_pairs);
     }
-    each = each < 16 ? each : each / 16 * 16; /* pieces begin as lines do */
-    each = ipt__min(each, ipt__round_up(ipt__ceil_divide(pairs, ipt__ceil_divide(pairs, each)), 16)); /* alike */
+    each = each < 16 ? each : each / 16 * 16; /* keeps the alignment of lines */
+    each = ipt__min(each, ipt__round_up(ipt__ceil_divide(pairs, ipt__ceil_divide(pairs, each)), 16)); /* equal */
     pieces = ipt__ceil_divide(pairs, each);
     a->part_units = (cl_uint)ipt__min(most, each * element);
     a->parts = (cl_uint)ipt__ceil_divide(element, most);
@@ -7499,7 +7498,7 @@ static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a,
 static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    /* Unsigned: a matrix may have more than 2^63 units. Kernels add what is below 0 modulo 2^64. */
+    /* Unsigned: a matrix may have more than 2^63 units. Kernels add negative distances modulo 2^64. */
     const cl_ulong units = problem->element_units, row = ipt__result_row(problem), rows = stage->rows,
                    last = (stage->cols - 1) * units;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
@@ -7530,7 +7529,7 @@ static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage
         a->partner_step = (cl_long)units;
     }
     groups = ipt__flip_cut(&problem->limits, a, problem->unit_bytes, ipt__launch_params(to, &launch)->group_size);
-    a->groups = (cl_uint)groups; /* fits if the number of all does */
+    a->groups = (cl_uint)groups; /* fits if the total does */
     launch.groups = groups * to->matrices;
     return ipt__launch_add(to, &launch);
 }
@@ -7548,7 +7547,7 @@ static IPT__RARE void ipt__describe_flip(ipt__text *out, const ipt_plan *plan, c
 /* >>stages/map                                                                                                       */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* MAP stages: apply the expression to every element where it lies. */
+/* MAP stages: apply the expression to every element in place. */
 
 static IPT__RARE ipt_result ipt__kernels_map(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
@@ -7585,7 +7584,7 @@ static IPT__RARE void ipt__describe_map(ipt__text *out, const ipt_plan *plan, co
 /* >>stages/wave                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* WAVE stages: instances through slabs of global memory, some at once. */
+/* WAVE stages: move instances through slabs of the workspace, some instances at a time. */
 
 static ipt__need ipt__need_wave(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
 {
@@ -7612,8 +7611,8 @@ static IPT__RARE ipt_result ipt__kernels_wave(ipt_plan *plan, ipt__stage *stage,
     return result ? result : ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[1]);
 }
 
-/* Transposes instances through slabs of the workspace. The first launch transposes if the target lies on the grid, else
- * the second does. The end of the first launch is the barrier. */
+/* Transposes instances through slabs of the workspace. If the source has gaps, the second launch transposes, else the
+ * first. The end of the first launch is the barrier. */
 static IPT__RARE ipt_result ipt__launch_wave(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
@@ -7670,7 +7669,7 @@ static IPT__RARE void ipt__describe_wave(ipt__text *out, const ipt_plan *plan, c
 /* >>stages/rows                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Stages that keep rows: SAVE and RESTORE copy some to the workspace and back, SPREAD changes their distance. */
+/* Stages that move rows: SAVE and RESTORE copy some to the workspace and back, SPREAD changes the rows' distance. */
 
 static size_t ipt__words_restore(const ipt__stage *stage)
 {
@@ -7694,7 +7693,7 @@ static IPT__RARE ipt_result ipt__kernels_restore(ipt_plan *plan, ipt__stage *sta
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[0]);
 }
 
-/* Places the rows of a SAVE or RESTORE stage in the matrix, if they have gaps: from its buffer's base on. */
+/* Sets where the rows of a SAVE or RESTORE stage lie in the matrix, if there are gaps between them. */
 static void ipt__launch_apart(const ipt__stage *stage, ipt__copy_arguments *a, size_t length, int restore)
 {
     if (!stage->as.rows.apart)
@@ -7775,13 +7774,13 @@ static IPT__RARE void ipt__describe_restore(ipt__text *out, const ipt_plan *plan
     ipt__text_add(out, "restore: them as %zu rows of %zu elements from the workspace\n", stage->rows, stage->length);
 }
 
-/* A SPREAD stage's slab has the rows of an instance as columns. */
+/* A SPREAD stage's slab contains an instance transposed. */
 static ipt__need ipt__need_spread(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
 {
     return ipt__need_wave(problem, layout, stage);
 }
 
-/* The expression belongs to one of both transpositions. */
+/* Only one of the two transpositions applies the expression. */
 static IPT__RARE ipt_result ipt__kernels_spread(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     const ipt_result result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
@@ -7789,8 +7788,8 @@ static IPT__RARE ipt_result ipt__kernels_spread(ipt_plan *plan, ipt__stage *stag
     return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[1]);
 }
 
-/* Changes the distance of an instance's rows. They lie in the slab as columns, so that single elements move as fast as
- * long rows. */
+/* Changes the distance of an instance's rows. The slab contains them as columns, so that rows of one element move as
+ * fast as long rows. */
 static IPT__RARE ipt_result ipt__launch_spread(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
@@ -7832,7 +7831,7 @@ static IPT__RARE void ipt__describe_spread(ipt__text *out, const ipt_plan *plan,
 /* >>stages/panel                                                                                                     */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* PANEL stages: instances by cooperative work-groups that hold a chunk each. */
+/* PANEL stages: cooperative work-groups transpose instances. Each stores a chunk in local memory. */
 
 /* The largest short-side length in elements of a chunk with `y` along the long side; 0: none fits. */
 static size_t ipt__chunk_breadth(const ipt__problem *problem, int tall, size_t y)
@@ -7862,7 +7861,7 @@ static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, siz
     chunks->pack = 1;
     chunks->neighbours = stage->tail_length != 0;
     chunks->narrow = (int)problem->panel.narrow;
-    /* Whole panels. A ticket group has several small ones, but every work-group should get some. */
+    /* Work-groups store whole panels. A ticket group has several small ones, but each work-group should get some. */
     if (chunks->narrow) {
         const size_t panel = length * row;
         const size_t fits = chunks->tall
@@ -7874,8 +7873,8 @@ static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, siz
         chunks->x = short_side;
         chunks->across = 1;
     } else {
-        /* Short edges cut many sectors: choose a tall chunk close to a square. A split along the long side must gain a
-         * fifth, because its chunks share slots. */
+        /* Short edges cut many sectors: choose a tall chunk close to a square. A split along the long side must gain
+         * panel_split, because its chunks share slots. */
         double best = 0;
         size_t down;
         for (down = 1; down <= (chunks->tall ? IPT__MOST_DOWN : 1) && down <= length; ++down) {
@@ -7894,7 +7893,7 @@ static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, siz
         chunks->across = ipt__ceil_divide(short_side, chunks->x);
         chunks->down = ipt__ceil_divide(length, chunks->y);
     }
-    /* The last work-group may have to move a panel alone: then it moves whole slots. */
+    /* The last work-group may have to move a panel alone, by whole slots: one slot must fit local memory. */
     if (!chunks->pack || (chunks->neighbours && length * size > problem->panel.local_bytes))
         return 0;
     chunks->packs = ipt__ceil_divide(panels, chunks->pack);
@@ -7917,13 +7916,13 @@ static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, siz
            chunks->across * chunks->down * chunks->ticket_groups < 0x7fffffff / problem->desc.batch;
 }
 
-/* Bytes that a work-group of the kernel holds. */
+/* Bytes that a work-group of the kernel can store in local memory and registers. */
 static size_t ipt__held_bytes(const ipt__cooperative_kernel *kernel)
 {
     return kernel->local_bytes + kernel->registers * kernel->group_size * 16;
 }
 
-/* Cuts a chunk's `x` columns of `y` rows for local memory and registers. Returns 0 if both do not hold it. */
+/* Divides a chunk's `x` columns of `y` rows between local memory and registers. Returns 0 if the chunk does not fit. */
 static int ipt__chunk_holds(const ipt__problem *problem, ipt__chunks *chunks, size_t step)
 {
     const ipt__cooperative_kernel *const kernel = &problem->panel;
@@ -8059,7 +8058,7 @@ static IPT__RARE void ipt__describe_panel(ipt__text *out, const ipt_plan *plan, 
 /* >>stages/shuffle                                                                                                   */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* SHUFFLE stages: instances by cycle following with one flag bit per slot, by chains of sub-groups, or in pairs. */
+/* SHUFFLE stages: move super-elements along cycles with one flag bit per slot, by chains of sub-groups, or in pairs. */
 
 /* Flag bytes of one instance of a shuffle. */
 static size_t ipt__flag_bytes(const ipt__problem *problem, const ipt__stage *stage)
@@ -8090,7 +8089,7 @@ static size_t ipt__words_shuffle(const ipt__stage *stage)
     return stage->inner_rows ? 0 : stage->length;
 }
 
-/* Cuts super-elements into pieces that one sub-group holds. An unaligned piece touches one vector more. */
+/* Cuts super-elements into pieces of which a sub-group can store one. An unaligned piece touches one vector more. */
 static void ipt__chains_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
     const size_t units = ipt__stage_units(problem, stage), most = 16 * (IPT__PIECE_VECTORS - 2) / problem->unit_bytes;
@@ -8102,27 +8101,26 @@ static void ipt__chains_pieces(const ipt__problem *problem, ipt__stage *stage)
         ipt__round_up((stage->as.shuffle.piece_units * problem->unit_bytes + 31 - problem->unit_bytes) / 16, 32);
 }
 
-/* Chains that a sub-group follows at once. Short pieces allow more; too many leave sub-groups idle. */
+/* Chains that a sub-group follows at the same time. Short pieces allow more chains; too many leave sub-groups idle. */
 static size_t ipt__chains_at_once(const ipt__problem *problem, const ipt__stage *stage)
 {
     return stage->as.shuffle.piece_units * problem->unit_bytes <= IPT__CHAINS_PIECE ? 4 : 2;
 }
 
-/* The units of local memory that a super-element takes which is transposed on its way: see ipt_held_at in
- * parts/inner.cl. */
+/* The units of local memory for a super-element that is transposed: see ipt_held_at in parts/inner.cl. */
 static size_t ipt__held_units(size_t units, size_t lanes)
 {
     return lanes > 1 ? units + units / 32 + units / 1024 : units;
 }
 
-/* Bytes of local memory with which workers transpose super-elements: two each, and the word that they share. */
+/* Bytes of local memory for workers that transpose super-elements: each stores two, and a shared word. */
 static size_t ipt__inner_bytes(const ipt__problem *problem, const ipt__stage *stage)
 {
     const size_t held = ipt__held_units(ipt__stage_units(problem, stage), stage->lanes);
     return stage->workers * (2 * held * problem->unit_bytes + 16);
 }
 
-/* Cuts super-elements into pieces; a work-group can hold two. */
+/* Cuts super-elements into pieces of which a work-group can store two. */
 static void ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -8189,7 +8187,7 @@ static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt
     return ipt__slot_factor(problem, stage, factor, !stage->as.shuffle.chains) * ipt__batch_bytes(problem);
 }
 
-/* Kernel chains, of sub-groups if the device's can be trusted. */
+/* Gets kernel chains. The kernel uses sub-groups if the device's sub-groups passed the check. */
 static IPT__RARE ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
@@ -8225,7 +8223,7 @@ static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *sta
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_shuffle, params, &stage->kernels[0]);
 }
 
-/* A launch of a kernel that moves units, or of its variant for words. */
+/* A launch of the kernel that moves units, or of the variant that moves words. */
 static IPT__RARE ipt__launch ipt__launch_by_words(const ipt__launcher *to, const ipt__stage *stage)
 {
     ipt__launch launch = ipt__launch_of(to, to->by_units ? stage->kernels[0] : stage->word_kernel);
@@ -8269,7 +8267,7 @@ static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__sta
         a->gap_restore = (cl_uint)stage->as.shuffle.gap_restore;
         a->saved_stride = layout->saved_units / scale;
     }
-    /* One sub-group for each that the device runs at once, limited by the number of start slots. */
+    /* As many sub-groups as the device runs at the same time, if there are enough flag words. */
     most = problem->limits.compute_units *
            ipt__min(48, ipt__max(8, IPT__UNIT_LOCAL / (32 * stage->as.shuffle.piece_vectors * params->chains)));
     a->words_each = ipt__ceil_divide((size_t)a->total_words, most);
@@ -8278,7 +8276,7 @@ static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__sta
         a->parts *= 2;
     launch.instance_units = a->instance_stride;
     launch.groups = ipt__ceil_divide(runs * a->parts, sub_groups);
-    if (!layout->cooperative) /* else the panels clear the flags */
+    if (!layout->cooperative) /* otherwise the PANEL stage clears the flags */
         result = ipt__launch_clear(to, layout->scratch_offset, (size_t)a->total_words * 4);
     return result ? result : ipt__launch_add(to, &launch);
 }
@@ -8385,7 +8383,7 @@ static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan
 /* >>stages/exchange                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* EXCHANGE stages: the matrix by bands, in waves or by cooperative work-groups. */
+/* EXCHANGE stages: transpose a matrix by bands, in waves or by cooperative work-groups. */
 
 static ipt__need ipt__need_exchange(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
 {
@@ -8396,8 +8394,8 @@ static ipt__need ipt__need_exchange(const ipt__problem *problem, const ipt__layo
     return need;
 }
 
-/* Cooperative bands: one word for each position and chunk, and the flags of a single work-group that moves a band, one
- * bit for each unit of a band or of a range. One launch of waves: counters, each in a cache line. */
+/* Cooperative bands: one word for each position, one for each chunk, and one flag bit for each unit of a band or range,
+ * for a single work-group that moves the band. One launch of waves: counters, each in its own cache line. */
 static ipt__control ipt__bands_control(const ipt__problem *problem, const ipt__bands *bands)
 {
     ipt__control control = {0, 0, 0};
@@ -8415,20 +8413,21 @@ static ipt__control ipt__control_exchange(const ipt__problem *problem, const ipt
     return ipt__bands_control(problem, &stage->as.bands);
 }
 
-/* The block of cooperative bands: 1 if their runs are no whole words. */
+/* The columns of a block in cooperative bands; 1 if their runs are not whole words. */
 static size_t ipt__bands_block(const ipt__problem *problem, int tall, size_t height)
 {
     const size_t columns = ipt__problem_block(problem);
     return tall && height % columns == 0 ? columns : 1;
 }
 
-/* The part of cooperative bands' factor that depends on how columns move, one by one. */
+/* The part of cooperative bands' cost factor for columns that move one by one. */
 static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__tuning *const model = &ipt__tunings[0];
     const size_t size = problem->desc.elem_size, unit = problem->unit_bytes;
-    /* A line of 32 work-items moves so many units of a run in one turn, from lines of memory on: IPT_STEPS and
-     * IPT_MEMORY_UNITS in parts/runs_held.cl. Runs begin at multiples of the lowest bit of `begins`. */
+    /* 32 work-items move `turn` units of a run at a time. The first access begins at a multiple of `line` bytes. Both
+     * must match IPT_STEPS and IPT_MEMORY_UNITS in parts/runs_held.cl. Runs begin at multiples of the lowest bit of
+     * `begins`. */
     const size_t turn = 32 * (unit <= 4 ? (size_t)IPT__RUN_STEPS : 32 / unit),
                  line = ipt__min(IPT__LINE_BYTES, 32 * unit),
                  begins = bands->height * size | bands->column_units * unit,
@@ -8440,9 +8439,9 @@ static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands 
            (gapped ? model->together_gapped : 0);
 }
 
-/* The factor of blocks of columns that move by words. Runs begin at words, whatever sectors they cut: the more, the
- * smaller the power of two is that divides their begins. In the last turn of a run some work-items have no word: see
- * ipt_move_block in parts/words.cl. */
+/* The part of cooperative bands' cost factor for columns that move by blocks of words. Runs cut the more sectors, the
+ * smaller the largest power of two is that divides their begins. In the last turn of a run some work-items have no
+ * word: see ipt_move_block in parts/words.cl. */
 static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__tuning *const model = &ipt__tunings[0];
@@ -8455,7 +8454,7 @@ static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *b
            model->blocks_turn * ((double)ipt__round_up(run, turn) / (double)run - 1);
 }
 
-/* Bands, without their launches. Short runs cost more, as in shuffles. */
+/* The cost of bands without their launches. Short runs cost more, as in shuffles. */
 static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
@@ -8503,8 +8502,8 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
     return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_runs, params, &stage->kernels[1]);
 }
 
-/* The parked runs that stay in the cache: those that are taken after so many bands at most. The runs of lag l are
- * parked for l steps, so with IPT__KEPT_BYTES of cache the longest lag is a share of sqrt(2 * IPT__KEPT_BYTES / bytes)
+/* The most bands between parking and reading of a run that should stay in the cache. A run with a lag of l bands is
+ * parked for l steps. So with IPT__KEPT_BYTES of cache, the longest lag is a share of sqrt(2 * IPT__KEPT_BYTES / bytes)
  * of all bands. */
 static cl_uint ipt__bands_kept(const ipt__problem *problem, const ipt__bands *bands)
 {
@@ -8568,7 +8567,7 @@ static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__s
     return ipt__launch_add(to, &launch);
 }
 
-/* The arguments of a band's steps that do not depend on how launches share them. */
+/* The arguments of a band's steps that kernels `runs` and `waves` have in common. */
 static IPT__RARE ipt__runs_arguments ipt__bands_arguments(const ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
@@ -8656,7 +8655,7 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
     t->target_row_stride = t->rows * units;
     *(bands->tall ? &t->source_row_stride : &t->target_row_stride) = bands->row_units;
     t->element_units = (cl_uint)units;
-    if (ipt__reversed_runs(stage)) { /* from the band's last row on */
+    if (ipt__reversed_runs(stage)) { /* begin with the band's last row */
         cl_ulong *const begin = bands->tall ? &t->source_base : &t->target_base, *const stride =
                                                                                      bands->tall
                                                                                          ? &t->source_row_stride
@@ -8693,6 +8692,465 @@ static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *pla
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>stages/box                                                                                                       */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* BOX stages: whole arrays by cooperative work-groups that hold a box of one each. */
+#ifndef IPT_NO_BOXES
+
+/* What follows from the axes' lengths and those of a box, in units. */
+typedef struct ipt__box_geometry {
+    size_t sources[IPT_MAX_RANK], targets[IPT_MAX_RANK]; /* from neighbour to neighbour, before and after */
+    size_t places[IPT_MAX_RANK];                         /* in the box */
+    size_t source_steps[IPT_MAX_RANK], target_steps[IPT_MAX_RANK];
+    size_t source_run, target_run; /* contiguous units */
+    size_t source_runs;
+    size_t target_piece, target_pieces, target_runs; /* a run of the result is written by pieces of so many indices */
+    int source_axis, target_axis;
+    size_t units, held_units; /* of a box; in local memory, with gaps */
+    size_t boxes;
+    size_t source_together, target_together; /* units that move at once */
+    int crossing;                            /* an ipt__crossing, but not ANYWHERE */
+    int anywhere;                            /* units below a word move by words though runs begin anywhere */
+    size_t channels, apart, last_steps;      /* see kernels.def */
+} ipt__box_geometry;
+
+/* How units of a box change places: kernel parameter `crossing`. */
+typedef enum ipt__crossing {
+    IPT__CROSSING_NONE,
+    IPT__CROSSING_SQUARE,
+    IPT__CROSSING_CHANNELS_AFTER,
+    IPT__CROSSING_CHANNELS_BEFORE,
+    IPT__CROSSING_ROWS_STAY,
+    IPT__CROSSING_ANYWHERE
+} ipt__crossing;
+
+/* The axis at a place of the result. */
+static int ipt__box_axis_at(const ipt__box_stage *of, int place)
+{
+    int i;
+    for (i = 0; of->goal[i] != place; ++i)
+        ;
+    return i;
+}
+
+/* Units that move at once where all runs begin at multiples of some power of two: the lowest bit of `begins`. narrow:
+ * not more than a word. */
+static size_t ipt__box_together(size_t unit_bytes, size_t begins, int narrow)
+{
+    return !narrow && begins * unit_bytes % IPT__VECTOR_BYTES == 0                      ? IPT__VECTOR_BYTES / unit_bytes
+           : unit_bytes < IPT__WORD_BYTES && begins * unit_bytes % IPT__WORD_BYTES == 0 ? IPT__WORD_BYTES / unit_bytes
+                                                                                        : 1;
+}
+
+/* How units would change places if addresses allow: by blocks of words in registers. */
+static ipt__crossing ipt__box_cross(const ipt__problem *problem, const ipt__box_stage *of)
+{
+    const int a = of->rank - 1, b = ipt__box_axis_at(of, of->rank - 1); /* the last axes, before and after */
+    const size_t word = IPT__WORD_BYTES / problem->unit_bytes;
+    if (!of->crosses || (a != b && problem->unit_bytes > IPT__WORD_BYTES))
+        return IPT__CROSSING_NONE;
+    if (a == b)
+        return IPT__CROSSING_ROWS_STAY;
+    if (of->box[b] == of->lengths[b] && of->lengths[b] <= IPT__BOX_CHANNELS && of->goal[a] == of->rank - 2)
+        return IPT__CROSSING_CHANNELS_AFTER;
+    if (of->box[a] == of->lengths[a] && of->lengths[a] <= IPT__BOX_CHANNELS && b == of->rank - 2)
+        return IPT__CROSSING_CHANNELS_BEFORE;
+    return word > 1 && of->box[a] % word == 0 ? IPT__CROSSING_SQUARE : IPT__CROSSING_NONE;
+}
+
+/* Where boxes begin along an axis, as bits. */
+static size_t ipt__box_begins(const ipt__box_stage *of, int axis)
+{
+    return of->box[axis] == of->lengths[axis] ? 0 : of->box[axis] | (of->lengths[axis] - of->box[axis]);
+}
+
+/* The source's side of a geometry, which has its last axes whole. Where channels become the last axis, its runs have
+ * one axis, each step is one of all channels, and the box has the result's sequence. */
+static void ipt__box_measure_source(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
+{
+    size_t begins = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0, distance = 1, place = 1, step = 1;
+    const int mixes = is->crossing == IPT__CROSSING_CHANNELS_AFTER, last = of->rank - 1;
+    const int channels = mixes ? ipt__box_axis_at(of, last) : -1;
+    const size_t word = IPT__WORD_BYTES / problem->unit_bytes;
+    int i;
+    for (i = last; i > 0 && of->box[i] == of->lengths[i] && !mixes && !of->splits; --i)
+        ;
+    is->source_axis = i;
+    for (i = last; i >= 0; --i) {
+        is->sources[i] = distance;
+        begins |= distance * (ipt__box_begins(of, i) | (i < is->source_axis && of->box[i] > 1));
+        distance *= of->lengths[i];
+    }
+    for (is->source_run = 1, i = is->source_axis; i < of->rank; ++i)
+        is->source_run *= of->box[i];
+    is->source_together = ipt__box_together(problem->unit_bytes, begins | is->source_run, of->source_narrow);
+    if (mixes) {
+        is->places[channels] = 1;
+        place = of->box[channels];
+    }
+    for (i = last; i >= 0; --i) {
+        if (i == channels)
+            continue;
+        if (is->anywhere && i < is->source_axis)
+            place += (is->sources[i] - place) % ipt__max(word, is->source_together);
+        is->places[i] = place;
+        place *= of->box[i];
+        if (i == is->source_axis) {
+            place += is->anywhere ? of->gap * word + 2 * (word - 1) : of->gap * is->source_together;
+        } else if (i < is->source_axis) {
+            is->source_steps[i] = step;
+            step *= of->box[i];
+        }
+    }
+    is->source_runs = step;
+    is->held_units = place;
+}
+
+/* The result's side. Where channels move, or the last axis stays, its runs have one axis beside them. */
+static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
+{
+    size_t begins = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0, distance = 1, step = 1;
+    const size_t vector = IPT__VECTOR_BYTES / problem->unit_bytes, word = IPT__WORD_BYTES / problem->unit_bytes;
+    const int last = of->rank - 1, square = is->crossing == IPT__CROSSING_SQUARE;
+    int i;
+    is->target_axis = -1;
+    is->last_steps = square ? of->box[last] / word : is->crossing == IPT__CROSSING_CHANNELS_BEFORE ? 1 : of->box[last];
+    for (i = last; i >= 0; --i) {
+        const int axis = ipt__box_axis_at(of, i);
+        const size_t box = of->box[axis];
+        const int ends = i == 0 || box != of->lengths[axis] || (square && ipt__box_axis_at(of, i - 1) == last) ||
+                         (is->crossing == IPT__CROSSING_CHANNELS_AFTER && axis == last) ||
+                         is->crossing >= IPT__CROSSING_CHANNELS_BEFORE;
+        is->targets[axis] = distance;
+        begins |= distance * (ipt__box_begins(of, axis) | (is->target_axis >= 0 && box > 1));
+        if (is->target_axis < 0 && ends) {
+            is->target_axis = axis;
+            is->target_piece = ipt__min(box, ipt__max(1, IPT__BOX_RUN / distance));
+            if (is->target_piece < box && is->target_piece >= vector)
+                is->target_piece -= is->target_piece % vector;
+            is->target_pieces = ipt__ceil_divide(box, is->target_piece);
+            is->target_run = is->target_piece * distance;
+            begins |= is->target_run;
+            if (is->target_pieces > 1)
+                begins |= (is->target_piece | (box - is->target_piece)) * distance;
+            is->target_steps[axis] = square ? is->last_steps : 1;
+            step = is->target_steps[axis] * is->target_pieces;
+        } else if (is->target_axis >= 0 && axis == last && is->crossing) {
+            is->target_steps[axis] = square ? 1 : step;
+        } else if (is->target_axis >= 0) {
+            is->target_steps[axis] = step;
+            step *= box;
+        }
+        distance *= of->lengths[axis];
+    }
+    is->target_runs = step;
+    is->target_together = ipt__box_together(problem->unit_bytes, begins, of->target_narrow || square);
+    is->apart =
+        is->crossing == IPT__CROSSING_CHANNELS_AFTER ? is->sources[ipt__box_axis_at(of, last)] : is->targets[last];
+}
+
+/* Whether blocks of a geometry begin at multiples of what moves at once. */
+static int ipt__box_crosses(const ipt__problem *problem, const ipt__box_stage *of, const ipt__box_geometry *is)
+{
+    const size_t word = IPT__WORD_BYTES / problem->unit_bytes, after = is->target_together,
+                 before = is->source_together;
+    const int last = of->rank - 1, mixes = is->crossing == IPT__CROSSING_CHANNELS_AFTER;
+    const int separates = is->crossing == IPT__CROSSING_CHANNELS_BEFORE;
+    const int channels = mixes ? ipt__box_axis_at(of, last) : last;
+    size_t begins = 0, piece = is->target_piece;
+    int i;
+    if (problem->unit_bytes <= IPT__WORD_BYTES && (after < word || (mixes && before < word)))
+        return 0;
+    for (i = 0; i < last; ++i)
+        if (i != channels && !(separates && i == last - 1) && of->box[i] > 1)
+            begins |= is->places[i];
+    if (is->crossing == IPT__CROSSING_SQUARE)
+        return is->target_axis != last && begins % word == 0;
+    if (is->target_pieces > 1)
+        piece |= of->box[is->target_axis] - is->target_piece;
+    begins |= mixes ? piece * is->channels : piece;
+    return begins % after == 0 && (!mixes || begins % before == 0);
+}
+
+static void ipt__box_measure_as(const ipt__problem *problem, const ipt__box_stage *of, ipt__crossing crossing,
+                                ipt__box_geometry *is)
+{
+    int i;
+    memset(is, 0, sizeof *is);
+    is->anywhere = crossing == IPT__CROSSING_ANYWHERE;
+    is->crossing = is->anywhere ? IPT__CROSSING_NONE : (int)crossing;
+    is->units = is->boxes = is->channels = 1;
+    for (i = 0; i < of->rank; ++i) {
+        is->units *= of->box[i];
+        is->boxes *= ipt__ceil_divide(of->lengths[i], of->box[i]);
+    }
+    if (crossing == IPT__CROSSING_CHANNELS_AFTER)
+        is->channels = of->lengths[ipt__box_axis_at(of, of->rank - 1)];
+    if (crossing == IPT__CROSSING_CHANNELS_BEFORE)
+        is->channels = of->lengths[of->rank - 1];
+    ipt__box_measure_source(problem, of, is);
+    ipt__box_measure_target(problem, of, is);
+}
+/* Words of local memory before the tables, and those of the tables. */
+static size_t ipt__box_data_words(const ipt__problem *problem, const ipt__box_geometry *is)
+{
+    return ipt__round_up(is->held_units * problem->unit_bytes, IPT__VECTOR_BYTES) / 4;
+}
+static size_t ipt__box_table_words(const ipt__box_geometry *is)
+{
+    return 2 * is->source_runs + 2 * is->target_runs + is->target_run;
+}
+static int ipt__box_fits(const ipt__problem *problem, const ipt__box_geometry *is)
+{
+    return (ipt__box_data_words(problem, is) + ipt__box_table_words(is)) * 4 <= problem->panel.local_bytes &&
+           is->boxes <= problem->panel.resident;
+}
+
+static void ipt__box_measure(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
+{
+    ipt__box_measure_as(problem, of, ipt__box_cross(problem, of), is);
+    if (is->crossing && !ipt__box_crosses(problem, of, is))
+        ipt__box_measure_as(problem, of, IPT__CROSSING_NONE, is);
+    if (is->crossing == IPT__CROSSING_SQUARE && is->source_together == 1 && problem->unit_bytes < IPT__WORD_BYTES)
+        ipt__box_measure_as(problem, of, IPT__CROSSING_NONE, is);
+    if (of->crosses && !is->crossing && problem->unit_bytes < IPT__WORD_BYTES &&
+        ipt__min(is->source_together, is->target_together) == 1) {
+        ipt__box_geometry anywhere;
+        ipt__box_measure_as(problem, of, IPT__CROSSING_ANYWHERE, &anywhere);
+        if (ipt__box_fits(problem, &anywhere))
+            *is = anywhere;
+    }
+}
+
+/* The place in the box of a unit of a run of the result, or of the first run of a block. */
+static size_t ipt__box_place(const ipt__box_stage *of, const ipt__box_geometry *is, size_t run, size_t unit)
+{
+    size_t place = 0;
+    int i;
+    for (i = 0; i < of->rank; ++i) {
+        const size_t step = is->target_steps[i] ? run / is->target_steps[i] : 0;
+        if (i == is->target_axis)
+            place += (step % is->target_pieces * is->target_piece + unit / is->targets[i]) % of->box[i] * is->places[i];
+        else if (!is->target_steps[i])
+            place += unit / is->targets[i] % of->box[i] * is->places[i];
+        else if (i == of->rank - 1)
+            place += step % is->last_steps * (of->box[i] / is->last_steps);
+        else
+            place += step % of->box[i] * is->places[i];
+    }
+    return place;
+}
+
+/* The units that move at once: of runs that begin anywhere a word. */
+static size_t ipt__box_moves(const ipt__problem *problem, const ipt__box_geometry *is, size_t together)
+{
+    return is->anywhere && together == 1 ? IPT__WORD_BYTES / problem->unit_bytes : together;
+}
+
+/* The unit of the box that a work-item reads as the i-th one of its first turn. */
+static size_t ipt__box_reads(const ipt__box_stage *of, const ipt__box_geometry *is, size_t together, size_t lane,
+                             size_t i)
+{
+    const size_t each = ipt__max(1, is->target_run / together);
+    const size_t low = is->last_steps & (0 - is->last_steps);
+    const size_t runs = is->crossing == IPT__CROSSING_SQUARE ? ipt__min(together, low) : 1, step = lane / runs;
+    return ipt__box_place(of, is, (step / each * runs + lane % runs) % is->target_runs, step % each * together + i);
+}
+
+/* The steps that a line of work-items takes on average to read from local memory, whose words lie in as many banks. */
+static double ipt__box_conflicts(const ipt__problem *problem, const ipt__box_stage *of, const ipt__box_geometry *is)
+{
+    enum { LANES = 32 };
+    const size_t together = ipt__box_moves(problem, is, is->target_together);
+    size_t steps = 0, i, lane;
+    if (is->crossing > IPT__CROSSING_SQUARE) /* vectors of all channels lie together */
+        return is->channels % 4 == 0 ? 2 : is->channels % 2 == 0 ? 1 : 0;
+    for (i = 0; i < together; ++i) {
+        size_t words[LANES], counts[LANES] = {0}, most = 1, other;
+        for (lane = 0; lane < LANES; ++lane) {
+            words[lane] = ipt__box_reads(of, is, together, lane, i) * problem->unit_bytes / IPT__WORD_BYTES;
+            for (other = 0; other < lane && words[other] != words[lane]; ++other)
+                ;
+            if (other == lane)
+                most = ipt__max(most, ++counts[words[lane] % LANES]);
+        }
+        steps += most;
+    }
+    return (double)steps / (double)together;
+}
+
+/* The steps of a compute unit for a line of words. */
+static double ipt__box_steps(const ipt__problem *problem, const ipt__box_stage *of, const ipt__box_geometry *is)
+{
+    const double unit = (double)problem->unit_bytes / (double)IPT__WORD_BYTES, issue = (double)IPT__BOX_ISSUE;
+    const double lists = 8 * (double)(is->source_runs + is->target_runs + is->target_run);
+    return issue / (unit * (double)ipt__box_moves(problem, is, is->source_together)) +
+           issue / (unit * (double)ipt__box_moves(problem, is, is->target_together)) +
+           (1 + ipt__box_conflicts(problem, of, is)) / (unit < 1 && !is->crossing ? unit : 1) + 0.01 * (double)of->gap +
+           lists / ((double)is->units * unit);
+}
+
+/* Chooses how units move and the gaps between rows of the box. */
+static void ipt__box_tune(const ipt__problem *problem, ipt__box_stage *of)
+{
+    enum { NARROW_BEFORE = 1, NARROW_AFTER = 2, CROSSES = 4, SPLITS = 8, GAP = 16 };
+    ipt__box_stage its = *of;
+    double least = 0;
+    unsigned way;
+    for (way = 0; way < 8 * GAP; ++way) {
+        ipt__box_geometry is;
+        double steps;
+        its.source_narrow = (way & NARROW_BEFORE) != 0;
+        its.target_narrow = (way & NARROW_AFTER) != 0;
+        its.crosses = (way & CROSSES) != 0;
+        its.splits = (way & SPLITS) != 0;
+        its.gap = way / GAP;
+        ipt__box_measure(problem, &its, &is);
+        steps = ipt__box_steps(problem, &its, &is);
+        if (ipt__box_fits(problem, &is) && (least == 0 || steps < least)) {
+            least = steps;
+            *of = its;
+        }
+    }
+}
+
+static ipt__control ipt__control_box(const ipt__problem *problem, const ipt__stage *stage)
+{
+    ipt__control control = ipt__control_nothing(problem, stage);
+    ipt__box_geometry is;
+    ipt__box_measure(problem, &stage->as.box, &is);
+    control.words = is.boxes > 1 ? (1 + problem->desc.batch) * (IPT__LINE_BYTES / 4) : (size_t)IPT__CONTROL_WORDS;
+    control.alone = ipt__max(ipt__extent_units(problem) / IPT__WINDOWS, (size_t)IPT__WINDOW_UNITS) / 32 + 1;
+    return control;
+}
+
+/* Whether runs of an array's short units are whole words, or channels: before and after, its last axis is. */
+static int ipt__boxes_by_words(const ipt__array *array, size_t unit_bytes)
+{
+    const size_t word = IPT__WORD_BYTES / unit_bytes, units = array->elem_size / unit_bytes;
+    int i, by_words = 1;
+    for (i = 0; i < array->count; ++i)
+        if (i == array->count - 1 || array->goal[i] == array->count - 1)
+            by_words &= array->lengths[i] * units <= IPT__BOX_CHANNELS || array->lengths[i] * units % word == 0;
+    return by_words;
+}
+
+/* The share of a copy's speed that arrays by boxes reach. A first axis that stays makes a batch: small boxes are read
+ * in less time than they wait. */
+static double ipt__boxes_speed(const ipt__limits *limits, const ipt__array *array)
+{
+    const ipt__tuning *const model = ipt__tuning_of(limits);
+    const size_t unit_bytes = ipt__unit_bytes(array->elem_size);
+    const double bytes = (double)array->elements * (double)array->elem_size / (double)ipt__array_batch(array);
+    return (unit_bytes >= IPT__WORD_BYTES            ? model->pass_boxes
+            : ipt__boxes_by_words(array, unit_bytes) ? model->pass_boxes_short
+                                                     : model->pass_boxes_cut) *
+           bytes / (bytes + (double)IPT__BOX_WAIT);
+}
+
+static IPT__RARE double ipt__cost_box(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
+{
+    (void)layout, (void)stage;
+    return ipt__batch_bytes(problem) / ipt__boxes_speed(&problem->limits, &problem->array);
+}
+
+static IPT__RARE ipt_result ipt__kernels_box(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    ipt__box_geometry is;
+    params.local_bytes = (cl_uint)plan->problem.panel.local_bytes;
+    params.group_size = (cl_uint)plan->problem.panel.group_size;
+    params.groups_at_once = IPT__BOX_GROUPS;
+    params.axes = (cl_uint)stage->as.box.rank;
+    ipt__box_measure(&plan->problem, &stage->as.box, &is);
+    params.crossing = is.anywhere ? (cl_uint)IPT__CROSSING_ANYWHERE : (cl_uint)is.crossing;
+    params.channels = (cl_uint)is.channels;
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_box, params, &stage->kernels[0]);
+}
+
+/* The number of times that `together` units of a run move: a run that begins anywhere has parts of words at its ends.
+ */
+static size_t ipt__box_each(const ipt__problem *problem, const ipt__box_geometry *is, size_t run, size_t together)
+{
+    const size_t word = IPT__WORD_BYTES / problem->unit_bytes;
+    return is->anywhere && together == 1 ? ipt__ceil_divide(run + word - 1, word) : run / together;
+}
+
+enum { IPT__BOX_AXIS_WORDS = 18 }; /* of an axis in the arguments, with those of its four divisors */
+
+static IPT__RARE ipt_result ipt__launch_box(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const ipt__layout *const layout = &to->plan->device->layout;
+    const ipt__box_stage *const of = &stage->as.box;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__box_arguments *const a = &launch.arguments.box;
+    ipt__box_geometry is;
+    cl_uint *axis = &a->length0;
+    int i;
+    ipt__box_measure(problem, of, &is);
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->control_base = layout->saved_bytes / 4;
+    a->clear_base = a->control_base + ipt__round_up(layout->control_words * 4, 256) / 4;
+    a->alone_base = layout->alone_offset / 4;
+    a->clear_words = (cl_uint)layout->control_words;
+    a->waits = is.boxes > 1;
+    a->chunks = (cl_uint)is.boxes;
+    a->tickets = (cl_uint)(is.boxes * to->matrices);
+    a->array_units = (cl_uint)ipt__extent_units(problem);
+    a->polls = problem->limits.wait_polls;
+    a->source_run = (cl_uint)is.source_run;
+    a->target_run = (cl_uint)is.target_run;
+    a->source_together = (cl_uint)is.source_together;
+    a->target_together = (cl_uint)is.target_together;
+    a->source_each = (cl_uint)ipt__box_each(problem, &is, is.source_run, is.source_together);
+    a->target_each = (cl_uint)ipt__box_each(problem, &is, is.target_run, is.target_together);
+    a->last_steps = (cl_uint)is.last_steps;
+    a->apart = (cl_uint)is.apart;
+    a->source_runs = (cl_uint)is.source_runs;
+    a->target_runs = (cl_uint)is.target_runs;
+    a->target_axis = (cl_uint)is.target_axis;
+    a->target_piece = (cl_uint)is.target_piece;
+    a->target_pieces = (cl_uint)is.target_pieces;
+    a->tables = (cl_uint)ipt__box_data_words(problem, &is);
+    for (i = 0; i < of->rank; ++i, axis += IPT__BOX_AXIS_WORDS) {
+        axis[0] = of->lengths[i];
+        axis[1] = of->box[i];
+        axis[4] = (cl_uint)ipt__ceil_divide(of->lengths[i], of->box[i]);
+        axis[7] = (cl_uint)is.sources[i];
+        axis[8] = (cl_uint)is.targets[i];
+        axis[11] = (cl_uint)is.places[i];
+        axis[12] = (cl_uint)is.source_steps[i];
+        axis[15] = (cl_uint)is.target_steps[i];
+        a->source_outer |= is.source_steps[i] ? 1u << i : 0;
+        a->target_outer |= is.target_steps[i] ? 1u << i : 0;
+    }
+    if (a->waits)
+        IPT__LAUNCH_WAITS(launch, box);
+    launch.groups = a->tickets;
+    return ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE void ipt__describe_box(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    const ipt__box_stage *const of = &stage->as.box;
+    ipt__box_geometry is;
+    int i;
+    ipt__box_measure(&plan->problem, of, &is);
+    ipt__text_add(out, "boxes together: %zu of ", is.boxes);
+    for (i = 0; i < of->rank; ++i)
+        ipt__text_add(out, "%s%u", i ? " x " : "", of->box[i]);
+    ipt__text_add(out, " units of %zu bytes, runs of %zu before and %zu after, by %zu and %zu%s",
+                  plan->problem.unit_bytes, is.source_run, is.target_run, is.source_together, is.target_together,
+                  is.crossing == IPT__CROSSING_SQUARE      ? ", in square blocks"
+                  : is.crossing == IPT__CROSSING_ROWS_STAY ? ""
+                  : is.anywhere                            ? ", in words cut at the ends of runs"
+                  : is.crossing                            ? ", in blocks of all channels"
+                                                           : "");
+    ipt__describe_end(out, stage);
+}
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>stages/cycles                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -8818,7 +9276,7 @@ static IPT__RARE void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, co
 /* The functions of every kind of stage. */
 
 typedef struct ipt__stage_functions {
-    /* Workspace, besides the control blocks of waiting work-groups; those. */
+    /* need: workspace without control blocks and flags of waiting work-groups; control: these. */
     ipt__need (*need)(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage);
     ipt__control (*control)(const ipt__problem *problem, const ipt__stage *stage);
     /* Bytes that a copy would move in the same time, without launches. */
@@ -8835,12 +9293,18 @@ static const ipt__stage_functions ipt__stage_kinds[] = {
     {ipt__need_##need,   ipt__control_##control, ipt__cost_##cost,         ipt__reverses_##reverses,                   \
      ipt__words_##words, ipt__kernels_##kernels, ipt__describe_##describe, ipt__launch_##launch},
 #define IPT__STAGE_ROW(kind, traits, functions) IPT__STAGE_FUNCTIONS functions
-#ifndef IPT_NO_PAPERS
-#define IPT__STAGE_ROW_OF_PAPERS(kind, traits, functions) IPT__STAGE_FUNCTIONS functions
+#define IPT__STAGE_LEFT_OUT(kind, traits, functions) {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+#ifndef IPT_NO_BOXES
+#define IPT__STAGE_ROW_OF_BOXES IPT__STAGE_ROW
 #else
-#define IPT__STAGE_ROW_OF_PAPERS(kind, traits, functions) {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+#define IPT__STAGE_ROW_OF_BOXES IPT__STAGE_LEFT_OUT
 #endif
-    IPT__STAGE_LIST(IPT__STAGE_ROW, IPT__STAGE_ROW_OF_PAPERS)};
+#ifndef IPT_NO_PAPERS
+#define IPT__STAGE_ROW_OF_PAPERS IPT__STAGE_ROW
+#else
+#define IPT__STAGE_ROW_OF_PAPERS IPT__STAGE_LEFT_OUT
+#endif
+    IPT__STAGE_LIST(IPT__STAGE_ROW, IPT__STAGE_ROW_OF_BOXES, IPT__STAGE_ROW_OF_PAPERS)};
 
 /* Gets all kernels of a stage. */
 static ipt_result ipt__stage_get_kernels(ipt_plan *plan, ipt__stage *stage)
@@ -8850,7 +9314,7 @@ static ipt_result ipt__stage_get_kernels(ipt_plan *plan, ipt__stage *stage)
     return ipt__stage_kinds[stage->kind].kernels(plan, stage, params);
 }
 
-/* Adds the launches of one kind of turn, for all offsets. */
+/* Adds the launches for one size of turn, for aligned and unaligned offsets. */
 static IPT__RARE ipt_result ipt__turn_launch(ipt__launcher *to, const ipt__stage *stage)
 {
     const int words = stage->by_words && to->skipped % (IPT__WORD_BYTES / to->plan->problem.unit_bytes) == 0;
@@ -8865,9 +9329,9 @@ static IPT__RARE ipt_result ipt__turn_launch(ipt__launcher *to, const ipt__stage
     return ipt__stage_kinds[stage->kind].launch(to, stage);
 }
 
-/* Adds a stage and its launches. The instances share workspace, so that they may move some at a time. Gapped targets
- * run from the last instance to the first, gapped sources from the first to the last. Either order reads a panel before
- * overwriting it. skipped: units of a matrix before the stage's first instance. */
+/* Adds a stage and its launches. Instances share the workspace, so only some may move at a time. Gapped targets need
+ * the sequence from the last instance to the first, gapped sources from the first to the last: each panel is read
+ * before it is overwritten. skipped: units of a matrix before the stage's first instance. */
 static IPT__RARE ipt_result ipt__stage_launch(const ipt_plan *plan, const ipt__stage *stage, cl_ulong skipped,
                                               ipt__launches *launches)
 {
@@ -9081,26 +9545,27 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
 /* >>methods/method                                                                                                   */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Methods: ways to a layout. Each proposes one; the list of them is in methods/method_list.h. */
+/* Methods propose layouts, the lists of a plan's stages. methods/method_list.h lists all methods. */
 
-/* What a proposal keeps to. */
+/* The limits of a proposal. */
 typedef struct ipt__scope {
     size_t budget;      /* bytes of workspace; 0: as few as possible */
-    size_t above, most; /* bytes of the super-elements of two passes, of the runs of an exchange: more than `above` */
+    size_t above, most; /* bytes of two passes' super-elements or an exchange's runs: > above, <= most */
 } ipt__scope;
 
 /* A method's answer. */
 typedef struct ipt__proposal {
     ipt__layout layout;
     int found;   /* the method has a layout */
-    int settled; /* no method after it in the list has a better one */
+    int settled; /* no later method in the list has a better layout */
 } ipt__proposal;
 
 typedef struct ipt__method {
     char name[12];
-    int classes; /* of lengths, up to 128, 256 ... bytes, that IPT_MEASURE compares; 0: the method has one layout */
+    int classes; /* of lengths (up to 128, 256 ... bytes), compared by IPT_MEASURE; 0: the method has one layout */
+    int arrays;  /* the method permutes arrays, otherwise it transposes matrices */
     int (*applies)(const ipt__problem *problem);
-    /* Gets the cooperative kernel that the method may use. *done: the methods after it need none. NULL: none. */
+    /* Gets the cooperative kernel for the method. *done: later methods need none. NULL: the method uses none. */
     ipt_result (*seek)(ipt_plan *plan, int *done);
     ipt_result (*propose)(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made);
 } ipt__method;
@@ -9129,13 +9594,16 @@ static ipt__params ipt__cooperative_params(const ipt__problem *problem)
     return params;
 }
 
-/* Whether the device has cooperative kernels, and the desc a matrix for them. */
+/* Whether the device can run cooperative kernels, and they can serve the desc. */
 static int ipt__plan_may_cooperate(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const ipt__limits *const limits = &problem->limits;
-    if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || ipt__is_vector(desc) ||
-        desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
+    if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE))
+        return 0;
+    if (problem->array.count)
+        return 1;
+    if (ipt__is_vector(desc) || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
         return 0;
     return desc->sequence != IPT_SEQUENCE_AUTO ||
            (!ipt__problem_swaps(problem) && !ipt__swap_places(problem) &&
@@ -9331,7 +9799,7 @@ static int ipt__shuffle_inner(const ipt__problem *problem, ipt__stage *stage, si
         limits->memory_model == 2 || stage->rows == stage->cols; /* workers need no barrier of their own */
     stage->inner_rows = rows;
     stage->inner_cols = cols;
-    stage->as.shuffle.pairs = stage->rows == stage->cols && !limits->cpu; /* CPUs: 0.16 of the copy, not 0.22 */
+    stage->as.shuffle.pairs = stage->rows == stage->cols && !limits->cpu; /* CPUs are faster without pairs */
     stage->as.shuffle.piece_units = units;
     stage->as.shuffle.pieces = stage->workers = stage->lanes = 1;
     if (!limits->cpu) {
@@ -9543,7 +10011,7 @@ static void ipt__layout_add_padding(const ipt__problem *problem, ipt__layout *la
 /* >>methods/straight                                                                                                 */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Straight: nothing is transposed. Rows may change their distance. */
+/* Straight: no transposition. Rows may change their distance. */
 
 static int ipt__straight_applies(const ipt__problem *problem)
 {
@@ -9554,7 +10022,7 @@ static int ipt__straight_applies(const ipt__problem *problem)
              desc->sequence == IPT_SEQUENCE_EXCHANGE || desc->sequence == IPT_SEQUENCE_TWO_PASS));
 }
 
-/* Appends a stage that holds whole matrices in local memory, if they fit. straight: it does not transpose. */
+/* Appends a stage that moves whole matrices through local memory, if they fit. straight: without transposition. */
 static void ipt__stage_add_small(const ipt__problem *problem, ipt__layout *layout, int straight)
 {
     ipt__stage *stage;
@@ -9575,7 +10043,7 @@ static void ipt__layout_add_spread(const ipt__problem *problem, ipt__layout *lay
         ipt__min(budget ? budget : (size_t)IPT__SPREAD_BYTES, ipt__tuning_of(&problem->limits)->slab_bytes);
     const size_t slabs = ipt__ceil_divide(rows, ipt__max(1, most / row)), height = ipt__ceil_divide(rows, slabs);
     const size_t number = rows / height, rest = rows % height;
-    const int up = distances[1] > distances[0]; /* the last rows first */
+    const int up = distances[1] > distances[0]; /* move the last rows first */
     int i, side;
     for (i = 0; i < 2; ++i) {
         const int is_rest = i != up;
@@ -9596,7 +10064,7 @@ static ipt_result ipt__straight_propose(const ipt__problem *problem, const ipt__
     const ipt_plan_desc *const desc = &problem->desc;
     const int transposed = ipt__moves[desc->move].transposed;
     if (problem->pitched) {
-        /* A transposed vector is a row on one side, and on the other one single elements on rows of their own. */
+        /* A transposed vector is one row on one side, and a column of one-element rows on the other side. */
         const size_t shape[2] = {transposed ? desc->rows * desc->cols : desc->rows, transposed ? 1 : desc->cols};
         const size_t distances[2] = {transposed && desc->rows == 1 ? problem->element_units : ipt__source_row(problem),
                                      transposed && desc->cols == 1 ? problem->element_units : ipt__result_row(problem)};
@@ -9615,7 +10083,7 @@ static ipt_result ipt__straight_propose(const ipt__problem *problem, const ipt__
 
 /* Whole: one stage moves each matrix through the local memory of work-groups, or by pairs. */
 
-/* Whether tiles of a square matrix with gaps change places. */
+/* Whether a matrix is square and its rows have gaps of one length: its tiles can change places. */
 static int ipt__is_square_with_gaps(const ipt__problem *problem)
 {
     return problem->pitched && problem->desc.rows == problem->desc.cols &&
@@ -9648,7 +10116,7 @@ static int ipt__layout_is_local(const ipt__layout *layout)
     return layout->stage_count && ipt__stage_traits[layout->stages[0].kind].local;
 }
 
-/* Whether the planner has such a stage, so that two passes are not tried. */
+/* Whether the planner has a stage that moves whole matrices through local memory: then it tries no two passes. */
 static int ipt__whole_is_local(const ipt__problem *problem)
 {
     ipt__layout layout;
@@ -9676,7 +10144,7 @@ static ipt_result ipt__whole_propose(const ipt__problem *problem, const ipt__sco
 /* >>methods/on_chip                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* On chip: the local memory and the registers of all resident work-groups hold a matrix. */
+/* On chip: a matrix fits the local memory and the registers of all resident work-groups. */
 
 static int ipt__on_chip_applies(const ipt__problem *problem)
 {
@@ -9684,8 +10152,8 @@ static int ipt__on_chip_applies(const ipt__problem *problem)
 }
 
 /* One PANEL stage with whole matrices in the local memory, and the registers, of all resident work-groups. Each matrix
- * is one tall panel with chunks along both sides. Those of a batch follow one another. Returns 0 if a matrix does
- * not fit. */
+ * is one tall panel with chunks along both sides. The matrices of a batch follow one another. Returns 0 if a matrix
+ * does not fit. */
 static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
@@ -9716,14 +10184,13 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
         most_down = problem->panel.resident / chunks->across;
         if (!most_down)
             continue;
-        /* Shorter chunks are too many, and more bytes fit nowhere: few heights remain, which saves the planner's time.
-         */
+        /* Lower chunks are too many, and larger ones do not fit: few heights remain, to save the planner's time. */
         for (chunks->y = ipt__round_up(ipt__ceil_divide(rows, most_down), step);
              chunks->y < rows + step && chunks->y <= IPT__CHUNK_RUNS && chunks->x * chunks->y * size <= held;
              chunks->y += step) {
             double cost;
             chunks->down = ipt__ceil_divide(rows, chunks->y);
-            /* The busiest compute unit's elements, the cut sectors of runs, and what a chunk costs by itself. */
+            /* The elements of the busiest compute unit, the sectors that runs cut, and the fixed cost of a chunk. */
             cost = (double)ipt__ceil_divide(chunks->across * chunks->down * batch, units) *
                    ((double)(chunks->x * chunks->y) *
                         (1 + sector / (double)(chunks->x * size) + sector / (double)(chunks->y * size)) +
@@ -9743,8 +10210,8 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     return 1;
 }
 
-/* Finds the panel kernel for a matrix that fits on the chip: that takes one pass, with the tall kernel. First without
- * registers, then with them if that can be enough. */
+/* Gets the tall panel kernel, if the matrix fits on the chip and so takes one pass: first without chunks in registers,
+ * then with them if that may suffice. */
 static IPT__RARE ipt_result ipt__on_chip_seek(ipt_plan *plan, int *fits)
 {
     const ipt__problem *const problem = &plan->problem;
@@ -9797,21 +10264,21 @@ static int ipt__bands_of_shorter(const ipt_plan_desc *desc)
     return desc->sequence == IPT_SEQUENCE_EXCHANGE && !desc->tile_m && desc->tile_n;
 }
 
-/* Whether bands in waves are rows of the source. Those of the longer side have the longer runs. */
+/* Whether bands in waves are rows of the source. Bands of the longer side have longer runs. */
 static int ipt__is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
     return (desc->rows >= desc->cols) != ipt__bands_of_shorter(desc);
 }
 
-/* Units that a matrix cut into these bands keeps in the workspace: its rest rows or its rest columns. */
+/* Units of a matrix that these bands save in the workspace: its rest rows or its rest columns. */
 static size_t ipt__bands_saved(const ipt__bands *bands)
 {
     return bands->saved_rows * bands->saved_distance;
 }
 
-/* Work-groups that move all bands in one launch: one for each core of a CPU, if each has columns enough; else 0. Their
- * counters, and their numbers of units of a side, are 32 bits. */
+/* Work-groups that move all bands in one launch: one for each core of a CPU, or 0 if there are too few columns.
+ * Counters and unit numbers along a side have 32 bits. */
 static size_t ipt__waves_workers(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -9841,8 +10308,7 @@ static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t nu
     bands.rest_cols = bands.cols - number * bands.width;
     bands.row_units = tall ? ipt__source_row(problem) : ipt__result_row(problem);
     bands.column_units = tall ? ipt__result_row(problem) : ipt__source_row(problem);
-    /* A range lies in the memory of its band and of bands before it in the sequence. Without gaps, that saves the
-     * larger rest. */
+    /* A range must lie in the memory of its band and of earlier bands. Without gaps, the larger rest is saved. */
     bands.saves_rows = problem->pitched ? bands.width * bands.column_units > height * bands.row_units
                                         : bands.rest_rows * bands.cols > bands.rest_cols * bands.rows;
     bands.from_last = bands.tall ? bands.saves_rows : !bands.saves_rows;
@@ -9868,17 +10334,17 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     bands->workers = 0;
     bands->saved_distance = bands->saves_rows ? bands->row_units : bands->column_units;
     bands->positions = bands->number + (bands->rest_rows != 0) + (ipt__bands_saved(bands) != 0);
-    /* Rows of a tall chunk, runs of a wide one: each takes up to two vectors more than its bytes. */
+    /* A row of a tall chunk, or a run of a wide one, needs up to two vectors more than its bytes. */
     if (bands->tall)
         most = bands->height > IPT__CHUNK_RUNS || vectors / bands->height < 4
                    ? 0
                    : ((vectors - 1 - bands->height) / bands->height - 2) * 16 / size;
     else
         most = ipt__min(IPT__CHUNK_RUNS, (vectors - 1) / (run / 16 + 3));
-    if (most && block > 1) /* such tiles skip a vector after 2 or 4 rows only */
+    if (most && block > 1) /* tiles of blocks skip a vector only after every 2 or 4 rows */
         most = ((vectors - 1 - bands->height / 2) / bands->height * 16 + problem->unit_bytes - 16) / size;
     most = ipt__min(most, IPT__CHUNK_RUNS) / block * block;
-    /* A shuffle is faster than one run at a time: notebook.md, Methods. */
+    /* A shuffle is faster than a wide chunk of very few runs: notebook.md, Methods. */
     if (!bands->tall && most < IPT__CHUNK_RUNS_LEAST)
         return 0;
     if (!most || !bands->width || bands->rest_rows > IPT__CHUNK_RUNS ||
@@ -9887,7 +10353,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     covered = bands->number * bands->width;
     bands->rest_chunks = ipt__ceil_divide(covered, most);
     most = bands->chunk_width =
-        ipt__round_up(ipt__ceil_divide(covered, bands->rest_chunks), block); /* the tile's layout is one for all */
+        ipt__round_up(ipt__ceil_divide(covered, bands->rest_chunks), block); /* all chunks have the same tile layout */
     bands->rest_chunks = ipt__ceil_divide(covered, most);
     rest = ipt__ceil_divide(bands->rest_cols, most);
     bands->rest_width = rest ? ipt__round_up(ipt__ceil_divide(bands->rest_cols, rest), block) : 1;
@@ -9903,7 +10369,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
            bands->column_units < ((size_t)1 << 31) / bands->width;
 }
 
-/* Places the rest that a stage saves or restores in the matrix. Without gaps it is one row. */
+/* Sets where the rest that a stage saves or restores lies in the matrix. Without gaps, the rest is one row. */
 static void ipt__stage_place_saved(const ipt__problem *problem, ipt__stage *stage, const ipt__bands *bands)
 {
     stage->as.rows.origin = bands->saved_origin / problem->element_units;
@@ -9944,7 +10410,7 @@ static void ipt__layout_bands(const ipt__problem *problem, ipt__layout *layout, 
 }
 
 /* Returns the height of `number` bands to try after `height`, 0 after the last; 0 begins. The first height leaves the
- * fewest rows over; the runs of the others are whole vectors, sectors or lines of memory. */
+ * fewest rest rows. Runs of the other heights are whole vectors, sectors or lines of memory. */
 static size_t ipt__bands_next_height(const ipt__problem *problem, int tall, size_t number, size_t height)
 {
     const size_t size = problem->desc.elem_size, most = (tall ? problem->desc.rows : problem->desc.cols) / number;
@@ -9988,7 +10454,7 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
     least = ipt__max(least, longest / ipt__max(1, ipt__min(longest, run[1] / size)));
     for (number = least; number <= most && number - least < IPT__BANDS_TRIES && fitted < 2 * least + 32; ++number) {
         int fits = 0;
-        /* Most numbers leave too much over, at any height. */
+        /* For most numbers the rest is too large, at any height. */
         if (!problem->pitched && (double)(most % number) * (double)longest > most_saved)
             continue;
         for (height = ipt__bands_next_height(problem, tall, number, 0); height;
@@ -10020,7 +10486,7 @@ static ipt__bands ipt__bands_smallest(const ipt__problem *problem)
                  longer = ipt__max(problem->desc.rows, problem->desc.cols), units = problem->element_units;
     ipt__bands best = ipt__bands_of(problem, ipt__is_tall(problem), 1, longer, 1);
     size_t number;
-    /* Not all of many numbers: their bands differ little. */
+    /* Skip some of the large numbers: their bands differ little. */
     for (number = 2; number <= shorter; number += 1 + number / IPT__BANDS_TRIES) {
         const ipt__bands bands = ipt__bands_of(problem, best.tall, number, longer / number, 1);
         if (bands.height * shorter * units + ipt__bands_saved(&bands) * problem->desc.batch <
@@ -10057,7 +10523,7 @@ static IPT__RARE int ipt__layout_best_bands(const ipt__problem *problem, ipt__la
     return 1;
 }
 
-/* The layout with these bands: by cooperative work-groups if they can, else in waves. */
+/* The layout with these bands: by cooperative work-groups if possible, else in waves. */
 static void ipt__layout_of_bands(const ipt__problem *problem, ipt__layout *layout, size_t number, size_t height,
                                  size_t budget)
 {
@@ -10078,8 +10544,8 @@ static int ipt__exchange_applies(const ipt__problem *problem)
     return problem->desc.sequence == IPT_SEQUENCE_EXCHANGE || ipt__is_free(&problem->desc);
 }
 
-/* Whether cooperative bands are rows of the source. That is faster for wide matrices, too, if a band can have enough
- * rows: notebook.md, Methods. tile_m and tile_n force a side. */
+/* Whether cooperative bands are rows of the source. Such bands are faster for wide matrices, too, if a band can have
+ * enough rows: notebook.md, Methods. tile_m and tile_n force a side. */
 static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
@@ -10087,15 +10553,15 @@ static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
                                      desc->cols * desc->elem_size <= IPT__BANDS_ROW * problem->limits.compute_units);
 }
 
-/* True if the model is sure that no two passes are faster than these bands. */
+/* Whether, by the model, two passes cannot be faster than these bands. */
 static int ipt__bands_are_best(const ipt__problem *problem, const ipt__layout *bands, size_t budget)
 {
     return bands->workspace <= budget &&
            bands->cost < ipt__tuning_of(&problem->limits)->two_passes * ipt__batch_bytes(problem);
 }
 
-/* Whether the model is sure that two passes cannot be faster, so that their programs need not be built. Measurements,
- * earlier ones too, may choose otherwise. */
+/* Whether, by the model, two passes cannot be faster than the best bands: their programs need not be built. Not if
+ * measurements, new or stored, may decide otherwise. */
 static IPT__RARE int ipt__exchange_is_best(const ipt_plan *plan)
 {
     const ipt__problem *const problem = &plan->problem;
@@ -10106,8 +10572,8 @@ static IPT__RARE int ipt__exchange_is_best(const ipt_plan *plan)
            ipt__bands_are_best(problem, &layout, budget);
 }
 
-/* Finds the kernel of cooperative bands. Parked data is read in the launch that wrote it: OpenCL C 1.2 does not promise
- * that. */
+/* Gets the kernel of cooperative bands. A launch reads parked data that the same launch has written: OpenCL C 1.2 does
+ * not support this. */
 static IPT__RARE ipt_result ipt__exchange_seek(ipt_plan *plan, int *done)
 {
     ipt__params params = ipt__cooperative_params(&plan->problem);
@@ -10127,8 +10593,8 @@ static IPT__RARE ipt_result ipt__exchange_seek(ipt_plan *plan, int *done)
     return result;
 }
 
-/* The bands of tile_m or tile_n, else the best ones. Rows with gaps have no other method: with too low a budget, they
- * take the bands with the least workspace. */
+/* The bands of tile_m or tile_n, else the best ones. Rows with gaps have no other method: if no bands fit the budget,
+ * the method proposes those with the least workspace. */
 static ipt_result ipt__exchange_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
 {
     const ipt_plan_desc *const desc = &problem->desc;
@@ -10157,8 +10623,8 @@ static ipt_result ipt__exchange_propose(const ipt__problem *problem, const ipt__
 /* Two passes over super-elements. */
 
 /* The two-pass method with super-elements of `length` elements. Tall: transpose panels of `length` rows, then shuffle
- * super-elements. Wide: the mirror of it. The remainder of the long side is saved first and restored last. Meanwhile
- * the slots lie from the start on the grid of the result's (wide: the source's) rows. */
+ * super-elements. Wide: the same in reverse. The remainder of the long side is saved first and restored last. From the
+ * first pass on, slots lie in the rows of the result (wide: of the source). */
 static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layout, size_t length, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols;
@@ -10262,7 +10728,7 @@ static IPT__RARE ipt_result ipt__two_pass_seek(ipt_plan *plan, int *done)
     ipt__params params = ipt__cooperative_params(problem);
     (void)done;
     params.narrow = shorter * problem->desc.elem_size <= IPT__NARROW_BYTES &&
-                    shorter <= problem->limits.group_size; /* a turn handles whole rows */
+                    shorter <= problem->limits.group_size; /* an iteration stores whole rows */
     return ipt__plan_take_panel(plan, &params);
 }
 
@@ -10311,24 +10777,190 @@ static ipt_result ipt__two_pass_propose(const ipt__problem *problem, const ipt__
     return IPT_SUCCESS;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>methods/boxes                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Boxes: the local memory of all resident work-groups holds an array, whose axes are permuted in one pass. */
+#ifndef IPT_NO_BOXES
+
+static int ipt__boxes_apply(const ipt__problem *problem)
+{
+    return problem->limits.cooperative;
+}
+
+/* The axes in units: those of an element are a part of the last axis, or an axis of their own. */
+static int ipt__boxes_rank(const ipt__problem *problem)
+{
+    const int last = problem->array.count - 1;
+    return problem->array.count + (problem->element_units > 1 && problem->array.goal[last] != last);
+}
+
+static IPT__RARE ipt_result ipt__boxes_seek(ipt_plan *plan, int *done)
+{
+    ipt__params params = ipt__cooperative_params(&plan->problem);
+    (void)done;
+    params.groups_at_once = IPT__BOX_GROUPS;
+    params.axes = (cl_uint)ipt__boxes_rank(&plan->problem);
+    params.channels = 1;
+    if (params.axes > IPT_MAX_RANK)
+        return IPT_SUCCESS;
+    return ipt__plan_take_cooperative(plan, IPT__KERNEL_box, &params, &plan->device->panel, &plan->problem.panel);
+}
+
+static void ipt__boxes_begin(const ipt__problem *problem, ipt__box_stage *of)
+{
+    const ipt__array *const array = &problem->array;
+    const int last = array->count - 1;
+    int i;
+    of->rank = ipt__boxes_rank(problem);
+    for (i = 0; i < array->count; ++i) {
+        of->lengths[i] = (cl_uint)array->lengths[i];
+        of->goal[i] = array->goal[i];
+    }
+    if (of->rank == array->count)
+        of->lengths[last] *= (cl_uint)problem->element_units;
+    else {
+        of->lengths[last + 1] = (cl_uint)problem->element_units;
+        of->goal[last + 1] = (unsigned char)(last + 1);
+    }
+}
+
+/* The share of the work of compute units that is even: boxes are few, and one of them has the most. */
+static double ipt__boxes_even(const ipt__problem *problem, size_t boxes)
+{
+    const size_t units = ipt__max(1, problem->panel.resident / IPT__BOX_GROUPS), all = boxes * problem->desc.batch;
+    return (double)all / (double)(ipt__ceil_divide(all, units) * units);
+}
+
+/* The share of a copy's speed that a box reaches; 0: it does not fit. */
+static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *of)
+{
+    const double size = (double)problem->unit_bytes, lost = (double)IPT__BOX_LOST;
+    ipt__box_geometry is;
+    double before, after, small;
+    int single;
+    ipt__box_measure(problem, of, &is);
+    if (!ipt__box_fits(problem, &is))
+        return 0;
+    single = !is.anywhere && ipt__min(is.source_together, is.target_together) == 1;
+    before = (double)is.source_run * size;
+    after = (double)is.target_run * size;
+    small = (double)is.units * size;
+    return (double)ipt__extent_units(problem) / ((double)is.boxes * (double)is.units) /
+           ((before + lost) / before + (after + lost) / after) * small / (small + (double)IPT__BOX_WAIT) *
+           ipt__boxes_even(problem, is.boxes) * (problem->unit_bytes < IPT__WORD_BYTES && !is.crossing ? 0.7 : 1) *
+           (problem->unit_bytes < IPT__WORD_BYTES && single ? 0.3 : 1) /
+           (1 + (1 / (double)is.source_together + 1 / (double)is.target_together) / (double)IPT__BOX_NARROW);
+}
+
+/* The share with a gap after each run of the source if those fit, else without. */
+static double ipt__box_share_best(const ipt__problem *problem, ipt__box_stage *of)
+{
+    double share;
+    of->gap = 1;
+    share = ipt__box_share(problem, of);
+    if (share > 0)
+        return share;
+    of->gap = 0;
+    return ipt__box_share(problem, of);
+}
+
+/* Lengths of an axis that are tried: its parts, from the whole down. Where it can, a batch has as many boxes as keep
+ * all compute units even. */
+static size_t ipt__box_next_parts(const ipt__problem *problem, size_t parts)
+{
+    const size_t units = ipt__max(1, problem->panel.resident / IPT__BOX_GROUPS), batch = problem->desc.batch;
+    const size_t next = parts < 6 ? parts + 1 : parts + parts / 3;
+    const size_t even = ipt__ceil_divide(next * batch / units * units, batch);
+    return even > parts ? even : next;
+}
+
+/* The length of a part: a multiple of a vector if the axis is one. */
+static size_t ipt__box_part(const ipt__problem *problem, size_t length, size_t parts)
+{
+    const size_t part = ipt__ceil_divide(length, parts), vector = IPT__VECTOR_BYTES / problem->unit_bytes;
+    return length % vector || part < vector ? part : ipt__round_up(part, vector);
+}
+
+/* Boxes have the last axes of the source and of the result whole, and parts of the axis before them. */
+static void ipt__boxes_search(const ipt__problem *problem, ipt__box_stage *best)
+{
+    ipt__box_stage all = *best;
+    const size_t most = problem->panel.local_bytes / problem->unit_bytes;
+    double best_share = 0;
+    int s, t, i;
+    best->rank = 0;
+    all.crosses = 1;
+    for (s = all.rank - 1; s >= 0; --s)
+        for (t = all.rank - 1; t >= 0; --t) {
+            size_t source_parts, target_parts;
+            const int axis = ipt__box_axis_at(&all, t);
+            for (source_parts = 1; source_parts <= all.lengths[s];
+                 source_parts = ipt__box_next_parts(problem, source_parts))
+                for (target_parts = 1; target_parts <= all.lengths[axis];
+                     target_parts = ipt__box_next_parts(problem, target_parts)) {
+                    ipt__box_stage box = all;
+                    size_t units = 1, boxes = 1;
+                    double share;
+                    for (i = 0; i < all.rank; ++i) {
+                        const int whole = i > s || all.goal[i] > t;
+                        size_t length = whole ? all.lengths[i] : 1;
+                        if (i == s)
+                            length = ipt__max(length, ipt__box_part(problem, all.lengths[i], source_parts));
+                        if (i == axis)
+                            length = ipt__max(length, ipt__box_part(problem, all.lengths[i], target_parts));
+                        box.box[i] = (cl_uint)length;
+                        units = units > most ? units : units * length;
+                        boxes *= ipt__ceil_divide(all.lengths[i], length);
+                    }
+                    share = units > most || boxes > problem->panel.resident ? 0 : ipt__box_share_best(problem, &box);
+                    if (share > best_share) {
+                        best_share = share;
+                        *best = box;
+                    }
+                }
+        }
+}
+
+static ipt_result ipt__boxes_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
+{
+    ipt__stage *const stage = ipt__stage_add(&made->layout, IPT__STAGE_BOX, 1, 1, problem->array.elements, 1);
+    ipt__box_stage *const box = &stage->as.box;
+    memset(box, 0, sizeof *box);
+    if (problem->panel.resident && ipt__extent_units(problem) < (size_t)1 << 31) {
+        ipt__boxes_begin(problem, box);
+        ipt__boxes_search(problem, box);
+    }
+    if (!box->rank)
+        return IPT_SUCCESS;
+    ipt__box_tune(problem, box);
+    made->found = made->settled = 1;
+    ipt__layout_finish(problem, &made->layout, scope->budget);
+    return IPT_SUCCESS;
+}
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>methods/method_list                                                                                              */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* The methods. */
 
-/* The first that applies proposes first. A new method is a file in methods/ and a row here. */
+/* The methods in the sequence in which they propose. A new method is a file in methods/ and a row here. */
 static const ipt__method ipt__methods[] = {
 #ifndef IPT_NO_PAPERS
-    {"formats", 0, ipt__formats_apply, NULL, ipt__formats_propose},
+    {"formats", 0, 0, ipt__formats_apply, NULL, ipt__formats_propose},
 #endif
-    {"straight", 0, ipt__straight_applies, NULL, ipt__straight_propose},
+    {"straight", 0, 0, ipt__straight_applies, NULL, ipt__straight_propose},
 #ifndef IPT_NO_PAPERS
-    {"sequence", 0, ipt__sequence_applies, NULL, ipt__sequence_propose},
+    {"sequence", 0, 0, ipt__sequence_applies, NULL, ipt__sequence_propose},
 #endif
-    {"whole", 0, ipt__whole_applies, NULL, ipt__whole_propose},
-    {"on chip", 0, ipt__on_chip_applies, ipt__on_chip_seek, ipt__on_chip_propose},
-    {"exchange", 5, ipt__exchange_applies, ipt__exchange_seek, ipt__exchange_propose},
-    {"two passes", 5, ipt__two_pass_applies, ipt__two_pass_seek, ipt__two_pass_propose},
+    {"whole", 0, 0, ipt__whole_applies, NULL, ipt__whole_propose},
+    {"on chip", 0, 0, ipt__on_chip_applies, ipt__on_chip_seek, ipt__on_chip_propose},
+    {"exchange", 5, 0, ipt__exchange_applies, ipt__exchange_seek, ipt__exchange_propose},
+#ifndef IPT_NO_BOXES
+    {"boxes", 0, 1, ipt__boxes_apply, ipt__boxes_seek, ipt__boxes_propose},
+#endif
+    {"two passes", 5, 0, ipt__two_pass_applies, ipt__two_pass_seek, ipt__two_pass_propose},
 };
 enum { IPT__METHODS = sizeof ipt__methods / sizeof *ipt__methods };
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -10336,6 +10968,11 @@ enum { IPT__METHODS = sizeof ipt__methods / sizeof *ipt__methods };
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Choosing a layout. */
+
+static int ipt__method_serves(const ipt__method *method, const ipt__problem *problem)
+{
+    return method->arrays == (problem->array.count != 0) && method->applies(problem);
+}
 
 /* Gets the cooperative kernels that the methods may choose from, and their resident groups. */
 static IPT__RARE ipt_result ipt__plan_seek_kernels(ipt_plan *plan)
@@ -10346,7 +10983,7 @@ static IPT__RARE ipt_result ipt__plan_seek_kernels(ipt_plan *plan)
     if (!ipt__plan_may_cooperate(&plan->problem))
         return IPT_SUCCESS;
     for (i = 0; i < IPT__METHODS && !result && !done; ++i)
-        if (ipt__methods[i].seek && ipt__methods[i].applies(&plan->problem))
+        if (ipt__methods[i].seek && ipt__method_serves(&ipt__methods[i], &plan->problem))
             result = ipt__methods[i].seek(plan, &done);
     return result;
 }
@@ -10381,7 +11018,7 @@ static ipt_result ipt__method_propose(const ipt__method *method, const ipt__prob
 {
     made->found = made->settled = 0;
     ipt__layout_begin(&made->layout);
-    return method->applies(problem) ? method->propose(problem, scope, made) : IPT_SUCCESS;
+    return ipt__method_serves(method, problem) ? method->propose(problem, scope, made) : IPT_SUCCESS;
 }
 
 /* Chooses the stages: the best that a method proposes. budget: bytes of workspace, 0 for the minimum. */
@@ -10402,6 +11039,8 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
             *layout = made.layout;
         found |= made.found;
     }
+    if (!result && problem->array.count && !found)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "no boxes of the array fit the device");
 #ifndef IPT_NO_PAPERS
     if (!result)
         ipt__layout_add_padding(problem, layout, budget);
@@ -10445,13 +11084,13 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
 {
     const ipt__limits *const limits = &plan->context->limits;
     size_t tries[2];
-    ipt__params params;
+    ipt__params plain = ipt__plan_params(&plan->problem, plan->problem.element_units);
     int i;
+    ipt__params_apply(&plain, &plan->problem.desc, plan->problem.desc.expression != NULL);
     ipt__chunk_tries(limits, tries);
     for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
+        ipt__params params = plain;
         ipt_result result;
-        params = ipt__plan_params(&plan->problem, plan->problem.element_units);
-        ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
         if (!tries[i] || ipt__local_refused(plan->context, tries[i]))
             continue;
         /* Elements above a word are faster by units: notebook.md, Methods. */
@@ -10464,9 +11103,7 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
             return result;
         ipt__refuse_local(plan->context, tries[i]);
     }
-    params = ipt__plan_params(&plan->problem, plan->problem.element_units);
-    ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
-    return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, kernel);
+    return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, plain, kernel);
 }
 
 /* The tiled kernel, for CPUs and elements that do not fit local memory. */
@@ -10626,7 +11263,7 @@ static ipt_result ipt__workspace_make(ipt_plan *plan, ipt__workspace *workspace,
     return result;
 }
 
-/* Makes the workspace as large as the plan needs it. If that fails, the other plans keep what they have. */
+/* Enlarges the workspace to the plan's need. After a failure, allocates its former size again for the other plans. */
 static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
 {
     ipt__workspace *const workspace = plan->workspace;
@@ -10640,7 +11277,7 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     if (plan->context->context && bytes && (bytes > workspace->bytes || !workspace->buffer)) {
         if (workspace->buffer) {
             ipt__cl.clReleaseMemObject(workspace->buffer);
-            workspace->borrower = NULL; /* what its last user left there is gone */
+            workspace->borrower = NULL; /* the flags of the last borrower are lost */
         }
         workspace->buffer = NULL;
         result = ipt__workspace_make(plan, workspace, bytes);
@@ -10648,7 +11285,7 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
             const size_t refused = plan->refused;
             ipt__keep_cause(cause);
             if (ipt__workspace_make(plan, workspace, workspace->bytes))
-                workspace->bytes = 0; /* executions fail from now on, until a plan takes it again */
+                workspace->bytes = 0; /* executions fail until a plan allocates it again */
             plan->refused = refused;
             ipt__fail(result, "%s", cause);
         }
@@ -10669,12 +11306,12 @@ enum { IPT__DESCRIPTION_BYTES = 2048 };
 /* True if a matrix has the same bytes before and after. */
 static int ipt__nothing_moves(const ipt_plan *plan)
 {
-    return !plan->passes && !plan->problem.desc.move && !plan->problem.desc.expression && !plan->problem.desc.from &&
-           !plan->problem.desc.to && !plan->problem.pitched &&
+    return !plan->passes && !plan->problem.array.count && !plan->problem.desc.move && !plan->problem.desc.expression &&
+           !plan->problem.desc.from && !plan->problem.desc.to && !plan->problem.pitched &&
            (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 
-/* The description's first words: the matrices, and the number of what moves them. */
+/* The description's first words: the matrices, and `number` stages, parts or chunks. */
 static IPT__RARE void ipt__describe_matrices(ipt__text *out, const ipt_plan *plan, size_t number, const char *unit)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
@@ -10682,24 +11319,6 @@ static IPT__RARE void ipt__describe_matrices(ipt__text *out, const ipt_plan *pla
                   desc->cols, desc->elem_size, desc->batch, desc->batch == 1 ? "matrix" : "matrices",
                   desc->move ? ipt_move_string(desc->move) : "", desc->move ? ", " : "",
                   ipt_sequence_string(desc->sequence), number, unit, number == 1 ? "" : "s");
-}
-
-/* The description's first lines: the matrices and the stages. */
-static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
-{
-    int i;
-    ipt__describe_matrices(out, plan, (size_t)plan->device->layout.stage_count, "stage");
-    ipt__text_add(out, "\n");
-    if (plan->problem.pitched)
-        ipt__text_add(out, "  rows %zu bytes apart before, %zu after\n",
-                      plan->problem.source_row * plan->problem.unit_bytes,
-                      plan->problem.result_row * plan->problem.unit_bytes);
-    if (!plan->device->layout.stage_count)
-        ipt__text_add(out, "  nothing to move: one row or one column reads the same either way\n");
-    for (i = 0; i < plan->device->layout.stage_count; ++i) {
-        ipt__text_add(out, "  %d. ", i + 1);
-        ipt__stage_kinds[plan->device->layout.stages[i].kind].describe(out, plan, &plan->device->layout.stages[i]);
-    }
 }
 
 /* The last lines: the kernels and `workspace` bytes. */
@@ -10716,6 +11335,25 @@ static IPT__RARE void ipt__describe_memory(ipt__text *out, const ipt_plan *plan,
                   100.0 * (double)workspace / ((double)plan->problem.matrix_bytes * (double)plan->problem.desc.batch));
 }
 
+/* The description of a plan of stages. */
+static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
+{
+    int i;
+    ipt__describe_matrices(out, plan, (size_t)plan->device->layout.stage_count, "stage");
+    ipt__text_add(out, "\n");
+    if (plan->problem.pitched)
+        ipt__text_add(out, "  rows %zu bytes apart before, %zu after\n",
+                      plan->problem.source_row * plan->problem.unit_bytes,
+                      plan->problem.result_row * plan->problem.unit_bytes);
+    if (!plan->device->layout.stage_count)
+        ipt__text_add(out, "  nothing to move: one row or one column reads the same either way\n");
+    for (i = 0; i < plan->device->layout.stage_count; ++i) {
+        ipt__text_add(out, "  %d. ", i + 1);
+        ipt__stage_kinds[plan->device->layout.stages[i].kind].describe(out, plan, &plan->device->layout.stages[i]);
+    }
+    ipt__describe_memory(out, plan, plan->device->layout.workspace);
+}
+
 static ipt__text ipt__text_in(char *buffer, size_t capacity)
 {
     ipt__text out = {NULL, 0, 0};
@@ -10724,7 +11362,7 @@ static ipt__text ipt__text_in(char *buffer, size_t capacity)
     return out;
 }
 
-/* Keeps a copy of the text. */
+/* Stores a copy of the text as the plan's description. */
 static ipt_result ipt__plan_keep_description(ipt_plan *plan, const char *text)
 {
     const size_t bytes = strlen(text) + 1;
@@ -10735,16 +11373,28 @@ static ipt_result ipt__plan_keep_description(ipt_plan *plan, const char *text)
     return IPT_SUCCESS;
 }
 
-/* Writes the description of stages. A plan that lacks workspace has no kernels: its owner is refused. */
+/* Adds the description of a plan of a kind. */
+typedef void (*ipt__describer)(ipt__text *out, const ipt_plan *plan);
+
+/* Writes a plan's description twice: first to measure it. A plan that lacks workspace has an empty description, because
+ * its owner is refused. */
+static ipt_result ipt__plan_describe(ipt_plan *plan, ipt__describer describe)
+{
+    ipt__text out = ipt__text_in(NULL, 0);
+    if (!plan->enough)
+        describe(&out, plan);
+    plan->description = (char *)ipt__allocate(&plan->context->allocator, out.length + 1);
+    if (!plan->description)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    out = ipt__text_in(plan->description, out.length + 1);
+    if (!plan->enough)
+        describe(&out, plan);
+    return IPT_SUCCESS;
+}
+
 static ipt_result ipt__plan_write_description(ipt_plan *plan)
 {
-    char text[IPT__DESCRIPTION_BYTES];
-    ipt__text out = ipt__text_in(text, sizeof text);
-    if (plan->enough)
-        return ipt__plan_keep_description(plan, "");
-    ipt__describe_stages(&out, plan);
-    ipt__describe_memory(&out, plan, plan->device->layout.workspace);
-    return ipt__plan_keep_description(plan, text);
+    return ipt__plan_describe(plan, ipt__describe_stages);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plan/check                                                                                                       */
@@ -10752,22 +11402,27 @@ static ipt_result ipt__plan_write_description(ipt_plan *plan)
 
 /* Checking descs. */
 
+/* Whether a sequence is forced that only the papers have. */
+static int ipt__sequence_is_papers(ipt_sequence sequence)
+{
+    return sequence != IPT_SEQUENCE_AUTO && sequence != IPT_SEQUENCE_TWO_PASS && sequence != IPT_SEQUENCE_SQUARE &&
+           sequence != IPT_SEQUENCE_EXCHANGE;
+}
+
 #ifdef IPT_NO_PAPERS
 
 /* Refuses what only the papers' kernels and sequences can do. */
 static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
 {
-    const char *const name = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
-                                     desc->sequence != IPT_SEQUENCE_SQUARE && desc->sequence != IPT_SEQUENCE_EXCHANGE
-                                 ? "sequence"
-                             : desc->variant_010             ? "variant_010"
-                             : desc->variant_100             ? "variant_100"
-                             : desc->variant_pad             ? "variant_pad"
-                             : desc->from                    ? "from"
-                             : desc->to                      ? "to"
-                             : desc->flags & IPT_PAD         ? "flags with IPT_PAD"
-                             : desc->host == IPT_HOST_STAGES ? "host"
-                                                             : NULL;
+    const char *const name = ipt__sequence_is_papers(desc->sequence) ? "sequence"
+                             : desc->variant_010                     ? "variant_010"
+                             : desc->variant_100                     ? "variant_100"
+                             : desc->variant_pad                     ? "variant_pad"
+                             : desc->from                            ? "from"
+                             : desc->to                              ? "to"
+                             : desc->flags & IPT_PAD                 ? "flags with IPT_PAD"
+                             : desc->host == IPT_HOST_STAGES         ? "host"
+                                                                     : NULL;
     if (name)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s: ipt was compiled with IPT_NO_PAPERS, without what the papers do",
                          name);
@@ -10817,8 +11472,7 @@ static void ipt__plan_simplify_formats(ipt_plan_desc *desc)
 /* Checks the fields of a desc that reproduce the papers. */
 static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
 {
-    const int forced = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
-                       desc->sequence != IPT_SEQUENCE_SQUARE && desc->sequence != IPT_SEQUENCE_EXCHANGE;
+    const int forced = ipt__sequence_is_papers(desc->sequence);
     const int formats = desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT;
     ipt_result result = ipt__check_variant("variant_010", desc->variant_010,
                                            1u << IPT__FAMILY_BS | 1u << IPT__FAMILY_SWAP |
@@ -11033,8 +11687,10 @@ static ipt_result ipt__check_dense_only(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Checks one pitch. *pitch becomes the distance of rows of `row` bytes: 0 stands for no gaps. */
-static ipt_result ipt__check_pitch(const char *name, size_t row, size_t unit, size_t *pitch)
+/* Checks one pitch. *pitch becomes the distance of rows of `row` bytes: 0 stands for no gaps. *extent: bytes from the
+ * first element of all rows to the last one's end. */
+static ipt_result ipt__check_pitch(const char *name, size_t rows, size_t row, size_t *pitch, size_t unit,
+                                   size_t *extent)
 {
     if (!*pitch)
         *pitch = row;
@@ -11044,17 +11700,12 @@ static ipt_result ipt__check_pitch(const char *name, size_t row, size_t unit, si
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "%s = %zu is not a multiple of %zu, the largest power of two in elem_size", name, *pitch,
                          unit);
+    *extent = rows;
+    if (!ipt__multiply(extent, *pitch))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu: the size of %zu such rows overflows", name, *pitch,
+                         rows);
+    *extent -= *pitch - row;
     return IPT_SUCCESS;
-}
-
-/* Bytes from the first element of rows to the last one's end. Returns 0 if they, or whole rows, overflow. */
-static int ipt__rows_extent(size_t rows, size_t row, size_t pitch, size_t *bytes)
-{
-    *bytes = rows;
-    if (!ipt__multiply(bytes, pitch))
-        return 0;
-    *bytes -= pitch - row;
-    return 1;
 }
 
 /* Checks the pitches of a problem whose matrix_bytes and unit_bytes are known, and completes its batch_stride. Pitches
@@ -11069,13 +11720,10 @@ static ipt_result ipt__problem_take_pitches(ipt__problem *problem)
     size_t extents[2], stride = 0;
     int i;
     for (i = 0; i < 2; ++i) {
-        const ipt_result result =
-            ipt__check_pitch(i ? "row_pitch_out" : "row_pitch", row[i], problem->unit_bytes, pitches[i]);
+        const ipt_result result = ipt__check_pitch(i ? "row_pitch_out" : "row_pitch", rows[i], row[i], pitches[i],
+                                                   problem->unit_bytes, &extents[i]);
         if (result)
             return result;
-        if (!ipt__rows_extent(rows[i], row[i], *pitches[i], &extents[i]))
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu: the size of %zu such rows overflows",
-                             i ? "row_pitch_out" : "row_pitch", *pitches[i], rows[i]);
         stride = ipt__max(stride, rows[i] * *pitches[i]);
     }
     if (!desc->batch_stride)
@@ -11254,24 +11902,31 @@ typedef struct ipt__run {
     cl_ulong bases[2]; /* where their batches begin, in the plan's units */
 } ipt__run;
 
-static ipt__run ipt__run_begin(ipt_plan *plan, cl_command_queue queue, cl_uint wait_count, const cl_event *wait)
+/* The data of an execution: the places of the batch in source and target, and the events to wait for. In place, only
+ * the target counts. */
+typedef struct ipt__call {
+    cl_command_queue queue;
+    cl_mem source, target;
+    size_t source_offset, target_offset;
+    size_t address; /* addresses of host memory under both buffers, by bitwise or; 0: none */
+    cl_uint wait_count;
+    const cl_event *wait;
+} ipt__call;
+
+static ipt__run ipt__run_begin(ipt_plan *plan, const ipt__call *call, int out_of_place)
 {
     ipt__run run;
     memset(&run, 0, sizeof run);
     run.plan = plan;
-    run.queue = queue;
-    run.wait_count = wait_count;
-    run.wait = wait;
+    run.queue = call->queue;
+    run.wait_count = call->wait_count;
+    run.wait = call->wait;
+    run.unaligned = call->address % IPT__WORD_BYTES != 0;
+    run.buffers[0] = out_of_place ? call->source : call->target;
+    run.buffers[1] = call->target;
+    run.bases[0] = (out_of_place ? call->source_offset : call->target_offset) / plan->problem.unit_bytes;
+    run.bases[1] = call->target_offset / plan->problem.unit_bytes;
     return run;
-}
-
-/* Gives a run its buffers, with the bytes before their batches. */
-static void ipt__run_give(ipt__run *run, cl_mem source, size_t source_offset, cl_mem target, size_t target_offset)
-{
-    run->buffers[0] = source;
-    run->buffers[1] = target;
-    run->bases[0] = source_offset / run->plan->problem.unit_bytes;
-    run->bases[1] = target_offset / run->plan->problem.unit_bytes;
 }
 
 /* Takes ownership of the event of a command that was just enqueued. */
@@ -11299,7 +11954,7 @@ static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
     return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
 }
 
-/* Enqueues a launch's kernel with these arguments. The plan is locked. */
+/* Enqueues a launch's kernel with `arguments`. The caller has locked the workspace. */
 static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, const ipt__arguments *arguments)
 {
     const cl_mem workspace = run->plan->workspace->buffer;
@@ -11388,7 +12043,8 @@ static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch,
     return result;
 }
 
-/* The start of a turn: matrices of the batch before it, their units, and instances of a matrix before its first one. */
+/* The start of a turn: the matrices of the batch before the turn, their units, and the instances of a matrix before the
+ * turn's first instance. */
 typedef struct ipt__turn {
     size_t matrix;
     cl_ulong units;
@@ -11509,7 +12165,7 @@ static const char *ipt__limit_name(const ipt_plan *plan)
                                                   : "the device's memory";
 }
 
-/* The places of a plan's batch are multiples of this number of bytes. */
+/* The number of bytes that divides all offsets of a plan's batch. */
 static size_t ipt__plan_unit(const ipt_plan *plan)
 {
     const ipt_plan *const narrow = plan->device ? plan->device->narrow : NULL;
@@ -11517,7 +12173,7 @@ static size_t ipt__plan_unit(const ipt_plan *plan)
 }
 
 /* The alignment of a host address for devices that work in host memory. GPU kernels access vectors. CPU kernels access
- * units, or words if those are aligned. */
+ * units, or words at addresses that are multiples of words. */
 static size_t ipt__host_alignment(const ipt_plan *plan)
 {
     return plan->context->limits.cpu ? ipt__plan_unit(plan) : (size_t)IPT__VECTOR_BYTES;
@@ -11535,15 +12191,7 @@ typedef struct ipt__operand {
 
 enum { IPT__BUFFER_READ_AND_WRITTEN = CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY };
 
-/* Fills the fields of a plan's operand of `bytes` bytes. */
-static void ipt__operand_of(const ipt_plan *plan, ipt__operand *operand, size_t bytes)
-{
-    operand->bytes = bytes;
-    operand->unit = ipt__plan_unit(plan);
-    operand->host_alignment = ipt__host_alignment(plan);
-}
-
-/* address: see ipt__call, may be NULL. */
+/* Checks a buffer. address: see ipt__call; may be NULL. */
 static ipt_result ipt__check_buffer(const ipt_context *plan_context, const ipt__operand *operand, size_t *address)
 {
     const char *const name = operand->name;
@@ -11585,6 +12233,15 @@ static ipt_result ipt__check_buffer(const ipt_context *plan_context, const ipt__
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %zu bytes: %zu are needed from %s = %zu", name, bytes,
                          operand->bytes, operand->offset_name, offset);
     return IPT_SUCCESS;
+}
+
+/* Checks a plan's operand of `bytes` bytes. */
+static ipt_result ipt__check_operand(const ipt_plan *plan, ipt__operand *operand, size_t bytes, size_t *address)
+{
+    operand->bytes = bytes;
+    operand->unit = ipt__plan_unit(plan);
+    operand->host_alignment = ipt__host_alignment(plan);
+    return ipt__check_buffer(plan->context, operand, address);
 }
 
 static ipt_result ipt__check_queue(const ipt_context *plan_context, cl_command_queue queue, cl_uint num_wait_events,
@@ -11706,57 +12363,34 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
             workspace->last = NULL;
         }
     }
-    /* Commands of another queue may wait for these, so flush. The event reports a later failure. */
+    /* Commands of another queue may wait for this run's commands, so flush. The event reports a later failure. */
     ipt__cl.clFlush(run->queue);
     return result;
 }
 
-/* The data of an execution: the batch's place before and after, equal in place, and the events to wait for. */
-typedef struct ipt__call {
-    cl_command_queue queue;
-    cl_mem source, target;
-    size_t source_offset, target_offset;
-    size_t address; /* addresses of host memory under both buffers, by bitwise or; 0: none */
-    cl_uint wait_count;
-    const cl_event *wait;
-} ipt__call;
-
-/* The plan, or its narrow plan if the places are no multiples of the plan's units. places: addresses and offsets, by
- * bitwise or. */
-static ipt_plan *ipt__plan_for(ipt_plan *plan, size_t places)
+/* Enqueues launches of a plan in place. The caller has checked all arguments. *event as in ipt_plan_execute. */
+static ipt_result ipt__plan_enqueue(ipt_plan *plan, const ipt__call *call, const ipt__launches *launches,
+                                    cl_event *event)
 {
-    ipt_plan *const narrow = plan->device->narrow;
-    return narrow && places % plan->problem.unit_bytes ? narrow : plan;
-}
-
-/* Enqueues a plan's launches in place. The caller has checked all arguments. *event as in ipt_plan_execute. */
-static ipt_result ipt__plan_enqueue(ipt_plan *any, const ipt__call *call, cl_event *event)
-{
-    ipt_plan *const plan = ipt__plan_for(any, call->address | call->target_offset);
     cl_event joined[2] = {NULL, NULL};
-    ipt__run run = ipt__run_begin(plan, call->queue, call->wait_count, call->wait);
+    ipt__run run = ipt__run_begin(plan, call, 0);
     ipt_result result;
-    run.unaligned = call->address % IPT__WORD_BYTES != 0;
-    ipt__run_give(&run, call->target, call->target_offset, call->target, call->target_offset);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result)
-        result = ipt__run_finish(&run, ipt__run_launches(&run, &plan->device->launches), event);
+        result = ipt__run_finish(&run, ipt__run_launches(&run, launches), event);
     IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
     return result;
 }
 
-/* Enqueues a plan's launches out of place. The caller has checked all arguments. */
-static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *any, const ipt__call *call, cl_event *event)
+/* Enqueues a plan's launch out of place. The caller has checked all arguments. */
+static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *plan, const ipt__call *call, cl_event *event)
 {
-    ipt_plan *const plan = ipt__plan_for(any, call->address | call->source_offset | call->target_offset);
     const ipt__turn none = {0, 0, 0};
-    ipt__run run = ipt__run_begin(plan, call->queue, call->wait_count, call->wait);
+    ipt__run run = ipt__run_begin(plan, call, 1);
     ipt_result result = IPT_SUCCESS;
-    run.unaligned = call->address % IPT__WORD_BYTES != 0;
-    ipt__run_give(&run, call->source, call->source_offset, call->target, call->target_offset);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     if (plan->device->out_of_place < 0)
         result = ipt__out_of_place_get(plan);
@@ -11774,9 +12408,14 @@ static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *any, const ipt__call 
     return result;
 }
 
+/* Enqueues an execution of a plan. Its narrow plan serves places that are no multiples of the plan's units. */
 static ipt_result ipt__device_enqueue(ipt_plan *plan, const ipt__call *call, int out_of_place, cl_event *event)
 {
-    return out_of_place ? ipt__plan_enqueue_out_of_place(plan, call, event) : ipt__plan_enqueue(plan, call, event);
+    const size_t places = call->address | call->target_offset | (out_of_place ? call->source_offset : 0);
+    if (plan->device->narrow && places % plan->problem.unit_bytes)
+        plan = plan->device->narrow;
+    return out_of_place ? ipt__plan_enqueue_out_of_place(plan, call, event)
+                        : ipt__plan_enqueue(plan, call, &plan->device->launches, event);
 }
 
 /* Fails if the plan takes no buffers. */
@@ -11786,10 +12425,9 @@ static ipt_result ipt__check_takes_buffers(const ipt_plan *plan)
     if (result || plan->kind->enqueue)
         return result;
     if (plan->split)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes %s only",
-                         plan->kind->takes);
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
     return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
-                     ipt__limit_name(plan), plan->kind->takes);
+                     ipt__limit_name(plan), plan->problem.desc.max_host_memory ? "storages" : "host matrices");
 }
 
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
@@ -11803,10 +12441,8 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     result = ipt__check_takes_buffers(plan);
     if (!result)
         result = ipt__check_queue(plan->context, queue, num_wait_events, wait_events);
-    if (!result) {
-        ipt__operand_of(plan, &operand, plan->problem.span_bytes);
-        result = ipt__check_buffer(plan->context, &operand, &call.address);
-    }
+    if (!result)
+        result = ipt__check_operand(plan, &operand, plan->problem.span_bytes, &call.address);
     return result ? result : plan->kind->enqueue(plan, &call, 0, event);
 }
 
@@ -11855,74 +12491,13 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
         result = ipt__check_out_of_place(plan);
     if (!result)
         result = ipt__check_queue(plan->context, queue, num_wait_events, wait_events);
-    if (!result) {
-        ipt__operand_of(plan, &from, ipt__source_span(&plan->problem));
-        ipt__operand_of(plan, &to, ipt__result_span(&plan->problem));
-        result = ipt__check_buffer(plan->context, &from, &call.address);
-    }
     if (!result)
-        result = ipt__check_buffer(plan->context, &to, &call.address);
+        result = ipt__check_operand(plan, &from, ipt__source_span(&plan->problem), &call.address);
+    if (!result)
+        result = ipt__check_operand(plan, &to, ipt__result_span(&plan->problem), &call.address);
     if (!result)
         result = ipt__check_apart(&from, &to);
     return result ? result : plan->kind->enqueue(plan, &call, 1, event);
-}
-
-/* Copies the rows of one matrix with gaps between host memory and a dedicated buffer, from byte `at` on, and waits. */
-static IPT__RARE ipt_result ipt__transfer_rows(const ipt_plan *plan, cl_mem buffer, char *data, size_t at, int download)
-{
-    const cl_command_queue queue = plan->context->queue;
-    const ipt_plan_desc *const desc = &plan->problem.desc;
-    const int across = download && ipt__moves[desc->move].transposed;
-    const size_t size = desc->elem_size, rows = across ? desc->cols : desc->rows,
-                 row = across ? desc->rows : desc->cols;
-    const size_t pitch = (download ? plan->problem.result_row : plan->problem.source_row) * plan->problem.unit_bytes;
-    const size_t device[3] = {at, 0, 0}, host[3] = {0, 0, 0}, region[3] = {row * size, rows, 1};
-    size_t i;
-    cl_int error = CL_SUCCESS;
-    if (pitch < (size_t)1 << 30) { /* drivers limit the pitch of a rectangle, some to 2 GiB */
-        error = download ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_TRUE, device, host, region, pitch, 0,
-                                                           pitch, 0, data + at, 0, NULL, NULL)
-                         : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, device, host, region, pitch, 0,
-                                                            pitch, 0, data + at, 0, NULL, NULL);
-        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
-                     : IPT_SUCCESS;
-    }
-    for (i = 0; i < rows && !error; ++i, at += pitch)
-        error = download
-                    ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_TRUE, at, region[0], data + at, 0, NULL, NULL)
-                    : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_TRUE, at, region[0], data + at, 0, NULL, NULL);
-    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
-}
-
-/* Copies the batch between host memory and a dedicated buffer, and waits. Bytes between the matrices, and between their
- * rows, stay untouched. */
-static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
-{
-    const cl_command_queue queue = plan->context->queue;
-    const size_t pitch = plan->problem.desc.batch_stride, origin[3] = {0, 0, 0},
-                 region[3] = {plan->problem.matrix_bytes, plan->problem.desc.batch, 1};
-    const int dense = pitch == plan->problem.matrix_bytes || plan->problem.desc.batch == 1;
-    const size_t step = dense ? plan->problem.span_bytes : pitch,
-                 bytes = dense ? plan->problem.span_bytes : plan->problem.matrix_bytes;
-    size_t at;
-    cl_int error = CL_SUCCESS;
-    for (at = 0; plan->problem.pitched && at < plan->problem.span_bytes; at += pitch) {
-        const ipt_result result = ipt__transfer_rows(plan, buffer, data, at, download);
-        if (result || at + pitch >= plan->problem.span_bytes)
-            return result;
-    }
-    if (!dense && pitch < (size_t)1 << 30) { /* drivers limit the pitch of a rectangle, some to 2 GiB */
-        error = download ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0,
-                                                           pitch, 0, data, 0, NULL, NULL)
-                         : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0,
-                                                            pitch, 0, data, 0, NULL, NULL);
-        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
-                     : IPT_SUCCESS;
-    }
-    for (at = 0; at < plan->problem.span_bytes && !error; at += step)
-        error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL)
-                         : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL);
-    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>choice/wisdom                                                                                                    */
@@ -11947,7 +12522,7 @@ static void ipt__wisdom_take(ipt__wisdom *to, const ipt__wisdom *from)
     to->group_size = from->group_size;
 }
 
-/* True if both lines describe the same plan. The measured result is not compared. */
+/* True if both entries are for the same plan. The measured result is not compared. */
 static int ipt__wisdom_same(const ipt__wisdom *a, const ipt__wisdom *b)
 {
     ipt__wisdom other = *b;
@@ -11992,25 +12567,13 @@ static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
     return wisdom;
 }
 
-/* Adds copies of a list to the context's list and replaces entries for the same plans. The caller holds the lock.
- * Returns 0 if out of memory; the context's list is then unchanged. */
-static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *list)
+/* Moves the entries of a list to the context. An entry replaces one for the same plan. */
+static void ipt__wisdom_move(ipt_context *context, ipt__wisdom *list)
 {
-    ipt__wisdom *fresh = NULL, **end = &fresh;
-    const ipt__wisdom *next;
-    for (next = list; next; next = next->next) {
-        *end = (ipt__wisdom *)ipt__allocate(&context->allocator, sizeof *next);
-        if (!*end) {
-            ipt__wisdom_free(context, fresh);
-            return 0;
-        }
-        **end = *next;
-        (*end)->next = NULL;
-        end = &(*end)->next;
-    }
-    while (fresh) {
-        ipt__wisdom *const added = fresh, **at = &context->wisdom;
-        fresh = added->next;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    while (list) {
+        ipt__wisdom *const added = list, **at = &context->wisdom;
+        list = added->next;
         while (*at && !ipt__wisdom_same(*at, added))
             at = &(*at)->next;
         added->next = NULL;
@@ -12020,7 +12583,26 @@ static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *list)
         } else
             *at = added;
     }
-    return 1;
+    IPT_LOCK_RELEASE(&context->lock);
+}
+
+/* Copies an entry. Returns NULL if out of memory. */
+static ipt__wisdom *ipt__wisdom_copy(const ipt_context *context, const ipt__wisdom *entry)
+{
+    ipt__wisdom *const copy = (ipt__wisdom *)ipt__allocate(&context->allocator, sizeof *copy);
+    if (copy) {
+        *copy = *entry;
+        copy->next = NULL;
+    }
+    return copy;
+}
+
+/* Adds a copy of an entry to the context. Returns 0 if out of memory. */
+static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *entry)
+{
+    ipt__wisdom *const copy = ipt__wisdom_copy(context, entry);
+    ipt__wisdom_move(context, copy);
+    return copy != NULL;
 }
 
 /* Applies the wisdom for this plan, if there is any and its layout fits the workspace. */
@@ -12042,8 +12624,8 @@ static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
     return 1;
 }
 
-/* Writes the two lines that bind wisdom to a device. They name no driver: after an update, old wisdom is still as good
- * as the cost model. */
+/* Returns the length of the two lines that bind wisdom to a device. They name no driver: after an update, old wisdom is
+ * still as good as the cost model. */
 static size_t ipt__wisdom_device(const ipt_context *context)
 {
     const char *at = strchr(context->device_text, '\n');
@@ -12053,13 +12635,11 @@ static size_t ipt__wisdom_device(const ipt_context *context)
 
 IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes)
 {
-    ipt__text out = {NULL, 0, 0};
+    ipt__text out = {text, capacity, 0};
     const ipt__wisdom *next;
     int lines = 0;
     if (!context || (!text && capacity))
         return ipt__fail_null(context ? "text" : "context");
-    out.text = text;
-    out.capacity = capacity;
     ipt__text_add(&out, "%s\n%.*s", IPT__WISDOM_TITLE, (int)ipt__wisdom_device(context), context->device_text);
     IPT_LOCK_ACQUIRE(&context->lock);
     for (next = context->wisdom; next; next = next->next, ++lines) {
@@ -12079,16 +12659,10 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
     }
     IPT_LOCK_RELEASE(&context->lock);
     ipt__text_add(&out, "end %d\n", lines);
-    if (bytes)
-        *bytes = out.length + 1;
-    if (out.length < capacity)
-        return IPT_SUCCESS;
-    if (capacity)
-        *text = 0;
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, out.length + 1);
+    return ipt__text_export(&out, bytes);
 }
 
-/* Whether the sequence can cut the shape so: into super-elements, or into bands. */
+/* Whether the entry's super-elements or bands fit its shape and sequence. */
 static int ipt__wisdom_is_possible(const ipt__wisdom *wisdom)
 {
     const size_t longer = ipt__max(wisdom->rows, wisdom->cols), shorter = ipt__min(wisdom->rows, wisdom->cols);
@@ -12158,60 +12732,49 @@ static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
 IPT_API IPT__RARE ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
 {
     ipt__wisdom *list = NULL, **end = &list;
-    const char *device, *next;
-    char line[512] = "";
-    int number = 1, lines = 0, closed = 0;
+    const char *device;
+    ipt__lines lines = {"wisdom", text, 0, ""};
+    int count = 0, closed = 0;
     ipt_result result = IPT_SUCCESS;
     if (!context || !text)
         return ipt__fail_null(context ? "text" : "context");
-    next = text;
-    if (!ipt__line_next(&next, line, sizeof line) || strcmp(line, IPT__WISDOM_TITLE))
-        return ipt__fail_line("wisdom", number, line, "'" IPT__WISDOM_TITLE "'");
+    if (!ipt__line_next(&lines) || strcmp(lines.line, IPT__WISDOM_TITLE))
+        return ipt__fail_line(&lines, "'" IPT__WISDOM_TITLE "'");
     for (device = context->device_text; device < context->device_text + ipt__wisdom_device(context);
          device = strchr(device, '\n') + 1) {
         const size_t length = strcspn(device, "\n");
-        *line = 0;
-        ++number;
-        if (!ipt__line_next(&next, line, sizeof line) || strlen(line) != length || strncmp(line, device, length))
-            return ipt__fail(strncmp(line, "device ", 7) && strncmp(line, "vendor ", 7) ? IPT_ERROR_INVALID_ARGUMENT
-                                                                                        : IPT_ERROR_UNSUPPORTED,
-                             "wisdom, line %d: '%.80s' is about another device than '%.*s'", number, line, (int)length,
-                             device);
+        if (!ipt__line_next(&lines) || strlen(lines.line) != length || strncmp(lines.line, device, length))
+            return ipt__fail(strncmp(lines.line, "device ", 7) && strncmp(lines.line, "vendor ", 7)
+                                 ? IPT_ERROR_INVALID_ARGUMENT
+                                 : IPT_ERROR_UNSUPPORTED,
+                             "wisdom, line %d: '%.80s' is about another device than '%.*s'", lines.number, lines.line,
+                             (int)length, device);
     }
     while (!result && !closed) {
         ipt__wisdom read;
         size_t counted;
-        *line = 0;
-        ++number;
-        if (!ipt__line_next(&next, line, sizeof line))
-            result = ipt__fail_line("wisdom", number, line,
-                                    "'transpose ...', 'batch ...', or 'end' and the number of lines");
-        else if (ipt__line_number(line, "end", &counted)) {
+        if (!ipt__line_next(&lines))
+            result = ipt__fail_line(&lines, "'transpose ...', 'batch ...', or 'end' and the number of lines");
+        else if (ipt__line_number(lines.line, "end", &counted)) {
             closed = 1;
-            if (counted != (size_t)lines || *next)
+            if (counted != (size_t)count || *lines.next)
                 result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                                   "wisdom, line %d: '%.80s' after %d lines of wisdom, or text after it", number, line,
-                                   lines);
-        } else if (!ipt__wisdom_read(line, &read))
-            result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wisdom, line %d: '%.80s' is not understood", number, line);
+                                   "wisdom, line %d: '%.80s' after %d lines of wisdom, or text after it", lines.number,
+                                   lines.line, count);
+        } else if (!ipt__wisdom_read(lines.line, &read))
+            result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wisdom, line %d: '%.80s' is not understood", lines.number,
+                               lines.line);
+        else if ((*end = ipt__wisdom_copy(context, &read)) == NULL)
+            result = IPT_ERROR_OUT_OF_MEMORY;
         else {
-            *end = (ipt__wisdom *)ipt__allocate(&context->allocator, sizeof read);
-            if (!*end)
-                result = IPT_ERROR_OUT_OF_MEMORY;
-            else {
-                **end = read;
-                end = &(*end)->next;
-                ++lines;
-            }
+            end = &(*end)->next;
+            ++count;
         }
     }
-    if (!result) {
-        IPT_LOCK_ACQUIRE(&context->lock);
-        if (!ipt__wisdom_add(context, list))
-            result = IPT_ERROR_OUT_OF_MEMORY;
-        IPT_LOCK_RELEASE(&context->lock);
-    }
-    ipt__wisdom_free(context, list);
+    if (result)
+        ipt__wisdom_free(context, list);
+    else
+        ipt__wisdom_move(context, list);
     return result;
 }
 
@@ -12370,7 +12933,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
                                   &unused, &buffer);
     if (result)
         return result;
-    plan->workspace = &plan->own; /* a shared one would stay as large as the slower candidates need it */
+    plan->workspace = &plan->own; /* a shared workspace would stay as large as the largest candidate needs */
     for (i = 0; i < IPT__METHODS && !result; ++i)
         for (class_ = 0; class_ < ipt__methods[i].classes && !result; ++class_) {
             const size_t most = (size_t)128 << class_;
@@ -12398,9 +12961,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
         learnt.length = best.length;
         learnt.bands = best.bands;
         learnt.height = best.height;
-        IPT_LOCK_ACQUIRE(&plan->context->lock);
         ipt__wisdom_add(plan->context, &learnt); /* out of memory: the result is not recorded */
-        IPT_LOCK_RELEASE(&plan->context->lock);
     }
 #endif
     return result;
@@ -12419,21 +12980,20 @@ static IPT__RARE void ipt__host_give_back(ipt__host *host)
     int i;
     for (s = 0; host->shares && s < host->share_count; ++s) {
         ipt__host_share *const share = &host->shares[s];
-        if (share->ring)
-            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->ring, 0, NULL, NULL);
+        if (share->ring.buffer)
+            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->ring.buffer, share->ring.memory, 0, NULL, NULL);
         for (i = 0; i < share->queue_count && !share->borrows_queue; ++i)
             ipt__cl.clReleaseCommandQueue(share->queues[i]);
-        if (share->pinned)
-            ipt__cl.clReleaseMemObject(share->pinned);
+        if (share->ring.buffer)
+            ipt__cl.clReleaseMemObject(share->ring.buffer);
         if (share->buffer)
             ipt__cl.clReleaseMemObject(share->buffer);
-        share->pinned = share->buffer = NULL;
-        share->ring = NULL;
+        share->ring.buffer = share->buffer = NULL;
         share->queue_count = share->borrows_queue = 0;
     }
 }
 
-/* Releases a plan's resources for host matrices: those, and the plans of parts. */
+/* Releases a plan's resources for host matrices: buffers, queues, lists, and the plans of parts. */
 static IPT__RARE void ipt__host_close(ipt_plan *plan)
 {
     ipt__host *const host = &plan->host->staging;
@@ -12473,7 +13033,7 @@ static IPT__RARE void ipt__split_close(ipt_plan *plan)
 }
 #endif
 
-/* Destroys the plans that a plan consists of, and releases the workspaces that it lends them. */
+/* Destroys a plan's plans of passes, parts and pieces, and releases the workspaces that they share. */
 static IPT__RARE void ipt__plan_empty(ipt_plan *plan)
 {
     size_t i;
@@ -12483,19 +13043,11 @@ static IPT__RARE void ipt__plan_empty(ipt_plan *plan)
         ipt_plan_destroy(plan->passes->copies);
         plan->passes->copies = NULL;
     }
-    if (plan->device) {
-        ipt_plan_destroy(plan->device->narrow);
-        plan->device->narrow = NULL;
-    }
 #ifndef IPT_NO_HOST_STREAMING
     if (plan->host) {
         ipt_plan_destroy(plan->host->pieces);
         plan->host->pieces = NULL;
         ipt__host_close(plan);
-    }
-    if (plan->cut) {
-        memset(&plan->cut->blocks, 0, sizeof plan->cut->blocks);
-        memset(&plan->cut->bus_bands, 0, sizeof plan->cut->bus_bands);
     }
 #endif
     ipt__workspace_close(&plan->own);
@@ -12503,9 +13055,10 @@ static IPT__RARE void ipt__plan_empty(ipt_plan *plan)
         ipt__workspace_close(&plan->split->workspaces[i]);
 }
 
-/* Releases what a plan's stages have. */
+/* Releases the part of a plan that runs stages. */
 static IPT__RARE void ipt__device_plan_close(ipt_plan *plan)
 {
+    ipt_plan_destroy(plan->device->narrow);
     ipt__program_drop(plan->context, plan->device->panel);
     ipt__program_drop(plan->context, plan->device->exchange);
     ipt__plan_close(plan);
@@ -12552,9 +13105,11 @@ static ipt_result ipt__plan_keep(ipt_plan **plan, ipt_result result)
 /* >>plans/device_plan                                                                                                */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Making plans, and those that run stages on their device. */
+/* Making plans, and plans that run stages on their device. */
 
-/* Fails for types that the device lacks. Compilers report those in different ways, or not at all. text may be NULL. */
+/* Fails for types that the device lacks. Compilers report such types in different ways, or not at all. text may be
+ * NULL.
+ */
 static ipt_result ipt__check_types(const ipt_context *context, const char *name, const char *text)
 {
     const unsigned half = IPT__NEEDS_HALF, doubled = IPT__NEEDS_DOUBLE,
@@ -12605,7 +13160,8 @@ static IPT__RARE ipt_result ipt__plan_take_expression(ipt_plan *plan)
         return result;
     params = ipt__plan_params(&plan->problem, 1);
     ipt__params_apply(&params, desc, 1);
-    ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses);
+    if (!ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "a parameter of ipt_k_map is out of range");
     result = ipt__program_get(plan->context, IPT__KERNEL_map, &params, (desc->flags & IPT_CACHE_ONLY) != 0, &program);
     ipt__program_drop(plan->context, program);
     if (result == IPT_ERROR_BUILD) {
@@ -12626,9 +13182,9 @@ static ipt_result ipt__fail_budget(const ipt__problem *problem, size_t budget, s
     return ipt__advise(offsetof(ipt_plan_desc, max_workspace), enough);
 }
 
-/* Chooses a layout and builds its kernels once, within `budget` bytes of workspace. A plan that borrows a workspace
- * with too low a limit is made without kernels: its owner asks all its plans for the limit that is enough, and
- * refuses. */
+/* Chooses a layout and builds its kernels once, within `budget` bytes of workspace. If the limit of a
+ * borrowed workspace is too low, the plan has no kernels: plan->enough reports the sufficient limit to the owner, which
+ * raises the limit or fails. */
 static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
 {
     ipt_result result;
@@ -12650,9 +13206,9 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
     return result;
 }
 
-/* Chooses a layout and builds its kernels. Some limits show only at the attempt: local memory beyond the reported
- * size, and the largest workspace. A failed build repeats the choice. A refused workspace repeats it with a smaller
- * budget. */
+/* Chooses a layout and builds its kernels. Some limits are known only after an attempt: local memory beyond the
+ * reported size, and the largest workspace. A failed build repeats the choice. A refused workspace repeats it with a
+ * smaller budget. */
 static IPT__RARE ipt_result ipt__plan_build(ipt_plan *plan)
 {
     char cause[IPT__CAUSE_BYTES] = "";
@@ -12677,8 +13233,8 @@ static IPT__RARE ipt_result ipt__plan_build(ipt_plan *plan)
 #ifndef IPT_NO_KERNEL_SOURCE
 #define IPT__PLAN_SOURCE(source) source
 
-/* Returns the source of kernel *index of a plan, or of its narrow plan, or NULL. *index becomes less by the number of
- * kernels before. */
+/* Returns the source of kernel *index of a plan, or of its narrow plan, or NULL. If the plan has
+ * fewer kernels, their number is subtracted from *index. */
 static const char *ipt__device_plan_source(const ipt_plan *plan, size_t *index)
 {
     const ipt__device_plan *const device = plan->device;
@@ -12695,39 +13251,24 @@ static const char *ipt__device_plan_source(const ipt_plan *plan, size_t *index)
 #define IPT__PLAN_SOURCE(source) NULL
 #endif
 
-static const ipt__plan_kind ipt__device_kind = {NULL, 0, 0, ipt__device_enqueue,
-                                                IPT__PLAN_SOURCE(ipt__device_plan_source)};
+static const ipt__plan_kind ipt__device_kind = {0, ipt__device_enqueue, IPT__PLAN_SOURCE(ipt__device_plan_source)};
 
-/* Begins a plan, which runs stages unless its maker says otherwise. */
-static void ipt__plan_begin(ipt_plan *plan, ipt_context *context)
-{
-    plan->kind = &ipt__device_kind;
-    ipt__workspace_begin(&plan->own, 1);
-    plan->own.borrower = plan;
-    plan->workspace = &plan->own;
-    ipt__context_retain(context);
-    plan->context = context;
-}
-
-/* Allocates a plan and checks its desc. lent: the workspace of a plan that outlives this one, whose limit also holds;
- * NULL: the plan has its own. */
+/* Allocates a plan and checks its desc. lent: the workspace of a plan that outlives this plan. Its limit also
+ * applies. NULL: the plan has its own workspace. */
 static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
                                           ipt_plan **plan)
 {
-    ipt_plan *made;
+    ipt_plan *const made = *plan = (ipt_plan *)ipt__allocate(&context->allocator, sizeof *made);
     size_t *limit;
     ipt_result result;
-    if (!plan)
-        return ipt__fail_null("plan");
-    *plan = NULL;
-    if (!context)
-        return ipt__fail_null("context");
-    if (!desc)
-        return ipt__fail_null("desc");
-    made = (ipt_plan *)ipt__allocate(&context->allocator, sizeof *made);
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__plan_begin(made, context);
+    made->kind = &ipt__device_kind; /* the makers of other kinds replace it */
+    ipt__workspace_begin(&made->own, 1);
+    made->own.borrower = made;
+    made->workspace = &made->own;
+    ipt__context_retain(context);
+    made->context = context;
     result =
         ipt__problem_fill(&context->limits, desc, lent ? lent->unit_most : (size_t)IPT__VECTOR_BYTES, &made->problem);
     limit = &made->problem.desc.max_workspace;
@@ -12738,11 +13279,10 @@ static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_d
         made->own.limit = ipt__max(ipt__problem_budget(&made->problem), 1);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
-    *plan = made;
     return ipt__plan_keep(plan, result);
 }
 
-/* Gives a new plan its stages. */
+/* Adds stages to a new plan. */
 static ipt_result ipt__plan_make_stages(ipt_plan *plan)
 {
     ipt_result result;
@@ -12803,9 +13343,9 @@ IPT_API const char *ipt_plan_source(const ipt_plan *plan, size_t index)
 /* >>plans/parts_plan                                                                                                 */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Plans for matrices in host memory, and others that consist of plans: beginning, description, end. */
+/* Plans that consist of plans of passes, parts or pieces: beginning, description, limit of the workspace. */
 
-static const ipt__plan_kind ipt__host_kind = {"host matrices", 0, 0, NULL, NULL};
+static const ipt__plan_kind ipt__host_kind = {0, NULL, NULL};
 
 /* Prepares a plan for host matrices. */
 static ipt_result ipt__host_plan_begin(ipt_plan *plan)
@@ -12830,6 +13370,34 @@ static size_t ipt__moves_count(const ipt__cut *cut)
         b = rest;
     }
     return cut->panels * cut->groups - a - 1;
+}
+
+/* Adds the descriptions of a share's plans. */
+static void ipt__share_describe(ipt__text *out, const ipt_plan *plan, size_t index)
+{
+    static const char *const parts[] = {"a part", "the last part"}, *const pieces[] = {"each chunk", "the last chunk",
+                                                                                       "the remainder", "each group"};
+    const ipt__host_share *const share = &plan->host->staging.shares[index];
+    const int cut = plan->cut != NULL;
+    int i;
+    for (i = 0; i < 4; ++i)
+        if (share->plans[i] && cut)
+            ipt__text_add(out, "  %s: %s", pieces[i], share->plans[i]->description);
+        else if (share->plans[i])
+            ipt__text_add(out, "  device %zu, %s: %s", index + 1, parts[i], share->plans[i]->description);
+    for (i = 0; i < IPT__BLOCK_PLANS; ++i)
+        if (share->block_plans[i])
+            ipt__text_add(out, "  pinned: %s", share->block_plans[i]->description);
+}
+
+/* Adds the last lines of a description: the plans of parts or pieces, and their workspace. */
+static void ipt__describe_shares(ipt__text *out, const ipt_plan *plan)
+{
+    size_t s;
+    for (s = 0; s < plan->host->staging.share_count; ++s)
+        ipt__share_describe(out, plan, s);
+    if (!ipt__plan_borrows(plan))
+        ipt__describe_memory(out, plan, ipt_plan_workspace(plan));
 }
 
 static void ipt__cut_describe(ipt__text *out, const ipt_plan *of)
@@ -12857,83 +13425,19 @@ static void ipt__cut_describe(ipt__text *out, const ipt_plan *of)
                       plan->bus_bands.bands.number, plan->bus_bands.bands.height,
                       plan->bus_bands.bands.tall ? "rows" : "columns", plan->bus_bands.run_bytes,
                       plan->bus_bands.bus_bytes);
+    ipt__describe_shares(out, of);
 }
 
-/* Describes the plans of a share's parts or pieces, each in its own words. */
-static void ipt__share_describe(ipt__text *out, const ipt_plan *plan, size_t index)
-{
-    static const char *const parts[] = {"a part", "the last part"}, *const pieces[] = {"each chunk", "the last chunk",
-                                                                                       "the remainder", "each group"};
-    const ipt__host_share *const share = &plan->host->staging.shares[index];
-    const int cut = plan->cut != NULL;
-    int i;
-    for (i = 0; i < 4; ++i)
-        if (share->plans[i] && cut)
-            ipt__text_add(out, "  %s: %s", pieces[i], share->plans[i]->description);
-        else if (share->plans[i])
-            ipt__text_add(out, "  device %zu, %s: %s", index + 1, parts[i], share->plans[i]->description);
-    for (i = 0; i < IPT__BLOCK_PLANS; ++i)
-        if (share->block_plans[i])
-            ipt__text_add(out, "  pinned: %s", share->block_plans[i]->description);
-}
-
-/* Bytes of a description that contains those of the plans which a plan consists of. */
-static size_t ipt__description_bytes(const ipt_plan *plan)
-{
-    const ipt__host *const host = &plan->host->staging;
-    size_t bytes = IPT__DESCRIPTION_BYTES, s;
-    int i;
-    for (s = 0; s < host->share_count; ++s)
-        for (i = 0; i < 4; ++i) {
-            const ipt__host_share *const share = &host->shares[s];
-            bytes += share->plans[i] ? strlen(share->plans[i]->description) + 100 : 0;
-            bytes += share->block_plans[i] ? strlen(share->block_plans[i]->description) + 100 : 0;
-        }
-    return bytes + (plan->host->pieces ? strlen(plan->host->pieces->description) : 0);
-}
-
-/* Writes the first lines of a description. */
-typedef void (*ipt__describer)(ipt__text *out, const ipt_plan *plan);
-
-/* Writes the description of a plan that consists of plans. */
-static ipt_result ipt__parts_describe(ipt_plan *plan, ipt__describer describe)
-{
-    const ipt__host *const host = &plan->host->staging;
-    const ipt_allocator *const allocator = &plan->context->allocator;
-    ipt_result result;
-    size_t capacity, s;
-    char *text;
-    ipt__text out;
-    if (plan->enough)
-        return ipt__plan_keep_description(plan, "");
-    capacity = ipt__description_bytes(plan);
-    text = (char *)ipt__allocate(allocator, capacity);
-    if (!text)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    out = ipt__text_in(text, capacity);
-    describe(&out, plan);
-    for (s = 0; s < host->share_count; ++s)
-        ipt__share_describe(&out, plan, s);
-    if (!ipt__plan_borrows(plan))
-        ipt__describe_memory(&out, plan, ipt_plan_workspace(plan));
-    result = ipt__plan_keep_description(plan, text);
-    ipt__release(allocator, text);
-    return result;
-}
-#endif
-
-#ifndef IPT_NO_HOST_STREAMING
 static ipt_result ipt__host_plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
                                      ipt_plan **plan)
 {
     const ipt_result result = ipt__plan_new(context, desc, lent, plan);
     return result ? result : ipt__plan_keep(plan, ipt__host_plan_begin(*plan));
 }
-
 #endif
 
-/* Fails because the plans that a plan consists of need more than `limit` bytes. What they share has to hold `enough` on
- * each device; 0: unknown. */
+/* Fails because a plan's passes, parts or pieces need more than `limit` bytes of workspace. enough: bytes per device
+ * that suffice; 0: unknown. */
 static ipt_result ipt__fail_workspace(const ipt_plan *plan, size_t limit, size_t enough)
 {
     ipt__fail(IPT_ERROR_UNSUPPORTED,
@@ -12946,11 +13450,12 @@ static ipt_result ipt__fail_workspace(const ipt_plan *plan, size_t limit, size_t
                   : IPT_ERROR_UNSUPPORTED;
 }
 
-/* Makes the plans that a plan consists of; what: of their maker. */
+/* Makes a plan's plans of passes, parts or pieces. what: input of the function. */
 typedef ipt_result (*ipt__opener)(ipt_plan *plan, const void *what);
 
-/* Makes the plans that a plan consists of within its workspaces' limit. The limit may change how a matrix is cut: so a
- * higher one is tried before an error names it. It serves if the desc leaves it to the plan. */
+/* Makes a plan's plans by `open` within the limit of its workspaces. If the limit is too low, tries higher limits
+ * before an error proposes one, because a limit may change how a matrix is cut. The plan keeps the higher limit if the
+ * desc has none, and the default allows it. */
 static IPT__RARE ipt_result ipt__plan_fit(ipt_plan *plan, ipt__opener open, const void *what)
 {
     enum { TRIES = 16 };
@@ -12978,18 +13483,18 @@ static IPT__RARE ipt_result ipt__plan_fit(ipt_plan *plan, ipt__opener open, cons
 
 /* Host matrices: areas and transfers. */
 
-/* A host matrix is moved in parts. One matrix is cut along its longer side. Each part is transposed as soon as it is
- * on the device, while other parts are transferred. Strided transfers replace the shuffle of the two-pass method. A
- * tall matrix's part has a stride in the result, a wide one's in the source. Downloads begin after the last upload,
- * so the host's matrix is unchanged until then. Batches are cut between matrices: downloads overlap with the uploads
- * of later parts. */
+/* A host matrix is moved in parts. One matrix is cut along its longer side. Each part is transposed as soon as it is on
+ * the device, while other parts are transferred. Strided transfers replace the shuffle of the two-pass method. A part
+ * of a tall matrix has a stride in the result, a part of a wide matrix in the source. Downloads begin after the last
+ * upload, so the host's matrix is unchanged until then. Batches are cut between matrices. Their downloads overlap with
+ * the uploads of later parts. */
 
 typedef struct ipt__host_run {
     ipt_plan *plan;
     char *data;
     const ipt_host_options *options;
     size_t done, total;     /* bytes over the bus */
-    int cancelled, written; /* data may already contain parts of the result */
+    int cancelled, written; /* written: data may contain parts of the result */
     int pinned;
 } ipt__host_run;
 
@@ -12999,6 +13504,100 @@ static void ipt__host_progress(ipt__host_run *run, size_t bytes)
     run->done += bytes;
     if (run->options->progress && run->options->progress(run->done, run->total, run->options->user))
         run->cancelled = 1;
+}
+
+static ipt__rect ipt__rect_of(size_t offset, size_t rows, size_t row_bytes, size_t pitch)
+{
+    ipt__rect rect;
+    rect.offset = offset;
+    rect.rows = rows;
+    rect.row_bytes = row_bytes;
+    rect.pitch = pitch;
+    return rect;
+}
+
+/* The two ends of a transfer of rows: the device, and memory that the device accesses directly. */
+typedef struct ipt__way {
+    cl_command_queue queue;
+    cl_mem buffer;
+    size_t device; /* bytes into the buffer */
+    char *host;
+    int download;
+    int mirrors; /* rows have the host's pitch on the device, too; 0: they are contiguous there */
+} ipt__way;
+
+/* Enqueues a transfer of rows. event NULL: waits for it, without a wait list. */
+static ipt_result ipt__rect_transfer(const ipt__way *way, const ipt__rect *rect, cl_uint wait_count,
+                                     const cl_event *wait, cl_event *event)
+{
+    const cl_command_queue queue = way->queue;
+    const cl_mem buffer = way->buffer;
+    const cl_bool blocks = event ? CL_FALSE : CL_TRUE;
+    const int download = way->download;
+    char *const host = way->host + rect->offset;
+    const size_t pitch = way->mirrors ? rect->pitch : rect->row_bytes;
+    const int dense = rect->rows == 1 || rect->row_bytes == rect->pitch;
+    /* Drivers limit the pitch of a rectangle, some to 2 GiB. Longer pitches go row by row; the queue is in order. */
+    const size_t pieces = dense || rect->pitch < (size_t)1 << 30 ? 1 : rect->rows;
+    const size_t bytes = rect->rows * rect->row_bytes / pieces;
+    cl_event last = NULL;
+    cl_int error = CL_SUCCESS;
+    size_t i;
+    if (!dense && pieces == 1) {
+        const size_t device_origin[3] = {way->device, 0, 0}, host_origin[3] = {0, 0, 0},
+                     region[3] = {rect->row_bytes, rect->rows, 1};
+        error = download ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, blocks, device_origin, host_origin, region,
+                                                           pitch, 0, rect->pitch, 0, host, wait_count, wait, event)
+                         : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, blocks, device_origin, host_origin, region,
+                                                            pitch, 0, rect->pitch, 0, host, wait_count, wait, event);
+        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
+                     : IPT_SUCCESS;
+    }
+    for (i = 0; i < pieces && !error; ++i) { /* each piece waits for the previous one, so the last event covers all */
+        const size_t device = way->device + i * pitch;
+        const cl_uint waits = last ? 1 : wait_count;
+        const cl_event *const list = last ? &last : wait;
+        cl_event next = NULL, *const its = event ? &next : NULL;
+        error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, blocks, device, bytes, host + i * rect->pitch,
+                                                       waits, list, its)
+                         : ipt__cl.clEnqueueWriteBuffer(queue, buffer, blocks, device, bytes, host + i * rect->pitch,
+                                                        waits, list, its);
+        if (last)
+            ipt__cl.clReleaseEvent(last);
+        last = next;
+    }
+    if (event)
+        *event = last;
+    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
+}
+
+/* Copies a plan's batch between host memory and a buffer with the same pitches, and waits. Bytes between the matrices,
+ * and between their rows, stay untouched. */
+static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
+{
+    const ipt__problem *const problem = &plan->problem;
+    const ipt_plan_desc *const desc = &problem->desc;
+    const int across = download && ipt__moves[desc->move].transposed;
+    ipt__rect rect = ipt__rect_of(0, desc->batch, problem->matrix_bytes, desc->batch_stride);
+    size_t repeats = 1;
+    ipt__way way;
+    ipt_result result = IPT_SUCCESS;
+    way.queue = plan->context->queue;
+    way.buffer = buffer;
+    way.device = 0;
+    way.host = data;
+    way.download = download;
+    way.mirrors = 1;
+    if (problem->pitched) {
+        rect = ipt__rect_of(0, across ? desc->cols : desc->rows, (across ? desc->rows : desc->cols) * desc->elem_size,
+                            (download ? problem->result_row : problem->source_row) * problem->unit_bytes);
+        repeats = desc->batch;
+    }
+    for (; repeats && !result; --repeats) {
+        result = ipt__rect_transfer(&way, &rect, 0, NULL, NULL);
+        way.device = rect.offset += desc->batch_stride;
+    }
+    return result;
 }
 
 #ifndef IPT_NO_HOST_STREAMING
@@ -13019,8 +13618,8 @@ static IPT__THREAD_RESULT ipt__task_main(void *argument)
 }
 #endif
 
-/* Runs `count` jobs, 32 at most, on threads, the first one on this thread. Returns when all are done. If a thread
- * cannot start, this thread runs its job. */
+/* Runs `count` jobs, 32 at most, and returns when all have ended. The calling thread runs the first job, and the job of
+ * each thread that cannot start. Other threads run the other jobs. */
 static void ipt__run_together(void (*work)(void *job), void *jobs, size_t job_bytes, int count)
 {
     enum { MOST = 32 };
@@ -13051,6 +13650,13 @@ static void ipt__run_together(void (*work)(void *job), void *jobs, size_t job_by
 
 /* ---- areas of parts and their transfers ---- */
 
+static void ipt__host_forget(cl_event *event)
+{
+    if (*event)
+        ipt__cl.clReleaseEvent(*event);
+    *event = NULL;
+}
+
 static size_t ipt__area_bytes(const ipt__area *area)
 {
     size_t bytes = 0;
@@ -13062,14 +13668,8 @@ static size_t ipt__area_bytes(const ipt__area *area)
 
 static void ipt__area_add(ipt__area *area, size_t offset, size_t rows, size_t row_bytes, size_t pitch)
 {
-    ipt__rect *const rect = &area->rects[area->count];
-    if (!rows || !row_bytes)
-        return;
-    rect->offset = offset;
-    rect->rows = rows;
-    rect->row_bytes = row_bytes;
-    rect->pitch = pitch;
-    ++area->count;
+    if (rows && row_bytes)
+        area->rects[area->count++] = ipt__rect_of(offset, rows, row_bytes, pitch);
 }
 
 static IPT__RARE ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_bytes, size_t pitch)
@@ -13080,60 +13680,7 @@ static IPT__RARE ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_b
     return area;
 }
 
-/* The two ends of a transfer of rows: the device, and memory that the device accesses directly. */
-typedef struct ipt__way {
-    cl_command_queue queue;
-    cl_mem buffer;
-    size_t device; /* bytes into the buffer */
-    char *host;
-    int download;
-} ipt__way;
-
-/* Enqueues a transfer of rows. */
-static ipt_result ipt__rect_transfer(const ipt__way *way, const ipt__rect *rect, cl_uint wait_count,
-                                     const cl_event *wait, cl_event *event)
-{
-    const cl_command_queue queue = way->queue;
-    const cl_mem buffer = way->buffer;
-    const size_t device = way->device;
-    const int download = way->download;
-    char *const host = way->host + rect->offset;
-    const int dense = rect->rows == 1 || rect->row_bytes == rect->pitch;
-    /* Drivers limit the pitch of a rectangle, some to 2 GiB. Longer pitches go row by row; the queue is in order. */
-    const size_t pieces = dense || rect->pitch < (size_t)1 << 30 ? 1 : rect->rows;
-    const size_t bytes = rect->rows * rect->row_bytes / pieces;
-    cl_event last = NULL;
-    cl_int error = CL_SUCCESS;
-    size_t i;
-    if (!dense && pieces == 1) {
-        const size_t device_origin[3] = {device, 0, 0}, host_origin[3] = {0, 0, 0},
-                     region[3] = {rect->row_bytes, rect->rows, 1};
-        error =
-            download
-                ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_FALSE, device_origin, host_origin, region,
-                                                  rect->row_bytes, 0, rect->pitch, 0, host, wait_count, wait, event)
-                : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, device_origin, host_origin, region,
-                                                   rect->row_bytes, 0, rect->pitch, 0, host, wait_count, wait, event);
-        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
-                     : IPT_SUCCESS;
-    }
-    for (i = 0; i < pieces && !error; ++i) { /* each waits for the previous one, so the last event covers all */
-        const cl_uint waits = last ? 1 : wait_count;
-        const cl_event *const list = last ? &last : wait;
-        cl_event next = NULL;
-        error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_FALSE, device + i * bytes, bytes,
-                                                       host + i * rect->pitch, waits, list, &next)
-                         : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, device + i * bytes, bytes,
-                                                        host + i * rect->pitch, waits, list, &next);
-        if (last)
-            ipt__cl.clReleaseEvent(last);
-        last = next;
-    }
-    *event = last;
-    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
-}
-
-/* Enqueues a part's transfer. Each piece waits for the previous one, so the last event reports a failure of any. */
+/* Enqueues a part's transfer. Each rectangle waits for the previous one, so the last event reports all failures. */
 static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int download, cl_uint wait_count,
                                      const cl_event *wait, cl_event *event)
 {
@@ -13146,6 +13693,7 @@ static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int
     way.device = part->device;
     way.host = data;
     way.download = download;
+    way.mirrors = 0;
     for (i = 0; i < area->count; ++i) {
         const ipt__rect *const rect = &area->rects[i];
         cl_event next = NULL;
@@ -13162,131 +13710,127 @@ static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int
     return IPT_SUCCESS;
 }
 
+/* Returns the bytes from byte `at` of an area's dense form on that are contiguous in its matrix, up to byte `end`.
+ * *place: their offset in the matrix. */
+static size_t ipt__area_run(const ipt__area *area, size_t at, size_t end, size_t *place)
+{
+    const ipt__rect *rect = area->rects;
+    size_t row, within;
+    for (; at >= rect->rows * rect->row_bytes; ++rect) {
+        at -= rect->rows * rect->row_bytes;
+        end -= rect->rows * rect->row_bytes;
+    }
+    row = at / rect->row_bytes;
+    within = at - row * rect->row_bytes;
+    *place = rect->offset + row * rect->pitch + within;
+    return ipt__min(end - at, rect->row_bytes - within);
+}
+
 /* Copies bytes [begin, end) of an area's dense form to or from the host's matrix. */
 static void ipt__area_copy(const ipt__area *area, char *data, char *dense, size_t begin, size_t end, int download)
 {
-    int i;
-    for (i = 0; i < area->count && begin < end; ++i) {
-        const ipt__rect *const rect = &area->rects[i];
-        const size_t all = rect->rows * rect->row_bytes;
-        for (; begin < ipt__min(all, end);) {
-            const size_t row = begin / rect->row_bytes, within = begin - row * rect->row_bytes,
-                         bytes = ipt__min(ipt__min(all, end) - begin, rect->row_bytes - within);
-            char *const host = data + rect->offset + row * rect->pitch + within;
-            if (download)
-                memcpy(host, dense, bytes);
-            else
-                memcpy(dense, host, bytes);
-            dense += bytes;
-            begin += bytes;
-        }
-        begin -= ipt__min(all, begin);
-        end -= ipt__min(all, end);
+    size_t place, bytes;
+    for (; begin < end; begin += bytes, dense += bytes) {
+        bytes = ipt__area_run(area, begin, end, &place);
+        if (download)
+            memcpy(data + place, dense, bytes);
+        else
+            memcpy(dense, data + place, bytes);
     }
 }
 
 #ifndef IPT_NO_THREADS
 
-/* One of several threads that each transfer every count-th piece. */
+/* A thread that transfers every count-th piece of a part. */
 typedef struct ipt__host_lane {
     const ipt__host_part *part;
     char *data;
+    size_t bytes; /* of the part */
     cl_event busy[IPT__HOST_SLOTS];
     int index, count, download;
     ipt_result result;
     char error[256];
 } ipt__host_lane;
 
-/* Moves every count-th piece of a part through pinned memory. One slot is copied while the other is on the bus. */
-static void ipt__host_lane_run(ipt__host_lane *lane)
+static char *ipt__host_lane_slot(const ipt__host_lane *lane, int slot)
 {
-    const ipt__host_part *const part = lane->part;
-    const ipt__area *const area = lane->download ? &part->down : &part->up;
-    const size_t all = ipt__area_bytes(area), slot = IPT__HOST_SLOT_BYTES;
-    const cl_command_queue queue = part->share->queues[lane->index % part->share->queue_count];
-    size_t piece = (size_t)lane->index, ahead;
-    int turn = 0;
-    lane->result = IPT_SUCCESS;
-    for (ahead = piece; piece * slot < all && !lane->result; piece += (size_t)lane->count, turn ^= 1) {
-        const size_t begin = piece * slot, bytes = ipt__min(slot, all - begin);
-        char *const memory =
-            part->share->ring + ((size_t)lane->index * IPT__HOST_SLOTS + (size_t)turn) * IPT__HOST_SLOT_BYTES;
-        cl_int error = CL_SUCCESS;
-        if (!lane->download) {
-            if (lane->busy[turn]) {
-                lane->result = ipt__wait_for(lane->busy[turn]);
-                ipt__cl.clReleaseEvent(lane->busy[turn]);
-                lane->busy[turn] = NULL;
-            }
-            if (lane->result)
-                break;
-            ipt__area_copy(area, lane->data, memory, begin, begin + bytes, 0);
-            error = ipt__cl.clEnqueueWriteBuffer(queue, part->share->buffer, CL_FALSE, part->device + begin, bytes,
-                                                 memory, 0, NULL, &lane->busy[turn]);
-            if (error)
-                lane->result = ipt__fail_opencl("clEnqueueWriteBuffer", error);
-            else
-                ipt__cl.clFlush(queue);
-            continue;
-        }
-        /* The next piece is on the bus during the copy. */
-        for (; ahead * slot < all && ahead <= piece + (size_t)lane->count && !lane->result;
-             ahead += (size_t)lane->count) {
-            const int its = (int)((ahead - (size_t)lane->index) / (size_t)lane->count % 2);
-            const size_t its_bytes = ipt__min(slot, all - ahead * slot);
-            error = ipt__cl.clEnqueueReadBuffer(
-                queue, part->share->buffer, CL_FALSE, part->device + ahead * slot, its_bytes,
-                part->share->ring + ((size_t)lane->index * IPT__HOST_SLOTS + (size_t)its) * IPT__HOST_SLOT_BYTES, 0,
-                NULL, &lane->busy[its]);
-            if (error)
-                lane->result = ipt__fail_opencl("clEnqueueReadBuffer", error);
-            else
-                ipt__cl.clFlush(queue);
-        }
-        if (lane->busy[turn]) {
-            const ipt_result waited = ipt__wait_for(lane->busy[turn]);
-            lane->result = lane->result ? lane->result : waited;
-            ipt__cl.clReleaseEvent(lane->busy[turn]);
-            lane->busy[turn] = NULL;
-        }
+    return lane->part->share->ring.memory + (size_t)(lane->index * IPT__HOST_SLOTS + slot) * IPT__HOST_SLOT_BYTES;
+}
+
+/* Waits until no command uses a slot of a lane. */
+static void ipt__host_lane_wait(ipt__host_lane *lane, int slot)
+{
+    ipt_result result;
+    if (!lane->busy[slot])
+        return;
+    result = ipt__wait_for(lane->busy[slot]);
+    lane->result = lane->result ? lane->result : result;
+    ipt__host_forget(&lane->busy[slot]);
+}
+
+/* Enqueues the transfer of piece `index` between a slot and the device. */
+static void ipt__host_lane_enqueue(ipt__host_lane *lane, size_t index, int slot)
+{
+    const ipt__host_share *const share = lane->part->share;
+    const cl_command_queue queue = share->queues[lane->index % share->queue_count];
+    char *const memory = ipt__host_lane_slot(lane, slot);
+    const size_t begin = index * IPT__HOST_SLOT_BYTES, device = lane->part->device + begin,
+                 bytes = ipt__min(IPT__HOST_SLOT_BYTES, lane->bytes - begin);
+    const cl_int error = lane->download ? ipt__cl.clEnqueueReadBuffer(queue, share->buffer, CL_FALSE, device, bytes,
+                                                                      memory, 0, NULL, &lane->busy[slot])
+                                        : ipt__cl.clEnqueueWriteBuffer(queue, share->buffer, CL_FALSE, device, bytes,
+                                                                       memory, 0, NULL, &lane->busy[slot]);
+    if (error)
+        lane->result = ipt__fail_opencl(lane->download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error);
+    else
+        ipt__cl.clFlush(queue);
+}
+
+/* Moves every count-th piece of a part through pinned memory. One slot is copied while the other is on the bus. */
+static void ipt__host_lane_run(void *job)
+{
+    ipt__host_lane *const lane = (ipt__host_lane *)job;
+    const ipt__area *const area = lane->download ? &lane->part->down : &lane->part->up;
+    const size_t step = (size_t)lane->count, pieces = ipt__ceil_divide(lane->bytes, IPT__HOST_SLOT_BYTES);
+    size_t piece = (size_t)lane->index;
+    int slot;
+    if (lane->download)
+        ipt__host_lane_enqueue(lane, piece, 0);
+    for (slot = 0; piece < pieces && !lane->result; piece += step, slot ^= 1) {
+        const size_t begin = piece * IPT__HOST_SLOT_BYTES, end = ipt__min(begin + IPT__HOST_SLOT_BYTES, lane->bytes);
+        if (lane->download && piece + step < pieces)
+            ipt__host_lane_enqueue(lane, piece + step, slot ^ 1);
+        ipt__host_lane_wait(lane, slot);
         if (!lane->result)
-            ipt__area_copy(area, lane->data, memory, begin, begin + bytes, 1);
+            ipt__area_copy(area, lane->data, ipt__host_lane_slot(lane, slot), begin, end, lane->download);
+        if (!lane->result && !lane->download)
+            ipt__host_lane_enqueue(lane, piece, slot);
     }
-    /* Wait, so that no command uses the slots after this. */
-    for (turn = 0; turn < IPT__HOST_SLOTS; ++turn)
-        if (lane->busy[turn]) {
-            const ipt_result waited = ipt__wait_for(lane->busy[turn]);
-            lane->result = lane->result ? lane->result : waited;
-            ipt__cl.clReleaseEvent(lane->busy[turn]);
-            lane->busy[turn] = NULL;
-        }
+    for (slot = 0; slot < IPT__HOST_SLOTS; ++slot)
+        ipt__host_lane_wait(lane, slot);
     if (lane->result) { /* the error text is local to its thread */
         memcpy(lane->error, ipt__error_text, sizeof lane->error - 1);
         lane->error[sizeof lane->error - 1] = 0;
     }
 }
 
-static void ipt__host_lane_work(void *lane)
-{
-    ipt__host_lane_run((ipt__host_lane *)lane);
-}
-
 /* Moves a part through pinned memory with several threads. */
 static ipt_result ipt__host_staged(const ipt__host_part *part, char *data, int download)
 {
     ipt__host_lane lanes[IPT__HOST_THREADS];
-    const size_t pieces = ipt__ceil_divide(ipt__area_bytes(download ? &part->down : &part->up), IPT__HOST_SLOT_BYTES);
-    const int count = (int)ipt__min(pieces, (size_t)IPT__HOST_THREADS);
+    const size_t bytes = ipt__area_bytes(download ? &part->down : &part->up);
+    const int count = (int)ipt__min(ipt__ceil_divide(bytes, IPT__HOST_SLOT_BYTES), (size_t)IPT__HOST_THREADS);
     int i;
     memset(lanes, 0, sizeof lanes);
     for (i = 0; i < count; ++i) {
         lanes[i].part = part;
         lanes[i].data = data;
+        lanes[i].bytes = bytes;
         lanes[i].index = i;
         lanes[i].count = count;
         lanes[i].download = download;
     }
-    ipt__run_together(ipt__host_lane_work, lanes, sizeof *lanes, count);
+    ipt__run_together(ipt__host_lane_run, lanes, sizeof *lanes, count);
     for (i = 0; i < count; ++i)
         if (lanes[i].result)
             return ipt__fail(lanes[i].result, "%s", lanes[i].error);
@@ -13295,13 +13839,13 @@ static ipt_result ipt__host_staged(const ipt__host_part *part, char *data, int d
 
 #endif
 
-/* Moves a part; the event follows its last transfer. The device transfers directly if it can, else this function
- * copies. */
+/* Moves a part. *event completes after its last transfer. The device transfers pinned matrices directly. Other matrices
+ * go through the share's pinned memory, if it has any. */
 static IPT__RARE ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *part, int download, cl_uint wait_count,
                                            const cl_event *wait, cl_event *event)
 {
 #ifndef IPT_NO_THREADS
-    if (!run->pinned && part->share->pinned) {
+    if (!run->pinned && part->share->ring.buffer) {
         ipt_result result = IPT_SUCCESS;
         cl_int error;
         cl_uint i;
@@ -13324,13 +13868,6 @@ static IPT__RARE ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *p
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Host matrices: by parts and by stages. */
-
-static void ipt__host_forget(cl_event *event)
-{
-    if (*event)
-        ipt__cl.clReleaseEvent(*event);
-    *event = NULL;
-}
 
 /* Waits until all commands of a run have ended, even after a failure. */
 static IPT__RARE void ipt__host_finish(const ipt__host *host)
@@ -13406,7 +13943,7 @@ static ipt_result ipt__host_unfailed(cl_event event)
                       : IPT_SUCCESS;
 }
 
-/* Runs parts that are whole matrices. Each part is independent. */
+/* Runs parts that do not wait for one another: matrices of a batch, or chunks of a cut matrix. */
 static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
 {
     const size_t ahead = 2;
@@ -13481,7 +14018,8 @@ static ipt_result ipt__host_divide(const ipt_plan *plan, size_t part_count, ipt_
     return IPT_SUCCESS;
 }
 
-/* Adds the launches of stages [first, end) for instances [begin, stop) of `grain`. */
+/* Adds the launches of stages [range[0], range[1]). Each stage's instances form `grain` groups of equal size. The
+ * launches move groups [begin, stop). */
 static IPT__RARE ipt_result ipt__host_launch(const ipt_plan *plan, const int *range, size_t grain, size_t begin,
                                              size_t stop, ipt__launches *launches)
 {
@@ -13527,17 +14065,8 @@ static ipt_result ipt__host_launch_parts(const ipt_plan *plan, ipt__host *host)
 static IPT__RARE ipt_result ipt__host_enqueue(ipt_plan *plan, cl_command_queue queue, cl_mem buffer,
                                               const ipt__launches *launches, const cl_event *wait, cl_event *event)
 {
-    cl_event joined[2] = {NULL, NULL};
-    ipt__run run = ipt__run_begin(plan, queue, wait ? 1 : 0, wait);
-    ipt_result result;
-    ipt__run_give(&run, buffer, 0, buffer, 0);
-    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-    result = ipt__run_after_last(&run, joined);
-    if (!result)
-        result = ipt__run_finish(&run, ipt__run_launches(&run, launches), event);
-    IPT_LOCK_RELEASE(&plan->workspace->lock);
-    if (joined[0])
-        ipt__cl.clReleaseEvent(joined[0]);
+    const ipt__call call = {queue, buffer, buffer, 0, 0, 0, wait != NULL, wait};
+    const ipt_result result = ipt__plan_enqueue(plan, &call, launches, event);
     return result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : result; /* the host's matrix is intact */
 }
 
@@ -13565,7 +14094,7 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
     }
     for (awaited = 0; awaited < ups && !result && !run->cancelled; ++awaited)
         result = ipt__host_await(run, &host->parts[awaited], 0);
-    /* The plan's own event orders both halves, but drops failures. */
+    /* The workspace's last event orders all launches, but does not report that an earlier one failed. */
     for (awaited = 0; awaited < ups && launches[awaited].count && !result && !run->cancelled; ++awaited)
         result = ipt__wait_for(host->parts[awaited].transposed);
     if (!result && !run->cancelled)
@@ -13653,8 +14182,28 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
     return IPT_SUCCESS;
 }
 
+/* Allocates pinned->bytes of memory that the device accesses, and maps it. Returns the call that failed; NULL: none. */
+static const char *ipt__pinned_make(const ipt_context *context, cl_command_queue queue, ipt__pinned *pinned,
+                                    cl_int *error)
+{
+    const size_t bytes = pinned->bytes;
+    pinned->buffer =
+        ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, error);
+    if (*error) {
+        pinned->buffer = NULL;
+        return "clCreateBuffer";
+    }
+    pinned->memory = (char *)ipt__cl.clEnqueueMapBuffer(queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                                        bytes, 0, NULL, NULL, error);
+    if (!*error)
+        return NULL;
+    ipt__cl.clReleaseMemObject(pinned->buffer);
+    pinned->buffer = NULL;
+    return "clEnqueueMapBuffer";
+}
+
 #ifndef IPT_NO_HOST_STREAMING
-/* The length of a part along the longer side, or in matrices of a batch. count: number of parts. */
+/* The length of a part along the longer side, or in matrices of a batch. *count: the number of parts. */
 static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
@@ -13675,7 +14224,8 @@ static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
     return length;
 }
 
-/* Sets the areas of part `index` in the host's matrix before and after the transposition. */
+/* Sets a part's areas in the host's matrix before and after the transposition. The part begins at `first`, in lines of
+ * the longer side or in matrices. */
 static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t first, size_t length)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
@@ -13711,7 +14261,7 @@ static ipt_result ipt__host_part_plan(ipt_plan *plan, size_t share, size_t lengt
     return result;
 }
 
-/* Refuses a plan with a limit that its parts accept, too. */
+/* Fails, and proposes a limit that suffices for the plan and for its parts. */
 static ipt_result ipt__fail_for_parts(const ipt_plan *plan, size_t enough)
 {
     ipt__fail(IPT_ERROR_UNSUPPORTED, "max_workspace allows %zu bytes, too few for a plan and the parts of host",
@@ -13719,7 +14269,7 @@ static ipt_result ipt__fail_for_parts(const ipt_plan *plan, size_t enough)
     return ipt__advise(offsetof(ipt_plan_desc, max_workspace), enough);
 }
 
-/* Makes a queue for a share. Where kernels must not run at once, the host matrices of a context use its queue. */
+/* Makes the queue of a share. Where executions of a kernel must not overlap, the share borrows the context's queue. */
 static ipt_result ipt__share_add_queue(ipt__host_share *share, cl_command_queue *queue)
 {
     ipt_context *const context = share->context;
@@ -13743,7 +14293,7 @@ static void ipt__share_parts(const ipt__host *host, size_t share, size_t *begin,
     *end = host->part_count * (share + 1) / host->share_count;
 }
 
-/* Plans the parts of a share, `length` long but for the last one. by_stages: of the plan's own stages. */
+/* Plans the parts of a share. All parts but the last are `length` long. by_stages: the plan's own stages move them. */
 static ipt_result ipt__share_plan(ipt_plan *plan, size_t index, size_t length, int by_stages)
 {
     ipt__host *const host = &plan->host->staging;
@@ -13789,15 +14339,15 @@ static IPT__RARE ipt_result ipt__host_plan_parts(ipt_plan *plan, ipt_host scheme
     if (!result && scheme == IPT_HOST_STAGES)
         result = ipt__host_launch_parts(plan, host);
 #endif
-    if (!result && plan->enough && !plan->split) /* a split plan's owner sees to it */
+    if (!result && plan->enough && !plan->split) /* ipt__plan_fit raises a split plan's limit */
         result = ipt__fail_for_parts(plan, plan->enough);
     if (result)
         ipt__host_close(plan);
     return result;
 }
 
-/* Plans the parts for one device. A plan that may do without parts does, if they need a larger workspace, or programs
- * that cannot be built. */
+/* Plans the parts for one device. A plan whose host is auto works without parts if they need a larger workspace, or
+ * programs that cannot be built. */
 static ipt_result ipt__host_add_parts(ipt_plan *plan, ipt_host scheme)
 {
     const ipt_result result = ipt__host_plan_parts(plan, scheme);
@@ -13809,7 +14359,8 @@ static ipt_result ipt__host_add_parts(ipt_plan *plan, ipt_host scheme)
     return IPT_SUCCESS;
 }
 
-/* Plans what executions of host matrices at most addresses need. The first one takes its memory. */
+/* Plans the parts of host matrices, except for addresses at which the device itself works. The first execution
+ * allocates their memory. */
 static ipt_result ipt__host_prepare(ipt_plan *plan)
 {
     const ipt_host scheme = ipt__host_scheme(plan, 0);
@@ -13822,11 +14373,11 @@ static ipt_result ipt__host_prepare(ipt_plan *plan)
     result = ipt__host_add_parts(plan, scheme);
     plan->workspace->later = 0;
     if (result == IPT_ERROR_UNSUPPORTED && (plan->enough ? ipt__plan_borrows(plan) : scheme == IPT_HOST_STAGES))
-        return IPT_SUCCESS; /* the workspace's owner refuses; the execution says why these stages have no parts */
+        return IPT_SUCCESS; /* the workspace's owner fails, or the execution reports why the stages have no parts */
     return result;
 }
 
-/* Takes the memory and the queues of a plan's parts, which it keeps. */
+/* Allocates the memory and makes the queues of a plan's parts. The plan keeps both. */
 static IPT__RARE ipt_result ipt__host_take(ipt_plan *plan)
 {
     ipt__host *const host = &plan->host->staging;
@@ -13854,31 +14405,18 @@ static IPT__RARE ipt_result ipt__host_take(ipt_plan *plan)
     return result;
 }
 
-/* Allocates pinned staging memory on devices that gain by it. If that fails, the driver transfers pageable matrices
- * directly. */
+/* Allocates pinned staging memory on GPUs. If the allocation fails, the driver transfers pageable matrices directly. */
 static void ipt__host_take_slots(ipt__host *host)
 {
 #ifndef IPT_NO_THREADS
-    const size_t bytes = (size_t)IPT__HOST_THREADS * IPT__HOST_SLOTS * IPT__HOST_SLOT_BYTES;
     size_t s;
     for (s = 0; s < host->share_count; ++s) {
         ipt__host_share *const share = &host->shares[s];
         cl_int error;
-        if (share->pinned || share->context->limits.cpu)
+        if (share->ring.buffer || share->context->limits.cpu)
             continue;
-        share->pinned = ipt__cl.clCreateBuffer(share->context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
-                                               bytes, NULL, &error);
-        if (error) {
-            share->pinned = NULL;
-            continue;
-        }
-        share->ring = (char *)ipt__cl.clEnqueueMapBuffer(share->queues[0], share->pinned, CL_TRUE,
-                                                         CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
-        if (error) {
-            ipt__cl.clReleaseMemObject(share->pinned);
-            share->pinned = NULL;
-            share->ring = NULL;
-        }
+        share->ring.bytes = (size_t)IPT__HOST_THREADS * IPT__HOST_SLOTS * IPT__HOST_SLOT_BYTES;
+        ipt__pinned_make(share->context, share->queues[0], &share->ring, &error);
     }
 #else
     (void)host;
@@ -13903,22 +14441,13 @@ IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **mem
     pinned = (ipt__pinned *)ipt__allocate(&context->allocator, sizeof *pinned);
     if (!pinned)
         return IPT_ERROR_OUT_OF_MEMORY;
-    pinned->buffer =
-        ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &error);
-    call = "clCreateBuffer";
-    if (!error) {
-        call = "clEnqueueMapBuffer";
-        pinned->memory = (char *)ipt__cl.clEnqueueMapBuffer(
-            context->queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
-        if (error)
-            ipt__cl.clReleaseMemObject(pinned->buffer);
-    }
-    if (error) {
+    pinned->bytes = bytes;
+    call = ipt__pinned_make(context, context->queue, pinned, &error);
+    if (call) {
         ipt__release(&context->allocator, pinned);
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%zu bytes of pinned memory: %s failed with %s (%d)", bytes, call,
                          ipt__cl_error(error), (int)error);
     }
-    pinned->bytes = bytes;
     IPT_LOCK_ACQUIRE(&context->lock);
     pinned->next = context->pinned;
     context->pinned = pinned;
@@ -13967,11 +14496,12 @@ static int ipt__host_is_pinned(ipt_context *context, const char *data, size_t by
 
 /* A matrix that exceeds the device is cut along its longer side into panels of `length`. The device transposes the
  * panels in place, chunk by chunk. The host performs the other half of the two-pass method, the shuffle of
- * super-elements, in memory or in the storage. A tall matrix's panels come first, a wide matrix's shuffle. So every
- * byte crosses the bus once per direction, and is read and written twice in host memory or storage. The remainder of
- * the longer side is saved first and restored last. As in the two-pass method, slots begin on the rows of the tall
- * form. Slot t lies at byte (t div panels) * line + (t mod panels) * block. So panels of a tall matrix are written
- * from the last to the first, of a wide one from the first. Each write follows the read of the panel before it. */
+ * super-elements, in memory or in the storage. For a tall matrix the panels come first, for a wide matrix the shuffle.
+ * So every byte crosses the bus once per direction, and is read and written twice in host memory or storage. The
+ * remainder of the longer side is saved first and restored last. As in the two-pass method, slots begin on the rows of
+ * the tall form. Slot t lies at byte (t div panels) * line + (t mod panels) * block. So panels of a tall matrix are
+ * written from the last to the first, panels of a wide matrix from the first to the last. The write of a panel follows
+ * the read of the previous panel in this order. */
 
 /* Chooses the size of panels and chunks. wanted: sufficient bytes of a super-element. Returns 0 if no size fits. */
 static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, ipt__cut *cut)
@@ -14010,7 +14540,6 @@ static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, i
     cut->chunk_bytes = cut->chunk_panels * cut->piece_bytes * cut->shorter;
     cut->group = 1;
     cut->groups = cut->shorter;
-    cut->backward = cut->tall;
     return 1;
 }
 
@@ -14051,7 +14580,7 @@ static ipt__area ipt__cut_slots(const ipt__cut *cut, size_t first_panel, size_t 
     return area;
 }
 
-/* The areas of a chunk before and after the device transposes it, and of the remainder. */
+/* The areas of a chunk before and after the device transposes it. */
 static void ipt__cut_places(const ipt_plan *plan, size_t index, ipt__area *before, ipt__area *after)
 {
     const ipt__cut *const cut = &plan->cut->sizes;
@@ -14071,6 +14600,7 @@ static void ipt__cut_places(const ipt_plan *plan, size_t index, ipt__area *befor
     }
 }
 
+/* The areas of the remainder before and after its transposition. */
 static void ipt__cut_rest_places(const ipt__cut *cut, ipt__area *before, ipt__area *after)
 {
     const size_t rest = cut->rest_bytes / cut->shorter, panels = cut->panels * cut->piece_bytes;
@@ -14080,10 +14610,12 @@ static void ipt__cut_rest_places(const ipt__cut *cut, ipt__area *before, ipt__ar
     *after = cut->tall ? ends : dense;
 }
 
-/* The chunk of a turn: see the top of this part for the order. */
+/* The chunk of a turn. Panels of a tall matrix run from the last to the first: see the top of this part. Spare lines
+ * reverse the order: see ipt__cut_make_groups. */
 static size_t ipt__cut_chunk_at(const ipt__cut *cut, size_t turn)
 {
-    return cut->backward && !cut->matrices ? cut->chunks - 1 - turn : turn;
+    const int backward = !cut->matrices && cut->tall != (cut->spare != 0);
+    return backward ? cut->chunks - 1 - turn : turn;
 }
 
 /* ---- the shuffle's moves ---- */
@@ -14145,9 +14677,9 @@ static ipt__move_step ipt__moves_next(ipt__moves_list *moves)
 
 /* Cut matrices: shuffling super-elements on the host. */
 
-/* Threads share each batch of moves: each thread has a range. Two blocks are saved before any range moves. The first is
- * the first slot of the next range, which the last move of a range reads. The second is the first block of a cycle that
- * continues into the range. */
+/* Threads share each batch of moves: a thread moves a range. Before any range moves, two blocks of each range are
+ * saved. One is the range's first target slot, which the last move of the previous range reads. The other is the first
+ * block of a cycle that continues into the range. */
 typedef struct ipt__range {
     const ipt__cut *cut;
     char *data;
@@ -14161,37 +14693,39 @@ typedef struct ipt__range {
 } ipt__range;
 
 typedef struct ipt__batch {
+    ipt__moves_list *moves; /* generates the steps */
     ipt__move_step *steps;
     size_t count;
     size_t starts[IPT__CUT_THREADS + 1]; /* first slot of the cycle that continues into each range, and past the end */
     int goes_on[IPT__CUT_THREADS + 1];   /* 1: the cycle began in this batch; 2: in an earlier one; 0: none continues */
 } ipt__batch;
 
-static size_t ipt__range_begin(const ipt__batch *batch, int ranges, int range)
+/* The first move of a range, in the batch. Range IPT__CUT_THREADS begins at the end, and is empty. */
+static size_t ipt__range_begin(const ipt__batch *batch, size_t range)
 {
-    return batch->count / (size_t)ranges * (size_t)range + ipt__min(batch->count % (size_t)ranges, (size_t)range);
+    const size_t ranges = IPT__CUT_THREADS;
+    return ipt__min(batch->count, batch->count / ranges * range + ipt__min(batch->count % ranges, range));
 }
 
-static void ipt__batch_fill(ipt__batch *batch, ipt__moves_list *moves, size_t count, int ranges)
+/* Lists the next batch->count moves. */
+static void ipt__batch_fill(ipt__batch *batch)
 {
-    size_t i;
-    int range = 0, began_here = 0;
-    batch->count = count;
-    for (i = 0; i <= count; ++i) {
-        for (; range <= ranges && i == ipt__range_begin(batch, ranges, range); ++range) {
-            batch->goes_on[range] = !moves->active ? 0 : began_here ? 1 : 2;
-            batch->starts[range] = moves->start;
+    size_t i, range = 0;
+    int began_here = 0;
+    for (i = 0; i <= batch->count; ++i) {
+        for (; range <= IPT__CUT_THREADS && i == ipt__range_begin(batch, range); ++range) {
+            batch->goes_on[range] = !batch->moves->active ? 0 : began_here ? 1 : 2;
+            batch->starts[range] = batch->moves->start;
         }
-        if (i < count) {
-            batch->steps[i] = ipt__moves_next(moves);
+        if (i < batch->count) {
+            batch->steps[i] = ipt__moves_next(batch->moves);
             began_here |= batch->steps[i].begins;
         }
     }
 }
 
-static void ipt__range_save(void *job)
+static void ipt__range_save(const ipt__range *range)
 {
-    const ipt__range *const range = (const ipt__range *)job;
     const size_t bytes = range->cut->block_bytes;
     if (range->count)
         memcpy(range->first, range->data + ipt__cut_slot(range->cut, range->steps->target), bytes);
@@ -14199,9 +14733,8 @@ static void ipt__range_save(void *job)
         memcpy(range->begun, range->data + ipt__cut_slot(range->cut, range->begun_slot), bytes);
 }
 
-static void ipt__range_move(void *job)
+static void ipt__range_move(const ipt__range *range)
 {
-    const ipt__range *const range = (const ipt__range *)job;
     const size_t bytes = range->cut->block_bytes;
     const char *begun = range->begun;
     size_t i;
@@ -14221,20 +14754,17 @@ static void ipt__range_move(void *job)
     }
 }
 
-/* One thread's work between two joins: a range, or the listing of the next batch. */
+/* The job of a thread: to move a range, or to list the next batch. */
 typedef struct ipt__shuffle_job {
     ipt__range range;
-    ipt__batch *next;
-    ipt__moves_list *moves;
-    size_t count;
-    int ranges;
+    ipt__batch *next; /* NULL: the job moves the range */
 } ipt__shuffle_job;
 
 static void ipt__shuffle_work(void *job)
 {
     ipt__shuffle_job *const its = (ipt__shuffle_job *)job;
     if (its->next)
-        ipt__batch_fill(its->next, its->moves, its->count, its->ranges);
+        ipt__batch_fill(its->next);
     else
         ipt__range_move(&its->range);
 }
@@ -14258,28 +14788,30 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
     const size_t bytes = cut->block_bytes;
     ipt__move_step *const steps = (ipt__move_step *)run->plan->host->staging.scratch;
     char *blocks, *kept[2];
-    size_t left = ipt__moves_count(cut), count;
+    size_t left = ipt__moves_count(cut);
     int turn = 0, i;
     if (!left) /* the plan has no scratch then */
         return;
     blocks = (char *)(steps + 2 * IPT__CUT_BATCH);
+    batches[0].moves = batches[1].moves = &moves;
     batches[0].steps = steps;
     batches[1].steps = steps + IPT__CUT_BATCH;
     kept[0] = blocks + (3 * RANGES + 1) * bytes;
     kept[1] = kept[0] + bytes;
     ipt__moves_begin(&moves, cut, (unsigned char *)(kept[1] + bytes));
-    count = ipt__min(left, IPT__CUT_BATCH);
-    ipt__batch_fill(&batches[0], &moves, count, RANGES);
-    while (count && !run->cancelled) {
+    batches[0].count = ipt__min(left, IPT__CUT_BATCH);
+    ipt__batch_fill(&batches[0]);
+    for (; left && !run->cancelled; turn ^= 1) {
         const ipt__batch *const batch = &batches[turn];
+        ipt__batch *const next = &batches[turn ^ 1];
         memset(jobs, 0, sizeof jobs);
         for (i = 0; i <= RANGES; ++i) { /* the last range is empty: it saves the cycle that continues past the end */
             ipt__range *const range = &jobs[i].range;
-            const size_t begin = i < RANGES ? ipt__range_begin(batch, RANGES, i) : batch->count;
+            const size_t begin = ipt__range_begin(batch, (size_t)i);
             range->cut = cut;
             range->data = data;
             range->steps = batch->steps + begin;
-            range->count = i < RANGES ? ipt__range_begin(batch, RANGES, i + 1) - begin : 0;
+            range->count = ipt__range_begin(batch, (size_t)i + 1) - begin;
             range->first = blocks + (size_t)i * 3 * bytes;
             range->own = range->first + bytes;
             range->begun = i < RANGES ? range->own + bytes : kept[turn ^ 1];
@@ -14297,16 +14829,12 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
                 jobs[i].range.follower = jobs[i + 1].range.first;
         for (i = 0; i <= RANGES; ++i)
             ipt__range_save(&jobs[i].range);
-        left -= count;
+        left -= batch->count;
         run->written = 1;
-        jobs[RANGES].next = &batches[turn ^ 1];
-        jobs[RANGES].moves = &moves;
-        jobs[RANGES].count = ipt__min(left, IPT__CUT_BATCH);
-        jobs[RANGES].ranges = RANGES;
+        next->count = ipt__min(left, IPT__CUT_BATCH);
+        jobs[RANGES].next = next;
         ipt__run_together(ipt__shuffle_work, jobs, sizeof *jobs, RANGES + 1);
-        ipt__host_progress(run, count * bytes);
-        count = ipt__min(left, IPT__CUT_BATCH);
-        turn ^= 1;
+        ipt__host_progress(run, batch->count * bytes);
     }
 }
 
@@ -14314,10 +14842,10 @@ static void ipt__cut_shuffle(ipt__host_run *run, const ipt__cut *cut, char *data
 
 /* If the device accesses the host's memory and blocks have long rows for the bus, the host shuffles nothing. Each block
  * of a panel is uploaded to a unit of device memory and transposed there. A block is downloaded in strips of columns. A
- * strip may go once all panels that cover its final place are uploaded; until then it waits in the unit. After a share
- * x of the panels, units have x (1 - x) of the matrix: a quarter at most. If units run out, a block is spilled. It
- * waits in the final place of a block that is uploaded later, and is uploaded again itself. All this depends on sizes
- * alone, so the plan lists the commands once. */
+ * strip waits in the unit until all panels that cover its final place are uploaded. After a share x of the panels,
+ * units have x (1 - x) of the matrix: a quarter at most. If units run out, a block is spilled: it waits in the final
+ * place of a block that is uploaded later, until a unit is free for another upload. The commands depend on sizes alone,
+ * so the plan lists them once. */
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/blocks                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -14330,11 +14858,11 @@ static size_t ipt__command_bytes(const ipt__command *command)
     return command->kind == IPT__COMMAND_COPY ? 0 : command->rect.rows * command->rect.row_bytes;
 }
 
-/* The location of a block during planning: not uploaded, in a unit, in a spill slot, or in its final place. */
+/* The state of a block during planning: not uploaded, in a unit, in a spill slot, or in its final place. */
 typedef struct ipt__block_state {
     int unit;       /* unit that holds the block; -1: none */
-    int spill_slot; /* spill slot: the block in whose final place this one waits; -1: none */
-    int spilled;    /* spilled block that waits in this one's final place; -1: none */
+    int spill_slot; /* another block, in whose final place this block waits; -1: none */
+    int spilled;    /* another block, which waits in this block's final place; -1: none */
     size_t done;    /* number of strips in their final places, from the first on */
 } ipt__block_state;
 
@@ -14351,7 +14879,7 @@ typedef struct ipt__command_list {
     size_t count, most; /* most: capacity of the list */
     int full;
     ipt__block_state *blocks;
-    int *held; /* for each unit its block; -1: none */
+    int *held; /* the block in each unit; -1: none */
     ipt__block_uses *units, *places;
     size_t free_units, next_unit;
     size_t newest;           /* block that was uploaded last */
@@ -14378,14 +14906,11 @@ static ipt__rect ipt__block_rect(const ipt__command_list *list, size_t block, si
 {
     const ipt__blocks *const sizes = list->sizes;
     const size_t size = list->desc->elem_size, from = first * sizes->strip_cols;
-    ipt__rect rect;
-    rect.offset = ((place % sizes->per_panel * sizes->columns + from) * list->desc->rows +
-                   place / sizes->per_panel * sizes->length) *
-                  size;
-    rect.rows = ipt__min(end * sizes->strip_cols, ipt__block_cols(list, block)) - from;
-    rect.row_bytes = ipt__block_rows(list, block) * size;
-    rect.pitch = list->desc->rows * size;
-    return rect;
+    const size_t row = place % sizes->per_panel * sizes->columns + from,
+                 column = place / sizes->per_panel * sizes->length;
+    return ipt__rect_of((row * list->desc->rows + column) * size,
+                        ipt__min(end * sizes->strip_cols, ipt__block_cols(list, block)) - from,
+                        ipt__block_rows(list, block) * size, list->desc->rows * size);
 }
 
 /* The number of panels to upload before the block's first strips may be written. */
@@ -14437,10 +14962,10 @@ static void ipt__command_add_strips(ipt__command_list *list, ipt__command_kind k
     list->places[place].last[kind] = list->count;
 }
 
-/* Assigns the unit that was free longest to a block, if more than `kept` units are free. */
-static int ipt__unit_take(ipt__command_list *list, size_t block, size_t kept)
+/* Assigns the unit that was free longest to a block. Returns 0 if no unit is free. */
+static int ipt__unit_take(ipt__command_list *list, size_t block)
 {
-    if (list->free_units <= kept)
+    if (!list->free_units)
         return 0;
     while (list->held[list->next_unit] >= 0)
         list->next_unit = (list->next_unit + 1) % list->sizes->units;
@@ -14474,7 +14999,7 @@ static size_t ipt__block_finish(ipt__command_list *list, size_t block)
 static int ipt__block_reload(ipt__command_list *list, size_t block)
 {
     ipt__block_state *const its = &list->blocks[block];
-    if (!ipt__unit_take(list, block, 0))
+    if (!ipt__unit_take(list, block))
         return 0;
     ipt__command_add_strips(list, IPT__COMMAND_UPLOAD, block, (size_t)its->spill_slot,
                             ipt__block_strips(list, block) - its->done);
@@ -14531,15 +15056,13 @@ static int ipt__block_upload(ipt__command_list *list, size_t block)
     const ipt__blocks *const sizes = list->sizes;
     const size_t size = list->desc->elem_size, rows = ipt__block_rows(list, block), cols = ipt__block_cols(list, block);
     ipt__command *command;
-    if (!ipt__unit_make_room(list) || !ipt__unit_take(list, block, 0))
+    if (!ipt__unit_make_room(list) || !ipt__unit_take(list, block))
         return 0;
     command = ipt__command_add(list, IPT__COMMAND_UPLOAD, list->blocks[block].unit);
-    command->rect.offset =
+    command->rect = ipt__rect_of(
         (block / sizes->per_panel * sizes->length * list->desc->cols + block % sizes->per_panel * sizes->columns) *
-        size;
-    command->rect.rows = rows;
-    command->rect.row_bytes = cols * size;
-    command->rect.pitch = list->desc->cols * size;
+            size,
+        rows, cols * size, list->desc->cols * size);
     command = ipt__command_add(list, IPT__COMMAND_TRANSPOSE, list->blocks[block].unit);
     command->plan =
         (rows < sizes->length) + 2 * (cols < sizes->columns); /* blocks at the matrix's edges may be smaller */
@@ -14566,7 +15089,7 @@ static void ipt__blocks_download(ipt__command_list *list, size_t parts)
         ipt__block_finish(list, list->newest - 1);
 }
 
-/* Uploads one spilled block again: one whose place is ready. In the last third of the panels fewer blocks wait in
+/* Uploads a spilled block again whose place is ready. In the last third of the panels fewer blocks wait in
  * units. Then a block whose spill slot is needed later may return, if the current panel leaves enough free units. */
 static void ipt__blocks_reload(ipt__command_list *list)
 {
@@ -14681,19 +15204,19 @@ static ipt_result ipt__blocks_list(ipt_plan *plan, ipt__blocks *sizes)
 /* Cut matrices: transfers by bands. */
 
 /* The band exchange over the bus: see ipt__bands and "The exchange of bands" in method.md. Step s of a tall matrix
- * uploads band s and transposes it to runs, one for each column. Its runs change places with those that earlier bands
- * have parked, piece by piece. Parked runs are uploaded to the memory of own runs, which are downloaded to their final
- * places. The device then has range s, its super-elements in the order of columns. They are sorted and downloaded. A
- * wide matrix goes the other way: it uploads ranges, and downloads bands. So contiguous bands and the long rows of
- * ranges cross the bus once in each direction, half of all runs once more. The remainders of both sides stay on the
- * device during all steps.
+ * uploads band s and transposes it to runs, one run for each column. These own runs change places, piece by piece, with
+ * runs that earlier bands have parked. Parked runs are uploaded to the memory of own runs. Own runs are downloaded to
+ * their final places. The device then has range s: its super-elements in the order of columns. The range is sorted and
+ * downloaded. A wide matrix goes the other way: it uploads ranges, and downloads bands. Contiguous bands and the long
+ * rows of ranges cross the bus once in each direction, half of all runs once more. The remainders of both sides stay on
+ * the device during all steps.
  *
- * Two bands are on the device: one is uploaded while the other is downloaded. Own runs are downloaded from places of
- * their own. So the kernel that sorts or transposes a band runs during the last of these downloads.
+ * Two bands are on the device: one is uploaded while the other is downloaded. Own runs are downloaded from separate
+ * places. So the kernel that sorts or transposes a band runs during the last of these downloads.
  *
  * Invariant: a command overwrites bytes, in host memory and on the device, only after the command that carries them has
  * read them. Range s lies in the memory of band s and of bands before it. Commands of a queue run in order.
- * ipt__command.after orders those of different queues. */
+ * ipt__command.after orders commands of different queues. */
 
 enum { IPT__BUS_PLAN_BAND, IPT__BUS_PLAN_RANGE, IPT__BUS_PLAN_REST_ROWS, IPT__BUS_PLAN_REST_COLS };
 
@@ -14742,28 +15265,18 @@ static ipt__bus_waits ipt__bus_after(size_t upload, size_t kernel, size_t downlo
     return waits;
 }
 
-static ipt__rect ipt__bus_rect(size_t offset, size_t rows, size_t row_bytes, size_t pitch)
-{
-    ipt__rect rect;
-    rect.offset = offset;
-    rect.rows = rows;
-    rect.row_bytes = row_bytes;
-    rect.pitch = pitch;
-    return rect;
-}
-
-/* The area of `count` whole bands of the band layout, or of rows of them, from row `first` on. */
+/* The area of `count` rows of the band layout, from row `first` on. */
 static ipt__rect ipt__bus_rows(const ipt__bus_bands *sizes, size_t first, size_t count)
 {
     const size_t row = sizes->bands.cols * sizes->size;
-    return ipt__bus_rect(first * row, 1, count * row, count * row);
+    return ipt__rect_of(first * row, 1, count * row, count * row);
 }
 
 /* The area of columns [first, first + count) of the bands: rows of the slot layout without the rest rows' elements. */
 static ipt__rect ipt__bus_columns(const ipt__bus_bands *sizes, size_t first, size_t count)
 {
     const size_t pitch = sizes->bands.rows * sizes->size;
-    return ipt__bus_rect(first * pitch, count, sizes->bands.number * sizes->run_bytes, pitch);
+    return ipt__rect_of(first * pitch, count, sizes->bands.number * sizes->run_bytes, pitch);
 }
 
 /* The areas of the rest rows: in the band layout, and at the ends of the slot layout's rows. */
@@ -14775,8 +15288,8 @@ static ipt__rect ipt__bus_rest_rows(const ipt__bus_bands *sizes)
 static ipt__rect ipt__bus_gaps(const ipt__bus_bands *sizes)
 {
     const ipt__bands *const bands = &sizes->bands;
-    return ipt__bus_rect(bands->number * sizes->run_bytes, bands->cols, bands->rest_rows * sizes->size,
-                         bands->rows * sizes->size);
+    return ipt__rect_of(bands->number * sizes->run_bytes, bands->cols, bands->rest_rows * sizes->size,
+                        bands->rows * sizes->size);
 }
 
 static ipt__rect ipt__bus_rest_columns(const ipt__bus_bands *sizes)
@@ -14784,20 +15297,20 @@ static ipt__rect ipt__bus_rest_columns(const ipt__bus_bands *sizes)
     return ipt__bus_columns(sizes, sizes->bands.number * sizes->bands.width, sizes->bands.rest_cols);
 }
 
-/* The area of a command without a transfer. */
+/* Appends a transposition after command `upload`. */
 static size_t ipt__bus_transpose(ipt__bus_list *list, size_t device, int plan, size_t upload)
 {
-    return ipt__bus_add(list, IPT__COMMAND_TRANSPOSE, device, ipt__bus_rect(0, 0, 0, 0), plan,
+    return ipt__bus_add(list, IPT__COMMAND_TRANSPOSE, device, ipt__rect_of(0, 0, 0, 0), plan,
                         ipt__bus_after(upload, 0, 0));
 }
 
 static size_t ipt__bus_copy(ipt__bus_list *list, size_t to, size_t from, size_t bytes, ipt__bus_waits waits)
 {
-    return ipt__bus_add(list, IPT__COMMAND_COPY, to, ipt__bus_rect(from, 1, bytes, bytes), 0, waits);
+    return ipt__bus_add(list, IPT__COMMAND_COPY, to, ipt__rect_of(from, 1, bytes, bytes), 0, waits);
 }
 
 /* Exchanges the runs of columns [first, end) of band s, on the device at `band`, with the runs parked at their places.
- * stored: the download that parked those. Returns the last download. */
+ * stored: the download that parked these runs. Returns the last download. */
 static size_t ipt__bus_exchange(ipt__bus_list *list, size_t s, size_t first, size_t end, size_t band, size_t stored)
 {
     const ipt__bus_bands *const sizes = list->sizes;
@@ -14809,7 +15322,7 @@ static size_t ipt__bus_exchange(ipt__bus_list *list, size_t s, size_t first, siz
         const size_t place = list->pieces++ % IPT__BUS_PIECES, own = band + begin * sizes->run_bytes,
                      parked = sizes->pieces_at + place * sizes->piece_bytes,
                      outgoing = parked + IPT__BUS_PIECES * sizes->piece_bytes;
-        const ipt__rect runs = ipt__bus_rect(begin * pitch + s * sizes->run_bytes, count, sizes->run_bytes, pitch);
+        const ipt__rect runs = ipt__rect_of(begin * pitch + s * sizes->run_bytes, count, sizes->run_bytes, pitch);
         const size_t bytes = count * sizes->run_bytes;
         const size_t loaded =
             ipt__bus_add(list, IPT__COMMAND_UPLOAD, parked, runs, 0, ipt__bus_after(0, list->emptied[place], stored));
@@ -14862,8 +15375,8 @@ static void ipt__bus_step(ipt__bus_list *list, size_t step)
                        0));
 }
 
-/* Uploads the remainders of the source, and transposes those that are complete. Returns the transposition of the rest
- * rows. */
+/* Uploads the remainders of the source, and transposes the complete ones. Returns the transposition of the rest rows.
+ */
 static size_t ipt__bus_begin(ipt__bus_list *list)
 {
     const ipt__bus_bands *const sizes = list->sizes;
@@ -15054,9 +15567,8 @@ static ipt_plan *ipt__cut_plan_of(const ipt_plan *plan, size_t index)
     return plans[ipt__cut_count(plan, index) != ipt__cut_count(plan, 0)];
 }
 
-/* The workspace's share of a limit of device memory, which the plan's workspace keeps if the desc leaves it to the
- * plan.
- */
+/* Returns the limit of the workspace if device memory is limited to `limit` bytes. If max_workspace is 0, first lowers
+ * it to a 64th of `limit`, but not below the smaller of 1 MiB and an eighth of `limit`. */
 static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 {
     size_t *const allowed = &plan->workspace->limit;
@@ -15090,12 +15602,27 @@ static double ipt__bus_bands_time(const ipt__problem *problem, const ipt__bus_ba
            model->bus_bands_ends * band;
 }
 
+/* Leaves a cut plan its panels only. */
+static void ipt__bus_close(ipt_plan *plan)
+{
+    ipt__host *const host = &plan->host->staging;
+    int i;
+    for (i = 0; i < IPT__BLOCK_PLANS; ++i) {
+        ipt_plan_destroy(host->shares[0].block_plans[i]);
+        host->shares[0].block_plans[i] = NULL;
+    }
+    ipt__release(&plan->context->allocator, host->commands);
+    host->commands = NULL;
+    host->command_count = 0;
+    memset(&plan->cut->blocks, 0, sizeof plan->cut->blocks);
+    memset(&plan->cut->bus_bands, 0, sizeof plan->cut->bus_bands);
+}
+
 /* Chooses between blocks, bands and panels, and lists the commands of blocks or bands. */
 static ipt_result ipt__bus_choose(ipt_plan *plan, size_t capacity)
 {
     const ipt__problem *const problem = &plan->problem;
     ipt__blocks *const blocks = &plan->cut->blocks;
-    ipt__host *const host = &plan->host->staging;
     ipt__bus_bands bands;
     if (ipt__blocks_choose(problem, capacity, blocks)) {
         const ipt_result result = ipt__blocks_list(plan, blocks);
@@ -15105,9 +15632,7 @@ static ipt_result ipt__bus_choose(ipt_plan *plan, size_t capacity)
     if (!ipt__bus_bands_choose(problem, capacity, &bands) ||
         (blocks->bus_bytes && ipt__blocks_time(problem, blocks) <= ipt__bus_bands_time(problem, &bands)))
         return IPT_SUCCESS;
-    ipt__release(&plan->context->allocator, host->commands);
-    host->commands = NULL;
-    memset(blocks, 0, sizeof *blocks);
+    ipt__bus_close(plan);
     plan->cut->bus_bands = bands;
     return ipt__bus_list_make(plan, &plan->cut->bus_bands);
 }
@@ -15142,30 +15667,23 @@ static ipt_result ipt__cut_open_bus(ipt_plan *plan, size_t limit)
 {
     ipt__host *const host = &plan->host->staging;
     ipt__host_share *const share = &host->shares[0];
-    const size_t enough = plan->enough, workspace = ipt__max(plan->workspace->bytes, ipt__cut_workspace(plan, limit));
+    const size_t workspace = ipt__max(plan->workspace->bytes, ipt__cut_workspace(plan, limit));
     ipt_result result;
     int i;
-    if (plan->cut->sizes.matrices || enough)
+    ipt__bus_close(plan);
+    if (plan->cut->sizes.matrices || plan->enough)
         return IPT_SUCCESS;
     result = ipt__bus_choose(plan, ipt__cut_most(plan, limit - workspace));
     for (i = 0; i < IPT__BLOCK_PLANS && !result && host->commands; ++i) {
         ipt_plan_desc desc = ipt__bus_piece_desc(plan, i);
-        desc.max_workspace = ipt__max(workspace, 2); /* no more than that of the panels, if it is the least */
+        desc.max_workspace = ipt__max(workspace, 2); /* 1 would not be a limit in bytes */
         if (desc.rows)
             result = ipt__cut_piece_plan(plan, &desc, &share->block_plans[i]);
     }
     if (result || !host->commands || !plan->enough)
         return result;
     plan->enough = 0;
-    for (i = 0; i < IPT__BLOCK_PLANS; ++i) {
-        ipt_plan_destroy(share->block_plans[i]);
-        share->block_plans[i] = NULL;
-    }
-    ipt__release(&plan->context->allocator, host->commands);
-    host->commands = NULL;
-    host->command_count = 0;
-    memset(&plan->cut->blocks, 0, sizeof plan->cut->blocks);
-    memset(&plan->cut->bus_bands, 0, sizeof plan->cut->bus_bands);
+    ipt__bus_close(plan);
     return IPT_SUCCESS;
 }
 
@@ -15238,7 +15756,7 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     return IPT_SUCCESS;
 }
 
-/* Saves the remainder of the longer side: its transpose goes to `kept`. */
+/* Saves the transpose of the remainder of the longer side in `kept`. */
 static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
 {
     ipt__host *const host = &run->plan->host->staging;
@@ -15341,7 +15859,7 @@ static ipt_result ipt__host_run_commands(ipt__host_run *run)
     return result;
 }
 
-/* Runs all matrices in sequence; uncut ones in chunks. */
+/* Runs all matrices in sequence, or whole matrices in chunks. */
 static ipt_result ipt__cut_run(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;
@@ -15395,25 +15913,6 @@ static ipt_result ipt__cut_run(ipt__host_run *run)
 
 /* Making plans for matrices in host memory, cut or whole. */
 
-/* Opens a cut plan with the largest buffers that the device can allocate. */
-static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
-{
-    char cause[IPT__CAUSE_BYTES];
-    ipt_result result = ipt__cut_open_device(plan, limit);
-    while (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused) {
-        ipt__keep_cause(cause);
-        plan->cut->most = ipt__less_than(plan->context, plan->refused);
-        plan->refused = 0;
-        ipt__plan_empty(plan);
-        result = ipt__cut_open_device(plan, limit);
-        if (result == IPT_ERROR_UNSUPPORTED) /* no smaller pieces exist */
-            return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
-    }
-    return result;
-}
-
-/* ---- selecting plans to cut ---- */
-
 /* Bytes of device memory that a plan for host matrices may use. */
 static size_t ipt__cut_limit(const ipt_plan *plan)
 {
@@ -15439,15 +15938,28 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
     return limit < budget || (!shared && limit - budget < plan->problem.span_bytes);
 }
 
+/* Opens a cut plan with the largest buffers that the device can allocate. */
 static IPT__RARE ipt_result ipt__cut_open_host(ipt_plan *plan, const void *unused)
 {
+    const size_t most = plan->problem.desc.max_device_memory, limit = most ? most : ipt__cut_limit(plan) / 4 * 3;
+    char cause[IPT__CAUSE_BYTES];
+    ipt_result result;
     (void)unused;
     plan->cut->make_piece = ipt__plan_make;
-    return ipt__cut_open_smaller(plan, plan->problem.desc.max_device_memory ? plan->problem.desc.max_device_memory
-                                                                            : ipt__cut_limit(plan) / 4 * 3);
+    result = ipt__cut_open_device(plan, limit);
+    while (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused) {
+        ipt__keep_cause(cause);
+        plan->cut->most = ipt__less_than(plan->context, plan->refused);
+        plan->refused = 0;
+        ipt__plan_empty(plan);
+        result = ipt__cut_open_device(plan, limit);
+        if (result == IPT_ERROR_UNSUPPORTED) /* no smaller pieces exist */
+            return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
+    }
+    return result;
 }
 
-/* Opens a cut plan with `open`, the function for its kind of matrices, and describes it. */
+/* Opens a cut plan, and describes it. open: the function for matrices in memory or in a storage. */
 static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
@@ -15476,10 +15988,10 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
     if (!result && desc->move && !plan->cut->sizes.matrices)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
                            ipt_move_string(desc->move));
-    return result ? result : ipt__parts_describe(plan, ipt__cut_describe);
+    return result ? result : ipt__plan_describe(plan, ipt__cut_describe);
 }
 
-/* Refuses a plan of parts that its own limit refused. A limit for the plan alone would not do for them. */
+/* Fails for a plan whose limit of the workspace is too low. The proposed limit also suffices for the plan's parts. */
 static ipt_result ipt__plan_propose_for_parts(ipt_plan *refused)
 {
     const size_t enough = refused->enough;
@@ -15603,7 +16115,7 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
 }
 
 #ifndef IPT_NO_HOST_STREAMING
-/* Executes a plan. The caller holds host_lock of the plan or its owner. */
+/* Executes a plan. The caller has locked host->lock of the plan, or of the plan that owns it. */
 static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
 {
     ipt_plan *const plan = run->plan;
@@ -15687,8 +16199,8 @@ static int ipt__host_is_refused(const ipt_plan *plan)
     return plan->context->allocation && plan->problem.span_bytes > plan->context->allocation;
 }
 
-/* Executes a matrix whole or in parts, or by the other plan: if max_device_memory wants it for this address, or the
- * device refuses memory. */
+/* Executes a matrix whole or in parts. host->pieces executes it instead if the plan would exceed max_device_memory for
+ * this address, or if the device refuses memory. */
 static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
 {
     ipt_plan *const plan = run->plan;
@@ -15716,14 +16228,14 @@ static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
     return result;
 }
 #else
-/* Executes a plan whose matrix goes whole. The caller holds host_lock of the plan or its owner. */
+/* Executes a plan whose matrix goes whole. The caller has locked host->lock. */
 static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
 {
     return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
 }
 #endif
 
-/* Executes a plan whose matrix does not go pass by pass. */
+/* Executes a plan that moves host matrices in one pass. */
 static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
     static const ipt_host_options none = {NULL, NULL, NULL};
@@ -15760,7 +16272,7 @@ static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_o
 
 /* Plans whose host matrices go through several contexts at once. */
 
-/* Checks the contexts of such a plan. */
+/* Checks the contexts of a plan for several contexts. */
 static ipt_result ipt__split_check(ipt_context *const *contexts, size_t count)
 {
     size_t i;
@@ -15776,7 +16288,7 @@ static ipt_result ipt__split_check(ipt_context *const *contexts, size_t count)
     return IPT_SUCCESS;
 }
 
-/* Refuses fields that such plans do not have. */
+/* Refuses fields of the desc that plans for several contexts do not support. */
 static ipt_result ipt__split_check_fields(const ipt_plan_desc *desc)
 {
     if (desc->max_device_memory || desc->max_host_memory)
@@ -15789,7 +16301,7 @@ static ipt_result ipt__split_check_fields(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Gives a plan several contexts, and a workspace on each of their devices. They divide what the plan may take. */
+/* Adds contexts to a plan, and a workspace on each device. The workspaces divide the plan's limit. */
 static ipt_result ipt__plan_divide(ipt_plan *plan, ipt_context *const *contexts, size_t count)
 {
     const ipt_allocator *const allocator = &plan->context->allocator;
@@ -15815,7 +16327,6 @@ static ipt_result ipt__plan_divide(ipt_plan *plan, ipt_context *const *contexts,
     return IPT_SUCCESS;
 }
 
-/* The first lines of a description. */
 static void ipt__split_describe(ipt__text *out, const ipt_plan *plan)
 {
     const ipt__host *const host = &plan->host->staging;
@@ -15827,6 +16338,7 @@ static void ipt__split_describe(ipt__text *out, const ipt_plan *plan)
         ipt__describe_matrices(out, plan, host->part_count, "part");
         ipt__text_add(out, " on %zu %s\n", host->share_count, host->share_count == 1 ? "device" : "devices");
     }
+    ipt__describe_shares(out, plan);
 }
 
 static ipt_result ipt__split_open(ipt_plan *plan, const void *unused)
@@ -15836,7 +16348,7 @@ static ipt_result ipt__split_open(ipt_plan *plan, const void *unused)
     return result ? result : ipt__host_take(plan);
 }
 
-/* Makes a plan for matrices of contexts that ipt__split_check has accepted. lent: a workspace for each of them, see
+/* Makes a plan for matrices of contexts that ipt__split_check has accepted. lent: a workspace for each context, see
  * ipt__plan_new. */
 static IPT__RARE ipt_result ipt__split_plan_make(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
                                                  ipt__workspace *lent, ipt_plan **plan)
@@ -15857,7 +16369,7 @@ static IPT__RARE ipt_result ipt__split_plan_make(ipt_context *const *contexts, s
     if (result == IPT_ERROR_OUT_OF_MEMORY && made->refused)
         result = ipt__host_make_pieces(made); /* in pieces through the first device */
     if (!result)
-        result = ipt__parts_describe(made, ipt__split_describe);
+        result = ipt__plan_describe(made, ipt__split_describe);
     *plan = made;
     return ipt__plan_keep(plan, result);
 }
@@ -15893,7 +16405,6 @@ static void ipt__cut_make_groups(ipt__cut *cut)
     }
     cut->block_bytes = cut->group * cut->piece_bytes;
     cut->spare_bytes = cut->spare * cut->panels * cut->piece_bytes;
-    cut->backward = cut->spare ? !cut->tall : cut->tall;
 }
 
 /* The areas of a group's lines before and after sorting. */
@@ -15972,7 +16483,7 @@ static int ipt__phase_keeps(const ipt__cut *cut, ipt__phase phase, size_t step)
     return phase == IPT__PHASE_SAVE || step % reports + 1 < reports;
 }
 
-/* Turns of all matrices; steps, if `reports`. */
+/* The number of turns of all matrices; if `reports`, the number of steps. */
 static IPT__RARE size_t ipt__cut_steps(const ipt_plan *plan, int reports)
 {
     size_t all = 0, count;
@@ -16105,23 +16616,12 @@ static int ipt__storage_move(ipt__storage_job *job, size_t offset, char *memory,
 static void ipt__storage_area(ipt__storage_job *job, const ipt__area *area, char *dense)
 {
     const size_t all = ipt__area_bytes(area),
-                 each = ipt__round_up(ipt__ceil_divide(all, job->shares), IPT__CUT_PAGE_BYTES);
-    size_t begin = ipt__min(each * job->share, all), end = ipt__min(begin + each, all);
-    int i;
-    dense += begin;
-    for (i = 0; i < area->count; ++i) {
-        const ipt__rect *const rect = &area->rects[i];
-        const size_t its = rect->rows * rect->row_bytes;
-        while (begin < ipt__min(its, end)) {
-            const size_t row = begin / rect->row_bytes, within = begin % rect->row_bytes;
-            const size_t bytes = ipt__min(ipt__min(its, end) - begin, rect->row_bytes - within);
-            if (!ipt__storage_move(job, job->run->base + rect->offset + row * rect->pitch + within, dense, bytes))
-                return;
-            dense += bytes;
-            begin += bytes;
-        }
-        begin -= ipt__min(its, begin);
-        end -= ipt__min(its, end);
+                 each = ipt__round_up(ipt__ceil_divide(all, job->shares), IPT__CUT_PAGE_BYTES),
+                 begin = ipt__min(each * job->share, all), end = ipt__min(begin + each, all);
+    size_t at, bytes, place;
+    for (at = begin; at < end && !job->result; at += bytes) {
+        bytes = ipt__area_run(area, at, end, &place);
+        ipt__storage_move(job, job->run->base + place, dense + at, bytes);
     }
 }
 
@@ -16432,7 +16932,7 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
 }
 
 /* Executes one plan for matrices, perhaps a pass of an array. whole: the run of all passes, with its memory, and the
- * steps before this plan's. base: start of the first matrix. */
+ * number of steps before this plan. base: offset of the first matrix in the storage. */
 static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt__storage_run *whole, size_t base)
 {
     const ipt__cut *const cut = &plan->cut->sizes;
@@ -16501,7 +17001,7 @@ IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
         return ipt__storage_steps(plan);
     for (i = 0; i < plan->passes->count; ++i) {
         each = ipt__storage_steps(plan->passes->list[i].plan);
-        steps += plan->passes->list[i].repeats * (each ? each + 1 : 0); /* and the mark before them */
+        steps += plan->passes->list[i].repeats * (each ? each + 1 : 0); /* and one for the mark */
     }
     return steps;
 }
@@ -16546,7 +17046,7 @@ IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t res
     return 0;
 }
 
-/* Executes a plan, or its passes one after the other. They use the same memory. So each pass begins with a step that
+/* Executes a plan, or its passes one after the other. All passes use one memory. So each pass begins with a step that
  * reports a mark after their memory. Without the mark, a resumption would repeat the last write of the previous pass,
  * from memory that this pass has already changed. */
 static ipt_result ipt__storage_execute_passes(ipt_plan *plan, ipt__storage_run *run)
@@ -16629,12 +17129,9 @@ static ipt_result ipt__storage_piece_make(ipt_context *context, const ipt_plan_d
     return result ? result : ipt__plan_keep(plan, ipt__host_prepare(*plan));
 }
 
-static const ipt__plan_kind ipt__storage_kind = {"storages", 1, 0, NULL, NULL};
-
 static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan, const void *unused)
 {
     (void)unused;
-    plan->kind = &ipt__storage_kind;
     plan->cut->make_piece = ipt__storage_piece_make;
     return ipt__cut_open_storage(plan);
 }
@@ -16650,28 +17147,20 @@ static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_de
 /* >>axes/search                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Arrays of several axes: the list of passes that permutes them. A pass exchanges two neighbouring groups of axes. What
- * lies before them is a batch, what follows them an element. So a pass is a batch of transpositions. Three axes
- * need at most 2 passes, four and five 3, six and seven 4, eight 5 (counted over all permutations).
+/* Arrays of several axes: the list of passes that permutes them. A pass exchanges two neighbouring groups of axes. The
+ * axes before the groups form a batch, the axes after them an element. So a pass is a batch of transpositions. Three
+ * axes need at most 2 passes, four and five 3, six and seven 4, eight 5 (found by counting all permutations).
  *
- * A double pass also transposes its elements, of two more groups of axes, on their way. With those, four axes need at
- * most 2 passes, if the elements fit local memory. */
+ * A double pass also transposes each element, whose axes begin with two more groups. With double passes, four axes need
+ * at most 2 passes, if the elements fit local memory. */
 
-enum { IPT__AXES_FREE = 5 }; /* so few axes may be cut anywhere, and have one pass more than the fewest */
+enum { IPT__AXES_FREE = 5 }; /* arrays of up to 5 axes are cut anywhere; one pass more than the fewest is also tried */
 
-/* A batch of matrices, without gaps. */
+/* A pass: a batch of matrices without gaps. */
 typedef struct ipt__pass {
     size_t batch, rows, cols, elem_size; /* elem_size: bytes */
     size_t inner_rows, inner_cols;       /* sides of a double pass' elements, which are matrices; else 0 */
 } ipt__pass;
-
-/* The axes of more than one element, in their sequence in memory. */
-typedef struct ipt__array {
-    int count;
-    size_t lengths[IPT_MAX_RANK];
-    unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
-    size_t elem_size, elements;
-} ipt__array;
 
 typedef struct ipt__axes_search {
     const ipt__limits *limits;
@@ -16684,8 +17173,8 @@ typedef struct ipt__axes_search {
     double best_cost; /* bytes that a copy would move in the same time */
 } ipt__axes_search;
 
-/* Bytes that a copy would move in the same time: the bytes of a pass, by the share of the copy's speed that its like
- * reach. The search compares thousands of passes, so that none is planned. */
+/* Bytes that a copy would move in the same time: the bytes of the pass, divided by the share of a copy's speed that
+ * such passes reach. The search compares thousands of passes, too many to plan each. */
 static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
 {
     const ipt__tuning *const model = ipt__tuning_of(limits);
@@ -16696,8 +17185,11 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
                             ? instance <= IPT__ON_CHIP_BYTES
                             : limits->cooperative && !limits->cpu && instance / limits->compute_units <= unit &&
                                   shorter * pass->elem_size >= IPT__CHUNK_THIN;
+    const int shorts = limits->cooperative && !limits->cpu && pass->batch > 1 && pass->elem_size < IPT__WORD_BYTES &&
+                       instance >= IPT__PASS_SHORT && instance <= IPT__PACK_BYTES_WHOLE;
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
     const double share = pass->inner_rows ? (pass->rows == pass->cols ? model->pass_pairs : model->pass_double)
+                         : shorts         ? model->pass_small_short
                          : instance <= ipt__local_budget(limits)       ? model->pass_small
                          : pass->elem_size >= IPT__PASS_LONG           ? model->pass_long
                          : pass->batch > 1 && on_chip                  ? model->pass_on_chip
@@ -16711,7 +17203,7 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
 }
 
 /* The cost of a pass over a storage: the bytes that are read and written. Matrices that fit memory are read and written
- * once, others twice. Without memory for a panel's rows no plan can be made. */
+ * once, others twice. If memory is too small for a panel's rows, no plan is possible. */
 static double ipt__pass_cost_stored(size_t host_memory, const ipt__pass *pass)
 {
     const double instance = (double)pass->rows * (double)pass->cols * (double)pass->elem_size;
@@ -16723,7 +17215,7 @@ static double ipt__pass_cost_stored(size_t host_memory, const ipt__pass *pass)
                                                                        : IPT__STORED_NEVER);
 }
 
-/* Whether the axes at places `at` - 1 and `at` do not follow each other in the result. Both ends count as axes. */
+/* Whether the axes at `at` - 1 and `at` are not neighbours in the result. Both ends of the sequence count as axes. */
 static int ipt__axes_break(const unsigned char *order, int count, int at)
 {
     const int before = at ? order[at - 1] : -1, after = at < count ? order[at] : count;
@@ -16793,7 +17285,7 @@ static ipt__pass ipt__axes_pass(const ipt__axes_search *search, const ipt__axes_
     return pass;
 }
 
-/* Whether a pass removes a break. Sequences of many axes are cut at breaks only. */
+/* Whether a pass cuts only at breaks and removes a break. Sequences of many axes have only such passes. */
 static int ipt__axes_joins(const ipt__axes_order *order, const ipt__axes_order *next, const ipt__axes_cuts *cuts,
                            int count)
 {
@@ -16844,7 +17336,7 @@ static void ipt__axes_search_from(ipt__axes_search *search, const ipt__axes_orde
             }
 }
 
-/* Joins axes that are neighbours before and after. */
+/* Joins axes that are neighbours both in the source and in the result. */
 static void ipt__axes_join(ipt__array *array)
 {
     int at = 1, i;
@@ -16867,9 +17359,9 @@ static void ipt__axes_join(ipt__array *array)
 
 /* Writes the cheapest list of passes. Returns their number; 0: nothing moves. host_memory: bytes for a storage's
  * matrices, or 0. doubles: double passes are possible. Up to IPT__AXES_FREE axes are not joined: two passes over
- * neighbouring axes can take less time than one over both. */
+ * neighbouring axes can take less time than one pass over the joined axis. */
 static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t host_memory, int doubles,
-                                           ipt__array *array, ipt__pass passes[IPT__MOST_PASSES])
+                                           ipt__array *array, ipt__pass passes[IPT__MOST_PASSES], double *cost)
 {
     ipt__axes_search search;
     ipt__axes_order order;
@@ -16885,9 +17377,10 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t hos
     memcpy(order.lengths, array->lengths, sizeof order.lengths);
     for (search.most = 0; search.best_count < 0 && search.most < IPT__MOST_PASSES; ++search.most)
         ipt__axes_search_from(&search, &order, 0, 0);
-    if (search.best_count > 0 && array->count <= IPT__AXES_FREE) /* with one pass more than the fewest */
+    if (search.best_count > 0 && array->count <= IPT__AXES_FREE) /* again, with one pass more */
         ipt__axes_search_from(&search, &order, 0, 0);
     memcpy(passes, search.best, sizeof search.best);
+    *cost = search.best_cost;
     return search.best_count;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -17182,8 +17675,21 @@ typedef struct ipt__passes {
     const ipt_plan_desc *desc;
     const ipt__array *array;
     ipt__pass *list;
-    int count, applies; /* applies: the pass of the expression, or -1 */
+    int count, applies;      /* applies: the pass of the expression, or -1 */
+    const ipt__array *boxes; /* joined: the only pass permutes it by boxes; NULL: passes exchange axes */
 } ipt__passes;
+
+/* Makes the plan that permutes arrays by boxes. */
+static ipt_result ipt__box_plan_make(ipt_context *context, const ipt_plan_desc *desc, const ipt__array *array,
+                                     ipt__workspace *lent, ipt_plan **plan)
+{
+    ipt_result result = ipt__plan_new(context, desc, lent, plan);
+    if (result)
+        return result;
+    (*plan)->problem.array = *array;
+    result = ipt__plan_make_stages(*plan);
+    return ipt__plan_keep(plan, result ? result : ipt__plan_write_description(*plan));
+}
 
 /* The desc of pass `at`. */
 static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *passes, int at, size_t *repeats)
@@ -17235,7 +17741,8 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
         ipt_plan_desc its = ipt__passes_desc(plan, passes, i, &made->repeats);
         const size_t unit = ipt__pass_fit_gaps(plan, &its, &made->repeats);
         plan->workspace->unit_most = unit;
-        result = ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
+        result = passes->boxes ? ipt__box_plan_make(plan->context, &its, passes->boxes, plan->workspace, &made->plan)
+                               : ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
         plan->workspace->unit_most = IPT__VECTOR_BYTES;
         if (result)
             return result;
@@ -17246,7 +17753,7 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
             return result;
         plan->enough = ipt__max(plan->enough, made->plan->enough);
     }
-    if (passes->list[0].inner_rows)
+    if (passes->list[0].inner_rows || passes->boxes)
         result = ipt__passes_make_copies(plan, passes->desc, passes->array);
     if (!result && plan->passes->copies)
         plan->enough = ipt__max(plan->enough, plan->passes->copies->enough);
@@ -17307,12 +17814,9 @@ static const char *ipt__passes_source(const ipt_plan *plan, size_t *index)
 }
 #endif
 
-static const ipt__plan_kind ipt__passes_kind = {NULL, 0, 0, ipt__passes_enqueue, IPT__PLAN_SOURCE(ipt__passes_source)};
+static const ipt__plan_kind ipt__passes_kind = {0, ipt__passes_enqueue, IPT__PLAN_SOURCE(ipt__passes_source)};
 #ifndef IPT_NO_HOST_STREAMING
-static const ipt__plan_kind ipt__host_passes_kind = {"host matrices", 0, 1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)};
-#endif
-#ifndef IPT_NO_STORAGE
-static const ipt__plan_kind ipt__storage_passes_kind = {"storages", 1, 1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)};
+static const ipt__plan_kind ipt__host_passes_kind = {1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)};
 #endif
 
 /* Prepares a new plan for its passes. */
@@ -17331,10 +17835,6 @@ static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
 #ifndef IPT_NO_HOST_STREAMING
     if (passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan))
         plan->kind = &ipt__host_passes_kind;
-#ifndef IPT_NO_STORAGE
-    if (passes->desc->max_host_memory)
-        plan->kind = &ipt__storage_passes_kind;
-#endif
     /* Double passes convert formats, which are not cut. */
     for (i = 0; plan->kind->by_passes && i < passes->count; ++i)
         if (passes->list[i].inner_rows) {
@@ -17368,15 +17868,53 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
     return ipt__plan_keep(plan, result);
 }
 
+#ifndef IPT_NO_BOXES
+/* Whether the device may permute the arrays by boxes in less time than passes take. cost: theirs. */
+static int ipt__boxes_may(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined, double cost)
+{
+    const double bytes = (double)joined->elements * (double)joined->elem_size;
+    return limits->cooperative && !limits->cpu && joined->count > 1 && !desc->max_device_memory &&
+           !desc->max_host_memory && !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE)) &&
+           bytes / (double)ipt__array_batch(joined) <= (double)IPT__ON_CHIP_BYTES &&
+           bytes / ipt__boxes_speed(limits, joined) < cost;
+}
+
+/* Makes a plan that permutes arrays by boxes. */
+static ipt_result ipt__boxes_plan_make(ipt__passes passes, ipt__array *joined, ipt_plan **plan)
+{
+    ipt__pass row;
+    int i;
+    row.batch = ipt__array_batch(joined);
+    if (!joined->goal[0]) { /* a batch of arrays of the other axes */
+        joined->elements /= row.batch;
+        --joined->count;
+        for (i = 0; i < joined->count; ++i) {
+            joined->lengths[i] = joined->lengths[i + 1];
+            joined->goal[i] = (unsigned char)(joined->goal[i + 1] - 1);
+        }
+    }
+    row.rows = 1;
+    row.cols = joined->elements;
+    row.elem_size = joined->elem_size;
+    row.inner_rows = row.inner_cols = 0;
+    passes.boxes = joined;
+    passes.list = &row;
+    passes.count = 1;
+    passes.applies = passes.desc->expression ? 0 : -1;
+    return ipt__passes_plan_make(&passes, plan);
+}
+#endif
+
 /* Makes a plan for arrays: desc->rank is not 0. split: number of contexts that share the work, which ipt__split_check
  * has accepted; 0: one context does all. */
 static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
                                                 ipt_plan **plan)
 {
     ipt_context *const context = contexts[0];
-    ipt__array array;
+    ipt__array array, joined;
     ipt__pass list[IPT__MOST_PASSES + 1];
     ipt__passes passes;
+    double cost;
     ipt_plan_desc one;
     size_t repeats;
     int doubles = 0;
@@ -17391,7 +17929,17 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     passes.desc = desc;
     passes.array = &array;
     passes.list = list;
-    passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list);
+    passes.boxes = NULL;
+    joined = array;
+    ipt__axes_join(&joined);
+    passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list, &cost);
+#ifndef IPT_NO_BOXES
+    if (passes.count && !split && ipt__boxes_may(&context->limits, desc, &joined, cost)) {
+        result = ipt__boxes_plan_make(passes, &joined, plan);
+        if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
+            return result;
+    }
+#endif
     if (!passes.count)
         list[passes.count++] = ipt__pass_of_row(&array);
     passes.applies = desc->expression ? ipt__passes_apply(&array, list, &passes.count) : -1;
@@ -17413,12 +17961,12 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
 /* Executions of host matrices: of plans of all kinds, and in threads of their own. */
 
 #ifndef IPT_NO_HOST_STREAMING
-/* Progress of one pass among those of an array. */
+/* The progress of an array's passes. */
 typedef struct ipt__pass_progress {
-    const ipt_host_options *options; /* of the whole */
-    size_t before, passes;           /* that are done, of all */
-    size_t bytes;                    /* that stand for each: passes differ in what crosses the bus */
-    int cancelled;                   /* perhaps too late for its pass, but not for the next one */
+    const ipt_host_options *options; /* the caller's */
+    size_t before, passes;           /* executions of passes: the number of ended ones, and of all */
+    size_t bytes;                    /* reported for each execution. Passes differ in their bytes over the bus */
+    int cancelled;                   /* by the callback: no later pass begins */
 } ipt__pass_progress;
 
 static int ipt__pass_progressed(size_t done, size_t total, void *user)
@@ -17430,7 +17978,7 @@ static int ipt__pass_progressed(size_t done, size_t total, void *user)
     return of->cancelled;
 }
 
-/* Executes the passes of an array that the device does not hold: it goes through host memory once for each. */
+/* Executes the passes of an array that exceeds the device. Each pass moves the array through host memory. */
 static ipt_result ipt__host_execute_passes(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
     ipt_host_options each = {NULL, NULL, NULL};
@@ -17466,9 +18014,9 @@ static ipt_result ipt__host_execute_any(ipt_plan *plan, void *data, const ipt_ho
     const ipt_result result = plan && data ? ipt__check_plan(plan) : ipt__fail_null(plan ? "data" : "plan");
     if (result)
         return result;
-    if (plan->kind->stores)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes %s only",
-                         plan->problem.desc.max_host_memory, plan->kind->takes);
+    if (plan->problem.desc.max_host_memory)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes storages only",
+                         plan->problem.desc.max_host_memory);
 #ifndef IPT_NO_HOST_STREAMING
     if (plan->kind->by_passes)
         return ipt__host_execute_passes(plan, data, options);
@@ -17498,7 +18046,7 @@ IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_pl
 
 #ifndef IPT_NO_THREADS
 
-/* An execution in a thread of its own, of a plan of any kind. */
+/* An execution of a plan of any kind in a separate thread. */
 typedef struct ipt__host_job {
     ipt_result (*execute)(void *plan, void *data, const ipt_host_options *options);
     void *plan, *data;
@@ -17621,7 +18169,7 @@ IPT_API ipt_result ipt_plan_execute_host_async_sized(size_t options_bytes, ipt_p
 /* >>batch/ready                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The ready actions: one row each, with what IPT_ACTION_LIST lacks. */
+/* The ready actions: the columns that IPT_ACTION_LIST lacks. */
 
 enum {
 #define IPT__ACTION_TEXT_INDEX(name) IPT__ACTION_TEXT_##name,
@@ -17640,20 +18188,20 @@ typedef enum ipt__batch_kind {
     IPT__TURN_KINDS
 } ipt__batch_kind;
 
-/* What an element takes of each of its lanes. */
+/* The work of one lane of an element. */
 typedef struct ipt__batch_work {
-    double turns; /* of innermost loops: a product and a sum, two or three components from where the element is */
+    double turns; /* of innermost loops: a turn reads two or three components, and adds a product to a sum */
     double barriers;
 } ipt__batch_work;
 
-/* A lane's part of so many things that the lanes share. */
+/* The largest number of things that a lane takes, if the lanes share `things`. */
 static double ipt__batch_share(size_t things, size_t lanes)
 {
     return (double)ipt__ceil_divide(things, lanes);
 }
 
-/* An elimination of n columns: a column takes `each` turns of every lane and `scan` for each row below. Its rows are
- * shared, with as many turns as there are columns right of it, or half of them. */
+/* The work of an elimination of n columns. For a column, every lane takes `each` turns, and `scan` turns for each row
+ * below. The lanes share these rows. A row takes `part` turns for each column from this one on. */
 static ipt__batch_work ipt__batch_eliminate(size_t n, size_t lanes, double each, double scan, double part)
 {
     ipt__batch_work work = {0, 0};
@@ -17674,92 +18222,70 @@ static double ipt__batch_log2(size_t lanes)
     return log;
 }
 
-/* Substitutions in n rows of m right sides, of which a lane has whole ones. */
+/* The turns of substitutions in n rows for m right sides. A lane computes whole right sides. */
 static double ipt__batch_substitute(size_t m, size_t n, size_t lanes)
 {
     return ipt__batch_share(m, lanes) * (double)n * ((double)n + 8);
 }
 
-/* The work of each text, for m, n and k as in IPT_ACTION_LIST. `none`: substitutions are all. */
-static ipt__batch_work ipt__work_none(size_t m, size_t n, size_t k, size_t lanes)
-{
-    const ipt__batch_work work = {0, 0};
-    (void)m, (void)n, (void)k, (void)lanes;
-    return work;
-}
-
-static ipt__batch_work ipt__work_dot(size_t m, size_t n, size_t k, size_t lanes)
-{
-    const ipt__batch_work work = {ipt__batch_share(n, lanes), lanes > 1 ? 2 + 2 * ipt__batch_log2(lanes) : 0};
-    (void)m, (void)k;
-    return work;
-}
-
-static ipt__batch_work ipt__work_gemv(size_t m, size_t n, size_t k, size_t lanes)
-{
-    const ipt__batch_work work = {ipt__batch_share(m, lanes) * (double)k, 0};
-    (void)n;
-    return work;
-}
-
-static ipt__batch_work ipt__work_gemm(size_t m, size_t n, size_t k, size_t lanes)
+/* The work of an action beside substitutions, for m, n and k as in IPT_ACTION_LIST. */
+static ipt__batch_work ipt__ready_work(ipt_action action, size_t m, size_t n, size_t k, size_t lanes)
 {
     const size_t blocks = ipt__ceil_divide(m, 4) * ipt__ceil_divide(n, 4); /* as in gemm.cl */
-    const double turns = lanes > 1 ? ipt__batch_share(blocks, lanes) * 8 : (double)m * (double)n;
-    const ipt__batch_work work = {turns * (double)k, 0};
-    return work;
-}
-
-static ipt__batch_work ipt__work_potrf(size_t m, size_t n, size_t k, size_t lanes)
-{
-    (void)m, (void)k;
-    return ipt__batch_eliminate(n, lanes, 4, 0, 0.5);
-}
-
-static ipt__batch_work ipt__work_getrf(size_t m, size_t n, size_t k, size_t lanes)
-{
-    (void)m, (void)k;
-    return ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share(n, lanes), 1, 1);
-}
-
-static ipt__batch_work ipt__work_getri(size_t m, size_t n, size_t k, size_t lanes)
-{
-    (void)m, (void)k;
-    return ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share(n, lanes) * (2 + (double)n), 1, 0);
-}
-
-static ipt__batch_work ipt__work_trsm(size_t m, size_t n, size_t k, size_t lanes)
-{
-    const ipt__batch_work work = {ipt__batch_substitute(m, n, lanes) / 2, 0};
-    (void)k;
-    return work;
+    const double columns = ipt__batch_share(n, lanes);
+    ipt__batch_work work = {0, 0};
+    switch (action) {
+    case IPT_ACTION_DOT:
+        work.turns = columns;
+        work.barriers = lanes > 1 ? 2 + 2 * ipt__batch_log2(lanes) : 0;
+        return work;
+    case IPT_ACTION_GEMV:
+        work.turns = ipt__batch_share(m, lanes) * (double)k;
+        return work;
+    case IPT_ACTION_GEMM:
+        work.turns = (lanes > 1 ? ipt__batch_share(blocks, lanes) * 8 : (double)m * (double)n) * (double)k;
+        return work;
+    case IPT_ACTION_TRSM:
+        work.turns = ipt__batch_substitute(m, n, lanes) / 2;
+        return work;
+    case IPT_ACTION_POTRF:
+    case IPT_ACTION_POSV:
+        return ipt__batch_eliminate(n, lanes, 4, 0, 0.5);
+    case IPT_ACTION_GETRF:
+    case IPT_ACTION_GESV:
+        return ipt__batch_eliminate(n, lanes, 8 + columns, 1, 1);
+    case IPT_ACTION_GETRI:
+        return ipt__batch_eliminate(n, lanes, 8 + columns * (2 + (double)n), 1, 0);
+    default: /* substitutions are all */
+        return work;
+    }
 }
 
 /* The options of ready actions, in the sequence of their bits: IPT_TRANSPOSE_A ... */
 #define IPT__READY_OPTION_LIST(X) X(TRANSPOSE_A) X(TRANSPOSE_B) X(CONJUGATE_A) X(CONJUGATE_B) X(UPPER) X(UNIT)
 
-/* X(action, first text, second text, options, scaled, solves, turns, work), in the sequence of IPT_ACTION_LIST; the
+/* X(action, first text, second text, options, scaled, solves, turns), in the sequence of IPT_ACTION_LIST; the
  * members of ipt__ready. */
 #define IPT__READY_LIST(X)                                                                                             \
-    X(NONE, none, none, 0, 0, 0, PLAIN, none)                                                                          \
-    X(DOT, dot, none, IPT_CONJUGATE_A, 1, 0, PLAIN, dot)                                                               \
-    X(GEMV, gemv, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A, 1, 0, PLAIN, gemv)                                          \
-    X(GEMM, gemm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B, 1, 0, PLAIN, gemm)      \
-    X(POTRF, potrf, none, 0, 0, 0, PLAIN, potrf)                                                                       \
-    X(POTRS, potrs, none, 0, 0, 1, PLAIN, none)                                                                        \
-    X(POSV, potrf, potrs, 0, 0, 1, PLAIN, potrf)                                                                       \
-    X(TRSM, trsm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT, 0, 0, PLAIN, trsm)                   \
-    X(GETRF, getrf, none, 0, 0, 0, PIVOTED, getrf)                                                                     \
-    X(GETRS, getrs, none, 0, 0, 1, PIVOTED, none)                                                                      \
-    X(GESV, getrf, getrs, 0, 0, 1, PIVOTED, getrf)                                                                     \
-    X(GETRI, getri, none, 0, 0, 0, INVERSE, getri)
+    X(NONE, none, none, 0, 0, 0, PLAIN)                                                                                \
+    X(DOT, dot, none, IPT_CONJUGATE_A, 1, 0, PLAIN)                                                                    \
+    X(GEMV, gemv, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A, 1, 0, PLAIN)                                                \
+    X(GEMM, gemm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B, 1, 0, PLAIN)            \
+    X(POTRF, potrf, none, 0, 0, 0, PLAIN)                                                                              \
+    X(POTRS, potrs, none, 0, 0, 1, PLAIN)                                                                              \
+    X(POSV, potrf, potrs, 0, 0, 1, PLAIN)                                                                              \
+    X(TRSM, trsm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT, 0, 0, PLAIN)                         \
+    X(GETRF, getrf, none, 0, 0, 0, PIVOTED)                                                                            \
+    X(GETRS, getrs, none, 0, 0, 1, PIVOTED)                                                                            \
+    X(GESV, getrf, getrs, 0, 0, 1, PIVOTED)                                                                            \
+    X(GETRI, getri, none, 0, 0, 0, INVERSE)
 
 /* A missing or misplaced row does not compile. */
 enum {
-#define IPT__READY_INDEX(action, first, second, options, scaled, solves, turns, work) IPT__READY_##action,
+#define IPT__READY_INDEX(action, first, second, options, scaled, solves, turns) IPT__READY_##action,
     IPT__READY_LIST(IPT__READY_INDEX) IPT__READY_COUNT
 };
-#define IPT__READY_HAS_ITS_PLACE(action, first, second, options, scaled, solves, turns, work)                          \
+#define IPT__READY_HAS_ITS_PLACE(action, first, second, options, scaled, solves, turns)                                \
     typedef char ipt__ready_##action##_has_its_place[(int)IPT__READY_##action == (int)IPT_ACTION_##action ? 1 : -1];
 IPT__READY_LIST(IPT__READY_HAS_ITS_PLACE)
 typedef char ipt__ready_has_all_actions[(int)IPT__READY_COUNT == (int)IPT__ACTION_COUNT ? 1 : -1];
@@ -17770,16 +18296,10 @@ typedef struct ipt__ready {
     int scaled;       /* takes alpha and beta as argument */
     int solves;       /* substitutes with the result of a decomposition */
     ipt__batch_kind turns;
-    ipt__batch_work (*work)(size_t m, size_t n, size_t k, size_t lanes); /* beside substitutions */
 } ipt__ready;
 static const ipt__ready ipt__readies[] = {
-#define IPT__READY_ROW(action, first, second, options, scaled, solves, turns, work)                                    \
-    {{IPT__ACTION_TEXT_##first, IPT__ACTION_TEXT_##second},                                                            \
-     options,                                                                                                          \
-     scaled,                                                                                                           \
-     solves,                                                                                                           \
-     IPT__TURNS_##turns,                                                                                               \
-     ipt__work_##work},
+#define IPT__READY_ROW(action, first, second, options, scaled, solves, turns)                                          \
+    {{IPT__ACTION_TEXT_##first, IPT__ACTION_TEXT_##second}, options, scaled, solves, IPT__TURNS_##turns},
     IPT__READY_LIST(IPT__READY_ROW)};
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>batch/model                                                                                                      */
@@ -17789,16 +18309,12 @@ static const ipt__ready ipt__readies[] = {
 
 IPT_API const char *ipt_layout_string(ipt_layout layout)
 {
-#define IPT__LAYOUT_NAME(enumerator, name) name,
-    static const char names[][16] = {IPT_LAYOUT_LIST(IPT__LAYOUT_NAME)};
-    return (int)layout < 0 || layout >= IPT__LAYOUT_COUNT ? "unknown" : names[layout];
+    return ipt__name_at(IPT_LAYOUT_LIST(IPT__NAME_ROW), (int)layout, IPT__LAYOUT_COUNT);
 }
 
 IPT_API const char *ipt_model_string(ipt_model model)
 {
-#define IPT__MODEL_NAME(enumerator, name) name,
-    static const char names[][16] = {IPT_MODEL_LIST(IPT__MODEL_NAME)};
-    return (int)model < 0 || model >= IPT__MODEL_COUNT ? "unknown" : names[model];
+    return ipt__name_at(IPT_MODEL_LIST(IPT__NAME_ROW), (int)model, IPT__MODEL_COUNT);
 }
 
 /* An operand, checked and completed. */
@@ -17808,13 +18324,13 @@ typedef struct ipt__batch_operand {
     size_t span;                   /* components of the buffer, from the first to the last */
     size_t load_parts;             /* components that a load takes at once */
     size_t local;                  /* byte where it begins in local memory */
-    size_t pitch;                  /* components from row to row where the action finds them */
+    size_t pitch;                  /* components from row to row in the memory that the action reads */
 } ipt__batch_operand;
 
 /* Where an action finds its element, as in parts/actions.cl. */
 enum { IPT__HOLD_LOCAL, IPT__HOLD_STAGED, IPT__HOLD_REGISTERS, IPT__HOLD_MEMORY };
 
-/* How a batch runs. It follows from the problem alone. */
+/* How a batch runs: a function of the problem. */
 typedef struct ipt__batch_choice {
     ipt_model model;
     size_t lanes, group_size;
@@ -17822,18 +18338,17 @@ typedef struct ipt__batch_choice {
     size_t local_bytes;    /* of operands, a multiple of 16 */
 } ipt__batch_choice;
 
-/* What the choice depends on. */
+/* The inputs of the choice. */
 typedef struct ipt__batch_problem {
     ipt__batch_operand operands[IPT_MAX_OPERANDS];
     size_t operand_count, count;
     size_t element_bytes; /* of all operands */
-    size_t far_bytes;     /* of those whose elements lie one after the other, with several components */
+    size_t far_bytes;     /* of operands with layout ELEMENTS and several components */
     size_t alignment;     /* of operands in local memory: the longest type, at least 16 */
     size_t sum_bytes;     /* local memory of a work-item for IPT_SUM */
     ipt_action ready;
     size_t m, n, k;                    /* of a ready action, as in IPT_ACTION_LIST */
-    int shares, loops, barriers, sums; /* of another action: it names IPT_LANE or IPT_FOR_LANES; it has loops; the
-                                          places of barriers and sums in its text */
+    int shares, loops, barriers, sums; /* counts in the text of the caller's action. shares: IPT_LANE, IPT_FOR_LANES */
     ipt__limits limits;
 } ipt__batch_problem;
 
@@ -17859,15 +18374,15 @@ static void ipt__batch_place(ipt__batch_problem *problem, ipt__batch_choice *cho
 {
     const size_t elements = choice->group_size / choice->lanes;
     const int interleaved = choice->hold == IPT__HOLD_LOCAL && (choice->lanes == 1 || choice->interleaved);
-    /* Lanes that take rows are in different banks where rows are odd, unless all of a sub-group have different
-     * elements. Products take columns, and local memory without the padding. */
+    /* An odd pitch puts the lanes' rows into different banks. Interleaved elements need none if a sub-group's lanes all
+     * have different elements, or if the action reads columns, as gemm does. */
     const int pads = choice->hold == IPT__HOLD_LOCAL && choice->lanes > 1 &&
                      !(interleaved && (elements >= IPT__BATCH_LANES || problem->ready == IPT_ACTION_GEMM));
     size_t i, at = 0;
     choice->local_bytes = 0;
     for (i = 0; i < problem->operand_count; ++i) {
         problem->operands[i].pitch = problem->operands[i].given.cols | (pads ? 1 : 0);
-        problem->operands[i].local = 0; /* of a model that was tried before */
+        problem->operands[i].local = 0; /* the former choice may have set it */
     }
     if (choice->hold > IPT__HOLD_STAGED)
         return;
@@ -17909,7 +18424,7 @@ static int ipt__batch_fits(ipt__batch_problem *problem, ipt__batch_choice *choic
     return 1;
 }
 
-/* The work-groups that a compute unit holds at a time: what registers, local memory and its limits allow. */
+/* The number of work-groups that run on a compute unit at a time, by registers, local memory and its limits. */
 static size_t ipt__batch_resident(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -17917,7 +18432,7 @@ static size_t ipt__batch_resident(const ipt__batch_problem *problem, const ipt__
                  its = choice->local_bytes + problem->sum_bytes * choice->group_size;
     size_t groups = ipt__min((size_t)IPT__UNIT_GROUPS, IPT__UNIT_ITEMS / choice->group_size);
     if (its)
-        groups = ipt__min(groups, local / (its + 1024)); /* NVIDIA's take 1 KB for themselves */
+        groups = ipt__min(groups, local / (its + 1024)); /* an NVIDIA driver takes 1 KB a work-group */
     if (choice->hold == IPT__HOLD_STAGED || choice->hold == IPT__HOLD_REGISTERS)
         groups = ipt__min(groups, IPT__UNIT_REGISTERS / ((32 + problem->element_bytes / 4) * choice->group_size));
     return ipt__max(1, groups);
@@ -17939,7 +18454,7 @@ static IPT__RARE int ipt__batch_find_group(ipt__batch_problem *problem, ipt__bat
             best = group;
         }
     }
-    if (!best) /* fewer elements than a sub-group has room for */
+    if (!best) /* the first size does not fit: try smaller ones */
         for (choice->group_size = group; choice->group_size > choice->lanes && !best;) {
             choice->group_size /= 2;
             best = ipt__batch_fits(problem, choice, why) ? choice->group_size : 0;
@@ -17958,8 +18473,8 @@ static size_t ipt__batch_side(const ipt__batch_problem *problem)
     return side;
 }
 
-/* What a plan may be: a model, and for GROUP and INTERLEAVED the part of the longest side that is the number of
- * lanes. */
+/* The candidates for a plan. With GROUP and INTERLEAVED, the longest side has `part` times as many rows as an element
+ * has lanes. */
 static const struct {
     ipt_model model;
     size_t part;
@@ -17969,8 +18484,8 @@ static const struct {
                              {IPT_MODEL_WORK_GROUP, 1},  {IPT_MODEL_LARGE, 1}};
 enum { IPT__BATCH_CANDIDATES = sizeof ipt__batch_candidates / sizeof *ipt__batch_candidates };
 
-/* A model with so many lanes (0: all of a work-group) and work-items in a work-group (0: chosen). Returns 0 if the
- * device cannot run it; *why: the reason. */
+/* Makes the choice of a model, its lanes (0: a whole work-group) and group_size (0: chosen). Returns 0 if the device
+ * cannot run it; *why: the reason. */
 static IPT__RARE int ipt__batch_try(ipt__batch_problem *problem, ipt_model model, size_t lanes, size_t group_size,
                                     ipt__batch_choice *choice, char why[160])
 {
@@ -17996,7 +18511,8 @@ static IPT__RARE int ipt__batch_try(ipt__batch_problem *problem, ipt_model model
     return ipt__batch_fits(problem, choice, why);
 }
 
-/* The candidate, as far as the desc leaves it open. Returns 0 if the desc rules it out or the device cannot run it. */
+/* Makes the choice of a candidate, with the desc's lanes and group_size if they are not 0. Returns 0 if the desc rules
+ * the candidate out or the device cannot run it. */
 static IPT__RARE int ipt__batch_candidate(ipt__batch_problem *problem, const ipt_batch_desc *desc, size_t index,
                                           ipt__batch_choice *choice, char why[160])
 {
@@ -18020,10 +18536,10 @@ static IPT__RARE int ipt__batch_candidate(ipt__batch_problem *problem, const ipt
 /* >>batch/cost                                                                                                       */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The cost model of batch plans: the time that a model takes beside the transfer of the operands, which is the same in
- * all models. */
+/* The cost model of batch plans: the time of an execution without the transfer of its operands. The transfer takes as
+ * long in all models. */
 
-/* An action of the caller's: each component once, or in loops as often as the longest side has components. */
+/* The work of the caller's action: a turn for each component, or in loops a turn for each row of the longest side. */
 static ipt__batch_work ipt__batch_own_work(const ipt__batch_problem *problem, size_t lanes)
 {
     const double side = (double)ipt__batch_side(problem);
@@ -18040,12 +18556,11 @@ static ipt__batch_work ipt__batch_own_work(const ipt__batch_problem *problem, si
 
 static IPT__RARE ipt__batch_work ipt__batch_work_of(const ipt__batch_problem *problem, size_t lanes)
 {
-    const ipt__ready *const ready = &ipt__readies[problem->ready];
     ipt__batch_work work;
     if (problem->ready == IPT_ACTION_NONE)
         return ipt__batch_own_work(problem, lanes);
-    work = ready->work(problem->m, problem->n, problem->k, lanes);
-    if (ready->solves)
+    work = ipt__ready_work(problem->ready, problem->m, problem->n, problem->k, lanes);
+    if (ipt__readies[problem->ready].solves)
         work.turns += ipt__batch_substitute(problem->m, problem->n, lanes);
     return work;
 }
@@ -18059,8 +18574,8 @@ static const struct {
 typedef char
     ipt__batch_costs_has_all_models[sizeof ipt__batch_costs / sizeof *ipt__batch_costs == IPT__MODEL_COUNT ? 1 : -1];
 
-/* How much longer a turn takes whose work-items read far from one another in the buffers: caches help where each
- * component is read once, unless strides of whole sectors share few of their sets. */
+/* The factor of a turn's time if neighbouring work-items read distant places of the buffers. Caches reduce it if an
+ * action reads each component once. They do not if the strides are whole sectors, which share few of a cache's sets. */
 static double ipt__batch_far(const ipt__batch_problem *problem)
 {
     size_t i;
@@ -18073,11 +18588,11 @@ static double ipt__batch_far(const ipt__batch_problem *problem)
     return shared ? model->batch_far : model->batch_far_once;
 }
 
-/* What the cost of a choice is made of. */
+/* The terms of a choice's cost. */
 typedef struct ipt__batch_terms {
-    double barriers, turns, far_bytes, near_bytes; /* of a lane; turns of 4-byte types count less */
-    double waves, items; /* work-groups that come one after the other, and work-items of a compute unit, of which a
-                            work-group has at least a sub-group; at least one work-group each */
+    double barriers, turns, far_bytes, near_bytes; /* of a lane. Turns of 4-byte types count less */
+    double waves, items; /* of a compute unit: work-groups in sequence, and work-items. Both are at least those of
+                            one work-group, and a work-group counts as one sub-group at least */
 } ipt__batch_terms;
 
 static ipt__batch_terms ipt__batch_terms_of(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
@@ -18098,7 +18613,7 @@ static ipt__batch_terms ipt__batch_terms_of(const ipt__batch_problem *problem, c
     return terms;
 }
 
-/* The nanoseconds that a choice takes beside the transfer. Work-groups that a compute unit holds at a time overlap. */
+/* The nanoseconds of a choice without the transfer. Work-groups that run on a compute unit at a time overlap. */
 static IPT__RARE double ipt__batch_cost(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
 {
     const ipt__batch_terms terms = ipt__batch_terms_of(problem, choice);
@@ -18110,8 +18625,8 @@ static IPT__RARE double ipt__batch_cost(const ipt__batch_problem *problem, const
     return lane * (terms.waves + terms.items / ipt__tuning_of(&problem->limits)->batch_width);
 }
 
-/* Whether the choice among models includes one. CPUs have caches instead of local memory. Programs of long elements in
- * registers compile for seconds, and by way of local memory registers gain little. */
+/* Whether the planner considers a model. A CPU's local memory is cached memory, so copies to it gain nothing. Programs
+ * of long elements in registers compile for seconds. They gain little if the elements pass through local memory. */
 static int ipt__batch_considers(const ipt__batch_problem *problem, ipt_model model)
 {
     const size_t registers = problem->far_bytes || ipt__readies[problem->ready].turns != IPT__TURNS_PLAIN
@@ -18121,8 +18636,8 @@ static int ipt__batch_considers(const ipt__batch_problem *problem, ipt_model mod
                                : model != IPT_MODEL_REGISTERS || problem->element_bytes <= registers;
 }
 
-/* The cheapest candidate that the desc allows. Returns 0 if the device can run none; *why: the reason against the last
- * one. */
+/* Makes the cheapest choice that the desc allows. Returns 0 if the device can run no candidate; *why: the reason
+ * against the last one. */
 static IPT__RARE int ipt__batch_choose(ipt__batch_problem *problem, const ipt_batch_desc *desc,
                                        ipt__batch_choice *choice, char why[160])
 {
@@ -18150,17 +18665,15 @@ static IPT__RARE int ipt__batch_choose(ipt__batch_problem *problem, const ipt_ba
 
 IPT_API const char *ipt_action_string(ipt_action action)
 {
-#define IPT__ACTION_NAME(enumerator, name, operands) name,
-    static const char *const names[] = {IPT_ACTION_LIST(IPT__ACTION_NAME)};
-    return (int)action < 0 || action >= IPT__ACTION_COUNT ? "unknown" : names[action];
+#define IPT__ACTION_NAME(enumerator, name, operands) name "\0"
+    return ipt__name_at(IPT_ACTION_LIST(IPT__ACTION_NAME), (int)action, IPT__ACTION_COUNT);
 }
 
 /* The operands of a ready action, in the notation of IPT_ACTION_LIST. */
 static const char *ipt__action_operands(ipt_action action)
 {
-#define IPT__ACTION_OPERANDS(enumerator, name, operands) operands,
-    static const char *const lists[] = {IPT_ACTION_LIST(IPT__ACTION_OPERANDS)};
-    return lists[action];
+#define IPT__ACTION_OPERANDS(enumerator, name, operands) operands "\0"
+    return ipt__name_at(IPT_ACTION_LIST(IPT__ACTION_OPERANDS), (int)action, IPT__ACTION_COUNT);
 }
 
 /* Adds the operands' definitions and the action's hash, which are part of the program's key. */
@@ -18265,23 +18778,21 @@ static IPT__RARE void ipt__batch_print_action(ipt__text *out, const ipt__batch_p
         ipt__text_add(out, "#undef %s\n", problem->operands[i].given.name);
 }
 
-/* Hashes an action's text. For a ready action it hashes the hashes of its texts, which builds without texts have, too.
- */
-static IPT__RARE void ipt__batch_hash(const char *action, size_t length, const ipt_batch_desc *desc, char hash[33])
+/* Hashes an action's text. For a ready action, hashes the hashes of its texts: builds without texts have them, too. */
+static IPT__RARE void ipt__batch_hash(const char *action, const ipt_batch_desc *desc, char hash[33])
 {
     char hashes[60];
     const int *const texts = ipt__readies[desc->ready].texts;
-    if (!desc->ready) {
-        ipt__hash_text(action, length, hash, 32);
-        return;
+    if (desc->ready) {
+        ipt__print(hashes, sizeof hashes, "%s %s %s", ipt__action_texts[IPT__ACTION_TEXT_algebra].hash,
+                   ipt__action_texts[texts[0]].hash,
+                   texts[1] == IPT__ACTION_TEXT_none ? "" : ipt__action_texts[texts[1]].hash);
+        action = hashes;
     }
-    ipt__print(hashes, sizeof hashes, "%s %s %s", ipt__action_texts[IPT__ACTION_TEXT_algebra].hash,
-               ipt__action_texts[texts[0]].hash,
-               texts[1] == IPT__ACTION_TEXT_none ? "" : ipt__action_texts[texts[1]].hash);
-    ipt__hash_text(hashes, strlen(hashes), hash, 32);
+    ipt__hash_text(action, strlen(action), hash, 32);
 }
 
-/* The texts of a batch plan: see ipt__batch_print. */
+/* The texts of a batch plan. IPT__BATCH_KEY has every input of the kernel's choice but the number of elements. */
 enum { IPT__BATCH_ACTION, IPT__BATCH_OPERANDS, IPT__BATCH_KEY };
 
 static IPT__RARE void ipt__batch_print(ipt__text *out, const ipt__batch_problem *problem, const ipt_batch_desc *desc,
@@ -18310,52 +18821,29 @@ static IPT__RARE char *ipt__batch_text(const ipt_allocator *allocator, const ipt
     return text.text;
 }
 
-/* Makes both texts of a program, which the caller releases. */
+/* Makes the action's text and, with its hash, the operands' text or the key, which the caller releases. */
 static IPT__RARE ipt_result ipt__batch_texts(const ipt_allocator *allocator, const ipt__batch_problem *problem,
-                                             const ipt_batch_desc *desc, char **operands, char **action)
+                                             const ipt_batch_desc *desc, int which, char **other, char **action)
 {
     char hash[33] = "";
-    *operands = NULL;
+    *other = NULL;
     *action = ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_ACTION);
     if (!*action)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__batch_hash(*action, strlen(*action), desc, hash);
-    *operands = ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_OPERANDS);
-    return *operands ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
+    ipt__batch_hash(*action, desc, hash);
+    *other = ipt__batch_text(allocator, problem, desc, hash, which);
+    return *other ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
 }
-
-#ifndef IPT_NO_WISDOM
-/* Makes the text of all inputs of the choice but the number of elements. The caller releases it. Returns NULL if out of
- * memory. */
-static IPT__RARE char *ipt__batch_key_text(const ipt_allocator *allocator, const ipt__batch_problem *problem,
-                                           const ipt_batch_desc *desc)
-{
-    char hash[33] = "", *text = ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_ACTION);
-    if (!text)
-        return NULL;
-    ipt__batch_hash(text, strlen(text), desc, hash);
-    ipt__release(allocator, text);
-    return ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_KEY);
-}
-#endif
 
 /* The line of a program's text in which the action's first line is. 0: unknown. */
 static IPT__RARE size_t ipt__batch_action_line(const ipt_allocator *allocator, const ipt__params *params)
 {
-    ipt__text text = {NULL, 0, 0};
-    const char *at, *end = NULL;
+    char *const text = ipt__source_make(allocator, IPT__KERNEL_elements, params);
+    const char *at, *const end = text ? strstr(text, "#line 1 \"action\"\n") : NULL;
     size_t line = 1;
-    ipt__source_print(&text, IPT__KERNEL_elements, params);
-    text.capacity = text.length + 1;
-    text.length = 0;
-    text.text = (char *)ipt__allocate(allocator, text.capacity);
-    if (!text.text)
-        return 0;
-    ipt__source_print(&text, IPT__KERNEL_elements, params);
-    end = strstr(text.text, "#line 1 \"action\"\n");
-    for (at = text.text; end && at <= end + 16; ++at)
+    for (at = text; end && at <= end + 16; ++at)
         line += *at == '\n';
-    ipt__release(allocator, text.text);
+    ipt__release(allocator, text);
     return end ? line : 0;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -18419,7 +18907,7 @@ static int ipt__batch_measure(ipt__batch_operand *operand, size_t count)
     return ipt__multiply(&last, operand->type_bytes);
 }
 
-/* The least stride at which nothing overlaps. */
+/* The smallest stride with which no elements overlap. */
 static size_t ipt__batch_least_stride(const ipt__batch_operand *operand, size_t count)
 {
     return operand->given.layout == IPT_LAYOUT_ELEMENTS ? operand->components
@@ -18474,7 +18962,7 @@ static IPT__RARE ipt_result ipt__batch_take_operand(const ipt_context *context, 
 }
 
 /* Fails unless the desc has a ready action's operand with the shape and access that the action needs. spec: the operand
- * in the notation of IPT_ACTION_LIST. lengths: the lengths of the letters so far. */
+ * in the notation of IPT_ACTION_LIST. lengths: the values of letters, from earlier operands. */
 static IPT__RARE ipt_result ipt__batch_match(const ipt__batch_problem *problem, const ipt_batch_desc *desc,
                                              const char *spec, size_t lengths[26])
 {
@@ -18568,7 +19056,7 @@ static int ipt__count_word(const char *text, const char *word)
     return count;
 }
 
-/* Counts what the cost model needs of the caller's action: loops, barriers, sums. */
+/* Counts the words of the caller's action that the cost model needs: loops, barriers, sums. */
 static IPT__RARE void ipt__batch_read_action(ipt__batch_problem *problem, const ipt_batch_desc *desc)
 {
     const char *const texts[2] = {desc->action, desc->functions};
@@ -18606,7 +19094,7 @@ static IPT__RARE ipt_result ipt__batch_check_text(const ipt_context *context, co
     return ipt__check_types(context, name, text);
 }
 
-/* Fails for a desc whose values are wrong by themselves. */
+/* Fails if a field of the desc is invalid, whatever its operands are. */
 static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const ipt_batch_desc *desc)
 {
     const int shares = desc->model == IPT_MODEL_GROUP || desc->model == IPT_MODEL_INTERLEAVED;
@@ -18755,7 +19243,7 @@ static IPT__RARE ipt_result ipt__batch_build(ipt_batch *batch, const ipt_batch_d
     size_t line = 0;
     cl_int error;
     ipt_result result;
-    result = ipt__batch_texts(allocator, &batch->problem, desc, &operands, &action);
+    result = ipt__batch_texts(allocator, &batch->problem, desc, IPT__BATCH_OPERANDS, &operands, &action);
     params = ipt__batch_params(batch, operands, action);
     if (!result)
         result = ipt__program_get(batch->context, IPT__KERNEL_elements, &params, (desc->flags & IPT_CACHE_ONLY) != 0,
@@ -18781,9 +19269,8 @@ static IPT__RARE ipt_result ipt__batch_build(ipt_batch *batch, const ipt_batch_d
 static IPT__RARE void ipt__batch_write_description(ipt_batch *batch)
 {
     const ipt__batch_choice *const choice = &batch->choice;
-    ipt__text out = {NULL, sizeof batch->description, 0};
+    ipt__text out = {batch->description, sizeof batch->description, 0};
     size_t i;
-    out.text = batch->description;
     ipt__text_add(&out, "%zu elements of %zu bytes, model %s: %zu work-item%s to an element, work-groups of %zu",
                   batch->problem.count, batch->problem.element_bytes, ipt_model_string(choice->model), choice->lanes,
                   choice->lanes == 1 ? "" : "s", choice->group_size);
@@ -18849,15 +19336,16 @@ IPT_API const char *ipt_batch_source(const ipt_batch *batch)
 static IPT__RARE ipt_result ipt__batch_wisdom_of(const ipt_batch *batch, const ipt_batch_desc *desc,
                                                  ipt__wisdom *wisdom)
 {
-    char *text;
+    const ipt_allocator *const allocator = &batch->context->allocator;
+    char *key, *action;
+    const ipt_result result = ipt__batch_texts(allocator, &batch->problem, desc, IPT__BATCH_KEY, &key, &action);
     memset(wisdom, 0, sizeof *wisdom);
     wisdom->batch = batch->problem.count;
-    text = ipt__batch_key_text(&batch->context->allocator, &batch->problem, desc);
-    if (!text)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__hash_text(text, strlen(text), wisdom->action, sizeof wisdom->action - 1);
-    ipt__release(&batch->context->allocator, text);
-    return IPT_SUCCESS;
+    if (!result)
+        ipt__hash_text(key, strlen(key), wisdom->action, sizeof wisdom->action - 1);
+    ipt__release(allocator, key);
+    ipt__release(allocator, action);
+    return result;
 }
 
 /* Applies the wisdom for this plan, if there is any and the device can run it. */
@@ -18882,9 +19370,7 @@ static IPT__RARE void ipt__batch_keep_wisdom(ipt_batch *batch, const ipt__wisdom
     learnt.model = (size_t)batch->choice.model;
     learnt.lanes = batch->choice.lanes;
     learnt.group_size = batch->choice.group_size;
-    IPT_LOCK_ACQUIRE(&batch->context->lock);
     ipt__wisdom_add(batch->context, &learnt); /* out of memory: the result is not recorded */
-    IPT_LOCK_RELEASE(&batch->context->lock);
 }
 
 #endif
@@ -18941,6 +19427,21 @@ typedef struct ipt__batch_launch {
     size_t strides[IPT_MAX_OPERANDS];
     const void *argument;
 } ipt__batch_launch;
+
+/* The launch of a whole batch. */
+static ipt__batch_launch ipt__batch_launch_of(const ipt_batch *batch, const ipt_batch_buffer *buffers,
+                                              const void *argument)
+{
+    ipt__batch_launch launch;
+    size_t i;
+    launch.first = 0;
+    launch.count = batch->problem.count;
+    launch.buffers = buffers;
+    launch.argument = argument;
+    for (i = 0; i < batch->problem.operand_count; ++i)
+        launch.strides[i] = batch->problem.operands[i].given.stride;
+    return launch;
+}
 
 /* Sets the kernel's arguments. The caller has locked the batch. */
 static cl_int ipt__batch_set(ipt_batch *batch, const ipt__batch_launch *launch)
@@ -19009,7 +19510,6 @@ IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, c
 {
     ipt__batch_launch launch;
     ipt_result result;
-    size_t i;
     if (event)
         *event = NULL;
     if (!batch || !buffers)
@@ -19019,12 +19519,7 @@ IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, c
     result = result ? result : ipt__batch_check_buffers(batch, buffers);
     if (result)
         return result;
-    launch.first = 0;
-    launch.count = batch->problem.count;
-    launch.buffers = buffers;
-    launch.argument = argument;
-    for (i = 0; i < batch->problem.operand_count; ++i)
-        launch.strides[i] = batch->problem.operands[i].given.stride;
+    launch = ipt__batch_launch_of(batch, buffers, argument);
     return ipt__batch_enqueue(batch, queue, &launch, num_wait_events, wait_events, event);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -19043,7 +19538,7 @@ typedef struct ipt__batch_trial {
     cl_ulong argument[IPT__BATCH_ARGUMENT_BYTES / 8]; /* zeros */
 } ipt__batch_trial;
 
-/* Copies the operands that the action reads and writes from the caller's buffers, or back, and waits. */
+/* Copies the operands with IPT_READ_WRITE from the caller's buffers, or back, and waits. */
 static ipt_result ipt__batch_copy_originals(ipt__batch_trial *trial, int back)
 {
     const ipt_batch *const batch = trial->batch;
@@ -19078,17 +19573,11 @@ static ipt_result ipt__batch_copy_originals(ipt__batch_trial *trial, int back)
 static IPT__RARE ipt_result ipt__batch_time(ipt__batch_trial *trial, cl_ulong *nanoseconds)
 {
     ipt_batch *const batch = trial->batch;
-    ipt__batch_launch launch;
+    const ipt__batch_launch launch =
+        ipt__batch_launch_of(batch, trial->buffers, batch->argument_bytes ? trial->argument : NULL);
     ipt_result result = IPT_SUCCESS;
-    size_t i;
     int run;
     *nanoseconds = 0;
-    launch.first = 0;
-    launch.count = batch->problem.count;
-    launch.buffers = trial->buffers;
-    launch.argument = batch->argument_bytes ? trial->argument : NULL;
-    for (i = 0; i < batch->problem.operand_count; ++i)
-        launch.strides[i] = batch->problem.operands[i].given.stride;
     for (run = 0; run < IPT__BATCH_RUNS && !result; ++run) {
         cl_ulong begin = 0, end = 0;
         cl_event event = NULL;
@@ -19271,8 +19760,8 @@ static size_t ipt__batch_slot_bytes(const ipt__batch_problem *problem, size_t co
     return bytes;
 }
 
-/* The rows of an operand in host memory that elements [first, first + count) occupy, and their stride on the device.
- * The last block of interleaved elements may be short: it is an area's second part. */
+/* The rows of an operand in host memory that elements [first, first + count) occupy, and their stride on the device. A
+ * last block that is short is the area's second part. */
 static ipt__area ipt__batch_area(const ipt__batch_operand *operand, size_t first, size_t count, size_t *stride)
 {
     const ipt_batch_operand *const given = &operand->given;
@@ -19296,8 +19785,8 @@ static ipt__area ipt__batch_area(const ipt__batch_operand *operand, size_t first
     return area;
 }
 
-/* Whether a chunk's operand is uploaded. An operand that is only written is uploaded if the download includes bytes
- * between its elements. */
+/* Whether a chunk's operand is uploaded. A download may include bytes between the elements: then an operand that is
+ * only written is uploaded, too. */
 static int ipt__batch_goes_up(const ipt__batch_operand *operand, size_t count)
 {
     return (operand->given.access & IPT_READ) ||
@@ -19315,6 +19804,7 @@ static ipt_result ipt__batch_transfer(ipt__batch_run *run, ipt__batch_slot *slot
     way.device = 0;
     way.host = run->memory[i];
     way.download = download;
+    way.mirrors = 0;
     for (r = 0; r < area->count; ++r) {
         cl_event event = NULL;
         const ipt_result result = ipt__rect_transfer(&way, &area->rects[r], 0, NULL, &event);
@@ -19340,10 +19830,9 @@ static ipt_result ipt__batch_enqueue_chunk(ipt__batch_run *run, ipt__batch_slot 
     cl_event event = NULL;
     ipt_result result = IPT_SUCCESS;
     size_t i;
+    launch = ipt__batch_launch_of(batch, slot->buffers, run->argument);
     launch.first = first;
     launch.count = count;
-    launch.buffers = slot->buffers;
-    launch.argument = run->argument;
     slot->bytes = 0;
     for (i = 0; i < problem->operand_count && !result; ++i) {
         areas[i] = ipt__batch_area(&problem->operands[i], first, count, &launch.strides[i]);
@@ -19684,14 +20173,16 @@ IPT_API ipt_result ipt_transpose(void *data, size_t rows, size_t cols, size_t el
 
 /* Matrices over ranks: shares, rounds and the steps of the exchange. Calls no MPI. */
 
-/* Rank p holds r_p rows before and c_p rows after. Its first local step makes the piece for each rank q contiguous: c_q
- * x r_p elements. After the exchange it holds a piece of c_p x r_s elements from each rank s, and the last local steps
- * merge them.
- *   Pieces of equal size change places, chunk by chunk: phase SWAP, in the rounds of a tournament, in which each rank
- * has one partner a round. If r_p c_q exceeds r_q c_p, rank p then has a rest of its piece for q, and q has no room for
- * it yet. Rests flow from ranks of a higher ratio r / c to those of a lower one: phase OUT. A rank first sends its
- * rests, to ranks of the lowest ratio first. That empties what its result needs. Then it moves the pieces to their
- * final places and receives: phase IN. The senders' ratios are higher, so no ranks wait for each other in a circle. */
+/* Rank p has r_p rows of the matrix and c_p rows of the result. Its first local step makes the piece for each rank q
+ * contiguous: c_q x r_p elements. After the exchange rank p has a piece of c_p x r_s elements from each rank s. The
+ * last local steps merge these pieces. The exchange has three phases:
+ * - SWAP: equal parts of two ranks' pieces change places, chunk by chunk, in the rounds of a tournament. In a round a
+ *   rank has one partner. If r_p c_q exceeds r_q c_p, rank p still has a rest of its piece for q, and q has no room for
+ *   the rest yet.
+ * - OUT: a rank sends its rests, first those to ranks of the lowest ratio r / c. Rests go from ranks of a higher ratio
+ *   to ranks of a lower one. The sent rests leave room for the rank's result.
+ * - IN: the rank moves its pieces to their final places and receives rests. The senders have higher ratios, so no ranks
+ *   wait for each other in a circle. */
 
 /* One side of the matrix, and how it is distributed. */
 typedef struct ipt__mpi_side {
@@ -19780,8 +20271,9 @@ static size_t ipt__mpi_equal(const ipt__mpi_side *side, int all, size_t *ranks)
     return equal;
 }
 
-/* Equal numbers of rows make the pieces an array whose last step is one transposition of long elements. Equal numbers
- * of columns do so for the first step. Otherwise each received piece is transposed, and then all together. */
+/* If all ranks have equal numbers of rows, the last step is one transposition of long elements. If they have equal
+ * numbers of columns, the first step is. Otherwise one step transposes each received piece, and a last step the whole.
+ */
 static ipt__mpi_way ipt__mpi_choose_way(const ipt__mpi_shape *shape)
 {
     size_t ranks;
@@ -19843,16 +20335,7 @@ static size_t ipt__mpi_rest_bytes(const ipt__mpi_shape *shape, int from, int to)
     return sent - ipt__min(sent, received);
 }
 
-/* The number of ranks to which this one sends a rest. */
-static int ipt__mpi_count_rests(const ipt__mpi_shape *shape)
-{
-    int peer, count = 0;
-    for (peer = 0; peer < shape->ranks; ++peer)
-        count += ipt__mpi_rest_bytes(shape, shape->rank, peer) != 0;
-    return count;
-}
-
-/* Fills the list of receivers, which has room for them. */
+/* Fills the list of receivers, which has room for all ranks. */
 static void ipt__mpi_list_rests(ipt__mpi_shape *shape)
 {
     int peer;
@@ -19865,8 +20348,7 @@ static void ipt__mpi_list_rests(ipt__mpi_shape *shape)
             rest->round = ipt__mpi_round(shape->ranks, shape->rank, peer);
             rest->peer = peer;
         }
-    if (shape->rest_count)
-        qsort(shape->rests, (size_t)shape->rest_count, sizeof *shape->rests, ipt__mpi_rest_compare);
+    qsort(shape->rests, (size_t)shape->rest_count, sizeof *shape->rests, ipt__mpi_rest_compare);
 }
 
 /* ---- steps ---- */
@@ -19886,15 +20368,11 @@ typedef struct ipt__mpi_cursor {
     size_t done; /* bytes of this pair of pieces */
 } ipt__mpi_cursor;
 
-static int ipt__mpi_turns(const ipt__mpi_shape *shape, ipt__mpi_phase phase)
-{
-    return phase == IPT__MPI_OUT ? shape->rest_count : ipt__mpi_rounds(shape->ranks);
-}
-
 /* The next step of a phase. Returns 0 at its end. */
 static int ipt__mpi_next(const ipt__mpi_shape *shape, ipt__mpi_cursor *cursor, ipt__mpi_step *step)
 {
-    const int me = shape->rank, turns = ipt__mpi_turns(shape, cursor->phase);
+    const int me = shape->rank,
+              turns = cursor->phase == IPT__MPI_OUT ? shape->rest_count : ipt__mpi_rounds(shape->ranks);
     for (; cursor->turn < turns; ++cursor->turn, cursor->done = 0) {
         const int peer = cursor->phase == IPT__MPI_OUT ? shape->rests[cursor->turn].peer
                                                        : ipt__mpi_partner(shape->ranks, me, cursor->turn);
@@ -19923,22 +20401,16 @@ typedef struct ipt__mpi_shift {
     size_t from, to, bytes;
 } ipt__mpi_shift;
 
-static ipt__mpi_shift ipt__mpi_shift_of(const ipt__mpi_shape *shape, int peer)
+/* The move of a turn, of 2 * ranks turns; bytes is 0 if nothing moves. The pieces stay in sequence. First the pieces
+ * that go to lower places move, from the first piece on. Then the others move, from the last piece on. So no piece
+ * overwrites one that has yet to move. */
+static ipt__mpi_shift ipt__mpi_shift_at(const ipt__mpi_shape *shape, int turn)
 {
+    const int up = turn >= shape->ranks, peer = up ? 2 * shape->ranks - 1 - turn : turn;
     ipt__mpi_shift shift;
     shift.from = ipt__mpi_piece_at(shape, peer);
     shift.to = ipt__mpi_piece_out_at(shape, peer);
     shift.bytes = ipt__min(ipt__mpi_piece(shape, shape->rank, peer), ipt__mpi_piece(shape, peer, shape->rank));
-    return shift;
-}
-
-/* The move of a turn, of 2 * ranks turns. Pieces keep their sequence. First the pieces that move down, from the first
- * one; then the pieces that move up, from the last one. So no piece overwrites one that has yet to move. bytes is 0 for
- * turns without a move. */
-static ipt__mpi_shift ipt__mpi_shift_at(const ipt__mpi_shape *shape, int turn)
-{
-    const int up = turn >= shape->ranks;
-    ipt__mpi_shift shift = ipt__mpi_shift_of(shape, up ? 2 * shape->ranks - 1 - turn : turn);
     if (up ? shift.to <= shift.from : shift.to >= shift.from)
         shift.bytes = 0;
     return shift;
@@ -19974,10 +20446,9 @@ struct ipt_mpi_plan {
     int local_count;
     ipt__workspace *workspaces; /* of the local plans: one for each device of split, else one */
     size_t workspace_count;
-    size_t patch_side;  /* elements; 0: the matrix is not square. See mpi/square.h */
-    ipt_plan *diagonal; /* transposes the rank's own tile of a square matrix; NULL: nothing moves */
-    char *window;       /* memory for messages from ipt_host_alloc; on the host also with device_window */
-    int depth;          /* messages in flight, in each direction */
+    size_t patch_side; /* elements; 0: the matrix is not square. See mpi/square.h */
+    char *window;      /* memory for messages from ipt_host_alloc; on the host also with device_window */
+    int depth;         /* messages in flight, in each direction */
     cl_mem device_window;
     char *device_address; /* the address of device_window for MPI */
     cl_command_queue reads, writes;
@@ -19998,12 +20469,6 @@ static IPT__RARE ipt_result ipt__fail_mpi(const char *call, int error)
     return ipt__fail(IPT_ERROR_MPI, "%s failed with %d: %s", call, error, text);
 }
 
-/* Ranks results by severity: INCOMPLETE first, because content is lost, then any other failure. */
-static int ipt__mpi_severity(ipt_result result)
-{
-    return result == IPT_ERROR_INCOMPLETE ? (int)IPT__RESULT_COUNT : (int)result;
-}
-
 /* Returns the worst result of all ranks on each rank. All ranks call it. The error text names the failing rank. */
 static ipt_result ipt__mpi_agree(MPI_Comm communicator, ipt_result result)
 {
@@ -20013,7 +20478,7 @@ static ipt_result ipt__mpi_agree(MPI_Comm communicator, ipt_result result)
     char text[IPT__CAUSE_BYTES];
     int code = (int)result, error;
     ipt__keep_cause(text);
-    own.severity = ipt__mpi_severity(result);
+    own.severity = result == IPT_ERROR_INCOMPLETE ? (int)IPT__RESULT_COUNT : (int)result; /* content is lost */
     error = MPI_Comm_rank(communicator, &own.rank);
     if (!error)
         error = MPI_Allreduce(&own, &worst, 1, MPI_2INT, MPI_MAXLOC, communicator);
@@ -20062,8 +20527,9 @@ typedef struct ipt__mpi_local {
     size_t at;      /* bytes into the block */
 } ipt__mpi_local;
 
-/* Indices into plan->locals: the step before the exchange, its inverse, the first step after the exchange. */
-enum { IPT__MPI_BEFORE, IPT__MPI_UNDO, IPT__MPI_AFTER };
+/* Indices into plan->locals: the step before the exchange; its inverse; the step that transposes the rank's own tile of
+ * a square matrix, after an exchange by patches; the first of the steps after another exchange. */
+enum { IPT__MPI_BEFORE, IPT__MPI_UNDO, IPT__MPI_DIAGONAL, IPT__MPI_AFTER };
 
 /* ---- shapes ---- */
 
@@ -20207,6 +20673,7 @@ static ipt_result ipt__mpi_make_diagonal(ipt_mpi_plan *plan)
 {
     const ipt__mpi_shape *const shape = &plan->shape;
     const size_t side = ipt__mpi_count(&shape->rows, shape->rank);
+    ipt__mpi_local *const local = &plan->locals[IPT__MPI_DIAGONAL];
     ipt_plan_desc desc;
     if (side <= 1)
         return IPT_SUCCESS;
@@ -20214,7 +20681,8 @@ static ipt_result ipt__mpi_make_diagonal(ipt_mpi_plan *plan)
     desc.rows = desc.cols = side;
     desc.elem_size = shape->size;
     desc.row_pitch = desc.row_pitch_out = shape->cols.total * shape->size;
-    return ipt__any_plan_make(plan->context, &desc, plan->workspaces, &plan->diagonal);
+    local->at = ipt__mpi_start(&shape->rows, shape->rank) * shape->size;
+    return ipt__any_plan_make(plan->context, &desc, plan->workspaces, &local->plan);
 }
 
 /* Makes the steps that transpose the received pieces: one step for each run of ranks with equal numbers of rows. */
@@ -20279,7 +20747,7 @@ static size_t ipt__mpi_locals_workspace(const ipt_mpi_plan *plan)
 /* The limit that suffices for the local plans, if one of their workspaces is too small; else 0. */
 static size_t ipt__mpi_enough(const ipt_mpi_plan *plan)
 {
-    size_t enough = plan->diagonal ? plan->diagonal->enough : 0;
+    size_t enough = 0;
     int i;
     for (i = 0; i < plan->local_count; ++i)
         if (plan->locals[i].plan)
@@ -20383,7 +20851,8 @@ static ipt_result ipt__mpi_write_description(ipt_mpi_plan *plan)
 {
     static const char *const ways[] = {"equal blocks of rows", "equal blocks of columns", "pieces one by one"};
     const ipt__mpi_shape *const shape = &plan->shape;
-    size_t capacity = IPT__DESCRIPTION_BYTES + (plan->diagonal ? strlen(plan->diagonal->description) : 0);
+    const ipt_plan *const diagonal = plan->locals[IPT__MPI_DIAGONAL].plan;
+    size_t capacity = IPT__DESCRIPTION_BYTES;
     ipt__text out;
     int i;
     for (i = 0; i < plan->local_count; ++i)
@@ -20400,9 +20869,9 @@ static ipt_result ipt__mpi_write_description(ipt_mpi_plan *plan)
                   ipt__mpi_message_bytes(shape), ipt_mpi_plan_workspace(plan));
     if (plan->patch_side)
         ipt__text_add(&out, "host memory: tiles change places in patches of %zu x %zu; after the exchange: %s",
-                      plan->patch_side, plan->patch_side, plan->diagonal ? plan->diagonal->description : "nothing\n");
+                      plan->patch_side, plan->patch_side, diagonal ? diagonal->description : "nothing\n");
     for (i = 0; i < plan->local_count; ++i)
-        if (plan->locals[i].plan && i != IPT__MPI_UNDO)
+        if (plan->locals[i].plan && i != IPT__MPI_UNDO && i != IPT__MPI_DIAGONAL)
             ipt__text_add(&out, "%s the exchange: %s", i == IPT__MPI_BEFORE ? "before" : "after",
                           plan->locals[i].plan->description);
     return IPT_SUCCESS;
@@ -20486,6 +20955,23 @@ static void ipt__mpi_note_cl(ipt__mpi_run *run, const char *call, cl_int error)
         ipt__mpi_note(run, ipt__fail_opencl(call, error));
 }
 
+/* Transfers bytes at `at` of the block on the device to or from host memory. event: NULL waits for the end. */
+static void ipt__mpi_transfer(ipt__mpi_run *run, int download, size_t at, size_t bytes, char *memory, cl_event *event)
+{
+    const ipt__mpi_place *const place = &run->place;
+    const cl_command_queue queue = download ? run->plan->reads : run->plan->writes;
+    const cl_bool waits = event ? CL_FALSE : CL_TRUE;
+    if (download)
+        ipt__mpi_note_cl(run, "clEnqueueReadBuffer",
+                         ipt__cl.clEnqueueReadBuffer(queue, place->buffer, waits, place->offset + at, bytes, memory, 0,
+                                                     NULL, event));
+    else
+        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer",
+                         ipt__cl.clEnqueueWriteBuffer(queue, place->buffer, waits, place->offset + at, bytes, memory, 0,
+                                                      NULL, event));
+    ipt__cl.clFlush(queue);
+}
+
 /* Waits for an event of a transfer, if any, and releases it. */
 static void ipt__mpi_await(ipt__mpi_run *run, cl_event *event)
 {
@@ -20524,7 +21010,7 @@ static void ipt__mpi_transmit(ipt__mpi_run *run, ipt__mpi_slot *slot, const char
                                      run->plan->communicator, &slot->send));
 }
 
-/* Waits for both messages of a step, and checks the size of the received one. */
+/* Waits for both messages of a step, and checks the received message's size. */
 static void ipt__mpi_complete(ipt__mpi_run *run, ipt__mpi_slot *slot)
 {
     MPI_Status status;
@@ -20544,11 +21030,9 @@ static void ipt__mpi_complete(ipt__mpi_run *run, ipt__mpi_slot *slot)
  * their final places. */
 static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
 {
-    ipt_mpi_plan *const plan = run->plan;
     ipt__mpi_slot *const slot = &run->ring[number];
     const ipt__mpi_step *const step = &slot->step;
     char *memory = ipt__mpi_memory(run, number, 0);
-    cl_int error;
     ipt__mpi_await(run, &slot->written);
     slot->sent = 0;
     if (phase == IPT__MPI_IN && !run->place.buffer)
@@ -20556,12 +21040,8 @@ static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phas
     else if (phase == IPT__MPI_IN && run->place.address)
         memory = run->place.address + step->at;
     ipt__mpi_receive(run, slot, memory);
-    if (step->sent && run->place.buffer && !run->place.address) {
-        error = ipt__cl.clEnqueueReadBuffer(plan->reads, run->place.buffer, CL_FALSE, run->place.offset + step->at,
-                                            step->sent, ipt__mpi_memory(run, number, 1), 0, NULL, &slot->read);
-        ipt__mpi_note_cl(run, "clEnqueueReadBuffer", error);
-        ipt__cl.clFlush(plan->reads);
-    }
+    if (step->sent && run->place.buffer && !run->place.address)
+        ipt__mpi_transfer(run, 1, step->at, step->sent, ipt__mpi_memory(run, number, 1), &slot->read);
 }
 
 /* Sends a step's message. After a failure the content is undefined, but the partner must not wait for ever. */
@@ -20582,17 +21062,14 @@ static void ipt__mpi_end(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
     ipt_mpi_plan *const plan = run->plan;
     ipt__mpi_slot *const slot = &run->ring[number];
     const ipt__mpi_step *const step = &slot->step;
-    const char *const memory = ipt__mpi_memory(run, number, 0);
+    char *const memory = ipt__mpi_memory(run, number, 0);
     cl_int error;
     ipt__mpi_complete(run, slot);
     if (step->received && !run->place.buffer && phase != IPT__MPI_IN)
         memcpy(run->place.host + step->at, memory, step->received);
-    else if (step->received && run->place.buffer && !run->place.address) {
-        error = ipt__cl.clEnqueueWriteBuffer(plan->writes, run->place.buffer, CL_FALSE, run->place.offset + step->at,
-                                             step->received, memory, 0, NULL, &slot->written);
-        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer", error);
-        ipt__cl.clFlush(plan->writes);
-    } else if (step->received && run->place.address && phase != IPT__MPI_IN) {
+    else if (step->received && run->place.buffer && !run->place.address)
+        ipt__mpi_transfer(run, 0, step->at, step->received, memory, &slot->written);
+    else if (step->received && run->place.address && phase != IPT__MPI_IN) {
         error = ipt__cl.clEnqueueCopyBuffer(plan->writes, plan->device_window, run->place.buffer,
                                             number * plan->shape.chunk, run->place.offset + step->at, step->received, 0,
                                             NULL, &slot->written);
@@ -20649,14 +21126,8 @@ static void ipt__mpi_shift_device(ipt__mpi_run *run, const ipt__mpi_shift *shift
         size_t at;
         bytes = ipt__min(plan->shape.chunk, left);
         at = shift->to < shift->from ? done : left - bytes; /* upward from the end */
-        ipt__mpi_note_cl(run, "clEnqueueReadBuffer",
-                         ipt__cl.clEnqueueReadBuffer(plan->writes, run->place.buffer, CL_TRUE,
-                                                     run->place.offset + shift->from + at, bytes, plan->window, 0, NULL,
-                                                     NULL));
-        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer",
-                         ipt__cl.clEnqueueWriteBuffer(plan->writes, run->place.buffer, CL_TRUE,
-                                                      run->place.offset + shift->to + at, bytes, plan->window, 0, NULL,
-                                                      NULL));
+        ipt__mpi_transfer(run, 1, shift->from + at, bytes, plan->window, NULL);
+        ipt__mpi_transfer(run, 0, shift->to + at, bytes, plan->window, NULL);
     }
 }
 
@@ -20683,7 +21154,7 @@ static void ipt__mpi_exchange(ipt__mpi_run *run)
 
 /* ---- IPT_MPI_BUFFERED ---- */
 
-/* Whether MPI's counts, which are int, hold a block's elements. */
+/* Whether an int, the type of MPI's counts, suffices for a block's elements. */
 static int ipt__mpi_counts_fit(const ipt__mpi_shape *shape)
 {
     const size_t most = ~0u >> 1;
@@ -20721,9 +21192,9 @@ static void ipt__mpi_exchange_buffered(ipt__mpi_run *run, char *data)
 
 /* Square matrices in host memory, distributed alike before and after: one pass. */
 
-/* Rank p's tile for rank q has r_p x r_q elements. It changes places with q's tile for p, which has r_q x r_p, and both
- * are transposed on their way: patch by patch, each as large as a message. So nothing moves before the exchange, and
- * after it only the rank's own tile is left, which a local step transposes in place. */
+/* Rank p's tile for rank q has r_p x r_q elements, q's tile for p has r_q x r_p. The two tiles change places patch by
+ * patch, and are transposed on their way. A patch fits a message. Nothing moves before the exchange. After it a local
+ * step transposes the rank's own tile in place. */
 
 /* A patch: a range of this rank's rows and a range of its peer's rows. Numbers count from each rank's first row. */
 typedef struct ipt__mpi_patch {
@@ -20747,7 +21218,7 @@ static size_t ipt__mpi_patch_side(const ipt__mpi_shape *shape)
     return side;
 }
 
-/* The next patch of a cursor. Returns 0 at the end. The lower rank's rows are the outer sequence on both. */
+/* The next patch of a cursor. Returns 0 at the end. On both ranks the outer loop is over the lower rank's rows. */
 static int ipt__mpi_next_patch(const ipt__mpi_shape *shape, size_t side, ipt__mpi_cursor *cursor, ipt__mpi_patch *patch)
 {
     const int me = shape->rank, rounds = ipt__mpi_rounds(shape->ranks);
@@ -20868,7 +21339,6 @@ static IPT__RARE void ipt__mpi_free(ipt_mpi_plan *plan, int ended)
     int i;
     for (i = 0; i < plan->local_count && plan->locals; ++i)
         ipt_plan_destroy(plan->locals[i].plan);
-    ipt_plan_destroy(plan->diagonal);
     while (plan->workspace_count) {
         ipt__workspace_close(&plan->workspaces[--plan->workspace_count]);
         IPT_LOCK_DESTROY(&plan->workspaces[plan->workspace_count].lock);
@@ -21003,11 +21473,10 @@ static ipt_result ipt__mpi_open_buffered(ipt_mpi_plan *plan)
 static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
 {
     ipt__mpi_shape *const shape = &plan->shape;
-    const ipt_allocator *const allocator = &plan->context->allocator;
-    const int rests = ipt__mpi_count_rests(shape);
+    const size_t bytes = (size_t)shape->ranks * sizeof *shape->rests;
     ipt_result result = ipt__mpi_divide_memory(plan);
-    if (!result && rests) {
-        shape->rests = (ipt__mpi_rest *)ipt__allocate(allocator, (size_t)rests * sizeof *shape->rests);
+    if (!result) {
+        shape->rests = (ipt__mpi_rest *)ipt__allocate(&plan->context->allocator, bytes);
         result = shape->rests ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
     }
     if (!result && plan->desc.flags & IPT_MPI_BUFFERED)
@@ -21109,14 +21578,10 @@ static ipt_result ipt__mpi_run_local(ipt__mpi_run *run, const ipt__mpi_local *lo
 static ipt_result ipt__mpi_run_after(ipt__mpi_run *run, const ipt_mpi_buffer *buffer)
 {
     const ipt_mpi_plan *const plan = run->plan;
-    ipt__mpi_local diagonal;
     ipt_result result = IPT_SUCCESS;
     int i;
-    if (run->square) {
-        diagonal.plan = plan->diagonal;
-        diagonal.at = ipt__mpi_start(&plan->shape.rows, plan->shape.rank) * plan->shape.size;
-        return ipt__mpi_run_local(run, &diagonal, NULL);
-    }
+    if (run->square)
+        return ipt__mpi_run_local(run, &plan->locals[IPT__MPI_DIAGONAL], NULL);
     for (i = IPT__MPI_AFTER; i < plan->local_count && !result; ++i)
         result = ipt__mpi_run_local(run, &plan->locals[i], buffer);
     return result;
@@ -21127,18 +21592,14 @@ static ipt_result ipt__mpi_run_after(ipt__mpi_run *run, const ipt_mpi_buffer *bu
 /* Exchanges through the second block. A block on the device passes through `staging` as a whole. */
 static void ipt__mpi_run_buffered(ipt__mpi_run *run, char *staging)
 {
-    ipt_mpi_plan *const plan = run->plan;
-    const size_t before = ipt__mpi_block_bytes(&plan->shape, plan->shape.rank, 0),
-                 after = ipt__mpi_block_bytes(&plan->shape, plan->shape.rank, 1);
+    const ipt__mpi_shape *const shape = &run->plan->shape;
+    const size_t before = ipt__mpi_block_bytes(shape, shape->rank, 0),
+                 after = ipt__mpi_block_bytes(shape, shape->rank, 1);
     if (run->place.buffer && before)
-        ipt__mpi_note_cl(run, "clEnqueueReadBuffer",
-                         ipt__cl.clEnqueueReadBuffer(plan->reads, run->place.buffer, CL_TRUE, run->place.offset, before,
-                                                     staging, 0, NULL, NULL));
+        ipt__mpi_transfer(run, 1, 0, before, staging, NULL);
     ipt__mpi_exchange_buffered(run, staging);
     if (run->place.buffer && after)
-        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer",
-                         ipt__cl.clEnqueueWriteBuffer(plan->writes, run->place.buffer, CL_TRUE, run->place.offset,
-                                                      after, staging, 0, NULL, NULL));
+        ipt__mpi_transfer(run, 0, 0, after, staging, NULL);
 }
 
 /* Undoes the first local step if it succeeded on this rank. Returns the result of all ranks. own: this rank's result of
@@ -21172,7 +21633,7 @@ static ipt_result ipt__mpi_run_exchange(ipt__mpi_run *run, char *staging)
         ipt__mpi_note(run, ipt__fail(IPT_ERROR_CANCELLED, "progress requested an end"));
     if (run->result) {
         ipt__fail(run->result, "%s", run->cause);
-        run->result = ipt__fail_incomplete("it happened during the exchange, so all blocks are undefined");
+        run->result = ipt__fail_incomplete("failed during the exchange, so all blocks are undefined");
     }
     return ipt__mpi_agree(plan->communicator, run->result);
 }
@@ -21299,7 +21760,6 @@ IPT_API ipt_result ipt_mpi_plan_execute_host_sized(size_t options_bytes, ipt_mpi
 }
 
 #ifndef IPT_NO_THREADS
-
 static ipt_result ipt__mpi_job_execute(void *plan, void *data, const ipt_host_options *options)
 {
     return ipt__mpi_execute_host((ipt_mpi_plan *)plan, data, options, IPT_SUCCESS);
@@ -21316,9 +21776,17 @@ static ipt_result ipt__mpi_check_threads(void)
                                                   "MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE");
 }
 
+#endif
+
 IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
                                                          const ipt_host_options *options, cl_event *event)
 {
+#ifdef IPT_NO_THREADS
+    (void)options_bytes, (void)plan, (void)data, (void)options;
+    if (event)
+        *event = NULL;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_THREADS");
+#else
     ipt__host_job job;
     ipt_result result;
     memset(&job, 0, sizeof job);
@@ -21336,20 +21804,8 @@ IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, i
         result = ipt__host_job_start(plan->context, &job, event);
     /* The other ranks have begun. Report the failure to them, so that they do not wait for ever. */
     return result ? ipt__mpi_execute_host(plan, data, &job.options, result) : IPT_SUCCESS;
-}
-
-#else
-
-IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
-                                                         const ipt_host_options *options, cl_event *event)
-{
-    (void)options_bytes, (void)plan, (void)data, (void)options;
-    if (event)
-        *event = NULL;
-    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_THREADS");
-}
-
 #endif
+}
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)

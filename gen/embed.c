@@ -26,7 +26,7 @@ enum {
     FUNCTION_LINES = 80,
     PARAMETERS = 6,
     NESTED = 20, /* #if */
-    PARTS = 100
+    PARTS = 140
 };
 
 /* The part with the rows of numbers: X(IPT__NAME, ...) is a constant, X(unit, name, ...) a number of a device class. */
@@ -382,7 +382,7 @@ static void check_line(kernel_check *check, const char *line)
 }
 
 /* The rows of the lists of files in gen/kernels.def: X(name) or X(name, ...). */
-static const char *const file_lists[] = {"PART", "OWN_KERNEL", "SEED_KERNEL", "BATCH_KERNEL"};
+static const char *const file_lists[] = {"PART", "OWN_KERNEL", "SEED_KERNEL", "BOX_KERNEL", "BATCH_KERNEL"};
 typedef struct row {
     char name[64];
     int list;  /* in file_lists: 0 has the parts */
@@ -629,6 +629,7 @@ static const unsigned short *embed_text(const kernel_file *kernel, const unsigne
 {
     /* Folders of these names hold what embedders may leave out. */
     const char *const option = strstr(kernel->path, "/seeds/")      ? "IPT_NO_PAPERS"
+                               : strstr(kernel->path, "/boxes/")    ? "IPT_NO_BOXES"
                                : strstr(kernel->path, "/elements/") ? "IPT_NO_BATCH"
                                                                     : NULL;
     putchar('\n');

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Checks what README.md and gen/doc state about this tree. Usage, from the repository root:
+# Checks statements of README.md and gen/doc about this tree. Usage, from the repository root:
 #   tests/documents.sh speeds          the tables of speeds against gen/doc/speed.csv
 #   tests/documents.sh programs        compiles the README's C programs
 #   tests/documents.sh sizes [update]  the sizes in README.md and gen/doc/options.md, or writes them anew
 #   tests/documents.sh sizes readme    only those in README.md
-# CC is the compiler. The sizes are those of gcc 12 on x86-64. Other compilers skip them. A size may differ by 2 % or by a page.
+# CC is the compiler. The sizes are for gcc 12 on x86-64; other compilers skip them. A size may differ by 2 % or by a page.
 set -eu
 options=gen/doc/options.md
-compiler=${CC:-gcc} # may be several words, such as ccache gcc
+compiler=${CC:-gcc} # perhaps several words, such as ccache gcc
 scratch=$(mktemp -d)
-readonly scratch # the exit removes it, so nothing may change it
+readonly scratch # the exit removes this folder
 trap 'rm -rf "$scratch"' EXIT
 
 fail()
@@ -24,8 +24,8 @@ program()
     awk -v number="$1" '/^```c$/ { ++count; next } /^```$/ { if (count == number) exit } count == number' README.md
 }
 
-# A row of speed.csv is METHOD,ELEMENTS,EXTRA,MEDIAN,P10,DATE,TREE,"MATRICES". The README has each row with a p10, and nothing
-# else. performance.md has the rows, with dates and trees.
+# A row of speed.csv is METHOD,ELEMENTS,EXTRA,MEDIAN,P10,DATE,TREE,"MATRICES". The README has exactly the rows with a p10.
+# performance.md has all rows, with dates and trees.
 check_speeds()
 {
     awk '
@@ -101,7 +101,8 @@ size_of()
     stat -c %s "$scratch/program"
 }
 
-# The options that a row of the table names: "all" are those of the first table, less those after "but", and those after "and".
+# The options that a row of the table names: "all" are those of the first table, minus those after "but", plus those after
+# "and".
 options_of()
 {
     case $1 in
@@ -115,7 +116,7 @@ options_of()
     esac | sed 's/^/-D/'
 }
 
-# compare NAME STATED MEASURED PAGE: fails if they differ by more than 2 % and more than a page, in the unit of both.
+# compare NAME STATED MEASURED PAGE: fails if they differ by more than 2 % and by more than PAGE. All have one unit.
 compare()
 {
     awk -v stated="$2" -v measured="$3" -v page="$4" 'BEGIN {

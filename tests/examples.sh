@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs every example; each checks its own result. Usage, from the repository root: tests/examples.sh FOLDER, which contains the
-# built examples. RUN runs them, SUFFIX ends their names: for Windows.
+# built examples. For Windows, RUN is the command that runs them, and SUFFIX the end of their names.
 set -eu
 [ $# -eq 1 ] || { echo "usage: tests/examples.sh FOLDER"; exit 2; }
 work=$(mktemp -d)
@@ -10,7 +10,7 @@ ${RUN-} "$1/make_picture${SUFFIX-}" 160 107 "$work/picture.ppm" > "$work/log"
 for source in examples/[0-9]*.c; do
     name=$(basename "$source" .c)
     case $name in
-    13_ranks) continue ;; # needs an MPI: tests/mpi/run.sh
+    13_ranks) continue ;; # needs MPI: see tests/mpi/run.sh
     04_rgb_planes) set -- "$1" "$work/picture.ppm" "$work/swapped.ppm" ;;
     07_start_up) set -- "$1" "$work/kernels" ;;
     *) set -- "$1" ;;
@@ -21,7 +21,7 @@ for source in examples/[0-9]*.c; do
     set -- "$folder"
     count=$((count + 1))
 done
-# The second start of the last one compiles nothing.
+# A second start of 07_start_up must compile nothing.
 ${RUN-} "$1/07_start_up${SUFFIX-}" "$work/kernels" > "$work/log"
 if grep -q built "$work/log" || ! grep -q loaded "$work/log"; then
     echo "examples: 07_start_up compiled at its second start:"

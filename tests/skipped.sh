@@ -1,7 +1,7 @@
 #!/bin/sh
 # Records skipped tests with their reasons: `skipped.sh begin` clears the record, `skipped.sh note NAME REASON` prints and adds
-# an entry, `skipped.sh passed NAME` prints all entries, and as the last line that NAME has passed, with their number. The test
-# programs add theirs: lines of a number, a tab and a reason. To be run from the repository's root.
+# an entry, `skipped.sh passed NAME` prints all entries, and a last line that NAME has passed, with the number of entries. Test
+# programs add entries as lines of a number, a tab and a reason. Run it from the repository's root.
 set -eu
 list=build/skipped
 case $1 in

@@ -3,12 +3,12 @@
 #   tests/words.sh               checks the tree; prints FILE:LINE: phrase -> what to say instead
 #   tests/words.sh --self-test   plants phrases in a temporary copy and shows that the check finds them
 #
-# A line of words.list: an extended regular expression in lower case, a tab, the replacement, and optionally a tab and the
-# file extension that the expression is for. It must match whole words. Of C, OpenCL C and Promela the check reads comments and
-# string literals; of other files it reads everything. A phrase may continue on the next line. Names in backticks are exempt.
+# A line of words.list: an extended regular expression in lower case, a tab, the replacement, and optionally a tab and the file
+# extension that the expression is for. It matches whole words. In C, OpenCL C and Promela files, the check reads comments and
+# string literals; in others, everything. A phrase may continue on the next line. Names in backticks are exempt.
 set -eu
 
-# find_phrases FILE...: the reports; 1 if there are any.
+# find_phrases FILE...: prints the reports; returns 1 if there are any.
 find_phrases()
 {
     awk -v list=tests/words.list '
@@ -87,7 +87,7 @@ find_phrases()
     }' "$@"
 }
 
-# check_tree: the files of the folders below.
+# check_tree: checks the files of the folders below.
 check_tree()
 {
     find ./README.md ./Makefile ./gen ./tests ./examples -type f ! -path './tests/words.*' ! -path './tests/fuzz/corpus/*' \
@@ -108,7 +108,7 @@ expect()
 }
 
 scratch=$(mktemp -d)
-readonly scratch # the exit removes it, so nothing may change it
+readonly scratch # the exit removes this folder
 trap 'rm -rf "$scratch"' EXIT
 files=$scratch/files
 case ${1:-} in

@@ -2,8 +2,8 @@
  * chains, and it loads and claims a slot at the same time. Fetches are aligned vectors, whatever the alignment of the
  * slots.
  *
- * Invariant, as in shuffle.cl: a set flag means that a sub-group holds the slot's original content, unless the slot's
- * writer has set it. Only the holder of the content that belongs into slot q writes q. So it may load and claim q
+ * Invariant, as in shuffle.cl: a set flag means that a sub-group has loaded the slot's original content, or that the
+ * slot's writer has set the flag. Only the sub-group with the content for slot q writes q. So it may load and claim q
  * at the same time. It writes q after all its work-items' loads have arrived in local memory and the claim has
  * returned. The start of a chain is different: the first slot must be loaded before it is claimed. One step loads the
  * slot and ends when the data has arrived; the next step claims it. One work-item claims for a chain and broadcasts the
@@ -180,7 +180,7 @@ void ipt_report_sub_group(__global uint *workspace, uint lane, __local uint *exc
 }
 #endif
 
-/* Saves or restores the gaps between the rows of slots. No slot overlaps them. number: of this sub-group. */
+/* Saves or restores the gaps between the rows of slots. No slot overlaps a gap. number: the sub-group's number. */
 IPT_INLINE void ipt_move_gaps(__global ipt_unit *matrix, __global uint *workspace, ulong number, uint lane,
                               const ipt_given *g)
 {
@@ -221,7 +221,7 @@ IPT_INLINE void ipt_find_candidates(ipt_search *search, volatile __global uint *
     }
 }
 
-/* Gives the idle chains slots whose flags look clear. Returns true in the lane of a chain that starts, at *slot. */
+/* Assigns slots whose flags look clear to idle chains. Returns true in the lane of a chain that starts at *slot. */
 IPT_INLINE bool ipt_start_chains(ipt_search *search, bool idle_chain, ipt_index *slot, uint lane,
                                  __local uint *exchange)
 {
@@ -244,7 +244,7 @@ IPT_INLINE bool ipt_start_chains(ipt_search *search, bool idle_chain, ipt_index 
     return started;
 }
 
-/* A run of flag words of one domain, and the domain's slots. */
+/* A domain: one piece of each slot of an instance, with its own flags. */
 typedef struct ipt_domain {
     ulong low, high; /* the matrix */
     ulong grid;
@@ -292,7 +292,7 @@ IPT_INLINE void ipt_follow_chains(__global ipt_unit *matrix, __local uint4 *vect
 
         /* Load and claim at the same time. A chain that starts claims the slot that the previous step loaded. */
         ulong places[IPT_CHAINS];
-#if IPT_SUB_GROUP == 1 /* PoCL 5.0 fails on an unrolled loop with barriers, which shuffles contain elsewhere */
+#if IPT_SUB_GROUP == 1 /* elsewhere shuffles contain barriers: PoCL 5.0 fails to unroll them */
 #pragma unroll 8
 #endif
         for (uint c = 0; c < IPT_CHAINS; ++c) {
@@ -334,7 +334,7 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
 #else
     __local uint *exchange = 0;
 #endif
-    /* For each chain, the vectors that it holds and those that it loads. */
+    /* For each chain, vectors for the piece that it stores next and for the piece that it loads. */
     __local uint4 all_vectors[IPT_GROUP_SIZE / IPT_LANES][2 * IPT_CHAINS * IPT_PIECE_VECTORS];
     __local uint4 *vectors = all_vectors[IPT_SUB_GROUP_ID];
     const uint lane = IPT_LANE;
@@ -347,8 +347,8 @@ ipt_k_chains(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     const ulong number = (ulong)get_group_id(0) * (IPT_GROUP_SIZE / IPT_LANES) + IPT_SUB_GROUP_ID;
     ipt_move_gaps(matrix, workspace, number, lane, g);
 
-    /* A sub-group starts chains in its own run of flag words. If there are fewer words than sub-groups, it owns a part
-     * of a word. */
+    /* A sub-group starts chains in its own run of flag words. If there are fewer words than sub-groups, each sub-group
+     * owns a part of a word. */
     const ulong run = number / g->parts;
     const uint part_bits = 32 / g->parts;
     const uint own = (part_bits < 32 ? (1u << part_bits) - 1 : ~0u) << (uint)(number % g->parts) * part_bits;

@@ -1,34 +1,34 @@
-/* The band exchange by cooperative work-groups: see ipt__bands for the method. A work-group holds one chunk of a band,
- * some columns of it, and waits for others.
+/* The band exchange by cooperative work-groups: see ipt__bands for the method. A work-group stores one chunk, some
+ * columns of a band, in local memory, and waits for others.
  *
- * A position is a band, or the rest rows, or the rest that the workspace keeps. Positions follow the sequence of the
- * bands. Tall: the rest rows follow them. Wide: they come before. The rest is saved by the first position, or restored
- * by the last one. A chunk has some columns of the ranges, or some of the rest columns.
+ * A position is a band, the rest rows, or the rest in the workspace. Positions follow the sequence of the bands. The
+ * rest rows follow the bands (tall) or precede them (wide). The first position saves the rest, or the last one restores
+ * it. A chunk consists of columns of the ranges, or of rest columns.
  *
- * A tall matrix: a work-group reads rows of a band. Where a column's partner was parked, it exchanges the run for the
- * partner: the run goes to the partner's place, in a range that has been read, and the partner into local memory. Then
- * all that the chunk holds goes to the range of its band. A wide matrix: a work-group reads runs, from their places or
- * from where they were parked. Where the partner is still to come, it parks the partner at the run's place. Then it
- * writes rows of the band.
+ * A tall matrix: a work-group reads rows of a band. If a column's partner is parked, at the place of the column's run,
+ * the two change places: the run goes there, and the partner into local memory. Then the whole chunk goes to the range
+ * of its band. A wide matrix: a work-group reads runs from their own places, or from the places where they are parked.
+ * If a run's partner comes later, the work-group parks the partner at the run's place. Then it writes rows of the
+ * band.
  *
- * Invariant: a work-group writes memory of the matrix only when all that lies there is in local memory, or has moved.
- * - `read` counts a position's chunks that have read. Before a chunk is written, it has read every position whose
- *   memory is written: the own one, and the others that the range (tall) or the band (wide) lies in.
- * - `done` says that a chunk has written what it parks. Who takes a parked run waits for it. A wide chunk parks before
- * it takes, so that no band waits for a band that waits.
+ * Invariant: a work-group writes memory of the matrix only when all units there are in local memory, or have moved.
+ * - `reads` counts the chunks of a position that have been read. A chunk is written when all positions have been read
+ *   whose memory it overwrites: its own, and those that share memory with its range (tall) or its band (wide).
+ * - `dones` marks chunks whose parked runs are written. A work-group waits for this mark before it reads a parked
+ *   run. A wide chunk parks runs before it reads parked ones, so that no band waits for a waiting band.
  *
  * Rotations: reversed runs are stored backwards, and the parts of a column have the opposite sequence. So a run begins
- * with the chunk's last row. Where the band layout's rows are backwards, column x is their element short_side - 1 -
- * x.
+ * with the chunk's last row. With reversed columns, column x is element short_side - 1 - x of a row in the band
+ * layout.
  *
  * Tickets are issued in sequence. A work-group stores nothing before all tickets of its position are issued: then every
  * work-group that it waits for runs, or has ended. If a work-group has waited long for tickets, it closes the ticket
- * counter. Positions whose tickets were all issued finish. Then one of the work-groups that left moves the others: it
- * waits for what has been read and parked before.
+ * counter. Positions whose tickets were all issued finish. Then one of the stopped work-groups moves the other
+ * positions, after the earlier ones have read and parked.
  *
- * by_words: blocks of columns move by words, see parts/words.cl. Columns that are in no block move alone.
+ * IPT_BY_WORDS: columns move by blocks of words if the chunk allows it (see parts/words.cl), otherwise one by one.
  *
- * Executions alternate between two control blocks: each clears the other one. */
+ * Executions alternate between two control blocks: each execution clears the block of the next one. */
 #include "parts/unit.cl"
 #include "parts/divide.cl"
 #include "parts/sync.cl"
@@ -48,14 +48,14 @@
 #endif
 
 #if IPT_TALL
-/* The units of a column in the tile. If an element is one unit, constant steps reach them; else `starts` is that of the
- * run's first row, and `place` is in the row. */
+/* A column in the tile. If an element is one unit, a work-item's units are a constant distance apart. Otherwise
+ * `starts` points to the start of the run's first row, and `place` is the offset in a row. */
 typedef struct ipt_column {
     uint place; /* of the work-item's first unit in this turn, if an element is one unit */
     __local uint *starts;
 } ipt_column;
 
-/* From one unit of a work-item to its next one: 32 rows are whole vectors. */
+/* The distance from a work-item's unit to its next one: 32 rows are whole vectors. */
 #define IPT_LINE_STEP(g)                                                                                               \
     (ipt_tile_row(IPT_LINE_LANES, (g)->pitch, (g)->skew) * (16u / IPT_UNIT_BYTES * IPT_PLACES_EACH))
 #define IPT_COLUMN_STEP(g) (IPT_REVERSED_RUNS == 0 ? IPT_LINE_STEP(g) : -IPT_LINE_STEP(g))
@@ -139,7 +139,7 @@ IPT_INLINE void ipt_exchange_column(const ipt_chunk *chunk, uint i, const ipt_gi
     }
 }
 
-/* Writes column i to the range of its band. A run gets the expression with its last store. */
+/* Writes column i to the range of its band. The last store of a run applies the expression. */
 IPT_INLINE void ipt_store_column(const ipt_chunk *chunk, __global ipt_unit *columns, uint i, const ipt_given *g)
 {
     __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
@@ -166,7 +166,7 @@ IPT_INLINE void ipt_store_column(const ipt_chunk *chunk, __global ipt_unit *colu
 }
 
 #if IPT_BY_WORDS
-/* Exchanges columns [first, end), or writes them, by blocks. Returns 0 if they cannot be moved so. */
+/* Exchanges or writes columns [first, end) by blocks. Returns false if the chunk does not allow blocks. */
 IPT_INLINE bool ipt_move_blocks(const ipt_chunk *chunk, __global ipt_unit *memory, uint first, uint end, bool exchanges,
                                 const ipt_given *g)
 {
@@ -218,7 +218,7 @@ IPT_INLINE void ipt_store_columns(const ipt_chunk *chunk, bool go, const ipt_giv
         ipt_store_column(chunk, columns, i, g);
 }
 #else
-/* Fetches runs of columns: those that another band has parked, or the others. */
+/* Fetches runs of columns: the runs that another band has parked, or all others. */
 IPT_INLINE void ipt_fetch_columns(const ipt_chunk *chunk, bool parked, bool active, const ipt_given *g)
 {
     __global ipt_unit *columns = ipt_columns_of(chunk, g);
@@ -328,7 +328,7 @@ IPT_INLINE bool ipt_take_chunk(const ipt_chunk *chunk, bool active, const ipt_gi
 #else
     ipt_fetch_columns(chunk, false, active && !copies, g);
     ipt_fetch_wait();
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* the decision has been read, too */
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* the arrival, and shared[IPT_SHARED_GO] has been read */
     ipt_await_tickets(chunk, active, g);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     active = chunk->shared[IPT_SHARED_GO] != 0;
@@ -389,7 +389,7 @@ ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS
     ipt_store_columns(&chunk, go && chunk.band <= g->bands, g);
 #else
     ipt_store_band(&chunk, go && chunk.band <= g->bands, g);
-    const bool last = chunk.band == g->bands; /* one that parks is done */
+    const bool last = chunk.band == g->bands; /* a chunk that parks has signalled before */
 #endif
     if (go && chunk.band > g->bands && g->saves_first == 0)
         ipt_copy_rest_part(&chunk, g);

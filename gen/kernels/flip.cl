@@ -10,8 +10,8 @@
 #endif
 
 #if IPT_GROUP_SIZE == 1
-/* Swaps `count` elements from `one` on with those from `other` on. They do not overlap. A step of 1: both ascend; -1:
- * the others descend. */
+/* Swaps `count` elements from `one` on with the elements from `other` on; the two runs do not overlap. The elements of
+ * `other` ascend if step > 0, and descend otherwise. */
 IPT_INLINE void ipt_swap_elements(__global ipt_unit *restrict one, __global ipt_unit *restrict other, ulong count,
                                   long step, const ipt_given *g)
 {
@@ -40,13 +40,13 @@ IPT_INLINE void ipt_swap_elements(__global ipt_unit *restrict one, __global ipt_
 #endif
 }
 #else
-/* Vectors of local memory for the pieces of one side: 16 bytes for each work-item, and for each piece a vector more,
- * because it may begin within one, between two that are never used but may be read. */
-#define IPT_MOST_PIECES (IPT_GROUP_SIZE <= 8 ? 1 : IPT_GROUP_SIZE / 8) /* a piece is for 8 work-items at least */
+/* Vectors of local memory for the pieces of one side: one vector for each work-item, and three more for each piece. A
+ * piece may begin within a vector. The vectors before and after a piece may be read, but their units are not used. */
+#define IPT_MOST_PIECES (IPT_GROUP_SIZE <= 8 ? 1 : IPT_GROUP_SIZE / 8) /* at least 8 work-items share a piece */
 #define IPT_SIDE_VECTORS (IPT_GROUP_SIZE + 3 * IPT_MOST_PIECES)
 
-/* Short units are written by words of four bytes. Units that move one by one, from memory to memory, take several
- * times as long. */
+/* Units shorter than four bytes are written by words of four bytes. Unit by unit, the kernel takes several times as
+ * long. */
 #if IPT_UNIT_BYTES < 4
 typedef uint ipt_word;
 #else
@@ -58,11 +58,11 @@ typedef ipt_unit ipt_word;
 typedef struct ipt_piece {
     __global ipt_unit *begin;
     __local ipt_unit *held;
-    uint before; /* units of the run's first word that lie before it; held begins as far from a word */
+    uint before; /* units of the first word that precede the run, in memory and in `held` */
 } ipt_piece;
 
-/* Fetches a run. Units beside it are another work-group's: they are not read, and zero in local memory. The vectors at
- * its ends may have some: work-items fetch those unit by unit, next to one another. */
+/* Fetches a run. Units beside the run belong to other work-groups: they are not read, and are zero in local memory.
+ * Vectors at the run's ends may contain such units: work-items fetch these vectors unit by unit. */
 IPT_INLINE void ipt_fetch_piece(ipt_piece *piece, __global ipt_unit *matrix, __local uint4 *vectors, ulong begin,
                                 uint units, uint lane, const ipt_given *g)
 {
@@ -87,7 +87,7 @@ IPT_INLINE void ipt_fetch_piece(ipt_piece *piece, __global ipt_unit *matrix, __l
 }
 
 #if IPT_UNIT_BYTES < 4
-/* Four of the eight bytes of two words. `bytes`: their numbers, a hexadecimal digit each, the first one lowest. */
+/* Picks four of the eight bytes of two words. `bytes`: a hexadecimal digit for each, the lowest for the first. */
 IPT_INLINE uint ipt_pick(uint low, uint high, uint bytes)
 {
 #if IPT_MEMORY_MODEL == 2
@@ -107,12 +107,12 @@ IPT_INLINE __local const uint *ipt_word_of(const ipt_piece *piece, uint from)
     return (__local const uint *)(piece->held - piece->before) + (int)(from & -IPT_WORD_UNITS) / (int)IPT_WORD_UNITS;
 }
 
-/* Picks from a word on, `from` units behind its begin. */
+/* Adds the offset of unit `from` in its word to each number in `bytes`. */
 #define IPT_BYTES_FROM(bytes, from) ((bytes) + 0x1111u * IPT_UNIT_BYTES * ((from) & (IPT_WORD_UNITS - 1)))
 #endif
 
-/* The word from `unit` on, which may lie a few units before the run or end after it, of a run of `count` elements that
- * are those of `held` in descending sequence. */
+/* The word at `unit` of a run whose `count` elements are those of `held` in descending sequence. The word may begin
+ * before the run or end after it. */
 IPT_INLINE ipt_word ipt_descending_word(const ipt_piece *piece, uint unit, uint count, const ipt_given *g)
 {
 #if IPT_UNIT_BYTES >= 4
@@ -124,7 +124,7 @@ IPT_INLINE ipt_word ipt_descending_word(const ipt_piece *piece, uint unit, uint 
     return ipt_pick(words[0], words[1], IPT_BYTES_FROM(IPT_UNIT_BYTES == 1 ? 0x0123u : 0x1032u, from));
 #else
 #if IPT_UNIT_BYTES == 1
-    if (g->element_units == 3) { /* four bytes are of two elements, which lie next to one another */
+    if (g->element_units == 3) { /* a word has bytes of two adjacent elements */
         const uint after = (unit + 3) / 3, part = unit + 3 - after * 3, from = piece->before + (count - 1 - after) * 3;
         __local const uint *words = ipt_word_of(piece, from);
         const uint ascending = IPT_BYTES_FROM(0x3210u, from);
@@ -134,7 +134,7 @@ IPT_INLINE ipt_word ipt_descending_word(const ipt_piece *piece, uint unit, uint 
                                     : 0x2105u);
     }
 #endif
-    /* From one element to the next, back over both. */
+    /* After an element's last unit comes the first unit of the element before. */
     IPT_ELEMENT_OF(unit + g->element_units, g->element_units, after, part); /* the next element's number */
     int from = (int)((count - after) * g->element_units + part);
     uint word = 0, left = g->element_units - part;
@@ -161,7 +161,7 @@ IPT_INLINE ipt_word ipt_ascending_word(const ipt_piece *piece, uint unit)
 #endif
 }
 
-/* Writes a run with the elements of `other`. */
+/* Overwrites a run with the elements of `other`. */
 IPT_INLINE void ipt_write_piece(const ipt_piece *run, const ipt_piece *other, uint units, uint count, bool descends,
                                 uint lane, const ipt_given *g)
 {
@@ -203,8 +203,8 @@ ipt_k_flip(__global ipt_unit *matrix IPT_ARGUMENTS)
         pair += count;
     }
 #else
-    /* run_lanes work-items share a piece: group_pairs pairs of a line, or a part of a long pair. All of a work-group's
-     * reads come before its writes, and no other one touches its units. */
+    /* run_lanes work-items share a piece: group_pairs pairs of a line, or a part of a long pair. A work-group reads
+     * everything before it writes, and no other work-group accesses its units. */
     const uint lane = get_local_id(0) & (g->run_lanes - 1), row = get_local_id(0) / g->run_lanes;
     const uint pieces = (uint)((g->line_pairs + g->group_pairs - 1) / g->group_pairs) * g->parts;
     const uint lines = group / pieces, piece = group - lines * pieces, part = piece % g->parts;

@@ -16,8 +16,8 @@
 #define IPT_UNIT_PLACE(unit)                                                                                           \
     ((unit) + ((unit) / (8 * IPT_VECTOR_UNITS) + (unit) / (64 * IPT_VECTOR_UNITS)) * IPT_VECTOR_UNITS)
 
-/* What a work-item assembles and stores at once. Of units shorter than a word it is a word, for neighbouring work-items
- * then read neighbouring banks. Vectors take longer. */
+/* The piece that a work-item assembles and stores at a time. If units are shorter than a word, a piece is a word:
+ * neighbouring work-items then read neighbouring banks. Vectors take longer. */
 #if IPT_UNIT_BYTES < 4
 typedef uint ipt_piece;
 #define IPT_PIECE_UNITS (4u / IPT_UNIT_BYTES)
@@ -36,8 +36,8 @@ typedef struct ipt_held_pack {
     uint shift, units;
 } ipt_held_pack;
 
-/* Assembles a piece without its first `skipped` units. It begins with unit k of the result. (A struct as a function's
- * value makes clang write instructions that oclgrind does not know.) */
+/* Assembles a piece without its first `skipped` units, from unit k of the result on. (If a function returns a struct,
+ * clang generates instructions that oclgrind does not know.) */
 IPT_INLINE void ipt_assemble(ipt_parts *parts, const ipt_held_pack *pack_held, uint k, uint skipped, const ipt_given *g)
 {
     const uint instance = ipt_divide32(k, IPT_DIVISOR(g->instance_units));
@@ -72,8 +72,8 @@ IPT_INLINE void ipt_assemble(ipt_parts *parts, const ipt_held_pack *pack_held, u
 }
 
 #if IPT_UNIT_BYTES < 4
-/* Small instances share a table at the end of local memory: the unit in the original of each unit of the result.
- * Computing these places takes longer. */
+/* Fills the table of small instances at the end of local memory: for each unit of the result, its place in the source.
+ * Reading the table takes less time than computing the place. */
 IPT_INLINE void ipt_fill_table(__local ushort *table, const ipt_given *g)
 {
     for (uint k = get_local_id(0); k < g->table_units; k += IPT_GROUP_SIZE) {
@@ -83,7 +83,7 @@ IPT_INLINE void ipt_fill_table(__local ushort *table, const ipt_given *g)
     }
 }
 
-/* ipt_assemble by the table. */
+/* ipt_assemble with places from the table. */
 IPT_INLINE void ipt_look_up(ipt_parts *parts, const ipt_held_pack *pack_held, __local ushort *table, uint k,
                             uint skipped, const ipt_given *g)
 {
@@ -116,7 +116,7 @@ ipt_k_pack(__global ipt_unit *matrix IPT_ARGUMENTS)
     const uint shift = (uint)begin & (IPT_VECTOR_UNITS - 1);
     __global uint4 *target = (__global uint4 *)(matrix + (begin - shift));
 
-    /* Whole vectors, and the units at both ends, each by its own work-item, so that no work-item waits twice. */
+    /* Fetch whole vectors. Different work-items fetch the units at both ends, so that no work-item waits twice. */
     const uint whole = shift != 0 ? 1 : 0, whole_end = (shift + units) / IPT_VECTOR_UNITS;
     for (uint q = whole + id; q < whole_end; q += IPT_GROUP_SIZE)
         ipt_fetch_inside(vectors + IPT_PLACE(q), target + q);

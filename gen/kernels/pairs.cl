@@ -1,6 +1,6 @@
-/* Transposes square grids of super-elements, and each super-element on the way if IPT_INNER is 1. A worker, IPT_LANES
- * work-items, holds two super-elements that change places, so nothing is claimed and no worker waits for another. Those
- * on the diagonal are their own partners. */
+/* Transposes square grids of super-elements, and each super-element on the way if IPT_INNER is 1. A worker of IPT_LANES
+ * work-items swaps two super-elements, so workers neither claim slots nor wait for one another. Super-elements on the
+ * diagonal are their own partners. */
 #include "parts/unit.cl"
 #include "parts/divide.cl"
 #include "parts/inner.cl"
@@ -13,7 +13,7 @@
 #define IPT_WORKER ((uint)get_local_id(0) / IPT_LANES)
 #define IPT_WORKERS (IPT_GROUP_SIZE / IPT_LANES)
 #define IPT_GAPS (IPT_LANES > 1)
-#define IPT_LOADS 8 /* of a work-item, in flight */
+#define IPT_LOADS 8 /* loads in flight per work-item */
 
 #if IPT_INNER
 /* Loads a super-element into local memory. */
@@ -53,7 +53,7 @@ IPT_INLINE void ipt_swap(__global ipt_unit *one, __global ipt_unit *other, uint 
 }
 #endif
 
-/* A pair's pieces, and the distance of its two super-elements from the matrices' begin. */
+/* Corresponding pieces of a pair of super-elements: their offsets from the begin of the matrices. */
 typedef struct ipt_pair {
     ulong one, other;
     uint units; /* of this piece; 0: no pair is left */

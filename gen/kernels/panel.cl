@@ -1,5 +1,5 @@
-/* Transposition 010!, cooperative. Work-groups transpose panels in place; each holds one chunk of a panel and waits for
- * the others.
+/* Transposition 010!, cooperative. Work-groups transpose panels in place. Each stores one chunk of a panel in local
+ * memory and waits for the others.
  *
  * A tall matrix has panels of `length` rows, which are read by rows and written into slots as super-elements. A wide
  * matrix has panels of `length` columns, which are read from slots and written by rows. The remaining `tail_length`
@@ -12,24 +12,24 @@
  * Invariant: a work-group writes memory of the matrix only when every chunk with elements there is in local memory.
  * Those chunks belong to the same ticket group or to the one before it.
  *
- * Work-groups count finished reads by blocks, so that early work-groups need not wait until all have read everything.
- * Tall: a block is some rows of the panel. A work-group counts each block after reading its part, and waits for the
- * blocks that its slots overwrite. Wide: a block is the work-groups that read the slots which some rows of the result
- * overwrite. A work-group writes those rows when the whole block has read.
+ * Work-groups count finished reads by blocks, so that early work-groups need not wait for all reads. Tall: a block is
+ * some rows of the panel. A work-group counts each block after reading its part, and waits for the blocks that its
+ * slots overwrite. Wide: a block is the set of work-groups whose slots a certain set of result rows overwrites. A
+ * work-group writes these rows when the whole block has read.
  *
- * Tickets are issued in sequence, so the lowest unfinished ticket group is always the first to be held completely. A
- * work-group therefore only waits for running work-groups. If fewer work-groups run at a time than a ticket group
- * needs, a work-group that has waited long closes the ticket counter. Ticket groups whose tickets were all issued
- * finish. The work-groups of later ones leave the matrix unchanged. The last work-group to decide transposes those
- * panels alone.
+ * Tickets are issued in sequence, so the lowest unfinished ticket group is always the first to have all its
+ * work-groups. A work-group therefore only waits for running work-groups. If fewer work-groups run at a time than a
+ * ticket group needs, a work-group that has waited long closes the ticket counter. Ticket groups whose tickets were all
+ * issued finish. The work-groups of later ticket groups leave the matrix unchanged. The last work-group to depart
+ * transposes these panels alone.
  *
- * A chunk of a matrix that is one panel may have more columns than local memory holds: work-items hold the last ones in
- * registers, IPT_REGISTERS vectors each, until the first ones have been written.
+ * If a matrix is one panel, a chunk may exceed local memory. Work-items store the chunk's last columns in registers,
+ * IPT_REGISTERS vectors each, until its first columns have been written.
  *
  * A matrix that is one panel may rotate on the way. Reversed runs: a chunk's rows begin with the last one. Reversed
  * columns: slot i has column short_side - 1 - i.
  *
- * Executions alternate between two control blocks: each clears the other one. */
+ * Executions alternate between two control blocks: each execution clears the block of the next one. */
 #include "parts/unit.cl"
 #include "parts/divide.cl"
 #include "parts/slots.cl"
@@ -57,7 +57,7 @@
 #endif
 
 /* Waits until the work-group has read its chunk, and counts the blocks that have arrived: all blocks in turn (tall), or
- * the block of this work-group (wide). Returns whether it is still active. */
+ * the block of this work-group (wide). Returns whether the work-group is still active. */
 IPT_INLINE bool ipt_count_blocks(const ipt_chunk *chunk, volatile __global uint *counters, bool active, uint own_ticket,
                                  const ipt_given *g)
 {
@@ -69,7 +69,7 @@ IPT_INLINE bool ipt_count_blocks(const ipt_chunk *chunk, volatile __global uint 
         ipt_fetch_wait_but(signals - 1 - b);
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         active = active && own_ticket < IPT_CLOSED;
-        /* Different lines signal, so that a signal does not delay the other lines at the next barrier. */
+        /* Signals rotate among the lines, so that a signal does not delay the other lines at the next barrier. */
         if (g->waits && active && id == b * IPT_LINE_LANES % IPT_GROUP_SIZE)
             IPT_COUNT_READ(&counters[own_block + b]);
     }
@@ -86,12 +86,12 @@ IPT_INLINE bool ipt_count_blocks(const ipt_chunk *chunk, volatile __global uint 
 }
 
 #if IPT_NARROW
-/* One work-group holds a narrow ticket group alone. It never gives it up, because the ticket groups before it are held,
- * too. So it writes the memory of its own ticket group at once. Only writes beyond it wait until the previous ticket
- * group has been read. That saves time. */
+/* One work-group stores a whole narrow ticket group. It always finishes, because the ticket groups before have their
+ * work-groups, too. So it writes the memory of its own ticket group at once. Only writes beyond this memory wait until
+ * the previous ticket group has been read. */
 
 #if IPT_TALL
-/* Writes the columns that lie in the memory of the own ticket group, or those that end beyond it (late). */
+/* Writes the columns that end in the memory of the own ticket group or, late, those that end beyond this memory. */
 IPT_INLINE void ipt_store_narrow(const ipt_chunk *chunk, bool go, bool before_too, uint late, const ipt_given *g)
 {
     const uint runs = go ? chunk->x * chunk->count : 0, units = chunk->y * g->element_units;
@@ -108,7 +108,7 @@ IPT_INLINE void ipt_store_narrow(const ipt_chunk *chunk, bool go, bool before_to
     }
 }
 #else
-/* Writes rows that lie beyond the memory of the previous ticket group, or those in it (late). */
+/* Writes the rows beyond the memory of the previous ticket group or, late, the rows in this memory. */
 IPT_INLINE void ipt_store_narrow(const ipt_chunk *chunk, bool go, bool before_too, uint late, const ipt_given *g)
 {
     __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
@@ -152,7 +152,7 @@ IPT_INLINE void ipt_store_narrow(const ipt_chunk *chunk, bool go, bool before_to
 }
 #endif
 
-/* Writes the chunk. Returns the number of work-groups that have decided, as ipt_depart. */
+/* Writes the chunk. Returns the result of ipt_depart. */
 IPT_INLINE uint ipt_write_chunk(const ipt_chunk *chunk, volatile __global uint *counters, bool active, bool *go,
                                 const ipt_given *g)
 {
@@ -172,16 +172,16 @@ IPT_INLINE uint ipt_write_chunk(const ipt_chunk *chunk, volatile __global uint *
     return departed;
 }
 #else
-/* The blocks of its own ticket group that a work-group overwrites, and whether it overwrites the previous ticket group.
- */
+/* The blocks of its own ticket group that a work-group overwrites, and whether it overwrites the
+ * previous ticket group. */
 typedef struct ipt_overwritten {
     uint first_block, end_block;
     bool before_too;
 } ipt_overwritten;
 
-/* Waits until the chunk may be written (tall), or the rows of block `phase` (wide). One work-item waits for each:
- * blocks of this ticket group and blocks of the previous one. If there are several phases, one more waits until all
- * tickets are issued, because the last work-group cannot take over a ticket group that is partly written. */
+/* Waits until the chunk may be written (tall), or the rows of block `phase` (wide). One work-item waits for each block
+ * of this ticket group and of the previous one. If there are several phases, another work-item waits until all tickets
+ * are issued, because the last work-group cannot take over a ticket group that is partly written. */
 IPT_INLINE void ipt_wait_for_blocks(const ipt_chunk *chunk, volatile __global uint *counters,
                                     const ipt_overwritten *over, bool active, uint phase, const ipt_given *g)
 {
@@ -210,7 +210,7 @@ IPT_INLINE void ipt_wait_for_blocks(const ipt_chunk *chunk, volatile __global ui
 }
 
 #if IPT_TALL
-/* Waits until the chunk may be written. Returns the number of work-groups that have decided, as ipt_depart. */
+/* Waits until the chunk may be written. Returns the result of ipt_depart. */
 IPT_INLINE uint ipt_write_chunk(const ipt_chunk *chunk, volatile __global uint *counters, bool active, bool *go,
                                 const ipt_given *g)
 {
@@ -223,7 +223,7 @@ IPT_INLINE uint ipt_write_chunk(const ipt_chunk *chunk, volatile __global uint *
         const uint end = first + begins[chunk->slots_count - 1] + chunk->y * g->element_units;
         over.first_block = (first + begins[0]) / block_units;
         if (IPT_PITCHED)
-            over.first_block = min(over.first_block, g->blocks - 1); /* slots may lie behind all rows */
+            over.first_block = min(over.first_block, g->blocks - 1); /* slots may follow all rows */
         over.end_block = min(g->blocks, (end - 1) / block_units + 1);
         over.before_too = over.before_too && end > panel_units;
     }
@@ -269,7 +269,7 @@ IPT_INLINE void ipt_store_chunk(const ipt_chunk *chunk, bool go, const ipt_given
 #endif
 }
 #else
-/* Writes the chunk, block by block. Returns the number of work-groups that have decided, as ipt_depart. */
+/* Writes the chunk, block by block. Returns the result of ipt_depart. */
 IPT_INLINE uint ipt_write_chunk(const ipt_chunk *chunk, volatile __global uint *counters, bool active, bool *go,
                                 const ipt_given *g)
 {
@@ -311,7 +311,7 @@ IPT_INLINE void ipt_find_left(const ipt_chunk *chunk, uint departed, bool all_do
     const bool last = departed == g->tickets && !all_done;
     uint left = g->tickets / g->chunks;
     if (last)
-        IPT_FENCE_DEVICE(); /* after the others' accesses before their departure */
+        IPT_FENCE_DEVICE(); /* the others' accesses precede their departures */
     if (last && ipt_poll(&chunk->control[IPT_TICKETS]) >= IPT_CLOSED)
         left = (ipt_poll(&chunk->control[IPT_CLOSED_AT]) - 1) / g->chunks;
     chunk->shared[IPT_SHARED_LEFT] = left;
@@ -409,8 +409,8 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     const uint id = get_local_id(0);
     volatile __global uint *control = workspace + g->control_base;
 
-    /* With a single ticket group, the assignment of chunks does not matter. Work-groups use their own number and do not
-     * wait for the ticket, which only says whether the counter is open. */
+    /* With a single ticket group, the assignment of chunks does not matter. Work-groups use their group number and do
+     * not wait for the ticket, which only shows whether the counter is open. */
     const bool single = g->waits && g->probe_polls == 0 && g->tickets == g->chunks && g->blocks == 1;
     uint own_ticket = 0;
     if (id == 0)
@@ -455,7 +455,7 @@ ipt_k_panel(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     if (id == 0)
         ipt_find_left(&chunk, departed, single && go, g);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    /* The last work-group transposes the remaining ticket groups alone. All others have decided, and write earlier
+    /* The last work-group transposes the remaining ticket groups alone. All others have departed, and write earlier
      * ticket groups only. */
     for (uint left = shared[IPT_SHARED_LEFT]; left < g->tickets / g->chunks; ++left)
         ipt_finish_alone(&chunk, left, g);

@@ -3,14 +3,14 @@
  * the band layout. Columns of the slot layout lie column_stride apart; band d's part of column x begins at d * height.
  *
  * Column x = d * width + i of band s has its partner, column s * width + i of band d. Tall: if band d comes later, the
- * run is parked at the partner's place. If band d was earlier, the partner was parked at the run's place: they change
- * places. Wide: the reverse.
+ * run is parked at the partner's place. If band d came earlier, the partner is parked at the run's place: the two
+ * change places. Wide: the same moves, reversed.
  *
  * Reversed runs (rotations) are stored backwards, in columns whose parts have the opposite sequence: the transposition
  * reads or writes the band's rows from the last one on. Reversed columns: column x is element short_side - 1 - x of a
  * row.
  *
- * Invariant: a work-item stores to a place only after the same work-item has loaded from it, or an earlier launch. */
+ * Invariant: a work-item stores to a place only after this work-item or an earlier launch has loaded it. */
 #include "parts/unit.cl"
 #include "parts/divide.cl"
 #include "parts/single.cl"

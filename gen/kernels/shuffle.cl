@@ -1,12 +1,12 @@
 /* Transposition 100!: moves super-elements along the cycles of the permutation. Each worker follows its own chains. A
  * worker is a work-group, a SIMD unit of a work-group, or a part of one.
  *
- * Each slot has a flag. Invariant: a set flag means that a worker holds the slot's original content, unless the slot's
- * writer has set it. Only the holder of the content that belongs into a slot writes it, after it has seen the
- * flag set or has set it. So:
+ * Each slot has a flag. Invariant: a set flag means that a worker has loaded the slot's original content, or that the
+ * slot's writer has set the flag. The writer is the worker that has the content for the slot. It writes after it has
+ * seen the flag set, or has set the flag. So:
  * - A chain starts at a clear flag: load, wait for arrival, claim. If the claim fails, the worker drops the value.
- * - A chain that holds the content of slot q loads q, waits for arrival, claims q and writes q. If its claim was the
- * first, it continues with q's old content. Otherwise another worker holds that content, and the chain ends.
+ * - A chain with the content for slot q loads q, waits for arrival, claims q and writes q. If its claim was the first,
+ * it continues with q's old content. Otherwise another worker holds that content, and the chain ends.
  *
  * An earlier command clears the flags. Only atomics read them. No worker waits for another. */
 #include "parts/unit.cl"
@@ -63,8 +63,8 @@ uint ipt_claim(volatile __global uint *word, uint bits, __local uint *answer)
 }
 
 #if IPT_REGISTERS
-/* Loads a piece into registers and waits for arrival. Without the fence nothing waits for a register that is unused
- * before the claim. */
+/* Loads a piece into registers and waits for arrival. Without the fence, a register that is unused before the claim may
+ * arrive after it. */
 void ipt_load(ipt_unit *to, __global ipt_unit *from, uint lane, uint units)
 {
 #pragma unroll 8
@@ -140,7 +140,7 @@ ipt_k_shuffle(__global ipt_unit *matrix, __global uint *all_flags, __local ipt_u
 #else
 #if IPT_INNER
                 ipt_store_inner(grid + address, held, lane, &inner, IPT_PADDED);
-                IPT_BARRIER(); /* units of other work-items were read: overwrite them only now */
+                IPT_BARRIER(); /* work-items have read each other's units: the next load may overwrite them */
 #else
                 for (uint k = lane; k < units; k += IPT_LANES)
                     grid[address + k] = held[k];

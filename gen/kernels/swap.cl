@@ -1,5 +1,5 @@
-/* Transposes square grids in one pass, and turns them if tiles are large. A work-group reads a tile and its mirror
- * tile, and writes each transposed to the other's place. Rotations by 90 degrees take four tiles, each to the next
+/* Transposes square grids in one pass; with large tiles it also rotates them. A work-group reads a tile and its mirror
+ * tile, and writes each transposed to the other's place. A rotation by 90 degrees moves each of four tiles to the next
  * one's place. */
 #include "parts/unit.cl"
 #include "parts/divide.cl"
@@ -48,8 +48,8 @@ typedef struct ipt_pair {
     uint rows, cols; /* of the tile: elements */
 } ipt_pair;
 
-/* The tiles on and above the diagonal are folded into a rectangle of width `width`. Its row y has the tiles of matrix
- * row y and of the matrix row that completes it. */
+/* The tiles on and above the diagonal are folded into a rectangle of width `width`. Its row y contains tile row y and
+ * the tile row that fills the rectangle's row. */
 IPT_INLINE void ipt_find_pair(ipt_pair *pair, uint work, const ipt_given *g)
 {
     const uint width = g->tiles | 1, pairs = (uint)((ulong)g->tiles * (g->tiles + 1) / 2);
@@ -70,7 +70,7 @@ IPT_INLINE void ipt_find_pair(ipt_pair *pair, uint work, const ipt_given *g)
 }
 
 #if IPT_TILE > 32
-/* Tiles that change places. Those of even numbers have rows x cols elements, the others cols x rows. */
+/* Tiles that change places. Tiles of even numbers have rows x cols elements, the others cols x rows. */
 #if IPT_REVERSED == 1 || IPT_REVERSED == 2
 #define IPT_PLACES 4u
 #else
@@ -83,8 +83,8 @@ typedef struct ipt_places {
 } ipt_places;
 
 #if IPT_PLACES == 4
-/* The tiles of the matrix's first quarter, which has the middle rows of odd sides, and the three tiles each that a turn
- * by 90 degrees makes of them. The middle element of odd sides stays. */
+/* Finds a tile of the matrix's first quarter, and the three tiles that it reaches by turns of 90 degrees. If the side
+ * is odd, the quarter includes the middle row, and the middle element stays. */
 IPT_INLINE void ipt_find_places(ipt_places *places, uint work, const ipt_given *g)
 {
     const uint across = (uint)((g->side / 2 + IPT_TILE - 1) / IPT_TILE);
@@ -103,8 +103,8 @@ IPT_INLINE void ipt_find_places(ipt_places *places, uint work, const ipt_given *
     places->begins[3] = low + (g->side - col - cols) * g->row_stride + row;
 }
 #else
-/* A tile and its mirror tile. Of an antitransposition, which is a transposition of mirrored columns, the tiles' columns
- * count from the last one. */
+/* A tile and its mirror tile. An antitransposition transposes mirrored columns: the tiles' columns count from the last
+ * column. */
 IPT_INLINE void ipt_find_places(ipt_places *places, uint work, const ipt_given *g)
 {
     ipt_pair pair;
@@ -165,7 +165,7 @@ IPT_INLINE void ipt_swap_pair(__global ipt_unit *matrix, __local uint4 *vectors,
     const uint tile_pitch = IPT_TILE * g->chunk_units + 1;
     __local ipt_unit *place_tile = (__local ipt_unit *)vectors, *mirror_tile = place_tile + IPT_TILE * tile_pitch;
 
-    /* On the diagonal both tiles are the same: it is read and written twice with equal values. */
+    /* On the diagonal both tiles are one tile, which is read and written twice with equal values. */
     ipt_load_tile(place_tile, tile_pitch, place, g->row_stride, rows, cols, g->element_units, parts);
     ipt_load_tile(mirror_tile, tile_pitch, mirror, g->row_stride, cols, rows, g->element_units, parts);
     barrier(CLK_LOCAL_MEM_FENCE);

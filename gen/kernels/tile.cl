@@ -1,4 +1,4 @@
-/* BS: transposition 010! in local memory. A work-group holds `pack` whole instances and writes them back transposed. */
+/* Transposition 010! in local memory. A work-group loads `pack` whole instances and writes them back transposed. */
 #include "parts/unit.cl"
 #include "parts/divide.cl"
 
@@ -34,7 +34,7 @@ ipt_k_tile(__global ipt_unit *matrix, __local ipt_unit *tile IPT_ARGUMENTS)
             tile[IPT_PLACE(packed * g->instance_units + k)] = matrix[begin + k];
     }
 
-#if IPT_GROUP_SIZE > 1 /* PoCL 3.1's compiler fails on a barrier before such loops */
+#if IPT_GROUP_SIZE > 1 /* PoCL 3.1's compiler fails on a barrier before the loops below */
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
 

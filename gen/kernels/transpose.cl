@@ -13,7 +13,7 @@ __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ipt_unit *tile IPT_ARGUMENTS)
 {
     const ipt_given given = IPT_GIVEN, *const g = &given;
-    /* Tiles are numbered down first: their targets share rows. */
+    /* Tiles are numbered down first: tiles below one another write to the same rows of the target. */
     uint group = get_group_id(0);
     const ulong row = (ulong)(group % g->tiles_down) * IPT_TILE;
     group /= g->tiles_down;
@@ -26,7 +26,7 @@ ipt_k_transpose(__global ipt_unit *source, __global ipt_unit *target, __local ip
     const uint tile_rows = (uint)min((ulong)IPT_TILE, g->rows - row),
                tile_cols = (uint)min((ulong)IPT_TILE, g->cols - col);
 
-    /* Rows of a source or target that is reversed lie in descending sequence. */
+    /* The row stride of a reversed source or target is negative. */
     const long source_stride = (long)g->source_row_stride, target_stride = (long)g->target_row_stride;
     __global ipt_unit *from =
         source + (g->source_base + m * g->source_matrix_stride + instance * g->source_instance_stride +

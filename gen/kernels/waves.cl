@@ -1,19 +1,19 @@
 /* All bands of the band exchange on a CPU, in one launch: see runs.cl for a band's steps and ipt__bands for the plan.
- * With a launch for each step, PoCL wakes its threads hundreds of times, and a core finds half of the slab in the other
- * core's cache: two cores were hardly faster than one.
+ * With a launch for each step, PoCL would wake its threads hundreds of times, and a core would find half of the slab in
+ * another core's cache.
  *
- * A stripe is a range of columns, and a piece a part of it. A work-group, of one work-item, prefers the pieces of its
- * own stripe, whose slab is in its core's cache. Then it takes those that are left of other stripes.
+ * A stripe is a range of columns; a piece is a part of a stripe. A work-group, of one work-item, first takes pieces of
+ * its own stripe, whose slab is in its core's cache. Then it takes the remaining pieces of other stripes.
  *
- * Step q moves the runs of the band before and reads band q (tall), or writes the band before and gathers the runs of
- * band q (wide), piece by piece. The first changes only memory of bands that have been read (or, wide, the second reads
- * only memory of bands that are not written yet): so a piece needs no wait between the two. It needs one between steps.
+ * For each piece, step q moves the runs of the previous band and reads band q (tall), or writes the previous band and
+ * gathers the runs of band q (wide). Tall: moved runs overwrite only bands that have been read. Wide: gathered runs
+ * come only from bands that are not written yet. So work-groups wait only between steps.
  *
- * No work-group waits for one that may not run: it waits for pieces that others have taken, and these end by
- * themselves. One that has polled `polls` times leaves. Another one then still moves a piece. That one leaves only
- * while a third one does, so the last one moves what is left. tests/models/waves.pml checks this.
+ * A work-group waits only for pieces that running work-groups have taken, and a taken piece waits for nothing. A
+ * work-group that has polled `polls` times leaves: then another one still moves a piece. So the last work-group never
+ * leaves before the last piece. tests/models/waves.pml checks this.
  *
- * Invariant: all pieces of a step are done before one of the next is taken. */
+ * Invariant: all pieces of a step are done before a piece of the next step is taken. */
 #include "parts/unit.cl"
 #include "parts/divide.cl"
 #include "parts/single.cl"
@@ -76,7 +76,7 @@ IPT_INLINE void ipt_move_rows(__global ipt_unit *matrix, __global ipt_unit *slab
 #endif
 }
 
-/* Takes a piece of a stripe, or returns `pieces` if there is none. In step q its counter runs from q * pieces on. */
+/* Takes a piece of a stripe, or returns `pieces` if there is none. In step q, the counter begins at q * pieces. */
 IPT_INLINE uint ipt_take_piece(volatile __global uint *counter, uint begin, uint pieces)
 {
     uint taken = ipt_glance(counter);

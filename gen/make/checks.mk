@@ -68,6 +68,8 @@ check-gen: $(B)/embed #check ipt.h and ipt_kernels.h are current, and the librar
 	@$(B)/embed kernels gen/kernels.def $(KERNEL_FILES) > $(B)/ipt_kernels.h.new
 	@for header in ipt.h ipt_kernels.h; do cmp $(B)/$$header.new $$header || \
 	    { echo "$$header is not what gen/ makes: run 'make gen'"; exit 1; }; done
+	@cd gen/library && for part in */*.h; do grep -q "^ *#include \"$$part\"" ipt.h || \
+	    { echo "gen/library/$$part: gen/library/ipt.h does not include it"; exit 1; }; done
 	@! grep -nE '^.{121}' Makefile gen/make/*.mk || { echo "no line of a makefile is longer than 120 columns"; exit 1; }
 
 check-format: $(B)/clang-format/done #check the format, with clang-format 14

@@ -1,10 +1,10 @@
 /* The command-line tool. It uses the public interface of ipt.h only. It checks a file completely before it writes the
  * first byte. An error is one sentence on stderr and an exit code: 2 for a wrong command line, 1 for everything else.
  *
- * A room, which is a folder, calls only rooms to its right, and a file of a room only files to its right:
- * command > store > picture > npy, offline, bench > base > ipt.h (base/library.c)
- * command: command_* > batch_list, shape_list, programs > arguments, same_files > options > batch_spec
- * store: ranks, output > picture_move, stored_resume, stored_start > stored_steps > stored_marks, stored_sample >
+ * A folder calls only folders to its right in this list, and a file calls only files to its right: command > store >
+ * picture > npy, offline, bench > base > ipt.h (base/library.c) command: command_* > batch_list, shape_list, programs >
+ * arguments, same_files > options > batch_spec store: ranks, output > picture_move, stored_resume, stored_start >
+ * stored_steps > stored_marks, stored_sample >
  *   matrix_file, draft > stopped > journal
  * picture: stb, picture_check, jpeg_check > picture; netpbm; exif
  * offline: offline > offline_run > offline_steps, offline_ptx > offline_target
@@ -87,7 +87,7 @@ static int run_help(const char *name)
     return 0;
 }
 
-/* *reports: standard output only reports what the command did to files. */
+/* Runs a command. *reports: standard output only reports what the command did to files. */
 static int run(const char *program, char **words, bool *reports)
 {
     if (words[0] == NULL) {
@@ -118,7 +118,7 @@ int main(int count, char **words)
     }
     bool reports = false;
     int code = count > 0 ? run(words[0], words + 1, &reports) : run("ipt", words, &reports);
-    /* Lost output, on a full disk say, is a failure. But who repeats a transposition for its report undoes it. */
+    /* Lost output (a full disk) is a failure. A lost report is not: repeating a transposition would undo it. */
     if (fflush(stdout) != 0 || ferror(stdout)) {
         const char *const why = strerror(errno);
         if (reports && code == 0) {

@@ -1,9 +1,9 @@
-# Static analysis of ipt.h, gen/ and the headers that the tests share, by gcc's -fanalyzer, clang-tidy 14 and cppcheck. A report
-# fails unless tests/analysis/false_positives lists it. The script names the lines there that match nothing.
-# To be run from the repository's root. SOURCES names another folder to take ipt.h and gen/ from.
+# Static analysis of ipt.h, gen/ and the headers that the tests share, by gcc's -fanalyzer, clang-tidy 14 and cppcheck. Fails on
+# reports that tests/analysis/false_positives does not list. Prints the lines of this list that match nothing. Run it from the
+# repository's root. SOURCES names another folder with ipt.h and gen/.
 set -eu
 export LC_ALL=C
-# The list of false positives is clang-tidy 14's.
+# The list of false positives is for clang-tidy 14.
 tidy=$(command -v clang-tidy-14 || command -v clang-tidy) && "$tidy" --version | grep -q 'version 14\.' ||
     { sh tests/skipped.sh note analyse "clang-tidy 14 is not installed"; exit 0; }
 sources=${SOURCES:-.}
@@ -17,8 +17,8 @@ cp tests/random/stress.c $out/tests/random
 cp tests/oclgrind/walk.c $out/tests/oclgrind
 cp "$sources/ipt_kernels.h" $out
 
-# The analysers cannot know what a function behind a pointer allocates, nor what one with variable arguments returns. In
-# the copy that they get, allocators are malloc and free, and ipt__fail yields its first argument. Lines keep their numbers.
+# The analysers cannot know what a function behind a pointer allocates, nor what one with variable arguments returns. In the
+# analysed copy, allocators are malloc and free, and ipt__fail yields its first argument. Line numbers stay unchanged.
 sed 's/[a-z]*\(->\|\.\)[a-z.]*alloc(\(.*\), [a-z]*\(->\|\.\)[a-z.]*user)/malloc(\2)/
      s/[a-z]*->free(\(.*\), [a-z]*->user)/free(\1)/
      /ipt__fail(ipt_result result, const char/,/^$/ s/^$/#define ipt__fail(result, ...) ((void)ipt__fail(result, __VA_ARGS__), (result))/' \
@@ -32,8 +32,8 @@ cd $out
 settings=../../tests/analysis
 implementation="-std=c99 -I. -DIPT_IMPLEMENTATION"
 
-# Each function alone (call summaries): the analyser gives up if it follows all calls. Alone, it misses writes through
-# pointers in called functions, so clang-tidy checks for uninitialised values instead.
+# Analyses each function alone (call summaries): gcc gives up if it follows all calls. gcc then misses writes through
+# pointers in called functions, so clang-tidy checks for uninitialised values.
 gcc $implementation -O1 -x c -fanalyzer -fanalyzer-call-summaries -Wno-analyzer-use-of-uninitialized-value \
     -Wanalyzer-too-complex --param analyzer-bb-explosion-factor=50 -S -o /dev/null ipt.h > gcc.log 2>&1 ||
     { tail -n 20 gcc.log; exit 1; }
@@ -54,7 +54,7 @@ for file in $(ls gen/tool/*.c gen/tool/*/*.c | grep -v -e library.c -e _windows.
     tidy tidy.log $file -- -std=c99 -I. "-I$PWD/tests/support"
 done
 
-# First POSIX, then Windows. Without given macros cppcheck would analyse a dozen combinations.
+# First POSIX, then Windows. The macros prevent that cppcheck analyses a dozen combinations.
 for system in "-D__linux__=1 -D__unix__=1" -D_WIN32=1; do
     cppcheck -q --enable=warning,portability --std=c99 --language=c -DIPT_IMPLEMENTATION=1 -DCL_VERSION_1_2=1 $system \
         --suppress=missingIncludeSystem --template='{file}:{line}:{column}: warning: {message} [{id}]' \
@@ -116,7 +116,7 @@ awk '
     }
     END {
         for (key in wanted)
-            if (!met[key]) # no failure: what the analysers assume changes with code elsewhere
+            if (!met[key]) # no failure: reports change with code elsewhere
                 print ARGV[1] ":" wanted[key] ": nothing matches at present: " key
         print "analysis: " bad + 0 " findings, " suppressed + 0 " false positives"
         exit bad > 0

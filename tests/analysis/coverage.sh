@@ -1,8 +1,7 @@
-# Line coverage of ipt.h by the test program: fails below 95 %. The arguments are the names of the test programs' sources. A
-# line is covered if it runs in any file that includes ipt.h. build/coverage/uncovered.txt lists the other lines.
-# The tests tool_* of test_tool*, test_files and others are skipped. They only start the tool, a separate program; counting there would
-# add two lines and a minute.
-# TOOL_ARCHIVE: the tool's objects, of which the tests call some.
+# Line coverage of ipt.h by the test program: fails below 95 %. The arguments are the names of the test sources. A line is covered if
+# it runs in any file that includes ipt.h. build/coverage/uncovered.txt lists the other lines. The tests tool_* of test_tool*,
+# test_files and others are skipped. These tests only start the tool, a separate program; counting its lines would add two lines and
+# a minute. TOOL_ARCHIVE: the tool's objects, some of which the tests call.
 set -eu
 limit=95
 out=build/coverage

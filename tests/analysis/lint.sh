@@ -6,8 +6,8 @@ command -v "$clang" > /dev/null || { sh tests/skipped.sh note check-lint "$clang
 rm -rf "$2"
 mkdir -p "$2"
 count=$("$1" "$2")
-# One compiler process lints many texts, because its start takes longer than the lint. The classes of a kernel share an
-# argument list, so a class may leave an argument unused.
+# One compiler process lints many texts, because starting it takes longer than the lint. All classes of a kernel have
+# one argument list, so a class may leave an argument unused.
 headers=$("$clang" -print-resource-dir)/include
 lint() { # the target, the standard, then find's condition
     triple=$1 standard=$2

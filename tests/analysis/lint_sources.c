@@ -10,7 +10,7 @@ static void write_source(const char *folder, ipt__kernel_id id, const ipt__param
     ipt__text out = {text, sizeof text, 0};
     FILE *file;
     ipt__source_print(&out, id, params);
-    /* Kernels that need OpenCL C 2.0, and those with PTX, are listed apart. */
+    /* The names mark kernels that need OpenCL C 2.0, and kernels with PTX. */
     snprintf(path, sizeof path, "%s/%s_%03d%s.cl", folder, ipt__kernels[id].name, number,
              params->memory_model == 3 || params->sub_group >= 2                                ? "_later"
              : params->memory_model == 1 || params->memory_model == 2 || params->sub_group == 1 ? "_ptx"
@@ -22,7 +22,7 @@ static void write_source(const char *folder, ipt__kernel_id id, const ipt__param
     }
 }
 
-/* Writes the texts of batch plans: ready actions in every model, with every layout. Returns their number. */
+/* Writes the texts of batch plans: ready-made actions in every model, with every layout. Returns their number. */
 static int write_batches(const char *folder)
 {
     static const ipt_batch_operand products[][3] = {{{"A", "float", 4, 6, IPT_READ, IPT_LAYOUT_ELEMENTS, 0, 0},
@@ -71,7 +71,7 @@ static int write_batches(const char *folder)
                     ipt_batch_operand chosen[4];
                     const size_t most = offered == systems[type] ? 4 : 3;
                     if (action == IPT_ACTION_GEMV)
-                        continue; /* its operands are those of gemm */
+                        continue; /* has the operands of gemm */
                     for (size_t k = 0; k < most; ++k)
                         if (ipt__spec_has(ipt__action_operands((ipt_action)action), offered[k].name))
                             chosen[desc.operand_count++] = offered[k];
@@ -80,7 +80,8 @@ static int write_batches(const char *folder)
                     batch.context = &context;
                     if (ipt__batch_take(&batch, &desc) ||
                         !ipt__batch_choose(&batch.problem, &desc, &batch.choice, why) ||
-                        ipt__batch_texts(&context.allocator, &batch.problem, &desc, &operands, &text)) {
+                        ipt__batch_texts(&context.allocator, &batch.problem, &desc, IPT__BATCH_OPERANDS, &operands,
+                                         &text)) {
                         fprintf(stderr, "%s: %s\n", ipt_action_string((ipt_action)action), ipt_context_error(NULL));
                         exit(1);
                     }
@@ -94,7 +95,7 @@ static int write_batches(const char *folder)
     return number;
 }
 
-/* The classes of one parameter, ended by 0. */
+/* The values of one parameter, one for each class, ended by 0. */
 typedef struct classes {
     cl_uint values[6];
 } classes;
@@ -120,12 +121,16 @@ int main(int count, char **arguments)
         [IPT__PARAM_sub_group] = {{1, 0, 2, 3}},
         [IPT__PARAM_piece_vectors] = {{32, 64}},
         [IPT__PARAM_chains] = {{1, 4}},
-        [IPT__PARAM_apply] = {{2, 0}}, /* 1 is 2 without an argument */
+        [IPT__PARAM_apply] = {{2, 0}}, /* 1 differs only by the missing argument */
         [IPT__PARAM_local_bytes] = {{4096, 65536}},
         [IPT__PARAM_groups_at_once] = {{4, 5}},
+        [IPT__PARAM_reversed] = {{0, 3}},
         [IPT__PARAM_by_words] = {{0, 1}},
         [IPT__PARAM_pitched] = {{0, 1}},
         [IPT__PARAM_hold] = {{0}}, /* of batches: see write_batches */
+        [IPT__PARAM_axes] = {{2, 4}},
+        [IPT__PARAM_crossing] = {{0, 1, 2, 3, 4, 5}},
+        [IPT__PARAM_channels] = {{1, 3}},
         [IPT__PARAM_interleaved] = {{0}},
     };
     static const char *const types[] = {"uchar", "half", "uint", "ulong", "uint4"};
@@ -167,6 +172,13 @@ int main(int count, char **arguments)
                 (!params.tall || params.narrow || params.group_size != 256 || params.apply ||
                  params.memory_model == 1 || wheel[IPT__PARAM_index_bits] || wheel[IPT__PARAM_local_bytes]))
                 first = 0;
+            /* Only units of up to a word cross in registers; only crossings 2 and 3 have several channels. Crossing 5
+             * is for units below a word. */
+            if (id == IPT__KERNEL_box && ((params.crossing == 2 || params.crossing == 3) != (params.channels > 1) ||
+                                          (params.crossing && params.crossing < 4 && params.unit_bytes > 4) ||
+                                          (params.crossing == 5 && params.unit_bytes > 2) || params.group_size != 256 ||
+                                          wheel[IPT__PARAM_local_bytes] || wheel[IPT__PARAM_groups_at_once]))
+                first = 0;
             /* For CPUs. */
             if (id == IPT__KERNEL_waves && (params.group_size != 1 || params.memory_model != 3))
                 first = 0;
@@ -175,11 +187,11 @@ int main(int count, char **arguments)
                                            : params.unit_bytes > 4 ? 3
                                                                    : params.unit_bytes / 2];
             params.argument_type = params.apply ? params.expression_type : NULL;
-            /* PTX is for both or neither. */
+            /* The memory model and the sub-groups both use PTX, or neither does. */
             if ((ipt__kernels[id].uses & IPT__USES_sub_group) &&
                 (params.sub_group == 1) != (params.memory_model == 1 || params.memory_model == 2))
                 first = 0;
-            /* Several workers to a work-group, by newer PTX only; an inner transposition, in local memory only. */
+            /* Several workers per work-group need newer PTX; an inner transposition needs local memory. */
             if (id == IPT__KERNEL_shuffle &&
                 ((params.group_size != params.lanes && params.memory_model != 2) || (params.inner && params.registers)))
                 first = 0;
@@ -190,6 +202,7 @@ int main(int count, char **arguments)
             }
             for (field = 0; field < IPT__PARAM_COUNT; ++field) {
                 const size_t classes_of = !(ipt__kernels[id].uses >> field & 1)                               ? 1
+                                          : field == IPT__PARAM_crossing                                      ? 6
                                           : field == IPT__PARAM_unit_bytes                                    ? 5
                                           : field == IPT__PARAM_memory_model || field == IPT__PARAM_sub_group ? 4
                                           : field == IPT__PARAM_group_size || field == IPT__PARAM_flag_layout ? 3

@@ -3,7 +3,7 @@
 #   threads   the tests with several threads, with clang's thread sanitizer: data races, inverted lock sequences
 #   memory    misuse, and calls that fail in turn (every 16th), under valgrind, which also detects uninitialised reads
 #   device    tests on a device (PoCL), with the address and undefined behaviour sanitizers
-# SOURCES names another folder to take ipt.h and ipt_kernels.h from. Fails if any part does; build/sanitize has the logs.
+# SOURCES names another folder with ipt.h and ipt_kernels.h. Fails if any part fails; build/sanitize has the logs.
 set -u
 out=build/sanitize
 failed=0

@@ -1,5 +1,5 @@
-/* A program with the tests that tests/analysis/sanitize.sh runs: those on the OpenCL stub, or with SANITIZE_DEVICE some
- * of those on a device. */
+/* A program with the tests that tests/analysis/sanitize.sh runs: the tests on the OpenCL stub or, with SANITIZE_DEVICE,
+ * some tests on a device. */
 #include "test.h"
 
 #undef TEST_FILE_LIST

@@ -1,5 +1,5 @@
-/* Arrays permuted in place: the share of a copy's speed, with the number of passes. Copies and permutations take
- * several buffers in turn, so that no cache has them. One array is verified against an index formula first; a wrong
+/* Arrays permuted in place: the share of a copy's speed, with the number of passes. Copies and permutations use several
+ * buffers in turn, so that no cache contains the data. One array is verified against an index formula first; a wrong
  * element ends the program. Usage: axes [-v] ARRAY ... ARRAY: SHAPE:BYTES:AXES, such as 64x3x224x224:4:0,2,3,1. -v:
  * print the plans, too. */
 #define _POSIX_C_SOURCE 200809L
@@ -18,7 +18,7 @@
 #endif
 
 enum { ROUNDS = 5, MOST_BUFFERS = 16 };
-#define BUFFERS_BYTES ((size_t)512 << 20) /* bytes of all buffers, if one array takes less */
+#define BUFFERS_BYTES ((size_t)512 << 20) /* bytes of all buffers, if one array is smaller */
 
 static int parse(const char *text, ipt_plan_desc *desc)
 {
@@ -38,7 +38,7 @@ static int parse(const char *text, ipt_plan_desc *desc)
     return count == desc->rank && !*end;
 }
 
-/* Checks result against source, both of the desc's array. */
+/* Checks the permuted array `result` against the array `source`. */
 static void verify(const ipt_plan_desc *desc, const unsigned char *result, const unsigned char *source)
 {
     size_t steps[IPT_MAX_RANK], step = desc->elem_size, at[IPT_MAX_RANK] = {0}, from = 0;
@@ -101,7 +101,7 @@ static double time_once(ipt_plan *plan, const cl_mem *arrays, size_t count, size
     return (now() - begin) / repeats;
 }
 
-/* The number of passes, which ends the description's first line. */
+/* The number of passes, from the end of the description's first line. */
 static int passes_of(const ipt_plan *plan)
 {
     const char *at = ipt_plan_describe(plan);
@@ -134,7 +134,7 @@ static void measure(const char *text, int verbose)
         need(!error, "clCreateBuffer");
     }
     check(plan, &desc, arrays[0], bytes);
-    time_once(NULL, arrays, count, bytes, (int)count); /* fills the others */
+    time_once(NULL, arrays, count, bytes, (int)count); /* fills the other buffers */
     repeats = (int)(0.03 / time_once(plan, arrays, count, bytes, (int)count));
     repeats = repeats < (int)count ? (int)count : repeats > 400 ? 400 : repeats;
     for (i = 0; i < ROUNDS; ++i) {

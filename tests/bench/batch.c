@@ -1,7 +1,7 @@
-/* Ready actions of batch plans: the share of a copy's speed in bytes read and written, and 10^9 operations a second, on
- * several lines: ipt's own choice, each model, and ways without a batch. The results of every line are checked. The
- * device's clock measures a batch, the host's clock the ways with an execution for each element.
- * Usage: batch [OPTION ...] ACTION:TYPE:SIDE[:COUNT] ..., such as gemm:double:4:100000.
+/* Ready-made actions of batch plans: the share of a copy's speed in bytes read and written, and 10^9 operations a
+ * second. Each line is a way: ipt's choice, a model, or a way without a batch. The results of every line are checked.
+ * The device's clock measures batches, the host's clock the ways with an execution for each element. Usage: batch
+ * [OPTION ...] ACTION:TYPE:SIDE[:COUNT] ..., such as gemm:double:4:100000.
  *   --csv             writes a table to standard output
  *   --megabytes N     the size of the operands where no COUNT is given (256)
  *   --lines A,B,...   these lines only. auto; a model's name; planes: model memory on planes instead of elements;
@@ -28,16 +28,16 @@
 
 enum { ROUNDS = 7, MOST_QUEUES = 64, LAUNCH_ROUNDS = 3, FIRST_LAUNCHES = 16 };
 #define LONG_SECONDS 0.1      /* an execution that takes longer is measured once */
-#define MEDIUM_SECONDS 0.02   /* an execution that takes longer is measured three times */
+#define MEDIUM_SECONDS 0.02   /* an execution that takes longer is measured three times only */
 #define LAUNCHES_SECONDS 0.03 /* longest round of launches in seconds */
 
 static struct options {
     int csv, plans_only;
     size_t bytes, launches, queues;
-    const char *lines; /* NULL: all */
+    const char *lines; /* NULL: all lines */
 } options = {0, 0, (size_t)256 << 20, 1000, 8, NULL};
 
-static cl_mem original; /* the content of `buffer` before an execution */
+static cl_mem original; /* the initial content of `buffer` */
 
 static int is_wanted(const char *line)
 {
@@ -75,8 +75,8 @@ static double copy_rate(const work *of)
     return 2 * (double)bytes / median(seconds, ROUNDS);
 }
 
-/* Restores all operands from a copy on the device: a decomposition overwrites its matrix, and another line's results
- * could pass. A transfer from the host would slow the next execution. */
+/* Restores all operands from a copy on the device: decompositions overwrite their input, and results of an earlier line
+ * must not count. A transfer from the host would slow the next execution. */
 static void restore(const work *of)
 {
     need(!clEnqueueCopyBuffer(queue, original, buffer, 0, 0, of->all_bytes, 0, NULL, NULL), "clEnqueueCopyBuffer");
@@ -89,7 +89,7 @@ static double execute(ipt_batch *batch, const work *of)
     return event_seconds(event);
 }
 
-/* Seconds of an execution: the median round. The first one, which may compile, does not count. */
+/* Seconds of an execution: the median of the rounds. The first round, which may compile, does not count. */
 static double batch_seconds(ipt_batch *batch, const work *of)
 {
     double seconds[ROUNDS];
@@ -105,7 +105,7 @@ static double batch_seconds(ipt_batch *batch, const work *of)
     return median(seconds, (size_t)rounds);
 }
 
-/* seconds: for `elements` of the batch; sample: the elements whose components are checked. */
+/* Prints a line. seconds: the time for `elements` elements; sample: the number of checked elements. */
 static void print_line(const char *line, const ipt_batch *batch, const work *of, size_t elements, double seconds,
                        double copy, size_t sample)
 {
@@ -160,7 +160,7 @@ static double launch_seconds(ipt_batch *batch, const work *of, size_t elements, 
     return now() - begin;
 }
 
-/* A plan of one element, executed for each of some elements. */
+/* Measures executions of a plan for one element, one execution for each element. */
 static void measure_launches(const char *line, const work *of, double copy, size_t queue_count)
 {
     const size_t most = of->desc.count < options.launches ? of->desc.count : options.launches;
@@ -192,7 +192,7 @@ static void measure_launches(const char *line, const work *of, double copy, size
     ipt_batch_destroy(batch);
 }
 
-/* Seconds to upload the operands that are read, or to download those that are written. */
+/* Seconds to upload the operands that are read, or to download the operands that are written. */
 static double bus_seconds(const work *of, unsigned char *memory, ipt_access direction)
 {
     double seconds[LAUNCH_ROUNDS];
@@ -213,7 +213,7 @@ static double bus_seconds(const work *of, unsigned char *memory, ipt_access dire
     return median(seconds, LAUNCH_ROUNDS);
 }
 
-/* Operands in pinned memory. The bus is both directions at once, as fast as each is alone. */
+/* Measures operands in pinned host memory, relative to the bus: both directions at once, each at its own full speed. */
 static void measure_host(const char *line, work *of)
 {
     void *allocated, *operands[WORK_OPERANDS];
@@ -291,7 +291,7 @@ static void bench(const char *text)
     for (int model = 0; model < IPT__MODEL_COUNT; ++model)
         if (is_wanted(ipt_model_string((ipt_model)model)))
             measure_batch(ipt_model_string((ipt_model)model), (ipt_model)model, &tried, copy);
-    if (is_wanted("launches") && !options.plans_only) /* another line has their program */
+    if (is_wanted("launches") && !options.plans_only) /* another line compiles their program */
         measure_launches("launches", &tried, copy, 1);
     if (is_wanted("queues") && !options.plans_only)
         measure_launches("queues", &tried, copy, options.queues);

@@ -1,8 +1,8 @@
-/* How well ipt chooses the model of a batch plan: random ready actions, types, sides and counts, each in every model
- * and number of lanes that ipt considers. Prints a line for each as CSV, with the terms of its cost for batch_fit.py,
- * and at the end the losses of the choice against the fastest one. Usage: batch_choice [CASES] [SEED] [MEGABYTES] [PART
- * PARTS]. With PART and PARTS it only compiles each PARTS-th program into the cache: several processes then share the
- * work. */
+/* How well ipt chooses the model of a batch plan: random ready-made actions, types, sides and counts, each with every
+ * model and number of lanes that ipt considers. Prints a CSV line for each, with the terms of its cost for
+ * batch_fit.py, and at the end the losses of ipt's choice against the fastest. Usage: batch_choice [CASES] [SEED]
+ * [MEGABYTES] [PART PARTS]. With PART and PARTS, only compiles every PARTS-th program into the cache, so that several
+ * processes share the work. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdint.h>
 #include <stdio.h>
@@ -24,12 +24,12 @@ enum { ROUNDS = 3, OPERANDS = 4 };
 static cl_mem original;
 static size_t all_bytes;
 
-/* A case: its desc, and where the operands begin in the buffer. */
+/* A case: a desc, and the offsets of its operands in the buffer. */
 typedef struct work {
     ipt_batch_desc desc;
     ipt_batch_operand operands[OPERANDS];
     ipt_batch_buffer buffers[OPERANDS];
-    size_t lengths[26]; /* lengths of the letters in IPT_ACTION_LIST */
+    size_t lengths[26]; /* the length that each letter in IPT_ACTION_LIST stands for */
     size_t element_bytes, moved_bytes, bytes;
 } work;
 
@@ -42,7 +42,7 @@ static size_t between(size_t least, size_t most)
     return least + (size_t)((value ^ value >> 31) % (most - least + 1));
 }
 
-/* A side from 1 to 128: half of them usual ones, the others evenly over the orders of magnitude. */
+/* A random side from 1 to 128: half of the sides are common ones, the others are even over the orders of magnitude. */
 static size_t random_side(void)
 {
     static const size_t most[] = {4, 8, 16, 32, 64, 128};
@@ -85,7 +85,7 @@ static void make_case(work *to, char (*names)[8])
     const size_t n = random_side();
     for (int letter = 0; letter < 26; ++letter)
         to->lengths[letter] = between(0, 3) ? n : random_side();
-    if (to->desc.ready == IPT_ACTION_GETRI) /* meant for these */
+    if (to->desc.ready == IPT_ACTION_GETRI) /* GETRI is for short sides */
         to->lengths['n' - 'a'] = (n - 1) % 32 + 1;
     if (to->desc.ready != IPT_ACTION_GEMM && to->desc.ready != IPT_ACTION_GEMV && to->desc.ready != IPT_ACTION_DOT)
         to->lengths['m' - 'a'] = between(1, 4);
@@ -104,7 +104,7 @@ static void make_case(work *to, char (*names)[8])
     }
 }
 
-/* Fills with definite matrices, right sides, and pivots that exchange nothing. */
+/* Fills the operands with definite matrices, right-hand sides, and pivots without exchanges. */
 static void fill(const work *of)
 {
     unsigned char *const data = calloc(1, of->bytes);
@@ -187,7 +187,7 @@ static void print_line(const work *of, const ipt__batch_problem *problem, const 
     fflush(stdout);
 }
 
-/* Prints the times of all candidates; returns the choice's time over the fastest one's, less 1. 0: only compiled. */
+/* Prints the times of all candidates. Returns the choice's time over the fastest time, minus 1; 0: only compiled. */
 static double try_case(work *tried, int measures)
 {
     double fastest = 0, chosen = 0;

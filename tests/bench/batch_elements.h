@@ -1,5 +1,5 @@
-/* The elements of the benchmark of batch plans: an action's operands, their values, which follow from their places, and
- * checks of the results. Include plans.h first. Matrices of an element are square; its vectors are as long. */
+/* The elements of the benchmark of batch plans: an action's operands, their values, which are functions of the place,
+ * and checks of the results. Include plans.h first. Matrices are square, and vectors have the length of their sides. */
 #ifndef BENCH_BATCH_ELEMENTS_H_INCLUDED
 #define BENCH_BATCH_ELEMENTS_H_INCLUDED
 
@@ -19,10 +19,10 @@ typedef struct work {
     char names[WORK_OPERANDS][8], type[16];
     size_t side, parts, scalar_bytes; /* parts: scalars of a component of `type`, such as 2 of a double2 */
     ipt_batch_buffer buffers[WORK_OPERANDS];
-    size_t element_bytes, moved_bytes; /* bytes of an element: of its operands; read and written */
+    size_t element_bytes, moved_bytes; /* bytes of an element's operands; bytes that it reads and writes */
     size_t all_bytes;                  /* bytes of all operands, one after the other in `buffer` */
     int in_place;                      /* an execution changes its input */
-    double operations;                 /* additions and multiplications of real numbers for an element */
+    double operations;                 /* real additions and multiplications for an element */
 } work;
 
 /* The measured actions: operands as in IPT_ACTION_LIST, with n for the side; operations: cubic * n^3 + square * n^2 +
@@ -89,20 +89,20 @@ static cl_uint operand_salt(size_t k)
     return (cl_uint)k * 0x9e3779b9u;
 }
 
-/* The addend of one component in each row of operand k, so that no matrix is singular. */
+/* The number that is added to one component in each row of operand k, so that no matrix is singular. */
 static cl_uint operand_large(const work *of, size_t k)
 {
     return k == 0 && of->in_place ? (cl_uint)of->side : 0;
 }
 
-/* Whether that component is in another column for each element, instead of on the diagonal as for Cholesky. LU then
- * exchanges rows, and neighbouring elements exchange different ones. */
+/* Whether the column of this component depends on the element; for Cholesky it is on the diagonal. LU then exchanges
+ * rows, and neighbouring elements exchange different rows. */
 static cl_uint operand_shift(const work *of)
 {
     return of->desc.ready == IPT_ACTION_GETRF;
 }
 
-/* The value that component q of element e has before an execution, as work_fill_text computes it. Exact in floats. */
+/* The initial value of component q of element e, as work_fill_text computes it. Exact as a float. */
 static number original_value(const work *of, size_t k, size_t e, size_t q)
 {
     const size_t cols = of->operands[k].cols;
@@ -197,7 +197,7 @@ static cl_kernel fill_kernel(const work *of)
     return kernel;
 }
 
-/* Fills the operands that are read with their values, and all others with bytes that are no number. */
+/* Fills the operands that are read with their values, and all others with NaN. */
 static void work_fill(const work *of)
 {
     const cl_uint garbage = 0xffffffffu;
@@ -240,7 +240,7 @@ typedef struct element {
     number *before[WORK_OPERANDS], *after[WORK_OPERANDS];
 } element;
 
-/* Whether two sums agree up to rounding; size: the sum of their terms' absolute values. */
+/* Whether two sums agree up to rounding. size: the sum of the terms' absolute values. */
 static int agree(const work *of, number got, number right, double size)
 {
     const double unit = of->scalar_bytes == sizeof(cl_float) ? FLT_EPSILON : DBL_EPSILON;
@@ -303,7 +303,7 @@ static int is_solution(const work *of, const number *a, const number *b, const n
     return 1;
 }
 
-/* Whether `got` has L, whose components are at most about 1, and U with P A = L U. Changes a. */
+/* Whether `got` contains L and U with P A = L U. Components of L are at most about 1. Changes a. */
 static int is_lu(const work *of, number *a, const number *got, const number *pivots)
 {
     const size_t n = of->side;

@@ -12,8 +12,8 @@ MODELS = ["registers", "item", "memory", "group", "interleaved", "work-group", "
 COLUMNS = ["element", "barrier", "turn", "pivoted", "inverse", "far_byte", "near_byte"]
 TRANSFER = 4000.0  # bytes of operands in a nanosecond, at best
 LAUNCH = 4000.0  # nanoseconds
-# What is minimised: the loss of a choice that prefers candidates the more, the cheaper they are (a factor of e for 15 %
-# of the cost); and, so that costs stay near times, the squares of their logarithmic errors, the weightier the faster.
+# The fit minimises the loss of a soft choice that prefers cheaper candidates (15 % of the cost: a factor of e). To keep
+# costs near times, it also minimises the squares of logarithmic errors, with more weight for faster candidates.
 SOFTNESS, TIMES = 0.15, 0.2
 
 

@@ -1,6 +1,6 @@
-/* Many small matrices, as in Ha et al. 2013: the speed of each way to share a batch among work-items and work-groups.
+/* Many small matrices, as in Ha et al. 2013: the speed of each way to distribute a batch to work-items and work-groups.
  * Every result is verified element by element; a wrong one ends the program. Writes a CSV to standard output. Usage:
- * batches transpositions MEGABYTES ROWSxCOLS ... | groups MEGABYTES | copies MEGABYTES
+ *   batches transpositions MEGABYTES ROWSxCOLS ... | groups MEGABYTES | copies MEGABYTES
  * MEGABYTES is the size of the batch, or of the memory of the copies. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
@@ -18,7 +18,7 @@
 enum {
     ROUNDS = 5, /* the median counts */
     MOST_EXECUTIONS = 500,
-    LOOP_MATRICES = 1000, /* most matrices of the baselines with one launch a matrix */
+    LOOP_MATRICES = 1000, /* most matrices for the baselines with one launch per matrix */
     QUEUES = 32,
     CHECK_GROUP = 64,
     COPY_MATRICES = 256, /* Ha et al. 2013, table II */
@@ -28,9 +28,9 @@ enum {
 };
 
 #define ROUND_SECONDS 0.01
-#define GARBAGE 0xffffffffu /* not a number; in no result */
+#define GARBAGE 0xffffffffu /* a NaN, which no result contains */
 
-/* Enqueues one execution; turn counts those of a round. */
+/* Enqueues one execution. turn: its number in the round. */
 typedef void (*work)(void *state, size_t turn);
 
 static size_t batch_bytes;
@@ -57,7 +57,7 @@ static cl_program build(const char *text, const char *options)
     return program;
 }
 
-/* Builds a program with the kernel of that name, which retains the program. */
+/* Builds a program and returns its kernel of this name. The kernel retains the program. */
 static cl_kernel kernel_of(const char *text, const char *options, const char *name)
 {
     const cl_program program = build(text, options);
@@ -154,7 +154,7 @@ static double time_round(work work, void *state, size_t executions)
     return (now() - begin) / (double)executions;
 }
 
-/* Seconds for one of several executions back to back: the median round. Slow ones get fewer rounds. */
+/* Seconds of an execution, among several back to back: the median of the rounds. Slow work gets fewer rounds. */
 static double seconds_of(work work, void *state)
 {
     const double once = (time_round(work, state, 1), time_round(work, state, 1));
@@ -168,7 +168,7 @@ static double seconds_of(work work, void *state)
     return median(times, rounds);
 }
 
-/* Gigabytes per second; bytes are those read and those written. */
+/* Gigabytes per second. bytes: read and written together. */
 static double speed(double bytes, double seconds)
 {
     return bytes / seconds * 1e-9;
@@ -190,7 +190,7 @@ static double copy_speed(size_t bytes)
 /* transpositions: ipt's choice, the paper's models, and a launch for each matrix */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The names of the kernels for a batch. A version of ipt may lack some. */
+/* The names of the kernels for a batch. Some versions of ipt do not have all of them. */
 static const char *const model_names[] = {
     "bs-item",      "bs-interleaved-simd", "bs-interleaved-16", "bs-interleaved-8",
     "bs-virtual-8", "bs-virtual-16",       "bs-simd",           "bs-group"};
@@ -198,7 +198,7 @@ enum { MODELS = sizeof model_names / sizeof *model_names };
 
 typedef struct shape {
     size_t rows, cols, batch, words; /* words of the batch */
-    double copy;                     /* its speed */
+    double copy;                     /* speed of a copy */
 } shape;
 
 /* The variant of a name; AUTO if unknown. */
@@ -211,8 +211,8 @@ static ipt_variant variant_of(const char *name)
     return IPT_VARIANT_AUTO;
 }
 
-/* NULL if the kernel does not support the device or the shape. Sequence 2.1 with panels as long as the matrix is one
- * stage of single elements, which the kernel moves. */
+/* Creates a plan; NULL if the kernel does not support the device or the shape. Sequence 2.1 with panels as long as the
+ * matrix has one stage of single elements, for this kernel. */
 static ipt_plan *plan_of(const shape *shape, size_t batch, ipt_variant variant)
 {
     ipt_plan_desc desc = {0};
@@ -243,7 +243,7 @@ static void execute_plan(void *state, size_t turn)
     need(!ipt_plan_execute((ipt_plan *)state, queue, buffer, 0, 0, NULL, NULL), "ipt_plan_execute");
 }
 
-/* One execution on fresh data. */
+/* Checks one execution on fresh data. */
 static void prove_plan(const char *name, ipt_plan *plan, const shape *shape)
 {
     fill(kernel_fill, buffer, 0, shape->words);
@@ -251,7 +251,7 @@ static void prove_plan(const char *name, ipt_plan *plan, const shape *shape)
     prove(name, buffer, shape->words, shape->rows, shape->cols, shape->batch);
 }
 
-/* seconds: for `matrices` of the batch. */
+/* Prints a line. seconds: the time for `matrices` matrices. */
 static void print_transposition(const char *name, const shape *shape, size_t matrices, double seconds)
 {
     const double gbps = speed(2.0 * sizeof(float) * (double)(shape->rows * shape->cols * matrices), seconds);
@@ -273,7 +273,7 @@ static void measure_model(const char *name, ipt_variant variant, const shape *sh
     ipt_plan_destroy(plan);
 }
 
-/* Seconds for one launch a matrix, on several queues in turn. Each queue has its own plan, because executions of one
+/* Seconds for one launch per matrix, on several queues in turn. Each queue has its own plan, because executions of one
  * plan wait for one another. */
 static double loop_seconds(ipt_plan **plans, cl_command_queue *queues, size_t lanes, const shape *shape,
                            size_t matrices)
@@ -291,7 +291,7 @@ static double loop_seconds(ipt_plan **plans, cl_command_queue *queues, size_t la
     return now() - begin;
 }
 
-/* The baseline. Later matrices must stay unchanged. */
+/* Measures the baseline. Matrices beyond the launched ones must stay unchanged. */
 static void measure_loop(const char *name, size_t lanes, const shape *shape)
 {
     const size_t matrices = shape->batch < LOOP_MATRICES ? shape->batch : LOOP_MATRICES;
@@ -357,8 +357,8 @@ static void measure_transpositions(int count, char **shapes)
 /* Work-groups on a compute unit, which OpenCL does not report */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* By compute capability: work-items and work-groups of a multiprocessor, its local memory, and a work-group's own
- * overhead. */
+/* For each compute capability: work-items, work-groups and local memory of a multiprocessor, and the overhead of local
+ * memory per work-group. */
 static const struct unit {
     cl_uint version;
     size_t items, groups, local_bytes, reserved_bytes;
@@ -367,7 +367,7 @@ static const struct unit {
              {80, 2048, 32, 164 << 10, 1024}, {86, 1536, 16, 100 << 10, 1024},  {89, 1536, 24, 100 << 10, 1024},
              {90, 2048, 32, 228 << 10, 1024}, {100, 2048, 32, 228 << 10, 1024}, {120, 1536, 24, 100 << 10, 1024}};
 
-/* *reserved: bytes of local memory that a work-group takes beside its own. */
+/* *reserved: the overhead of local memory per work-group, in bytes. */
 static ipt_heuristic_device describe_device(size_t *reserved)
 {
     const cl_device_info capability_major = 0x4000, capability_minor = 0x4001; /* cl_nv_device_attribute_query */
@@ -401,7 +401,7 @@ static ipt_heuristic_device describe_device(size_t *reserved)
 typedef struct products {
     size_t side, batch;
     cl_mem vectors, results;
-    float *expected, *got; /* on the host, matrix by matrix */
+    float *expected, *got; /* on the host */
 } products;
 
 typedef struct product_work {
@@ -431,13 +431,13 @@ static size_t vector_bytes(const products *of)
     return of->batch * of->side * sizeof(float);
 }
 
-/* The necessary bytes of a product: A, x and y once. */
+/* The least bytes of a product: A, x and y once. */
 static double product_bytes(const products *of)
 {
     return (double)sizeof(float) * (double)of->batch * (double)of->side * (double)(of->side + 2);
 }
 
-/* The vectors' elements follow the matrices'. */
+/* Where the vectors begin: after the matrices. */
 static size_t vectors_first(const products *of)
 {
     return of->batch * of->side * of->side;
@@ -480,7 +480,7 @@ static void prove_products(const products *of, size_t group)
     exit(1);
 }
 
-/* Seconds for all products once. */
+/* Seconds to compute all products once. */
 static double product_seconds(const products *of, size_t group)
 {
     product_work product;
@@ -576,7 +576,7 @@ static size_t largest_group(const ipt_heuristic_device *device, size_t local_byt
     return best;
 }
 
-/* Matrices of a side, transposed or, if `of` is not NULL, multiplied by vectors. */
+/* Measures work-groups that transpose matrices or, if `of` is not NULL, multiply them by vectors. */
 static void measure_groups_of(const char *name, size_t side, products *of)
 {
     size_t reserved, group;
@@ -618,7 +618,7 @@ static void measure_groups(void)
 
 typedef struct copy_work {
     cl_kernel kernel;
-    size_t x, y, sets; /* all sets of matrices in one launch: a single one is too short to measure */
+    size_t x, y, sets; /* one launch copies all sets: one set is too short to measure */
 } copy_work;
 
 static void execute_copy(void *state, size_t turn)
@@ -629,7 +629,7 @@ static void execute_copy(void *state, size_t turn)
     need(!clEnqueueNDRangeKernel(queue, copy->kernel, 3, NULL, global, local, 0, NULL, NULL), "clEnqueueNDRangeKernel");
 }
 
-/* One copy, into memory with other content. */
+/* Checks one copy, into memory with other content. */
 static void prove_copy(copy_work *copy, size_t words)
 {
     fill(kernel_fill, buffer, 0, words);

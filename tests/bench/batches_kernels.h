@@ -2,8 +2,8 @@
 #ifndef BENCH_BATCHES_KERNELS_H_INCLUDED
 #define BENCH_BATCHES_KERNELS_H_INCLUDED
 
-/* All words of a filled buffer differ, so that no two places look alike. Launched over more work-items than words,
- * because groups are whole. */
+/* All words of a filled buffer differ, so that misplaced words are detected. There may be more work-items than words,
+ * because work-groups are whole. */
 static const char batches_text_check[] =
     "uint hash(uint k)\n"
     "{\n"
@@ -38,7 +38,7 @@ static const char batches_text_check[] =
     "        atomic_inc(errors);\n"
     "}\n";
 
-/* NUMBER: float or double. A work-item copies one element; the shape of its group is the launch's. */
+/* NUMBER: float or double. A work-item copies one element. The launch sets the work-group's shape. */
 static const char batches_text_copy[] =
     "#ifdef NEEDS_DOUBLE\n"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
@@ -51,8 +51,8 @@ static const char batches_text_copy[] =
     "    to[k] = from[k];\n"
     "}\n";
 
-/* SIDE, GROUP: a work-group holds one matrix in local memory, and writes it back in the new order. Rows lie an odd
- * number of words apart, so that columns are read without bank conflicts. */
+/* SIDE, GROUP: a work-group loads one matrix into local memory, and writes it back transposed. Rows lie an odd number
+ * of words apart, so that columns are read without bank conflicts. */
 static const char batches_text_transpose[] =
     "#define PITCH (SIDE | 1)\n"
     "kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void transpose_group(global uint *words)\n"
@@ -67,8 +67,8 @@ static const char batches_text_transpose[] =
     "        matrix[k] = tile[k % SIDE * PITCH + k / SIDE];\n"
     "}\n";
 
-/* y = A x for every matrix of a batch. SIDE, GROUP: a work-group has a matrix. It fetches blocks of rows together, then
- * each work-item has a row. BLOCK: floats of a block at most. */
+/* y = A x for every matrix of a batch. SIDE, GROUP: a work-group multiplies a matrix. All work-items fetch a block of
+ * rows, then each computes a row. BLOCK: most floats of a block. */
 enum { BATCHES_BLOCK = 8192 };
 static const char batches_text_product[] =
     "#define PITCH (SIDE | 1)\n"

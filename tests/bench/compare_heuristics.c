@@ -1,4 +1,4 @@
-/* The papers' heuristics against brute force over the tiles that divide, and against the planner's own choice, for
+/* The papers' heuristics against brute force over tiles that divide the matrix, and against the planner's choice, for
  * random shapes of floats. Usage: compare_heuristics [SHAPES] [SEED] [SECONDS_LIMIT] [LOW] [HIGH]; 0: the default. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
@@ -18,22 +18,22 @@ static size_t random_between(size_t low, size_t high)
 }
 
 enum {
-    PAIRS = 30,                              /* most pairs of divisors that brute force times for a shape */
+    PAIRS = 30,                              /* most pairs of divisors that brute force times per shape */
     SHAPE_SECONDS = 20,                      /* seconds after which brute force stops */
     MOST = PAIRS + IPT__HEURISTIC_COUNT + 1, /* most plans of a shape */
     DIVISORS = 2000,
-    FINALISTS = 3, /* fastest plans of brute force that are timed again, in turns with the heuristics' plans */
-    ROUNDS = 3,    /* rounds of the search: the median counts */
+    FINALISTS = 3, /* plans of brute force that are timed again, in turns with the heuristics' plans */
+    ROUNDS = 3,    /* rounds of the search, of which the median counts */
     LAST_ROUNDS = 5,
-    CALLS = 200 /* calls of a heuristic to measure its own time */
+    CALLS = 200 /* calls of a heuristic, to measure its time */
 };
 
-/* The method of a plan. Tiles that its sequence ignores are 0. AUTO is the planner's own. */
+/* The method of a plan. Tile sides that its sequence ignores are 0. AUTO: the planner's choice. */
 typedef struct choice {
     ipt_sequence sequence;
     size_t tile_m, tile_n;
-    double seconds; /* 0: no such plan */
-    int last;       /* 1: timed again in the last rounds */
+    double seconds; /* 0: no plan */
+    int last;       /* 1: the last rounds time the plan again */
     unsigned flags; /* flags of the plan: IPT_PAD or 0 */
 } choice;
 
@@ -45,7 +45,7 @@ typedef struct score {
 
 static ipt_heuristic_device device;
 
-/* NULL if the planner refuses: the workspace may be too small. */
+/* Returns NULL if the planner refuses, for instance because the workspace is too small. */
 static ipt_plan *make_plan(size_t rows, size_t cols, const choice *choice)
 {
     ipt_plan_desc desc = {0};
@@ -77,7 +77,7 @@ static void time_choice(size_t rows, size_t cols, choice *choice)
     ipt_plan_destroy(plan);
 }
 
-/* The place of such tiles among the choices, by algorithm 3; a new one if need be. */
+/* The index of the choice with these tiles, by algorithm 3. Adds the choice if necessary. */
 static size_t choice_of(size_t rows, size_t cols, size_t tile_m, size_t tile_n, choice *choices, size_t *count)
 {
     choice wanted = {IPT_SEQUENCE_AUTO, 0, 0, 0, 0, 0};
@@ -98,12 +98,12 @@ static size_t choice_of(size_t rows, size_t cols, size_t tile_m, size_t tile_n, 
 static int brute_force(size_t rows, size_t cols, choice *choices, size_t *count)
 {
     static size_t of_rows[DIVISORS], of_cols[DIVISORS];
-    static unsigned char m_seen[DIVISORS], n_seen[DIVISORS]; /* for the sequences that ignore the other side's tile */
+    static unsigned char m_seen[DIVISORS], n_seen[DIVISORS]; /* for sequences that ignore one of the tile's sides */
     const size_t m_count = ipt_heuristic_divisors(rows, of_rows, DIVISORS);
     const size_t n_count = ipt_heuristic_divisors(cols, of_cols, DIVISORS), local = device.local_bytes / sizeof(float);
     size_t found[2] = {0, 0}, seen = 0, wanted = 0, i, j;
     int turn;
-    for (turn = 0; turn < 2; ++turn) { /* counts, takes */
+    for (turn = 0; turn < 2; ++turn) { /* counts, then selects */
         memset(m_seen, 0, sizeof m_seen);
         memset(n_seen, 0, sizeof n_seen);
         wanted = found[1] ? found[1] : found[0];
@@ -129,7 +129,7 @@ static int brute_force(size_t rows, size_t cols, choice *choices, size_t *count)
     return wanted != 0;
 }
 
-/* Times the best few again, with the heuristics' and the planner's plans, in turns. */
+/* Times the few best plans again, in turns with the heuristics' and the planner's plans. */
 static void time_again(size_t rows, size_t cols, choice *choices, size_t count)
 {
     ipt_plan *plans[MOST] = {NULL};
@@ -212,7 +212,7 @@ static int try_shape(size_t rows, size_t cols, score *scores)
     for (i = 0; i < count && (i < heuristics_end || now() - begin < SHAPE_SECONDS); ++i)
         time_choice(rows, cols, &choices[i]);
     time_again(rows, cols, choices, count);
-    for (i = 1; i < count; ++i) /* brute force also has those tiles of heuristics that divide */
+    for (i = 1; i < count; ++i) /* brute force includes tiles of heuristics that divide the matrix */
         if (choices[i].seconds > 0 && choices[i].last && !choices[i].flags &&
             (!best || choices[i].seconds < choices[best].seconds))
             best = i;
@@ -269,7 +269,7 @@ static void print_scores(score *scores, size_t shapes)
     }
 }
 
-/* The device's parameters of the heuristics. Those that choose tiles ignore the size of SIMD units. */
+/* The device's parameters of the heuristics. Heuristics that choose tiles ignore the size of SIMD units. */
 static void describe_device(cl_device_id id)
 {
     cl_ulong local = 0;
@@ -283,7 +283,7 @@ int main(int count, char **arguments)
 {
     const size_t shapes = argument(count, arguments, 1, 100), low = argument(count, arguments, 4, 500),
                  high = argument(count, arguments, 5, 3000),
-                 bytes = (high + 32) * (high + 32) * sizeof(float); /* with padding */
+                 bytes = (high + 32) * (high + 32) * sizeof(float); /* room for padding */
     const size_t seed = argument(count, arguments, 2, 1), seconds = argument(count, arguments, 3, 1000000);
     score scores[IPT__HEURISTIC_COUNT + 1];
     char text[1024];

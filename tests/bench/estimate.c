@@ -1,7 +1,7 @@
-/* Compares the planner's choice with the best that a search finds: two passes of every length of super-elements, and
- * exchanges of bands of either side and every height. Usage: estimate [SHAPES] [SEED] [SECONDS_LIMIT] [ELEM_SIZE]
- * [FILE]; 0: the default. FILE has shapes, rows and cols in each line; without it, shapes are random. GB/s count each
- * byte twice: read and written. */
+/* Compares the planner's choice with the best plan of a search: two passes with all lengths of super-elements, and
+ * exchanges with bands of either side and all heights. Usage: estimate [SHAPES] [SEED] [SECONDS_LIMIT] [ELEM_SIZE]
+ * [FILE]; 0: the default. FILE has shapes, rows and cols in each line; without it, shapes are random. GB/s count bytes
+ * read and bytes written. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
@@ -11,18 +11,18 @@
 #include "plans.h"
 
 enum {
-    LONGEST = 2560, /* super-elements, and runs of bands, in bytes */
-    STEP = 16,      /* bytes from one candidate to the next, up to NEAR; 8 times that from there on */
+    LONGEST = 2560, /* longest super-element, or run of a band, in bytes */
+    STEP = 16,      /* bytes between candidates, up to NEAR; beyond NEAR 8 * STEP */
     NEAR = 768,
     MOST = 192,     /* most candidates of a shape */
-    FINALISTS = 3,  /* fastest candidates that are timed again, in turns with the planner's own plan */
+    FINALISTS = 3,  /* candidates that are timed again, in turns with the planner's plan */
     ROUNDS = 3,     /* rounds of the search: the median counts */
     LAST_ROUNDS = 5 /* of the finalists */
 };
 
 static size_t elem_size;
 
-/* A method and its length: of super-elements, or the height of bands, in elements. IPT_SEQUENCE_AUTO: the planner's. */
+/* A method and its length: of super-elements, or the height of bands, in elements. AUTO: the planner's choice. */
 typedef struct candidate {
     ipt_sequence sequence;
     int of_shorter; /* bands are cut from the shorter side */
@@ -190,7 +190,7 @@ int main(int count, char **arguments)
         losses[1][done] = loss[1];
     }
     for (kind = 0; kind < 2 && done; ++kind) {
-        const double middle = median(losses[kind], done); /* sorts them */
+        const double middle = median(losses[kind], done); /* also sorts the losses */
         printf("%s: median loss %.1f %%, 90 %% of the shapes lose at most %.1f %%, the worst %.1f %%\n",
                kind ? "IPT_MEASURE " : "IPT_ESTIMATE", middle, losses[kind][(done * 9 + 9) / 10 - 1],
                losses[kind][done - 1]);

@@ -1,9 +1,9 @@
 /* A file that exceeds the memory limit: the time of `ipt transpose` against reading the same file and writing it back
- * unchanged, in pieces of 16 MB. All runs start with the file out of memory, and end when it is on the disk.
+ * unchanged, in pieces of 16 MB. Runs start without the file in the page cache, and end when it is on the disk.
  *
  *   file TOOL FILE ROWSxCOLS:BYTES [ROUNDS] OPTION ...     FILE is made, verified element by element, and removed
  *
- * Resident memory is the tool's peak, as the kernel counts it. */
+ * Resident memory is the tool's peak, from the kernel. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -146,7 +146,7 @@ int main(int count, char **words)
     for (int i = 5; i < count; i++) {
         command[next++] = words[i];
     }
-    for (long i = 0; i < rounds; i++) { /* there and back again */
+    for (long i = 0; i < rounds; i++) { /* each round transposes back */
         snprintf(raw, sizeof raw, "%zux%zu:%zu", i % 2 ? cols : rows, i % 2 ? rows : cols, size);
         plain[i] = rewrite(file);
         ours[i] = transpose(file, command, &resident);

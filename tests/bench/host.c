@@ -1,5 +1,5 @@
-/* Matrices in host memory (Sung et al. 2014, table 3 and figure 9): the time that a program on the CPU waits for a
- * transposition in place, by each method, verified element by element.
+/* Matrices in host memory (Sung et al. 2014, table 3 and figure 9): the time that a CPU program waits for a
+ * transposition in place, for each method. Every element is verified.
  *
  *   host [ROWSxCOLS:BYTES ...]
  *
@@ -10,9 +10,9 @@
  *   HOST_DEVICES  also use this many devices of the same name together
  *   HOST_LIMITS   "4 16", say: with a quarter and a sixteenth of the matrix as device memory, without the queue sweep
  *
- * Speeds are bytes read and written, 2 * rows * cols * BYTES, in a second. "transfers" is an upload and a download of
- * the same bytes, one after the other, from memory of the same kind; "at once" overlaps both directions. OpenBLAS and
- * MKL (HOST_MKL, the path of libmkl_rt.so) are loaded at run time. */
+ * Speeds are bytes read and written, 2 * rows * cols * BYTES, in a second. "transfers" is an upload and then a download
+ * of the same bytes, from the same kind of memory; "at once" overlaps both directions. OpenBLAS and MKL (HOST_MKL, the
+ * path of libmkl_rt.so) are loaded at run time. */
 #define _XOPEN_SOURCE 700
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
@@ -36,7 +36,7 @@ static int failures;
 static FILE *csv;
 static const char *kind = "";
 
-/* By blocks that fit the caches. */
+/* Whether any element is wrong. Compares by blocks that fit the caches. */
 static bool wrong_somewhere(void)
 {
     enum { BLOCK = 64 };
@@ -57,8 +57,8 @@ static bool wrong_somewhere(void)
     return wrong;
 }
 
-/* Shows one way, with the memory that it needs beside the matrix in percent of it (below 0: not applicable). Ways that
- * do not transpose in place are not verified. */
+/* Measures and shows one way. host, device: additional memory in percent of the matrix (below 0: not applicable). Ways
+ * that do not transpose in place are not verified. */
 static double show(const char *name, bool (*way)(void *), void *argument, bool transposes, double reference,
                    double host, double device)
 {
@@ -109,7 +109,7 @@ static bool transfers(void *argument)
            clEnqueueReadBuffer(queue, way->first, CL_TRUE, 0, bytes, matrix, 0, NULL, NULL) == CL_SUCCESS;
 }
 
-/* By pieces, up on one queue and down on the other. */
+/* Transfers pieces: one queue uploads, the other one downloads. */
 static bool transfers_at_once(void *argument)
 {
     enum { PIECE = 1 << 26 };
@@ -158,7 +158,7 @@ static double staged(void)
                : 100.0 * IPT__HOST_THREADS * IPT__HOST_SLOTS * IPT__HOST_SLOT_BYTES / (double)bytes;
 }
 
-/* A plan by one scheme, executed once so that it has allocated its memory. */
+/* Shows a plan by one scheme. A first execution allocates its memory. */
 static void show_plan(const char *name, ipt_host scheme, size_t queues, ipt_sequence sequence, double reference)
 {
     ipt_plan_desc desc = {0};
@@ -186,7 +186,7 @@ static void show_plan(const char *name, ipt_host scheme, size_t queues, ipt_sequ
     ipt_plan_destroy(plan);
 }
 
-/* Device memory for a part of the matrix only. */
+/* Shows plans with device memory for only a part of the matrix. */
 static void show_limits(const char *limits, double reference, double at_once)
 {
     char *next;
@@ -216,7 +216,7 @@ static void show_limits(const char *limits, double reference, double at_once)
     }
 }
 
-/* Over several devices of one name, as many as HOST_DEVICES says, from memory that is pinned for them. */
+/* Shows a plan for HOST_DEVICES devices of one name, with memory that is pinned for all of them. */
 static void show_split(double reference)
 {
     enum { MOST = 8 };
@@ -457,7 +457,7 @@ static int measure(const char *shape)
     }
     for (size_t i = 0; i < bytes; i++) {
         before[i] =
-            (unsigned char)((i * 0x9e3779b97f4a7c15u) >> 40 & 0x3f); /* no not-a-numbers, which BLAS may change */
+            (unsigned char)((i * 0x9e3779b97f4a7c15u) >> 40 & 0x3f); /* no NaN, because BLAS may change its bits */
     }
     printf("%s, %.1f MB\n", shape, 1e-6 * (double)bytes);
     memcpy(matrix, before, bytes);

@@ -1,7 +1,7 @@
-/* The copies and transpositions out of place of Ruetsch et al. 2013 beside ipt's own, all on the same buffers and in
- * turns. Usage: ladder ROWSxCOLS:BYTES ... [--transfers] [--csv FILE]. GB/s count each byte twice: read and written;
- * the ratio is to clEnqueueCopyBuffer. --transfers also times a matrix of the host: upload, what is measured, download.
- * Every result is verified on fresh data, before the timing and after it; the exit status is 1 if one is wrong. */
+/* The copies and out-of-place transpositions of Ruetsch et al. 2013, and those of ipt, in turns on the same buffers.
+ * Usage: ladder ROWSxCOLS:BYTES ... [--transfers] [--csv FILE]. GB/s count bytes read and bytes written; the ratio is
+ * to clEnqueueCopyBuffer. --transfers also times a matrix in host memory: upload, method, download. Every result is
+ * verified on fresh data, before and after the timing. The exit status is 1 if a result is wrong. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
@@ -17,12 +17,12 @@
 
 enum {
     ROUNDS = 7,          /* the median counts */
-    TRANSFER_ROUNDS = 5, /* queues of upload, transposition and download */
-    MIN_REPEAT = 3,      /* executions in a round ... */
+    TRANSFER_ROUNDS = 5, /* rounds of upload, transposition and download */
+    MIN_REPEAT = 3,      /* least executions in a round ... */
     MAX_REPEAT = 500
 };
 
-static const double round_seconds = 0.02; /* ... which takes about so long, within those limits */
+static const double round_seconds = 0.02; /* ... and the approximate time of a round */
 
 typedef enum way { BY_COPY_BUFFER, BY_KERNEL, BY_IPT_OUT_OF_PLACE, BY_IPT_IN_PLACE } way;
 
@@ -56,12 +56,12 @@ typedef struct ladder {
     ipt_plan *plan;
     cl_program program;
     cl_kernel check, kernels[METHODS];
-    cl_mem buffers[BENCH_MAX_BUFFERS]; /* number of buffers: at least two, and more than the caches hold */
+    cl_mem buffers[BENCH_MAX_BUFFERS]; /* at least two, and more bytes than the caches have */
     size_t buffer_count;
-    size_t turn; /* turn of the timed executions: a round continues where the last one stopped */
+    size_t turn; /* number of the next timed execution, counted over all rounds */
 } ladder;
 
-/* The result of one method: seconds of one execution; transfers are 0 if they are not measured. */
+/* The result of one method: seconds of one execution, and seconds with transfers (0: not measured). */
 typedef struct measurement {
     double seconds, transfer_seconds;
     bool verified;
@@ -114,7 +114,7 @@ static void build(ladder *work)
     }
 }
 
-/* Fills a buffer with new data; returns the seed of that data. */
+/* Fills a buffer with new data. Returns the seed of the data. */
 static cl_ulong fill(ladder *work, cl_mem buffer)
 {
     char message[BENCH_MESSAGE_SIZE];
@@ -136,7 +136,7 @@ static void take_buffers(ladder *work)
     work->buffer_count = wanted;
 }
 
-/* The shape's fields are set, the others zero. */
+/* Opens a ladder whose shape is set; its other fields must be zero. */
 static void open_ladder(ladder *work, ipt_context *context)
 {
     char message[BENCH_MESSAGE_SIZE];
@@ -170,7 +170,7 @@ static void close_ladder(ladder *work)
 /* Executing and verifying */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The buffer that is read in a turn; the one that is written is the farthest in the rotation. */
+/* The buffer that a turn reads. The turn writes the buffer that is farthest from it in the rotation. */
 static cl_mem source_of(const ladder *work, size_t turn)
 {
     return work->buffers[turn % work->buffer_count];
@@ -218,7 +218,7 @@ static void finish(const ladder *work)
     need(clFinish(work->device.queue) == CL_SUCCESS, "clFinish");
 }
 
-/* The number of wrong elements in a buffer, for the data of that seed. */
+/* The number of wrong elements in a buffer, for the data of this seed. */
 static cl_uint count_wrong(const ladder *work, cl_mem buffer, cl_ulong seed, ladder_expectation expectation)
 {
     const bench_device *device = &work->device;
@@ -251,8 +251,8 @@ static bool is_right(const ladder *work, size_t which, cl_mem buffer, cl_ulong s
     return wrong == 0;
 }
 
-/* Executes a method on fresh data in several turns, one right after the other. Checks the results, and that the sources
- * are unchanged. */
+/* Executes a method on fresh data in several turns, back to back. Checks the results, and that the sources are
+ * unchanged. */
 static bool verify(ladder *work, size_t which, size_t turns)
 {
     cl_ulong seeds[BENCH_VERIFIED_BUFFERS];
@@ -295,7 +295,7 @@ static size_t repeat_for(ladder *work, size_t which)
     return wanted > MAX_REPEAT ? MAX_REPEAT : bench_larger(MIN_REPEAT, (size_t)wanted);
 }
 
-/* Rounds of all methods in turn, so that the device's state is equal for all of them. */
+/* Measures rounds of all methods in turn, so that all of them find the device in the same state. */
 static void measure(ladder *work, measurement *results)
 {
     double seconds[METHODS][ROUNDS];
@@ -315,7 +315,7 @@ static void measure(ladder *work, measurement *results)
     }
 }
 
-/* Seconds from a matrix of the host to its result there. */
+/* Seconds from a matrix in host memory to the result in host memory. */
 static double time_transfer(ladder *work, size_t which, const void *input, void *output)
 {
     const cl_mem source = source_of(work, 0), destination = destination_of(work, which, 0);
@@ -342,7 +342,7 @@ static void measure_transfers(ladder *work, measurement *results)
             const cl_ulong seed = fill(work, source);
             cl_int status = clEnqueueReadBuffer(queue, source, CL_TRUE, 0, work->bytes, input, 0, NULL, NULL);
             need(status == CL_SUCCESS, "clEnqueueReadBuffer");
-            fill(work, source); /* so that the buffer does not already have the result */
+            fill(work, source); /* erases the result of the last execution */
             fill(work, destination_of(work, m, 0));
             memset(output, 0, work->bytes);
             seconds[m][i] = time_transfer(work, m, input, output);
@@ -393,7 +393,7 @@ static void write_csv(FILE *stream, const ladder *work, const measurement *resul
 /* The command line */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The shape of ROWSxCOLS:BYTES; the kernels count elements by 32 bits and move those of a power of two bytes. */
+/* Reads ROWSxCOLS:BYTES. The kernels count elements with 32 bits; BYTES must be a power of two. */
 static bool read_shape(const char *text, ladder *work)
 {
     char behind;
@@ -435,7 +435,7 @@ int main(int count, char **arguments)
     const char *csv_name = NULL;
     size_t shapes = 0;
     bool transfers = false, good = true;
-    for (int i = 1; i < count; i++) { /* the shapes move to the front */
+    for (int i = 1; i < count; i++) { /* shapes move before the options */
         if (strcmp(arguments[i], "--transfers") == 0) {
             transfers = true;
         } else if (strcmp(arguments[i], "--csv") == 0 && i + 1 < count) {

@@ -1,10 +1,10 @@
 /* The OpenCL C of the ladder in Ruetsch et al. 2013: out of place, tiles of 32 x 32 elements by 32 x 8 work-items, four
- * elements each. Unlike the paper's, these kernels accept matrices of any size. ELEMENT is the type of an element. The
- * last kernel verifies: it computes where every element belongs, and shares no code with the others. */
+ * elements each. Unlike the paper's kernels, these accept matrices of any size. ELEMENT is the type of an element. The
+ * last kernel verifies: it computes the place of every element, without code of the other kernels. */
 #ifndef BENCH_LADDER_KERNELS_H_INCLUDED
 #define BENCH_LADDER_KERNELS_H_INCLUDED
 
-/* Fetching and storing tiles. row and col are a tile's first ones; matrices have rows x cols elements. */
+/* Fetch and store tiles. row and col are the first ones of a tile; matrices have rows x cols elements. */
 static const char *const ladder_tiles =
     "#define TILE 32\n"
     "#define LINES 8\n"
@@ -115,7 +115,7 @@ typedef enum ladder_expectation {
     LADDER_COARSE_GRAINED = 3
 } ladder_expectation;
 
-/* Follows bench_checker's text in a program. value_of returns the original value at a place. */
+/* Follows bench_checker's text in a program, which defines value_of, the original value at a place. */
 static const char *const ladder_checker =
     "/* Where the element came from that belongs at this place of the result. */\n"
     "ulong origin(ulong place, ulong rows, ulong cols, uint expected)\n"

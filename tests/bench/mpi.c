@@ -1,11 +1,11 @@
-/* A matrix in block rows over MPI ranks: time and memory of one way to transpose it. Each rank takes its own device of
- * its node, if there are several. Verifies every element.
+/* A matrix in block rows over MPI ranks: time and memory of one way to transpose it. Each rank uses its own device, if
+ * its node has several. Verifies every element.
  *   mpirun -n 4 mpi METHOD ROWSxCOLS[:BYTES] [ROUNDS [WORKSPACE]]
- * METHOD: ipt (blocks in host memory), ipt-buffered (with MPI_Alltoallv), ipt-device, ipt-device-buffered (blocks in
- * device memory), compiled with BENCH_FFTW also fftw-estimate,
- * fftw-measure, and with -out of place. Prints a line: seconds (the slowest rank's; median and least of the rounds;
- * mean of all ranks' processor time, which other load disturbs less), GB/s of the matrix read and written, and bytes of
- * memory beside the blocks at the peak, of the rank with most. */
+ * METHOD: ipt (blocks in host memory), ipt-buffered (with MPI_Alltoallv), ipt-device and ipt-device-buffered (blocks in
+ * device memory); compiled with BENCH_FFTW also fftw-estimate and fftw-measure, and both with -out for out of place.
+ * Prints a line: seconds of the slowest rank (median and least of the rounds), mean processor time of all ranks, which
+ * other load disturbs less, GB/s of the matrix read and written, and the most additional bytes of a rank at its peak.
+ */
 #define IPT_MPI
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
@@ -88,7 +88,7 @@ static void verify(const bench *its, const char *data)
     }
 }
 
-/* Blocks of this process in host memory: with a CPU device, that on the device is one, too. */
+/* The number of this process' blocks in host memory. On a CPU device, the device's block is in host memory, too. */
 static int host_blocks(const bench *its)
 {
     cl_bool unified = CL_FALSE;
@@ -100,7 +100,7 @@ static int host_blocks(const bench *its)
 
 /* A way to transpose: its functions to prepare, to run once and to end. */
 typedef struct way {
-    char *data, *result; /* the block before, and after */
+    char *data, *result; /* the block of the source, and of the result */
     ipt_mpi_plan *plan;
     cl_command_queue queue;
     ipt_mpi_buffer buffer;
@@ -150,8 +150,8 @@ static void begin(const bench *its, way *made)
         stop("clCreateBuffer");
 }
 
-/* Copies between the block in host memory and that on the device, on all ranks at once. Returns the slowest one's
- * seconds: what the buses can do. */
+/* Copies between the block in host memory and the block on the device, on all ranks at the same time. Returns the
+ * slowest rank's seconds: the limit of the buses. */
 static double copy(const bench *its, const way *made, int back)
 {
     cl_int error = CL_SUCCESS;
@@ -179,7 +179,7 @@ static double processor_seconds(void)
            1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
-/* Returns the slowest rank's seconds, and adds those of all processors to *busy. */
+/* Returns the slowest rank's seconds, and adds the processors' total seconds to *busy. */
 static double run(const bench *its, way *made, double *busy)
 {
     ipt_result result = IPT_SUCCESS;
@@ -223,7 +223,7 @@ static void end(const bench *its, way *made)
         clReleaseCommandQueue(made->queue);
 }
 
-/* Takes the device that belongs to this rank among those of its node. */
+/* Opens this rank's device among the devices of its node. */
 static ipt_context *take_context(int rank)
 {
     cl_device_id devices[MOST_DEVICES];
@@ -240,7 +240,7 @@ static ipt_context *take_context(int rank)
     MPI_Comm_free(&node);
     if (ipt_device_list(devices, MOST_DEVICES, &count))
         stop("ipt_device_list");
-    for (i = 0; i < count && i < MOST_DEVICES; ++i) /* the kind of ipt's first device */
+    for (i = 0; i < count && i < MOST_DEVICES; ++i) /* devices of the type of ipt's first device */
         if (!name || (!ipt_device_describe(devices[i], text, sizeof text) && strstr(text, name)))
             devices[matching++] = devices[i];
     if (matching)
@@ -292,7 +292,7 @@ int main(int argc, char **argv)
 #endif
     if (!is_fftw(&its))
         its.context = take_context(its.rank);
-    set_shape(&its, 300, 200); /* loads libraries */
+    set_shape(&its, 300, 200); /* warms up: loads libraries */
     begin(&its, &made);
     fill(&its, made.data);
     copy(&its, &made, 0);

@@ -1,5 +1,5 @@
-/* Measures the host's time of a plan for a new shape when its programs are built, so that nothing is compiled, and of
- * an execution of a small matrix. */
+/* Measures the host's time to create a plan for a new shape whose programs are already built, and to execute a small
+ * matrix. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
@@ -61,8 +61,8 @@ static cl_event enqueue(const pair *both, int executes, cl_event gate)
     return event;
 }
 
-/* The two take turns, each a while after the other has completed. gated: behind an event that completes later, so that
- * no other thread wakes up meanwhile. */
+/* Times both in turn, each a while after the other has completed. gated: both wait for an event that completes later,
+ * so that no other thread wakes up meanwhile. */
 static void time_executions(ipt_context *context, const pair *both, int gated)
 {
     static double times[2][EXECUTIONS];
@@ -91,7 +91,7 @@ static void time_executions(ipt_context *context, const pair *both, int gated)
            times[1][EXECUTIONS / 2], times[0][EXECUTIONS / 2]);
 }
 
-/* The host's time of an execution beside that of a kernel without work: medians. */
+/* The host's median times of an execution, and of a kernel without work. */
 static void time_small(ipt_context *context)
 {
     const char *text = "__kernel void empty(__global int *buffer) {}";
@@ -142,7 +142,7 @@ int main(void)
     for (s = 0; s < sizeof elem_sizes / sizeof *elem_sizes; ++s) {
         double times[SHAPES];
         int i, before = 0;
-        for (i = -20; i < SHAPES; ++i) { /* the first ones build the programs of this element size */
+        for (i = -20; i < SHAPES; ++i) { /* the first shapes build the programs */
             double begin;
             ipt_plan_desc desc = {0};
             ipt_plan *plan;

@@ -1,5 +1,5 @@
-/* Shared by the benchmarks that compare plans: one device, one queue, one buffer for all matrices, and wall-clock times
- * of plans. Include ipt.h first. */
+/* For benchmarks that compare plans: one device, one queue, one buffer for all matrices, and wall-clock times of plans.
+ * Include ipt.h first. */
 #ifndef BENCH_PLANS_H_INCLUDED
 #define BENCH_PLANS_H_INCLUDED
 
@@ -49,7 +49,7 @@ static double time_plan(ipt_plan *plan, int executions)
     return (now() - begin) / executions;
 }
 
-/* Enough executions that a round takes about 20 ms; warms the plan up. */
+/* The number of executions in a round of about 20 ms. Also warms up the plan. */
 static int executions_for(ipt_plan *plan)
 {
     const double once = (time_plan(plan, 1), time_plan(plan, 1));
@@ -65,7 +65,7 @@ static size_t argument(int count, char **arguments, int index, size_t otherwise)
 /* Creates the context, and a buffer of `bytes` bytes. */
 static void plans_open(size_t bytes)
 {
-    const cl_uint pattern = 0x3f8ccccd; /* a float, 1.1: devices compress zeros */
+    const cl_uint pattern = 0x3f8ccccd; /* 1.1 as a float: devices compress zeros */
     cl_int error;
     queue = clCreateCommandQueue(ipt_context_cl_context(context), ipt_context_cl_device(context), 0, &error);
     need(!error, "clCreateCommandQueue");

@@ -1,5 +1,5 @@
-/* Programs of another compiler, such as clang's PTX or LLVM bitcode, against those of the device's own compiler from
- * the same sources: the time of making a plan and the speed of its executions, verified on the device.
+/* Compares programs of another compiler, such as clang's PTX or LLVM bitcode, with programs of the device's compiler
+ * from the same sources: the time to create a plan and the speed of its executions, verified on the device.
  *
  *   portable FOLDER ROWSxCOLS:BYTES[*BATCH] ...     FOLDER is filled by `ipt precompile --target ... -o FOLDER`
  *
@@ -70,7 +70,7 @@ static void listen(const char *message, void *user)
     }
 }
 
-/* One plan on a context of its own, with the folder's programs or without. */
+/* Measures one plan in a new context, with or without the folder's programs. */
 static bool measure(const ipt_plan_desc *shape, bool portable, double *plan_seconds, bench_result *result, heard *all,
                     char *message)
 {

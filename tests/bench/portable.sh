@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles the programs of some shapes with clang for a device, and compares them with the programs of the device's own
-# compiler. Arguments: the tool, the program `portable`, a folder.
+# Compiles the programs of some shapes for a device with clang, and compares them with programs of the device's compiler.
+# Arguments: the tool, the program `portable`, a folder.
 #
 # TARGET=ptx:sm_80: clang's target (default: one for the selected device). PROFILE=FILE: the profile of an absent device;
 # only fills the folder. RUN=1: only runs the programs in the folder.

@@ -35,7 +35,7 @@ def peak_bytes():
 def measure(name, rows, cols):
     """Prints the median time of a call, and the share of the matrix that it adds to the peak of the process' memory."""
     module, call = importlib.import_module(name), CALLS[name]
-    # Finds the device and compiles, which is not the matrix' time: the plan of this shape, for another element size.
+# Finds the device and compiles, which must not count: uses a smaller shape and another element size.
     call(module, numpy.zeros((rows // 8, cols), "u1"))
     matrix = numpy.random.default_rng(1).random((rows, cols), dtype="f4")
     before = peak_bytes()
@@ -44,7 +44,7 @@ def measure(name, rows, cols):
         start = time.perf_counter()
         result = call(module, matrix)
         seconds.append(time.perf_counter() - start)
-        matrix = result.reshape(-1, order="A").reshape(rows, cols)  # C order again, of whatever values
+        matrix = result.reshape(-1, order="A").reshape(rows, cols)  # C order again, with any values
         del result
     print(sorted(seconds)[ROUNDS // 2], (peak_bytes() - before) / matrix.nbytes)
 

@@ -1,6 +1,5 @@
-/* The measurements behind the figures of Gomez-Luna et al. 2016 that `ipt bench` has no options for. Every time counts
- * only if the results were right, as gen/tool/bench/bench_measure.h promises. Run it without arguments for what it
- * does. */
+/* The measurements behind the figures of Gomez-Luna et al. 2016 that `ipt bench` has no options for. A time counts only
+ * if the results are right: see gen/tool/bench/bench_measure.h. Without arguments, prints its usage. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
@@ -14,12 +13,12 @@
 
 enum {
     ROUNDS = 3,
-    REPEAT = 3, /* executions of a forced plan in a round; some are a hundred times slower than a copy */
+    REPEAT = 3, /* executions of a forced plan in a round: some plans are a hundred times slower than a copy */
     DIVISORS = 2000,
     FEWEST_EXECUTIONS = 8,       /* repetitions of a pad kernel */
-    SEED_LOCAL_BYTES = 48 << 10, /* local memory of the paper's devices; a CPU's is ordinary memory of any size */
+    SEED_LOCAL_BYTES = 48 << 10, /* local memory of the paper's devices; on a CPU the size is arbitrary */
     WIDEST = 64,                 /* work-items for each element of a super-element */
-    PAD_TILE = 50                /* the sides of a padded matrix are its multiples */
+    PAD_TILE = 50                /* sides of a padded matrix are multiples of this */
 };
 
 static const char usage[] =
@@ -39,7 +38,7 @@ typedef struct session {
     bench_device device;
     ipt_heuristic_device limits;
     size_t elem_size;
-    int code; /* exit code of the program: 1 once something is wrong */
+    int code; /* exit code of the program: 1 after an error */
 } session;
 
 static void complain(session *session, const char *what, const char *why)
@@ -207,7 +206,7 @@ typedef struct choice {
     unsigned flags; /* of the plan: IPT_PAD or none */
 } choice;
 
-/* 2.1 and 2.2 cut one side only, and 1 cuts none. */
+/* Sequences 2.1 and 2.2 cut one side only, and sequence 1 cuts none. */
 static ipt_plan_desc describe(const session *session, bench_shape shape, const choice *choice)
 {
     ipt_plan_desc desc = {0};
@@ -220,8 +219,7 @@ static ipt_plan_desc describe(const session *session, bench_shape shape, const c
         return desc;
     desc.tile_m = choice->sequence == IPT_SEQUENCE_2_2 || choice->sequence == IPT_SEQUENCE_1 ? 0 : choice->m;
     desc.tile_n = choice->sequence == IPT_SEQUENCE_2_1 || choice->sequence == IPT_SEQUENCE_1 ? 0 : choice->n;
-    /* A flag for every element of 4 bytes is 3 % of the matrix: the paper's way with tiles of one element needs them.
-     */
+    /* With tiles of one element, the paper's method needs a flag bit for each element: 3 % of 4-byte elements. */
     desc.max_workspace = shape.rows * shape.cols * session->elem_size / 16 + (1 << 20);
     return desc;
 }
@@ -237,8 +235,8 @@ static void show_speeds(const bench_result *result)
     fflush(stdout);
 }
 
-/* Measures one plan and writes its line, with the tiles that were chosen, also where the sequence ignores one. A plan
- * that is refused has no line, unless it is ipt's own. */
+/* Measures one plan and writes its line, with the chosen tiles, even if the sequence ignores one side. A refused plan
+ * has no line, except ipt's own. */
 static void measure_way(session *session, bench_shape shape, const choice *choice)
 {
     const bool own = choice->sequence == IPT_SEQUENCE_AUTO;
@@ -273,7 +271,7 @@ static void measure_way(session *session, bench_shape shape, const choice *choic
     show_speeds(&result);
 }
 
-/* A heuristic's tiles with the sequence that algorithm 3 takes. */
+/* Measures a heuristic's tiles with the sequence that algorithm 3 chooses. */
 static void by_heuristic(session *session, ipt_heuristic heuristic, bench_shape shape)
 {
     choice choice = {ipt_heuristic_string(heuristic), IPT_SEQUENCE_AUTO, 0, 0, 0};
@@ -303,7 +301,7 @@ static void by_sequences(session *session, bench_shape shape)
     }
 }
 
-/* Measures pairs of divisors whose tile fits in local memory, each once for each sequence; a sample if too many. */
+/* Measures pairs of divisors whose tile fits in local memory, once per sequence; a sample if there are too many. */
 static void by_brute_force(session *session, bench_shape shape, size_t most)
 {
     static size_t of_rows[DIVISORS], of_cols[DIVISORS];
@@ -311,7 +309,7 @@ static void by_brute_force(session *session, bench_shape shape, size_t most)
     const size_t n_count = ipt_heuristic_divisors(shape.cols, of_cols, DIVISORS);
     size_t found = 0, seen = 0, i, j;
     int turn;
-    for (turn = 0; turn < 2; ++turn) /* counts, measures */
+    for (turn = 0; turn < 2; ++turn) /* counts, then measures */
         for (i = 0; i < m_count; ++i)
             for (j = 0; j < n_count; ++j) {
                 choice choice = {"brute-force", IPT_SEQUENCE_AUTO, of_rows[i], of_cols[j], 0};
@@ -362,7 +360,7 @@ static int ways(int count, char **arguments)
 typedef struct mover {
     ipt_variant variant; /* AUTO: ipt's own kernel */
     const char *tiling;
-    size_t lanes; /* work-items to a super-element */
+    size_t lanes; /* work-items per super-element */
 } mover;
 
 static const mover movers[] = {{IPT_VARIANT_AUTO, "own", 0},
@@ -378,8 +376,8 @@ static const mover movers[] = {{IPT_VARIANT_AUTO, "own", 0},
                                {IPT_VARIANT_PTTWAC_100_SIMD_REGISTERS, "registers", 32},
                                {IPT_VARIANT_PTTWAC_100_GROUP_REGISTERS, "registers", 256}};
 
-/* A grid of super-elements as one stage. To get other work-group sizes than ipt's, the planner's limits of the device
- * are changed. */
+/* Measures a grid of super-elements, as one stage. Changes the planner's limits of the device to select the work-group
+ * size. */
 static void move_super_elements(session *session, const mover *mover, size_t length, size_t bytes)
 {
     ipt__limits *const limits = &session->context->limits;
@@ -432,7 +430,7 @@ static int super_elements(int count, char **arguments)
     open_session(&session, sizeof(cl_uint));
     puts("length,tiling,work_items,rows,cols,gb_per_s,copy_gb_per_s,ratio,verified");
     for (length = 1; length < count; ++length) {
-        if (number(arguments[length]) % 2 == 0) /* ipt would move two or four at once: the seed moves words */
+        if (number(arguments[length]) % 2 == 0) /* ipt would move longer units: the paper moves words */
             complain(&session, arguments[length], "an even length");
         for (i = 0; i < sizeof movers / sizeof *movers; ++i)
             if (movers[i].lanes <= WIDEST * number(arguments[length]))
@@ -455,7 +453,7 @@ static const char pad_checker[] =
     "            atomic_inc(wrong);\n"
     "}\n";
 
-/* Rows of `cols` elements, `from` apart before and `to` apart after. */
+/* Moves rows of `cols` elements from a distance of `from` to a distance of `to` elements. */
 typedef struct pad_move {
     cl_ulong rows, cols, from, to;
 } pad_move;
@@ -509,7 +507,7 @@ static bool verify_pad(session *session, bench_work *work, cl_kernel checker, co
            (wrong == 0 || bench_fail(message, "the result is WRONG: %zu elements", wrong));
 }
 
-/* A plan that executes one stage only: padding, its first one, or unpadding, its last one. NULL: none exists. */
+/* A plan that executes one stage only: the first one, padding, or the last one, unpadding. NULL: there is none. */
 static ipt_plan *plan_pad(session *session, const pad_move *move, ipt_variant variant)
 {
     const bool up = move->to > move->from;
@@ -534,7 +532,7 @@ static ipt_plan *plan_pad(session *session, const pad_move *move, ipt_variant va
         ipt_plan_destroy(plan);
         return NULL;
     }
-    plan->device->launches.stages[0] = plan->device->launches.stages[stage]; /* an execution reads only the launches */
+    plan->device->launches.stages[0] = plan->device->launches.stages[stage]; /* executions read only the launches */
     plan->device->launches.stage_count = 1;
     return plan;
 }

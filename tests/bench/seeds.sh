@@ -1,6 +1,6 @@
 # Runs every kernel, sequence and option of the papers by its name. Prints the command and the speed relative to a copy, or
-# the reason of a failure; every result is verified. Argument: the tool. A CPU gets small shapes.
-# A forced kernel serves one kind of stage. ipt chooses the kernel of the other kind.
+# the reason of a failure. Every result is verified. Argument: the tool. On a CPU, shapes are small. A forced kernel serves
+# one kind of stage. ipt chooses the kernel of the other kind.
 set -u
 tool=$1
 shapes=${SHAPES:-}
@@ -13,7 +13,7 @@ if [ -z "$shapes" ]; then
 fi
 csv=${CSV:-build/seeds.csv}
 wrong=0
-row() { # what, then the tool's options
+row() { # a description, then the tool's options
     what=$1
     shift
     line=

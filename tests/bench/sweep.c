@@ -1,9 +1,9 @@
-/* Many plans for floats in one process, each measured as `ipt bench` does it: verified before and after the timing,
- * against copies of the same bytes. Usage: sweep [REPEAT] [ROUNDS] < LINES > CSV; a line is
+/* Many plans for floats in one process, each measured as by `ipt bench`: verified before and after the timing, relative
+ * to copies of the same bytes. Usage: sweep [REPEAT] [ROUNDS] < LINES > CSV; a line is
  *   LABEL ROWS COLS SEQUENCE TILE_M TILE_N KERNEL_010 KERNEL_100 FLAG_SPREAD
- * Beside the tool's sequences there are 010, every tile of TILE_M x TILE_N transposed for itself in a list of them, and
- * 100, super-elements of TILE_N floats moved from row-major to column-major order. What the device cannot hold gets no
- * line in the CSV, and a sentence; anything else that goes wrong ends the program with failure. */
+ * SEQUENCE is one of the tool's, 010 (a list of TILE_M x TILE_N tiles, each transposed), or 100 (super-elements of
+ * TILE_N floats, moved from row-major to column-major order). If the device has too little memory, the CSV has no line,
+ * and a message is printed. Any other error ends the program with failure. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
@@ -20,14 +20,14 @@ typedef struct sweep_line {
     size_t rows, cols, tile_m, tile_n, flag_spread;
 } sweep_line;
 
-/* The exit status after such an end. */
+/* Prints an error. Returns the exit status. */
 static int complain(const char *what, const char *why)
 {
     fprintf(stderr, "sweep: %s: %s\n", what, why);
     return EXIT_FAILURE;
 }
 
-/* Whether a name is in the list. */
+/* Finds a sequence by its name. */
 static bool find_sequence(const char *name, ipt_sequence *found)
 {
     int i = 0;
@@ -46,7 +46,7 @@ static bool find_kernel(const char *name, ipt_variant *found)
     return i < IPT__VARIANT_COUNT;
 }
 
-/* Sets the plan to request from ipt, and the transposition that its result must be. */
+/* Sets the desc of the plan, and the transposition that the result is compared with. */
 static bool describe(const sweep_line *line, ipt_plan_desc *desc, bench_result *result)
 {
     const bool tiles = strcmp(line->sequence, "010") == 0, elements = strcmp(line->sequence, "100") == 0;
@@ -62,7 +62,7 @@ static bool describe(const sweep_line *line, ipt_plan_desc *desc, bench_result *
     desc->flag_spread = line->flag_spread;
     result->batch = 1;
     result->bytes = line->rows * line->cols * sizeof(float);
-    /* In place: the default's 1 MiB holds all of a small matrix. */
+    /* Forces a transposition in place: the default of 1 MiB has room for a whole small matrix. */
     desc->max_workspace = result->bytes < SMALL ? result->bytes / 8 + 1 : 0;
     if (tiles) {
         desc->from = IPT_FORMAT_RRRB;
@@ -88,7 +88,7 @@ static void print_result(const sweep_line *line, const bench_result *result, con
     fflush(stdout);
 }
 
-/* Returns false if a result is wrong, or could not be measured. */
+/* Measures a line. Returns false if a result is wrong or cannot be measured. */
 static bool measure_line(const sweep_line *line, bench_device *device, size_t repeat, size_t rounds, char *message)
 {
     ipt_plan_desc desc = {0};
@@ -99,7 +99,7 @@ static bool measure_line(const sweep_line *line, bench_device *device, size_t re
     result.repeat = repeat;
     result.rounds = rounds;
     const ipt_result made = ipt_plan_create(device->context, &desc, &plan);
-    if (made == IPT_ERROR_UNSUPPORTED && desc.sequence != IPT_SEQUENCE_AUTO) { /* this device lacks a paper's kernel */
+    if (made == IPT_ERROR_UNSUPPORTED && desc.sequence != IPT_SEQUENCE_AUTO) { /* a paper's kernel is unsupported */
         complain(line->label, ipt_context_error(device->context));
         return true;
     }
@@ -113,7 +113,7 @@ static bool measure_line(const sweep_line *line, bench_device *device, size_t re
     return good;
 }
 
-/* All lines of standard input. Returns the exit status. */
+/* Measures all lines of standard input. Returns the exit status. */
 static int measure_lines(bench_device *device, size_t repeat, size_t rounds)
 {
     char text[512], message[BENCH_MESSAGE_SIZE];
@@ -142,7 +142,7 @@ int main(int count, char **arguments)
     if (ipt_context_create(NULL, &context) != IPT_SUCCESS)
         return complain("no device", ipt_context_error(NULL));
     if (bench_device_open(&device, context, sizeof(float), message)) {
-        for (char *comma = device.name; (comma = strchr(comma, ',')) != NULL;) /* the CSV's own */
+        for (char *comma = device.name; (comma = strchr(comma, ',')) != NULL;) /* the CSV's separator */
             *comma = ' ';
         code = measure_lines(&device, repeat, rounds > 0 ? rounds : 1);
     } else {

@@ -108,7 +108,7 @@ def potrf(device, kind, count, n):
 
 def getrf(device, kind, count, n):
     a = numbers(device, kind, count, n, n)
-    # A large value in each row, in another column for each element: no matrix is singular, and rows change places.
+# Adds a large value to each row, in a column that depends on the element: no matrix is singular, and LU exchanges rows.
     column = (torch.arange(n, device=device) + torch.arange(count, device=device)[:, None]) % n
     a.scatter_add_(2, column[:, :, None], torch.full((count, n, 1), n, dtype=kind, device=device))
     lu, pivots, info = torch.linalg.lu_factor_ex(a)

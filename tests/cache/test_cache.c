@@ -36,12 +36,12 @@ static pthread_mutex_t calls_lock = PTHREAD_MUTEX_INITIALIZER;
 static call_counts calls;
 static const char *told_driver, *told_name; /* reported driver and name; NULL: the true ones */
 static int told_no_compiler;
-/* 1: clCreateProgramWithBinary fails. Such a program 2: does not build; 3: lacks its kernel; 4: finds no memory for it;
- * 5: runs only smaller work-groups; 6: does not report their size. */
+/* 1: clCreateProgramWithBinary fails. 2: a program from a binary does not build; 3: has no kernel; 4: has no memory for
+ * its kernel; 5: runs only smaller work-groups; 6: does not report the size of its work-groups. */
 static int refuse_binaries;
 static cl_program binary_program;
 static int withhold_binaries;   /* clGetProgramInfo fails */
-static rlim_t binaries_then_at; /* the largest file after the first binary; 0: no limit */
+static rlim_t binaries_then_at; /* limit of a file's bytes, once a binary was read; 0: none */
 
 static void count_call(int *counter)
 {
@@ -205,14 +205,14 @@ static call_counts calls_since(call_counts before)
 enum { PATH_SIZE = 1024, FILES_MAX = 128 };
 
 static char root[PATH_SIZE / 4]; /* the folder of a test; the teardown removes it */
-static rlim_t file_limit;        /* the former value */
+static rlim_t file_limit;        /* the limit before the tests */
 
 typedef struct path_node {
     struct path_node *next;
     char path[PATH_SIZE];
 } path_node;
 
-static path_node *joined; /* of a test */
+static path_node *joined; /* paths of the current test */
 
 /* A path built from its parts; valid until the test ends. */
 static const char *join(const char *folder, const char *name)
@@ -377,7 +377,7 @@ static uint32_t root_bits(unsigned prime, int cube)
             memcpy(digits, product, sizeof digits);
         }
         above = cube ? digits[4] || digits[3] >= prime : digits[4] || digits[3] || digits[2] >= prime;
-        if (above) /* only equal digits with nothing below would be equal: primes have no such roots */
+        if (above) /* x is never the exact root: roots of primes are irrational */
             high = x;
         else
             low = x;
@@ -500,8 +500,8 @@ static int is_entry_name(const char *name)
     return strlen(name) > 4 && !strcmp(name + strlen(name) - 4, ".ipt");
 }
 
-/* Fails unless a folder contains only complete cache files, with different keys and for their owner only. Returns their
- * number. */
+/* Fails unless a folder contains only complete cache files with different keys that only the owner can access. Returns
+ * their number. */
 static size_t expect_whole_folder(const char *folder)
 {
     const file_names files = list_folder(folder);
@@ -577,7 +577,7 @@ static ipt_context *open_listening(const char *folder, listener *to)
     return open_described(&desc);
 }
 
-/* Fits into the local memory of every device: one program for an element size. */
+/* A matrix that fits the local memory of every device: one program for each element size. */
 static ipt_plan_desc small_plan(size_t elem_size)
 {
     ipt_plan_desc desc;
@@ -589,7 +589,7 @@ static ipt_plan_desc small_plan(size_t elem_size)
     return desc;
 }
 
-/* A remainder, panels in waves and a shuffle: several programs. */
+/* A plan with several programs: for a remainder, panels in waves and a shuffle. */
 static ipt_plan_desc large_plan(void)
 {
     ipt_plan_desc desc = small_plan(4);
@@ -619,7 +619,7 @@ static ipt_plan *open_plan(ipt_context *context, ipt_plan_desc desc)
 
 #define EXPECT_ERROR(result, expected, part) test_expect_parts(result, expected, part, NULL)
 
-/* The plan's desc misses, and neither a source nor a binary is handed to the driver. */
+/* Expects a cache miss for the desc; the driver receives neither a source nor a binary. */
 static void expect_miss(int line, ipt_context *context, ipt_plan_desc desc, const char *part)
 {
     const call_counts before = calls;
@@ -676,7 +676,7 @@ static void expect_works(ipt_context *context, ipt_plan_desc desc)
     ipt_plan_destroy(plan);
 }
 
-/* A new context on the folder makes the plan and executes it correctly. Returns the counts of OpenCL calls. */
+/* Creates and executes the plan in a new context on the folder. Returns the counts of OpenCL calls. */
 static call_counts use_folder(const char *folder, ipt_plan_desc desc)
 {
     const call_counts before = calls;
@@ -732,7 +732,7 @@ static const char *path_of_program(ipt_context *context, size_t index, const cha
     return found;
 }
 
-/* Fills a folder by a context of its own. Returns the path of desc's first program. */
+/* Fills a folder with desc's programs, by a new context. Returns the path of the first program. */
 static void fill_folder(const char *folder, ipt_plan_desc desc, char *path)
 {
     ipt_context *context = open_context(folder);
@@ -741,7 +741,7 @@ static void fill_folder(const char *folder, ipt_plan_desc desc, char *path)
     ipt_context_destroy(context);
 }
 
-/* The names of a source's kernels, without "ipt_k_". */
+/* The name of a source's kernel, without "ipt_k_". */
 static const char *kernel_of(const char *source)
 {
     static char name[64];
@@ -823,7 +823,7 @@ static void cache_second_context(void **state)
     made = use_folder(folder, cached_only(large_plan()));
     assert_int_equal(made.sources, 0);
     assert_int_equal(expect_whole_folder(folder), files);
-    assert_int_equal(use_folder(folder, small_plan(4)).sources, 1); /* missing entries are added */
+    assert_int_equal(use_folder(folder, small_plan(4)).sources, 1); /* compiles the missing program */
     assert_int_equal(use_folder(folder, small_plan(4)).sources, 0);
     assert_int_equal(use_folder(folder, cached_only(large_plan())).sources, 0);
     assert_true(use_folder("", large_plan()).sources > 1);
@@ -893,7 +893,7 @@ static void cache_environment(void **state)
     assert_int_equal(use_folder(two, small_plan(4)).sources, 1);
     assert_true(expect_whole_folder(two) > 0);
     setenv("IPT_CACHE_DIR", "", 1);
-    if (getenv("IPT_CACHE_DIR")) /* Windows has no empty variables */
+    if (getenv("IPT_CACHE_DIR")) /* Windows has no empty environment variables */
         assert_int_equal(use_folder(NULL, small_plan(4)).sources, 1);
     setenv("IPT_CACHE_DIR", "none", 1);
     assert_int_equal(use_folder(NULL, small_plan(4)).sources, 1);
@@ -916,7 +916,7 @@ static void cache_other_letters(void **state)
     assert_int_equal(use_folder(NULL, small_plan(4)).sources, 0);
 }
 
-/* The folder if neither the desc nor the environment names one. */
+/* The default folder: neither the desc nor IPT_CACHE_DIR names one. */
 static void cache_user_folder(void **state)
 {
     (void)state;
@@ -931,7 +931,7 @@ static void cache_user_folder(void **state)
     assert_int_equal(use_folder(NULL, small_plan(4)).sources, 1);
     assert_true(expect_whole_folder(in_root("home/.cache/ipt")) > 0);
     assert_int_equal(use_folder(NULL, small_plan(4)).sources, 0);
-    unsetenv("HOME"); /* no cache folder remains */
+    unsetenv("HOME"); /* now there is no default folder */
     assert_int_equal(use_folder(NULL, small_plan(4)).sources, 1);
     assert_int_equal(list_folder(root).count, 2);
 #elif defined(_WIN32)
@@ -1000,7 +1000,7 @@ static void cache_trim(void **state)
     ipt_context_trim(context);
     assert_int_equal(count_programs(context), both);
     ipt_plan_destroy(dropped);
-    assert_int_equal(count_programs(context), both); /* for later plans */
+    assert_int_equal(count_programs(context), both); /* the context keeps both for later plans */
     ipt_context_trim(context);
     left = count_programs(context);
     assert_true(left > 0 && left < both);
@@ -1074,8 +1074,8 @@ static void cache_truncated(void **state)
     free(good.bytes);
 }
 
-/* Flips bits of one byte of a file, or back. The file is closed again: on Windows the cache reads no file that another
- * process writes. */
+/* Flips bits of one byte of a file, or restores the byte. Closes the file, because on Windows the cache does not read a
+ * file that is open for writing. */
 static void flip(const char *path, content good, size_t at, int pattern)
 {
     const unsigned char byte = (unsigned char)(good.bytes[at] ^ pattern);
@@ -1101,7 +1101,7 @@ static void cache_flipped(void **state)
         flip(path, good, at, i >= 2 * payload ? 1 << i % 8 : i % 2 ? 1 : 0xff);
         expect_folder_misses(folder, "flipped", at);
         flip(path, good, at, 0);
-        if (i % 200 == 0) /* only the flip makes it miss */
+        if (i % 200 == 0) /* without the flip, the entry is used */
             assert_int_equal(use_folder(folder, cached_only(small_plan(4))).sources, 0);
     }
     assert_int_equal(use_folder(folder, cached_only(small_plan(4))).sources, 0);
@@ -1218,7 +1218,7 @@ static void cache_damaged_is_replaced(void **state)
     free(other.bytes);
 }
 
-/* A folder, link or pipe has the file's path. */
+/* A folder, link or pipe is at the path of a cache file. */
 static void cache_not_a_file(void **state)
 {
     const char *folder = in_root("folder"), *aside = in_root("aside");
@@ -1241,7 +1241,7 @@ static void cache_not_a_file(void **state)
     good = read_content(path);
     write_content(aside, good.bytes, good.size);
     assert_int_equal(mkfifo(in_root("fifo"), 0600), 0);
-    alarm(120); /* it hangs, then */
+    alarm(120); /* ends a test that hangs */
     for (i = 0; i < CASES; ++i) {
         const file_names before = list_folder(folder);
         call_counts made;
@@ -1278,7 +1278,7 @@ static void cache_not_a_file(void **state)
         made = use_folder(folder, small_plan(4));
         if (i != LINK_TO_GOOD && (made.sources != 1 || made.binaries))
             fail_msg("case %d: %d sources, %d binaries", i, made.sources, made.binaries);
-        assert_int_equal(list_folder(folder).count, before.count); /* nothing temporary */
+        assert_int_equal(list_folder(folder).count, before.count); /* no temporary file remains */
         if (i != DIRECTORY && i != FULL_DIRECTORY) {
             assert_int_equal(use_folder(folder, cached_only(small_plan(4))).sources, 0);
         }
@@ -1301,7 +1301,7 @@ static void cache_not_trusted(void **state)
     fill_folder(folder, small_plan(4), path);
     good = read_content(path);
 
-    /* A file that others can write; a good one replaces it. */
+    /* A file that other users can write is not used; a good file replaces it. */
     assert_int_equal(chmod(path, 0666), 0);
     expect_folder_misses(folder, "mode", 0666);
     assert_int_equal(use_folder(folder, small_plan(4)).sources, 1);
@@ -1317,7 +1317,7 @@ static void cache_not_trusted(void **state)
         expect_whole_folder(folder);
     }
 
-    /* A folder that others can write is neither read nor written. */
+    /* A folder that other users can write is neither read nor written. */
     write_content(path, good.bytes, good.size);
     before = list_folder(folder);
     assert_int_equal(chmod(folder, 0777), 0);
@@ -1334,7 +1334,7 @@ static void cache_not_trusted(void **state)
     free(good.bytes);
 }
 
-/* Each driver and each device has its own programs, in one folder. */
+/* Different drivers and devices have separate programs in one folder. */
 static void cache_other_driver(void **state)
 {
     const char *folder = in_root("folder");
@@ -1367,7 +1367,7 @@ static void cache_other_driver(void **state)
     assert_int_equal(expect_whole_folder(folder), 3 * files);
 }
 
-/* A driver that refuses a binary of its own, or accepts it and then cannot run its kernel. */
+/* A driver that refuses its own binary, or accepts the binary and then cannot run its kernel. */
 static void cache_refused_by_driver(void **state)
 {
     static const char *const reasons[] = {"CL_INVALID_BINARY",     "CL_BUILD_PROGRAM_FAILURE", "CL_INVALID_KERNEL_NAME",
@@ -1382,7 +1382,7 @@ static void cache_refused_by_driver(void **state)
         const ipt_plan_desc desc = cached_only(small_plan(4));
         ipt_plan *plan = NULL;
         call_counts before = calls;
-        if (refuse_binaries == 5 && strstr(name, "NVIDIA")) /* it reports smaller work-groups than it runs */
+        if (refuse_binaries == 5 && strstr(name, "NVIDIA")) /* this driver reports too small work-groups */
             continue;
         test_expect_parts(ipt_plan_create(context, &desc, &plan), IPT_ERROR_CACHE_MISS,
                           "IPT_CACHE_ONLY: nothing is compiled, and the device refuses the cached program with",
@@ -1432,7 +1432,7 @@ static ipt_result use_batch(ipt_context *context, unsigned flags)
     return result;
 }
 
-/* A plan and a batch whose cached programs build, but lack their kernels, compile them anew. */
+/* A plan and a batch whose cached programs build, but have no kernel, compile the programs again. */
 static void expect_other_kernels(ipt_context *context)
 {
     static const char refused[] = "IPT_CACHE_ONLY: nothing is compiled, and the device refuses the cached program with";
@@ -1485,7 +1485,7 @@ static void cache_of_another_kernel(void **state)
     desc.binaries = binaries;
     desc.binary_count = 2;
     expect_other_kernels(open_described(&desc));
-    desc.cache_dir = folder; /* compiled programs replace those */
+    desc.cache_dir = folder; /* compiled programs replace the binaries */
     context = open_described(&desc);
     before = calls;
     expect_works(context, cached_only(small_plan(4)));
@@ -1524,7 +1524,7 @@ static void cache_without_compiler(void **state)
 /* Failures of writing */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Plans work with a folder that cannot be written; the logger gets a message. */
+/* Plans work if the folder cannot be written, and the logger receives a message. */
 static void expect_unwritten(const char *folder, size_t elem_size)
 {
     listener to;
@@ -1568,7 +1568,7 @@ static void cache_unwritable(void **state)
     free(entry.bytes);
 }
 
-/* The disk is full: a small file system where mounting is allowed, and a limit of a process' file size. */
+/* The disk is full: a small file system if mounting is allowed, and a limit of the process' file size. */
 static void cache_disk_full(void **state)
 {
     static const rlim_t limits[] = {1, 30, 100, 4096};
@@ -1645,7 +1645,7 @@ static void cache_folder_vanishes(void **state)
     to.heard = 0;
     expect_works(context, small_plan(8));
     ipt_context_destroy(context);
-    if (list_folder(folder).count) /* the folder may have been created again */
+    if (list_folder(folder).count) /* ipt may have created the folder again */
         assert_int_equal(use_folder(folder, cached_only(small_plan(8))).sources, 0);
     else
         assert_true(to.heard > 0);
@@ -1697,7 +1697,7 @@ static void cache_limit(void **state)
         if (access(paths[i], F_OK) != (i ? 0 : -1))
             fail_msg("file %zu of 4 is %s", i, i ? "gone" : "left");
 
-    /* A limit for two entries, then for none. */
+    /* A limit that keeps two of the old entries, then one that keeps none. */
     for (oldest = 2; oldest <= 4; oldest += 2) {
         size_t room = 0;
         for (i = oldest; i < 4; ++i)
@@ -1705,7 +1705,7 @@ static void cache_limit(void **state)
                 room += (size_t)status.st_size;
         desc.cache_limit = room + 1000;
         context = open_described(&desc);
-        expect_works(context, small_plan(oldest == 2 ? 1 : 12)); /* another program, which may or may not fit */
+        expect_works(context, small_plan(oldest == 2 ? 1 : 12)); /* a new program, which need not fit */
         ipt_context_destroy(context);
         if (bytes_of(folder) > desc.cache_limit)
             fail_msg("%zu bytes, the limit is %zu", bytes_of(folder), desc.cache_limit);
@@ -1735,9 +1735,9 @@ static void cache_foreign_files(void **state)
     static const char *const foreign[] = {
         "scan.ipt",
         "0123456789abcdef0123456789abcde.ipt",  /* one digit too few */
-        SOME_HASH "0.ipt",                      /* one too many */
+        SOME_HASH "0.ipt",                      /* one digit too many */
         "0123456789ABCDEF0123456789ABCDEF.ipt", /* not a name that ipt writes */
-        "0123456789abcdef0123456789abcdeg.ipt", /* no digit */
+        "0123456789abcdef0123456789abcdeg.ipt", /* not a digit */
         "x" SOME_HASH ".ipt",
         SOME_HASH ".ipt.txt",
         SOME_HASH ".ipt", /* not an entry */
@@ -1746,7 +1746,7 @@ static void cache_foreign_files(void **state)
         "12-" SOME_HASH ".ipt.tmp",
         "12-x-" SOME_HASH ".ipt.tmp",
         "12-0-" SOME_HASH "0.ipt.tmp",
-        "1b-0-" SOME_HASH ".ipt.tmp", /* not a file that ipt writes there */
+        "1b-0-" SOME_HASH ".ipt.tmp", /* a name that ipt writes, with foreign content */
         "-0-" SOME_HASH ".ipt.tmp",
     };
     static const char *const unfinished[] = {"1a2b-0-" SOME_HASH ".ipt.tmp", "ffffffff-3e7-" SOME_HASH ".ipt.tmp",
@@ -1769,7 +1769,7 @@ static void cache_foreign_files(void **state)
     for (i = 0; i < TEST_COUNT(unfinished); ++i)
         make_old(join(folder, unfinished[i]), begun[i], 0);
 
-    /* The limit allows two, if foreign files do not count. */
+    /* A limit for two entries, if foreign files do not count. */
     desc.cache_limit = 4 * ours;
     context = open_described(&desc);
     expect_works(context, small_plan(2));
@@ -1778,7 +1778,7 @@ static void cache_foreign_files(void **state)
     for (i = 0; i < TEST_COUNT(unfinished); ++i)
         assert_int_equal(access(join(folder, unfinished[i]), F_OK), -1);
 
-    /* And for none. */
+    /* A limit for no entry. */
     set_time(path, time(NULL) - 9000);
     desc.cache_limit = 1;
     context = open_described(&desc);
@@ -1831,7 +1831,7 @@ static void cache_many_files(void **state)
     assert_in_range(listings - before, 1, 10);
 }
 
-/* Makes the file of a process that died while it wrote an entry into folder. Returns its name, or "". */
+/* Leaves the file of a process that died while it wrote an entry into folder. Returns the file's name, or "". */
 static void die_while_writing(const char *folder, content entry, char *name)
 {
     file_names before = list_folder(folder), after;
@@ -1939,7 +1939,7 @@ static uint64_t clock_nanoseconds(void)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* Every file with a program's name is complete. Returns the number of leftovers, which have other names. */
+/* Checks that every file with a program's name is complete. Returns the number of other files. */
 static size_t count_leftovers(const char *folder)
 {
     const file_names files = list_folder(folder);
@@ -1980,7 +1980,7 @@ static void cache_killed_while_storing(void **state)
         child = fork();
         assert_true(child >= 0);
         if (!child)
-            for (j = 0;; ++j) { /* each entry twice: in an empty place, and over itself */
+            for (j = 0;; ++j) { /* each entry twice: as a new file, and over the existing one */
                 char fresh[PATH_SIZE + 32];
                 snprintf(fresh, sizeof fresh, "%s/%zu", folder, j / 6);
                 if (ipt_cache_store(fresh, entries[j % 3].bytes, entries[j % 3].size))
@@ -2099,7 +2099,7 @@ static void cache_threads(void **state)
     ipt_context_destroy(context);
     assert_in_range(expect_whole_folder(folder), programs, programs + 1);
 
-    /* The threads again, on a folder that has the programs. */
+    /* Run the threads again, on a folder that contains the programs. */
     before = calls;
     context = open_context(folder);
     assert_int_equal(pthread_barrier_init(&start, NULL, THREADS), 0);
@@ -2128,11 +2128,11 @@ static void cache_threads(void **state)
 
 typedef struct entry_set {
     content entries[16];
-    char kernels[16][64]; /* "": the entry is not a program */
+    char kernels[16][64]; /* "": this entry is not a program */
     size_t count;
 } entry_set;
 
-/* All entries of a context that has made the plan. */
+/* All entries of a new context, after it has created the plan. */
 static entry_set export_all(ipt_plan_desc desc)
 {
     entry_set set;
@@ -2164,7 +2164,7 @@ static void free_entries(entry_set *set)
         free(set->entries[i].bytes);
 }
 
-/* A context without a folder, with all entries except `without`; ~0: with all. */
+/* A context without a folder that has all entries except number `without`; ~0: all entries. */
 static ipt_context *open_on_entries(const entry_set *set, size_t without, ipt_binary *binaries)
 {
     ipt_context_desc desc = described_context("");
@@ -2227,7 +2227,7 @@ static void cache_binaries(void **state)
     for (i = 0; i < set.count; ++i)
         free((unsigned char *)binaries[i].data - 1);
 
-    /* Binaries have priority over the folder, which has the missing ones. */
+    /* Binaries in memory have priority over the folder, which has the missing entries. */
     use_folder(in_root("folder"), small_plan(4));
     for (i = 0; i < set.count; ++i) {
         binaries[i].data = set.entries[i].bytes;
@@ -2249,7 +2249,7 @@ static void cache_binaries(void **state)
     free_entries(&set);
 }
 
-/* A damaged entry in memory is a miss, or an error of the context: never passed to the driver. */
+/* A damaged entry in memory is a miss, or an error of the context. The driver never receives it. */
 static void cache_binaries_damaged(void **state)
 {
     entry_set set = export_all(small_plan(4));
@@ -2268,7 +2268,7 @@ static void cache_binaries_damaged(void **state)
             bad.bytes[i < 60 ? i : test_random_between(60, payload - 1)] ^= i % 2 ? 1 : 0xff;
         else if (i < 200)
             bad.bytes[test_random_between(payload, good.size - 1)] ^= (unsigned char)(1 << i % 8);
-        else { /* in memory of its own size, so that valgrind detects reads beyond it */
+        else { /* in memory of exactly this size: valgrind detects reads beyond the end */
             free(bad.bytes);
             bad.size = i < 300 ? i - 200 : test_random_between(0, good.size - 1);
             bad.bytes = malloc(bad.size ? bad.size : 1);
@@ -2367,15 +2367,15 @@ static void cache_store(void **state)
         EXPECT_ERROR(ipt_cache_store(folder, set.entries[i].bytes, set.entries[i].size), IPT_SUCCESS, NULL);
     assert_int_equal(expect_whole_folder(folder), set.count);
     assert_int_equal(use_folder(folder, cached_only(large_plan())).sources, 0);
-    assert_int_equal(expect_whole_folder(folder), set.count); /* the names equal those that contexts use */
+    assert_int_equal(expect_whole_folder(folder), set.count); /* contexts use these file names */
 
-    /* Others can write the folder. */
+    /* A folder that other users can write. */
     assert_int_equal(chmod(folder, 0777), 0);
     EXPECT_ERROR(ipt_cache_store(folder, entry.bytes, entry.size), IPT_ERROR_UNSUPPORTED, NULL);
     free_entries(&set);
 }
 
-/* Another compiler's code for an absent target is packed unchanged. */
+/* ipt_cache_entry packs another compiler's code for an absent target unchanged. */
 static void cache_entry_for_another_target(void **state)
 {
     static const char code[] = "not really code";
@@ -2407,7 +2407,7 @@ static void cache_entry_for_another_target(void **state)
     }
     ipt_context_destroy(context);
     assert_int_equal(expect_whole_folder(in_root("folder")), TEST_COUNT(targets));
-    /* Only NVIDIA's driver may get the program for ptx:sm_20. PoCL takes bitcode, so that one is left out. */
+    /* Only NVIDIA's driver may receive the program for ptx:sm_20. PoCL accepts bitcode, so the bitcode is left out. */
     binaries[1] = binaries[3];
     desc.binaries = binaries;
     desc.binary_count = 3;
@@ -2466,7 +2466,7 @@ static void cache_profile_makes_the_same_plans(void **state)
     char *text, *again;
     int i;
     (void)state;
-    given.resident_groups = 8; /* counts differ if the device has other work */
+    given.resident_groups = 8; /* counts vary if the device has other work */
     real = open_described(&given);
     text = profile_of(real);
     planning = open_profile(text);
@@ -2532,7 +2532,7 @@ static void cache_profile_executes_nothing(void **state)
     assert_memory_equal(data, before, sizeof data);
     clReleaseMemObject(buffer);
 
-    assert_int_equal(ipt_context_entry_count(planning), 2); /* the last: the profile's facts about the device */
+    assert_int_equal(ipt_context_entry_count(planning), 2); /* the last entry describes the device of the profile */
     assert_string_equal(ipt_context_entry_source(planning, 0, NULL), ipt_plan_source(plan, 0));
     EXPECT_ERROR(ipt_context_entry(planning, 0, NULL, NULL, 0, NULL, 0, &bytes), IPT_ERROR_UNSUPPORTED, NULL);
     EXPECT_ERROR(ipt_context_entry(planning, 1, NULL, NULL, 0, NULL, 0, &bytes), IPT_SUCCESS, NULL);
@@ -2612,7 +2612,7 @@ static void cache_profile_damaged(void **state)
             char where[32];
             if ((edit >= NUMBER_A_WORD && is_free_text(text, index)) || !(bad = edited(text, index, edit)))
                 continue;
-            /* The reported line is the one at the wrong position. */
+            /* The error reports the number of the wrong line. */
             snprintf(where, sizeof where, "line %zu", index + 1 + (edit == LINE_DOUBLED));
             context = (ipt_context *)&desc;
             if (try_profile(bad, &context) != IPT_ERROR_INVALID_ARGUMENT || context ||
@@ -2625,7 +2625,7 @@ static void cache_profile_damaged(void **state)
     assert_true(index > 5 && (size_t)edits > 4 * index);
     bad = malloc(length + 200);
     assert_non_null(bad);
-    for (cut = 0; cut + 1 < length; ++cut) { /* only the end of the last line is missing: valid */
+    for (cut = 0; cut + 1 < length; ++cut) { /* a text without the last newline is valid */
         memcpy(bad, text, cut);
         bad[cut] = 0;
         EXPECT_ERROR(try_profile(bad, &context), IPT_ERROR_INVALID_ARGUMENT, "line");
@@ -2633,7 +2633,7 @@ static void cache_profile_damaged(void **state)
     sprintf(bad, "%smore\n", text);
     EXPECT_ERROR(try_profile(bad, &context), IPT_ERROR_INVALID_ARGUMENT, "line");
 
-    /* A profile replaces a device. */
+    /* A desc with a profile must not have a device. */
     desc.profile = text;
     EXPECT_ERROR(ipt_context_create(&desc, &context), IPT_ERROR_INVALID_ARGUMENT, "profile");
     EXPECT_ERROR(ipt_context_profile(NULL, bad, length, NULL), IPT_ERROR_INVALID_ARGUMENT, "context");

@@ -1,5 +1,5 @@
-/* Wisdom: a measurement on one context makes the same plan on another, without measuring again. An incomplete or
- * unknown text, or one for another device, is refused with the line's number and changes nothing. */
+/* Wisdom: after a measurement in one context, another context makes the same plan without measuring. Incomplete or
+ * unknown texts, and texts for another device, are refused with the line's number and change nothing. */
 #define _XOPEN_SOURCE 700
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -13,7 +13,7 @@
 
 enum { ROWS = 700, COLS = 500, ELEM = 4, BYTES = ROWS * COLS * ELEM };
 
-static int large_buffers;     /* buffers as large as the matrix or larger count as measurements */
+static int large_buffers;     /* buffers of at least the matrix's size: only measurements have them */
 static const char *told_name; /* reported name; NULL: the true one */
 
 static cl_mem CL_API_CALL counted_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host,
@@ -62,7 +62,7 @@ static ipt_context *open_context(void)
     return context;
 }
 
-/* In two passes, so that measurement chooses among lengths of super-elements. */
+/* A desc with two passes: measuring chooses the length of the super-elements. */
 static ipt_plan_desc two_passes(unsigned flags)
 {
     ipt_plan_desc desc;
@@ -171,7 +171,7 @@ static void wisdom_makes_the_measured_plan(void **state)
     (void)state;
     large_buffers = 0;
     plan = open_plan(first, measure);
-    assert_true(large_buffers > 0); /* a large buffer shows a measurement */
+    assert_true(large_buffers > 0); /* the context has measured */
     expect_right(plan);
     text = exported(first);
     assert_int_equal(count_lines(text), count_lines(before) + 1);
@@ -201,7 +201,7 @@ static void wisdom_makes_the_measured_plan(void **state)
     ipt_context_destroy(second);
 }
 
-/* The text decides, not the model: each length is taken with a right result, or is impossible. */
+/* Wisdom has priority over the model: each length is used, with a right result, or is impossible. */
 static void wisdom_decides(void **state)
 {
     static const size_t lengths[] = {20, 35, 70, 140, 350, 1, 2, 3, 349, 351, 699, 700};
@@ -229,14 +229,14 @@ static void wisdom_decides(void **state)
         assert_true(ipt_plan_workspace(plan) <= (size_t)1 << 20);
         expect_right(plan);
         ipt_plan_destroy(plan);
-        plan = open_plan(context, least); /* whose limit stays */
+        plan = open_plan(context, least); /* max_workspace still holds */
         assert_true(ipt_plan_workspace(plan) <= least_workspace);
         ipt_plan_destroy(plan);
         ipt_context_destroy(context);
         free(other);
     }
     assert_true(taken >= 5);
-    for (i = 0; i < 3; ++i) { /* no length of this matrix */
+    for (i = 0; i < 3; ++i) { /* impossible lengths for this matrix */
         char *other = with_length(text, i == 0 ? 0 : i == 1 ? ROWS + 1 : (size_t)-1);
         EXPECT_ERROR(ipt_wisdom_import(plain, other), IPT_ERROR_INVALID_ARGUMENT, "line ");
         free(other);
@@ -298,7 +298,7 @@ static void wisdom_of_other_shapes(void **state)
     ipt_context_destroy(plain);
 }
 
-/* Imports add up to one line for each plan; a later line for the same plan replaces the earlier one. */
+/* Imports accumulate, with one line for each plan: a later line replaces an earlier one for the same plan. */
 static void wisdom_adds_up(void **state)
 {
     ipt_context *first = open_context(), *second = open_context(), *both = open_context();
@@ -338,7 +338,7 @@ static void wisdom_adds_up(void **state)
     ipt_context_destroy(both);
 }
 
-/* A context for planning only, from a profile of the device, also takes the wisdom. */
+/* A context for planning only, from a profile of the device, also uses the wisdom. */
 static void wisdom_without_device(void **state)
 {
     ipt_context *real = open_context(), *planning = NULL;
@@ -398,10 +398,10 @@ static void wisdom_cut(void **state)
     size_t length;
     (void)state;
     assert_non_null(cut);
-    for (length = strlen(text) - 1; length-- > 0;) { /* only the end of the last line is missing: valid */
+    for (length = strlen(text) - 1; length-- > 0;) { /* a text without the last newline is valid */
         ipt_result result;
         cut[length] = 0;
-        result = ipt_wisdom_import(context, cut); /* half a device's name is another name */
+        result = ipt_wisdom_import(context, cut); /* a cut device name is the name of another device */
         if ((result != IPT_ERROR_INVALID_ARGUMENT && result != IPT_ERROR_UNSUPPORTED) ||
             !strstr(ipt_context_error(NULL), "line "))
             fail_msg("cut at %zu: %s: %s", length, ipt_result_string(result), ipt_context_error(NULL));
@@ -463,7 +463,7 @@ static void wisdom_damaged(void **state)
     size_t index;
     int edit, edits = 0;
     (void)state;
-    assert_true(lines >= 4); /* the title, lines about the device, two measurements, and perhaps the end */
+    assert_true(lines >= 4); /* the title, lines about the device and two measurements */
     for (index = 0; index < lines; ++index)
         for (edit = 0; edit < EDITS; ++edit) {
             char where[32];
@@ -478,7 +478,7 @@ static void wisdom_damaged(void **state)
                 fail_msg("line %zu, edit %d: %s\n%s", index + 1, edit, ipt_result_string(result), bad);
             snprintf(where, sizeof where, "line %zu", index + 1 + (edit == DOUBLED));
             said = strstr(message, "line ") ? (size_t)strtoull(strstr(message, "line ") + 5, NULL, 10) : 0;
-            /* A missing or doubled line shows only at the end. */
+            /* For a missing or doubled line, the error may name a later line. */
             if (edit == REMOVED || edit == DOUBLED ? said <= index || said > lines + 1 : !test_mentions(message, where))
                 fail_msg("line %zu, edit %d: %s\n%s", index + 1, edit, message, bad);
             expect_wisdom(context, knows);
@@ -598,13 +598,13 @@ static void write_file(const char *path, const char *bytes, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-static char folder[256], path[300], missing[300]; /* the wisdom of the next test */
+static char folder[256], path[300], missing[300]; /* used by the next test, too */
 
 static int make_folder(void **state)
 {
     if (folder_make(folder, sizeof folder, "wisdom"))
         return -1;
-    snprintf(path, sizeof path, "%s/w\303\255sdom \342\230\203", folder); /* any letters */
+    snprintf(path, sizeof path, "%s/w\303\255sdom \342\230\203", folder); /* names may have any characters */
     snprintf(missing, sizeof missing, "%s/missing", folder);
     return test_start(state);
 }
@@ -631,7 +631,7 @@ static void wisdom_files(void **state)
     assert_non_null(large);
     file = fopen(path, "rb");
     assert_non_null(file);
-    assert_int_equal(fread(large, 1, length + 2, file), length); /* the text alone */
+    assert_int_equal(fread(large, 1, length + 2, file), length); /* the file contains only the text */
     fclose(file);
     assert_string_equal(large, text);
     free(large);
@@ -645,7 +645,7 @@ static void wisdom_files(void **state)
     EXPECT_ERROR(ipt_wisdom_export_file(NULL, path), IPT_ERROR_INVALID_ARGUMENT, "context");
     EXPECT_ERROR(ipt_wisdom_export_file(context, NULL), IPT_ERROR_INVALID_ARGUMENT, "path");
     assert_int_equal(access(missing, F_OK), -1);
-    if (!access("/dev/full", W_OK)) /* a disk without room */
+    if (!access("/dev/full", W_OK)) /* a full disk */
         EXPECT_ERROR(ipt_wisdom_export_file(context, "/dev/full"), IPT_ERROR_INVALID_ARGUMENT, "/dev/full");
 
     /* Files that are empty, cut, with a zero inside, or far too long. */
@@ -668,7 +668,7 @@ static void wisdom_files(void **state)
     large_buffers = 0;
     free(description(context, two_passes(IPT_MEASURE)));
     assert_int_equal(large_buffers, 0);
-    EXPECT_ERROR(ipt_wisdom_export_file(context, path), IPT_SUCCESS, NULL); /* replaces the former content */
+    EXPECT_ERROR(ipt_wisdom_export_file(context, path), IPT_SUCCESS, NULL); /* replaces the content */
     ipt_context_destroy(other);
     other = open_context();
     EXPECT_ERROR(ipt_wisdom_import_file(other, path), IPT_SUCCESS, NULL);
@@ -680,7 +680,7 @@ static void wisdom_files(void **state)
     ipt_context_destroy(other);
 }
 
-/* Files without an end, files that block their reader, and a file that is far too long. */
+/* Endless files, files that block their reader, and a file that is far too long. */
 static void wisdom_endless_files(void **state)
 {
     static const char *const devices[] = {"/dev/zero", "/dev/full", "/dev/null"};
@@ -695,7 +695,7 @@ static void wisdom_endless_files(void **state)
     EXPECT_ERROR(ipt_wisdom_import_file(context, missing), IPT_ERROR_INVALID_ARGUMENT, "regular");
     assert_int_equal(unlink(missing), 0);
     write_file(missing, "ipt", 3);
-    if (!truncate(missing, (off_t)10 << 30)) /* not all file systems have files that large */
+    if (!truncate(missing, (off_t)10 << 30)) /* not all file systems support such large files */
         EXPECT_ERROR(ipt_wisdom_import_file(context, missing), IPT_ERROR_INVALID_ARGUMENT, "at most");
     alarm(0);
     assert_int_equal(unlink(missing), 0);

@@ -1,13 +1,10 @@
 #!/bin/sh
 # The compile matrix. ipt.h must compile without a warning wherever it may be included, link from several files, export only its
-# public functions, and run without a device. Prints only failures, and one closing line.
-# Usage, from the repository root: tests/compile/compile_matrix.sh HEADER_DIR [quick | sample]
-# HEADER_DIR: the folder of ipt.h: ., build/single, or gen/library with its parts.
-# quick: each compiler with one standard, the single header with one compiler.
-# sample: gcc and g++ with a few builds, the single header and the parts with one build.
-# The single header and the parts have the same text, so two of the compilers suffice for them. Four compilers run with every
-# user option.
-# The script names missing compilers and skips them.
+# public functions, and run without a device. Prints only failures, and one closing line. Usage, from the repository root:
+# tests/compile/compile_matrix.sh HEADER_DIR [quick | sample] HEADER_DIR: the folder of ipt.h: ., build/single, or gen/library
+# with its parts. quick: each compiler with one standard, the single header with one compiler. sample: gcc and g++ with a few
+# builds, the single header and the parts with one build. The single header and the parts have the same text, so two compilers
+# suffice for these. Four compilers run with every user option. The script names missing compilers and skips them.
 set -eu
 
 part=${2-full}
@@ -15,22 +12,23 @@ case $part in full | quick | sample) ;; *) part= ;; esac
 [ $# -ge 1 ] && [ -f "$1/ipt.h" ] && [ -n "$part" ] ||
     { echo "usage: tests/compile/compile_matrix.sh HEADER_DIR [quick | sample] (with ipt.h in it)"; exit 2; }
 headers=$(cd "$1" && pwd)
-form=$(basename "$1") # whatever the name of the clone
+form=$(basename "$1") # independent of the clone's name
 [ "$form" != . ] || form=pair
 root=$PWD
 tests=$(cd "$(dirname "$0")" && pwd)
 work=$PWD/build/matrix/$form
 rm -rf "$work"
 mkdir -p "$work/include" "$work/jobs"
-ln -s /usr/include/CL "$work/include/CL" # for mingw, which must not see the rest of /usr/include
+ln -s /usr/include/CL "$work/include/CL" # for mingw must not see the rest of /usr/include
 
-# A job runs in $work/jobs/NAME. These links spare its commands the name of the clone, which may have a space, $ or quote.
+# A job runs in $work/jobs/NAME. By these links, its commands avoid the clone's name, which may have a space, $ or
+# quote.
 ln -s "$headers" "$work/headers"
 ln -s "$root" "$work/root"
 ln -s "$tests" "$work/tests"
 root=../../root
 a=../../tests/matrix_a.c b=../../tests/matrix_b.c
-flags="-Wall -Wextra -Wpedantic -Werror -I../../headers -I$root -I../../tests" # the parts' kernels are in the root
+flags="-Wall -Wextra -Wpedantic -Werror -I../../headers -I$root -I../../tests" # the root has the kernels for the parts
 libraries="-lOpenCL -lpthread"
 missing=
 # The folders of mpi.h: Open MPI's and MPICH's.
@@ -55,14 +53,14 @@ in_sample() {
     esac
 }
 
-job() { # WORDS OF A NAME, and its commands on standard input: one build, in a folder of its own
+job() { # WORDS OF A NAME, and its commands on standard input: one build, in its own folder
     [ "$part" != sample ] || in_sample "$*" || return 0
     folder=$work/jobs/$(echo "$*" | tr -cs 'A-Za-z0-9+\n' -)
     mkdir "$folder"
     cat > "$folder/job.sh"
 }
 
-# The builds that a user's compiler on this machine may make.
+# Builds with the compilers of this machine.
 for compiler in "gcc -std=c99" "gcc -std=c11" "gcc -std=gnu99" "gcc -std=c99 -O2" "clang -std=c99" "clang -std=c11" \
     "clang -std=c99 -O2" "g++ -x c++ -std=c++11" "g++ -x c++ -std=c++20" "clang++ -x c++ -std=c++11" \
     "clang++ -x c++ -std=c++20"; do
@@ -80,7 +78,7 @@ for compiler in "gcc -std=c99" "gcc -std=c11" "gcc -std=gnu99" "gcc -std=c99 -O2
     have "${compiler%% *}" || continue
     build="$compiler $flags"
 
-    # Two files, one with the implementation. The user's OpenCL version and include order are the user's.
+# Two files, one with the implementation. Users may choose the OpenCL version and the include order.
     for option in "" $options "-DCL_TARGET_OPENCL_VERSION=300 -DMATRIX_CL_FIRST"; do
         job "$compiler" two files "$option" <<END
 $build $option $a $b -o program $libraries
@@ -92,7 +90,7 @@ if $build -DCL_TARGET_OPENCL_VERSION=110 -fsyntax-only $b 2> message; then exit 
 grep "needs OpenCL 1.2" message
 END
 
-    # The user's own lock and export attribute: pthread is not called, and only the attribute makes the functions visible.
+# The user's lock and export attribute: the build does not call pthread, and only the attribute makes functions visible.
     job "$compiler" own lock and attribute <<END
 $build -fPIC -fvisibility=hidden -DMATRIX_OWN -c $a -o own.o
 $build -fPIC -c $b -o interface.o
@@ -121,7 +119,7 @@ if nm program | grep -i -e heuristic -e text_p_ipt -e text_pad -e layout_sequenc
 END
     done
 
-    # Without host matrices in parts, without profiles and entries, without kernel text; and with as little as possible.
+# Without host matrices in parts, without profiles and entries, without kernel text; and with all these options.
     job "$compiler" no host streaming <<END
 $build -DIPT_NO_HOST_STREAMING $a $b -o program $libraries
 ./program
@@ -138,7 +136,7 @@ $build -DIPT_NO_KERNEL_SOURCE $a $b -o program $libraries
 if grep -q get_local_id program || nm program | grep fail_build; then exit 1; fi
 END
     job "$compiler" nothing optional <<END
-$build -DIPT_NO_PAPERS -DIPT_NO_HOST_STREAMING -DIPT_NO_OFFLINE -DIPT_NO_WISDOM -DIPT_NO_DISK_CACHE -DIPT_NO_THREADS -DIPT_NO_BATCH \\
+$build -DIPT_NO_PAPERS -DIPT_NO_HOST_STREAMING -DIPT_NO_OFFLINE -DIPT_NO_WISDOM -DIPT_NO_DISK_CACHE -DIPT_NO_THREADS -DIPT_NO_BATCH -DIPT_NO_BOXES \\
     -DIPT_NO_KERNEL_SOURCE $a $b -o program $libraries
 ./program
 END
@@ -160,21 +158,21 @@ $build -DIPT_NO_WISDOM $a $b -o program $libraries
 if nm program | grep ipt_wisdom; then exit 1; fi
 END
 
-    # Without the disk cache: opens no file but those of wisdom.
+# Without the disk cache: opens only files of wisdom.
     job "$compiler" no disk cache <<END
 $build -DIPT_NO_DISK_CACHE $a $b -o program $libraries
 ./program
 if nm program | grep -e mkdir -e fsync -e rename -e opendir -e ipt__f[io]l; then exit 1; fi
 END
 
-    # Without threads of the library's own.
+# Without threads of the library.
     job "$compiler" no threads <<END
 $build -DIPT_NO_THREADS $a $b -o program $libraries
 ./program
 if nm program | grep pthread_create; then exit 1; fi
 END
 
-    # OpenCL loaded at run time: none of it is linked. A library without its functions yields no device instead of a crash.
+# OpenCL loaded at run time, not linked. A library without OpenCL's functions yields no device, and no crash.
     job "$compiler" dynamic <<END
 $build -DIPT_OPENCL_DYNAMIC -DMATRIX_DEVICES $a $b -o program -ldl -lpthread
 if readelf -d program | grep NEEDED | grep OpenCL; then exit 1; fi
@@ -184,7 +182,7 @@ ${compiler%% *} -shared -fPIC -x c empty.c -o libOpenCL.so.1
 MATRIX_NONE=1 LD_LIBRARY_PATH=. ./program
 END
 
-    # The exported symbols are the declared functions. An interface alone emits none.
+# The exported symbols are the declared functions. The interface alone exports none.
     job "$compiler" symbols <<END
 $build -c $a -o implementation.o
 nm -g --defined-only implementation.o | sed 's/.* //' | sort > exported
@@ -196,7 +194,7 @@ $build -c interface.c -o interface.o
 test -z "\$(nm interface.o)"
 END
 
-    # Matrices over ranks: only where the program defines IPT_MPI, with each MPI that is installed, and beside other options.
+# Matrices over ranks: only if the program defines IPT_MPI, with each installed MPI, and with other options.
     for mpi in $mpis; do
         for option in "" $([ "$part" = full ] && echo -DMATRIX_LATE -DIPT_NO_HOST_STREAMING -DIPT_NO_THREADS \
             -DIPT_OPENCL_DYNAMIC "-DIPT_STATIC,-DMATRIX_UNUSED"); do
@@ -230,10 +228,10 @@ g++ a.o b.o -o program $libraries
 END
 fi
 
-# Windows, as far as a compiler can tell. Where mingw has no C++ compiler, clang is one for the same target.
+# Windows: only compiles. If mingw has no C++ compiler, clang compiles for the same target.
 mingw_cpp="x86_64-w64-mingw32-g++"
 command -v $mingw_cpp > /dev/null || ! command -v x86_64-w64-mingw32-gcc > /dev/null ||
-    mingw_cpp="clang++ --target=x86_64-w64-mingw32" # with the headers of the other
+    mingw_cpp="clang++ --target=x86_64-w64-mingw32" # with mingw's headers
 for compiler in "x86_64-w64-mingw32-gcc -std=c99" "x86_64-w64-mingw32-gcc -std=c11" "$mingw_cpp -x c++ -std=c++11" \
     "$mingw_cpp -x c++ -std=c++20"; do
     case $form:$part:$compiler in

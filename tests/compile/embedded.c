@@ -1,6 +1,6 @@
-/* A program for a target without a compiler and without a file system. It has only the header that `ipt precompile
- * --embed` wrote. An OpenCL stub plays the target: it reports no compiler, and ends the program if it must
- * compile. tests/compile/embedded.sh makes the header and runs this program. */
+/* A program for a target without a compiler and without a file system. It uses only the header that `ipt precompile
+ * --embed` wrote. An OpenCL stub simulates the target: the stub reports no compiler, and ends the program on a request
+ * to compile. tests/compile/embedded.sh makes the header and runs this program. */
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
 #endif
@@ -137,11 +137,11 @@ int main(void)
         fprintf(stderr, "%s\n", ipt_context_error(NULL));
         return 1;
     }
-    /* The precompiled shapes; another shape of their classes; a shape whose program is missing. */
+    /* The precompiled shapes, another shape of their classes, and a shape whose program is missing. */
     good = transposes(context, 1000, 777, IPT_CACHE_ONLY, IPT_SUCCESS) &&
            transposes(context, 24, 20, IPT_CACHE_ONLY, IPT_SUCCESS) &&
            transposes(context, 1234, 4321, IPT_CACHE_ONLY, IPT_SUCCESS) &&
-           transposes(context, 1000, 777, 0, IPT_SUCCESS) && /* no compiler, so nothing is compiled in any case */
+           transposes(context, 1000, 777, 0, IPT_SUCCESS) && /* without a compiler, nothing is compiled */
            transposes(context, 512, 512, 0, IPT_ERROR_CACHE_MISS) && computes(context) && multiplies(context);
     ipt_context_destroy(context);
     if (good)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Kernels in a header, for a target without a compiler: the tool generates the header, and a program includes it and runs.
-# Usage, from the repository root: tests/compile/embedded.sh TOOL FOLDER
+# Kernels in a header, for a target without a compiler: the tool generates the header, and a program that includes the
+# header runs. Usage, from the repository root: tests/compile/embedded.sh TOOL FOLDER
 set -eu
 [ $# -eq 2 ] || { echo "usage: tests/compile/embedded.sh TOOL FOLDER"; exit 2; }
 tool=$1 folder=$2
@@ -21,7 +21,7 @@ for (uint i = 0; i < x_ROWS; ++i)
 END
 "$tool" precompile 1000x777:4 777x1000:4 24x20:4 --action "$folder/embedded.action" --action gemm:float:2x3x4:scaled \
     --embed "$folder/embedded_kernels.h"
-# embedded_clX replaces each function of OpenCL but two.
+# embedded_clX replaces every function of OpenCL except two.
 sed -n '/^#define IPT_ENTRY_POINT_LIST/,/^$/s/^ *X([^,]*[ *,]*\(cl[A-Z][A-Za-z]*\),.*/#define embedded_\1 \1/p' ipt.h |
     grep -v -e WithSource -e clGetDeviceInfo > "$folder/embedded_entry_points.h"
 for compiler in "gcc -std=c99" "g++ -x c++ -std=c++11"; do

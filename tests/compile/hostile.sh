@@ -1,8 +1,8 @@
 #!/bin/sh
-# ipt.h compiles behind headers that define usual words as macros: those of tests/compile/hostile.list, and all macros of windows.h
-# (mingw-w64), X11, complex.h, tgmath.h, curses.h and others, as far as they are installed. They have text that no compiler accepts. The
-# header must not use it: the objects are the same as without. Then mingw-w64 compiles it behind the whole windows.h.
-# Usage, from the repository root: tests/compile/hostile.sh FOLDER HEADER_DIR...
+# ipt.h compiles after headers that define common words as macros: the words of tests/compile/hostile.list, and all macros of windows.h
+# (mingw-w64), X11, complex.h, tgmath.h, curses.h and others, if installed. The macros expand to text that no compiler accepts. ipt.h
+# must not expand them: the objects are the same as without macros. Then mingw-w64 compiles ipt.h after the whole windows.h. Usage, from
+# the repository root: tests/compile/hostile.sh FOLDER HEADER_DIR...
 set -eu
 [ $# -ge 2 ] || { echo "usage: tests/compile/hostile.sh FOLDER HEADER_DIR..."; exit 2; }
 folder=$1
@@ -23,7 +23,7 @@ macros() {
     "$@" -dM -E - 2> /dev/null | sed -n 's/^#define \([A-Za-z][A-Za-z0-9_]*\(([^)]*)\)\{0,1\}\)\( .*\)\{0,1\}$/\1/p'
 }
 
-# Those headers that ipt.h includes are there first, so that only the text of ipt.h meets the macros.
+# Includes the headers of ipt.h before the macros are defined, so that the macros apply only to the text of ipt.h.
 cat > "$folder/first.h" << END
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -46,8 +46,8 @@ cat > "$folder/first.h" << END
 #endif
 END
 
-# The names, without what those headers define themselves. A function-like macro replaces calls only: a name with two forms has
-# the first one.
+# The names, without those that these headers define. A function-like macro replaces calls only: a name with two forms gets the
+# first form.
 {
     sed '/^#/d' "$list" | tr ' ' '\n' | sed 's/(\([0-9]*\))/(@\1)/'
     ! command -v x86_64-w64-mingw32-gcc > /dev/null || echo '#include <windows.h>' | macros x86_64-w64-mingw32-gcc
@@ -72,7 +72,7 @@ awk -v own="$folder/own" '
         if (name == "" || name in seen)
             next
         seen[name] = 1
-        if (name in operator) { # no macros in C++
+        if (name in operator) { # not legal macros in C++
             printf "#ifndef __cplusplus\n#undef %s\n#define %s ] hostile\n#endif\n", name, name
             next
         }
@@ -81,7 +81,7 @@ awk -v own="$folder/own" '
             printf "#define %s ] hostile\n", name
             next
         }
-        # One that is called as the function it hides, with so many arguments; another is never called.
+# A macro with @N hides a function of N arguments; other macros are never called.
         if (match($0, /@[0-9]+/)) {
             count = substr($0, RSTART + 1, RLENGTH - 1) + 0
             parameters = ""
@@ -93,7 +93,7 @@ awk -v own="$folder/own" '
     }' "$folder/names" > "$folder/hostile.h"
 count=$(grep -c '^#define' "$folder/hostile.h")
 
-# compare NAME COMPILER AND OPTIONS: the object behind the macros is the one without them.
+# compare NAME COMPILER AND OPTIONS: the object with the macros equals the object without them.
 compare() {
     name=$1
     shift
@@ -113,7 +113,7 @@ compare() {
 
 mpi=$(mpicc -show 2> /dev/null | tr ' ' '\n' | grep '^-I' | tr '\n' ' ') || mpi=
 first=$1 # the other forms of the header have the same text
-options="-Iform -Iroot" # names without spaces, whatever the folder is called
+options="-Iform -Iroot" # names without spaces, independent of the folder's name
 ln -s "$PWD" "$folder/root"
 for headers; do
     rm -f "$folder/form"

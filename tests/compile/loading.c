@@ -1,6 +1,5 @@
-/* Contract of IPT_OPENCL_DYNAMIC: the libraries that are tried, their order, and the environment's IPT_OPENCL_LIBRARY.
- * dlopen is this file's. Compiled as for Linux, macOS and Android: what these systems have is named here, but nothing
- * ran there. */
+/* Contract of IPT_OPENCL_DYNAMIC: which libraries ipt tries, their order, and IPT_OPENCL_LIBRARY in the environment.
+ * This file replaces dlopen. It is compiled as for Linux, macOS and Android, but runs here only. */
 #define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>
 #include <stdio.h>

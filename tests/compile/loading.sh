@@ -2,12 +2,12 @@
 # The libraries that IPT_OPENCL_DYNAMIC loads, as for Linux, macOS and Android, and a named one. Usage: tests/compile/loading.sh FOLDER
 set -eu
 mkdir -p "$1/OpenCL"
-echo '#include <CL/cl.h>' >"$1/OpenCL/cl.h" # macOS' name
+echo '#include <CL/cl.h>' >"$1/OpenCL/cl.h" # the path on macOS
 for system in "" -D__APPLE__ -D__ANDROID__; do
     ${CC:-gcc} -std=c99 -O0 -Wall -Wextra -Wpedantic -Werror $system -I. -I"$1" -o "$1/loading" tests/compile/loading.c -ldl -lpthread
     "$1/loading"
 done
-# A library that lacks functions.
+# A library without most functions.
 echo 'int clGetPlatformIDs(void) { return 0; }' >"$1/old.c"
 ${CC:-gcc} -shared -fPIC -o "$1/old.so" "$1/old.c"
 cat >"$1/program.c" <<'EOF'

@@ -1,7 +1,7 @@
-/* One half of the compile matrix: the file with the implementation and, as a rule, nothing else. The header must
- * compile in every way that a user may include it. tests/compile/compile_matrix.sh defines:
+/* One half of the compile matrix: the file with the implementation, usually nothing else. The header must compile in
+ * every way that a user may include it. tests/compile/compile_matrix.sh defines:
  *   MATRIX_CL_FIRST  the user's own <CL/cl.h> precedes ipt.h
- *   MATRIX_LATE      ipt.h is included as the interface first and as the implementation later
+ *   MATRIX_LATE      includes ipt.h first as the interface, later as the implementation
  *   MATRIX_ALONE     matrix_b.c is part of this file instead of another one
  *   MATRIX_UNUSED    this is the whole program, and it calls nothing of ipt.h
  *   MATRIX_OWN       the user provides a lock and an export attribute, and no pthread */
@@ -27,7 +27,7 @@
 #endif
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
-#include "ipt.h" /* once more must change nothing */
+#include "ipt.h" /* a second include must change nothing */
 
 #ifdef MATRIX_ALONE
 #include "matrix_b.c"

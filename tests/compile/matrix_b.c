@@ -1,12 +1,11 @@
 /* The other half of the compile matrix: a program that only includes the header. It calls every public function with
- * arguments that need no device. So it detects a missing function, a wrong linkage and an unchecked argument.
- * MATRIX_DEVICES: it also queries devices and accepts any number; with MATRIX_NONE in the environment it accepts none
- * only. */
+ * arguments that need no device, and so detects missing functions, wrong linkage and unchecked arguments.
+ * MATRIX_DEVICES: also queries devices and accepts any number, or only 0 with MATRIX_NONE in the environment. */
 #ifdef MATRIX_CL_FIRST
 #include <CL/cl.h>
 #endif
 #include "ipt.h"
-#include "ipt.h" /* once more must change nothing */
+#include "ipt.h" /* a second include must change nothing */
 
 #include <stdio.h>
 #include <stdlib.h>

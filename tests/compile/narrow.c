@@ -1,5 +1,5 @@
-/* ipt on a host of 32 bits: a device may have more memory than a pointer addresses, and ipt must not truncate its size.
- * Runs on the OpenCL stub (fake_cl.c). tests/compile/narrow.sh compiles it for such a host. */
+/* ipt on a host of 32 bits: a device may have more memory than a pointer can address, and ipt must not truncate the
+ * size. Runs on the OpenCL stub (fake_cl.c). tests/compile/narrow.sh compiles it for such a host. */
 #define _POSIX_C_SOURCE 200809L
 #include "fake_cl.h"
 
@@ -10,7 +10,7 @@
 
 static int wrong;
 
-/* A device reports this many bytes of memory, and allocates half of them at a time. */
+/* Checks a device with `global` bytes of memory that allocates up to half of them at a time. */
 static void check(cl_ulong global, int cut)
 {
     ipt_context_desc context_desc;

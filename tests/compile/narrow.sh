@@ -1,5 +1,5 @@
 #!/bin/sh
-# The library where size_t has 32 bits, and where it has 64. Usage, from the repository root: tests/compile/narrow.sh FOLDER
+# The library with a size_t of 32 bits, and of 64 bits. Usage, from the repository root: tests/compile/narrow.sh FOLDER
 set -eu
 [ $# -eq 1 ] || { echo "usage: tests/compile/narrow.sh FOLDER"; exit 2; }
 folder=$1
@@ -15,7 +15,7 @@ if ! gcc -m32 -include stdio.h -o "$folder/pointers" "$folder/pointers.c" -lpthr
 elif ! "$folder/pointers"; then
     sh tests/skipped.sh note "narrow, 32 bits" "such programs do not run here"
 else
-    # The headers of OpenCL are the same for every host; others of that folder are not.
+# OpenCL's headers are the same for every host, unlike other headers in that folder.
     compile -m32
     "$folder/narrow"
 fi

@@ -1,5 +1,5 @@
-# The tree in a folder whose name has a space, an umlaut, $, ' and :, as clones of users may. What took the folder's name apart
-# runs there: the reporting library, which LD_PRELOAD names, and the compile matrix. Usage, from the repository's root:
+# The tree in a folder whose name has a space, an umlaut, $, ' and :, as a user's clone may. Runs the parts that such a name
+# can break: the reporting library in LD_PRELOAD, and the compile matrix. Usage, from the repository's root:
 # tests/compile/odd_path.sh FOLDER TESTS LIBRARY
 set -eu
 [ $# -eq 3 ] || { echo "usage: tests/compile/odd_path.sh FOLDER TESTS LIBRARY"; exit 2; }

@@ -1,6 +1,6 @@
-/* A program that shows what a compile-time option leaves out: each call that needs it fails with a sentence that names
- * the option, and everything else works. tests/options.sh compiles it with each option, and once without any.
- * Usage: options [missing]   missing: no program is in the cache folder, so IPT_NO_KERNEL_SOURCE can run nothing */
+/* Shows what a compile-time option leaves out: each call that needs it fails with a message that names the option, and
+ * everything else works. tests/compile/options.sh compiles this with each option, and without. Usage: options [missing]
+ * missing: no program is in the cache folder, so IPT_NO_KERNEL_SOURCE can run nothing */
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 
@@ -161,7 +161,7 @@ static void check_option(ipt_context *context)
 #endif
 
 #ifndef IPT_NO_BATCH
-/* Solves 50 systems of two equations, by a ready action. Builds without streaming refuse. */
+/* Solves 50 systems of two equations by a ready-made action. Builds without streaming must refuse. */
 static void check_batch(ipt_context *context)
 {
     ipt_batch_operand operands[3];

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What each compile-time option leaves out fails with a sentence that names the option; everything else works.
-# Usage, from the repository root: tests/compile/options.sh FOLDER
+# Parts that a compile-time option leaves out fail with a message that names the option; everything else works. Usage,
+# from the repository root: tests/compile/options.sh FOLDER
 set -eu
 [ $# -eq 1 ] || { echo "usage: tests/compile/options.sh FOLDER"; exit 2; }
 folder=$1
@@ -15,9 +15,9 @@ run() { # OPTIONS, then the program's argument
 }
 
 run "" # fills the cache folder
-small="-DIPT_NO_PAPERS -DIPT_NO_HOST_STREAMING -DIPT_NO_WISDOM -DIPT_NO_OFFLINE -DIPT_NO_THREADS -DIPT_NO_BATCH"
+small="-DIPT_NO_PAPERS -DIPT_NO_HOST_STREAMING -DIPT_NO_WISDOM -DIPT_NO_OFFLINE -DIPT_NO_THREADS -DIPT_NO_BATCH -DIPT_NO_BOXES"
 count=3
-for option in NO_PAPERS NO_HOST_STREAMING NO_STORAGE NO_OFFLINE NO_WISDOM NO_DISK_CACHE NO_THREADS NO_BATCH NO_KERNEL_SOURCE; do
+for option in NO_PAPERS NO_HOST_STREAMING NO_STORAGE NO_OFFLINE NO_WISDOM NO_DISK_CACHE NO_THREADS NO_BATCH NO_BOXES NO_KERNEL_SOURCE; do
     run "-DIPT_$option"
     count=$((count + 1))
 done

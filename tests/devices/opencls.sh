@@ -1,27 +1,27 @@
 #!/bin/sh
-# The tests on other OpenCL implementations than the one that `make check` uses: `opencls.sh [NAME...]`, to be run from the
-# repository's root when build/tests/ipt_tests and build/ipt are made. Without names all but PoCL:
+# The tests on other OpenCL implementations than that of `make check`: `opencls.sh [NAME...]`, from the repository's root,
+# with build/tests/ipt_tests and build/ipt. Without names, all except PoCL:
 #   intel     Intel's runtime for CPUs, from PyPI
 #   rusticl   Mesa's on llvmpipe
 #   clover    Mesa's older one
 #   pocl      Debian's PoCL, as `make check` has it
-# The script downloads missing implementations into build/opencls and unpacks them there, without installing: Debian's
-# mesa-opencl-icd brings a libclc that replaces libclc-14, which the tests for offline compilation need.
-# It prints a line for each device: the numbers of passed, skipped and failed tests, or that ipt refuses the device. A refusal
-# means no context, IPT_ERROR_UNSUPPORTED, and an unchanged matrix. The script fails if a present device fails a test or a
-# refusal differs. An unavailable implementation is reported as missing and is no failure. PATTERNS selects other tests.
+# The script downloads missing implementations into build/opencls and unpacks them there. It does not install: Debian's
+# mesa-opencl-icd would replace libclc-14, which the tests for offline compilation need. It prints a line for each device: the
+# numbers of passed, skipped and failed tests, or that ipt refuses the device. A refusal means no context,
+# IPT_ERROR_UNSUPPORTED, and an unchanged matrix. The script fails if a present device fails a test or a refusal differs. An
+# unavailable implementation is reported as missing and is no failure. PATTERNS selects other tests.
 set -u
 out=$(pwd)/build/opencls
 tests=$(pwd)/build/tests/ipt_tests
 PYTHON=${PYTHON:-/usr/bin/python3}
-# All tests that use the device. Without it work maths, heuristics, offline, and the tests on the OpenCL stub.
+# All tests that use the device: not maths, heuristics, offline, and the tests on the OpenCL stub.
 PATTERNS=${PATTERNS:-"shapes* seeds* moves* sequences* plan* host_* execution* faults* bad_input* device_classes* stress*
     hostm* blocks* refusals* out_* cut* cache* wisdom* axes* batch* actions* tool* test_*"}
 seconds=300 # for the tests of a pattern
 failed=0 ran=0 refused=0 missing=0
 [ -x "$tests" ] && [ -x build/ipt ] || { echo "opencls: run 'make all tests' first" >&2; exit 2; }
 mkdir -p "$out" || exit 2
-# PoCL's cache must not be the user's.
+# Do not use the user's cache of PoCL.
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
@@ -93,8 +93,8 @@ PROBE
     ${CC:-cc} -std=c99 -O1 -I. -o "$out/probe" "$out/probe.c" -lOpenCL -lpthread || exit 2
 }
 
-# fetch NAME: sets library to the implementation's, and libraries to a folder of others that it needs. Returns 1 with the
-# reason if it is unavailable.
+# fetch NAME: sets library to the implementation's library, and libraries to a folder of its dependencies. Returns 1 and
+# sets reason if the implementation is unavailable.
 fetch() {
     libraries=
     reason=
@@ -102,7 +102,7 @@ fetch() {
     intel)
         [ -d "$out/venv" ] || "$PYTHON" -m venv "$out/venv" > "$out/pip.log" 2>&1 ||
             { rm -rf "$out/venv"; reason="no virtual environment (python3-venv)"; return 1; }
-        # The runtime does not name the compilers' libraries that it needs.
+# The runtime's package does not require the compiler libraries that the runtime needs.
         [ -n "$(find -H "$out/venv" -name libsvml.so)" ] ||
             timeout 300 "$out/venv/bin/pip" install -q intel-opencl-rt intel-cmplr-lib-rt > "$out/pip.log" 2>&1 ||
             { reason="pip could not install intel-opencl-rt: $(tail -n 1 "$out/pip.log")"; return 1; }
@@ -138,7 +138,7 @@ unpack_mesa() {
     mv "$out/mesa.new" "$out/mesa"
 }
 
-# within COMMAND...: runs the command with that implementation alone.
+# within COMMAND...: runs the command with this implementation only.
 within() {
     env OCL_ICD_VENDORS="$out/vendors.$name" LD_LIBRARY_PATH="$libraries" RUSTICL_ENABLE=llvmpipe \
         GALLIUM_PIPE_SEARCH_DIR="$libraries/gallium-pipe" TMPDIR="$work" IPT_CACHE_DIR= "$@"

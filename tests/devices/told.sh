@@ -1,8 +1,8 @@
 #!/bin/sh
 # The library's tests on the devices of tests/devices/told.list: `told.sh TESTS LIBRARY [quick | NAME...]`, with the test program and
-# the reporting library. quick: the sample's patterns only. Prints a line for each device: passed, skipped (with reasons) and
-# failed tests. Fails if a test failed, or a run ended without its summary. PATTERNS replaces the default patterns.
-# SECONDS_A_RUN limits the time of a pattern. HALF=odd or HALF=even takes every second device. The logs are in build/told.
+# the reporting library. quick: the sample's patterns only. Prints a line for each device: passed, skipped (with reasons) and failed
+# tests. Fails if a test failed, or a run ended without its summary. PATTERNS replaces the default patterns. SECONDS_A_RUN limits the
+# time of a pattern. HALF=odd or HALF=even selects every second device. The logs are in build/told.
 set -u
 tests=$1 library=$(realpath "$2")
 shift 2
@@ -13,12 +13,12 @@ out=build/told failed=0 count=0 line=0
 PATTERNS=${PATTERNS:-"told* shapes* seeds* moves* exchange* sequences* plan* launches* host_* execution* faults* bad_input* device_classes*
     stress* hostm* blocks* refusals* out_* limits* cut* workspace* cache* wisdom* axes* batch* actions*"}
 mkdir -p "$out" || exit 2
-work=$(mktemp -d /tmp/told.XXXXXX) || exit 2 # LD_PRELOAD splits at spaces and colons: this name has none
+work=$(mktemp -d /tmp/told.XXXXXX) || exit 2 # a name without spaces and colons, at which LD_PRELOAD splits
 ln -s "$library" "$work/told.so" || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 
-# topology BYTES: hwloc's description of this machine's CPUs with private caches of that size below a common one.
+# topology BYTES: hwloc's description of this machine's CPUs, with private caches of BYTES bytes and a common cache.
 topology() {
     awk -v l2="$1" -v count="$(nproc)" -v kilobytes="$(awk '$1 == "MemTotal:" { print $2 }' /proc/meminfo)" '
     function begin(type, index_, mask, rest) {

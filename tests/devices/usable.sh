@@ -1,4 +1,4 @@
-# Fails with a sentence if no OpenCL device can be used: usable.sh TOOL. Prints nothing otherwise. --self-test: tries stand-ins of
+# Fails with a message if no OpenCL device can be used: usable.sh TOOL. Otherwise prints nothing. --self-test: runs stand-ins for
 # the tool.
 set -u
 if [ "$1" = --self-test ]; then
@@ -32,7 +32,7 @@ code=0
         echo "'$1 devices' failed. Its message:"
     fi
     sed 's/^/  /' "$log"
-    # What PoCL needs, which runs on the CPU.
+# The folders that PoCL, the OpenCL for CPUs, needs.
     for folder in /proc/self /sys/devices/system/cpu; do
         [ -d $folder ] || echo "The folder $folder is missing. PoCL needs it: mount its file system."
     done

@@ -4,11 +4,10 @@
 #   arm64   by an emulator, with Debian's PoCL
 #   i386    size_t has 32 bits; on x86-64 without an emulator, with Debian's PoCL
 #   s390x   big-endian, by an emulator, without OpenCL: formats and the tests on the OpenCL stub
-# Debian's packages for the processor become a folder, build/foreign/PROCESSOR/root, which changes nothing else of this
-# machine. clang compiles for it. tests/foreign/tests.list has the tests. Machines leave files for each other in
-# build/foreign/exchange, see tests/tool/test_formats.c. Prints a table for each processor, and fails if a test failed or its
-# program did not end well. A processor whose packages are unavailable is noted as skipped.
-# quick: formats and refusals alone.
+# Unpacks Debian's packages for the processor into build/foreign/PROCESSOR/root, and changes nothing else on this machine. clang
+# compiles for the processor. tests/foreign/tests.list has the tests. Machines exchange files in build/foreign/exchange: see
+# tests/tool/test_formats.c. Prints a table for each processor, and fails if a test or its program failed. A processor whose
+# packages are unavailable is recorded as skipped. quick: only formats and refusals.
 set -u
 base=$(pwd)/build/foreign
 list=tests/foreign/tests.list
@@ -39,7 +38,7 @@ describe() {
     build=build/foreign/$name/build
 }
 
-# Unpacks the packages and all that they need, by an apt of its own.
+# Unpacks the packages and their dependencies, with a private apt configuration.
 make_root() {
     [ ! -e "$folder/done" ] || return 0
     command -v apt-get > /dev/null && command -v dpkg-deb > /dev/null || { note "no apt-get here"; return 1; }
@@ -82,12 +81,12 @@ script() {
 make_scripts() {
     libraries=$root/lib/$triple:$root/usr/lib/$triple
     runs="exec $emulator -L '$root' \"\$@\""
-    # Programs of this processor that these start ignore libraries of 32 bits.
+# Programs of this machine that these programs start ignore 32-bit libraries.
     [ -n "$emulator" ] || runs="export LD_LIBRARY_PATH='$libraries'
 exec \"\$@\""
     mkdir -p "$folder/bin" "$folder/vendors" "$folder/examples"
     find "$root" -name 'libpocl.so.2.*' > "$folder/vendors/pocl.icd"
-    # PoCL calls a linker, which has to find the processor's libraries. qemu would show them to programs of the processor alone.
+# PoCL calls a linker, which must find the processor's libraries. qemu shows them only to the processor's programs.
     linker=$triple-ld
     [ "$name" = i386 ] && linker='/usr/bin/ld -m elf_i386'
     script "$folder/bin/ld" "exec $linker --sysroot='$root' -L'$root/usr/lib/$triple' -L'$root/lib/$triple' $(
@@ -115,7 +114,7 @@ make_programs() {
     }
 }
 
-# The subjects of the processor with their patterns, one a line.
+# Prints the processor's subjects with their patterns, one per line.
 subjects() {
     "$@" --list | awk -v name="$name" -v quick=$quick '
     FNR == NR {
@@ -142,7 +141,7 @@ subjects() {
     }' "$list" -
 }
 
-# Prints the line of a subject from its log. Returns 1 if a test failed, none ran, or the program did not end well.
+# Prints the line of a subject from its log. Returns 1 if a test failed, no test ran, or the program failed.
 summary() {
     awk -v subject="$1" '
     { sub(/\] ipt: /, "] ") } # cmocka 1.1.7 names the group
@@ -166,7 +165,7 @@ summary() {
     }' "$2"
 }
 
-# Tests that are no test program: `step NAME COMMAND...` prints a line.
+# Other tests than test programs: `step NAME COMMAND...` prints a line.
 step() {
     step=$1
     shift
@@ -179,7 +178,7 @@ step() {
     fi
 }
 
-# The readers' corpora of tests/fuzz, without sanitizers, which these processors lack here.
+# The corpora of tests/fuzz, without sanitizers, which are unavailable for these processors.
 corpus() {
     for target in npy pictures cache journal wisdom plan actions; do
         case $target in
@@ -197,7 +196,7 @@ corpus() {
     done
 }
 
-# native: this machine's own tests of formats, before and after the others'.
+# native: this machine's tests of formats, before and after the other machines' tests.
 native() {
     name=native folder=$base/native
     mkdir -p "$folder"

@@ -1,9 +1,9 @@
-/* The tool's words and files for --action, and batch plans of what they describe. The first byte chooses a device that
- * is not there, and whether the rest is a file or follows an action's name. A refusal names the word, or the file and
- * mostly the line. A plan is made or refused with a message, and its program has the action's text. */
+/* The tool's words and files for --action, and the batch plans that they describe. The first byte chooses a simulated
+ * device, and whether the rest is a file or the words after an action's name. A refusal names the word, or the file and
+ * usually the line. A plan is created or refused with a message, and its program has the action's text. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
-#define IPT_OPENCL_DYNAMIC /* no function of OpenCL is loaded, so that a call of one crashes */
+#define IPT_OPENCL_DYNAMIC /* no OpenCL is loaded, so that a call would crash */
 #include "ipt.h"
 #include "fuzz.h"
 

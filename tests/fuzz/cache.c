@@ -1,7 +1,7 @@
-/* Entries of the program cache, in a folder, in the embedder's memory, or stored by ipt_cache_store first. Plans are
- * made on devices that export and load code but compute nothing. A complete entry is used. No byte of another entry
- * reaches the device, and a plan that does not depend on it is made. The input: a byte of modes, one that chooses the
- * entry to replace, the entry. Its key and its checksum can be corrected here. */
+/* Entries of the program cache: in a folder, in the user's memory, or stored by ipt_cache_store. Devices of the OpenCL
+ * stub export and load code but compute nothing. A complete entry is used. No byte of an invalid entry reaches the
+ * device, and plans that do not need the entry are created. The input: a byte of modes, a byte that chooses the entry
+ * to replace, the entry. The target can correct the entry's key and checksum. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/fake_cl.h"
 #define IPT_ENTRY_POINT(name) fake_##name
@@ -21,12 +21,12 @@ enum {
     COMPILER = 0x10,        /* the device has a compiler */
     DEVICE_BITS = 0x60,
     DEVICE_SHIFT = 5,
-    FIX_LENGTHS = 0x80, /* sets the payload's length from the entry's, and adds the key's to the head's */
+    FIX_LENGTHS = 0x80, /* computes the payload's length, and adds the key's to the head's */
     MOST_ENTRIES = 64
 };
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* The codes that the device gets */
+/* The code that the device receives */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 static const char standard_code[] = "what the device's compiler makes";
@@ -49,7 +49,7 @@ static cl_int judge(const unsigned char *code, size_t size)
     return *code == 1 ? CL_INVALID_BINARY : *code == 2 ? CL_BUILD_PROGRAM_FAILURE : CL_SUCCESS;
 }
 
-/* The device whose probes find sub-groups, and work-groups that run at the same time. */
+/* The device of the stub with sub-groups and cooperative work-groups. */
 static cl_device_id device_id(void)
 {
     return fake_device_id(FAKE_TOGETHER);
@@ -63,15 +63,15 @@ static cl_program CL_API_CALL from_spirv(cl_context context, const void *code, s
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* Devices and what they need */
+/* Devices and their entries */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* An entry that a plan on the device searches for. */
 typedef struct wanted_entry {
     unsigned char *bytes;
     size_t size, payload;
-    size_t program; /* index of its program; the facts about the device come after the last one */
-    bool is_own;    /* not portable */
+    size_t program; /* index of its program; the facts about the device follow the last program */
+    bool is_own;    /* only for this device */
 } wanted_entry;
 
 typedef struct cached_device {
@@ -89,7 +89,7 @@ static cached_device devices[] = {
      .desc = {.rows = 97, .cols = 3001, .elem_size = 2, .sequence = IPT_SEQUENCE_TWO_PASS, .tile_n = 128}},
     {.device = FUZZ_PLAIN_GPU, .desc = {.rows = 48, .cols = 48, .elem_size = 8, .batch = 10}}};
 
-/* A context of the device, made real enough to load programs. */
+/* A context of the device that can load programs. */
 static ipt_context *open_device(const cached_device *from, const ipt_binary *binaries, size_t count,
                                 const char *cache_dir, bool compiler)
 {
@@ -129,7 +129,7 @@ static void add_entry(cached_device *to, ipt_context *context, size_t index, con
     entry->is_own = target == NULL;
 }
 
-/* Makes the plan from source, and from it all entries that the input can replace. */
+/* Creates the plan from source, and all entries that the input can replace. */
 static void learn_entries(cached_device *device)
 {
     ipt_context *context = open_device(device, NULL, 0, "", true);
@@ -153,7 +153,7 @@ static void learn_entries(cached_device *device)
 /* One input */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The entry of the input, one byte into the allocation: entries need no alignment. */
+/* The entry of the input, at an odd address: entries need no alignment. */
 static unsigned char *make_entry(fuzz_input *input, unsigned mode, const wanted_entry *wanted, size_t *size)
 {
     const size_t key = wanted->payload - IPT__ENTRY_HEAD;
@@ -193,7 +193,7 @@ static bool is_whole(const unsigned char *entry, size_t size, const wanted_entry
                               memcmp(entry + IPT__ENTRY_HEAD, wanted->bytes + IPT__ENTRY_HEAD, (size_t)key) == 0);
 }
 
-/* Writes the entry to the path at which a context searches for it. Returns whether the context must trust it. */
+/* Writes the entry to the path at which a context searches it. Returns whether the context must trust the file. */
 static bool put_on_disk(const unsigned char *entry, size_t size, const wanted_entry *wanted, unsigned place)
 {
     char path[2 * FUZZ_PATH_SIZE], name[IPT__ENTRY_NAME];
@@ -265,7 +265,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_EXPECT_WITH(result == IPT_SUCCESS || (!compiler && result == IPT_ERROR_CACHE_MISS), ipt_context_error(NULL));
     if (result == IPT_SUCCESS)
         FUZZ_EXPECT(*ipt_plan_describe(plan) != '\0');
-    /* The findings of another device can lead to a plan that needs other programs; one of these does not. */
+    /* An entry of this device must be used. Facts of another device may lead to other programs. */
     if (expected.size > 0 && expected.bytes[0] > 2 && wanted->is_own && place != PLACE_STORED)
         FUZZ_EXPECT(expected.handed > 0 || (expected.size == sizeof standard_code &&
                                             memcmp(expected.bytes, standard_code, expected.size) == 0));
@@ -280,7 +280,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifdef FUZZ_MAKE_CORPUS
 
-/* An entry of each kind without its key, so that it stays valid when the key changes; and some with their keys. */
+/* Seeds: an entry of each kind without its key, which stays valid if the key changes, and some with their keys. */
 static void make_corpus(void)
 {
     for (unsigned d = 0; d < 4; ++d) {
@@ -303,7 +303,7 @@ static void make_corpus(void)
             if (i > 0)
                 continue;
             seed[0] = (uint8_t)(FIX_SUM | FIX_LENGTHS |
-                                d << DEVICE_SHIFT); /* the head has the length of a key that is missing */
+                                d << DEVICE_SHIFT); /* the head includes the length of the missing key */
             snprintf(name, sizeof name, "short_%u", d);
             fuzz_seed(name, seed, 2 + IPT__ENTRY_HEAD + rest);
             seed[0] = (uint8_t)(PLACE_FILE | d << DEVICE_SHIFT);

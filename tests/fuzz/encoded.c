@@ -1,6 +1,6 @@
-/* The tool's reader of PNG, JPEG, BMP and TGA: its check, and stb_image after it. The first byte chooses the format.
- * The checksums of a PNG's chunks are set right, so that mutations reach the decoder. A refusal is a sentence. An
- * accepted picture has what the check claims, within the limit of memory. */
+/* The tool's reader of PNG, JPEG, BMP and TGA: its check, then stb_image. The first byte chooses the format. The target
+ * corrects the checksums of a PNG's chunks, so that mutations reach the decoder. A refusal has a message. An accepted
+ * picture has the sides and channels that the check reports, and respects the memory limit. */
 #define _POSIX_C_SOURCE 200809L
 #include "gen/tool/picture/picture_check.h"
 #include "gen/tool/picture/stb.h"
@@ -28,7 +28,7 @@ static void mend_sums(unsigned char *bytes, size_t size)
     }
 }
 
-/* A file cut at `cut` is refused, or has the same picture: the cut bytes followed its end. */
+/* A file that is cut at `cut` is refused, or has the same picture, if the missing bytes followed the picture's end. */
 static void expect_no_invention(picture_format format, const unsigned char *bytes, size_t cut, const picture *whole)
 {
     char message[PICTURE_MESSAGE_SIZE] = "";
@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     picture_claim claim;
     size = input.left < start ? 0 : input.left;
     if (size > 0)
-        memcpy(bytes, starts[which], start); /* the tool knows the format by these */
+        memcpy(bytes, starts[which], start); /* the first bytes identify the format */
     if (which == 0)
         mend_sums(bytes, size);
     const bool good = size > 0 && picture_check(formats[which], bytes, size, &claim, message);
@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #ifdef FUZZ_MAKE_CORPUS
 static void make_corpus(void)
 {
-    /* make_corpus.sh writes the others with Pillow. */
+    /* make_corpus.sh writes the other formats with Pillow. */
     static const unsigned char grey_map[] = "\3\0\1\1\0\0\2\0\10\0\0\0\0\2\0\2\0\10\0"
                                             "ab"
                                             "\0\1\1";

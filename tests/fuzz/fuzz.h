@@ -1,6 +1,6 @@
-/* Shared by the fuzz targets. A target is one C file with LLVMFuzzerTestOneInput, which accepts any bytes and ends the
- * program if a guarantee is broken. It becomes three programs: libFuzzer's; with FUZZ_REPLAY one that runs it over the
- * named files; with FUZZ_MAKE_CORPUS one that writes its initial inputs into a folder with the real writers. */
+/* For all fuzz targets. A target is a C file with LLVMFuzzerTestOneInput, which accepts any bytes and ends the program
+ * if a guarantee is broken. A target becomes three programs: libFuzzer's; with FUZZ_REPLAY, one that runs named files;
+ * with FUZZ_MAKE_CORPUS, one that writes initial inputs into a folder with the real writers. */
 #ifndef FUZZ_H_INCLUDED
 #define FUZZ_H_INCLUDED
 
@@ -71,7 +71,7 @@ FUZZ_UNUSED static char *fuzz_copy(const void *bytes, size_t count, bool is_text
 
 enum { FUZZ_PATH_SIZE = 256 };
 
-/* A folder of this process's own: in TMPDIR, or in memory. */
+/* A private folder of this process: in TMPDIR, or in memory. */
 FUZZ_UNUSED static const char *fuzz_folder(void)
 {
     static char folder[FUZZ_PATH_SIZE];
@@ -119,7 +119,7 @@ FUZZ_UNUSED static void fuzz_empty_folder(void)
 #ifdef IPT_IMPLEMENTATION_INCLUDED
 
 typedef struct fuzz_device {
-    const char *lines; /* that name it */
+    const char *lines; /* the profile's lines that identify the device */
     ipt__limits limits;
     ipt__findings found;
 } fuzz_device;
@@ -155,7 +155,7 @@ FUZZ_UNUSED static const fuzz_device fuzz_devices[FUZZ_DEVICE_COUNT] = {
                                 .resident_others = 528,
                                 .wait_polls = 1048576},
                      .found = {.chunk_bytes = 110592}},
-    /* A profile of such a device without measurements. */
+    /* A profile of this device without measurements. */
     [FUZZ_NVIDIA_UNKNOWN] = {.lines = "device NVIDIA H200\nvendor NVIDIA Corporation\ndriver 580.159.04\n"
                                       "platform OpenCL 3.0 CUDA 13.0.98\nbits 64\n",
                              .limits = {.cooperative = 1,
@@ -201,7 +201,7 @@ FUZZ_UNUSED static const fuzz_device fuzz_devices[FUZZ_DEVICE_COUNT] = {
                               .resident_others = 1,
                               .wait_polls = 1}}};
 
-/* The text that ipt_context_profile would write for such a device. Returns its length. */
+/* Writes the text of ipt_context_profile for this device. Returns its length. */
 FUZZ_UNUSED static size_t fuzz_profile(const fuzz_device *device, char *text, size_t capacity)
 {
     size_t length = (size_t)snprintf(text, capacity, "%s\n%s", IPT__PROFILE_TITLE, device->lines);

@@ -1,7 +1,7 @@
 /* The journal of gen/tool/store/journal.h, damaged. The target writes a real journal beside a small file, replaces some
- * of its bytes and opens it. A journal that opens has the true content: what was written, and the last noted step or,
- * if that entry was damaged, the one before. If the checksums are corrected, which damage does not do, the reader must
- * only stay within the data. */
+ * of its bytes and opens it. An accepted journal has the content that was written, and the last recorded step or, if
+ * that entry is damaged, the one before. If the target corrects the checksums, which real damage does not, the reader
+ * must only stay within the data. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <stddef.h>
@@ -15,8 +15,8 @@
 
 static int mapped_file;
 
-/* Mapped files are copies in memory here, which the sanitizer sees the ends of: run.sh compiles the journal with mmap,
- * munmap and msync renamed to these. */
+/* Instead of mappings, copies of files in memory, whose ends the sanitizer knows: run.sh compiles the journal with
+ * mmap, munmap and msync renamed to these functions. */
 void *copied_map(void *place, size_t bytes, int protection, int flags, int file, off_t offset)
 {
     char *memory = malloc(bytes);
@@ -52,7 +52,7 @@ enum {
     MOST_STEPS = 3,
     TABLE_STEPS = 8,    /* entries in the journal's table */
     ENDED = 0x40,       /* the journal's state: all steps are written */
-    LEAST_MEMORY = 4096 /* plans have more; below half of this, journals are not opened */
+    LEAST_MEMORY = 4096 /* plans have more; journals below half of this are refused */
 };
 
 /* The contents of the journal. */
@@ -95,7 +95,7 @@ static void make_original(original *made, fuzz_input *input)
     }
 }
 
-/* Makes a journal as the tool does, and records the steps. */
+/* Creates a journal as the tool does, and records the steps. */
 static void make_journal(const original *from, const char *path, bool sync)
 {
     journal made;
@@ -117,7 +117,7 @@ static size_t round_up(size_t bytes)
     return (bytes + JOURNAL_PAGE - 1) / JOURNAL_PAGE * JOURNAL_PAGE;
 }
 
-/* Corrects the sums of an entry's piece, as far as the table and the memory contain it. */
+/* Corrects the checksums of an entry's piece, if it lies in the table and in the memory. */
 static void fix_piece(unsigned char *bytes, size_t size, size_t table, uint64_t steps, journal_entry *entry)
 {
     journal_piece piece;
@@ -191,7 +191,7 @@ static void expect_whole(const journal *found)
     const journal_job *job = &found->head->job;
     all = journal_sum(found->before, job->data_offset) + journal_sum(found->after, job->data_offset) +
           journal_sum(found->state, 3 * JOURNAL_PAGE) + journal_sum(found->memory, job->memory_bytes);
-    FUZZ_EXPECT(all != 1); /* the result is used, so the compiler keeps the reads */
+    FUZZ_EXPECT(all != 1); /* uses the result: the compiler must not remove the reads */
     FUZZ_EXPECT(found->before >= found->mapped + sizeof *found->head);
     FUZZ_EXPECT(found->after == found->before + job->data_offset);
     FUZZ_EXPECT(found->after + job->data_offset + sizeof(uint64_t) <= found->state);
@@ -213,7 +213,7 @@ static void expect_truth(const journal *found, const original *from, bool damage
         FUZZ_EXPECT(memcmp(found->memory + ready * 64, from->contents[ready], from->content_bytes) == 0);
 }
 
-/* Records the next step in an open journal, if any. Opens the journal again and checks the step. */
+/* Records the next step, if there is one. Opens the journal again and checks the step. */
 static void go_on(journal *found, const char *path, bool sync)
 {
     char message[JOURNAL_MESSAGE_SIZE] = "";
@@ -232,7 +232,7 @@ static void go_on(journal *found, const char *path, bool sync)
     FUZZ_EXPECT(access(path, F_OK) != 0);
 }
 
-/* Whether a file that does not open is removed as unfinished exactly if its magic is that of an unfinished one. */
+/* Checks that a file that does not open is removed exactly if it has an unfinished journal's magic. */
 static void expect_cleared(const char *path, bool is_file)
 {
     char magic[sizeof JOURNAL_MAGIC_BEGUN] = "";

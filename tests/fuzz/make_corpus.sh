@@ -1,6 +1,5 @@
 # Regenerates the fuzzers' initial inputs with the real writers: ipt's and the tool's, NumPy for .npy headers, Pillow for
-# encoded pictures. To be run
-# from the repository's root after a format has changed.
+# encoded pictures. Run it from the repository's root after a format has changed.
 set -eu
 here=tests/fuzz
 out=build/fuzz/make

@@ -22,7 +22,7 @@ static void expect_sentence(const char *message)
         FUZZ_EXPECT(message[i] >= ' ' || message[i] < 0);
 }
 
-/* The digits of a number of the shape are where the header says. */
+/* Checks that the digits of a number of the shape are where the header says. */
 static void expect_digits(const char *text, size_t length, const npy_header *header, size_t dimension)
 {
     npy_span digits = header->digits[dimension];
@@ -116,5 +116,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 #ifdef FUZZ_MAKE_CORPUS
-static void make_corpus(void) {} /* NumPy writes these seeds: see make_corpus.sh */
+static void make_corpus(void) {} /* make_corpus.sh writes the inputs, by NumPy */
 #endif

@@ -5,7 +5,7 @@
 #include "gen/tool/picture/netpbm.h"
 #include "fuzz.h"
 
-/* The digits of a side are where the header says. */
+/* Checks that the digits of a side are where the header says. */
 static void expect_digits(const char *text, const netpbm_header *header, size_t side)
 {
     npy_span digits = header->sides[side];

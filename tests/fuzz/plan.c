@@ -1,10 +1,10 @@
-/* Plans of any desc, for stub devices. The bytes are the fields, in the sequence of the lists below, then those of the
- * device, unless it is a known one, then an expression. A plan is made or refused with a message. A plan keeps to its
- * workspace, which suffices for its stages. The size that a refusal names suffices. */
+/* Plans of any desc, for simulated devices. The bytes are the fields, in the sequence of the lists below, then the
+ * device's numbers, unless the device is a known one, then an expression. A plan is created or refused with a message.
+ * Its workspace suffices for its stages and respects the limit. The size that a refusal names suffices. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION
-#define IPT_OPENCL_DYNAMIC /* no function of OpenCL is loaded, so that a call of one crashes */
+#define IPT_OPENCL_DYNAMIC /* no OpenCL is loaded, so that a call would crash */
 #include "ipt.h"
 #include "fuzz.h"
 
@@ -38,7 +38,7 @@
 
 enum {
     DEVICE_BITS = 0x07, /* above FUZZ_DEVICE_COUNT: a device of numbers in the input */
-    MULTIPLES = 0x08,   /* rows and cols are multiplied by their tiles, which so divide them */
+    MULTIPLES = 0x08,   /* multiplies rows and cols by their tiles, which then divide them */
     GAPS = 0x10,        /* batch_stride is the gap between the matrices, plus 1 */
     TWICE = 0x20,       /* makes the plan twice */
     EXPRESSION = 0x40,  /* an expression from the input */
@@ -46,8 +46,8 @@ enum {
     FEW_TEXTS = 8
 };
 
-/* Small numbers in the first quarter of the last byte's values, then large ones, then those near powers of two, and
- * those near the end. */
+/* A size. Quarters of the last byte's values select small numbers, large ones, numbers near powers of two, and numbers
+ * near SIZE_MAX. */
 static size_t take_size(fuzz_input *input)
 {
     const size_t value = (size_t)fuzz_take(input, 3);
@@ -78,7 +78,7 @@ static ipt_context *take_context(fuzz_input *input, unsigned mode)
 #define TAKE_FINDING(type, field, minimum, maximum) device.found.field = (type)take_between(input, minimum, maximum);
     IPT__LIMIT_LIST(TAKE_LIMIT)
     IPT__FINDING_LIST(TAKE_FINDING)
-    while (device.limits.group_size & (device.limits.group_size - 1)) /* a power of two, as profiles have it */
+    while (device.limits.group_size & (device.limits.group_size - 1)) /* a power of two, as in profiles */
         device.limits.group_size &= device.limits.group_size - 1;
     return fuzz_context(&device);
 }
@@ -103,7 +103,7 @@ static void take_desc(fuzz_input *input, unsigned mode, ipt_plan_desc *desc)
         desc->row_pitch_out += desc->rows * desc->elem_size - 1;
 }
 
-/* A known expression, or any with an argument of a known type. */
+/* Takes a known expression, perhaps with an argument of a known type. */
 static void take_known_expression(fuzz_input *input, ipt_plan_desc *desc)
 {
     static const char *const texts[FEW_TEXTS][2] = {{NULL, NULL},      {"x * x", "float"}, {"x + 1", "uchar"},
@@ -139,7 +139,7 @@ static bool at_most(long double a, long double b)
     return a <= b * 1.0000000001L;
 }
 
-/* Bands and ranges lie in the matrix, the saved rest and slabs in the workspace: one if work-groups share the waves. */
+/* Bands and ranges lie in the matrix, the saved rest and slabs in the workspace. Waves of one launch share a slab. */
 static void expect_bands(const ipt_plan *plan, const ipt__stage *stage)
 {
     const ipt__bands *const bands = &stage->as.bands;
@@ -154,7 +154,7 @@ static void expect_bands(const ipt_plan *plan, const ipt__stage *stage)
                       rest_cols = (long double)bands->rest_cols * (long double)bands->rows,
                       saved = (long double)plan->device->layout.saved_elements;
     FUZZ_EXPECT(at_most(bands->saves_rows ? rest_rows : rest_cols, saved));
-    if (!plan->problem.pitched) /* then the larger one is saved */
+    if (!plan->problem.pitched) /* the larger rest is saved */
         FUZZ_EXPECT(at_most(rest_rows, saved) && at_most(rest_cols, saved));
     if (bands->together)
         FUZZ_EXPECT(plan->device->layout.cooperative && bands->chunks > 0 && bands->positions >= bands->number);
@@ -169,7 +169,7 @@ static void expect_bands(const ipt_plan *plan, const ipt__stage *stage)
 static void expect_stage(const ipt_plan *plan, const ipt__stage *stage)
 {
     const long double elements = (long double)plan->problem.desc.rows * (long double)plan->problem.desc.cols;
-    const bool by_bands = stage->kind == IPT__STAGE_EXCHANGE; /* the stage's instances are the bands of one grid */
+    const bool by_bands = stage->kind == IPT__STAGE_EXCHANGE; /* instances are the bands of one grid */
     const long double grid = (long double)(by_bands ? 1 : stage->instances) * (long double)stage->rows *
                              (long double)stage->cols * (long double)stage->length;
     const long double slab = (long double)stage->rows * (long double)stage->cols * (long double)stage->length *
@@ -190,7 +190,7 @@ static void expect_stage(const ipt_plan *plan, const ipt__stage *stage)
                             (long double)stage->as.shuffle.piece_units * (long double)stage->as.shuffle.pieces));
         FUZZ_EXPECT(stage->matrices_at_once > 0 && stage->instances_at_once > 0);
         if (!stage->as.shuffle.pairs &&
-            !(stage->as.shuffle.chains && plan->device->layout.cooperative)) /* at least a bit for each slot */
+            !(stage->as.shuffle.chains && plan->device->layout.cooperative)) /* a bit for each slot */
             FUZZ_EXPECT(at_most((long double)stage->rows * (long double)stage->cols / 8 *
                                     (long double)stage->as.shuffle.pieces * (long double)stage->matrices_at_once *
                                     (long double)stage->instances_at_once,
@@ -232,7 +232,7 @@ static void expect_workspace(const ipt_plan *plan, const ipt_plan_desc *desc)
         FUZZ_EXPECT(workspace <= 1 << 20 || at_most((long double)workspace, matrices / 100));
 }
 
-/* A plan without a device has texts, and does nothing. */
+/* A plan without a device has texts, and cannot execute. */
 static void expect_texts(ipt_plan *plan)
 {
     const char *description = ipt_plan_describe(plan), *source;
@@ -263,7 +263,7 @@ static void expect_plan(ipt_plan *plan, const ipt_plan_desc *desc)
     expect_texts(plan);
 }
 
-/* Checks that the workspace which a refusal recommends is enough, or that none is if more does not help. */
+/* Checks that the workspace that a refusal recommends suffices or, without a recommendation, that no workspace does. */
 static void follow_advice(ipt_context *context, const ipt_plan_desc *desc)
 {
     const char *sentence = ipt_context_error(NULL), *advice = strrchr(sentence, ':');

@@ -1,10 +1,9 @@
 # Fuzzing of every reader in ipt and its tool: `run.sh SECONDS [TARGET...]` runs each target for SECONDS with clang's libFuzzer.
 # `RUNS=1000000 run.sh [TARGET...]` runs each one with that many inputs instead, two targets at a time, or JOBS=16 of them. It
-# fails on a crash, a leak or an input that takes longer than 10 seconds. build/fuzz has the corpus, crashes and logs.
-# `run.sh --build [TARGET...]` builds the programs alone. Where they were built before, BUILT=1 runs them without clang.
-# `run.sh --replay [TARGET...]` needs no clang: programs built by gcc run the corpus and the saved crashes. For a single file:
-# build/fuzz/replay/TARGET FILE.
-# To be run from the repository's root. SOURCES names another folder to take ipt.h and gen/ from.
+# fails on a crash, a leak or an input that takes longer than 10 seconds. build/fuzz has the corpus, crashes and logs. `run.sh
+# --build [TARGET...]` only builds the programs. BUILT=1 runs existing programs, without clang. `run.sh --replay [TARGET...]`
+# needs no clang: programs built by gcc run the corpus and the saved crashes. For a single file: build/fuzz/replay/TARGET FILE.
+# Run it from the repository's root. SOURCES names another folder with ipt.h and gen/.
 set -u
 here=tests/fuzz
 out=build/fuzz
@@ -45,7 +44,7 @@ export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 trap 'exit 130' INT TERM
 
-# The largest input of each target. Longer inputs would add nothing to those that are read as numbers.
+# The largest input of each target. Targets that read numbers do not need longer inputs.
 most() {
     case $1 in
     journal | plan) echo 256 ;;
@@ -79,7 +78,7 @@ fuzz() {
     return $code
 }
 
-# Runs all inputs at once. Only after a failure it runs them one by one, to name the failing ones.
+# Runs all inputs in one process. After a failure, runs them one by one, to name the failing inputs.
 replay() {
     target=$1
     set -- $here/corpus/$target/*

@@ -1,10 +1,10 @@
 /* Texts of wisdom and profiles of devices. The first byte chooses the kind and the function that reads it. An accepted
  * text can be exported and imported again with the same result. A refused text changes nothing and gives the reason.
- * Plans from it keep to their workspace. */
+ * Plans that use the text respect the workspace limit. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION
-#define IPT_OPENCL_DYNAMIC /* no function of OpenCL is loaded, so that a call of one crashes */
+#define IPT_OPENCL_DYNAMIC /* no OpenCL is loaded, so that a call would crash */
 #include "ipt.h"
 #include "fuzz.h"
 
@@ -42,7 +42,7 @@ static void make_plan(ipt_context *context, const ipt_plan_desc *desc)
 /* Wisdom */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The context's former wisdom. */
+/* Gives the context a line of wisdom before the test. */
 static void know_something(ipt_context *context)
 {
     ipt__wisdom line;
@@ -57,7 +57,7 @@ static void know_something(ipt_context *context)
     FUZZ_EXPECT(ipt__wisdom_add(context, &line));
 }
 
-/* Accepted lines are about matrices. */
+/* Checks the numbers of accepted lines. */
 static void expect_lines(const ipt_context *context)
 {
     for (const ipt__wisdom *line = context->wisdom; line != NULL; line = line->next) {
@@ -67,7 +67,7 @@ static void expect_lines(const ipt_context *context)
     }
 }
 
-/* Makes plans of the shapes in the last few lines, for which there is wisdom then. */
+/* Makes plans of the shapes in the last few lines, which then use the wisdom. */
 static void use_wisdom(ipt_context *context)
 {
     int plans = 0;
@@ -216,7 +216,7 @@ static void seed_text(const char *name, unsigned mode, const char *text)
 
 static void make_corpus(void)
 {
-    static const size_t shapes[][9] = {/* as the lines have them */
+    static const size_t shapes[][9] = {/* the shapes in the lines */
                                        {1000, 777, 4, 1, 3108000, 1 << 20, 0, 0, 64},
                                        {777, 1000, 8, 3, 6216000, 1 << 20, 1, 0, 33},
                                        {50021, 19, 1, 1, 950399, 0, 0, 1, 2048},

@@ -1,9 +1,9 @@
 /* The tool's readers of words: command lines with their options, shapes and axes; files of shapes for bench, tune and
  * precompile; the target of --target; clang's PTX; names that messages show. The first byte chooses the reader. A
- * refusal is one sentence. What is accepted is within its range. */
+ * refusal has a message of one line. Accepted values are in range. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
-#define IPT_OPENCL_DYNAMIC /* no function of OpenCL is loaded, so that a call of one crashes */
+#define IPT_OPENCL_DYNAMIC /* no OpenCL is loaded, so that a call would crash */
 #include "ipt.h"
 #include "fuzz.h"
 
@@ -19,7 +19,7 @@
 
 enum { COMMAND_LINE, AXES, SHAPES_FILE, TARGET, PTX, NAME, READERS, MOST_WORDS = 64 };
 
-static size_t refusals; /* result of the last command line */
+static size_t refusals; /* refusals of the last command line */
 
 static void expect_sentence(const char *message, size_t most)
 {
@@ -83,7 +83,7 @@ static void read_command_line(unsigned which, char *text, size_t length)
     }
 }
 
-/* Axes of an array whose lengths follow: elements move to places of their own. */
+/* Reads an array's lengths, then its axes. The move must map elements one to one. */
 static void read_axes(fuzz_input *input)
 {
     const unsigned orders = (unsigned)fuzz_take(input, 1);
@@ -108,7 +108,7 @@ static void read_axes(fuzz_input *input)
     }
     for (size_t i = 0; i < rank; ++i)
         elements *= (double)shape[i];
-    /* Headers with more elements than memory can address are refused before. */
+    /* Headers with more elements than memory can address are refused elsewhere. */
     if (rank == 0 || elements > 1e15 || !axes_find_move(&list, shape, orders & 1, orders & 2, &move))
         return;
     double moved = 1;

@@ -1,6 +1,6 @@
-/* The commands for a matrix that passes through the device by blocks or by bands. A model of the device executes them
- * on element numbers, in every order that the queues allow. Every element reaches its place, within the available
- * memory, and no byte is overwritten before it is read. Needs no device. */
+/* The commands for a matrix that passes through the device by blocks or by bands. A model of the device executes the
+ * commands on element numbers, in random orders that the queues allow. Every element reaches its place, within the
+ * available memory, and no byte is overwritten before it is read. Needs no device. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT__BUS_RUN_BYTES 1
 #define IPT_STATIC /* the private functions, in a copy of this file's own */
@@ -13,7 +13,7 @@
 
 enum { UNKNOWN = -1 };
 
-/* A matrix of one-byte elements that are numbered, and the device's memory. */
+/* A model: a matrix of numbered one-byte elements, and the device's memory. */
 typedef struct model {
     ipt_context context;
     ipt_plan plan;
@@ -59,7 +59,7 @@ static void model_take_memory(model *m)
     assert_true(m->host && m->device && m->turned);
 }
 
-/* Lists the commands by blocks; returns whether there are any. */
+/* Lists the commands for blocks. Returns whether there are blocks. */
 static int model_open(model *m, size_t rows, size_t cols, size_t length, size_t columns, size_t strip_cols,
                       size_t units)
 {
@@ -100,7 +100,7 @@ static void model_close(model *m)
     free(m->turned);
 }
 
-/* Moves numbers, and erases them at their source, so that no result is right by chance. */
+/* Moves element numbers, and erases the source, so that no result is right by chance. */
 static void move(model *m, int *to, int *from, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -156,8 +156,8 @@ static void carry_out(model *m, const ipt__command *command)
     }
 }
 
-/* Executes all commands: those of a queue in order, the queues interleaved at random, with one queue preferred whenever
- * its next command can run. Returns the first wrong element, or the number of elements. */
+/* Executes all commands: each queue in order, the queues interleaved at random. One queue has priority whenever its
+ * next command can run. Returns the first wrong element, or the number of elements. */
 static size_t first_wrong_in_some_order(model *m)
 {
     const ipt__command *const commands = m->host_plan.staging.commands;
@@ -237,8 +237,8 @@ static void blocks_any_order(void **state)
     assert_true(listed > 500 && twice > 200 && refused > 20);
 }
 
-/* With a unit for each block, all blocks are uploaded and downloaded once. With units for a quarter of the blocks, at
- * most a sixth of the matrix is uploaded twice; with units for a half, none. */
+/* If the device has room for half of the blocks, each block is uploaded and downloaded once. With room for a quarter,
+ * at most a sixth of the matrix is uploaded twice. */
 static void blocks_bus_bytes(void **state)
 {
     static const size_t parts[] = {1, 2, 4};
@@ -256,7 +256,7 @@ static void blocks_bus_bytes(void **state)
         }
 }
 
-/* Blocks are so large that their commands are worth it. Blocks of long elements never are. */
+/* Blocks are large compared with the cost of their commands. Long elements never move by blocks. */
 static void blocks_worth_it(void **state)
 {
     static const size_t shapes[][4] = {{10000, 7770, 4, 1},  {20000, 25000, 4, 1}, {9000, 40000, 8, 1},
@@ -276,7 +276,7 @@ static void blocks_worth_it(void **state)
     }
 }
 
-/* All bytes cross the bus once in each direction, the runs of half of the tiles once more. */
+/* The bytes that cross the bus: all bytes once in each direction, the runs of half of the tiles once more. */
 static size_t bands_bus_bytes(const ipt__bus_bands *sizes)
 {
     const ipt__bands *const bands = &sizes->bands;
@@ -309,7 +309,7 @@ static void bands_any_order(void **state)
     assert_true(tall > 400 && tall < 1100 && from_last > 300 && rest_rows > 300 && rest_cols > 300);
 }
 
-/* Each wait is needed: without it some order of commands loses an element. */
+/* Each wait is necessary: without the wait, some order of commands loses an element. */
 static void bands_need_their_waits(void **state)
 {
     static const char *const kinds[] = {"an upload", "a transposition", "a download", "a copy"};
@@ -346,7 +346,7 @@ static void bands_need_their_waits(void **state)
     }
 }
 
-/* The bands of a matrix in the memory of a part of it. Their runs are long enough, or there are no bands. */
+/* Bands for a device whose memory is a part of the matrix: their runs are long enough, or there are no bands. */
 static void bands_worth_it(void **state)
 {
     static const size_t cases[][5] = {{20000, 25000, 4, 16, 1}, {25000, 20001, 4, 4, 1},  {9000, 40000, 8, 64, 1},

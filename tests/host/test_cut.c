@@ -1,6 +1,6 @@
 /* Matrices that do not fit, in memory and in a storage: ipt cuts them into panels or transposes a few at a time. Every
- * shape comes out right, within the memory limit and without touching other bytes. After any interruption, the work in
- * a storage can be resumed. A matrix that cannot be cut is refused with a message. */
+ * shape is transposed right, within the memory limit, and no other byte changes. After any interruption, the work in a
+ * storage can be resumed. A matrix that cannot be cut is refused with a message. */
 #define _POSIX_C_SOURCE 200809L
 #include "meter.h"
 #include "test.h"
@@ -20,13 +20,13 @@ typedef struct store {
     size_t span;
     unsigned char *content, *before, *expected;
     pthread_mutex_t lock;
-    /* Guarded by it: */
-    long calls_left; /* reads and writes until one fails (a write in its middle); below 0: none fails */
+    /* The lock guards the following. */
+    long calls_left; /* reads and writes before one fails (a write in its middle); below 0: none fails */
     int broken;      /* all later calls fail, too */
     size_t stray;    /* changed bytes beside the matrices */
     size_t writes;   /* calls */
     size_t ready_count, steps, stop_at; /* stop_at: the step whose `ready` cancels; SIZE_MAX: none */
-    const void *prepared;               /* the piece that the last step reported, and a copy of it */
+    const void *prepared;               /* the piece that the last `ready` reported; copied to `copy` */
     unsigned char *copy;
     size_t copy_bytes, changed;
     unsigned char *memory, *told; /* the step memory, and a copy of the pieces that `ready` reports; NULL: no copy */
@@ -65,7 +65,7 @@ static void end_store(store *its)
     free(its);
 }
 
-/* Whether this call fails. Counts accesses beside the matrices. */
+/* Whether this call fails. Counts accesses outside the matrices. */
 static int store_called(store *its, size_t offset, size_t bytes)
 {
     const size_t stride = test_stride(&its->desc), matrix = test_matrix_bytes(&its->desc);
@@ -97,7 +97,7 @@ static int store_write(const void *memory, size_t offset, size_t bytes, void *us
     pthread_mutex_lock(&its->lock);
     ++its->writes;
     pthread_mutex_unlock(&its->lock);
-    memcpy(its->content + offset, memory, fails ? bytes / 2 : bytes); /* as after a kill */
+    memcpy(its->content + offset, memory, fails ? bytes / 2 : bytes); /* as if the process was killed */
     return fails;
 }
 
@@ -161,7 +161,7 @@ static const size_t shapes[][2] = {{1000, 37}, {37, 1000}, {211, 307}, {307, 211
                                    {512, 512}, {1, 70001}, {70001, 1}, {3, 30011}, {30011, 2}, {733, 731},
                                    {2, 2},     {600, 599}, {97, 4000}, {4000, 97}, {1999, 24}, {25, 2003}};
 
-/* A limit with which panels have about `rows` rows of the longer side. */
+/* A memory limit for panels of about `rows` rows of the longer side. */
 static size_t limit_for(const ipt_plan_desc *desc, size_t rows)
 {
     const size_t shorter = desc->rows < desc->cols ? desc->rows : desc->cols;
@@ -194,8 +194,7 @@ static void batch_of(ipt_plan_desc *desc)
         desc->batch_stride = test_matrix_bytes(desc) + test_alignment(desc->elem_size) * test_random_between(1, 9);
 }
 
-/* Executes a plan for host matrices twice: no byte around the matrices changes. pinned: in memory of ipt_host_alloc's.
- */
+/* Executes a plan for host matrices twice: no byte around them changes. pinned: in memory from ipt_host_alloc. */
 static void transposes_in_memory(const ipt_plan_desc *desc, ipt_plan *plan, int pinned)
 {
     store *its = make_store(desc);
@@ -245,7 +244,7 @@ static void cut_memory(void **state)
     assert_true(cut > TEST_COUNT(shapes) * 2 && refused < TEST_COUNT(shapes) * TEST_ELEMENT_SIZE_COUNT / 3);
 }
 
-/* In pinned memory: blocks if the device has room for many, bands if it has less, otherwise panels. */
+/* Pinned memory: blocks if device memory has room for many, bands if it has less, otherwise panels. */
 static void cut_pinned(void **state)
 {
     (void)state;
@@ -280,7 +279,7 @@ static void cut_pinned(void **state)
 
 static void transposes_in_storage(const ipt_plan_desc *desc, ipt_plan *plan)
 {
-    for (int turn = 0; turn < 2; ++turn) { /* memory of the call, and of the caller */
+    for (int turn = 0; turn < 2; ++turn) { /* memory of the execution, then of the caller */
         store *its = make_store(desc);
         const size_t bytes = ipt_plan_storage_memory(plan);
         unsigned char *memory = turn ? page_memory(bytes + 4096) : NULL;
@@ -297,13 +296,13 @@ static void transposes_in_storage(const ipt_plan_desc *desc, ipt_plan *plan)
     }
 }
 
-/* A plan's shuffle: super-elements of a block, and lines outside groups; 1 and 0 if the plan does not cut. */
+/* Reads a plan's shuffle: super-elements of a block, and lines outside groups; 1 and 0 if the plan does not cut. */
 static void read_groups(const ipt_plan *plan, size_t *group, size_t *spare)
 {
     const char *text = ipt_plan_describe(plan);
     *group = 1;
     *spare = 0;
-    while ((text = strstr(text, "bytes, each ")) != NULL && /* the stages of the pieces contain such words, too */
+    while ((text = strstr(text, "bytes, each ")) != NULL && /* the stages of pieces contain such words, too */
            sscanf(text, "bytes, each %zu super-elements; %zu lines", group, spare) != 2)
         ++text;
 }
@@ -339,7 +338,7 @@ static void cut_storage(void **state)
     assert_true(cut > TEST_COUNT(shapes) * 2 && refused < TEST_COUNT(shapes) * TEST_ELEMENT_SIZE_COUNT / 3);
 }
 
-/* The largest workspace that the parts of a described plan name; the parts' texts begin after "each chunk". */
+/* The largest workspace in the description of a plan's parts, which follows "each chunk". */
 static size_t largest_workspace_of_pieces(const char *description)
 {
     static const char word[] = "workspace: ";
@@ -356,8 +355,8 @@ static size_t largest_workspace_of_pieces(const char *description)
     return largest;
 }
 
-/* A storage's chunks have the plans of single panels of that size, with full workspace if device memory has no limit.
- * All parts share one workspace: the largest that one of them needs. */
+/* Chunks of a storage use the plans of single panels of their size, with full workspace if device memory is unlimited.
+ * All parts share the largest workspace among them. */
 static void cut_storage_workspace(void **state)
 {
     static const size_t sides[][2] = {{4001, 2503}, {2503, 4001}, {9973, 1009}, {1009, 9973}};
@@ -366,7 +365,7 @@ static void cut_storage_workspace(void **state)
         .device = test_device,
         .max_local_memory =
             test_less_local_memory((size_t)256 << 10), /* panels that fit local memory need no workspace */
-        .resident_groups = 16};                        /* on a busy device each count of resident work-groups differs */
+        .resident_groups = 16};                        /* counts of resident work-groups vary on a busy device */
     ipt_context *context = NULL;
     (void)state;
     assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);
@@ -417,8 +416,8 @@ static void cut_random(void **state)
     }
 }
 
-/* Batches that are processed whole: bytes between the matrices stay unchanged. With moves and expressions where
- * possible. */
+/* Batches whose matrices are not cut, with moves and expressions if possible. Bytes between the matrices stay
+ * unchanged. */
 static void cut_moves_and_expressions(void **state)
 {
     static const uint32_t three = 3;
@@ -473,7 +472,7 @@ static void cut_moves_and_expressions(void **state)
 /* Interrupted */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* A storage that fails at random places, again and again. Each time a new plan resumes. */
+/* A storage that fails repeatedly at random places. A new plan resumes each time. */
 static void cut_resume(void **state)
 {
     (void)state;
@@ -504,12 +503,12 @@ static void cut_resume(void **state)
             if (result == IPT_ERROR_STORAGE)
                 assert_true(store_holds(its, its->before));
             unharmed += result == IPT_ERROR_STORAGE;
-            if (++breaks % 1000 == 0) /* with too few calls there is no progress, and the loop would never end */
+            if (++breaks % 1000 == 0) /* with too few calls there is no progress: the loop would not end */
                 its->calls_left = -1;
             its->calls_left = -1;
             ipt_plan_destroy(plan);
             plan = test_make_plan(test_context, &desc);
-            if (test_random() % 50 == 0) { /* the last execution runs to the end */
+            if (test_random() % 50 == 0) { /* the last execution completes */
                 its->broken = 0;
                 storage.resume = its->ready_count;
                 assert_int_equal(ipt_plan_execute_storage(plan, &storage), IPT_SUCCESS);
@@ -558,8 +557,8 @@ static void cut_ended_before_each_step(void **state)
     }
 }
 
-/* Overwrites the step memory with garbage, except the pieces that `ready` has reported and that the plan declares
- * needed. Those must be unchanged since the report. */
+/* Overwrites the step memory with garbage, except the pieces that `ready` has reported and the plan still needs. These
+ * must be unchanged since the report. */
 static void keep_what_is_needed(store *its, const ipt_plan *plan, size_t bytes)
 {
     unsigned char *const kept = page_memory(bytes);
@@ -579,7 +578,7 @@ static void keep_what_is_needed(store *its, const ipt_plan *plan, size_t bytes)
     its->stop_at = its->break_at = SIZE_MAX;
 }
 
-/* Ends an execution after the step `at`: before the next step's ready, or later, at random. */
+/* Ends an execution after step `at`: in the next `ready`, or after a random number of calls. */
 static ipt_result end_behind(store *its, ipt_plan *plan, size_t at)
 {
     ipt_storage storage = store_of(its, its->memory);
@@ -593,7 +592,7 @@ static ipt_result end_behind(store *its, ipt_plan *plan, size_t at)
     return ipt_plan_execute_storage(plan, &storage);
 }
 
-/* The result for desc from a plan that is not cut. */
+/* Computes the expected result by a plan that is not cut. */
 static void expect_uncut(store *its)
 {
     ipt_plan_desc desc = its->desc;
@@ -604,8 +603,8 @@ static void expect_uncut(store *its)
     ipt_plan_destroy(plan);
 }
 
-/* Cancels an execution after every step in turn; only the reported pieces survive. first: starts from an untouched
- * matrix each time; else resumes, and cancels again after the next step. Returns the number of interruptions that lost
+/* Ends an execution after each step in turn; of the step memory, only the reported pieces survive. first: begins with
+ * an untouched matrix each time; otherwise resumes and ends after the next step. Returns how many interruptions lost
  * the matrix. */
 static size_t lost_behind_steps(const ipt_plan_desc *desc, ipt_plan *plan, int first, size_t *steps)
 {
@@ -645,7 +644,7 @@ static size_t lost_behind_steps(const ipt_plan_desc *desc, ipt_plan *plan, int f
     return lost;
 }
 
-/* A regression: every interruption of this case lost the matrix. */
+/* A storage with few bytes of host memory, ended after each step. */
 static void cut_told_each_step(void **state)
 {
     static const size_t cases[][4] = {{71, 105, 11, 36527}, {105, 71, 11, 36527}, {301, 907, 3, 90001},
@@ -667,7 +666,7 @@ static void cut_told_each_step(void **state)
     assert_true(ends > 100);
 }
 
-/* A desc for a storage: tall, wide, square, batches, in some moves or an expression. */
+/* A random desc for a storage: tall, wide or square, perhaps a batch, a move or an expression. */
 static ipt_plan_desc random_stored(void)
 {
     static const uint32_t three = 3;
@@ -730,7 +729,7 @@ static void cut_told_random(void **state)
     assert_true(plans > 60 && tall_spare > 3 && wide_late > 3 && moved > 3 && expressions > 3);
 }
 
-/* An array for a storage, with memory for panels of some passes or for whole matrices. */
+/* A random array for a storage, with host memory for panels of some passes or for whole matrices. */
 static ipt_plan_desc random_stored_array(void)
 {
     static const uint32_t three = 3;
@@ -755,7 +754,7 @@ static ipt_plan_desc random_stored_array(void)
     return desc;
 }
 
-/* Arrays of several passes: in one execution, and resumed after each step of each pass. */
+/* Arrays of several passes: executed at once, and resumed after each step of each pass. */
 static void cut_stored_arrays(void **state)
 {
     size_t lost = 0, ends = 0, plans = 0, several = 0, expressions = 0, refused = 0;
@@ -842,7 +841,7 @@ static void cut_limits_too_small(void **state)
                                   test_number(*limit));
                 assert_null(plan);
             }
-            /* The limit that the message recommends is enough. */
+            /* The limit that the message recommends suffices. */
             const char *text = strstr(ipt_context_error(NULL), "bytes: ");
             assert_non_null(text);
             assert_int_equal(
@@ -915,7 +914,7 @@ static void cut_bad_arguments(void **state)
     other = desc;
     test_expect_error(ipt_plan_create_split(&test_context, 1, &other, &refused), IPT_ERROR_UNSUPPORTED,
                       "max_device_memory", "100000");
-    /* A limit that is large enough for everything changes nothing. */
+    /* A sufficient limit changes nothing. */
     desc.max_device_memory = 10000000;
     plan = test_make_plan(test_context, &desc);
     assert_null(strstr(ipt_plan_describe(plan), "cut"));
@@ -925,7 +924,7 @@ static void cut_bad_arguments(void **state)
     end_store(its);
 }
 
-/* One row is cut between elements. It needs no shuffle, and the plan has no memory for one. */
+/* One row is cut between elements. The plan has no shuffle, and no memory for one. */
 static void cut_one_row(void **state)
 {
     enum { COUNT = 78624 };
@@ -950,7 +949,7 @@ static void cut_one_row(void **state)
     free(memory);
 }
 
-/* The description names the plan's parts: in a storage, over several contexts and in pieces. */
+/* The description names a plan's parts: for a storage, for several contexts, and for pieces. */
 static void cut_descriptions(void **state)
 {
     ipt_context *const both[] = {test_context, test_context};

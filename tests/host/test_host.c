@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every element size on a few shapes, batches with gaps, for the host and for out of place. */
+/* Desc i of all element sizes and a few shapes, some as batches with gaps. */
 static ipt_plan_desc shape_number(size_t i)
 {
     static const size_t sides[][2] = {{1, 9}, {9, 1}, {5, 7}, {40, 40}, {127, 61}, {31, 200}, {263, 257}};
@@ -66,14 +66,14 @@ static void host_one_line(void **state)
     }
 }
 
-/* From one buffer into another, or (same) into another part of that buffer. */
+/* Executes a plan out of place, into another buffer or (same) another part of the buffer. */
 static void out_of_place(const ipt_plan_desc *desc, size_t source_offset, size_t destination_offset, int same)
 {
     test_job source = {0}, destination = {0};
     test_job_prepare(&source, test_cl_context, desc, source_offset);
     size_t to = same ? source_offset + test_span(desc) + destination_offset : destination_offset;
     test_job_prepare(&destination, test_cl_context, desc, to);
-    if (same) /* the source is before the batch in the destination's buffer */
+    if (same) /* the source precedes the result in one buffer */
         memcpy(destination.input, source.input, source_offset + test_span(desc));
     memcpy(destination.expected, destination.input, destination.size);
     test_reference(destination.expected + to, source.input + source_offset, desc);
@@ -112,7 +112,7 @@ static void host_out_of_place(void **state)
     }
 }
 
-/* Only events order the commands, and an open wait event delays them. */
+/* Only events order the commands of these executions. An open wait event delays the commands. */
 static void host_out_of_place_events(void **state)
 {
     (void)state;
@@ -156,7 +156,7 @@ static void host_out_of_place_events(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* From creating a context to destroying it. Returns the first failure. Without a failure the data is correct. */
+/* Creates a context, uses it and destroys it. Returns the first failure; without one, checks the data. */
 static ipt_result metered_life(meter *count, long *calls_before_execute, long *calls_after_execute)
 {
     static const ipt_plan_desc desc = {.rows = 67, .cols = 143, .elem_size = 4, .batch = 2};
@@ -217,7 +217,7 @@ static void host_allocator(void **state)
         if (count.living)
             print_error("%ld pieces not freed after failure %ld\n", count.living, fail_at);
         assert_int_equal(count.living, 0);
-        if (count.calls < fail_at) { /* no allocation failed any more */
+        if (count.calls < fail_at) { /* no allocation failed */
             assert_int_equal(result, IPT_SUCCESS);
             assert_int_equal(before, after); /* ipt_plan_execute allocates no memory */
             break;
@@ -248,7 +248,7 @@ static void host_logger(void **state)
     (void)state;
     heard count = {0};
     ipt_context_desc context_desc = {.context = test_cl_context, .device = test_device, .logger = {listen, &count}};
-    context_desc.resident_groups = 64; /* otherwise a plan on a busy GPU counts them again, and logs the count */
+    context_desc.resident_groups = 64; /* otherwise a plan on a busy GPU counts again, and logs the count */
     ipt_plan_desc desc = {.rows = 67, .cols = 143, .elem_size = 4}, wrong = {.rows = 1};
     ipt_context *context = NULL;
     ipt_plan *none = NULL;

@@ -1,7 +1,7 @@
-/* Matrices in host memory. Every scheme gives the same result on every shape and touches no other byte. Executions
- * report progress and can be cancelled. Every failure is reported and nothing leaks; the data is unchanged unless the
- * result is INCOMPLETE. Memory stays within the documented limit. Executions run in their own threads, on several
- * devices and from several threads. */
+/* Matrices in host memory. Every scheme transposes every shape right and changes no other byte. Executions report
+ * progress and can be cancelled. Every failure is reported and nothing leaks; the data is unchanged unless the result
+ * is INCOMPLETE. Memory stays within the documented limit. Executions run in their own threads, on several devices and
+ * from several threads. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -37,31 +37,31 @@ static const char *const live_names[] = {"contexts", "devices", "queues", "progr
 enum { BUFFERS_MOST = 512, COMMANDS_MOST = 4096, DEVICES_MOST = 4, DEVICE_LOST = 1 };
 
 static pthread_mutex_t watch_lock = PTHREAD_MUTEX_INITIALIZER;
-/* Guarded by it: */
+/* The lock guards the following. */
 static long calls[CALL_COUNT], live[LIVE_COUNT];
 static struct {
     cl_mem buffer;
     size_t bytes; /* bytes of device memory; 0: host memory */
 } buffers[BUFFERS_MOST];
 static size_t device_bytes, device_bytes_peak,
-    device_bytes_limit;                  /* bytes of buffers: now, at most, allowed (0: no limit) */
+    device_bytes_limit;                  /* bytes of buffers: current, maximum, limit (0: none) */
 static int host_pointers, other_buffers; /* buffers made with CL_MEM_USE_HOST_PTR, and others */
-static long calls_left = -1;             /* calls until one fails; below 0: none fails */
+static long calls_left = -1;             /* calls before one fails; below 0: none fails */
 static int lost;                         /* all later calls fail, too */
 static int failing_only;                 /* the call that may fail; -1: any */
-static int failed_call;                  /* the call that has failed; -1: none */
-static int watching;                     /* commands are recorded, to see which are still under way */
+static int failed_call;                  /* the failed call; -1: none */
+static int watching;                     /* commands are recorded: a test can count those that still run */
 static struct {
     cl_event event;
     int is_kernel;
 } commands[COMMANDS_MOST];
 static int command_count;
-static cl_device_id launched_on[DEVICES_MOST]; /* devices that got kernels */
+static cl_device_id launched_on[DEVICES_MOST]; /* devices on which kernels were launched */
 static long launches[DEVICES_MOST];
-/* The reports while a context is made; -1: the true value. */
+/* The device's reports while a context is created; -1: the true value. */
 static int told_unified = -1, told_gpu = -1;
 static const char *told_version; /* reported name of the platform; NULL: the true one */
-static cl_context told_context;  /* reported devices of the platform */
+static cl_context told_context;  /* a context whose devices the platform reports */
 static cl_device_id told_devices[2];
 
 static int due(int call)
@@ -80,7 +80,7 @@ static int due(int call)
     return fails;
 }
 
-/* Lets the n-th call from now on fail; n below 0: none. */
+/* Makes call n fail, counted from 0; n below 0: none. */
 static void arm(long n, int and_all_after, int only)
 {
     pthread_mutex_lock(&watch_lock);
@@ -126,7 +126,7 @@ static cl_int CL_API_CALL watch_clGetPlatformInfo(cl_platform_id platform, cl_pl
     return CL_SUCCESS;
 }
 
-/* PoCL 3.1 takes sub-devices for a context and then names the device that they are parts of. */
+/* PoCL 3.1 accepts sub-devices for a context, but then reports their parent device. */
 static cl_int CL_API_CALL watch_clGetContextInfo(cl_context context, cl_context_info name, size_t bytes, void *value,
                                                  size_t *needed)
 {
@@ -139,7 +139,7 @@ static cl_int CL_API_CALL watch_clGetContextInfo(cl_context context, cl_context_
     return CL_SUCCESS;
 }
 
-/* Each call is counted and fails when it is due. The objects that they create, retain and release are counted. */
+/* Stand-ins count their calls, and the objects that are created, retained and released. A call fails when it is due. */
 #define STAND_IN(name, parameters, arguments)                                                                          \
     static cl_int CL_API_CALL watch_##name parameters                                                                  \
     {                                                                                                                  \
@@ -245,7 +245,7 @@ static cl_int CL_API_CALL watch_clReleaseMemObject(cl_mem buffer)
     return clReleaseMemObject(buffer);
 }
 
-/* A wait ends only after its commands have ended, also if the lost device makes the wait fail. */
+/* A wait ends only after its commands have ended, even if it fails because the device is lost. */
 static cl_int CL_API_CALL watch_clWaitForEvents(cl_uint count, const cl_event *list)
 {
     const int fails = due(CALL_clWaitForEvents);
@@ -260,9 +260,9 @@ static cl_int CL_API_CALL watch_clFinish(cl_command_queue queue)
     return fails ? CL_OUT_OF_RESOURCES : error;
 }
 
-/* Records an enqueued command and its event, which ipt may have requested. A command without a requested event must not
- * use host memory after the call returns: it fills the workspace, or has blocked. The event of a blocking write may
- * complete later, because Intel's runtime copies the data first. */
+/* Records an enqueued command and its event. asked: ipt requested the event. Without a requested event, the command
+ * must not use host memory after the call returns: it fills the workspace, or has blocked. The event of a blocking
+ * write may complete later, because Intel's runtime copies the data first. */
 static void note_command(cl_command_queue queue, cl_event event, int asked, int is_kernel)
 {
     cl_device_id device = NULL;
@@ -396,7 +396,7 @@ static int complain(const ipt_plan_desc *desc, const char *what)
     return 0;
 }
 
-/* A plan for one context or (split) several, or a failure of the test. */
+/* Creates a plan for one context or (split) several. Fails the test if there is none. */
 static ipt_plan *make_plan(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc)
 {
     ipt_plan *plan = NULL;
@@ -480,7 +480,7 @@ static ipt_result execute(ipt_plan *plan, const ipt_plan_desc *desc, void *data)
     return desc->max_host_memory ? ipt_plan_execute_storage(plan, &storage) : ipt_plan_execute_host(plan, data);
 }
 
-/* Executes a plan on the first content of a piece. Returns 0 after an error message. Any thread may call it. */
+/* Executes a plan on the first content of a piece. Returns 0 after printing an error. Any thread may call this. */
 static int executes(ipt_plan *plan, piece *p)
 {
     again(p);
@@ -506,7 +506,7 @@ static int end_test(void **state)
 static int begin_test(void **state)
 {
     end_test(state);
-    alarm(300); /* a test that hangs ends */
+    alarm(300); /* ends a test that hangs */
     return test_start(state);
 }
 
@@ -525,7 +525,7 @@ static living living_now(void)
     return now;
 }
 
-/* Checks that all objects created or retained since are released. Ending threads may take a moment. */
+/* Checks that all objects created or retained since `before` are released. Waits for threads that are about to end. */
 static void expect_no_leak(living before)
 {
     for (int tries = 0;; ++tries) {
@@ -541,8 +541,7 @@ static void expect_no_leak(living before)
     }
 }
 
-/* Clears the record of commands. Returns how many still run and access the host's memory. Kernels do so if they work in
- * it. */
+/* Clears the record of commands. Returns how many of them still access host memory. kernels_too: kernels work in it. */
 static int commands_under_way(int kernels_too)
 {
     int under_way = 0;
@@ -594,7 +593,7 @@ static ipt_plan_desc cut_desc(size_t rows, size_t cols, size_t batch)
     return desc;
 }
 
-/* Blocks of 2 x 2 elements; the device has room for a quarter of them. */
+/* Blocks of 2 x 2 elements; device memory for a quarter of the blocks. */
 static ipt_plan_desc blocks_desc(void)
 {
     ipt_plan_desc desc = cut_desc(20, 21, 1);
@@ -603,7 +602,7 @@ static ipt_plan_desc blocks_desc(void)
     return desc;
 }
 
-/* Bands of 12 rows with remainders of both sides. */
+/* Bands of 12 rows, with remainders on both sides. */
 static ipt_plan_desc bands_desc(void)
 {
     ipt_plan_desc desc = cut_desc(89, 70, 1);
@@ -619,7 +618,7 @@ typedef struct scene {
     ipt_plan_desc desc;
     int kind;    /* of the contexts */
     int pinned;  /* data is in pinned memory, and is transferred BY_BLOCKS or BY_BANDS */
-    long sparse; /* after the n-th call n / sparse calls succeed; 0: each fails */
+    long sparse; /* test a failure of every (1 + n / sparse)-th call; 0: of every call */
     size_t split;
     living before;
     ipt_context *contexts[2];
@@ -627,7 +626,7 @@ typedef struct scene {
     piece p;
 } scene;
 
-enum { SCENE_COUNT = 16, HOST_SCENE_COUNT = 14 }; /* the last cases are for storages */
+enum { SCENE_COUNT = 16, HOST_SCENE_COUNT = 14 }; /* the last ones are storages */
 
 static scene scene_number(size_t i)
 {
@@ -690,13 +689,13 @@ static void take_down(scene *s)
 
 static const size_t sizes[] = {1, 3, 4, 8, 12, 16}, queue_counts[] = {0, 1, 2, 3, 7, 64};
 
-/* Executes a plan twice, in memory of all kinds, aligned and not. Data that is not aligned for the elements is refused
- * if the device must work in it. */
+/* Executes a plan twice, in aligned and unaligned memory of all kinds. Data that is not aligned to the elements is
+ * refused if the device must work in place. */
 static void in_all_memory(ipt_context *context, const ipt_plan_desc *desc)
 {
     ipt_plan *plan = make_plan(&context, 0, desc);
     const size_t alignment = test_alignment(desc->elem_size);
-    const size_t works_at = context->limits.cpu ? alignment : 16; /* a GPU's kernels take vectors */
+    const size_t works_at = context->limits.cpu ? alignment : 16; /* kernels for GPUs access vectors */
     const size_t guards[] = {TEST_GUARD, TEST_GUARD + 1, TEST_GUARD + alignment, 0};
     for (size_t i = 0; i < TEST_COUNT(guards); ++i) {
         piece p = take(desc, i > 1 ? context : NULL, guards[i]);
@@ -739,8 +738,8 @@ static void hostm_schemes(void **state)
     }
 }
 
-/* Each part has a queue of its own. They share one if executions of a kernel must not run at once. These parts have
- * equal sizes, so they may run at once on every OpenCL. */
+/* Each part has its own queue. Parts share a queue if executions of a kernel must not run at the same time. The parts
+ * here have equal sizes, so they may run at the same time with every OpenCL. */
 static void hostm_queues(void **state)
 {
     (void)state;
@@ -833,8 +832,7 @@ static void hostm_expressions(void **state)
     ipt_context_destroy(contexts[0]);
 }
 
-/* Copies pageable memory through pinned memory, as for a GPU; also where no pinned memory is available, and with calls
- * that fail. */
+/* Copies pageable memory through pinned memory, as for a GPU. Also without pinned memory, and with failing calls. */
 static void hostm_through_pinned(void **state)
 {
     (void)state;
@@ -986,11 +984,11 @@ static void hostm_bad_arguments(void **state)
     ipt_host_free(context, &local);
     ipt_host_free(context, s.p.data);
     assert_int_equal(ipt_host_alloc(context, 1000, &memory), IPT_SUCCESS);
-    ipt_host_free(other, memory); /* not its own */
+    ipt_host_free(other, memory); /* not this context's memory */
     ipt_host_free(context, (char *)memory + 1);
     memset(memory, 2, 1000);
     ipt_host_free(context, memory);
-    ipt_host_free(context, memory); /* no longer the context's */
+    ipt_host_free(context, memory); /* already freed */
     expect_no_leak(before);
     assert_int_equal(ipt_host_alloc(context, 1000, &memory), IPT_SUCCESS); /* the context's end frees it */
 
@@ -1052,7 +1050,7 @@ static void hostm_progress(void **state)
             again(&s.p);
             const ipt_result result = ipt_plan_execute_host_with(s.plan, s.p.data, &options);
             const size_t bytes = test_matrix_bytes(&s.desc) * (s.desc.batch ? s.desc.batch : 1);
-            /* The host also shuffles a cut matrix. A read saves the remaining rows in other memory. */
+            /* The host also shuffles a cut matrix. A read saves the remainder in separate memory. */
             const int cut = s.desc.max_device_memory != 0;
             int good = !told.wrong && told.total >= 2 * bytes && told.total <= (cut ? 3 : 2) * bytes;
             if (result == IPT_SUCCESS)
@@ -1076,22 +1074,22 @@ static void hostm_progress(void **state)
     }
 }
 
-/* Calls whose failure may have no effect: ipt has another way, or already has the result. */
+/* Calls whose failure may have no effect: ipt has an alternative, or already has the result. */
 static int forgivable(int call)
 {
     return call == CALL_clFlush || call == CALL_clFinish || call == CALL_clEnqueueUnmapMemObject ||
            call == CALL_clRetainEvent || call == CALL_clGetEventInfo;
 }
 
-/* Calls by which a device refuses memory, after which ipt tries with less. */
+/* Calls that fail if a device lacks memory: ipt retries with less. */
 static int is_refusal(int call)
 {
     return call == CALL_clCreateBuffer || call == CALL_clEnqueueFillBuffer || call == CALL_clWaitForEvents ||
            call == CALL_clEnqueueWriteBuffer || call == CALL_clEnqueueWriteBufferRect;
 }
 
-/* Makes the n-th call fail, for each n up to the number of calls: in a plan's execution, or in its creation and
- * execution. */
+/* Makes the n-th call fail, for each n up to the number of calls. kept_plan: in an execution; otherwise in the creation
+ * and execution of a plan. */
 static void with_faults(int all_after, int kept_plan)
 {
     int bad = 0;
@@ -1126,7 +1124,7 @@ static void with_faults(int all_after, int kept_plan)
                             : is_after(&s.p) ? "the result"
                                              : "neither",
                             busy);
-                assert_true(++bad < 10); /* the first few errors say the most */
+                assert_true(++bad < 10); /* later errors rarely add information */
             }
             incomplete += result == IPT_ERROR_INCOMPLETE;
             untouched += result && result != IPT_ERROR_INCOMPLETE;
@@ -1161,7 +1159,7 @@ static void hostm_device_lost(void **state)
     with_faults(DEVICE_LOST, 1);
 }
 
-/* The programs of the plan, or of its parts' plans, cannot be built. */
+/* Building the programs of a plan, or of its parts' plans, fails. */
 static void hostm_faults_of_builds(void **state)
 {
     (void)state;
@@ -1177,7 +1175,7 @@ static void hostm_faults_of_builds(void **state)
             arm(n, 0, failing[f]);
             result = ipt_plan_create(context, &desc, &plan);
             disarm();
-            /* A GPU may work without a program that needs much local memory. */
+            /* A GPU's plan can do without a program that needs much local memory. */
             assert_true((result == IPT_SUCCESS) == (failed_call < 0) || (!result && !context->limits.cpu));
             assert_int_equal(result == IPT_SUCCESS, plan != NULL);
             if (result)
@@ -1191,7 +1189,7 @@ static void hostm_faults_of_builds(void **state)
     }
 }
 
-/* Without the programs of its parts, a plan that may choose does without parts. */
+/* If the programs of its parts cannot be built, a plan with a free choice has no parts. */
 static void hostm_faults_of_parts(void **state)
 {
     (void)state;
@@ -1216,14 +1214,14 @@ static void hostm_faults_of_parts(void **state)
     ipt_context_destroy(context);
 }
 
-/* Calls that only plans need. Each stage has a kernel of its own. */
+/* Calls that only creating a plan needs. Each stage has its own kernel. */
 static long planning_calls(void)
 {
     return calls[CALL_clCreateProgramWithSource] + calls[CALL_clBuildProgram] + calls[CALL_clCreateKernel];
 }
 
-/* Executes a new plan twice. Neither execution plans, compiles, or allocates host memory but for a storage's steps.
- * first: the first one may, because its address is none at which the device works. */
+/* Executes a new plan twice. Neither execution plans, compiles or allocates host memory, except for a storage's steps.
+ * first: the first one may, because the device cannot work at its address. */
 static void plans_nothing(const scene *s, size_t guard, int first)
 {
     meter count = METER;
@@ -1284,7 +1282,7 @@ static void hostm_plans_nothing(void **state)
             s.kind = kind;
             plans_nothing(&s, TEST_GUARD, 0);
         }
-    /* At another address than the likely one, the first execution plans: in parts, and within a limit in pieces. */
+    /* At an unaligned address the first execution makes further plans: for parts, or for pieces within a limit. */
     const scene odd[] = {{.name = "odd address, small", .desc = small_desc(IPT_HOST_AUTO, 0), .kind = UNIFIED},
                          {.name = "odd address", .desc = whole[0].desc, .kind = UNIFIED},
                          {.name = "odd address, limit", .desc = whole[0].desc, .kind = UNIFIED}};
@@ -1295,7 +1293,7 @@ static void hostm_plans_nothing(void **state)
     }
 }
 
-/* A synchronous plan has no parts to plan. Where host matrices go in parts, an automatic one has. */
+/* A synchronous plan needs no plans for parts. An automatic plan needs them if host matrices move in parts. */
 static void hostm_synchronous_plans_less(void **state)
 {
     (void)state;
@@ -1376,8 +1374,8 @@ static void hostm_device_memory(void **state)
                 fail_msg("%zu bytes more than the matrices", device_bytes_peak - before - bytes);
             }
             assert_int_equal(device_bytes, before);
-            /* With less memory the plan transposes in pieces, or fails if IPT_HOST_SYNCHRONOUS is requested. With
-             * this much it works. */
+            /* With less memory, a plan transposes in pieces, or fails with IPT_HOST_SYNCHRONOUS. With `least` bytes it
+             * works. */
             device_bytes_limit = before + least - 1;
             assert_int_equal(attempt(context, &desc),
                              desc.host == IPT_HOST_SYNCHRONOUS ? IPT_ERROR_OUT_OF_MEMORY : IPT_SUCCESS);
@@ -1419,10 +1417,10 @@ static void hostm_shared_takes_no_memory(void **state)
     assert_non_null(data);
     ipt_context *context = open_context(UNIFIED);
     ipt_plan *plan = make_plan(&context, 0, &desc);
-    for (int i = 0; i < 2; ++i) { /* the first time compiles */
+    for (int i = 0; i < 2; ++i) { /* the first turn compiles */
         for (size_t k = 0; k < count; ++k)
             data[k] = (cl_uint)k;
-        FILE *file = fopen("/proc/self/clear_refs", "w"); /* VmHWM begins anew */
+        FILE *file = fopen("/proc/self/clear_refs", "w"); /* resets VmHWM */
         int can_tell = file && fputs("5", file) >= 0;
         can_tell &= file && fclose(file) == 0;
         const int pointers = host_pointers, others = other_buffers;
@@ -1513,7 +1511,7 @@ static void hostm_async(void **state)
             const ipt_host_options options = {wait_for_gate, on_finished, &f};
             cl_event event = NULL;
             assert_int_equal(ipt_plan_execute_host_async(s.plan, s.p.data, &options, &event), IPT_SUCCESS);
-            await(&f, &f.waiting); /* the call has returned, though progress has not */
+            await(&f, &f.waiting); /* the call has returned, the progress callback has not */
             assert_true(event && status_of_event(event) > CL_COMPLETE && !f.finished);
             f.cancel = cancel;
             set(&f, &f.open, 1);
@@ -1529,7 +1527,7 @@ static void hostm_async(void **state)
                 assert_true(cancel && test_mentions(f.words, "cancelled") &&
                             (f.result == IPT_ERROR_INCOMPLETE || (f.result == IPT_ERROR_CANCELLED && is_before(&s.p))));
             clReleaseEvent(event);
-            change(LIVE_EVENT, -1); /* the caller's event, which ipt has made */
+            change(LIVE_EVENT, -1); /* the event that ipt has made for the caller */
             /* Only the call's result reports a failure before the start. */
             static const int failing[] = {CALL_clCreateUserEvent, CALL_clRetainEvent};
             again(&s.p);
@@ -1548,7 +1546,7 @@ static void hostm_async(void **state)
         }
 }
 
-/* Several executions of one plan and of different plans under way. The plans are destroyed as soon as all are done. */
+/* Several concurrent executions of one plan and of different plans. Destroys the plans as soon as all have ended. */
 static void hostm_async_at_once(void **state)
 {
     (void)state;
@@ -1580,7 +1578,7 @@ static void hostm_async_at_once(void **state)
             give_back(&p[i]);
             watch_clReleaseEvent(events[i]);
         }
-        expect_no_leak(before); /* the threads have released their events, which the next test would count */
+        expect_no_leak(before); /* the threads have released their events: the next test counts events */
     }
 }
 
@@ -1674,7 +1672,7 @@ static void hostm_split(void **state)
     clReleaseMemObject(two);
     clReleaseMemObject(one);
     clReleaseCommandQueue(queue);
-    /* The contexts may be destroyed before the plan, which gives work to both devices. */
+    /* Destroys the contexts before the plan. The plan still uses both devices. */
     for (size_t i = 0; i < 4; ++i)
         ipt_context_destroy(contexts[i]);
     memset(launched_on, 0, sizeof launched_on);
@@ -1694,14 +1692,14 @@ static void hostm_split(void **state)
 
 typedef struct worker {
     ipt_context *context;
-    ipt_plan *plan;         /* of all workers */
+    ipt_plan *plan;         /* shared by all workers */
     cl_command_queue queue; /* NULL: the plan cannot be executed on the device alone */
     cl_mem buffer;
     piece of_plan, own;
     int good;
 } worker;
 
-/* The plan on a device buffer, with its workspace of host matrices. */
+/* Executes the plan on a device buffer. It shares the workspace for host matrices. */
 static int executes_on_device(worker *w)
 {
     piece *const p = &w->of_plan;
@@ -1733,7 +1731,7 @@ static void hostm_threads(void **state)
     (void)state;
     test_need_waiting_commands();
     enum { THREADS = 4 };
-    const size_t count = test_kernels_at_once(THREADS); /* referenced by the user's queues */
+    const size_t count = test_kernels_at_once(THREADS); /* the threads' queues execute one kernel */
     for (size_t i = 0; i < SCENE_COUNT; ++i) {
         scene s = set_up(i, (ipt_allocator){0});
         worker workers[THREADS];

@@ -1,5 +1,5 @@
-/* Transposes matrices of more than 2^32 elements or bytes. The device fills and verifies every element. Needs a GPU
- * with about 16 GB. Usage: large [SMALLER], which divides every side by SMALLER to test the program itself. */
+/* Transposes matrices of more than 2^32 elements or bytes. Kernels fill and verify every element. Needs a GPU with
+ * about 16 GB. Usage: large [SMALLER], which divides every side by SMALLER to test the program itself. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
 #include "ipt.h"

@@ -1,5 +1,5 @@
-/* The ready actions of batch plans, against plain loops, with the error bound of LAPACK's tests: a residual over n *
- * eps times the norms of its terms stays below 30. */
+/* The ready-made actions of batch plans against plain loops. The error bound is that of LAPACK's tests: the residual
+ * must be below 30 * n * eps times the norms of its terms. */
 #include "test.h"
 
 #include <complex.h>
@@ -22,7 +22,7 @@ static const struct {
 
 enum { OPERANDS = 4, BOUND = 30 };
 
-/* A batch of a ready action. data: of each operand, count * rows * cols numbers, element after element. */
+/* A batch of a ready-made action. data: for each operand, count * rows * cols numbers, element after element. */
 typedef struct ready_case {
     ipt_batch_desc desc;
     ipt_batch_operand operands[OPERANDS];
@@ -77,9 +77,9 @@ static void add_operand(ready_case *tried, const char *name, size_t rows, size_t
         tried->data[k][i] = whole ? 0 : random_number(tried->type);
 }
 
-static size_t wanted_elements; /* elements of each case; 0: a few */
-static bool always_scales;     /* products have alpha and beta */
-static int exponent;           /* exponent of the power of two by which systems are multiplied */
+static size_t wanted_elements; /* elements in each case; 0: a few */
+static bool always_scales;     /* each product has alpha and beta */
+static int exponent;           /* systems of equations are multiplied by 2^exponent */
 
 static ready_case begin_case(ipt_action action, size_t type, size_t count)
 {
@@ -131,7 +131,7 @@ static number get(const unsigned char *from, size_t type, bool whole)
     return parts[0] + I * parts[1];
 }
 
-/* Moves an operand's data to a new buffer, or back. The data are rounded to the type. */
+/* Writes an operand's data to a new buffer, rounded to the type, or reads them back. */
 static void convert(ready_case *tried, size_t k, cl_mem *buffer, bool back)
 {
     const bool whole = strlen(tried->operands[k].name) > 1;
@@ -157,7 +157,7 @@ static void convert(ready_case *tried, size_t k, cl_mem *buffer, bool back)
     free(values);
 }
 
-/* Runs a case; inputs gets copies of the data as the device saw them. Returns 0 if the model is not possible. */
+/* Runs a case. inputs receives copies of the data, rounded to the type. Returns 0 if the model is impossible. */
 static int run_case(ready_case *tried, number *inputs[OPERANDS])
 {
     ipt_batch_buffer buffers[OPERANDS] = {{NULL, 0}};
@@ -190,7 +190,7 @@ static int run_case(ready_case *tried, number *inputs[OPERANDS])
     return 1;
 }
 
-/* Multiplies A and B of a system. A triangle with a diagonal of 1 stays unchanged: its solution would overflow. */
+/* Multiplies A and B of a system by 2^exponent, except a triangle with a diagonal of 1: its solution would overflow. */
 static void scale_case(ready_case *tried)
 {
     for (size_t k = 0; k < tried->desc.operand_count; ++k)
@@ -215,7 +215,7 @@ static void check_error(const ready_case *tried, double error, size_t n, double 
                  tried->desc.options, n, ratio, BOUND);
 }
 
-/* An operand's value, transposed or conjugated as the options say. */
+/* The value of an operand that the options may transpose or conjugate. */
 static number taken(const number *a, size_t rows, size_t cols, size_t i, size_t j, unsigned transposes,
                     unsigned conjugates)
 {
@@ -229,7 +229,7 @@ static unsigned random_options(unsigned possible)
     return (unsigned)test_random() & possible;
 }
 
-/* C = alpha A B + beta C; gemv and dot have one column. */
+/* Checks C = alpha A B + beta C; for gemv and dot, B and C have one column. */
 static void try_product(ipt_model model, size_t type, const size_t sides[3])
 {
     const size_t m = sides[0], k = sides[1], n = sides[2];
@@ -297,8 +297,7 @@ static void try_gemv_and_dot(ipt_model model, size_t type, size_t m, size_t n)
     }
 }
 
-/* Makes the n x n matrices of an operand hermitian and positive definite. With `spoilt` every third one is indefinite.
- */
+/* Makes an operand's n x n matrices hermitian and positive definite; if `spoilt`, every third one indefinite. */
 static void make_definite(ready_case *tried, size_t k, size_t n, bool spoilt)
 {
     for (size_t e = 0; e < tried->desc.count; ++e) {
@@ -313,7 +312,7 @@ static void make_definite(ready_case *tried, size_t k, size_t n, bool spoilt)
     }
 }
 
-/* || A X - B || for one element. */
+/* The norm of A X - B for one element. */
 static double residual(const number *a, const number *x, const number *b, size_t n, size_t m)
 {
     double worst = 0;
@@ -585,9 +584,9 @@ static void actions_denormal(void **state)
     }
 }
 
-/* The inverse of a matrix near the end of the range, whose elimination has numbers that are 2^17 times as large as the
- * inverse's: 1 on the diagonal and in the last column, -1 below (Wilkinson 1961, "Error analysis of direct methods of
- * matrix inversion", doi 10.1145/321075.321076). */
+/* The inverse of a matrix whose elimination has numbers 2^17 times as large as the inverse, near the end of the range.
+ * The matrix is 1 on the diagonal and in the last column, and -1 below the diagonal (Wilkinson 1961, "Error analysis of
+ * direct methods of matrix inversion", doi 10.1145/321075.321076). */
 static void actions_inverse_near_overflow(void **state)
 {
     enum { SIDE = 20 };
@@ -639,7 +638,7 @@ static void actions_scaled_products(void **state)
     always_scales = false;
 }
 
-/* From 1 to most; half of the numbers are below a tenth of most. */
+/* A random number from 1 to most, with all orders of magnitude equally likely. */
 static size_t random_size(size_t most)
 {
     const double exponent = (double)test_random_between(0, 1000) / 1000 * log((double)most + 0.999);
@@ -670,7 +669,7 @@ static void actions_any_size(void **state)
     wanted_elements = 0;
 }
 
-/* Operands that a ready action lacks, or has with another type, shape or access. */
+/* Refuses operands that a ready-made action does not have, or has with another type, shape or access. */
 static void actions_bad_operands(void **state)
 {
     const ipt_batch_operand good[3] = {{.name = "A", .type = "float", .rows = 3, .cols = 4, .access = IPT_READ},

@@ -97,7 +97,7 @@ static void check_plan(ipt_plan *plan, const ipt_plan_desc *desc, place where)
     } else {
         buffer = make_buffer(before, bytes);
         memcpy(after, before, bytes);
-        memcpy(after + other, before + offset, test_span(desc)); /* so that bytes between arrays are as expected */
+        memcpy(after + other, before + offset, test_span(desc)); /* the bytes between arrays stay unchanged */
         target = make_buffer(after, bytes);
         permute(desc, after + other, before + offset);
         result = ipt_plan_execute_out_of_place(plan, test_queue, buffer, offset, target, other, 0, NULL, NULL);
@@ -167,7 +167,7 @@ static void axes_all_of_few(void **state)
     }
 }
 
-/* Ranks, lengths (1 among them), elements, batches with and without gaps, expressions. */
+/* Random ranks, lengths from 1 on, elements, batches with and without gaps, expressions. */
 static void axes_random(void **state)
 {
     int i;
@@ -193,7 +193,7 @@ static void axes_random(void **state)
     }
 }
 
-/* More than local memory holds; axes of two passes and of three. */
+/* Arrays that exceed local memory, with axes that need two or three passes. */
 static void axes_large(void **state)
 {
     static const ipt_plan_desc descs[] = {
@@ -233,7 +233,7 @@ static void axes_large(void **state)
         check(&descs[i], 1);
 }
 
-/* Double passes: elements that are transposed too, of squares and of other matrices, with every unit. */
+/* Double passes, which also transpose each element: over squares and over other matrices, with every unit. */
 static void axes_doubles(void **state)
 {
     size_t i, doubles = 0;
@@ -254,7 +254,7 @@ static void axes_doubles(void **state)
     assert_true(doubles > 0);
 }
 
-/* The calls that a callback has counted. */
+/* The progress that a callback has seen, and the number of its calls. */
 typedef struct seen {
     size_t done, total;
     size_t calls, cancel_at; /* 0: never */
@@ -270,8 +270,8 @@ static int look(size_t done, size_t total, void *user)
     return ++its->calls == its->cancel_at;
 }
 
-/* Arrays that exceed the desc's device memory go in parts through host memory. Progress never decreases, and a
- * cancellation in the middle returns INCOMPLETE. */
+/* Arrays that exceed max_device_memory are cut into parts, which move from and to host memory. Progress never
+ * decreases, and a cancellation in the middle returns INCOMPLETE. */
 static void axes_cut(void **state)
 {
     static const ipt_plan_desc descs[] = {
@@ -309,7 +309,7 @@ static void axes_cut(void **state)
         result = ipt_plan_execute_host_with(plan, data, &options);
         assert_true(result == IPT_ERROR_INCOMPLETE ||
                     (result == IPT_ERROR_CANCELLED && memcmp(kept, data, test_span(&desc)) == 0));
-        its = (seen){.cancel_at = calls / 2 + 1}; /* one of several passes has changed data then */
+        its = (seen){.cancel_at = calls / 2 + 1}; /* by then, one of several passes has changed data */
         if (!test_mentions(ipt_plan_describe(plan), "1 pass")) {
             result = ipt_plan_execute_host_with(plan, data, &options);
             if (result != IPT_ERROR_INCOMPLETE)
@@ -321,7 +321,7 @@ static void axes_cut(void **state)
     }
 }
 
-/* The passes of an array in host memory through several contexts. */
+/* Permutes an array in host memory on several contexts, in several passes. */
 static void axes_split(void **state)
 {
     static const ipt_plan_desc descs[] = {
@@ -367,11 +367,11 @@ static void axes_split(void **state)
         ipt_context_destroy(contexts[i]);
 }
 
-/* A way of executing: in a context, with other limits. */
+/* The ways of an execution: different contexts and limits. */
 typedef enum way { BUFFERS, LITTLE_LOCAL_MEMORY, LITTLE_WORKSPACE, CUT, SPLIT, STORAGE, WAYS } way;
 
-/* Checks the plans of an array in one way: batch_stride and byte_offset are multiples of what divides the element, and
- * no others. */
+/* Checks an array's plans in one way: batch_stride and byte_offset may be multiples of test_alignment(elem_size), and
+ * nothing else. */
 static void check_alignment(const ipt_plan_desc *array, ipt_context *little, way way)
 {
     ipt_context *context = way == LITTLE_LOCAL_MEMORY ? little : test_context;
@@ -395,7 +395,7 @@ static void check_alignment(const ipt_plan_desc *array, ipt_context *little, way
             test_expect_error(result, IPT_ERROR_INVALID_ARGUMENT, "batch_stride", test_number(unit));
             continue;
         }
-        if (result == IPT_ERROR_UNSUPPORTED && (way == LITTLE_WORKSPACE || way == CUT)) /* the limit, not the stride */
+        if (result == IPT_ERROR_UNSUPPORTED && (way == LITTLE_WORKSPACE || way == CUT)) /* by the limit */
             continue;
         if (result) {
             test_print_case(&desc, 0);
@@ -424,8 +424,8 @@ static void check_alignment(const ipt_plan_desc *array, ipt_context *little, way
     }
 }
 
-/* The legal byte_offset and batch_stride follow from elem_size alone, whatever passes the planner takes. The cases:
- * last axes that stay, axes that only one pass leaves together, devices with other limits, every way of execution. */
+/* The legal byte_offset and batch_stride follow from elem_size alone, whatever passes the planner chooses. Cases: last
+ * axes that stay in place, axes that only one of the passes leaves adjacent, and every way of execution. */
 static void axes_alignment(void **state)
 {
     static const ipt_plan_desc descs[] = {
@@ -452,7 +452,7 @@ static void axes_alignment(void **state)
     ipt_context_destroy(little);
 }
 
-/* A plan in an array's own units obeys max_workspace, and its kernels are among the plan's. */
+/* The narrow plan, in an array's own units, obeys max_workspace; the plan lists its kernels. */
 static void axes_narrow(void **state)
 {
     const ipt_plan_desc desc = {.elem_size = 1, .rank = 3, .shape = {50, 70, 16}, .axes = {1, 0, 2}};
@@ -469,7 +469,7 @@ static void axes_narrow(void **state)
     ipt_plan_destroy(plan);
 }
 
-/* The limit that a refusal proposes suffices, however many passes need it: in buffers, host memory, storages, over
+/* The limit that a refusal's message proposes suffices for all passes: in buffers, host memory, storages and with
  * several contexts. */
 static void axes_advice(void **state)
 {
@@ -560,7 +560,7 @@ static void axes_bad_values(void **state)
     desc.batch = (size_t)-1 / 8;
     test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "batch", "overflows");
     desc.batch = 2;
-    desc.batch_stride = 92; /* an array takes 96 */
+    desc.batch_stride = 92; /* an array has 96 bytes */
     test_expect_error(ipt_plan_create(test_context, &desc, &plan), IPT_ERROR_INVALID_ARGUMENT, "batch_stride", "92");
     desc = good;
     desc.shape[2] = 8;
@@ -579,7 +579,7 @@ static void axes_bad_values(void **state)
     assert_null(plan);
 }
 
-/* A buffer that is too small by one byte is refused unchanged. The description names the axes and every pass. */
+/* A buffer that is too small by one byte is refused and unchanged. The description names the axes and every pass. */
 static void axes_refused_buffer(void **state)
 {
     const ipt_plan_desc desc = {.elem_size = 4, .rank = 3, .shape = {20, 30, 40}, .axes = {2, 1, 0}};
@@ -605,7 +605,7 @@ static void axes_refused_buffer(void **state)
     free(got);
 }
 
-/* Several passes have no stages of their own to cut into parts: a host matrix by stages is refused unchanged. */
+/* Plans of several passes cannot run by stages on host memory: IPT_HOST_STAGES is refused, and the array unchanged. */
 static void axes_by_stages(void **state)
 {
     const ipt_plan_desc desc = {
@@ -625,9 +625,93 @@ static void axes_by_stages(void **state)
     free(before);
 }
 
+/* Arrays that fit the local memory of all resident work-groups move once, by boxes. resident, polls: of the context. If
+ * fewer than `resident` work-groups run, and `polls` is small, one work-group moves the whole array. */
+static void try_boxes(size_t resident, size_t polls, int count)
+{
+    static const size_t sizes[] = {4, 8, 12, 16, 1, 2, 3, 20};
+    ipt_context *const context = test_make_waiting_context(32768, resident, polls);
+    int boxes = 0, i;
+    for (i = 0; i < count; ++i) {
+        ipt_plan_desc desc = {0};
+        ipt_plan *plan;
+        unsigned a;
+        size_t most;
+        desc.elem_size = sizes[test_random_between(0, TEST_COUNT(sizes) - 1)];
+        desc.rank = (unsigned)test_random_between(3, 5);
+        most = resident * test_random_between(8000, 24000) / desc.elem_size;
+        for (a = 0; a + 1 < desc.rank; ++a) {
+            desc.shape[a] = test_random_between(2, desc.rank == 3 ? 40 : 9);
+            most /= desc.shape[a];
+        }
+        desc.shape[a] = most < 2 ? 2 : i % 2 ? most : (most + 3) / 4 * 4;
+        give_axes(&desc, test_random_between(0, 119));
+        if (desc.elem_size <= 8 && i % 4 == 0)
+            desc.batch = test_random_between(1, 5);
+        plan = test_make_plan(context, &desc);
+        boxes += strstr(ipt_plan_describe(plan), "boxes together") != NULL;
+        check_plan(plan, &desc, IN_PLACE);
+        check_plan(plan, &desc, IN_PLACE); /* counters are clear again */
+        ipt_plan_destroy(plan);
+    }
+    ipt_context_destroy(context);
+    if (!boxes)
+        test_skip("the device has no boxes");
+}
+
+static void axes_boxes(void **state)
+{
+    (void)state;
+    try_boxes(2, 0, 12);
+    try_boxes(4, 100, 8);
+}
+
+/* The ways in which units of a box move: by blocks in registers, by rows, and one by one. With aligned and unaligned
+ * addresses, rests, several boxes and an expression. */
+static void axes_crossing(void **state)
+{
+    static const struct {
+        size_t elem_size, shape[4];
+        unsigned rank, axes[4];
+        const char *way;
+    } arrays[] = {
+        {1, {3, 3, 9008}, 3, {0, 2, 1}, "all channels"},   {1, {3, 9008, 3}, 3, {0, 2, 1}, "all channels"},
+        {2, {5, 4, 5000}, 3, {0, 2, 1}, "all channels"},   {2, {5, 5000, 2}, 3, {0, 2, 1}, "all channels"},
+        {4, {2, 3, 4004}, 3, {0, 2, 1}, "all channels"},   {4, {2, 4004, 3}, 3, {0, 2, 1}, "all channels"},
+        {1, {2, 36, 20, 32}, 4, {0, 3, 2, 1}, "square"},   {2, {12, 9, 24, 8}, 4, {3, 1, 0, 2}, "square"},
+        {2, {6, 50, 64}, 3, {1, 0, 2}, "boxes together"},  {8, {6, 40, 50}, 3, {1, 0, 2}, "boxes together"},
+        {1, {31, 77, 13}, 3, {2, 1, 0}, "words cut"},      {2, {21, 33, 35}, 3, {2, 1, 0}, "words cut"},
+        {1, {3, 75, 61}, 3, {0, 2, 1}, "words cut"},       {1, {9, 33, 7, 9}, 4, {3, 1, 2, 0}, "words cut"},
+        {2, {40, 32, 15}, 3, {2, 1, 0}, "boxes together"}, {2, {15, 20, 48}, 3, {2, 1, 0}, "boxes together"},
+    };
+    ipt_context *const context = test_make_waiting_context(32768, 4, 0);
+    int boxes = 0;
+    size_t i;
+    (void)state;
+    for (i = 0; i < TEST_COUNT(arrays); ++i) {
+        ipt_plan_desc desc = {.elem_size = arrays[i].elem_size, .rank = arrays[i].rank};
+        ipt_plan *plan;
+        memcpy(desc.shape, arrays[i].shape, sizeof arrays[i].shape);
+        memcpy(desc.axes, arrays[i].axes, sizeof arrays[i].axes);
+        plan = test_make_plan(context, &desc);
+        if (strstr(ipt_plan_describe(plan), "boxes together") != NULL) {
+            ++boxes;
+            if (strstr(ipt_plan_describe(plan), arrays[i].way) == NULL)
+                fail_msg("not %s: %s", arrays[i].way, ipt_plan_describe(plan));
+            check_plan(plan, &desc, IN_PLACE);
+            check_plan(plan, &desc, IN_PLACE);
+        }
+        ipt_plan_destroy(plan);
+    }
+    ipt_context_destroy(context);
+    if (!boxes)
+        test_skip("the device has no boxes");
+}
+
 const struct CMUnitTest test_axes[] = {
-    TEST_CASE(axes_all_of_few), TEST_CASE(axes_random), TEST_CASE(axes_large),      TEST_CASE(axes_cut),
-    TEST_CASE(axes_doubles),    TEST_CASE(axes_split),  TEST_CASE(axes_bad_values), TEST_CASE(axes_refused_buffer),
-    TEST_CASE(axes_alignment),  TEST_CASE(axes_narrow), TEST_CASE(axes_advice),     TEST_CASE(axes_by_stages),
+    TEST_CASE(axes_all_of_few), TEST_CASE(axes_random),   TEST_CASE(axes_large),      TEST_CASE(axes_cut),
+    TEST_CASE(axes_doubles),    TEST_CASE(axes_split),    TEST_CASE(axes_bad_values), TEST_CASE(axes_refused_buffer),
+    TEST_CASE(axes_alignment),  TEST_CASE(axes_narrow),   TEST_CASE(axes_advice),     TEST_CASE(axes_by_stages),
+    TEST_CASE(axes_boxes),      TEST_CASE(axes_crossing),
 };
 const size_t test_axes_count = TEST_COUNT(test_axes);

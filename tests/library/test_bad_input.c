@@ -12,7 +12,7 @@
 
 #define HUGE_SIZE (~(size_t)0)
 
-static char somewhere; /* the value before the call of a pointer that must become NULL */
+static char somewhere; /* a pointer that a failing call must set to NULL points here before */
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* Contexts and devices */
@@ -39,7 +39,7 @@ static void no_free(void *pointer, void *user)
         assert_null(made);                                                                                             \
     } while (0)
 
-/* Finds two devices for one context: two of the platform, else two halves of one. Returns their number. */
+/* Finds two devices for one context: two devices of the platform, or two halves of one. Returns the number found. */
 static cl_uint two_devices(cl_device_id devices[2], int *are_parts)
 {
     cl_platform_id platform = NULL;
@@ -84,7 +84,7 @@ static void bad_input_context(void **state)
     assert_int_equal(ipt_context_create(&desc, &context), IPT_SUCCESS);
     ipt_context_destroy(context);
 
-    /* The environment's IPT_DEVICE counts only if the desc names no device. */
+    /* IPT_DEVICE in the environment is used only if the desc names no device. */
     char *before = test_choose_device("no such device either");
     unsigned char matrix[6] = {1, 2, 3, 4, 5, 6};
     ipt_result result = ipt_transpose(matrix, 2, 3, 1);
@@ -115,7 +115,7 @@ static void bad_input_other_devices(void **state)
     assert_int_equal(error, CL_SUCCESS);
     cl_uint count = 0;
     assert_int_equal(clGetContextInfo(both, CL_CONTEXT_NUM_DEVICES, sizeof count, &count, NULL), CL_SUCCESS);
-    if (are_parts && count < 2) { /* PoCL 3.1 puts the parent into the context in place of its parts */
+    if (are_parts && count < 2) { /* PoCL 3.1 creates the context for the parent device instead of its parts */
         clReleaseContext(both);
         clReleaseDevice(devices[0]);
         clReleaseDevice(devices[1]);
@@ -185,7 +185,7 @@ static void bad_input_plan(void **state)
         {"elem_size", "0", {.rows = 30, .cols = 20, .elem_size = 0}},
         {"flags", NULL, {.rows = 30, .cols = 20, .elem_size = 4, .flags = 0x40000000u}},
         {"flags", NULL, {.rows = 30, .cols = 20, .elem_size = 4, .flags = IPT_MEASURE | 0x80000000u}},
-        /* overflow in each factor */
+        /* the product overflows, by each factor */
         {"rows", NULL, {.rows = HUGE_SIZE / 2, .cols = 3, .elem_size = 1}},
         {"cols", NULL, {.rows = 2, .cols = HUGE_SIZE / 2 + 1, .elem_size = 1}},
         {"elem_size", NULL, {.rows = 3, .cols = 5, .elem_size = HUGE_SIZE / 15 + 1}},
@@ -234,7 +234,7 @@ static void bad_input_measure_buffer(void **state)
     clReleaseContext(other);
 }
 
-/* A limit of one byte less than the smallest plan needs is refused with a limit that suffices. */
+/* A limit one byte below the smallest plan's workspace is refused. The message names a limit that suffices. */
 static void bad_input_workspace(void **state)
 {
     (void)state;
@@ -254,7 +254,7 @@ static void bad_input_workspace(void **state)
             least = ipt_plan_workspace(plan);
             ipt_plan_destroy(plan);
             if (least < 3)
-                continue; /* no room for a limit that is too small: 1 means something else */
+                continue; /* a limit below this is 0 or 1, which have other meanings */
             desc.max_workspace = least;
             ipt_plan_destroy(test_make_plan(test_small_context, &desc));
             desc.max_workspace = least - 1;
@@ -310,7 +310,7 @@ static void bad_input_large_sizes(void **state)
         assert_true(expect_parts(result, IPT_ERROR_INVALID_ARGUMENT, ipt_context_error(test_context), texts[i][0],
                                  texts[i][1]));
     }
-    /* Devices with memory of their own cut so large a matrix. They refuse it before they check its tiles. */
+    /* Devices with separate memory cut this large matrix, and refuse it before they check the tiles. */
     const ipt_plan_desc larger = {
         .rows = 12 * gib + 1, .cols = 20, .elem_size = 1, .sequence = IPT_SEQUENCE_3_1, .tile_m = 8 * gib, .tile_n = 1};
     cl_device_type type = 0;
@@ -519,13 +519,13 @@ static void bad_input_out_of_place(void **state)
     release_objects(&o);
 }
 
-/* Two sub-buffers of one buffer, or a sub-buffer and its buffer, overlap by their places in the buffer. */
+/* Whether two sub-buffers, or a sub-buffer and its buffer, overlap depends on their offsets in the buffer. */
 static void bad_input_overlapping_sub_buffers(void **state)
 {
     (void)state;
     cl_uint bits = 0;
     assert_int_equal(clGetDeviceInfo(test_device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL), CL_SUCCESS);
-    size_t unit = bits / 8 < 128 ? 128 : bits / 8; /* PoCL needs 128, also behind a reporting library */
+    size_t unit = bits / 8 < 128 ? 128 : bits / 8; /* PoCL needs 128, whatever the reporting library told.c says */
     ipt_plan_desc desc = {.rows = 2 * unit, .cols = 3, .elem_size = 1};
     size_t span = test_span(&desc);
     cl_mem whole = clCreateBuffer(test_cl_context, CL_MEM_READ_WRITE, 3 * span, NULL, NULL);
@@ -609,7 +609,7 @@ static void bad_input_message_of_the_thread(void **state)
     assert_true(test_mentions(ipt_context_error(NULL), "rows"));
 }
 
-/* A whole program, with failures: it writes nothing to standard output and standard error. */
+/* Failing calls write nothing to standard output and standard error. */
 static void bad_input_prints_nothing(void **state)
 {
     (void)state;
@@ -649,8 +649,8 @@ static void bad_input_prints_nothing(void **state)
     fclose(file);
 }
 
-/* Descs of other versions. Fields that a shorter desc lacks are zero. Further fields of a longer desc must be zero.
- * Descs end without padding, because an initialiser need not clear padding, and a later version may have fields there.
+/* Descs of other versions. Fields that a shorter desc lacks count as zero. Additional fields of a longer desc must be
+ * zero. Descs end without padding: initialisers need not clear padding, where a later version may have fields.
  */
 static void bad_input_desc_sizes(void **state)
 {
@@ -753,14 +753,14 @@ static void bad_input_options_sizes(void **state)
     assert_null(event);
     assert_memory_equal(data, before, sizeof data);
     assert_int_equal(calls, 0);
-    /* An earlier program's options may have no field `user`: the library must not read it. */
+    /* The options of a program for an earlier version may lack `user`: the library must not read this field. */
     longer.options.progress = NULL;
     longer.options.finished = NULL;
     longer.options.user = (void *)(uintptr_t)77;
     assert_int_equal(ipt_plan_execute_host_with_sized(offsetof(ipt_host_options, user), plan, data, &longer.options),
                      IPT_SUCCESS);
     memcpy(data, before, sizeof data);
-    assert_int_equal(ipt_plan_execute_host_with_sized(sizeof longer, plan, data, NULL), IPT_SUCCESS); /* size of none */
+    assert_int_equal(ipt_plan_execute_host_with_sized(sizeof longer, plan, data, NULL), IPT_SUCCESS); /* NULL */
     memcpy(data, before, sizeof data);
     assert_int_equal(ipt_plan_execute_host_with(plan, data, &longer.options), IPT_SUCCESS);
     assert_int_equal(ipt_plan_execute_host_async(plan, data, &longer.options, &event), IPT_SUCCESS);
@@ -780,7 +780,7 @@ static void bad_input_options_sizes(void **state)
     assert_int_equal(ipt_plan_execute_storage_sized(sizeof stored, storage_plan, &stored.storage), IPT_SUCCESS);
     assert_int_equal(data[1], 30);
     memcpy(data, before, sizeof data);
-    stored.storage.resume = 99; /* of a later version, for a program that has no such field */
+    stored.storage.resume = 99; /* ignored: a shorter struct does not have this field */
     assert_int_equal(ipt_plan_execute_storage_sized(offsetof(ipt_storage, resume), storage_plan, &stored.storage),
                      IPT_SUCCESS);
     assert_int_equal(data[1], 30);

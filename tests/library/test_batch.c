@@ -13,7 +13,7 @@ static const struct {
              {"ulong", "ulong", 8, 1}, {"uint2", "uint", 4, 2},     {"ushort4", "ushort", 2, 4},
              {"uint4", "uint", 4, 4},  {"uchar16", "uchar", 1, 16}, {"ulong4", "ulong", 8, 4}};
 
-/* A batch with its buffers on the host: input and expected content, gaps and guards included. */
+/* A batch, and host copies of its buffers: the input and the expected content, with gaps and guards. */
 typedef struct batch_case {
     ipt_batch_desc desc;
     ipt_batch_operand operands[IPT_MAX_OPERANDS];
@@ -103,8 +103,8 @@ static void choose_operand(batch_case *tried, size_t k, size_t most)
     tried->offsets[k] = alignment * test_random_between(0, 5);
 }
 
-/* Each written component becomes a sum: its old value, if it is read, its place, the argument and the read numbers.
- * Then the first component adds the last one, which another lane has written. */
+/* Writes an action. Each written component becomes the sum of its old value (if read), its place, the argument and the
+ * read numbers. Then the action adds the last component, which another lane has written, to the first. */
 static void write_action(batch_case *tried)
 {
     char *at = tried->action;
@@ -261,8 +261,8 @@ static void end_case(batch_case *tried)
     }
 }
 
-/* Elements of a batch whose buffers the device allocates: operands of up to most x most components of 32 bytes, with
- * gaps. */
+/* The most elements of a batch that the device can allocate, with operands of up to most x most components of 32 bytes,
+ * and gaps. */
 static size_t most_elements(size_t most)
 {
     cl_ulong bytes = 0;
@@ -313,7 +313,7 @@ static void try_random(size_t count, size_t most)
     assert_in_range(in_chunks, count / 6, count);
 }
 
-/* An argument of the most bytes: each of its words arrives. */
+/* Each word of an argument of the maximum size reaches the action. */
 static void batch_long_argument(void **state)
 {
     const cl_int argument[8] = {1, -2, 3, -4, 5, -6, 7, 1 << 30};
@@ -353,7 +353,7 @@ static int stop_at_once(size_t done, size_t total, void *user)
     return 1;
 }
 
-/* A batch in host memory in several chunks: cancelled, refused, complete. */
+/* A batch in host memory, in several chunks: a cancelled, a refused and a complete execution. */
 static void batch_host(void **state)
 {
     enum { COUNT = 100000 };
@@ -393,7 +393,7 @@ static void batch_host(void **state)
     free(numbers);
 }
 
-/* A measured plan computes the same, and measuring leaves the operands that are only read unchanged. */
+/* A measured plan computes the same results. Measuring does not change operands that are only read. */
 static void batch_measured(void **state)
 {
     enum { COUNT = 500, SIDE = 9 };
@@ -436,7 +436,7 @@ static void batch_measured(void **state)
         clReleaseMemObject(buffers[k].buffer);
 }
 
-/* The wisdom of a context, to be freed. */
+/* The wisdom of a context. The caller frees the text. */
 static char *wisdom_of(ipt_context *context)
 {
     size_t bytes = 0;
@@ -448,8 +448,8 @@ static char *wisdom_of(ipt_context *context)
     return text;
 }
 
-/* Later contexts take the choice of IPT_MEASURE from wisdom, but not for another number of elements. Wisdom overrides
- * the planner's model. Wrong lines are refused. */
+/* Later contexts use the choice of IPT_MEASURE from wisdom, except for another number of elements. Wisdom has priority
+ * over the planner's model. Invalid lines are refused. */
 static void batch_wisdom(void **state)
 {
     enum { COUNT = 300, SIDE = 8 };
@@ -495,7 +495,7 @@ static void batch_wisdom(void **state)
     assert_non_null(line);
     ipt_context_destroy(context);
 
-    /* that line with another choice */
+    /* the exported line with another choice */
     assert_int_equal(ipt_context_create(&shared, &context), IPT_SUCCESS);
     snprintf(edited, sizeof edited, "%.*smodel=4 lanes=4 group_size=16\nend 1\n", (int)(line - text), text);
     if (ipt_wisdom_import(context, edited))
@@ -525,7 +525,7 @@ static void batch_wisdom(void **state)
         clReleaseMemObject(buffers[k].buffer);
 }
 
-/* Sums over the lanes reach all of them, in each model. */
+/* All lanes receive the sum over the lanes, in each model. */
 static void batch_sums(void **state)
 {
     enum { COUNT = 77, ROWS = 37 };
@@ -655,7 +655,7 @@ static void batch_bad_descs(void **state)
         EXPECT_DESC(IPT_ERROR_UNSUPPORTED, "model registers", NULL, desc.operands = &large;
                     desc.model = IPT_MODEL_REGISTERS);
     }
-    { /* braces that only a compiler can count, and braces within comments and literals */
+    { /* braces from macros, which ipt does not see, and braces within comments and literals */
         ipt_batch_desc desc = plain;
         desc.functions = "#define OPEN {\n#define CLOSE }\n#define LAST(x) /* \\\n } */ \\\n x\n";
         desc.action = "if (1) OPEN A(0, 0) = LAST('}'); CLOSE // it's }\n /* } */ /* /* */ A(0, 1) = '\"' - '\\\\'; //";
@@ -676,8 +676,8 @@ static void batch_bad_descs(void **state)
     assert_string_equal(ipt_layout_string(IPT_LAYOUT_PLANES), "planes");
 }
 
-/* The compiler's log counts the lines of the user's text. NVIDIA's compiler counts those of the whole text, so the
- * message says where the action begins. */
+/* The compiler's log has line numbers of the user's text. NVIDIA's compiler numbers the lines of the whole program, so
+ * the message says where the action begins. */
 static void expect_line(const char *text, size_t line)
 {
     const char *const message = ipt_context_error(NULL), *const begin = strstr(message, "its line 1 is line ");
@@ -756,7 +756,7 @@ static void batch_bad_executions(void **state)
     clReleaseMemObject(fixed);
 }
 
-/* A later context takes the program from the cache. Another action or another size needs another program. */
+/* A later context loads the program from the cache. A different action or size needs a different program. */
 static void batch_cached(void **state)
 {
     const ipt_batch_operand operand = {.name = "A", .type = "uint", .rows = 3, .access = IPT_READ_WRITE};

@@ -1,6 +1,6 @@
-/* How ipt adapts to devices with other features: sub-groups of either extension and several sizes, some of which do not
- * build or do not work, and older memory models. The device is reported as a GPU with these features. Work-groups
- * replace sub-groups; in these kernels both have the same size. */
+/* How ipt adapts to devices with other features: older memory models, and sub-groups of either extension and several
+ * sizes, some of which fail to build or to work. The test reports the device as a GPU with these features, and emulates
+ * sub-groups by work-groups, which have the same size in these kernels. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -14,10 +14,9 @@ typedef struct told_device {
     const char *extensions, *version; /* NULL: the truth */
     size_t sizes[4];                  /* reported size of its sub-groups */
     unsigned size;                    /* true size of its sub-groups; 0: programs with sub-groups do not build */
-    int broken; /* 1: lanes do not receive a broadcast value; 2: a sum omits lane 1, unless all lanes have their bit
-                 * in it */
+    int broken;       /* 1: broadcasts fail; 2: a sum omits lane 1, unless every lane has its bit in the sum */
     cl_ulong atomics; /* the reported capabilities; ~0: the true ones */
-    int refuses;      /* programs that take much local memory do not build */
+    int refuses;      /* programs with much local memory do not build */
 } told_device;
 
 static const told_device *told; /* NULL: the truth */
@@ -60,7 +59,7 @@ static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_in
     return CL_SUCCESS;
 }
 
-/* Another platform than PoCL, whose sub-groups ipt does not take. */
+/* Reports a platform other than PoCL: ipt does not use PoCL's sub-groups. */
 static cl_int CL_API_CALL told_clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t bytes,
                                                  void *value, size_t *needed)
 {
@@ -109,8 +108,8 @@ static size_t told_tile(const char *text)
     return at ? (size_t)strtoull(at + sizeof name - 1, NULL, 10) : 0;
 }
 
-/* Gives the compiler source that emulates sub-groups by work-groups, if the source uses sub-groups and the device
- * reports some. */
+/* If the source uses sub-groups and the device reports some, passes the compiler a source that emulates them by
+ * work-groups. */
 static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context, cl_uint count, const char **strings,
                                                              const size_t *lengths, cl_int *error)
 {
@@ -128,7 +127,7 @@ static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context,
         handed = "#error too much local memory";
         return clCreateProgramWithSource(context, 1, &handed, NULL, error);
     }
-    if (told && !told->size && asked) { /* the device itself may have sub-groups */
+    if (told && !told->size && asked) { /* fail to build: the true device may have sub-groups */
         handed = "#error no sub-groups";
         return clCreateProgramWithSource(context, 1, &handed, NULL, error);
     }
@@ -167,8 +166,8 @@ static int source_says(const ipt_plan *plan, const char *kernel, const char *wha
     return 0;
 }
 
-/* Transposes some shapes by chains on the simulated device. Checks the results and the programs twice: in plans that
- * build programs, and in plans that must find those. */
+/* Transposes some shapes by chains on the simulated device. Checks results and programs twice: of plans that build
+ * programs, and of plans that must find these programs. */
 static void check_chains(const told_device *device, unsigned sub_group, unsigned lanes, size_t count)
 {
     static const size_t shapes[][5] = {/* rows, cols, bytes of an element, batch, elements of a super-element */
@@ -234,7 +233,7 @@ static void device_classes_sub_groups(void **state)
                              intel_8 = {intel_any, NULL, {8, 16}, 8, 0, ~(cl_ulong)0, 0};
     (void)state;
     test_need_group_of_32();
-    if (test_version() >= 20) { /* Khronos' sub-groups are of that version */
+    if (test_version() >= 20) { /* cl_khr_subgroups needs OpenCL 2.0 */
         check_chains(&khr_32, 2, 32, 4);
         check_chains(&khr_16, 2, 16, 1);
     }
@@ -242,7 +241,7 @@ static void device_classes_sub_groups(void **state)
     check_chains(&intel_8, 3, 8, 1);
 }
 
-/* Work-groups replace sub-groups that are missing, too large or wrong. */
+/* ipt uses work-groups instead of sub-groups that are missing, too large or wrong. */
 static void device_classes_no_sub_groups(void **state)
 {
     static const told_device none = {"cl_khr_fp64", NULL, {0}, 0, 0, ~(cl_ulong)0, 0},
@@ -269,7 +268,7 @@ static void device_classes_no_sub_groups(void **state)
     check_chains(&intel_loses_votes, 0, 32, 1);
 }
 
-/* Programs use OpenCL 2.0's memory model where the device has it, and nowhere else. */
+/* Programs use the memory model of OpenCL 2.0 exactly if the device has it. */
 static void device_classes_memory_model(void **state)
 {
     static const struct {
@@ -285,7 +284,7 @@ static void device_classes_memory_model(void **state)
     cl_device_type type = 0;
     (void)state;
     clGetDeviceInfo(test_device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-    if (!(type & CL_DEVICE_TYPE_CPU)) /* the reports are PoCL's, except for those under test */
+    if (!(type & CL_DEVICE_TYPE_CPU)) /* the other properties must be PoCL's */
         test_skip("the device is no CPU");
     for (i = 0; i < TEST_COUNT(cases); ++i) {
         ipt_context_desc desc = {0};
@@ -300,7 +299,7 @@ static void device_classes_memory_model(void **state)
     }
 }
 
-/* Smaller kernels replace kernels whose local memory fails to build, also in plans that must not compile. */
+/* If a kernel's local memory is too large to build, plans choose smaller kernels, also plans that must not compile. */
 static void device_classes_refused_memory(void **state)
 {
     static const told_device device = {"", NULL, {0}, 0, 0, ~(cl_ulong)0, 1};
@@ -345,8 +344,8 @@ static void device_classes_refused_memory(void **state)
     told = NULL;
 }
 
-/* Batches of small matrices on a GPU, and on a GPU that refuses their kernel: with and without gaps, of all kinds of
- * elements, at odd offsets, transposed and rotated. Matrices of up to 2048 units below a word have a table. */
+/* Batches of small matrices, on a GPU and on a GPU that refuses kernel pack: with and without gaps, all kinds of
+ * elements, odd offsets, transposed and rotated. The kernel has a table for up to 2048 units of 1 or 2 bytes. */
 static void device_classes_small_matrices(void **state)
 {
     static const told_device devices[2] = {{"", NULL, {0}, 0, 0, ~(cl_ulong)0, 0},
@@ -400,7 +399,7 @@ static void hear_count(const char *message, void *user)
     *(int *)user += strstr(message, "run at the same time") != NULL;
 }
 
-/* If fewer work-groups run at a time than the device has compute units, ipt counts again, but not for every plan. */
+/* If fewer work-groups run at a time than there are compute units, ipt counts them again, but not for every plan. */
 static void device_classes_counts(void **state)
 {
     static const told_device device = {"", NULL, {0}, 0, 0, ~(cl_ulong)0, 0};
@@ -429,11 +428,11 @@ static void device_classes_counts(void **state)
     ipt_context_destroy(context);
     told = NULL;
     told_units = 0;
-    assert_in_range(counts, 1, 4 * 2); /* counts of the two programs that these shapes may have */
+    assert_in_range(counts, 1, 4 * 2); /* for the two programs that these shapes may need */
 }
 
-/* Records which of the named kernels apply the plan's expression. Returns whether a kernel that moves elements does so:
- * the expression then costs no pass. */
+/* Records which of the named kernels apply the plan's expression. Returns whether one of them also moves elements: the
+ * expression then needs no pass of its own. */
 static int note_appliers(const ipt_plan *plan, const char *const *names, size_t count, int *noted)
 {
     static const char applies[] = "#define IPT_APPLY 1\n";
@@ -446,7 +445,7 @@ static int note_appliers(const ipt_plan *plan, const char *const *names, size_t 
 }
 
 /* Rotations and expressions with a GPU's kernels: packs, large tiles, cooperative panels, narrow panels, and panels
- * that one work-group leaves to another. The local memory decides which of them a shape takes. */
+ * that one work-group leaves to another. The size of local memory decides which kernels a shape uses. */
 static void device_classes_moves(void **state)
 {
     static const told_device device = {"", NULL, {0}, 0, 0, ~(cl_ulong)0, 0};
@@ -463,7 +462,7 @@ static void device_classes_moves(void **state)
     test_need_group_of_32();
     context_desc.context = test_cl_context;
     context_desc.device = test_device;
-    context_desc.max_local_memory = (size_t)48 << 10; /* as a GPU's: the tiles to swap do not fit a work-group */
+    context_desc.max_local_memory = (size_t)48 << 10; /* the size on a GPU: the tiles to swap do not fit a work-group */
     context_desc.resident_groups = 100000;            /* panels are tried whatever other work runs */
     told = &device;
     assert_int_equal(ipt_context_create(&context_desc, &context), IPT_SUCCESS);

@@ -1,6 +1,6 @@
-/* Contract of sequence exchange: every shape and every number of bands is right, in waves, in waves that share a
- * launch, and by cooperative work-groups, whether they finish or leave their work to others. Cooperative bands need a
- * GPU whose memory model has release and acquire. The tests report such a device. */
+/* Contract of sequence exchange: results are right for every shape and number of bands, in waves, in waves of one
+ * launch, and by cooperative work-groups, whether these finish or leave work to others. Cooperative bands need a GPU
+ * whose memory model has release and acquire: the tests report such a device. */
 #include "test.h"
 
 #include <stdio.h>
@@ -106,7 +106,7 @@ static void try_together(size_t resident, size_t polls, int count)
     }
     for (int i = 0; i < count; ++i) {
         ipt_plan_desc desc = random_exchange(300);
-        if (i % 2 == 0) { /* whole words, by which blocks of columns move */
+        if (i % 2 == 0) { /* whole words: columns move by blocks */
             static const size_t sizes[] = {1, 2, 3, 6};
             desc.elem_size = sizes[test_random_between(0, 3)];
             desc.rows = (desc.rows + 3) / 4 * 4;
@@ -122,7 +122,7 @@ static void try_together(size_t resident, size_t polls, int count)
     ipt_context_destroy(context);
 }
 
-/* On CPUs all waves are one launch. `polls`: 1 makes work-groups leave where others still work. */
+/* On CPUs all waves are one launch. `polls`: 1 makes work-groups leave while others still work. */
 static void try_shared(size_t polls, int count)
 {
     ipt_context *context = test_make_waiting_context(0, 0, polls);
@@ -178,7 +178,7 @@ static void exchange_gives_up(void **state)
         try_together(resident, 50 * resident, 40);
 }
 
-/* An element's expression applies once, wherever the exchange takes the element. */
+/* The expression applies once to each element, on every path through the exchange. */
 static void exchange_expressions(void **state)
 {
     (void)state;
@@ -211,7 +211,7 @@ static void exchange_expressions(void **state)
     }
 }
 
-/* Waves of the planner's choice stay within the limit. A limit of 1 takes the smallest workspace. */
+/* The workspace of the planner's waves stays within max_workspace. A limit of 1 selects the smallest workspace. */
 static void exchange_workspace(void **state)
 {
     (void)state;
@@ -299,7 +299,7 @@ static void exchange_instead_of_the_chip(void **state)
         ipt_plan *plan = NULL;
         if (ipt_plan_create(context, &desc, &plan))
             fail_msg("%s", ipt_context_error(NULL));
-        if (desc.rows * desc.cols < 40000000 /* three of them */
+        if (desc.rows * desc.cols < 40000000 /* three of the cases */
                 ? !strstr(ipt_plan_describe(plan), " columns of a chunk in registers")
                 : !strstr(ipt_plan_describe(plan), "1. exchange: ") ||
                       !strstr(ipt_plan_describe(plan), " work-groups together"))

@@ -19,7 +19,7 @@ static const ipt_plan_desc kinds[] = {
     {.rows = 1, .cols = 50, .elem_size = 4, .batch = 2},
 };
 #define KIND_COUNT TEST_COUNT(kinds)
-#define SINGLE_STAGE_KIND 5 /* the others have one stage at most on every device */
+#define SINGLE_STAGE_KIND 5 /* kinds from this one on have at most one stage on every device */
 
 static test_job make_job(const ipt_plan_desc *desc)
 {
@@ -28,7 +28,7 @@ static test_job make_job(const ipt_plan_desc *desc)
     return job;
 }
 
-/* One execution that succeeds and gives an event, in a cmocka thread. */
+/* Executes a plan on cmocka's thread, which must succeed, and returns the event. */
 static cl_event execute(ipt_plan *plan, cl_command_queue queue, const test_job *job, cl_uint count,
                         const cl_event *events)
 {
@@ -65,7 +65,7 @@ static void rest(void)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Only the events order the commands here. */
+/* On an out-of-order queue, only events order the commands. */
 static void execution_out_of_order(void **state)
 {
     (void)state;
@@ -170,7 +170,7 @@ static void execution_offsets(void **state)
     }
 }
 
-/* A sub-buffer that holds just the batch, within a buffer whose other bytes must not change. */
+/* Executes in a sub-buffer with the size of the batch. Other bytes of the buffer must not change. */
 static void execution_sub_buffers(void **state)
 {
     (void)state;
@@ -200,8 +200,8 @@ static void execution_sub_buffers(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* All executions are enqueued before any result is checked: each kind of plan on two queues and buffers, by two plans
- * or by one. */
+/* Executes each kind of plan on two queues and buffers, with two plans or one, and checks the results after all
+ * executions are enqueued. */
 static void two_queues(int one_plan)
 {
     cl_command_queue queues[2] = {test_queue, test_make_queue(test_cl_context, test_device, 0)};
@@ -242,8 +242,8 @@ static void execution_one_plan_on_two_queues(void **state)
     two_queues(1);
 }
 
-/* The second execution of a plan is on another queue, and its own wait event is complete. It still waits for the first
- * execution, whose wait event is open. */
+/* A plan's second execution, on another queue, waits for the first one, although only the first one's wait event is
+ * still open. */
 static void execution_waits_for_the_one_before(void **state)
 {
     (void)state;
@@ -404,7 +404,7 @@ static void execution_threads_with_one_plan(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* A context and a device of the user, or one of them, which the user releases before their first use. */
+/* Contexts for an OpenCL context, a device, or both, which the user releases before their first use. */
 static void execution_contexts_of_the_user(void **state)
 {
     (void)state;
@@ -436,8 +436,7 @@ static void execution_contexts_of_the_user(void **state)
     }
 }
 
-/* The context is destroyed first, then a plan whose execution waits for an open event. The execution still completes.
- */
+/* Destroys the context, then a plan whose execution waits for an open event: the execution completes. */
 static void execution_destruction_in_any_order(void **state)
 {
     (void)state;
@@ -476,9 +475,9 @@ static int platform_has_name(const char *part)
     return strstr(name, part) != NULL;
 }
 
-/* PoCL 3.1 aborts the process if a wait event fails, and a command waits for another one whose event is released. It
- * never ends a command whose wait event has failed before. So the tests leave out the latter, and on PoCL plans of
- * several stages. */
+/* PoCL 3.1 aborts the process if a wait event fails while a command waits for another one whose event is released: on
+ * PoCL, the tests leave out plans of several stages. PoCL 3.1 never ends a command that is enqueued after its wait
+ * event failed: no test does this. */
 static size_t first_kind_to_fail(void)
 {
     return platform_has_name("Portable Computing Language") ? SINGLE_STAGE_KIND : 0;
@@ -505,7 +504,7 @@ static void execution_failed_wait_event(void **state)
         cl_event event = execute(plan, queue, &job, 1, &gate);
         assert_int_equal(clSetUserEventStatus(gate, -1), CL_SUCCESS);
         assert_int_not_equal(clWaitForEvents(1, &event), CL_SUCCESS);
-        /* Intel's runtime for CPUs reports the failure only there: the command's status becomes CL_COMPLETE. */
+        /* Intel's CPU runtime reports the failure only in the wait event: this command becomes CL_COMPLETE. */
         assert_true(status_of(event) < 0 || platform_has_name("Intel(R) OpenCL"));
         clReleaseEvent(event);
 

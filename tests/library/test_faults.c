@@ -1,15 +1,15 @@
-/* Behaviour when OpenCL fails: the n-th call that can fail does so. The result is right and the message names the call.
- * If nothing was enqueued, nothing changed. The plan works again afterwards. */
+/* Behaviour when the n-th OpenCL call fails. The result is right and the message names the call. If nothing was
+ * enqueued, no byte changes. Afterwards the plan works again. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #include <string.h>
 
-static int calls_left = -1; /* calls until one fails; below 0: none does */
+static int calls_left = -1; /* calls before the one that fails; below 0: none fails */
 static const char *failed_call;
 
-static int enqueued, launched, flushed; /* commands, launches among them, flushes */
+static int enqueued, launched, flushed; /* counts of commands, of launches among them, of flushes */
 
 static int due(const char *name)
 {
@@ -171,7 +171,7 @@ static int state_of(const unsigned char *data)
     return !memcmp(data, before, BYTES) ? 1 : !memcmp(data, after, BYTES) ? 2 : 0;
 }
 
-/* Every kind of stage: a remainder, panels in waves, a shuffle. The expression changes nothing. */
+/* A plan with every kind of stage: a remainder, panels in waves, a shuffle. Its expression changes nothing. */
 static ipt_plan_desc described(void)
 {
     static const cl_uint nothing = 0;
@@ -184,9 +184,8 @@ static ipt_plan_desc described(void)
     desc.elem_size = 4;
     desc.sequence = IPT_SEQUENCE_TWO_PASS;
     desc.tile_m = 5;
-    desc.flags =
-        IPT_NO_COOPERATIVE; /* the search for such kernels tolerates failures, and one kernel may be the whole plan */
-    desc.host = IPT_HOST_SYNCHRONOUS; /* the others have tests of their own */
+    desc.flags = IPT_NO_COOPERATIVE;  /* the search for cooperative kernels tolerates failures */
+    desc.host = IPT_HOST_SYNCHRONOUS; /* other values have tests of their own */
     return desc;
 }
 
@@ -299,7 +298,7 @@ static void faults_execute(void **state)
         } else {
             assert_true(calls_left >= 0);
             assert_int_equal(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, BYTES, data, 0, NULL, NULL), 0);
-            assert_int_equal(state_of(data), 2); /* the plan works after all those failures */
+            assert_int_equal(state_of(data), 2); /* the plan works after all failures */
             break;
         }
     }
@@ -375,7 +374,7 @@ static void faults_none_one_command(void **state)
     ipt_context_destroy(context);
 }
 
-/* A CPU device that is known to compute wrong results is refused; its GPU devices are not. */
+/* A platform that is known to compute wrong results on CPUs: its CPU devices are refused, its GPU devices are not. */
 static void faults_wrong_device(void **state)
 {
     ipt__questions asked = ipt__questions_to(test_device);

@@ -1,5 +1,5 @@
-/* Contract: a plan's launches are fixed when it is made. Each turn of each stage has its kernels, for offsets that are
- * aligned to words and for others. Each launch belongs to a turn, and its divisors are complete. */
+/* Contract: creating a plan fixes all its launches. Each turn of each stage has launches for offsets that are aligned
+ * to words, and for other offsets. Each launch belongs to a turn, and its divisors are complete. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #define IPT_STATIC
@@ -32,7 +32,7 @@ static ipt_context *make_context(const char *profile)
     return context;
 }
 
-/* Counts of the tested plans' properties, so that a test cannot pass without testing. */
+/* Counts of the tested plans' properties, to ensure that the tests cover each property. */
 typedef struct seen {
     size_t plans, turns, rests, words;
     size_t kinds[IPT__STAGE_COUNT];
@@ -148,7 +148,7 @@ static void launches_on_the_device(void **state)
     ipt_context_destroy(context);
 }
 
-/* An array moves runs of 2^32 bytes and more as a whole. Their units are so long that their number fits 32 bits. */
+/* Arrays with runs of 2^32 bytes and more: the planner chooses units so long that the number of units fits 32 bits. */
 static void launches_of_long_runs(void **state)
 {
     static const struct {
@@ -180,8 +180,7 @@ static void launches_of_long_runs(void **state)
     ipt_context_destroy(context);
 }
 
-/* A flip of a matrix beyond 2^63 units, which no device holds: its pairs are right modulo 2^64, and no sum overflows.
- */
+/* Flips of a matrix beyond 2^63 units, too large for a device: pairs are right modulo 2^64, no sum overflows. */
 static void launches_of_huge_flips(void **state)
 {
     static const size_t sides[][2] = {{~(size_t)0 / 3, 3}, {3, ~(size_t)0 / 3}, {~(size_t)0, 1}, {1, ~(size_t)0}};
@@ -241,8 +240,9 @@ static size_t check_list(const ipt__limits *limits, const ipt__array *array, siz
     ipt__array joined = *array;
     ipt__pass list[IPT__MOST_PASSES];
     size_t doubles = 0, i;
+    double cost;
     int p, at;
-    const int count = ipt__axes_find_passes(limits, 0, 1, &joined, list);
+    const int count = ipt__axes_find_passes(limits, 0, 1, &joined, list, &cost);
     assert_true(array->elements <= MOST && count >= 0);
     for (i = 0; i < array->elements; ++i)
         numbers[i] = (unsigned short)i;
@@ -251,7 +251,7 @@ static size_t check_list(const ipt__limits *limits, const ipt__array *array, siz
         assert_true(!list[p].inner_rows || 2 * list[p].elem_size <= limits->local_memory);
         apply_pass(&list[p], array->elem_size, numbers, scratch);
     }
-    for (i = 0; i < array->elements; ++i) { /* i: an element before; to: after, by the axes' places */
+    for (i = 0; i < array->elements; ++i) { /* i: an element's index in the source; to: in the result */
         size_t index[IPT_MAX_RANK], left = i, to = 0, place;
         for (at = array->count; at-- > 0; left /= array->lengths[at])
             index[at] = left % array->lengths[at];
@@ -266,8 +266,8 @@ static size_t check_list(const ipt__limits *limits, const ipt__array *array, siz
     return doubles;
 }
 
-/* The lists of passes are right for all permutations of up to five axes, and for some of more axes. Some have double
- * passes. */
+/* The lists of passes are right for all permutations of up to five axes, and for some of more axes. Some lists have
+ * double passes. */
 static void axes_lists(void **state)
 {
     static const size_t lengths[] = {5, 3, 7, 2, 4};
@@ -277,7 +277,7 @@ static void axes_lists(void **state)
     (void)state;
     for (turn = 0, local = 64; local <= 65536; local *= 1 + turn++ % 2) {
         ipt__limits limits = context->limits;
-        limits.cpu = turn % 2; /* the model takes double passes on CPUs */
+        limits.cpu = turn % 2; /* on CPUs the model prefers double passes */
         limits.local_memory = local;
         for (count = 0, total = 1; count <= IPT_MAX_RANK; total *= (size_t)++count)
             for (drawn = 0; drawn < (count <= 5 ? (int)total : 20); ++drawn) {

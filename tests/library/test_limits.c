@@ -1,5 +1,5 @@
-/* Limits of devices: buffers smaller than a matrix, alignment of vectors, types of an extension. The device is reported
- * as another one, with enforced limits. */
+/* Limits of devices: buffers smaller than a matrix, alignment of vectors, types of an extension. The tests report a
+ * device with such limits, and enforce them. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -10,12 +10,12 @@
 
 enum { MIB = 1 << 20, BUFFERS_MOST = 256 };
 
-/* The simulated device: its reports and its limits. Zeros: the true ones. */
+/* The simulated device: its reports and limits. 0: as on the true device. */
 typedef struct told_device {
     cl_ulong allocation, global; /* largest buffer, and all buffers together, in bytes */
-    int takes_more;              /* it accepts buffers of any size, whatever it reports */
-    cl_int error;                /* the call that refuses buffers */
-    int gpu, unified;            /* unified memory: with a limit, or reported as a GPU's */
+    int takes_more;              /* the device accepts buffers of any size, whatever it reports */
+    cl_int error;                /* the error of a refused buffer */
+    int gpu, unified;            /* reported as a GPU; with unified memory */
     int pins;                    /* pinned memory counts as the host's, without a limit */
     const char *extensions;
 } told_device;
@@ -27,7 +27,7 @@ static struct {
 } buffers[BUFFERS_MOST];
 static size_t held, held_most;            /* bytes of all buffers, now and at most */
 static int enabled;                       /* a compiled text enables half */
-static size_t largest, refused, compiled; /* bytes of the largest buffer; buffers refused; texts compiled */
+static size_t largest, refused, compiled; /* bytes of the largest buffer; counts of refused buffers, of texts */
 
 static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t bytes, void *value,
                                                size_t *needed)
@@ -124,7 +124,7 @@ static cl_program CL_API_CALL told_clCreateProgramWithSource(cl_context context,
 #include "test.h"
 #include "pages.h"
 
-/* Messages name OpenCL's errors; those that have no name are numbers. */
+/* Messages contain the names of OpenCL's errors, or the number of an error that has no name. */
 static void limits_names(void **state)
 {
     static const struct {
@@ -155,7 +155,7 @@ static ipt_context *open_context(const told_device *device)
 {
     ipt_context_desc desc = {0};
     ipt_context *context;
-    if (told != device) { /* not the second context of a test */
+    if (told != device) { /* except for a test's second context */
         memset(buffers, 0, sizeof buffers);
         held = 0;
     }
@@ -225,7 +225,7 @@ static const ipt_plan_desc larger[] = {{.rows = 1900, .cols = 1103, .elem_size =
                                        {.rows = 211, .cols = 307, .elem_size = 5, .batch = 30},
                                        {.rows = 3, .cols = 90001, .elem_size = 4, .batch = 7, .batch_stride = 1100000}};
 
-/* A matrix that fits the device's memory, but no buffer, goes in pieces. */
+/* A matrix that fits the device's memory, but exceeds its largest buffer, moves in pieces. */
 static void limits_pieces(void **state)
 {
     (void)state;
@@ -260,7 +260,7 @@ static void limits_more_than_told(void **state)
     close_context(context);
 }
 
-/* Forced parameters are not replaced. The message names the limit and what to do. */
+/* If the desc forces parameters, the planner does not replace them. The message names the limit and what to do. */
 static void limits_forced(void **state)
 {
     static const told_device device = {4 * MIB, 64 * MIB, 0, CL_INVALID_BUFFER_SIZE, 0, 0, 0, NULL};
@@ -315,7 +315,7 @@ static void limits_cut(void **state)
     close_context(context);
 }
 
-/* Blocks take as much memory as a buffer may have. */
+/* No block exceeds the device's largest buffer. */
 static void limits_blocks(void **state)
 {
     (void)state;
@@ -377,7 +377,7 @@ static void limits_storage(void **state)
     close_context(context);
 }
 
-/* Executes a plan on a buffer that its owner has made, and compares. */
+/* Executes a plan on a buffer of the caller, and compares. */
 static void check_execution(ipt_plan *plan, const ipt_plan_desc *desc)
 {
     const size_t span = test_span(desc);
@@ -397,7 +397,7 @@ static void check_execution(ipt_plan *plan, const ipt_plan_desc *desc)
     free(expected);
 }
 
-/* Plans whose workspace is larger than an allocation are made with a smaller one. */
+/* If a plan's workspace exceeds the largest allocation, the planner chooses a smaller workspace. */
 static void limits_workspace(void **state)
 {
     (void)state;
@@ -505,7 +505,7 @@ static void limits_address_and_memory(void **state)
         if (ipt_plan_execute_host(plan, memory + place))
             fail_msg("at %zu: %s", place, ipt_context_error(NULL));
         assert_memory_equal(memory + place, expected, 2000000);
-        /* The limit includes the matrix if it is a buffer. The plan keeps its pieces from the first address that needs
+        /* If the matrix is a buffer, it counts towards the limit. Once an address has required pieces, the plan retains
          * them. */
         assert_in_range(held_most, place < 8 || place % 16 == 0, place % 16 ? 1500000 : 3500000);
     }
@@ -516,7 +516,7 @@ static void limits_address_and_memory(void **state)
     close_context(context);
 }
 
-/* At such an address also a matrix that cannot be cut: CPUs move bytes at any address. */
+/* A matrix that cannot be cut, at an address at which the device cannot work: CPUs move bytes at any address. */
 static void limits_address_of_uncut(void **state)
 {
     static const ipt_plan_desc descs[] = {
@@ -539,7 +539,7 @@ static void limits_address_of_uncut(void **state)
         const size_t span = test_span(&desc);
         unsigned char *const input = malloc(span), *const expected = malloc(span),
                              *const memory = page_memory(span + 32);
-        desc.max_device_memory = ((size_t)1 << 20) + 10000; /* the workspace's limit, and too little for the matrix */
+        desc.max_device_memory = ((size_t)1 << 20) + 10000; /* enough for the workspace, too little for the matrix */
         if (desc.max_device_memory - ((size_t)1 << 20) >= span)
             fail_msg("case %zu is too small for its limit", i);
         ipt_plan *const plan = test_make_plan(test_context, &desc);
@@ -561,7 +561,7 @@ static void limits_address_of_uncut(void **state)
     }
 }
 
-/* A buffer of the caller over such memory works, or is refused with the alignment that suffices. */
+/* The caller's buffer over unaligned host memory works, or is refused: the message names an alignment that suffices. */
 static void limits_any_buffer(void **state)
 {
     static const told_device devices[] = {{0, 0, 0, 0, 1, 1, 0, NULL}, {0}};
@@ -570,7 +570,7 @@ static void limits_any_buffer(void **state)
     (void)state;
     cl_bool unified = CL_FALSE;
     clGetDeviceInfo(test_device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL);
-    if (!unified && getenv("IPT_TOLD")) /* the device reports so, and its kernels get the host's addresses */
+    if (!unified && getenv("IPT_TOLD")) /* separate memory is only reported: kernels receive host addresses */
         test_skip("the device is reported not to work in the host's memory");
     for (size_t d = 0; d < TEST_COUNT(devices); ++d) {
         ipt_context *const context = open_context(&devices[d]);
@@ -662,7 +662,7 @@ static void limits_types(void **state)
         compiled = 0;
         const ipt_result result = ipt_plan_create(context, &desc, &plan);
         assert_true((compiled == 0) ==
-                    (cases[i].extension != NULL)); /* the compiler judges types that need no extension */
+                    (cases[i].extension != NULL)); /* types that need no extension depend on the compiler */
         if (cases[i].extension)
             test_expect_parts(result, IPT_ERROR_UNSUPPORTED, cases[i].extension, "the device lacks");
         ipt_plan_destroy(plan);
@@ -708,7 +708,7 @@ static void limits_half_is_enabled(void **state)
     close_context(context);
 }
 
-/* No message names a number without a limit, or a limit that is not set. */
+/* No message mentions a limit that does not exist or is not set. */
 static void limits_untold(void **state)
 {
     static const told_device little = {0, 4 * MIB, 1, 0, 1, 0, 0, NULL}, unified = {0, 0, 0, 0, 1, 1, 0, NULL};

@@ -185,8 +185,8 @@ static void maths_slot_addresses_beyond_32_bits(void **state)
     }
 }
 
-/* The map is a permutation, its cycles close, and it has as many fixed points as theory says: the k with k * rows = k
- * mod (rows * cols - 1), of which there are gcd(rows - 1, cols - 1) + 1. */
+/* The map of slots is a permutation, and its cycles close. Its fixed points are the k with k * rows = k mod (rows *
+ * cols - 1): their number is gcd(rows - 1, cols - 1) + 1. */
 static void maths_cycles(void **state)
 {
     cl_ulong rows, cols, t;
@@ -259,7 +259,7 @@ static void maths_divisors(void **state)
             } else {
                 assert_true(found >= 2 && found <= n / 2 && n % found == 0);
                 const double ratio = found > wanted ? (double)found / (double)wanted : (double)wanted / (double)found;
-                assert_true(ratio < best * (1 + 1e-12)); /* some machines compute with more digits */
+                assert_true(ratio < best * (1 + 1e-12)); /* some machines compute with higher precision */
             }
         }
     /* The largest numbers with a factor up to 2^20, without a long search. */
@@ -298,8 +298,8 @@ static void make_problem(ipt__problem *problem, int device, size_t local_memory,
     problem->panel.narrow = (rows < cols ? rows : cols) * elem_size <= IPT__NARROW_BYTES;
 }
 
-/* Checks the assumptions of panel.cl: the chunks cover their panels, a chunk fits local memory, its rows begin alike
- * for a work-item, a ticket group's work-groups run together, and all counts fit 32 bits. */
+/* Checks the assumptions of panel.cl: chunks cover their panels and fit local memory, all rows of a work-item begin at
+ * one offset in a vector, the work-groups of a ticket group run at the same time, and all counts fit 32 bits. */
 static void check_chunks(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
 {
     const ipt__chunks *const chunks = &stage->as.panel;
@@ -420,7 +420,20 @@ static void maths_choice_of_super_element(void **state)
     assert_true(cooperative > 1000);
 }
 
-/* No method that applies proposes a better layout than the chosen one, and each is the best of some problem. */
+#ifndef IPT_NO_BOXES
+/* Makes a problem of one row the reversal of an array's three axes. */
+static void make_array(ipt__problem *problem, size_t elem_size)
+{
+    ipt__array array = {3, {0}, {2, 1, 0}, elem_size, 1};
+    int i;
+    for (i = 0; i < array.count; ++i)
+        array.elements *= array.lengths[i] = test_random_between(2, 16);
+    make_problem(problem, DEVICE_COOPERATIVE, 32768, 1, array.elements, elem_size);
+    problem->array = array;
+}
+#endif
+
+/* No applicable method proposes a better layout than the chosen one. Each method is the best for some problem. */
 static void maths_methods_propose_the_best(void **state)
 {
     int won[IPT__METHODS] = {0};
@@ -438,10 +451,15 @@ static void maths_methods_propose_the_best(void **state)
         make_problem(&problem, i % DEVICE_COUNT, i % 2 ? 32768 : 2048, rows, cols, elem_size);
         problem.desc.sequence = sequences[test_random_between(0, TEST_COUNT(sequences) - 1)];
         problem.desc.move = i % 5 ? IPT_MOVE_TRANSPOSE : IPT_MOVE_ROTATE_180;
+#ifndef IPT_NO_BOXES
+        if (i % 17 == 0)
+            make_array(&problem, elem_size);
+#endif
         problem.desc.batch = 1 + (size_t)i % 2;
         problem.desc.batch_stride = problem.matrix_bytes;
-        if (i % 11 == 0 && problem.desc.sequence == IPT_SEQUENCE_AUTO && problem.desc.move == IPT_MOVE_TRANSPOSE) {
-            problem.desc.from = IPT_FORMAT_RM; /* as ipt__problem_fill completes it */
+        if (i % 11 == 0 && !problem.array.count && problem.desc.sequence == IPT_SEQUENCE_AUTO &&
+            problem.desc.move == IPT_MOVE_TRANSPOSE) {
+            problem.desc.from = IPT_FORMAT_RM; /* ipt__problem_fill sets this, too */
             problem.desc.to = IPT_FORMAT_CM;
             problem.desc.tile_m = problem.desc.tile_n = 1;
         }
@@ -466,8 +484,7 @@ static void maths_methods_propose_the_best(void **state)
             fail_msg("no problem takes the method '%s'", ipt__methods[m].name);
 }
 
-/* Every remainder: panel p of a gapped pass lies, where it is read, in the panels that were read before it is written.
- */
+/* In a gapped pass with any remainder, panel p's slots overlap only panels that are read before p is written. */
 static void maths_gapped_panels_overlap_only_neighbours(void **state)
 {
     size_t rows, cols, m, p, j;
@@ -486,8 +503,7 @@ static void maths_gapped_panels_overlap_only_neighbours(void **state)
             }
 }
 
-/* A text unpacks to what its hash was made of, and only counts without room. A kernel's hash begins with its arguments.
- */
+/* An unpacked text has the recorded hash, which includes a kernel's arguments. Without memory, it is only counted. */
 static void check_text(const ipt__part *part, const char *arguments)
 {
     char head[100], hash[17];

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #define HUGE_SIZE (~(size_t)0)
-#define ROOT_SIZE ((size_t)1 << 4 * sizeof(size_t)) /* its square overflows */
+#define ROOT_SIZE ((size_t)1 << 4 * sizeof(size_t)) /* the square of this size overflows */
 #define SPAN ((size_t)90 * 23 * 4)
 
-static char somewhere; /* the value before the call of a pointer that must become NULL */
+static char somewhere; /* a pointer that a failing call must set to NULL points here before */
 #define POISON ((void *)&somewhere)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -115,8 +115,7 @@ static void close_world(world *w)
     expect_nothing_left(w->objects, w->memory);
 }
 
-/* Checks the result, and that the message has the name and, unless it is NULL, the value. An earlier message does not
- * count. */
+/* Checks the result, and that the new message contains the name and, unless it is NULL, the value. */
 #define EXPECT(call, result, name, value)                                                                              \
     do {                                                                                                               \
         test_expect_error(call, result, name, value);                                                                  \
@@ -263,7 +262,7 @@ static void misuse_devices(void **state)
     assert_int_equal(strlen(text), 4);
 }
 
-/* The heuristics' functions say INVALID_ARGUMENT or 0. */
+/* The functions of the heuristics return IPT_ERROR_INVALID_ARGUMENT or 0. */
 static void misuse_heuristics(void **state)
 {
     const ipt_heuristic_device good = {48 << 10, 1024, 32, 0, 0}, none = {0, 0, 0, 0, 0};
@@ -306,7 +305,7 @@ static void misuse_heuristics(void **state)
 /* Plans                                                                                                              */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* No plan is made, no workspace remains, and an execution of the result is refused. */
+/* Creating the plan fails, no workspace remains, and executing the NULL plan is refused. */
 static void expect_no_plan(world *w, const ipt_plan_desc *desc, const char *name, const char *value)
 {
     const long objects = fake_living(), memory = counted.living;
@@ -554,7 +553,7 @@ static void misuse_host(void **state)
     world w;
     (void)state;
     open_world(&w);
-    char *before = test_choose_device(NULL); /* which the tests' OpenCL need not have */
+    char *before = test_choose_device(NULL); /* the OpenCL stub need not have the chosen device */
     memset(w.data, 9, sizeof w.data);
     REFUSED(ipt_plan_execute_host(NULL, w.data), "plan", "NULL");
     REFUSED(ipt_plan_execute_host(w.plan, NULL), "data", "NULL");
@@ -579,7 +578,7 @@ static void misuse_host(void **state)
     close_world(&w);
 }
 
-/* Plans for one kind of matrix, executed on the other kinds. */
+/* Plans for matrices of one kind (buffer, host memory, storage), executed on the other kinds. */
 static void misuse_kinds(void **state)
 {
     const ipt_plan_desc stored = {.rows = 530, .cols = 37, .elem_size = 4, .max_host_memory = 50000};
@@ -668,8 +667,8 @@ static void let_go(const pieces *p, int which)
     }
 }
 
-/* Two plans execute, after a user event if there is a gate. All objects are released in this sequence. The commands end
- * before the step with number `opens`, or after all. */
+/* Executes two plans, after a user event if there is a gate. Then releases all objects in this sequence. The commands
+ * end before step `opens`, or after all steps. */
 static void destroy_in(const int *sequence, fake_device device, int opens)
 {
     const long objects = fake_living(), memory = counted.living;
@@ -700,7 +699,7 @@ static void destroy_in(const int *sequence, fake_device device, int opens)
     expect_nothing_left(objects, memory);
 }
 
-/* All sequences by Heap's method, with the commands' end at each place in turn. done: number of sequences so far. */
+/* Runs all sequences, by Heap's method, with the commands' end at each step in turn. done: the sequences so far. */
 static void each_sequence(int *sequence, int count, fake_device device, int *done)
 {
     int i;
@@ -731,7 +730,7 @@ static void misuse_destruction(void **state)
     alarm(0);
 }
 
-/* The context's end frees pinned memory, also if a plan held the last reference to the context. */
+/* The end of a context frees pinned memory, also if a plan has the last reference to the context. */
 static void misuse_pinned_memory_left(void **state)
 {
     void *memory[2];
@@ -752,7 +751,7 @@ static void misuse_pinned_memory_left(void **state)
     close_world(&w);
 }
 
-/* A failed execution does not change the plan: it may be described, executed, and destroyed. */
+/* After a failed execution, a plan may be described, executed and destroyed. */
 static void misuse_after_failures(void **state)
 {
     static const fake_device devices[] = {FAKE_CPU, FAKE_GPU, FAKE_TOGETHER};
@@ -770,8 +769,8 @@ static void misuse_after_failures(void **state)
         cl_event events[3] = {NULL, NULL, NULL};
         lazy = i % 2;
         fake_be_lazy(lazy);
-        /* The second execution waits for the first if that is under way, and then fails with it. The third execution
-         * waits for none. */
+        /* If the first execution is still running, the second one waits for it and also fails. The third execution
+         * waits for neither. */
         fake_fail_command(0, -5);
         assert_int_equal(ipt_plan_execute(plan, queues[0], buffer, 0, 0, NULL, &events[0]), IPT_SUCCESS);
         fake_fail_command(-1, 0);
@@ -795,7 +794,7 @@ static void misuse_after_failures(void **state)
     }
 }
 
-/* A thread's text is empty before its first failure, stays through successes and outlives contexts and plans. */
+/* A thread's error text is empty before its first failure. It survives successes, and outlives contexts and plans. */
 static void *text_of_a_thread(void *unused)
 {
     const cl_context cl = fake_make_cl(FAKE_CPU);

@@ -42,7 +42,7 @@ static void moves_flips(void **state)
     }
 }
 
-/* Squares that GPUs rotate by tiles, with sides that are and are not multiples of a tile's. */
+/* Squares that GPUs rotate by tiles. Some sides are multiples of a tile's side, others are not. */
 static void moves_squares(void **state)
 {
     static const ipt_move moves[] = {IPT_MOVE_ROTATE_90, IPT_MOVE_ROTATE_270, IPT_MOVE_ANTITRANSPOSE};
@@ -73,8 +73,8 @@ static void moves_sequences(void **state)
         }
 }
 
-/* The number of stages in the description of a plan with this move and this expression. *flips: whether one of them
- * only reverses rows, or their sequence. */
+/* The number of stages in the description of a plan with this move and this expression. *flips: whether one stage only
+ * reverses rows, or their sequence. */
 static size_t count_stages(ipt_context *context, ipt_plan_desc desc, ipt_move move, const char *expression, bool *flips)
 {
     desc.elem_size = 4;
@@ -91,15 +91,15 @@ static size_t count_stages(ipt_context *context, ipt_plan_desc desc, ipt_move mo
     return count;
 }
 
-/* The number of passes is as in the manual. Beyond the transposition: none for small matrices of a batch and for
- * exchanges, one for other large matrices, one for an expression if no other pass can apply it. Moves that do not
- * transpose: one in all. */
+/* The number of passes is as in the manual. A rotation needs no more passes than the transposition for small matrices
+ * of a batch and for exchanges, and one more for other large matrices. An expression needs one more if no other pass
+ * can apply it. Moves that do not transpose need one pass in all. */
 static void moves_passes(void **state)
 {
     const ipt_plan_desc small = {.rows = 8, .cols = 5, .batch = 900}, large = {.rows = 1500, .cols = 1301},
                         cycles = {.rows = 40, .cols = 30, .sequence = IPT_SEQUENCE_1};
     ipt_context *const context =
-        test_make_context((size_t)256 << 10); /* a matrix that fits a work-group is not large */
+        test_make_context((size_t)256 << 10); /* matrices that fit a work-group are not large */
     cl_device_type type = 0;
     bool flips;
     (void)state;
@@ -121,8 +121,8 @@ static void moves_passes(void **state)
     ipt_context_destroy(context);
 }
 
-/* Moves matrices of about `bytes` bytes, alone or in batches. Each fits the context's chip. Returns how many moves took
- * one pass; *batches: how many of these were batches. */
+/* Moves matrices of about `bytes` bytes, alone or in batches. Each matrix fits the context's local memory. Returns the
+ * number of moves in one pass; *batches: the number of batches among them. */
 static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int count, size_t *batches)
 {
     static const size_t sizes[] = {1, 2, 3, 4, 8, 12, 16};
@@ -151,8 +151,8 @@ static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int coun
     return on_chip;
 }
 
-/* A matrix in the local memory of some work-groups moves in one pass. They run at the same time (two do on most
- * devices), or the last one does all. The matrices of a batch follow one another. */
+/* A matrix in the local memory of some work-groups moves in one pass. Either all run at the same time (on most devices,
+ * two do), or the last one moves everything. The matrices of a batch follow one another. */
 static void moves_on_chip(void **state)
 {
     (void)state;
@@ -167,7 +167,7 @@ static void moves_on_chip(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The expression computed by the host. It is not its own inverse, and gives another value if it is applied twice. */
+/* Applies the expression on the host. Applying it twice differs from applying it once or not at all. */
 static void apply_here(unsigned char *data, size_t count, const char *type)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -196,7 +196,7 @@ static void apply_here(unsigned char *data, size_t count, const char *type)
 
 static const struct {
     const char *type, *expression;
-    const char *with_argument; /* that expression with an argument of 1 */
+    const char *with_argument; /* the same function, as an expression with the argument 1 */
     const char *argument_type;
     size_t bytes;
 } expressions[] = {{"uchar", "x * 3 + 1", "x * 3 + a", NULL, 1},
@@ -236,14 +236,14 @@ static void try_expressions(const uint64_t *argument)
             desc.batch_stride = which % 2 ? (desc.rows * desc.cols + 3) * expressions[which].bytes : 0;
             try_expression(&job, &desc, which, argument);
         }
-    /* Rotated squares, whose middle element stays in its place. */
+    /* Rotated squares: the middle element does not move, but the expression applies to it. */
     for (size_t which = 0; which < TEST_COUNT(expressions); ++which)
         for (int move = IPT_MOVE_TRANSPOSE; move < IPT__MOVE_COUNT; ++move) {
             const size_t side = which % 2 ? 161 : 128;
             const ipt_plan_desc desc = {.rows = side, .cols = side, .move = (ipt_move)move};
             try_expression(&job, &desc, which, argument);
         }
-    /* Whatever transposes. */
+    /* Every sequence. */
     for (int sequence = IPT_SEQUENCE_1; sequence < IPT__SEQUENCE_COUNT; ++sequence) {
         ipt_plan_desc desc = {.rows = 120, .cols = 120, .tile_m = 12, .tile_n = 10};
         desc.sequence = (ipt_sequence)sequence;
@@ -268,8 +268,7 @@ static void moves_expression_arguments(void **state)
     try_expressions(&one);
 }
 
-/* Arguments of all sizes and of other types than x, at any address, which the plan copies. In place and out of place.
- */
+/* Arguments of all sizes, of other types than x, at any address, in and out of place. The plan copies them. */
 static void moves_argument_types(void **state)
 {
     static const struct {
@@ -363,7 +362,7 @@ static void moves_expression_floats(void **state)
             for (size_t row = 0; row < ROWS; ++row)
                 for (size_t col = 0; col < COLS; ++col) {
                     const float x = (float)(row * COLS + col) - 4000;
-                    const volatile float expected = t ? (x < 0 ? 0 : x) : x * x; /* without further digits */
+                    const volatile float expected = t ? (x < 0 ? 0 : x) : x * x; /* rounded to float */
                     if (result[col * ROWS + row] != expected)
                         fail_msg("%.9g became %.9g", (double)x, (double)result[col * ROWS + row]);
                 }
@@ -495,7 +494,7 @@ static void moves_bad_input(void **state)
         desc.expression = broken[i][0];
         desc.expression_type = broken[i][1];
         const ipt_result result = ipt_plan_create(test_context, &desc, &plan);
-        if (result != IPT_ERROR_UNSUPPORTED || strcmp(broken[i][1], "double")) /* the device may lack doubles */
+        if (result != IPT_ERROR_UNSUPPORTED || strcmp(broken[i][1], "double")) /* no doubles */
             test_expect_error(result, IPT_ERROR_BUILD, "expression does not compile", "map.cl");
         assert_null(plan);
         desc.expression = desc.expression_type = NULL;
@@ -504,7 +503,7 @@ static void moves_bad_input(void **state)
     assert_string_equal(ipt_move_string(IPT_MOVE_ROTATE_90), "rotate-90");
     assert_string_equal(ipt_move_string(IPT__MOVE_COUNT), "unknown");
     assert_string_equal(ipt_move_string((ipt_move)-1), "unknown");
-    /* Other moves only work in place. */
+    /* Moves other than the transposition work only in place. */
     ipt_plan_desc desc = {.rows = 8, .cols = 6, .elem_size = 4, .move = IPT_MOVE_ROTATE_90};
     ipt_plan *plan = test_make_plan(test_context, &desc);
     test_expect_error(ipt_plan_execute_out_of_place(plan, test_queue, NULL, 0, NULL, 0, 0, NULL, NULL),

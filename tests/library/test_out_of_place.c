@@ -1,6 +1,5 @@
-/* Executions out of place by the kernel for GPUs, which fetches large tiles by vectors. The tests check every byte of
- * the result and the bytes around it, on any device, which is reported as a GPU. The sizes of tiles must fit the
- * kernel's local memory. */
+/* Executions out of place by the kernel for GPUs, which fetches large tiles by vectors. The tests report any device as
+ * a GPU, and check every byte of the result and around it. Tiles must fit the kernel's local memory. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #include "told_gpu.h"
@@ -89,7 +88,7 @@ static void out_of_place_on_gpus(void **state)
     }
 }
 
-/* Elements that do not fit the kernel for GPUs take the general one. */
+/* Elements that do not fit the kernel for GPUs move by the general kernel. */
 static void out_of_place_of_large_elements(void **state)
 {
     ipt_context *const context = make_context(0);

@@ -41,7 +41,7 @@ static size_t span_of(const ipt_plan_desc *desc, int result)
     return (desc->batch ? desc->batch - 1 : 0) * stride_of(desc) + extent_of(desc, result);
 }
 
-/* Row and column of the result's element that the source has at row and col. */
+/* The row and column in the result of the source's element at row and col. */
 static void place_of(const ipt_plan_desc *desc, size_t row, size_t col, size_t *to_row, size_t *to_col)
 {
     const size_t back_row = desc->rows - 1 - row, back_col = desc->cols - 1 - col;
@@ -59,7 +59,7 @@ static void place_of(const ipt_plan_desc *desc, size_t row, size_t col, size_t *
     }
 }
 
-/* The content of memory before and after an execution. Bytes that may have any value then are marked. */
+/* The content of memory before and after an execution. `any` marks bytes that may have any value afterwards. */
 typedef struct content {
     size_t offset, size;
     unsigned char *before, *after, *any, *got;
@@ -79,7 +79,7 @@ static void express(const ipt_plan_desc *desc, unsigned char *element)
     memcpy(element, &value, sizeof value);
 }
 
-/* in_place: the source's bytes may have any value afterwards. `from`: the elements' source; NULL: `to` has them. */
+/* in_place: the source's bytes may have any value afterwards. from: memory with the source; NULL: `memory` itself. */
 static void expect_content(content *memory, const ipt_plan_desc *desc, const unsigned char *from, int in_place)
 {
     const size_t size = desc->elem_size, batch = desc->batch ? desc->batch : 1;
@@ -226,7 +226,7 @@ static void check(ipt_context *context, const ipt_plan_desc *desc)
     ipt_plan_destroy(plan);
 }
 
-/* No gaps, rounded up to a power of two, gaps of an odd number of units, or large gaps. */
+/* A pitch without gaps, rounded up to a power of two, with gaps of an odd number of units, or with large gaps. */
 static size_t any_pitch(size_t row, size_t unit)
 {
     static const size_t multiples[] = {4, 64, 256};
@@ -432,8 +432,8 @@ static void pitch_gives_up(void **state)
         try_together(resident, 50 * resident, 60);
 }
 
-/* Moves matrices of about `bytes` bytes, alone or in batches. Each fits the context's chip. Returns how many moves took
- * one pass; *batches: how many of these were batches. */
+/* Moves matrices of about `bytes` bytes, alone or in batches. Each matrix fits the context's local memory. Returns the
+ * number of moves in one pass; *batches: the number of batches among them. */
 static size_t move_on_chip(size_t resident, size_t polls, size_t bytes, int count, size_t *batches)
 {
     static const ipt_move moves[] = {IPT_MOVE_TRANSPOSE, IPT_MOVE_ROTATE_90, IPT_MOVE_ROTATE_270,
@@ -499,7 +499,7 @@ static void pitch_without_gaps(void **state)
     }
 }
 
-/* Measured plans are right. Their wisdom is for these pitches only. */
+/* Measured plans are right. Their wisdom applies to these pitches only. */
 static void pitch_measured(void **state)
 {
     static const char text[] = " row_pitch=1024 row_pitch_out=1204\n";
@@ -508,7 +508,7 @@ static void pitch_measured(void **state)
     char wisdom[4096], again[4096], *line;
     ipt_plan *plan;
     (void)state;
-    desc.flags = IPT_MEASURE | IPT_NO_COOPERATIVE; /* a matrix on the chip leaves no choice */
+    desc.flags = IPT_MEASURE | IPT_NO_COOPERATIVE; /* for a matrix on the chip there is nothing to measure */
     check(measured, &desc);
     assert_int_equal(ipt_wisdom_export(measured, wisdom, sizeof wisdom, NULL), IPT_SUCCESS);
     line = strstr(wisdom, text);
@@ -518,7 +518,7 @@ static void pitch_measured(void **state)
     assert_string_equal(wisdom, again);
     desc.flags = IPT_NO_COOPERATIVE;
     check(told, &desc);
-    desc.row_pitch = desc.row_pitch_out = 0; /* other plans do not use it */
+    desc.row_pitch = desc.row_pitch_out = 0; /* plans with other pitches do not use the wisdom */
     plan = test_make_plan(told, &desc);
     ipt_plan_destroy(plan);
     memcpy(line, " row_pitch=1024 row_pitch_out=0000\n", sizeof text - 1);
@@ -593,7 +593,7 @@ static void pitch_bad_values(void **state)
     desc.elem_size = 3;
     desc.row_pitch = 61;
     desc.batch_stride = 0;
-    check(test_context, &desc); /* no multiple of an element */
+    check(test_context, &desc); /* a pitch that is no multiple of an element */
 }
 
 static void pitch_unsupported(void **state)
@@ -653,7 +653,7 @@ static void pitch_unsupported(void **state)
 #endif
 }
 
-/* A buffer must hold both forms: one byte less is refused. Out of place, each buffer holds its own form only. */
+/* A buffer must have room for source and result: one byte less is refused. Out of place, each has room for one. */
 static void pitch_small_buffers(void **state)
 {
     static const size_t spans[2] = {29 * 96 + 80, 19 * 160 + 120};

@@ -1,5 +1,5 @@
-/* Contract: a plan describes itself and holds no more memory than allowed. Programs are built once for an element size,
- * not for each shape. A shape without work only completes its event. Measuring and choosing a device work. */
+/* Contract: a plan describes itself and allocates no more memory than allowed. Programs are built once for an element
+ * size, not for each shape. A shape without work only completes its event. Measuring and choosing a device work. */
 #include "test.h"
 
 #include <ctype.h>
@@ -82,8 +82,7 @@ static void plan_devices(void **state)
     free(devices);
 }
 
-/* The device is selected by a part of its name in the other case, from the desc or the environment. The desc has
- * priority. */
+/* The desc or the environment selects a device by a part of its name, in upper or lower case. The desc has priority. */
 static void plan_device_by_name(void **state)
 {
     (void)state;
@@ -172,8 +171,8 @@ static void plan_with_nothing_to_do(void **state)
         }
 }
 
-/* One context has work-groups that wait for one another and store small matrices in their local memory. The desc sets
- * the resident work-groups: on a busy machine each count differs, and so does the plan. */
+/* One context has cooperative work-groups, which store small matrices in their local memory. The desc sets the number
+ * of resident work-groups: counts, and plans, vary on a busy machine. */
 static void plan_workspace_within_limits(void **state)
 {
     (void)state;
@@ -184,7 +183,7 @@ static void plan_workspace_within_limits(void **state)
         ipt_plan_desc desc = {.rows = test_random_between(1, 2000), .cols = test_random_between(1, 2000)};
         desc.elem_size = test_element_sizes[test_random_between(0, TEST_ELEMENT_SIZE_COUNT - 1)];
         desc.batch = test_random_between(1, 3);
-        if (i % 8 == 7) /* above 100 MiB, where 1 % counts */
+        if (i % 8 == 7) /* above 100 MiB the default limit is 1 % */
             desc = (ipt_plan_desc){.rows = 5003, .cols = 4001, .elem_size = 8, .batch = (size_t)i % 16 / 8 + 1};
         if (i >= 48)
             desc = (ipt_plan_desc){
@@ -227,7 +226,7 @@ static void count_builds(const char *message, void *user)
 
 static ipt_context *make_listening_context(int *builds)
 {
-    /* Measurements on a busy machine vary, and the choice of kernels with them. */
+    /* On a busy machine, the count of resident work-groups varies, and with it the choice of kernels. */
     ipt_context_desc desc = {
         .context = test_cl_context, .device = test_device, .logger = {count_builds, builds}, .resident_groups = 16};
     ipt_context *context = NULL;
@@ -235,8 +234,8 @@ static ipt_context *make_listening_context(int *builds)
     return context;
 }
 
-/* Shapes share programs. Each kind of shape may need some more, where a device's limit lies between the kinds, but no
- * shape has programs of its own. */
+/* Shapes share programs. A limit of the device may separate kinds of shapes, which then need different programs. No
+ * single shape has programs of its own. */
 static void plan_builds_once(void **state)
 {
     (void)state;
@@ -334,7 +333,7 @@ static void plan_cache_only(void **state)
         test_transposes(context, &second);
         assert_int_equal(builds, warm);
 
-        /* Executions out of place may need a program of their own, which such a plan must not build. */
+        /* Executions out of place may need another program, which a plan with IPT_CACHE_ONLY must not build. */
         test_job one = {0}, two = {0};
         test_job_prepare(&one, test_cl_context, &second, TEST_GUARD);
         test_job_prepare(&two, test_cl_context, &second, TEST_GUARD);
@@ -375,7 +374,7 @@ static void plan_measures_both_methods(void **state)
     assert_int_equal(ipt_context_create(&its, &context), IPT_SUCCESS);
     ipt_plan_destroy(test_make_plan(context, &desc));
     assert_in_range(counts[0] + counts[1], 0, 10);
-    if (counts[0] + counts[1] > 0) { /* a device may hold the matrix on the chip, or lack the clock */
+    if (counts[0] + counts[1] > 0) { /* the matrix may fit the chip, or the device may lack a clock */
         assert_in_range(counts[0], 1, 5);
         assert_in_range(counts[1], 1, 5);
     }

@@ -1,12 +1,12 @@
 /* Devices and handles that ipt refuses, on the OpenCL stub (fake_cl.c): too old, too small, invalid; also operations
- * that a context without a device lacks. Each message names the cause, and no object remains. */
+ * that a context without a device cannot do. Each message names the cause, and no object remains. */
 #define _POSIX_C_SOURCE 200809L
 #include "fake_cl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The device's reports; NULL and 0: those of the OpenCL stub. */
+/* The reports of the device; NULL and 0: as in the OpenCL stub. */
 static struct {
     const char *version;
     cl_ulong local_memory;
@@ -65,7 +65,7 @@ static void refusals_of_devices(void **state)
     assert_int_equal(fake_living(), living);
 }
 
-/* The drivers' errors about invalid handles become INVALID_ARGUMENT with the argument's name. */
+/* A driver's error about an invalid handle becomes IPT_ERROR_INVALID_ARGUMENT with the argument's name. */
 static void refusals_of_handles(void **state)
 {
     static const struct {
@@ -120,8 +120,8 @@ static void refusals_of_handles(void **state)
     assert_int_equal(fake_living(), living);
 }
 
-/* A context made from a profile only plans: calls that need a device report this. A profile's lines have a length
- * limit. */
+/* A context that is made from a profile can only plan: other calls report that there is no device. A profile's text has
+ * a length limit. */
 static void refusals_without_device(void **state)
 {
     static char text[8000], longer[8000 + 4 * 480];
@@ -148,18 +148,18 @@ static void refusals_without_device(void **state)
     test_expect_error(ipt_plan_create(context, &desc, &plan), IPT_ERROR_UNSUPPORTED, "device", NULL);
     assert_null(plan);
     ipt_context_destroy(context);
-    strcpy(longer, text); /* a number out of its range, which the message has */
+    strcpy(longer, text); /* a number out of its range: the message contains the range */
     memcpy(strstr(longer, "\nsub_group ") + 11, "9", 1);
     from.profile = longer;
     test_expect_error(ipt_context_create(&from, &context), IPT_ERROR_INVALID_ARGUMENT, "sub_group 9",
                       "sub_group and a number from 0 to 3");
-    strcpy(longer, text); /* a size that kernels cannot halve */
+    strcpy(longer, text); /* no power of two */
     char *const size = strstr(longer, "\ngroup_size ") + 12;
     memmove(size + 2, size + strcspn(size, "\n"), strlen(size + strcspn(size, "\n")) + 1);
     memcpy(size, "48", 2);
     test_expect_error(ipt_context_create(&from, &context), IPT_ERROR_INVALID_ARGUMENT, "group_size 48",
                       "group_size and a power of two from 1 to 256");
-    for (i = 0; i < 4; ++i) { /* 480 further letters in each of four lines: each line may be so long, but not the sum */
+    for (i = 0; i < 4; ++i) { /* 480 more letters in each of four lines: legal for one line, too long for all */
         static const char *const titles[] = {"device ", "vendor ", "driver ", "platform "};
         const char *const rest = strstr(text, titles[i]) + strlen(titles[i]);
         memcpy(longer + length, from_here, (size_t)(rest - from_here));
@@ -200,7 +200,7 @@ static void refusals_of_long_folder(void **state)
     ipt_context_destroy(context);
 }
 
-/* Elements of more units than a kernel can count; entries of no bytes. */
+/* Elements of more units than a kernel can count; cache entries of 0 bytes. */
 static void refusals_of_sizes(void **state)
 {
     const ipt_plan_desc small = desc_of(37, 23, 4), large = desc_of(2, 1, (size_t)((uint64_t)3 << 40 | 1));

@@ -1,6 +1,6 @@
-/* Matrices on the chip whose last columns work-items store in registers, as on NVIDIA's GPUs. The device, whatever it
- * is, is reported as a GPU whose work-items store some vectors. The tests compare every byte of the result and the
- * bytes around it. */
+/* Matrices on the chip whose last columns work-items store in registers, as on NVIDIA's GPUs. The tests report any
+ * device as a GPU whose work-items store some vectors. The tests compare every byte of the result and the bytes around
+ * it. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #include "told_gpu.h"
@@ -12,9 +12,9 @@
 #undef clGetDeviceInfo
 #include "test.h"
 
-/* Moves random matrices of about `bytes` bytes. The device reports `resident` work-groups at the same time. Each
- * work-item stores `held` vectors. The matrices need `programs` classes of programs. Returns the number of matrices
- * with columns in registers. */
+/* Moves random matrices of about `bytes` bytes. The device reports `resident` concurrent work-groups. Each work-item
+ * stores `held` vectors. The matrices need `programs` classes of programs. Returns the number of matrices with columns
+ * in registers. */
 static size_t move(size_t resident, size_t polls, size_t bytes, size_t held, int count, int programs)
 {
     static const size_t sizes[] = {4, 1, 3, 12};
@@ -54,7 +54,7 @@ static size_t move(size_t resident, size_t polls, size_t bytes, size_t held, int
     return in_registers;
 }
 
-/* Two work-groups, which run at the same time on most devices, and six, of which the last one may do all. */
+/* Uses two work-groups, which run at the same time on most devices, and six, of which the last may move everything. */
 static void hold(int count, int programs)
 {
     size_t two, six;
@@ -63,7 +63,7 @@ static void hold(int count, int programs)
     six = move(6, 200, 90000, 18, count, programs);
     if (!two && !six)
         test_skip("the device has no cooperative panels");
-    if (programs == 1) { /* too few matrices for a share of each */
+    if (programs == 1) { /* too few matrices to demand 20 of each */
         assert_in_range(two + six, 2, 2 * (size_t)count);
         return;
     }

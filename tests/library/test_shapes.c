@@ -2,7 +2,7 @@
  * small shapes through the planner's choice and through the two passes, then random, large, square and odd ones. */
 #include "test.h"
 
-#define SMALL 34 /* sides from 1 to this */
+#define SMALL 34 /* largest side of the small shapes */
 
 static const size_t super_elements[] = {2, 3, 5, 8};
 
@@ -33,7 +33,7 @@ static void shapes_small(void **state)
                 }
 }
 
-/* All shapes for elements of 1, 4 and 12 bytes, a random tenth of them for the others. */
+/* All small shapes for elements of 1, 4 and 12 bytes; a random tenth of the shapes for other sizes. */
 static void shapes_small_two_pass(void **state)
 {
     (void)state;
@@ -60,7 +60,7 @@ static void shapes_small_two_pass(void **state)
                 }
 }
 
-/* A random eighth of both loops above, on context and within max_workspace. */
+/* Runs a random eighth of the cases of both tests above, in this context and within max_workspace. */
 static void sample_small(ipt_context *context, size_t max_workspace)
 {
     size_t forced = 0, unsupported = 0;

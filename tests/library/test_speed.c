@@ -43,7 +43,27 @@ static void speed_numbers(void **state)
     IPT__CONSTANT_LIST(CHECK_CONSTANT)
 }
 
-/* A problem with a transposition, and kernels for work-groups that wait for one another where the device has them. */
+#ifndef IPT_NO_BOXES
+/* Draws an array that fits local memory, and reverses its axes. The desc gets one row. */
+static void draw_array(ipt_plan_desc *desc, ipt__array *array)
+{
+    int i;
+    array->count = 3;
+    array->elements = 1;
+    array->elem_size = desc->elem_size = (size_t)1 << test_random_between(0, 4);
+    for (i = 0; i < array->count; ++i) {
+        array->lengths[i] = test_random_between(2, 16);
+        array->goal[i] = (unsigned char)(array->count - 1 - i);
+        array->elements *= array->lengths[i];
+    }
+    desc->rows = 1;
+    desc->cols = array->elements;
+    desc->sequence = IPT_SEQUENCE_AUTO;
+    desc->move = IPT_MOVE_TRANSPOSE;
+}
+#endif
+
+/* Draws a transposition, with cooperative kernels if the device has them. */
 static void draw_problem(ipt__problem *problem, int device)
 {
     static const size_t sizes[] = {1, 2, 3, 4, 4, 4, 8, 12, 16, 24, 100};
@@ -51,6 +71,7 @@ static void draw_problem(ipt__problem *problem, int device)
     const ipt__limits limits = limits_of(device);
     const int turns = test_random() % 4 == 0;
     ipt_plan_desc desc = {0};
+    ipt__array array = {0};
     do {
         desc.rows = any_order(14);
         desc.cols = test_random() % 4 ? any_order(14) : desc.rows;
@@ -60,7 +81,12 @@ static void draw_problem(ipt__problem *problem, int device)
              (double)(SIZE_MAX / 4));
     desc.sequence = sequences[test_random_between(0, TEST_COUNT(sequences) - 1)];
     desc.move = turns ? IPT_MOVE_ROTATE_90 : IPT_MOVE_TRANSPOSE;
+#ifndef IPT_NO_BOXES
+    if (limits.cooperative && test_random() % 8 == 0)
+        draw_array(&desc, &array);
+#endif
     assert_int_equal(ipt__problem_fill(&limits, &desc, IPT__VECTOR_BYTES, problem), IPT_SUCCESS);
+    problem->array = array;
     if (!limits.cooperative)
         return;
     problem->panel.local_bytes = device == NVIDIA ? IPT__CHUNK_BYTES_LARGE : 28672;
@@ -74,7 +100,7 @@ static void draw_problem(ipt__problem *problem, int device)
     problem->exchange.resident = 4 * limits.compute_units;
 }
 
-/* The costs of stages that are compared. Marks their kinds as seen. */
+/* Checks the costs of a layout's stages, and marks their kinds as seen. */
 static void check_costs(const ipt__problem *problem, const ipt__layout *layout, unsigned char *seen)
 {
     int i;
@@ -109,7 +135,7 @@ static void speed_stages(void **state)
             budget = ipt__problem_budget(&problem);
             assert_int_equal(ipt__layout_choose(&problem, &layout, budget), IPT_SUCCESS);
             check_costs(&problem, &layout, seen[device]);
-            /* The same stages for twice as many matrices, within the same workspace. */
+            /* Costs for twice as many matrices, with the same stages and workspace. */
             more = layout;
             problem.desc.batch *= 2;
             ipt__layout_finish(&problem, &more, budget);
@@ -127,11 +153,12 @@ static void speed_stages(void **state)
                                                                                                       : twice > once);
             }
         }
-    /* Every kind that a class may choose was among them. GPUs with panels take those instead of waves. */
+    /* Every kind that a class may choose was seen. GPUs with panels use them instead of waves, and have boxes. */
     for (device = 0; device < DEVICE_COUNT; ++device)
         for (kind = 0; kind < IPT__STAGE_COUNT; ++kind)
             if (ipt__stage_kinds[kind].cost && ipt__stage_kinds[kind].cost != ipt__cost_nothing &&
-                (ipt__stage_kinds[kind].cost != ipt__cost_panel || device >= GPU_COOPERATIVE) &&
+                ((ipt__stage_kinds[kind].cost != ipt__cost_panel && ipt__stage_kinds[kind].cost != ipt__cost_box) ||
+                 device >= GPU_COOPERATIVE) &&
                 (ipt__stage_kinds[kind].cost != ipt__cost_wave || device < GPU_COOPERATIVE) && !seen[device][kind]) {
                 print_error("device %d has no stage of kind %d\n", device, kind);
                 fail();
@@ -246,7 +273,7 @@ static void speed_batches(void **state)
                 seen[choice.model] = 1;
                 for (problem.count = 1; problem.count < 10000000; problem.count *= 3) {
                     const double cost = ipt__batch_cost(&problem, &choice);
-                    /* Products of registers cost nothing beside the transfer. */
+                    /* In registers, products cost nothing beyond the transfer. */
                     assert_true(choice.model == IPT_MODEL_REGISTERS ? cost >= 0 : cost > 0);
                     assert_true(cost >= before);
                     before = cost;

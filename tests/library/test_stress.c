@@ -23,7 +23,7 @@ static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_in
 #undef clGetDeviceInfo
 #include "test.h"
 
-#define CHECKER_STOP() (alarm(0), fail()) /* an alarm left over would end later tests */
+#define CHECKER_STOP() (alarm(0), fail()) /* a remaining alarm would end later tests */
 #include "stress.h"
 
 /* Tries each context with all classes of shapes and with two queues. Returns how many executions were cooperative. */
@@ -59,8 +59,8 @@ static void stress_device_kernels(void **state)
 }
 
 /* If work-groups run one after the other, no later one can end the wait of an earlier one. All must give up, and the
- * last one transposes the remaining panels. Local memory is limited: otherwise a single work-group holds such small
- * panels. */
+ * last one transposes the remaining panels. The test limits local memory: otherwise one work-group can store these
+ * small panels. */
 static void stress_gpu_kernels(void **state)
 {
     static const stress_limits limits[] = {
@@ -78,16 +78,16 @@ static void stress_gpu_kernels(void **state)
     told_type = 0;
 }
 
-/* Panels that one work-group holds. Only their rows and slots are moved as usual where work-groups run one after the
- * other. Rows begin anywhere in a vector or at its start, slots anywhere in a sector or at its start. Super-elements
- * are longer and shorter than a line of work-items. */
+/* Panels that one work-group stores: only such panels take the usual path where work-groups run one after the other.
+ * Rows begin at the start of a vector or within one, slots at the start of a sector or within one. Super-elements are
+ * longer or shorter than a line of work-items. */
 static void stress_held_panels(void **state)
 {
     static const stress_limits limits = {"panels of one group", 2, 20, 40000};
     static const size_t elem_sizes[] = {4, 8, 1, 12}, lengths[] = {17, 40, 67};
     stress run;
     size_t e, l, tall, shape, panels = 0;
-    /* The longest panel has 67 columns, and the kernel keeps some kilobytes for itself. */
+    /* The longest panel has 67 columns, and the kernel needs up to 7 KiB for other data. */
     const size_t local = test_local_memory(), width = local > 26 << 10 ? 280 : local > 7168 ? (local - 7168) / 67 : 0;
     (void)state;
     test_need_group_of_32();
@@ -130,7 +130,7 @@ static void stress_held_panels(void **state)
     told_type = 0;
 }
 
-/* IPT_NO_COOPERATIVE is obeyed on a device that would otherwise take cooperative kernels. */
+/* With IPT_NO_COOPERATIVE, plans use no cooperative kernels on a device that has them. */
 static void stress_no_cooperative(void **state)
 {
     ipt_context_desc context_desc = {0};

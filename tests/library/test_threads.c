@@ -1,6 +1,6 @@
 /* Threads, on the OpenCL stub (fake_cl.c). Several threads share a context, a plan, a cache folder and wisdom; each has
- * its own messages. tests/analysis/sanitize.sh runs this with a sanitizer for data races. Without it, the tests detect
- * wrong results, leaks and deadlocks. */
+ * its own messages. tests/analysis/sanitize.sh runs these tests with a sanitizer for data races. By themselves, they
+ * detect wrong results, leaks and deadlocks. */
 #include "fake_world.h"
 #include "folders.h"
 
@@ -15,7 +15,7 @@
 
 enum { THREADS = 6, ROUNDS = 12, SECONDS_MOST = 120 };
 
-/* Shapes of which several have the same programs, so that threads build those at the same time. */
+/* Several of these shapes need the same programs, so that threads build a program at the same time. */
 static const ipt_plan_desc shapes[] = {
     {.rows = 371, .cols = 130, .elem_size = 4, .sequence = IPT_SEQUENCE_TWO_PASS, .tile_m = 50},
     {.rows = 130, .cols = 371, .elem_size = 4, .sequence = IPT_SEQUENCE_TWO_PASS, .tile_n = 50},
@@ -32,13 +32,13 @@ typedef struct common {
     ipt_context *context;
     ipt_plan *plan;
     const char *folder;
-    cl_command_queue queue; /* of all */
+    cl_command_queue queue; /* all threads use it */
     pthread_barrier_t begin;
 } common;
 
 typedef struct job {
     common *all;
-    int number, line; /* of the first check that has failed */
+    int number, line; /* the thread's number; the first failed check's line */
     void (*work)(struct job *job);
 } job;
 
@@ -56,7 +56,7 @@ static void *job_main(void *argument)
     return NULL;
 }
 
-/* Runs `work` in all threads, for a context on the device, or for one of its plans as well. */
+/* Runs `work` in all threads, with a shared context and perhaps a shared plan. */
 static void together(common *all, void (*work)(job *))
 {
     pthread_t threads[THREADS];
@@ -78,7 +78,7 @@ static void together(common *all, void (*work)(job *))
             fail_msg("thread %d: the check in line %d has failed", i, jobs[i].line);
 }
 
-/* desc: of a plan that all threads share; NULL: no plan. */
+/* desc: the plan that all threads share; NULL: no plan. */
 static common open_common(fake_device device, const char *folder, const ipt_plan_desc *desc)
 {
     common all;
@@ -102,7 +102,7 @@ static void close_common(common *all, long objects)
     assert_int_equal(fake_living(), objects);
 }
 
-/* Fails with a message that only this thread has, and reads that message after other threads have failed. */
+/* Fails with a message that contains this thread's number, and reads the message after other threads have failed. */
 static void fail_as_self(job *job, ipt_context *context)
 {
     const size_t odd = 1000003 + 2 * (size_t)job->number;
@@ -168,7 +168,7 @@ static void use_context(job *job)
     }
 }
 
-/* Eager and lazy devices: those that run commands at once, and those that run them when somebody waits. */
+/* Runs `work` on eager devices, which run commands at once, and lazy ones, which run them when a thread waits. */
 static void on_all_devices(void (*work)(job *), const ipt_plan_desc *desc)
 {
     static const fake_device devices[] = {FAKE_CPU, FAKE_TOGETHER, FAKE_GPU};
@@ -204,8 +204,8 @@ static void threads_share_a_plan(void **state)
     on_all_devices(use_plan, &shapes[0]);
 }
 
-/* Each thread has a plan with cooperative work-groups. The launches of all threads follow one another, and each thread
- * knows the last launch. */
+/* Each thread has a plan with cooperative work-groups. The launches of all threads follow one another: each launch
+ * waits for the last one, of any thread. */
 static void wait_for_one_another(job *job)
 {
     enum { LAUNCHES = 200 };
@@ -236,7 +236,7 @@ static void threads_launch_together(void **state)
     }
 }
 
-/* Plans retain their context: one thread destroys it while others still make, use and destroy its plans. */
+/* Plans retain their context: one thread destroys the context while others still use and destroy plans. */
 static void outlive_context(job *job)
 {
     const ipt_plan_desc *const desc = &shapes[(size_t)job->number % TEST_COUNT(shapes)];
@@ -265,7 +265,7 @@ static void threads_outlive_the_context(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Uses the parts of a context: wisdom, entries, pinned memory, the profile. Entries' texts live until a trim, so no
+/* Uses wisdom, cache entries, pinned memory and the profile of a context. A trim frees the texts of entries, so no
  * thread trims here. */
 static void use_what_is_kept(job *job)
 {
@@ -292,7 +292,7 @@ static void use_what_is_kept(job *job)
             CHECK(!source || strlen(source) > 0);
             if (ipt_context_entry(context, i, NULL, NULL, 0, NULL, 0, &bytes) || !(entry = malloc(bytes)))
                 continue;
-            /* The last entry is another one when there are more. */
+            /* Another thread may have added entries. */
             ipt_context_entry(context, i, NULL, NULL, 0, entry, bytes, &bytes);
             free(entry);
         }
@@ -316,7 +316,7 @@ static void threads_use_what_is_kept(void **state)
     }
 }
 
-/* A cache folder that a shared context and each thread's own context use, with a size limit that some exceed. */
+/* A shared context and each thread's own context use one cache folder. Some have a limit that its size exceeds. */
 static void use_folder(job *job)
 {
     ipt_context_desc desc = {0};
@@ -356,7 +356,7 @@ static void threads_share_a_cache_folder(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Executions by ipt's own threads, of plans that all callers share. Each call waits for its turn. */
+/* The end of an asynchronous execution, by ipt's own thread, of a plan that all callers share. */
 typedef struct ending {
     pthread_mutex_t lock;
     pthread_cond_t ended;
@@ -393,7 +393,7 @@ static void use_async(job *job)
     for (i = 0; i < AT_ONCE; ++i)
         if (events[i]) {
             CHECK(fake_clWaitForEvents(1, &events[i]) == CL_SUCCESS);
-            while (fake_references(events[i]) > 1) /* the thread releases it last */
+            while (fake_references(events[i]) > 1) /* ipt's thread releases the event at its end */
                 sched_yield();
             fake_clReleaseEvent(events[i]);
         }
@@ -406,7 +406,7 @@ static void threads_execute_for_others(void **state)
     on_all_devices(use_async, &shapes[0]);
 }
 
-/* Storages and cut matrices start threads of their own. */
+/* Executions of stored and cut matrices start threads of their own. */
 static void use_storage(job *job)
 {
     const ipt_plan_desc desc = {.rows = 530, .cols = 37, .elem_size = 4, .max_host_memory = 50000};
@@ -430,7 +430,7 @@ static void threads_cut_matrices(void **state)
     on_all_devices(use_storage, NULL);
 }
 
-/* One thread's build ends only after another thread has destroyed a plan. */
+/* A build that ends only after another thread has destroyed a plan. */
 typedef struct build {
     ipt_context *context;
     ipt_result result;

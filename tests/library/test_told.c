@@ -1,5 +1,5 @@
-/* Tests the reporting library (told.c) itself: a feature that it does not report does not work. Runs only where it is
- * loaded. */
+/* Tests the reporting library (tests/support/told.c): features that it does not report must not work. Runs only if the
+ * library is loaded. */
 #include "test.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ static int is_told(const char *name)
     return told && strstr(told, name);
 }
 
-/* NULL where the device does not build it. */
+/* Returns NULL if the device cannot build the text. */
 static cl_kernel make_kernel(const char *text)
 {
     cl_int error = CL_SUCCESS;
@@ -71,7 +71,7 @@ static void told_local_memory(void **state)
              "barrier(CLK_LOCAL_MEM_FENCE); out[0] = words[out[1]]; }",
              bytes / 4 + 1);
     kernel = make_kernel(text);
-    if (kernel && !reported_local_memory(kernel)) /* the capability that the stand-in reports */
+    if (kernel && !reported_local_memory(kernel)) /* if the library reports this capability */
         test_skip("this OpenCL does not report the local memory of kernels");
     if (is_told("refuses=launch")) {
         cl_mem out = clCreateBuffer(test_cl_context, CL_MEM_READ_WRITE, 8, NULL, NULL);

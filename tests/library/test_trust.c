@@ -1,6 +1,6 @@
 /* Every OpenCL call of each public function fails in turn, on the OpenCL stub (fake_cl.c), which checks more than
- * drivers do. Before the first command that could change the matrix, nothing is lost. Nothing leaks, and the message
- * names the call. Afterwards the plan makes the same calls as a plan that never failed. Every enqueued command also
+ * drivers do. If no command that could change the matrix was enqueued, no byte changes. Nothing leaks, and the message
+ * names the call. Afterwards the plan makes the same calls as a plan that never failed. Also, every enqueued command
  * ends with an error once: possible changes of a matrix are reported. Needs no device. */
 #define IPT__BLOCK_BYTES_LEAST 1
 #define IPT__BUS_RUN_BYTES 1
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* Worlds: a context, a plan, a matrix, and an act on them */
+/* Worlds: a context, a plan, a matrix, and an act, the function under test */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 typedef struct world {
@@ -36,11 +36,11 @@ typedef struct scenario {
     const char *pinned; /* a part of the plan's description, if the matrix is in pinned memory */
     int split, beside;
     ipt_plan_desc desc;
-    ipt_result (*act)(world *w); /* uses plan, if one was made before */
-    int makes_plan;              /* act makes it, and it is destroyed afterwards */
-    int tries;                   /* the act probes the device, and goes without features that fail */
+    ipt_result (*act)(world *w); /* uses `plan`, if it exists */
+    int makes_plan;              /* act creates a plan, which is destroyed afterwards */
+    int tries;                   /* the act probes the device, and does without features that fail */
     int remembers;               /* the context remembers a failed feature */
-    int no_context;              /* no context is made before the act */
+    int no_context;              /* no context exists before the act */
 } scenario;
 
 static ipt_result act_list(world *w)
@@ -111,7 +111,7 @@ static ipt_result act_plan(world *w)
     return make_plan(w, &w->plan);
 }
 
-/* Waits for an event that must be there if something was enqueued, and only then. */
+/* Waits for the event, which must exist exactly if commands were enqueued. */
 static ipt_result await(world *w, ipt_result result, cl_event event)
 {
     if ((result == IPT_SUCCESS || result == IPT_ERROR_INCOMPLETE) != (event != NULL))
@@ -131,8 +131,8 @@ static ipt_result act_execute(world *w)
     return await(w, result, event);
 }
 
-/* Cooperative work-groups of two plans, which share queues but no workspace. Each execution waits for the previous one,
- * and the last one also for two events. */
+/* Executes two cooperative plans, which share queues but no workspace. Each execution waits for the previous one, and
+ * the last one also for two events. */
 static ipt_result act_crossed(world *w)
 {
     cl_event events[2] = {NULL, NULL}, last = NULL;
@@ -183,7 +183,7 @@ static void on_finished(ipt_result result, void *user)
     pthread_mutex_unlock(&its->lock);
 }
 
-/* The callback gets the result, and the event carries the same status, unless that call failed. */
+/* The callback receives the result. The event has the same status, unless setting the status failed. */
 static ipt_result act_async(world *w)
 {
     ending its = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, IPT_SUCCESS, ""};
@@ -197,14 +197,14 @@ static ipt_result act_async(world *w)
     while (!its.has_ended)
         pthread_cond_wait(&its.ended, &its.lock);
     pthread_mutex_unlock(&its.lock);
-    while (fake_references(event) > 1) /* the thread releases it last */
+    while (fake_references(event) > 1) /* ipt's thread releases the event at its end */
         sched_yield();
     if (fake_status(event) <= CL_COMPLETE)
         assert_int_equal(-fake_status(event), its.result);
     else
         assert_non_null(fake_failed_call());
     fake_clReleaseEvent(event);
-    if (its.result) /* the message is that thread's */
+    if (its.result) /* the failing thread's message */
         ipt__fail(its.result, "%s", its.message);
     return its.result;
 }
@@ -372,8 +372,7 @@ static void fill(const world *w)
         w->data[i] = (unsigned char)(i * 7 + i / 256);
 }
 
-/* The stub's kernels do not move bytes, so only transfers can change the matrix. So a test sees whether any byte has
- * changed. */
+/* Whether no byte of the matrix has changed. The stub's kernels do not move bytes: only transfers can change them. */
 static int is_filled(const world *w)
 {
     size_t i;
@@ -449,10 +448,10 @@ static void undo(world *w)
     }
 }
 
-/* Cooperative plans alternate between two sets of counters: the usual commands of each turn of both plans. */
+/* An act has four usual lists of commands: each of two cooperative plans alternates between two sets of counters. */
 enum { USUAL_COUNT = 4 };
 
-/* A hash of an act's commands, in a new world after some repetitions. */
+/* A hash of an act's commands, in its `times`-th repetition in a new world. */
 static unsigned long calls_of(const scenario *s, int times, int beside)
 {
     unsigned long number = 0;
@@ -483,7 +482,7 @@ static int is_usual(unsigned long number, const unsigned long *usual)
     return found;
 }
 
-/* Calls whose failure may have no effect: ipt has another way, does not need the answer, or already has the result. */
+/* Calls whose failure may have no effect: ipt has an alternative, needs no answer, or already has the result. */
 static int forgivable(const char *call)
 {
     static const char *const names[] = {"clFlush",
@@ -504,7 +503,7 @@ static int forgivable(const char *call)
     return 0;
 }
 
-/* Whether a device has refused memory in a way after which ipt tries with less. */
+/* Whether ipt retries with less memory after this error of this call. */
 static int is_refusal(const char *call, cl_int error)
 {
     return (error == CL_OUT_OF_RESOURCES || error == CL_OUT_OF_HOST_MEMORY ||
@@ -513,7 +512,7 @@ static int is_refusal(const char *call, cl_int error)
             !strcmp(call, "clEnqueueWriteBuffer") || !strcmp(call, "clWaitForEvents"));
 }
 
-/* Prints an error and continues. The first few errors say the most. */
+/* Prints an error and continues, up to 60 errors. */
 static int bad;
 #define COMPLAIN(...) (print_error(__VA_ARGS__), print_error("\n"), assert_true(++bad < 60))
 
@@ -521,7 +520,7 @@ typedef struct tally {
     long failed, forgiven, by_event, incomplete, untouched;
 } tally;
 
-/* How something fails. */
+/* The kind of failure. */
 typedef enum failure { ONE_CALL, ALL_CALLS, ONE_COMMAND } failure;
 
 static void begin_failure(failure how, long n, cl_int error)
@@ -562,8 +561,8 @@ static void check_failure(const world *w, failure how, cl_int error, long n, con
             COMPLAIN("%s: %s %ld, %s, failed, and the result is a success", s->name, what, n, failed);
         return;
     }
-    /* If several calls fail, the message names one of them. For a failed command the message names the call that
-     * waited. */
+    /* If several calls fail, the message names one of them. For a failed command, the message names the waiting
+     * call. */
     if (how == ONE_CALL ? !strstr(text, failed) : !strstr(text, "failed with CL_"))
         COMPLAIN("%s: %s %ld, %s, failed: the message is '%s'", s->name, what, n, failed, text);
     if (result == IPT_ERROR_INCOMPLETE)
@@ -595,7 +594,7 @@ static void act_again(world *w, long n, const char *failed, const unsigned long 
         COMPLAIN("%s: after %ld, %s, had failed, other commands are enqueued than without that", s->name, n, failed);
 }
 
-/* One act whose n-th call or command fails. Returns whether the act has so many. */
+/* Runs an act whose n-th call or command fails. Returns 0 if the act has fewer calls or commands. */
 static int act_with_failure(const scenario *s, failure how, long n, cl_int error, const unsigned long *usual,
                             tally *count)
 {

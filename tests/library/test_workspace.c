@@ -19,7 +19,7 @@ enum { HELD_MAX = 256 };
 typedef struct held_buffer {
     cl_mem memory;
     size_t bytes;
-    int workspace; /* the whole buffer has been filled, as ipt does for workspaces only */
+    int workspace; /* a fill has covered the whole buffer: ipt fills only workspaces */
 } held_buffer;
 
 static pthread_mutex_t held_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -121,7 +121,7 @@ static size_t divisor_of(size_t n)
     return divisor;
 }
 
-/* Sides of a matrix, or axes of an array that mostly takes several passes. */
+/* A random matrix, or a random array that mostly needs several passes. */
 static ipt_plan_desc random_shape(int array)
 {
     ipt_plan_desc desc = {.rows = test_random_between(2, 400), .cols = test_random_between(2, 400)};
@@ -240,7 +240,7 @@ static int too_much(const ipt_plan *plan, const ipt_plan_desc *desc, const char 
     return 1;
 }
 
-/* Makes and executes a plan. Returns the limit that an error about max_workspace proposes; 0: none. *bad counts. */
+/* Makes and executes a plan. Returns the limit that an error proposes, or 0. *bad counts violations. */
 static size_t try_desc(ipt_context *context, const ipt_plan_desc *desc, const char *how, size_t *bad, int *done)
 {
     const size_t before = held_workspace();
@@ -307,7 +307,7 @@ static void workspace_random(void **state)
 }
 
 #ifndef IPT_NO_WISDOM
-/* A measured array's plan retains only the workspace of the fastest candidates: as much as its plan by wisdom. */
+/* A measured plan of an array retains only the workspace of the fastest candidates, as a plan by wisdom. */
 static void workspace_measured(void **state)
 {
     const ipt_context_desc context_desc = {.context = test_cl_context, .device = test_device, .max_local_memory = 1024};
@@ -397,7 +397,7 @@ static void workspace_split(void **state)
             }
             assert_int_equal(result, IPT_ERROR_UNSUPPORTED);
             assert_non_null(strstr(ipt_context_error(NULL), "max_workspace"));
-            assert_int_equal(turn, 0); /* the number did */
+            assert_int_equal(turn, 0); /* the proposed limit was refused */
             const char *text = strstr(ipt_context_error(NULL), " would do");
             while (text && text[-1] >= '0' && text[-1] <= '9')
                 --text;

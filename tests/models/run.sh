@@ -1,8 +1,8 @@
 #!/bin/sh
 # Model checks of concurrent work-groups and processes, over all sequences of their steps. The models of the kernels must have
-# no error. The known bad models must have an error of the named kind. An incomplete search is a failure. Needs spin, a C
-# compiler, 6 GB of memory and two cores for some minutes.
-# usage: tests/models/run.sh [WORD...] only the models whose line below has one of the words
+# no error. The models with a planted defect must have an error of the named kind. An incomplete search is a failure. Needs
+# spin, a C compiler, 6 GB of memory and two cores for some minutes. usage: tests/models/run.sh [WORD...] [WORD...]: only
+# models whose line below has one of the words
 cd "$(dirname "$0")/../.." || exit 1
 models=tests/models build=build/models cc=${CC:-cc}
 if ! command -v spin >/dev/null; then
@@ -63,6 +63,20 @@ waves assertion DONE_EARLY
 waves assertion TAKE_APART
 waves assertion LEAVE_DONE
 waves assertion LAUNCHES=2 NO_CLEAR
+boxes right RESIDENT=1
+boxes right RESIDENT=2
+boxes right RESIDENT=3 ARRAYS=2 BOXES=3
+boxes right RESIDENT=2 ARRAYS=3
+boxes right RESIDENT=2 ARRAYS=1 BOXES=3
+boxes right RESIDENT=3 ARRAYS=1 BOXES=3
+boxes right RESIDENT=2 BOXES=2 BOX=3 UNITS=4
+boxes right RESIDENT=2 LAUNCHES=2
+boxes right RESIDENT=3 ARRAYS=1 BOXES=3 LAUNCHES=2
+boxes assertion CLAIM_EARLY
+boxes deadlock NO_CLOSE RESIDENT=1
+boxes assertion NO_ELECTION BOXES=3 RESIDENT=2
+boxes assertion STORE_ANYWAY RESIDENT=1
+boxes assertion NO_CLEAR
 panel right RESIDENT=1
 panel right RESIDENT=2
 panel right RESIDENT=3
@@ -246,10 +260,10 @@ check() { # folder model wanted parameters...
     esac
     printf '%-8s%-58s%10d states  %s  %s\n' "$model" "$*" "$states" "$found" "$outcome" | tee "$folder/line"
     echo "$states ${outcome%%,*}" >"$folder/result"
-    [ "$outcome" != ok ] || rm -f "$folder"/pan* "$folder"/*.trail # else they show the error's path
+    [ "$outcome" != ok ] || rm -f "$folder"/pan* "$folder"/*.trail # a trail shows the path to an error
 }
 
-# Takes the lines that the other worker has not taken.
+# Checks the lines that the other worker has not taken.
 worker() {
     number=0
     while read -r line; do

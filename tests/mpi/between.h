@@ -1,6 +1,6 @@
-/* The layer between ipt and MPI in tests, by MPI's profiling interface. Waiting calls yield the processor: with more
- * ranks than processors, MPICH would spin through each time slice. A wait that lasts too long ends the program. A test
- * can make a call fail, and cut a message. */
+/* A layer between ipt and MPI for tests, by MPI's profiling interface. Waiting calls yield the processor: with more
+ * ranks than processors, MPICH would spin through each time slice. Too long a wait ends the program. A test can make a
+ * call fail, and cut a message. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* Failures on one rank: of memory, of OpenCL, of MPI, of arguments, cancellations, a cut message. In each case all
- * ranks return the same result and none hangs. Wrong data is reported, data is unchanged where ipt guarantees it, and
- * the plan works afterwards. Run it with mpirun. faults all of these faults die NUMBER HOW rank 1 ends in its message
- * NUMBER: exit, abort, or signal (SIGTERM). mpirun has to end all faults pause rank 1 stops for two seconds within an
- * execution, which then succeeds */
+/* Failures on one rank: of memory, OpenCL, MPI or arguments, cancellations, a cut message. All ranks then return the
+ * same result and none hangs, wrong data is reported, and the plan works afterwards. Run it with mpirun. Usage:
+ *   faults all              all of these failures
+ *   faults die NUMBER HOW   rank 1 ends in its message NUMBER by exit, abort or signal; mpirun must end the whole job
+ *   faults pause            rank 1 stops for two seconds within an execution, which then succeeds */
 #define _GNU_SOURCE
 #define IPT_MPI
 #define IPT_IMPLEMENTATION
@@ -83,9 +83,9 @@ typedef struct world {
     ipt_mpi_desc desc;
     ipt_mpi_share share;
     unsigned char *data;
-    cl_mem buffer;              /* a device buffer with these bytes; NULL: data itself is transposed */
+    cl_mem buffer;              /* a device buffer for these bytes; NULL: the plan transposes `data` */
     long cancel_at, progressed; /* the call of progress that cancels, 0: none; calls so far */
-    int faulted;                /* this execution met its planted failure, on any rank */
+    int faulted;                /* the planted failure has occurred on some rank */
 } world;
 
 static void check(world *its, int good, const char *what, const char *scenario, long number)
@@ -102,7 +102,7 @@ static unsigned char byte_of(const world *its, size_t row, size_t col, size_t by
     return (unsigned char)((((row * its->desc.cols + col) * its->desc.elem_size + byte) * 2654435761u) >> 13);
 }
 
-/* Writes the block before (0), or counts its bytes that differ from before (1) or from the result (2). */
+/* Fills the block with its initial content (0), or counts the bytes that differ from it (1) or from the result (2). */
 static size_t visit(const world *its, int what)
 {
     const size_t size = its->desc.elem_size, rows = what == 2 ? its->share.rows_out : its->share.rows,
@@ -145,7 +145,7 @@ static ipt_result execute(world *its, ipt_mpi_plan *plan)
     return result;
 }
 
-/* Copies between data and the buffer, without planted failures. */
+/* Copies `data` to the buffer or (back) the buffer to `data`, without planted failures. */
 static void copy(world *its, int back)
 {
     const char *const planted = failing_cl;
@@ -193,7 +193,7 @@ static ipt_result run(world *its, ipt_mpi_plan *plan, const char *scenario, long
     return result;
 }
 
-/* Repeats a failure of a call on one rank for the first call, the second ..., until an execution meets none. */
+/* Makes the first call on one rank fail, then the second, and so on, until an execution has no more calls. */
 static void fail_calls(world *its, ipt_mpi_plan *plan, const char *name, int of_mpi, int victim)
 {
     ipt_result result = IPT_ERROR_MPI;
@@ -242,7 +242,7 @@ static void cancel(world *its, ipt_mpi_plan *plan, int victim)
           number);
 }
 
-/* A wait event that has failed, and NULL for the block. */
+/* Tests a failed wait event, and a block that is NULL. */
 static void fail_arguments(world *its, ipt_mpi_plan *plan, int victim)
 {
     unsigned char *const data = its->data;
@@ -280,7 +280,7 @@ static void fail_arguments(world *its, ipt_mpi_plan *plan, int victim)
 
 /* ---- plans ---- */
 
-/* Creates a plan while one rank's allocations fail: from the first on, from the second on ... */
+/* Creates a plan while one rank's allocations fail: all from the first on, from the second on, and so on. */
 static void fail_memory(world *its, int victim)
 {
     ipt_result result = IPT_ERROR_OUT_OF_MEMORY;
@@ -345,7 +345,7 @@ static void fail_descs(world *its, int victim)
           "MPI_COMM_NULL", "refusals", 0);
 }
 
-/* A plan over several devices of a rank refuses a block on one of them, with the block unchanged. */
+/* A plan for several devices of a rank refuses a block in a buffer. The block stays unchanged. */
 static void fail_split_buffer(world *its)
 {
     ipt_context *const split[] = {its->context, its->context};
@@ -453,7 +453,7 @@ static void run_process(world *its)
     result = ipt_mpi_plan_create(its->context, MPI_COMM_WORLD, &its->desc, &plan);
     if (!result)
         result = ipt_mpi_plan_execute_host(plan, its->data, &options);
-    if (strcmp(how, "pause")) /* an MPI that returns errors for ended ranks gets here */
+    if (strcmp(how, "pause")) /* reached if MPI returns an error for an ended rank */
         check(its, result != IPT_SUCCESS, "an execution with an ended rank succeeds", how, ends_at);
     else
         check(its, !result && !visit(its, 2), "an execution with a stopped rank fails", how, ends_at);

@@ -1,6 +1,6 @@
 /* Random matrices over ranks against an index formula, byte by byte: any shape, element size, distribution and way of
  * the exchange. Run it with mpirun. Usage: ranks CASES [SEED [FIRST]]. The cases 0 to CASES - 1 of a seed are the same
- * on every machine; FIRST repeats from a failed one. Each case uses the first ranks of all. */
+ * on every machine; FIRST begins with case FIRST, to repeat a failure. A case may use only the first ranks. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_MPI
 #define IPT_IMPLEMENTATION
@@ -18,7 +18,7 @@ typedef enum mode { HOST, HOST_BUFFERED, HOST_SPLIT, HOST_ASYNC, DEVICE, DEVICE_
 static const char *const mode_names[] = {"host",   "host buffered",   "host split",  "host async",
                                          "device", "device buffered", "device aware"};
 
-/* One case, which all ranks compute alike. */
+/* One case: all ranks draw the same one. */
 typedef struct ranks_case {
     int ranks;
     mode way;
@@ -28,7 +28,7 @@ typedef struct ranks_case {
 } ranks_case;
 
 static unsigned long long state;
-static int refusals; /* index into limits of the workspace */
+static int refusals; /* number of refused workspace limits */
 
 static unsigned long long random_below(unsigned long long limit)
 {
@@ -44,7 +44,7 @@ static size_t random_side(size_t most)
     return 1 + (size_t)random_below(1 + random_below(1 + random_below(most)));
 }
 
-/* Distributes a side: FFTW's default, a larger block, or any numbers with some empty ranks. */
+/* Distributes a side by FFTW's default, a larger block, or arbitrary numbers with some empty ranks. */
 static void distribute(size_t total, int ranks, size_t *block, const size_t **given, size_t *counts)
 {
     const size_t least = (total + (size_t)ranks - 1) / (size_t)ranks;
@@ -82,7 +82,7 @@ static void make_case(ranks_case *made, unsigned long long seed, unsigned long l
         made->desc.max_workspace = 70000 + (size_t)random_below(random_below(2) ? 3000 : 1000000);
     distribute(made->desc.rows, made->ranks, &made->desc.block, &made->desc.row_counts, made->row_counts);
     distribute(made->desc.cols, made->ranks, &made->desc.block_out, &made->desc.col_counts, made->col_counts);
-    if (!random_below(4)) { /* a square, distributed alike before and after: see mpi/square.h */
+    if (!random_below(4)) { /* a square whose source and result have the same distribution: see mpi/square.h */
         made->desc.cols = made->desc.rows;
         made->desc.block_out = made->desc.block;
         memcpy(made->col_counts, made->row_counts, sizeof made->row_counts);
@@ -99,7 +99,7 @@ static unsigned char byte_of(const ranks_case *its, size_t row, size_t col, size
     return (unsigned char)((at * 2654435761u + its->salt) >> 11);
 }
 
-/* Writes a rank's rows before, or compares its rows after. Returns the number of wrong bytes. */
+/* Writes a rank's rows of the source, or (after) compares its rows of the result. Returns the number of wrong bytes. */
 static size_t visit(const ranks_case *its, const ipt_mpi_share *share, unsigned char *data, int after)
 {
     const size_t size = its->desc.elem_size, rows = after ? share->rows_out : share->rows,
@@ -117,7 +117,7 @@ static size_t visit(const ranks_case *its, const ipt_mpi_share *share, unsigned 
     return wrong;
 }
 
-/* On a CPU a mapped buffer is the buffer itself: MPI can use its address. */
+/* On a CPU, mapping returns the address of the buffer itself, which MPI can use. */
 static void *address_of(cl_mem buffer, void *user)
 {
     const cl_command_queue queue = *(cl_command_queue *)user;
@@ -136,7 +136,7 @@ static int count_progress(size_t done, size_t total, void *user)
 {
     size_t *const last = (size_t *)user;
     if (done < *last || done > total)
-        ++calls; /* progress never decreases, and ends at the total */
+        ++calls; /* counts violations: progress never decreases, and ends at the total */
     *last = done;
     return 0;
 }

@@ -8,7 +8,7 @@ folder=$1 cases=$2 seed=${3:-1}
 flags=${CC_FLAGS-"-std=c99 -O2 -g -Wall -Wextra -Wpedantic"}
 mkdir -p "$folder"
 if [ "$cases" -ge 1000 ]; then all_ranks="2 3 5" messages="1 2 30" most=4096; else all_ranks=3 messages=2 most=1024; fi
-# All ranks share one cache of programs. It is filled by one rank first: several would compile at once.
+# All ranks share one cache of programs. One rank fills the cache first: several ranks would compile at the same time.
 IPT_CACHE_DIR=$(cd "$folder" && pwd)/cache
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 # in containers
 export IPT_CACHE_DIR OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
@@ -22,12 +22,12 @@ launch() { # SECONDS RANKS PROGRAM ARGUMENTS
     esac
 }
 
-expect() { # SECONDS RANKS PROGRAM ARGUMENTS: it succeeds
+expect() { # SECONDS RANKS PROGRAM ARGUMENTS: the program must succeed
     launch "$@" > "$folder/log" 2>&1 || { echo "mpi: $mpi, $*: failed with $?:"; cat "$folder/log"; exit 1; }
     sed "s/^/$mpi: /" "$folder/log"
 }
 
-# A rank that ends takes all with it: mpirun fails, in time, and no rank reports success.
+# If a rank ends, the job must end: mpirun fails in time, and no rank reports success.
 expect_end() { # SECONDS RANKS PROGRAM ARGUMENTS
     status=0
     launch "$@" > "$folder/log" 2>&1 || status=$?

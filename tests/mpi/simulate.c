@@ -1,4 +1,4 @@
-/* The exchange between ranks without MPI: the library's own schedule, in one process.
+/* Simulates the exchange between ranks without MPI: the library's schedule in one process.
  *   simulate counts [MOST_RANKS]      who meets whom, in which sequence, with how many bytes; up to 4096 ranks
  *   simulate movement [CASES [SEED]]  all bytes of random matrices on up to 64 ranks, in random sequences of events
  *   simulate model                    a table of rounds, messages, bytes and seconds, up to 100,000 ranks */
@@ -30,7 +30,7 @@ static void fail(const char *what, int rank, const ipt__mpi_shape *shape)
     exit(1);
 }
 
-/* Any distribution of a side: FFTW's, or uneven with empty ranks. */
+/* Draws a distribution of a side: FFTW's, or an uneven one with empty ranks. */
 static void distribute(ipt__mpi_side *side, size_t total, int ranks)
 {
     const size_t least = ipt__ceil_divide(total, (size_t)ranks);
@@ -48,22 +48,20 @@ static void distribute(ipt__mpi_side *side, size_t total, int ranks)
     side->starts[ranks] = total;
 }
 
-/* The shape from a rank's view. */
+/* The shape as one rank sees it. */
 static ipt__mpi_shape shape_of(const ipt__mpi_shape *common, int rank)
 {
     ipt__mpi_shape shape = *common;
-    int rests;
     shape.rank = rank;
-    rests = ipt__mpi_count_rests(&shape);
-    shape.rests = (ipt__mpi_rest *)calloc((size_t)rests + 1, sizeof *shape.rests);
+    shape.rests = (ipt__mpi_rest *)calloc((size_t)shape.ranks, sizeof *shape.rests);
     ipt__mpi_list_rests(&shape);
     return shape;
 }
 
 /* ---- counts ---- */
 
-/* The place of a step in the sequence that all ranks share: SWAP by rounds, then rests by the receiver's ratio and by
- * rounds. If each rank's steps ascend in it, ranks cannot wait for each other in a circle. */
+/* The place of a step in a common sequence of all steps: SWAP by rounds, then rests by the receiver's ratio and by
+ * rounds. If each rank's steps ascend in this sequence, ranks cannot wait for each other in a circle. */
 typedef struct place {
     int phase;
     size_t rows, cols; /* ratio of the receiver of a rest */
@@ -138,7 +136,7 @@ static void check_rounds(int ranks)
     free(met);
 }
 
-/* The patches of square matrices: two ranks take the same ones in the same sequence, and they cover the tile. */
+/* Checks the patches of square matrices: two ranks use the same ones in the same sequence, and these cover the tile. */
 static void check_patches(const ipt__mpi_shape *common)
 {
     const size_t ranks = (size_t)common->ranks, side = ipt__mpi_patch_side(common);
@@ -268,7 +266,7 @@ static void match(rank_state *to, int from)
     }
 }
 
-/* Begins the steps that may begin: see ipt__mpi_run_steps. */
+/* Begins all steps that may begin: see ipt__mpi_run_steps. */
 static void begin_steps(rank_state *all, rank_state *its, size_t depth)
 {
     while (its->more && its->begun - its->ended < depth) {
@@ -293,7 +291,7 @@ static void begin_steps(rank_state *all, rank_state *its, size_t depth)
             made->bytes = slot->step.sent;
             made->users = 2;
             slot->sent = made;
-            if (random_below(2)) /* MPI reads at any time until the request completes */
+            if (random_below(2)) /* MPI may copy the data at any time until the request completes */
                 copy_now(made);
             while (*end)
                 end = &(*end)->next;
@@ -304,7 +302,7 @@ static void begin_steps(rank_state *all, rank_state *its, size_t depth)
     }
 }
 
-/* Ends the oldest step if its messages have arrived. Returns 1 if so. */
+/* Ends the oldest step if its messages have arrived. Returns 1 if the step ended. */
 static int end_step(rank_state *its, size_t depth)
 {
     flight *const slot = &its->flights[its->ended % depth];
@@ -334,7 +332,7 @@ static void transpose(unsigned char *data, size_t rows, size_t cols, size_t size
     free(copy);
 }
 
-/* The local steps of ipt__mpi_make_locals. */
+/* Runs the local steps of ipt__mpi_make_locals. */
 static void run_locals(rank_state *its, int after)
 {
     const ipt__mpi_shape *const shape = &its->shape;

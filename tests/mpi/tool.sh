@@ -26,7 +26,7 @@ ranks() { # NUMBER ARGUMENTS of ipt
     timeout 120 $run -n "$number" "$with" "$@" > log 2>&1
 }
 
-refused() { # WORDS of the message, NUMBER, ARGUMENTS: the file stays
+refused() { # WORDS of the message, NUMBER, ARGUMENTS: the file stays unchanged
     words=$1
     shift
     cp before.raw file.raw
@@ -84,7 +84,7 @@ stop 0 2 file.npy after
 stop 0 3 file.npy after
 stop 1 1 ipt-journal before
 
-# Kills: each rank notes its process. mpirun itself may hang when a rank ends while it connects: hence the limit.
+# Kills: each rank writes its process number. mpirun may hang if a rank ends while it connects: hence the limit.
 resumed=0 unchanged=0 whole=0 i=0 signal=
 while [ $i -lt "$kills" ]; do
     i=$((i + 1))
@@ -98,7 +98,7 @@ while [ $i -lt "$kills" ]; do
     # shellcheck disable=SC2046
     [ ! -f pids ] || kill -s $signal $(cat pids) 2> /dev/null || :
     wait $launcher 2> /dev/null || :
-    # Ranks may outlive an mpirun that ends at its limit of time: what they write is awaited.
+# Ranks may outlive an mpirun that ends at its time limit: wait for their writes.
     tries=0
     for rank in $(cat pids 2> /dev/null); do
         while kill -0 "$rank" 2> /dev/null && [ $tries -lt 400 ]; do

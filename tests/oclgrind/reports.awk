@@ -22,6 +22,8 @@ function statement(number, file,    path, at, line) {
     if (!((file, number) in source)) {
         path = "gen/kernels/" file
         if ((getline line < path) < 0)
+            path = "gen/kernels/boxes/" file
+        if ((getline line < path) < 0)
             path = "gen/kernels/seeds/" file
         close(path)
         for (at = 1; (getline line < path) > 0; ++at)

@@ -1,9 +1,8 @@
 # Every kernel under oclgrind, which detects accesses out of bounds, uninitialised reads, diverging barriers and races.
-# Argument: quick (two minutes: every kernel as for a GPU, the one that only CPUs have, some planted defects) or full (eight
-# minutes on a fast machine, an hour on a slow one). Needs build/walk.
-# The kernels are not optimised, because oclgrind lacks a function that its compiler makes of a loop. One work-group runs at a
-# time, except where work-groups wait for one another; so the reports are the same each time. They go through stderr, because
-# --log keeps those of the last context only.
+# Argument: quick (two minutes: every kernel as for a GPU, the kernel for CPUs only, some planted defects) or full (eight
+# minutes on a fast machine, an hour on a slow one). Needs build/walk. The kernels are not optimised: oclgrind lacks a
+# function that its compiler generates for loops. One work-group runs at a time, unless work-groups wait for one another, so
+# the reports do not vary. They go to stderr, because --log has only the reports of the last context.
 set -eu
 part=$1
 command -v oclgrind > /dev/null || { sh tests/skipped.sh note oclgrind "oclgrind is not installed"; exit 0; }
@@ -13,7 +12,7 @@ most_errors=10000000
 rm -rf $folder
 mkdir -p $folder
 
-walk() { # name of the log, then what walk takes
+walk() { # name of the log, then the arguments of walk
     log=$folder/$1
     threads=1
     [ "$2" = team ] && threads=16
@@ -41,7 +40,7 @@ kinds="cpu gpu team alone"
 [ "$part" = full ] || kinds="cpu gpu"
 for kind in $kinds; do
     program=$part
-    [ "$part $kind" != "quick cpu" ] || program=ipt_k_waves # the kernel that CPUs alone have
+    [ "$part $kind" != "quick cpu" ] || program=ipt_k_waves # the kernel for CPUs only
     walk "$kind" "$kind" "$program"
     if [ $status != 0 ]; then
         echo "oclgrind: walk $kind ended with $status:"
@@ -64,14 +63,15 @@ cat $folder/*.out | awk '
 [ -s $folder/kernels ] && ! grep -q 'never ran' $folder/kernels || failed=1
 awk '$1 == "expected" { count += $2 } END { print "oclgrind: " count + 0 " expected reports" }' $folder/*.reports
 
-# Every class of parameters that changes the text of a kernel. Not available here: other memory models and sub-groups than
-# those of OpenCL 1.2, and slots beyond 2^31. Kernel map has an expression always.
+# Every class of parameters that changes the text of a kernel. Not available here: memory models and sub-groups beyond
+# OpenCL 1.2, and slots beyond 2^31. Kernel map always has an expression.
 classes() {
     cat $folder/*.out | awk '
         BEGIN {
             values["unit_bytes"] = "1 2 4 8 16"
             values["element_units"] = values["tall"] = values["narrow"] = values["inner"] = values["bank_padding"] = "0 1"
             values["chained"] = values["apply"] = "0 1"
+            values["crossing"] = "0 1 2 3 4"
             values["flag_layout"] = "0 1 2"
             values["registers"] = "0 8"
         }
@@ -91,7 +91,7 @@ classes() {
 }
 [ "$part" != full ] || classes || failed=1
 
-# An entry that is never met could hide a defect.
+# An expected report that never occurs could hide a defect.
 if [ "$part" = full ]; then
     for number in $(grep -n '^ipt_k_' $here/expected | cut -d : -f 1); do
         grep -qx "met $number" $folder/*.reports || { echo "oclgrind: line $number of $here/expected was never met"; failed=1; }

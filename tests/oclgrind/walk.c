@@ -1,4 +1,4 @@
-/* Runs small shapes through every kernel and checks each result, fast enough for slow, careful devices such as
+/* Runs small shapes through every kernel and checks each result, fast enough for slow checking devices such as
  * oclgrind. Usage: walk cpu|gpu|team|alone full|quick|KERNEL [FILE OLD NEW]
  *   cpu, gpu   the kernels for that kind of device, on any device
  *   team       panels and bands that several work-groups hold, which wait for one another without a limit
@@ -31,11 +31,11 @@ static cl_int CL_API_CALL told_clGetDeviceInfo(cl_device_id device, cl_device_in
     return error;
 }
 
-/* Replaces vector literals of parts of vectors by their components. oclgrind's check of uninitialised memory crashes at
- * the masks that the compiler makes of `(uint4)(a.zw, b.xy)`. */
+/* In vector literals, replaces parts of vectors by single components. oclgrind's check of uninitialised memory crashes
+ * at the masks that the compiler generates for `(uint4)(a.zw, b.xy)`. */
 static char *spell_literals(const char *text)
 {
-    /* A block of two units of 16 bytes is a row of four words. */
+    /* The row of a block of two 16-byte units has four words. */
     static const char *const halves = "#define WALK_LO_2(v) v s0, v s1\n#define WALK_HI_2(v) v s2, v s3\n"
                                       "#define WALK_LO_4(v) v s0, v s1\n#define WALK_HI_4(v) v s2, v s3\n"
                                       "#define WALK_LO_8(v) v s0, v s1, v s2, v s3\n"
@@ -80,15 +80,15 @@ static void replace_all(char *text, const char *old, const char *new)
         memcpy(text, new, strlen(new));
 }
 
-/* Plants the defect after the file's own #line. oclgrind supports neither its compiler's output for `restrict` nor the
- * atomics of OpenCL C 2.0, so those of 1.2 replace them. */
+/* Plants the defect after the #line of its file. oclgrind does not support its compiler's output for `restrict`, nor
+ * OpenCL C 2.0's atomics: replaces these by 1.2's. */
 static cl_program CL_API_CALL planted_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
                                                                 const size_t *lengths, cl_int *error)
 {
     char mark[64], *changed = spell_literals(texts[0]), *planted = NULL;
     const char *begin, *place;
     cl_program program;
-    (void)count, (void)lengths; /* a single text that ends with a zero */
+    (void)count, (void)lengths; /* ipt passes a single zero-terminated text */
     replace_all(changed, "*restrict ", "*         ");
     replace_all(changed, "#define IPT_MEMORY_MODEL 3\n", "#define IPT_MEMORY_MODEL 0\n");
     snprintf(mark, sizeof mark, "#line 1 \"%s\"\n", defect.file ? defect.file : "");
@@ -105,8 +105,8 @@ static cl_program CL_API_CALL planted_clCreateProgramWithSource(cl_context conte
     return program;
 }
 
-/* Copies from the host by a kernel. oclgrind 21.10 misses that a fill initialises memory, and marks wrong bytes after a
- * write with an offset. */
+/* Copies from the host by a kernel: oclgrind 21.10 does not notice that a fill initialises memory, and marks the wrong
+ * bytes after a write with an offset. */
 static cl_int copy_in(cl_command_queue queue, cl_mem buffer, size_t offset, size_t bytes, const void *from,
                       cl_uint count, const cl_event *wait, cl_event *event)
 {
@@ -122,7 +122,7 @@ static cl_int copy_in(cl_command_queue queue, cl_mem buffer, size_t offset, size
         const cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
         clBuildProgram(program, 0, NULL, NULL, NULL, NULL);
         kernel = clCreateKernel(program, "walk_copy", &error);
-        clRetainContext(context); /* so that no other one gets its address */
+        clRetainContext(context); /* so that no later context has the same address */
         known = context;
     }
     source = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, (void *)from, &error);
@@ -146,8 +146,8 @@ static cl_int CL_API_CALL copied_clEnqueueFillBuffer(cl_command_queue queue, cl_
     return error;
 }
 
-/* Never releases buffers. oclgrind reuses the number of a released buffer, with its state of the old buffer's bytes:
- * false reports and crashes. */
+/* Never releases buffers: oclgrind reuses the number of a released buffer, with the state of the old bytes, which
+ * causes false reports and crashes. */
 static cl_int CL_API_CALL kept_clReleaseMemObject(cl_mem buffer)
 {
     (void)buffer;
@@ -169,8 +169,8 @@ static cl_int CL_API_CALL counted_clEnqueueNDRangeKernel(cl_command_queue queue,
 #undef clEnqueueNDRangeKernel
 
 static int cases, failures, compared = 1;
-enum { MOST_PLANTED = 1 }; /* most plans that are executed with a planted defect: each takes long */
-static const char *only;   /* the one kernel that plans must launch, or NULL */
+enum { MOST_PLANTED = 1 }; /* most plans to execute with a planted defect: each takes long */
+static const char *only;   /* the kernel that plans must launch, or NULL */
 
 /* The launched kernels. */
 enum { MAX_LAUNCHED = 512 };
@@ -192,7 +192,7 @@ static cl_int CL_API_CALL counted_clEnqueueNDRangeKernel(cl_command_queue queue,
     if (clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL) ||
         clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof program, &program, NULL) ||
         clGetProgramInfo(program, CL_PROGRAM_SOURCE, sizeof source, source, NULL)) {
-        ++failures; /* without its source the kernel's name is unknown */
+        ++failures; /* without source, the kernel's name is unknown */
     } else if (!strncmp(name, "ipt_k_", 6)) {
         /* The parameters are in the first line, after the last hash. */
         const char *line_end = strstr(source, " */\n"), *at = strstr(source, ": ");
@@ -223,19 +223,19 @@ static size_t place(const ipt_plan_desc *desc, size_t row, size_t col)
            (move->reversed_cols ? cols - 1 - to_col : to_col);
 }
 
-/* Bytes from row to row before (0) and after (1). */
+/* The distance of rows in bytes, in the source (0) and in the result (1). */
 static size_t pitch(const ipt_plan *plan, int result)
 {
     return (result ? ipt__result_row(&plan->problem) : ipt__source_row(&plan->problem)) * plan->problem.unit_bytes;
 }
 
-/* Bytes from one matrix to the next. room: of a matrix without gaps. */
+/* The distance of matrices in bytes. room: the bytes of a matrix without gaps. */
 static size_t stride_of(const ipt_plan *plan, size_t room)
 {
     return plan && plan->problem.pitched ? plan->problem.desc.batch_stride : room;
 }
 
-/* The number of changed bytes that belong to neither form. */
+/* The number of changed bytes that belong to neither the source nor the result. */
 static size_t count_changed(const ipt_plan *plan, const unsigned char *before, const unsigned char *after)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
@@ -281,7 +281,7 @@ static ipt_result execute_out_of_place(ipt_plan *plan, cl_command_queue queue, c
     cl_int error;
     const cl_mem target = clCreateBuffer(cl, CL_MEM_READ_WRITE, bytes, NULL, &error);
     ipt_result result;
-    if (!error && plan->problem.pitched) /* the bytes between the rows keep their values */
+    if (!error && plan->problem.pitched) /* the bytes between the rows stay unchanged */
         error = clEnqueueCopyBuffer(queue, buffer, target, offset, 0, bytes, 0, NULL, NULL);
     result =
         error ? IPT_ERROR_OPENCL : ipt_plan_execute_out_of_place(plan, queue, buffer, offset, target, 0, 0, NULL, NULL);
@@ -290,8 +290,8 @@ static ipt_result execute_out_of_place(ipt_plan *plan, cl_command_queue queue, c
     return result;
 }
 
-/* Executes the plan in a buffer that ends where the last matrix does and begins with bytes that nobody has ever
- * written, so that a careful device sees who reads there. */
+/* Executes the plan in a buffer that ends with the last matrix. Its first bytes are never written: checking devices
+ * report reads there. */
 static ipt_result execute(ipt_context *context, ipt_plan *plan, unsigned char *data, size_t bytes, size_t offset,
                           int out_of_place)
 {
@@ -313,9 +313,39 @@ static ipt_result execute(ipt_context *context, ipt_plan *plan, unsigned char *d
 static int launches(const ipt_plan *plan, const char *name)
 {
     int i, found = 0;
-    for (i = 0; i < plan->device->kernel_count; ++i)
+    for (i = 0; plan->passes && i < plan->passes->count; ++i)
+        found |= launches(plan->passes->list[i].plan, name);
+    for (i = 0; plan->device && i < plan->device->kernel_count; ++i)
         found |= !strcmp(ipt__kernels[plan->device->kernels[i].program->id].name, name);
     return found;
+}
+
+static size_t array_bytes(const ipt_plan_desc *desc)
+{
+    size_t bytes = desc->elem_size;
+    unsigned a;
+    for (a = 0; a < desc->rank; ++a)
+        bytes *= desc->shape[a];
+    return bytes;
+}
+
+/* Counts the elements of an array that differ from the index formula. */
+static size_t count_wrong_in_array(const ipt_plan_desc *desc, unsigned char *before, const unsigned char *after)
+{
+    const size_t size = desc->elem_size, count = array_bytes(desc) / size;
+    size_t distances[IPT_MAX_RANK], distance = 1, i, wrong = 0;
+    unsigned a;
+    for (a = desc->rank; a-- > 0; distance *= desc->shape[desc->axes[a]])
+        distances[desc->axes[a]] = distance;
+    for (i = 0; i < count; ++i) {
+        size_t left = i, to = 0;
+        for (a = desc->rank; a-- > 0; left /= desc->shape[a])
+            to += left % desc->shape[a] * distances[a];
+        if (desc->expression) /* see express */
+            before[i * size] ^= 1;
+        wrong += memcmp(after + to * size, before + i * size, size) != 0;
+    }
+    return wrong;
 }
 
 static void walk_with(ipt_context *context, const ipt_plan_desc *desc, int out_of_place)
@@ -333,7 +363,8 @@ static void walk_with(ipt_context *context, const ipt_plan_desc *desc, int out_o
         return;
     }
     ipt_plan_padding(plan, &pad_rows, &pad_cols);
-    stride = stride_of(plan, (desc->rows + pad_rows) * (desc->cols + pad_cols) * desc->elem_size);
+    stride = desc->rank ? array_bytes(desc)
+                        : stride_of(plan, (desc->rows + pad_rows) * (desc->cols + pad_cols) * desc->elem_size);
     bytes = plan && plan->problem.pitched ? plan->problem.span_bytes : batch * stride;
     before = (unsigned char *)malloc(bytes);
     data = (unsigned char *)malloc(bytes);
@@ -341,7 +372,9 @@ static void walk_with(ipt_context *context, const ipt_plan_desc *desc, int out_o
         data[i] = before[i] = (unsigned char)((i * 2654435761u) >> 13);
     if (!result)
         result = execute(context, plan, data, bytes, cases % 4 * desc->elem_size, out_of_place);
-    wrong = result || !compared ? 0 : count_wrong(plan, desc, before, data, stride);
+    wrong = result || !compared ? 0
+            : desc->rank        ? count_wrong_in_array(desc, before, data)
+                                : count_wrong(plan, desc, before, data, stride);
     if (result || wrong) {
         ++failures;
         printf("%s, %zu wrong, %s", ipt_result_string(result), wrong,
@@ -360,7 +393,7 @@ static void walk(ipt_context *context, const ipt_plan_desc *desc)
     walk_with(context, desc, 0);
 }
 
-/* The moves that exchanges of bands make on the way, in turn. */
+/* A transposing move: the four moves in turn. */
 static ipt_move turned(size_t number)
 {
     static const ipt_move moves[] = {IPT_MOVE_TRANSPOSE, IPT_MOVE_ROTATE_90, IPT_MOVE_ANTITRANSPOSE,
@@ -380,7 +413,7 @@ static void express(ipt_plan_desc *desc)
                                         : "uint4";
 }
 
-/* Rows with gaps: the pitch is the row's bytes and `gap` units more. */
+/* Runs a desc with row gaps: the pitch is the row's bytes plus `gap` units. */
 static void walk_gaps(ipt_context *context, ipt_plan_desc desc, size_t gap, size_t gap_out)
 {
     const size_t unit = ipt__unit_bytes(desc.elem_size);
@@ -419,7 +452,7 @@ static void walk_pitches(ipt_context *context, int quick)
     }
 }
 
-/* Every kernel of the papers, also where it is a variant of another kernel. */
+/* Every kernel of the papers, including variants of other kernels. */
 static void walk_seeds(ipt_context *context, int quick)
 {
     static const size_t elem_sizes[] = {4, 3, 2, 8, 16};
@@ -433,7 +466,7 @@ static void walk_seeds(ipt_context *context, int quick)
                 continue; /* variants with whole work-groups take the longest */
             if ((e > 0 && told_type == CL_DEVICE_TYPE_CPU) ||
                 (e > 1 && family != IPT__FAMILY_PAD && family != IPT__FAMILY_P_IPT && family != IPT__FAMILY_PTTWAC_010))
-                continue; /* these kernels are the GPU's; the others have had other units above */
+                continue; /* other kernels are walked with these units elsewhere */
             memset(&desc, 0, sizeof desc);
             desc.elem_size = elem_sizes[e];
             desc.batch = 2;
@@ -459,7 +492,7 @@ static void walk_seeds(ipt_context *context, int quick)
         }
 }
 
-/* Rotations and reflections, with an expression and without. */
+/* Rotations and reflections, with and without an expression. */
 static void walk_moves(ipt_context *context, int quick)
 {
     static const size_t sides[][2] = {{13, 7}, {37, 37}, {40, 23}};
@@ -481,8 +514,8 @@ static void walk_moves(ipt_context *context, int quick)
         }
 }
 
-/* Rows and sequences of rows that are reversed, of every way in which elements fill words: several pieces of a line,
- * several lines of a work-group, elements that are longer than a piece. */
+/* Reversed rows and sequences of rows, with every way in which elements fill words: several pieces per line, several
+ * lines per work-group, elements longer than a piece. */
 static void walk_flips(ipt_context *context, int quick)
 {
     static const ipt_move moves[] = {IPT_MOVE_ROTATE_180, IPT_MOVE_FLIP_HORIZONTAL, IPT_MOVE_FLIP_VERTICAL};
@@ -507,8 +540,8 @@ static void walk_flips(ipt_context *context, int quick)
         }
 }
 
-/* Squares of long elements, which change places in pairs; elements that are transposed on their way, of squares and of
- * others. */
+/* Squares of long elements, which change places in pairs. Also with elements that are transposed, in squares and other
+ * matrices. */
 static void walk_pairs(ipt_context *context, int quick)
 {
     static const size_t squares[][2] = {{23, 400}, {12, 1028}, {9, 1555}, {3, 140000}},
@@ -537,7 +570,7 @@ static void walk_pairs(ipt_context *context, int quick)
     }
 }
 
-/* Squares that GPUs turn by large tiles, with several of them along a side. */
+/* Squares that GPUs rotate by large tiles, with several tiles along a side. */
 static void walk_squares(ipt_context *context, int quick)
 {
     static const size_t squares[][2] = {{124, 4}, {71, 8}};
@@ -567,7 +600,7 @@ static void walk_shapes(ipt_context *context, int quick)
         {11, 16, 0, 4, 1, IPT_SEQUENCE_TWO_PASS}, {19, 11, 4, 0, 2, IPT_SEQUENCE_TWO_PASS},
         {11, 19, 0, 4, 2, IPT_SEQUENCE_TWO_PASS}, {5, 7, 0, 0, 2, IPT_SEQUENCE_1},
     };
-    /* The last ones take the longest: for two element sizes only. */
+    /* The last shapes take the longest, so they run with two element sizes only. */
     enum { QUICK = 10, FOR_ALL_SIZES = 8, COUNT = sizeof shapes / sizeof *shapes };
     static const size_t elem_sizes[] = {4, 3, 1, 16, 2, 8};
     size_t e, s;
@@ -630,7 +663,7 @@ static void walk_others(ipt_context *context, int quick)
 }
 
 /* Panels that are too large for one work-group's local memory, with and without remaining rows or columns, and narrow
- * panels. Matrices that are one panel, on the chip: those without tile_m and tile_n. They rotate. */
+ * panels. Matrices on the chip, which are one panel (without tile_m and tile_n), and rotate. */
 static void walk_panels(ipt_context *context, int quick, int alone)
 {
     static const struct {
@@ -658,6 +691,38 @@ static void walk_panels(ipt_context *context, int quick, int alone)
             express(&desc);
         desc.tile_m = panels[s].tile_m;
         desc.tile_n = panels[s].tile_n;
+        walk(context, &desc);
+    }
+}
+
+/* Arrays by boxes: of several work-groups and of one, overlapping boxes, all units, and each way of crossing. */
+static void walk_boxes(ipt_context *context, int quick)
+{
+    static const struct {
+        size_t elem_size, shape[5];
+        unsigned rank, axes[5];
+        int expressed;
+    } arrays[] = {
+        {4, {10, 17, 12}, 3, {2, 1, 0}, 0},       {1, {2, 3, 640}, 3, {0, 2, 1}, 0},
+        {2, {2, 640, 3}, 3, {0, 2, 1}, 0},        {1, {2, 12, 5, 32}, 4, {0, 3, 2, 1}, 0},
+        {1, {13, 19, 11}, 3, {2, 1, 0}, 0},       {4, {2, 4, 300}, 3, {0, 2, 1}, 1},
+        {1, {2, 300, 2}, 3, {0, 2, 1}, 1},        {2, {6, 50, 8}, 3, {1, 0, 2}, 1},
+        {12, {9, 5, 7, 3}, 4, {3, 2, 1, 0}, 0},   {1, {40, 33, 8}, 3, {2, 1, 0}, 0},
+        {2, {24, 10, 24}, 3, {2, 1, 0}, 0},       {16, {5, 6, 13}, 3, {2, 1, 0}, 0},
+        {8, {3, 16, 4, 8}, 4, {0, 3, 2, 1}, 1},   {4, {3, 4, 2, 5, 8}, 5, {4, 3, 2, 1, 0}, 0},
+        {1, {16, 3, 16, 12}, 4, {3, 1, 0, 2}, 1}, {2, {3, 17, 5, 9}, 4, {0, 3, 2, 1}, 1},
+        {2, {32, 8, 13}, 3, {2, 1, 0}, 0},        {1, {15, 9, 32}, 3, {2, 1, 0}, 0},
+    };
+    size_t s;
+    for (s = 0; s < (quick ? 5 : sizeof arrays / sizeof *arrays); ++s) {
+        ipt_plan_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.elem_size = arrays[s].elem_size;
+        desc.rank = arrays[s].rank;
+        memcpy(desc.shape, arrays[s].shape, sizeof arrays[s].shape);
+        memcpy(desc.axes, arrays[s].axes, sizeof arrays[s].axes);
+        if (arrays[s].expressed)
+            express(&desc);
         walk(context, &desc);
     }
 }
@@ -694,8 +759,8 @@ static ipt_plan_desc bands_desc(size_t rows, size_t cols, size_t tile_m, size_t 
     return desc;
 }
 
-/* All waves of a CPU in one launch. One work-group runs at a time, so the first one moves the pieces of both. The
- * context gets a memory model and a number of cores that allow this. */
+/* All waves of a CPU in one launch. One work-group runs at a time, so the first one moves all pieces. The context
+ * assumes a memory model and a number of cores that allow this. */
 static void walk_waves(ipt_context *context, int quick)
 {
     static const struct {
@@ -720,8 +785,8 @@ static void walk_waves(ipt_context *context, int quick)
     }
 }
 
-/* Bands that several work-groups store in local memory, with and without remaining rows and columns. Bands of one
- * work-group each, which need not run at the same time. The context gets a memory model that allows them. */
+/* Bands that several work-groups store in local memory, with and without remaining rows and columns. Also bands of one
+ * work-group each, which need not run at the same time. The context assumes a memory model that allows bands. */
 static void walk_bands(ipt_context *context, int quick, int single)
 {
     static const struct {
@@ -741,7 +806,7 @@ static void walk_bands(ipt_context *context, int quick, int single)
         if (bands[s].expressed)
             express(&desc);
         walk(context, &desc);
-        if (s % 2 == 0 || !quick) /* ranges longer than bands, and shorter */
+        if (s % 2 == 0 || !quick) /* ranges that are longer or shorter than bands */
             walk_gaps(context, desc, s % 4 < 2 ? 4 : 37, s % 4 < 2 ? 37 : 4);
     }
 }
@@ -773,7 +838,7 @@ static void walk_batch(ipt_context *context, ipt_batch_desc *desc, ipt_model mod
     for (k = 0; k < count; ++k) {
         float data[1024];
         size_t i;
-        for (i = 0; i < 1024; ++i) /* makes some elements of the diagonals large; matrices may be singular */
+        for (i = 0; i < 1024; ++i) /* makes some diagonal elements large; matrices may be singular */
             data[i] = 1 + (float)(i * 7 % 13);
         buffers[k].buffer = clCreateBuffer(cl, CL_MEM_COPY_HOST_PTR, sizeof data, data, &error);
         buffers[k].byte_offset = 0;
@@ -831,13 +896,13 @@ static void walk_batches(ipt_context *context, int quick)
 static int walk_kind(const char *kind, int quick)
 {
     const int alone = !strcmp(kind, "alone"), panels = alone || !strcmp(kind, "team");
-    /* The kernels whose plans run first. */
+    /* Whether the kernel belongs to the papers' plans. */
     const int seeds = only && strstr("ipt_k_tile ipt_k_shuffle ipt_k_pttwac_010 ipt_k_p_ipt ipt_k_pad", only);
     ipt_context_desc descs[4];
     int c;
     told_type = strcmp(kind, "cpu") ? CL_DEVICE_TYPE_GPU : CL_DEVICE_TYPE_CPU;
     memset(descs, 0, sizeof descs);
-    descs[0].cache_dir = descs[1].cache_dir = ""; /* binaries have no source, and may have been optimised */
+    descs[0].cache_dir = descs[1].cache_dir = ""; /* binaries have no source, and may be optimised */
     descs[1].max_local_memory = 1024;             /* so that instances and panels do not fit local memory */
     if (panels) {
         descs[0].max_local_memory = 10240;
@@ -860,6 +925,7 @@ static int walk_kind(const char *kind, int quick)
         }
         if (c == 2) {
             walk_bands(context, quick, !panels);
+            walk_boxes(context, quick);
         } else if (c == 3) {
             walk_registers(context, quick, alone);
         } else if (panels) {
@@ -888,7 +954,7 @@ static int walk_kind(const char *kind, int quick)
     return 1;
 }
 
-/* Prints a kernel's parameters, for the check that the walk covers all of them. */
+/* Prints a kernel's parameters: run.sh checks that the walk covers all classes. */
 static void print_kernel(int id)
 {
     printf("kernel %s", ipt__kernels[id].name);

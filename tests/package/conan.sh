@@ -1,4 +1,4 @@
-# Conan's package from the tree, and a program that requires it. PYTHON=... conan.sh FOLDER
+# Builds the Conan package from the tree, and a program that requires it. PYTHON=... conan.sh FOLDER
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 rm -rf "$1"
@@ -13,7 +13,7 @@ run() { "$@" >"$folder/log" 2>&1 || { tail -n 20 "$folder/log"; echo "conan: $* 
 "$folder/venv/bin/pip" install -q conan >"$folder/log" 2>&1 || skip "PyPI cannot be reached"
 command -v cmake >/dev/null || skip "no cmake"
 conan=$folder/venv/bin/conan
-export CONAN_HOME="$folder/home" # not the user's
+export CONAN_HOME="$folder/home" # do not use the user's folder
 run "$conan" profile detect
 run "$conan" create --no-remote "$root/gen/package/conan"
 cd "$folder/user"

@@ -1,5 +1,5 @@
-# Builds the Debian packages, installs them, and runs what they install; then removes them. Without root, or where ipt is
-# installed already, the packages are only unpacked. deb.sh FOLDER
+# Builds and installs the Debian packages, runs the installed programs, and removes the packages. Without root, or if ipt
+# is installed already, only unpacks the packages. deb.sh FOLDER
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 fail() {

@@ -1,4 +1,4 @@
-# The release is the same twice, and a user can build, install and test from it. dist.sh FOLDER
+# Two builds of the release are identical, and a user can build, install and test the release. dist.sh FOLDER
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 fail() {

@@ -1,7 +1,7 @@
-# Programs that use ipt as their users' do, from empty folders, in C and in C++: by the lines of gen/doc/install.md for make
-# install, pkg-config and CMake, with the shared and the static library. Then the installed tool and its pages. The tree and the
-# programs lie in folders with a space and an umlaut. The installed files do not: pkg-config's words split at spaces.
-# install.sh FOLDER
+# C and C++ programs that use ipt as users do, in empty folders: by the lines of gen/doc/install.md for make install, pkg-config
+# and CMake, with the shared and the static library. Then the installed tool and its pages. The names of the folders of the tree
+# and the programs have a space and an umlaut; the installation folder's does not, because pkg-config's output is split at
+# spaces. install.sh FOLDER
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 rm -rf "$1"
@@ -99,7 +99,7 @@ try_cmake() { # NAME HOW OPTION...
     done
 }
 
-# A copy of the tree, with what is built.
+# A copy of the tree, with the built files.
 mkdir -p "$tree/build" "$tree/tests/bench"
 (cd "$root" && cp -Rp Makefile LICENSE README.md ipt.h ipt_kernels.h gen "$tree" && cp -Rp build/ipt build/tool "$tree/build" &&
     cp -Rp tests/bench/figures "$tree/tests/bench")
@@ -154,12 +154,12 @@ if needs cmake cmake; then
     try_cmake found_by_cmake "find_package(ipt REQUIRED)" -DCMAKE_PREFIX_PATH="$folder/by_cmake"
 fi
 
-# The tool as installed.
+# The installed tool.
 "$prefix/bin/ipt" plan 70x50:4 >"$folder/log" 2>&1 || fail "the installed tool"
 grep -q '70 x 50 elements' "$folder/log" || fail "the installed tool says something else"
 bash -c 'source "$1"; COMP_WORDS=(ipt transpose --move rotate-2); COMP_CWORD=3; _ipt; [ "${COMPREPLY[*]}" = rotate-270 ]' \
     bash "$prefix/share/bash-completion/completions/ipt" || fail "bash does not complete rotate-2"
-# A name in a further line of the help, and help of several lines.
+# Completion of a name from a continuation line of the help, and help of several lines.
 bash -c 'source "$1"; COMP_WORDS=(ipt plan --variant-010 swap-by-e); COMP_CWORD=3; _ipt; [ "${COMPREPLY[*]}" = swap-by-element ]' \
     bash "$prefix/share/bash-completion/completions/ipt" || fail "bash does not complete swap-by-e"
 grep -q "as JSON to standard output, messages to standard error" "$prefix/share/fish/vendor_completions.d/ipt.fish" ||

@@ -1,5 +1,5 @@
-# The manual page has every option of the tool: those of the table in gen/tool/command/options.c, and those of each command in its
-# section: manual.sh PAGE TOOL. From the repository's root.
+# Checks that the manual page has every option in the table of gen/tool/command/options.c, and each command's options in its
+# section: manual.sh PAGE TOOL. Run it from the repository's root.
 set -eu
 page=$1 tool=$2
 fail() {

@@ -1,5 +1,5 @@
-# vcpkg's port of the release, without vcpkg: its manifest, its portfile with functions that do what vcpkg's do (vcpkg.cmake),
-# and programs that use the package as the port's usage text says. vcpkg.sh FOLDER
+# Tests vcpkg's port of the release without vcpkg: the manifest, the portfile with substitutes for vcpkg's functions
+# (vcpkg.cmake), and programs that use the package as in the port's usage text. vcpkg.sh FOLDER
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 skip() {
@@ -43,7 +43,7 @@ int main(void)
     return ipt_transpose(matrix, 2, 3, sizeof *matrix) || matrix[1] != 3 || matrix[4] != 2;
 }
 END
-# The commands of the usage text, paragraph NUMBER of those that are indented.
+# Prints indented paragraph NUMBER of the usage text: the commands.
 usage() { awk -v number="$1" '!/^    / { count += inside; inside = 0 } /^    / { inside = 1; if (count == number) print }' "$port/usage"; }
 for linkage in static dynamic; do
     run cmake -DPORT_DIR="$port" -DLINKAGE=$linkage -DPACKAGES="$folder/$linkage" -DBUILDS="$folder/builds_$linkage" \

@@ -1,7 +1,6 @@
-# Programs and shared libraries of different versions: a program that was compiled with an ipt.h whose structs lack a field runs
-# with a later library, and one whose structs have a further field runs with an earlier library only if that field is zero. The
-# structs: the descs of contexts and plans, host options, and storages.
-# versions.sh FOLDER
+# Programs and shared libraries of different versions: a program whose ipt.h lacks a field of a struct runs with a later
+# library. A program whose ipt.h has an additional field runs with an earlier library only if the field is zero. The structs:
+# the descs of contexts and plans, host options, and storages. versions.sh FOLDER
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 rm -rf "$1"
@@ -9,7 +8,7 @@ mkdir -p "$1/now" "$1/later"
 folder=$(cd "$1" && pwd)
 cp "$root/ipt.h" "$root/ipt_kernels.h" "$root/gen/package/ipt.c" "$folder/now"
 cp "$root/ipt_kernels.h" "$root/gen/package/ipt.c" "$folder/later"
-# The later version: one more field at the end of each struct. Those whose `added` is not zero are refused by its value.
+# The later version: one more field, `added`, at the end of each struct. The library refuses other values than zero.
 refusal='if (taken.added)\n        return ipt__fail(IPT_ERROR_UNSUPPORTED, "added is %lu", (unsigned long)taken.added);'
 sed -e 's/^} \(ipt_context_desc\|ipt_plan_desc\|ipt_host_options\|ipt_storage\);/    size_t added;\n&/' \
     -e "s/^    return ipt__plan_make_or_advise(&context/    $refusal\\n&/" \
@@ -79,7 +78,7 @@ expect() { # LIBRARY PROGRAM ARGUMENT STATUS WORDS
 expect now now "" 0 ""
 expect later now "" 0 ""          # an earlier program, a later library
 expect later later "" 0 ""
-expect now later "" 0 "" # a later program that does not use what is new
+expect now later "" 0 "" # a later program that does not use the new field
 for struct in desc options storage; do
     expect later later $struct 1 "added is 5"
     expect now later $struct 1 "$struct has fields that ipt"

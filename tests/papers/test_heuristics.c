@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The devices of the papers: local memory, largest work-group, SIMD unit, work-items and work-groups to a unit. */
+/* The devices of the papers: local memory, largest work-group, SIMD unit, work-items and work-groups of a unit. */
 static const ipt_heuristic_device k20 = {49152, 1024, 32, 0, 0}, fermi = {49152, 1024, 32, 1536, 8},
                                   hawaii = {32768, 256, 64, 0, 0}, cpu = {1u << 20, 4096, 1, 0, 0};
 
@@ -122,7 +122,7 @@ static void heuristics_algorithm_1(void **state)
     }
 }
 
-/* The text of algorithm 2, with the same bounds. */
+/* A transcription of algorithm 2, with the same bounds. */
 static chosen plain_algorithm_2(size_t rows, size_t cols, size_t local, size_t groups_at_most)
 {
     static size_t eligible_m[2560], eligible_n[2560];
@@ -167,8 +167,8 @@ static void heuristics_algorithm_2(void **state)
         check_tiles(IPT_HEURISTIC_ALGORITHM_2, &k20, rows, cols, elem_size, at_16.m, at_16.n, 0, 0);
         check_tiles(IPT_HEURISTIC_ALGORITHM_2, &fermi, rows, cols, elem_size, at_8.m, at_8.n, 0, 0);
     }
-    /* The counts of Gomez-Luna et al. 2016: 2,235 of 5,000 have m or n up to 6; 2,926 have one above 4, the other,
-     * which transposition 100! moves, above 6, and a tile that fits. */
+    /* The counts of Gomez-Luna et al. 2016: 2,235 of 5,000 shapes have m or n up to 6; 2,926 have a tile that fits,
+     * with one side above 4 and the other, which transposition 100! moves, above 6. */
     for (i = 0; i < 5000; ++i) {
         chosen tiles;
         assert_int_equal(choose(IPT_HEURISTIC_ALGORITHM_2, &k20, test_random_between(1000, 19999),
@@ -300,7 +300,7 @@ static void heuristics_sequence(void **state)
 {
     const size_t huge = (size_t)-1;
     (void)state;
-    /* 12,288 words: 2.1 while m * N is below, 2.2 while M * n is, and m < n decides after that. */
+    /* 12,288 words: 2.1 if m * N is below, else 2.2 if M * n is below, else m < n decides. */
     assert_int_equal(ipt_heuristic_sequence(&k20, 100000, 100, 4, 122, 50), IPT_SEQUENCE_2_1);
     assert_int_equal(ipt_heuristic_sequence(&k20, 100000, 96, 4, 128, 50), IPT_SEQUENCE_3_2); /* 12,288 is too much */
     assert_int_equal(ipt_heuristic_sequence(&k20, 100, 100000, 4, 50, 122), IPT_SEQUENCE_2_2);
@@ -347,7 +347,7 @@ static void heuristics_group_size(void **state)
         assert_int_equal(ipt_heuristic_group_size(cases[i].device, 4 * cases[i].words), cases[i].items);
         assert_int_equal(ipt_heuristic_group_size(cases[i].device, 4 * cases[i].words - 3), cases[i].items);
     }
-    assert_int_equal(ipt_heuristic_group_size(&tiny, 4 * 9999), 16); /* never more than the device has */
+    assert_int_equal(ipt_heuristic_group_size(&tiny, 4 * 9999), 16); /* at most the device's limit */
     assert_true(ipt_heuristic_group_size(&huge, (size_t)-1) >= (size_t)-1 / 16);
     assert_int_equal(ipt_heuristic_group_size(&k20, 0), 0);
     assert_int_equal(ipt_heuristic_group_size(NULL, 4), 0);
@@ -358,18 +358,18 @@ static void heuristics_smallest_group(void **state)
     const ipt_heuristic_device invalid = {49152, 1024, 0, 0, 0};
     size_t group;
     (void)state;
-    /* Ha et al. 2013, table I: 192 is the smallest of a Fermi's work-groups that keep it busy. */
+    /* Ha et al. 2013, table I: 192 is the smallest work-group that keeps a Fermi GPU busy. */
     assert_int_equal(ipt_heuristic_smallest_group(&fermi, 0, 0, 1), 192);
     assert_int_equal(ipt_heuristic_smallest_group(&fermi, 0, 0, 0.5), 96);
     assert_int_equal(ipt_heuristic_smallest_group(&fermi, 0, 0, 0), 32);
     assert_true(ipt_heuristic_occupancy(&fermi, 768, 0) == 1 && ipt_heuristic_occupancy(&fermi, 512, 0) == 1);
     assert_true(ipt_heuristic_occupancy(&fermi, 1024, 0) < 0.7 && ipt_heuristic_occupancy(&fermi, 1025, 0) == 0);
     assert_int_equal(ipt_heuristic_smallest_group(&k20, 0, 0, 1), 128);
-    /* Two work-groups of 24 KiB: only large ones fill the unit; with a byte more there is one. */
+    /* Two work-groups of 24 KiB: only large ones fill the compute unit. With one byte more, one work-group fits. */
     assert_int_equal(ipt_heuristic_smallest_group(&k20, 24576, 0, 1), 1024);
     assert_int_equal(ipt_heuristic_smallest_group(&k20, 24577, 0, 1), 1024);
     assert_true(ipt_heuristic_occupancy(&k20, 1024, 24577) == 0.5);
-    /* 32 bytes for each work-item limit it to 1,536 of 2,048. */
+    /* 32 bytes for each work-item: 1,536 of 2,048 work-items fit. */
     assert_int_equal(ipt_heuristic_smallest_group(&k20, 0, 32, 1), 96);
     assert_true(ipt_heuristic_occupancy(&k20, 96, 96 * 32) == 0.75);
     assert_int_equal(ipt_heuristic_smallest_group(&k20, 49153, 0, 0), 0);
@@ -406,7 +406,7 @@ static void heuristics_by_block(void **state)
 {
     (void)state;
     assert_true(!ipt_heuristic_by_block(1000, 10) && ipt_heuristic_by_block(10, 1000));
-    assert_true(!ipt_heuristic_by_block(10, 10)); /* the paper's method per element is usually the better one */
+    assert_true(!ipt_heuristic_by_block(10, 10)); /* usually the paper's method per element is better */
 }
 
 static void heuristics_divisors(void **state)

@@ -1,5 +1,5 @@
-/* Contract: with every forced kernel of the papers, block format and padding, the result is right to the byte and made
- * as requested. Otherwise no plan is made, and the error has the reason. */
+/* Contract: with every forced kernel of the papers, block format and padding, every byte of the result is right, and
+ * the plan is as requested. Otherwise there is no plan, and the error has the reason. */
 #include "test.h"
 #include "fast.h"
 
@@ -17,7 +17,7 @@ static const struct {
     unsigned lanes, padding, registers, layout;
 } variants[] = {IPT_VARIANT_LIST(VARIANT_ROW)};
 
-/* Gomez-Luna et al. 2016, table 1, repeated to detect errors in IPT_FORMAT_LIST. DEFAULT has no format of its own. */
+/* Gomez-Luna et al. 2016, table 1: an independent copy, to detect errors in IPT_FORMAT_LIST. DEFAULT has no format. */
 static const char *const format_factors[] = {"",     "MmNn", "MNmn", "MNnm", "NMmn",
                                              "NMnm", "NnMm", "MmNn", "NnMm", "MNnm"};
 static const char *const format_names[] = {"default", "RM", "RRRB", "RCRB", "CRRB", "CCRB", "CM", "AoS", "SoA", "ASTA"};
@@ -40,7 +40,8 @@ static int has_flags(ipt_variant variant)
     return variants[variant].family == FAMILY_PTTWAC_010 || variants[variant].family == FAMILY_PTTWAC_100;
 }
 
-/* 1 moves the matrix as super-elements of one, and 4.3 moves elements within its fused stage only. */
+/* Whether a stage moves elements. Sequence 1 moves super-elements of one, 4.3 moves elements only in its fused
+ * stage. */
 static int moves_elements(ipt_sequence sequence)
 {
     return sequence != IPT_SEQUENCE_1 && sequence != IPT_SEQUENCE_4_3;
@@ -62,8 +63,7 @@ static void print_seed_fields(const ipt_plan_desc *desc)
                 ipt_format_string(desc->to));
 }
 
-/* Checks the result, or if may_fail the error UNSUPPORTED with the name in its message. Returns whether it transposed.
- */
+/* Checks the result or, if may_fail, an error UNSUPPORTED with the name in its message. False: no plan. */
 static int transposes_or_names(ipt_context *context, const ipt_plan_desc *desc, int may_fail, const char *name)
 {
     const ipt_result result = test_try(context, desc);
@@ -77,7 +77,7 @@ static int transposes_or_names(ipt_context *context, const ipt_plan_desc *desc, 
     return 0;
 }
 
-/* A tile is at most the matrix. Local memory that ipt leaves to the implementation is at most 1 KiB. */
+/* Whether a tile, at most the matrix, may exceed local memory, of which the implementation may use 1 KiB. */
 static int needs_more_local_memory(const ipt_plan_desc *desc)
 {
     return desc->rows * desc->cols * desc->elem_size + 1024 > test_local_memory();
@@ -107,15 +107,15 @@ static int source_defines(const ipt_plan *plan, const char *name, size_t value)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* First factors with which no stage is empty, so that each kind of stage exists; then factors with empty stages. They
- * fit local memory of 48 KiB even with elements of 16 bytes. */
+/* First factors without empty stages, so that each kind of stage exists; then factors with empty stages. Tiles fit 48
+ * KiB of local memory even with elements of 16 bytes. */
 static const struct {
     size_t rows, cols, tile_m, tile_n;
 } shapes[] = {{24, 36, 6, 9},  {96, 64, 32, 16}, {35, 77, 5, 7},   {150, 110, 6, 10},
               {24, 36, 1, 36}, {24, 36, 24, 1},  {35, 77, 35, 11}, {1000, 6, 250, 3}};
 #define FULL_SHAPES 4
 
-/* sizes: bits for elements of 4, of 8 and of other bytes. */
+/* sizes: a bit each for elements of 4 bytes, 8 bytes and other sizes. */
 static void try_variant(ipt_variant variant, ipt_sequence sequence, size_t shape, int is_100, size_t sizes)
 {
     static const size_t others[] = {1, 2, 3, 12, 16};
@@ -123,7 +123,7 @@ static void try_variant(ipt_variant variant, ipt_sequence sequence, size_t shape
         if (!(sizes >> e & 1))
             continue;
         ipt_plan_desc desc = {.rows = shapes[shape].rows, .cols = shapes[shape].cols};
-        /* One further size to a variant and one factor to a size: programs for every combination would take minutes. */
+        /* One further size per variant, one spread per size: programs for all combinations would take minutes. */
         desc.elem_size = e == 2 ? others[(size_t)variant % TEST_COUNT(others)] : 4 * (e + 1);
         desc.flag_spread = spreads[((size_t)variant + 3 * e) % TEST_COUNT(spreads)];
         desc.batch = test_random_between(0, 1) ? 1 : 3;
@@ -180,7 +180,7 @@ static void seeds_batches(void **state)
                 desc.batch_stride = b == 1 ? desc.rows * desc.cols * desc.elem_size + 4 * desc.elem_size : 0;
                 desc.variant_010 = (ipt_variant)v;
                 desc.sequence = swap ? IPT_SEQUENCE_SQUARE : IPT_SEQUENCE_AUTO;
-                /* Large matrices do not fit every device's local memory. */
+                /* Large matrices may exceed the local memory. */
                 if (!transposes_or_names(test_context, &desc,
                                          desc.rows * desc.cols * desc.elem_size > 16000 || test_group_limit() < 256,
                                          variants[v].name))
@@ -193,7 +193,7 @@ static void seeds_batches(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The cycles of an a x b grid by their lengths: how many of 1, 2 and more, and the longest. */
+/* The cycles of an a x b grid: how many have length 1, 2 and more, and the longest length. */
 typedef struct cycle_count {
     size_t ones, twos, more, longest;
 } cycle_count;
@@ -266,7 +266,7 @@ static void seeds_cycles(void **state)
     assert_true(only_short && nearly_one && mixed);
 }
 
-/* All factors for every layout of the flags in local memory, and for the flags in the workspace. */
+/* All spreads, for every layout of the flags in local memory, and for flags in the workspace. */
 static void seeds_flag_spread(void **state)
 {
     (void)state;
@@ -278,7 +278,7 @@ static void seeds_flag_spread(void **state)
         for (size_t s = 0; s < TEST_COUNT(spreads); ++s)
             for (size_t g = 0; g < TEST_COUNT(grids); ++g)
                 try_grid(layouts[v], grids[g][0], grids[g][1], 1 + g % 3, spreads[s]);
-    /* One flag to a word, and the limit of 1 MiB or of nothing at all. */
+    /* One flag per word, with a limit of 1 MiB, or of the smallest workspace. */
     for (size_t limit = 0; limit < 2; ++limit) {
         ipt_plan_desc desc = {.rows = 700, .cols = 500, .elem_size = 4, .flag_spread = 32, .max_workspace = limit};
         desc.variant_100 = IPT_VARIANT_PTTWAC_100_SIMD;
@@ -289,12 +289,12 @@ static void seeds_flag_spread(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* 1024 bytes of local memory: a tile of up to half of it is accepted, a tile above it is refused, and in between both
- * may happen. */
+/* With 1024 bytes of local memory, a tile that needs up to half is accepted, a tile that needs more than all is
+ * refused; in between, both are allowed. */
 static void try_tile_in_little(ipt_variant variant, size_t m, size_t n, size_t elem_size, size_t flag_spread)
 {
     const size_t spread = flag_spread ? flag_spread : 1, units = m * n * elem_size / 4;
-    /* A flag for each element at least, for each unit at most. */
+    /* The tile needs at least a flag for each element, at most a flag for each unit. */
     const size_t least = has_flags(variant) ? 4 * ((m * n + 31) / 32 * spread) : m * n * elem_size;
     const size_t most = has_flags(variant) ? 4 * ((units + 31) / 32 * spread) : m * n * elem_size;
     ipt_plan_desc desc = {.rows = 3 * m, .cols = n, .elem_size = elem_size, .flag_spread = flag_spread};
@@ -334,7 +334,7 @@ static void seeds_little_local_memory(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* All sources of a plan in one allocation, to tell programs apart. */
+/* All sources of a plan in one text, to compare programs. */
 static char *join_sources(const ipt_plan *plan)
 {
     size_t length = 1;
@@ -392,7 +392,7 @@ static void seeds_in_the_plan(void **state)
                 ipt_plan_destroy(plan);
             }
         }
-    /* Each name means another program, except those of BS: the work-items of a tile are an argument there. */
+    /* Each name selects a different program, except the names of BS, whose work-items per tile are an argument. */
     for (int is_100 = 0; is_100 < 2; ++is_100)
         for (int a = 0; a < IPT__VARIANT_COUNT; ++a)
             for (int b = 0; b < a; ++b)
@@ -410,7 +410,7 @@ static void seeds_in_the_plan(void **state)
     assert_string_equal(ipt_variant_string(IPT__VARIANT_COUNT), "unknown");
     assert_string_equal(ipt_format_string(IPT__FORMAT_COUNT), "unknown");
 
-    /* Both at once. */
+    /* Two forced kernels. */
     ipt_plan_desc desc = {.rows = 24, .cols = 36, .elem_size = 4, .flag_spread = 8};
     desc.variant_010 = IPT_VARIANT_PTTWAC_010_REMAPPED;
     desc.variant_100 = IPT_VARIANT_PTTWAC_100_VIRTUAL_16;
@@ -462,7 +462,7 @@ static void try_format(test_job *job, const ipt_plan_desc *desc)
     test_job_prepare(job, test_cl_context, desc, byte_offset);
     memcpy(job->expected, job->input, job->size);
     reference_of_formats(job->expected + byte_offset, job->input + byte_offset, desc);
-    if (desc->from == desc->to && desc->from != IPT_FORMAT_DEFAULT) /* nothing to move: proves the reference, too */
+    if (desc->from == desc->to && desc->from != IPT_FORMAT_DEFAULT) /* nothing moves: this also checks the reference */
         assert_memory_equal(job->expected, job->input, job->size);
     int right = test_job_run(job, plan, test_queue);
     memcpy(job->result, job->input, job->size);
@@ -507,7 +507,7 @@ static void seeds_formats(void **state)
                         test_matrix_bytes(&desc) + test_random_between(1, 20) * test_alignment(desc.elem_size);
                 try_format(&job, &desc);
             }
-    /* Blocks of one row or column, of one element, and of all. */
+    /* Blocks of one row, one column, one element, and the whole matrix. */
     static const size_t edges[][4] = {{12, 18, 1, 1}, {12, 18, 12, 18}, {12, 18, 1, 18}, {12, 18, 12, 1},
                                       {12, 18, 1, 6}, {12, 18, 4, 1},   {1, 30, 1, 5},   {16, 16, 4, 4}};
     for (int from = 0; from < IPT__FORMAT_COUNT; ++from)
@@ -523,8 +523,7 @@ static void seeds_formats(void **state)
     test_job_end(&job);
 }
 
-/* Arrays of structures, structures of arrays and tiled arrays by their names, with tile sides only for the tiled ones.
- */
+/* Arrays of structures, structures of arrays and tiled arrays by name, with tile sides only for the tiled ones. */
 static void seeds_layouts(void **state)
 {
     static const ipt_format layouts[] = {IPT_FORMAT_AOS, IPT_FORMAT_SOA, IPT_FORMAT_ASTA};
@@ -550,7 +549,7 @@ static void seeds_layouts(void **state)
         forced.batch = 1;
         try_format(&job, &forced);
     }
-    /* Between the two formats without blocks the plan is an ordinary transposition. */
+    /* Between two formats without blocks, the plan is an ordinary transposition. */
     ipt_plan_desc desc = {.rows = 2000, .cols = 300, .elem_size = 4, .from = IPT_FORMAT_SOA, .to = IPT_FORMAT_AOS};
     ipt_plan *plan = test_make_plan(test_small_context, &desc);
     assert_non_null(strstr(ipt_plan_describe(plan), "300 x 2000"));
@@ -603,8 +602,8 @@ static void seeds_formats_errors(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The memory of padded matrices: each begins with its content without gaps; then padding, whose content is lost; then
- * guards. */
+/* The memory of padded matrices: each begins with its content without gaps, then padding, whose content is lost. Guards
+ * follow. */
 typedef struct padded_job {
     size_t size, byte_offset, stride, matrix;
     unsigned char *input, *expected, *result;
@@ -675,8 +674,8 @@ static int run_padded(ipt_plan *plan, const ipt_plan_desc *desc)
     return right;
 }
 
-/* Makes the plan, runs it, and destroys it. The padding goes to *pad_rows and *pad_cols. Returns 0 if a
- * sequence that need not have a plan has none. */
+/* Makes the plan, runs it, and destroys it. *pad_rows, *pad_cols: the padding. Returns 0 without a plan, which some
+ * sequences allow. */
 static int try_padded(ipt_context *context, const ipt_plan_desc *shape, size_t *pad_rows, size_t *pad_cols)
 {
     ipt_plan_desc desc = *shape;
@@ -694,13 +693,13 @@ static int try_padded(ipt_context *context, const ipt_plan_desc *shape, size_t *
     }
     *pad_rows = *pad_cols = (size_t)-1;
     ipt_plan_padding(plan, pad_rows, pad_cols);
-    /* The next multiple of 24 always suffices: more padding would be waste. */
+    /* The next multiple of 24 always suffices: more padding would be a fault. */
     int right = *pad_rows < (desc.tile_m ? desc.tile_m : 24) && *pad_cols < (desc.tile_n ? desc.tile_n : 24);
     if (!right)
         print_error("%zu rows and %zu columns of padding are too many\n", *pad_rows, *pad_cols);
     if (desc.tile_m && desc.tile_n)
         right = right && (desc.rows + *pad_rows) % desc.tile_m == 0 && (desc.cols + *pad_cols) % desc.tile_n == 0;
-    if (*pad_cols && desc.rows > 1) /* if columns are added, the requested kernel must move elements apart */
+    if (*pad_cols && desc.rows > 1) /* if the plan adds columns, the requested kernel must move them */
         right = right && source_defines(plan, "CHAINED", 1) == (desc.variant_pad == IPT_VARIANT_PAD_CHAINED);
     right = right && run_padded(plan, &desc);
     if (!right) {
@@ -712,7 +711,7 @@ static int try_padded(ipt_context *context, const ipt_plan_desc *shape, size_t *
     return 1;
 }
 
-/* On devices with much local memory few sides need padding: 16 KiB is like the papers' devices. */
+/* With much local memory few sides need padding: 16 KiB is near the papers' devices. */
 static ipt_context *make_padding_context(void)
 {
     ipt_context *context = NULL;
@@ -742,7 +741,7 @@ static void seeds_padding(void **state)
             desc.rows = test_random_between(1, is_large ? 1500 : 400);
             desc.cols = test_random_between(1, is_large ? 1500 : 400);
         }
-        if (desc.rows * desc.cols > 500000) { /* memory traffic, not kernels, would take the time */
+        if (desc.rows * desc.cols > 500000) { /* would mostly measure memory traffic */
             desc.elem_size = i % 3 ? 1 : 4;
             desc.batch = 1;
         }
@@ -752,7 +751,7 @@ static void seeds_padding(void **state)
     }
     assert_true(with_rows >= 20 && with_cols >= 20 && served * 10 >= (count + 120) * 9);
 
-    /* A gap between padded matrices, which stays unchanged, and a stride that is too short. */
+    /* Gaps between padded matrices stay unchanged. A stride may be too short. */
     ipt_plan_desc desc = {.rows = 67, .cols = 71, .elem_size = 4, .batch = 3};
     try_padded(context, &desc, &pad_rows, &pad_cols);
     desc.batch_stride = (67 + pad_rows) * (71 + pad_cols) * 4 + 52;
@@ -787,7 +786,7 @@ static void seeds_padding_by_tiles(void **state)
         assert_int_equal(pad_cols, (desc.tile_n - desc.cols % desc.tile_n) % desc.tile_n);
     }
 
-    /* No padding where there are factors already, and none without the flag. */
+    /* No padding if the sides have factors, or without the flag. */
     static const size_t even[][4] = {{240, 360, 0, 0}, {96, 48, 0, 0}, {100, 70, 25, 14}, {101, 103, 101, 1}};
     for (size_t i = 0; i < TEST_COUNT(even); ++i) {
         ipt_plan_desc desc = {.rows = even[i][0], .cols = even[i][1], .elem_size = 4, .batch = 1};
@@ -797,7 +796,7 @@ static void seeds_padding_by_tiles(void **state)
         assert_int_equal(pad_rows, 0);
         assert_int_equal(pad_cols, 0);
     }
-    /* A side whose factors the sequence does not use is not padded, nor can it be too long for algorithm 5. */
+    /* A side whose factors the sequence does not use is not padded, and cannot be too long for algorithm 5. */
     static const struct {
         ipt_sequence sequence;
         size_t tile_m, tile_n, pad_rows, pad_cols;
@@ -898,7 +897,7 @@ static void seeds_padding_errors(void **state)
         {IPT_PAD, IPT_SEQUENCE_SQUARE, IPT_VARIANT_AUTO, 67, 67, 0, 0, "sequence", "square"},
         {0, IPT_SEQUENCE_AUTO, IPT_VARIANT_PAD_CHAINED, 67, 71, 0, 0, "variant_pad", "pad-chained"},
         {0, IPT_SEQUENCE_1, IPT_VARIANT_PAD_CHAINED, 67, 71, 0, 0, "variant_pad", "pad-chained"},
-        /* Nothing in these sizes is beyond size_t but the sides after padding. */
+        /* Only the padded sides of these sizes overflow size_t. */
         {IPT_PAD, IPT_SEQUENCE_AUTO, IPT_VARIANT_AUTO, 67, 71, (size_t)-1, 0, NULL, NULL},
         {IPT_PAD, IPT_SEQUENCE_AUTO, IPT_VARIANT_AUTO, 67, 71, 0, (size_t)-1, NULL, NULL},
         {IPT_PAD, IPT_SEQUENCE_AUTO, IPT_VARIANT_AUTO, (size_t)-5, 1, 16, 0, "rows", NULL},
@@ -917,7 +916,7 @@ static void seeds_padding_errors(void **state)
         test_expect_error(result, IPT_ERROR_INVALID_ARGUMENT, wrong[i].field, wrong[i].value);
         assert_null(plan);
     }
-    /* Local memory too small for any block of the usual sides: padded in another way, or refused, but at once. */
+    /* Too little local memory for any block of the usual sides: padded in another way or refused, without a search. */
     ipt_plan_desc desc = {.rows = 67, .cols = 71, .elem_size = 4, .flags = IPT_PAD};
     ipt_plan *plan = NULL;
     if (ipt_plan_create(test_small_context, &desc, &plan) != IPT_SUCCESS)
@@ -995,7 +994,7 @@ static void seeds_bad_input(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* There and back, each into the other's result, so that neither stale nor untouched memory looks right. */
+/* Transposes back and forth, each time from the last result, so that neither stale nor unchanged memory looks right. */
 static void seeds_repeated(void **state)
 {
     (void)state;
@@ -1006,7 +1005,7 @@ static void seeds_repeated(void **state)
     ipt_plan_desc back = {.rows = there.cols, .cols = there.rows, .elem_size = 4};
     set_sequence(&back, IPT_SEQUENCE_3_1, there.tile_n, there.tile_m);
     test_job job = {.size = 0};
-    /* A variant of each kind at a time, until both lists are through: that of variant_010 is the longer one. */
+    /* Steps through both lists of variants at the same time, until the end of the longer one, variant_010. */
     int variant_010 = IPT_VARIANT_AUTO, variant_100 = IPT_VARIANT_AUTO, wrong = 0;
     while (variant_010 != IPT_VARIANT_P_IPT_GROUP) {
         do

@@ -37,7 +37,7 @@ static void try_tiles(ipt_context *context, ipt_sequence sequence, size_t rows, 
     }
 }
 
-/* All tiles of a sequence with one, about twelve random pairs of a sequence with two. */
+/* Tries all tiles of a sequence with one side, or about twelve random pairs of a sequence with two sides. */
 static void try_shape(ipt_context *context, ipt_sequence sequence, size_t rows, size_t cols)
 {
     size_t pairs = 0;
@@ -75,7 +75,7 @@ static void sequences_forced_with_little_local_memory(void **state)
     try_shapes(test_small_context);
 }
 
-/* Tiles of 0 are chosen; a shape of primes may have no tile. */
+/* ipt chooses tile sides of 0. A shape with prime sides may have no tile. */
 static void sequences_without_tiles(void **state)
 {
     (void)state;

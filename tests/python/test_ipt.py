@@ -168,7 +168,7 @@ def test_texts_with_a_nul_are_refused():
 
 
 def test_progress_ends_and_carries_exceptions():
-    # In pieces: only then does the bus show how far the work is.
+# In pieces, so that there is progress to report.
     plan = ipt.Plan((600, 700), 4, max_device_memory=2000000)
     a = make((600, 700))
     expected = a.T.copy()
@@ -323,7 +323,7 @@ def test_other_threads_run_during_an_execution():
         thread.join()
 
 
-# DLPack's structs, for producers that no package has: OpenCL buffers, and tensors that ipt refuses.
+# DLPack's structs, for producers that no package offers: OpenCL buffers, and tensors that ipt refuses.
 class DLTensor(ctypes.Structure):
     _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
                 ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
@@ -442,7 +442,7 @@ def test_dlpack_results_share_the_import():
     unused = second.__dlpack__(max_version=(1, 1))
     assert first.shape == (30, 20) and second.shape == (20, 30) and (a == before).all()
     assert capsule_name(unused) == b"dltensor_versioned" and capsule_name(second.__dlpack__()) == b"dltensor"
-    third = ipt.Tensor(second)  # as a package that knows only DLPack
+    third = ipt.Tensor(second)  # like a package that knows only DLPack
     del first, second
     assert producer.ends == 0
     del third
@@ -511,7 +511,7 @@ def test_dlpack_of_an_opencl_buffer(versioned):
     cl.enqueue_copy(queue, after, buffer, src_offset=256)
     assert (after == before.transpose(2, 0, 1)).all()
     assert result.shape == after.shape and result.__dlpack_device__() == (4, 0) and producer.ends == 0
-    assert buffer.get_info(cl.mem_info.REFERENCE_COUNT) == 1  # ipt holds the tensor, not the buffer itself
+    assert buffer.get_info(cl.mem_info.REFERENCE_COUNT) == 1  # ipt references the tensor, not the buffer
     capsule = result.__dlpack__(max_version=(1, 0) if versioned else None)
     assert capsule_name(capsule) == producer.names()[0]
     with ipt.Context(cl_context=queue.context) as context:

@@ -60,7 +60,7 @@ process.start()
 assert queue.get(timeout=60) == ["spawn"] * 7
 process.join(60)
 assert process.exitcode == 0, process.exitcode
-assert (ipt.transpose(kept) == numpy.arange(20.0).reshape(4, 5)).all()  # the parent is as before
+assert (ipt.transpose(kept) == numpy.arange(20.0).reshape(4, 5)).all()  # the parent still works
 """
     status, out, errors = run(text)
     assert status == 0 and not errors, (out, errors)

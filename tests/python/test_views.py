@@ -7,7 +7,7 @@ from test_ipt import Producer, make, opencl_queue, same_memory
 
 MOVES = {
     "transpose": lambda a, i, j: numpy.swapaxes(a, i, j),
-    "rotate-90": lambda a, i, j: numpy.rot90(a, -1, (i, j)),  # clockwise; numpy's turns are counterclockwise
+    "rotate-90": lambda a, i, j: numpy.rot90(a, -1, (i, j)),  # clockwise; numpy rotates counterclockwise
     "rotate-180": lambda a, i, j: numpy.rot90(a, 2, (i, j)),
     "rotate-270": lambda a, i, j: numpy.rot90(a, 1, (i, j)),
     "flip-horizontal": lambda a, i, j: numpy.flip(a, j),
@@ -21,7 +21,7 @@ def test_nchw_from_a_view_of_nhwc():
     expected = numpy.ascontiguousarray(nhwc.transpose(0, 3, 1, 2))
     nchw = ipt.asorder(nhwc.transpose(0, 3, 1, 2), "C")
     assert nchw.shape == (2, 3, 15, 17) and nchw.flags.c_contiguous and same_memory(nchw, nhwc)
-    assert (nchw == expected).all() and (nhwc.reshape(-1) == expected.reshape(-1)).all()  # the base sees other bytes
+    assert (nchw == expected).all() and (nhwc.reshape(-1) == expected.reshape(-1)).all()  # the base array has changed
     back = ipt.ascontiguous(nchw.transpose(0, 2, 3, 1))
     assert (back == expected.transpose(0, 2, 3, 1)).all() and same_memory(back, nhwc)
 

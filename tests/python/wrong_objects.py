@@ -23,7 +23,7 @@ try:
     import pyopencl.array
     cl_context = cl.create_some_context(interactive=False)
     queue = cl.CommandQueue(cl_context)
-except Exception:  # no pyopencl, or no device that it finds
+except Exception:  # no pyopencl, or no device
     cl = None
 
 
@@ -101,7 +101,7 @@ def overlapping():
     return numpy.lib.stride_tricks.as_strided(numpy.zeros(40, "f4"), (6, 7), (8, 4))
 
 
-# Each makes a new object, as some are changed or consumed.
+# Each function creates a new object, because some objects are changed or consumed.
 KINDS = {
     "None": lambda: None, "True": lambda: True, "numpy.bool": lambda: numpy.True_, "0": lambda: 0, "-1": lambda: -1,
     "1": lambda: 1, "7": lambda: 7, "2**31": lambda: 2**31, "2**63": lambda: 2**63, "2**64": lambda: 2**64,
@@ -173,7 +173,7 @@ def exported(**options):
     return ipt.Tensor(numpy.zeros((6, 7), "f4")).__dlpack__(**options)
 
 
-# Functions, and valid arguments of each. Arrays among them are unchanged after a refusal.
+# Functions, and valid arguments of each. A refusal must not change arrays.
 FUNCTIONS = {
     "transpose": (ipt.transpose, {"array": "A", "axes": (1, 0), "context": None, "progress": None}),
     "permute": (ipt.permute, {"array": "A", "axes": (1, 0), "context": None, "progress": None}),
@@ -223,7 +223,7 @@ def throw(function, wrong):
         outcomes[type(error).__name__] += 1
         if not isinstance(error, Own) and not str(error):
             print("no words:", function, wrong, repr(error))
-        # What progress raises may come at the end of the work.
+# An exception from progress may arrive at the end of the work.
         for name, array, before in arrays:
             if array.tobytes() != before.tobytes() and "progress" not in wrong:
                 print("changed:", function, wrong, name, repr(error))

@@ -1,6 +1,6 @@
-/* Prints what the planner chooses for random problems on simulated devices: a line for each case with the sums of the
- * plan's description, of its kernels' texts and of its launches, or of the refusal. Two trees choose alike if they
- * print the same lines: tests/random/choices.sh compares them. No device is needed.
+/* Prints what the planner chooses for random problems on simulated devices: a line for each case with checksums of the
+ * plan's description, its kernels' texts and its launches, or of the refusal. Two trees make the same choices if they
+ * print the same lines: tests/random/choices.sh compares these. Needs no device.
  *
  * Usage: choices [--cases COUNT] [--seed SEED]
  *        choices --case NUMBER [--seed SEED]     that case alone, described in words
@@ -10,11 +10,11 @@
 #define _POSIX_C_SOURCE 200809L
 #define IPT_STATIC
 #define IPT_IMPLEMENTATION
-#define IPT_OPENCL_DYNAMIC /* planning calls no function of OpenCL */
+#define IPT_OPENCL_DYNAMIC /* planning needs no OpenCL */
 #include "ipt.h"
 #include "../fuzz/fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) /* fuzz.h declares it */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) /* fuzz.h requires this function */
 {
     (void)data;
     (void)size;
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) /* fuzz.h declares 
 
 static uint64_t state;
 
-/* Numbers from 0 to limit - 1. The step and the shifts are those of splitmix64 (Steele, Lea, Flood 2014, section 4). */
+/* Random, from 0 to limit - 1. The step and the shifts are those of splitmix64 (Steele, Lea, Flood 2014, section 4). */
 static size_t below(size_t limit)
 {
     uint64_t z = state += 0x9e3779b97f4a7c15u;
@@ -38,7 +38,7 @@ static size_t pick(const size_t *values, size_t count)
 }
 #define PICK(...) pick((const size_t[]){__VA_ARGS__}, sizeof((const size_t[]){__VA_ARGS__}) / sizeof(size_t))
 
-/* From 1 up. All orders of magnitude are equally likely. A quarter of the numbers are multiples of a power of two. */
+/* A random side from 1 on. All orders of magnitude are equally likely. A quarter are multiples of a power of two. */
 static size_t side(void)
 {
     const size_t bits = below(21), value = ((size_t)1 << bits) + below((size_t)1 << bits);
@@ -81,7 +81,7 @@ static void draw_paper(ipt_plan_desc *desc)
 }
 #endif
 
-/* A type of elements of so many bytes for expressions; NULL: none. */
+/* The type for expressions on elements of this size; NULL: none. */
 static const char *expression_type(size_t bytes)
 {
     return bytes == 1    ? "uchar"
@@ -129,7 +129,7 @@ static void draw(ipt_plan_desc *desc)
     }
 }
 
-/* FNV-1a (Fowler, Noll, Vo). */
+/* The initial value of FNV-1a (Fowler, Noll, Vo). */
 static const uint64_t nothing = 0xcbf29ce484222325u;
 
 static uint64_t sum_bytes(uint64_t of, const void *memory, size_t bytes)
@@ -145,7 +145,7 @@ static uint64_t sum(uint64_t of, const char *text)
     return sum_bytes(of, text, strlen(text));
 }
 
-/* Launches have no pointers, and their padding is zero. */
+/* A checksum of launches. Launches have no pointers, and their padding is zero. */
 static uint64_t sum_launches(uint64_t of, const ipt_plan *plan)
 {
     static const ipt__launches none;
@@ -171,7 +171,7 @@ static void print_words(const ipt_plan_desc *desc, const char *device, const cha
     printf("\n%s\n", text);
 }
 
-/* The device of a case, whose numbers follow. */
+/* Begins a case: seeds its random numbers and chooses its device. */
 static size_t begin(uint64_t seed, size_t number, ipt_context **context)
 {
     static ipt_context *contexts[FUZZ_DEVICE_COUNT];
@@ -183,7 +183,7 @@ static size_t begin(uint64_t seed, size_t number, ipt_context **context)
     return device;
 }
 
-/* Writes a kernel's text into a folder, as FOLDER/<kernel>-<sum of its definitions>.cl: the trees' names agree. */
+/* Writes a kernel's text to FOLDER/<kernel>-<checksum of its definitions>.cl: the same name in both trees. */
 static bool write_text(const char *folder, const char *text)
 {
     const char *const end = strstr(text, "#define IPT_ARGUMENT_LIST"), *const name = strstr(text, "ipt_k_");
@@ -200,7 +200,7 @@ static bool write_text(const char *folder, const char *text)
     return file != NULL && (fputs(text, file) >= 0) + (fclose(file) == 0) == 2;
 }
 
-/* The text of a batch whose action uses an operand of a few components. */
+/* Writes the text of a batch whose action uses an operand of a few components. */
 static bool write_batch(const char *folder, ipt_context *context)
 {
     static const char *const types[] = {"uchar", "ushort", "float", "ulong", "float4"};

@@ -1,6 +1,6 @@
 # Compares the planner's choices for random problems with those of another revision: `choices.sh REVISION [CASES] [SEED]`. It
 # counts the plans that differ, the kernels' texts and the launches, and shows the first three plans of both. Exit code: 0 if
-# no plan and no launch differs. To be run from the root of the repository, whose working tree is the other side.
+# no plan and no launch differs. Run it from the repository's root: it compares the working tree.
 set -eu
 revision=${1:?usage: choices.sh REVISION [CASES] [SEED]}
 cases=${2:-10000}
@@ -8,7 +8,7 @@ seed=${3:-1}
 out=build/choices
 rm -rf $out
 mkdir -p $out/base
-mkdir -p $out/base/tests/random $out/base/tests/fuzz # choices.c reads the plan's structs: each side has its own
+mkdir -p $out/base/tests/random $out/base/tests/fuzz # each side has its own choices.c, which reads private structs
 for file in ipt.h ipt_kernels.h tests/random/choices.c tests/fuzz/fuzz.h; do git show "$revision:$file" > $out/base/$file; done
 for side in base tree; do
     from=.

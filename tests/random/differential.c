@@ -1,12 +1,11 @@
-/* Draws cases over the whole interface, each from one 64-bit number, and executes them. It verifies every element and
- * every byte around the matrices with a plain reference of the manual (tests/support/cases.h). Each case can be
- * repeated alone.
+/* Draws cases over the whole interface, each from one 64-bit number, and executes them. A plain reference of the manual
+ * (tests/support/cases.h) verifies every element and every byte around the matrices. Each case can be repeated alone.
  *
  * Usage: differential [--cases COUNT] [--first NUMBER] [--seconds LIMIT] [--seed SEED] [--failures LIMIT]
  *        Several processes with one seed share its cases if each begins at its own --first.
  *        differential --case SEED     that case alone, described in words
  *
- * The low four bits of a case's seed choose its element sizes. A few consecutive cases share them, and so share
+ * The low four bits of a case's seed choose its element sizes. Some consecutive cases share element sizes, and so
  * programs; any 256 consecutive cases have all element sizes. Blocks of cases share contexts; at the end of a block no
  * object of ipt may remain. Exit code: 0 success, 1 failure, 4 hang. */
 #define _XOPEN_SOURCE 700
@@ -25,10 +24,10 @@
 
 enum {
     THEMES = 16,                        /* triples of element sizes */
-    THEME = 16,                         /* consecutive cases with the same triple: 256 cases have every one */
+    THEME = 16,                         /* consecutive cases with the same triple */
     BLOCK = 50,                         /* cases that share contexts */
-    TIME_LIMIT = 4 * STRESS_TIME_LIMIT, /* seconds of a case before it counts as hung */
-    SHOWN = 10                          /* failures that are shown in full */
+    TIME_LIMIT = 4 * STRESS_TIME_LIMIT, /* seconds after which a case counts as hung */
+    SHOWN = 10                          /* failures that are printed in full */
 };
 
 /* The illegal fields of a desc. X(field name that the message must contain, statement that makes it illegal) */
@@ -103,7 +102,7 @@ enum { SPOILS = (int)(sizeof spoilt_fields / sizeof *spoilt_fields) };
 static const char *const misuse_parts[] = {MISUSE_LIST(MISUSE_PART)};
 enum { MISUSES = (int)(sizeof misuse_parts / sizeof *misuse_parts) };
 
-/* The message of every refused plan must contain one of these. */
+/* The message of every refused plan must contain one of these names. */
 static const char *const field_names[] = {"row_pitch",
                                           "rows",
                                           "cols",
@@ -130,7 +129,7 @@ static const char *const field_names[] = {"row_pitch",
                                           "shape",
                                           "axes"};
 
-/* The kinds of actions in a case. X(enumerator, number in 100 cases) */
+/* What a case does. X(enumerator, number in 100 cases) */
 #define DEED_LIST(X)                                                                                                   \
     X(EXECUTES, 69)                                                                                                    \
     X(SPOILT, 15)                                                                                                      \
@@ -146,8 +145,8 @@ typedef enum deed { DEED_LIST(DEED_ENUMERATOR) DEED_COUNT } deed;
 static const size_t deed_shares[] = {DEED_LIST(DEED_SHARE)};
 static const char *const deed_names[] = {DEED_LIST(DEED_NAME)};
 
-/* The contexts of a block, created at their first use. X(max_local_memory, resident_groups, wait_polls, its
- * own cl_context, no cache folder, how many of 100) */
+/* The contexts of a block, created at their first use. X(max_local_memory, resident_groups, wait_polls, its own
+ * cl_context, no cache folder, number in 100 blocks) */
 #define KIND_LIST(X)                                                                                                   \
     X(0, 0, 0, 0, 0, 50)                                                                                               \
     X(1024, 0, 0, 0, 0, 16)                                                                                            \
@@ -169,7 +168,7 @@ typedef struct fuzzer {
     int alone;            /* --case */
     ipt_context *pair[2]; /* the contexts of a split plan, and their number */
     size_t contexts;
-    size_t most_failures; /* ends the run */
+    size_t most_failures; /* this many failures end the run */
     size_t done[DEED_COUNT], refused, advised, failures, blocks_left;
     unsigned long long wrong;
     char folder[64], first_failure[1600];
@@ -227,7 +226,7 @@ static void hangs(int signal_number)
     _exit(STRESS_HANGS);
 }
 
-/* A crash of the driver ends the program. Print the case first. */
+/* If the driver crashes, prints the case, and ends the program. */
 static void crashes(int signal_number)
 {
     static const char text[] = "CRASHED, at work:\n";
@@ -238,7 +237,7 @@ static void crashes(int signal_number)
     raise(signal_number);
 }
 
-/* Set again for each case: OpenCL and its compiler install handlers of their own. */
+/* Sets the signal handlers, before each case: OpenCL and its compiler install their own. */
 static void watch(void)
 {
     signal(SIGALRM, hangs);
@@ -248,7 +247,7 @@ static void watch(void)
     alarm(TIME_LIMIT);
 }
 
-/* Checks that a message uses the user's terms. */
+/* Checks that a message uses only terms of the manual. */
 static void check_sentence(worker *me, const slot *its, const char *text)
 {
     size_t i = 0;
@@ -285,8 +284,7 @@ static void check_plan(worker *me, const slot *its)
         failure(me, its, "the workspace is larger than max_workspace");
 }
 
-/* Checks that a plan without parts reports the bytes that it has allocated. `before`: bytes of all buffers before it.
- */
+/* Checks that a plan without parts reports the bytes that it allocated. `before`: bytes of earlier buffers. */
 static void check_allocated(worker *me, const slot *its, long before)
 {
     const ipt_plan_desc *const desc = &its->recipe.desc;
@@ -299,7 +297,7 @@ static void check_allocated(worker *me, const slot *its, long before)
     failure(me, its, what);
 }
 
-/* Requests beyond the soak's pool, which may be refused. */
+/* Adds requests to a recipe that soak.c never draws, and that may be refused. */
 static void widen(worker *me, recipe *its)
 {
     ipt_plan_desc *const desc = &its->desc;
@@ -363,7 +361,7 @@ static size_t take_advice(const char *sentence, ipt_plan_desc *desc)
     return found;
 }
 
-/* Creates the plan of the recipe. A split plan gets the contexts of the case. */
+/* Creates the plan of the recipe; a split plan on all contexts of the case. */
 static ipt_result create_plan(slot *its, const place *at)
 {
     return its->recipe.way == WAY_SPLIT ? ipt_plan_create_split(all.pair, all.contexts, &its->recipe.desc, &its->plan)
@@ -394,7 +392,7 @@ static void follow_advice(worker *me, slot *its, const place *at, const char *se
     measure_slot(its, rows, cols);
 }
 
-/* A second plan with a lower limit than this one's workspace obeys the limit, or is refused. */
+/* Creates a second plan with a max_workspace below this plan's workspace: it obeys the limit, or is refused. */
 static void want_less_workspace(worker *me, const slot *its)
 {
     const size_t held = ipt_plan_workspace(its->plan);
@@ -516,7 +514,7 @@ static way draw_way(worker *me)
     return one_in(me, 200) ? WAY_ONE_LINER : (way)by_share(me, way_shares, WAY_COUNT);
 }
 
-/* Memory so small that a matrix takes many steps. */
+/* Limits memory so that a matrix takes many steps. */
 static void make_steps(worker *me, recipe *its)
 {
     ipt_plan_desc *const d = &its->desc;
@@ -546,7 +544,7 @@ static void executes(worker *me)
     wider = drawn;
     if (one_in(me, 2))
         widen(me, &wider);
-    if (wider.desc.flags & IPT_MEASURE) { /* findings would help later cases */
+    if (wider.desc.flags & IPT_MEASURE) { /* measurements would change later cases */
         me->own = *at;
         me->own.desc.context = at->cl;
         make_context(me, &me->own);
@@ -563,7 +561,7 @@ static void executes(worker *me)
         follow_advice(me, &its, at, me->said);
     }
     if (wider.way == WAY_CHECKED &&
-        (wider.desc.move || wider.desc.expression)) /* the checker sees transpositions only */
+        (wider.desc.move || wider.desc.expression)) /* the checker supports transpositions only */
         its.recipe.way = WAY_BUFFER;
     if (its.plan) {
         const int host = its.recipe.way == WAY_PAGEABLE || its.recipe.way == WAY_PINNED || its.recipe.way == WAY_ASYNC;
@@ -575,7 +573,7 @@ static void executes(worker *me)
         if (its.span + 4 * GUARD + 4096 <= me->capacity)
             run(me, &its);
         check_plan(me, &its);
-        if (*me->said) { /* plans of parts are made at the first execution */
+        if (*me->said) { /* the first execution creates plans for parts */
             follow_advice(me, &its, at, me->said);
             *me->said = 0;
             if (its.plan && all.alone)
@@ -710,7 +708,7 @@ static void plans_by_profile(worker *me)
     draw_recipe(me, WAY_BUFFER, draw_bytes(me), &drawn);
     widen(me, &drawn);
     drawn.desc.flags &= ~(IPT_MEASURE | IPT_CACHE_ONLY);
-    drawn.desc.max_device_memory = 0; /* cut plans need a device */
+    drawn.desc.max_device_memory = 0; /* a plan that is cut needs a device */
     here = try_plan(me, &its, &drawn, at);
     snprintf(first, sizeof first, "%.8000s", here ? ipt_context_error(NULL) : ipt_plan_describe(its.plan));
     if (ipt_context_profile(at->context, text, sizeof text, NULL)) {
@@ -735,7 +733,7 @@ static void plans_by_profile(worker *me)
     end_plan(&its);
 }
 
-/* A measurement on one context gives an equal plan on another context that imports it. */
+/* A context that imports another context's measurement makes an equal plan. */
 static void takes_wisdom(worker *me)
 {
     recipe drawn;
@@ -788,7 +786,7 @@ static void empty_folder(const char *path)
     rmdir(path);
 }
 
-/* A context with an empty folder fills it. A context that must not compile makes an equal plan from it. */
+/* A context fills an empty cache folder. With this folder, a context that must not compile makes an equal plan. */
 static void fills_cache(worker *me)
 {
     recipe drawn;
@@ -850,7 +848,7 @@ static void run_case(worker *me, uint64_t seed)
     ++all.done[all.deed];
 }
 
-/* Runs one block of cases. If something remains, runs each case alone to find which one left it. */
+/* Runs one block of cases. If an object remains, runs each case alone to find the culprit. */
 static size_t run_block(worker *me, uint64_t seed, size_t first, size_t count, double until)
 {
     uint64_t seeds[BLOCK];
@@ -877,7 +875,7 @@ static void start(worker *me)
     cl_int error;
     setenv("IPT_CACHE_DIR", cache_folder, 1);
     watch();
-    need(!ipt_context_create(NULL, &context), "ipt_context_create"); /* chooses the device */
+    need(!ipt_context_create(NULL, &context), "ipt_context_create"); /* to choose the device */
     me->device = ipt_context_cl_device(context);
     ipt_context_destroy(context);
     me->most = 2000000;
@@ -889,7 +887,7 @@ static void start(worker *me)
     open_place(me, &me->home, me->checker.context);
     me->found = clCreateBuffer(me->home.cl, CL_MEM_READ_WRITE, ROUNDS * sizeof(checker_found), NULL, &error);
     need(!error, "clCreateBuffer");
-    memset(soak_held, 0, sizeof soak_held); /* objects of the whole run do not count */
+    memset(soak_held, 0, sizeof soak_held); /* objects that live for the whole run do not count */
 }
 
 static void stop(worker *me)

@@ -1,7 +1,7 @@
 # Random cases over the whole interface: `differential.sh [CASES] [SEED] [SECONDS]`. By default 5000 cases, a new seed and no
 # time limit. SANITIZE=address builds with clang's address and undefined behaviour sanitizers, SANITIZE=thread with its thread
-# sanitizer. SOURCES names another folder to take ipt.h and ipt_kernels.h from. JOBS processes share the cases, from case FIRST
-# on, and each writes build/differential*.N.log. To be run from the repository's root.
+# sanitizer. SOURCES names another folder with ipt.h and ipt_kernels.h. JOBS processes share the cases, from case FIRST on, and
+# each writes build/differential*.N.log. To be run from the repository's root.
 set -eu
 cases=${1:-5000}
 seed=${2:-}

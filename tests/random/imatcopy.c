@@ -1,6 +1,6 @@
-/* Random calls of examples/05_imatcopy.c against a plain loop, and against OpenBLAS' cblas_?imatcopy where that is
- * installed: every type, order and operation, with and without gaps. Every byte is compared. Elements and factors are
- * small integers and eighths, so all products are exact. Usage: imatcopy CASES [SEED]; exits with 77 without OpenBLAS.
+/* Random calls of examples/05_imatcopy.c against a plain loop, and against OpenBLAS' cblas_?imatcopy if installed:
+ * every type, order and operation, with and without gaps. Every byte is compared. Elements and factors are small
+ * integers and eighths, so all products are exact. Usage: imatcopy CASES [SEED]; exits with 77 without OpenBLAS.
  */
 #define main example_main
 #include "examples/05_imatcopy.c"
@@ -26,7 +26,7 @@ static size_t between(size_t least, size_t most)
     return least + (size_t)((value ^ value >> 31) % (most - least + 1));
 }
 
-/* OpenBLAS. The enumerators of CBLAS are in the order of these letters. */
+/* Functions of OpenBLAS. The enumerators of CBLAS have the order of these letters. */
 typedef struct blas {
     void (*s)(int, int, int, int, float, float *, int, int);
     void (*d)(int, int, int, int, double, double *, int, int);
@@ -65,7 +65,7 @@ static blas blas_open(void)
     return blas;
 }
 
-/* A call. */
+/* The arguments of a call. */
 typedef struct trial {
     int kind, order, operation; /* indices of the letters */
     size_t rows, cols, lda, ldb;
@@ -77,7 +77,7 @@ static int transposes(const trial *t)
     return operations[t->operation] == 'T' || operations[t->operation] == 'C';
 }
 
-/* Row-major sides: before the call (0) and after it (1). */
+/* The number of lines in memory: before the call (0) and after it (1). */
 static size_t lines_of(const trial *t, int after)
 {
     return (orders[t->order] == 'R') != (after && transposes(t)) ? t->rows : t->cols;
@@ -100,7 +100,7 @@ static int has_element(const trial *t, int after, size_t place)
     return place / ld_of(t, after) < lines_of(t, after) && place % ld_of(t, after) < length_of(t, after);
 }
 
-/* The larger extent of both forms. */
+/* Bytes of the longer one of the source and the result. */
 static size_t bytes_of(const trial *t)
 {
     const size_t before = elements_of(t, 0), after = elements_of(t, 1);
@@ -152,8 +152,8 @@ static void call_blas(const blas *blas, const trial *t, void *AB)
 }
 
 /* OpenBLAS up to 0.3.23 copies through max(lda, ldb) * ldb elements, whatever the number of rows. Without a
- * transposition rows may need more: it then writes after this memory (its issue 4038). Long rows of the result need
- * very much memory. */
+ * transposition the rows may need more: OpenBLAS then writes beyond this memory (its issue 4038). Long rows of the
+ * result need much memory. */
 static int blas_can(const blas *blas, const trial *t)
 {
     const size_t wider = t->lda > t->ldb ? t->lda : t->ldb;
@@ -161,7 +161,7 @@ static int blas_can(const blas *blas, const trial *t)
            (!blas->short_of_memory || transposes(t) || lines_of(t, 0) <= wider);
 }
 
-/* The reference: writes the result's elements. `from` is the content before. */
+/* The reference: writes the result's elements to `to`. from: the content before. */
 static void refer(const trial *t, const char *from, char *to)
 {
     const number *kind = numbers + t->kind;
@@ -179,8 +179,8 @@ static void refer(const trial *t, const char *from, char *to)
         }
 }
 
-/* Compares a result with the reference's. Elements are compared as numbers (0 equals -0), other bytes as bytes. Returns
- * 0 (equal), 1 (an element is wrong) or 2 (a gap has changed). */
+/* Compares a result with the reference: elements as numbers (0 equals -0), other bytes as bytes. Returns 0 (equal), 1
+ * (an element is wrong) or 2 (a gap has changed). */
 static int differs(const trial *t, const char *expected, const char *got, size_t *place)
 {
     const number *kind = numbers + t->kind;
@@ -231,7 +231,7 @@ static void any_shape(trial *t)
         t->lda = t->ldb = t->lda > t->ldb ? t->lda : t->ldb;
 }
 
-/* One case in four repeats the last shape, so that plans serve again. */
+/* Draws new arguments. One case in four repeats the last shape, so that plans are reused. */
 static void change(trial *t)
 {
     if (t->rows == 0 || between(0, 3))
@@ -244,7 +244,7 @@ static void change(trial *t)
         t->alpha[1] = (float)(between(0, 1) ? (double)between(0, 2) - 1 : ((double)between(0, 126) - 63) / 8);
 }
 
-/* Random bytes, also NaNs, where the source has no element. */
+/* Fills gaps with random bytes, which may be NaNs, and elements with small numbers. */
 static void fill(const trial *t, char *memory)
 {
     const number *kind = numbers + t->kind;
@@ -256,11 +256,11 @@ static void fill(const trial *t, char *memory)
 }
 
 /* The cases in which OpenBLAS differs from the reference. cblas_cimatcopy and cblas_zimatcopy of 0.3.21 do not
- * conjugate column-major squares with trans R, lda == ldb and alpha == 1. Those of 0.3.34 do. */
+ * conjugate column-major squares with trans R, lda == ldb and alpha == 1. OpenBLAS 0.3.34 does. */
 typedef struct tally {
     size_t compared, elements, gaps;
 } tally;
-static tally tallies[4][2][4][3][2][2]; /* type, order, operation; lda below, equal to, above ldb; square; alpha is 1 */
+static tally tallies[4][2][4][3][2][2]; /* [type][order][operation][lda <, ==, > ldb][square][alpha is 1] */
 
 static void compare_blas(const blas *blas, const trial *t, const char *before, const char *expected)
 {
@@ -280,7 +280,7 @@ static void compare_blas(const blas *blas, const trial *t, const char *before, c
     free(memory);
 }
 
-/* Half of the matrices fill their allocation, for address sanitizers. The others have guards on both sides. */
+/* Runs a case. For address sanitizers, half of the matrices fill their allocation. The others have guards. */
 static void run(const blas *blas, const trial *t)
 {
     const size_t bytes = bytes_of(t), guard = between(0, 1) ? GUARD : 0, all = bytes + 2 * guard;
@@ -337,7 +337,7 @@ static void run(const blas *blas, const trial *t)
     X(3, 'C', 'R', 2, 3, one, AB, 2, 1, 8, "ldb = 1: must be at least 2")                                              \
     X(3, 'C', 'R', 0, 3, one, AB, 1, 0, 8, "ldb = 0: must be at least 1")
 
-/* Calls without any element: nothing to do. */
+/* Calls with empty matrices, which do nothing. */
 #define EMPTY_LIST(X)                                                                                                  \
     X(0, 'R', 'T', 0, 3, one, AB, 3, 1, 0, "")                                                                         \
     X(1, 'C', 'T', 2, 0, one, AB, 2, 1, 0, "")                                                                         \
@@ -369,7 +369,7 @@ static void refuse_all(void)
         fail("a refused call has changed the matrix");
 }
 
-/* Prints each class of arguments in which OpenBLAS differs. */
+/* Prints each class of arguments for which OpenBLAS differs. */
 static void report(void)
 {
     static const char *const relations[] = {"lda < ldb", "lda == ldb", "lda > ldb"};
@@ -398,13 +398,13 @@ int main(int count, char **arguments)
     float first[2] = {1, 2};
     trial t = {0};
     refuse_all();
-    if (my_simatcopy('R', 'T', 1, 2, 1, first, 2, 1) != 0) /* has_doubles is set by this call */
+    if (my_simatcopy('R', 'T', 1, 2, 1, first, 2, 1) != 0) /* this call sets has_doubles */
         fail(imatcopy_error);
     const int doubles = has_doubles;
     for (size_t i = 0; i < cases; ++i) {
         state = seed << 32 ^ i;
         change(&t);
-        has_doubles = doubles && between(0, 3); /* again as if the device had no doubles */
+        has_doubles = doubles && between(0, 3); /* sometimes as if the device had no doubles */
         run(&blas, &t);
     }
     printf("imatcopy: %zu random calls and %zu refused ones right, %u plans\n", cases, refusals, plans_made);

@@ -1,10 +1,10 @@
-# Compares the code of the kernels with that of another revision: `kernels.sh REVISION [CASES] [SEED] [KERNEL]`, for one kernel
-# or all. clang compiles texts of random plans and batches on simulated devices to PTX; ptxas assembles it, if it is installed.
-# Functions are inlined before all else: else the optimiser's decisions depend on the way in which functions get their values.
-# A text counts as equal if its PTX is, but for the names of registers and labels; as ordered otherwise if each instruction
-# occurs as often. The table shows the kernels of which texts differ more than that, with sums over all their texts, before and
-# after: instructions, registers of ptxas, bytes of .local memory and of spilled registers. build/kernels/differing has the
-# counts that differ. Exit code: 0 if none do. To be run from the root of the repository, whose working tree is the other side.
+# Compares the kernels' code in the working tree with another revision: `kernels.sh REVISION [CASES] [SEED] [KERNEL]`, for one
+# kernel or all. clang compiles texts of random plans and batches on simulated devices to PTX; ptxas assembles the PTX, if it
+# is installed. All functions are inlined first: otherwise the optimiser's decisions depend on how functions receive values.
+# Two texts are equal if their PTX is, apart from the names of registers and labels; reordered if each instruction occurs
+# equally often. The table shows the kernels with other differences, with sums over all their texts, before and after:
+# instructions, registers of ptxas, bytes of .local memory and of spilled registers. build/kernels/differing has the counts
+# that differ. Exit code: 0 if there are none. Run it from the repository's root.
 set -eu
 revision=${1:?usage: kernels.sh REVISION [CASES] [SEED] [KERNEL]}
 cases=${2:-1000}
@@ -66,7 +66,7 @@ while read -r base; do
     kernel=${kernel%%-*}
     reduce=
     if ! code "$base" || ! code "$tree"; then
-        reduce=-disable-lsr # the pass that reduces loop strength makes LLVM 14 end itself at some texts
+        reduce=-disable-lsr # LLVM 14 aborts in this pass for some texts
     fi
     if [ -n "$reduce" ] && { ! code "$base" || ! code "$tree"; }; then
         echo "$kernel fails"

@@ -1,9 +1,9 @@
-/* Ready actions of batch plans against LAPACK and BLAS, by LAPACKE and OpenBLAS: random actions, types, sides and
- * models. Of each element both results go into the residual of LAPACK's own tests, over n * eps times the norms of what
- * it is made of, and the numbers in info must be equal. Products are compared with each other, with the same bound.
- * Each element is multiplied by powers of two of the type's whole range, denormal numbers included, and some have rows
- * and columns of different magnitudes. Elements where LAPACK's own residual exceeds the bound are counted and not
- * compared. Usage: lapack CASES [SEED]; exits with 77 without the libraries. */
+/* Ready-made actions of batch plans against LAPACK and BLAS, by LAPACKE and OpenBLAS: random actions, types, sides and
+ * models. For each element, the residuals of both results, divided by n * eps times the norms of their terms as in
+ * LAPACK's tests, must be below a bound, and info must be equal. Products are compared directly, with the same bound.
+ * Each element is multiplied by powers of two of the type's whole range, denormal numbers included; some have rows and
+ * columns of different magnitudes. Elements for which LAPACK's residual exceeds the bound are counted and not compared.
+ * Usage: lapack CASES [SEED]; exits with 77 without the libraries. */
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 
@@ -16,7 +16,7 @@
 typedef double complex number;
 
 enum { SKIPPED = 77, ROW_MAJOR = 101, BOUND = 30, MOST_SIDE = 40 };
-enum { AS_IT_IS = 111, TRANSPOSED, BOTH, CONJUGATED /* OpenBLAS's */ };
+enum { AS_IT_IS = 111, TRANSPOSED, BOTH, CONJUGATED /* enumerators of CBLAS */ };
 
 static const struct {
     const char *name, *argument;
@@ -30,7 +30,7 @@ static const struct {
              {"float2", "float4", 'c', 8, 1, FLT_EPSILON, -149, 127},
              {"double2", "double4", 'z', 16, 1, DBL_EPSILON, -1074, 1023}};
 
-/* Functions of LAPACKE, which differ only in the type of the pointers' targets. */
+/* Types of LAPACKE's functions, which differ only in the type of the numbers behind pointers. */
 typedef int (*factor_function)(int, char, int, void *, int);
 typedef int (*solve_function)(int, char, int, int, const void *, int, void *, int);
 typedef int (*lu_function)(int, int, int, void *, int, int *);
@@ -44,10 +44,10 @@ typedef struct lapack {
     lu_solve_function getrs;
     inverse_function getri;
     triangle_function trtrs;
-    void (*gemm)(void); /* index of a type below */
+    void (*gemm)(void); /* of one of the types below */
 } lapack;
 
-/* Products of OpenBLAS: numbers are arguments, complex ones behind pointers. */
+/* Types of OpenBLAS' products: real numbers are arguments, complex numbers are behind pointers. */
 typedef void (*float_product)(int, int, int, int, int, int, float, const void *, int, const void *, int, float, void *,
                               int);
 typedef void (*double_product)(int, int, int, int, int, int, double, const void *, int, const void *, int, double,
@@ -59,8 +59,8 @@ static lapack functions[sizeof types / sizeof *types];
 static ipt_context *context;
 static cl_command_queue queue;
 static int doubles;
-static double worst[2];      /* residuals: ours, LAPACK's */
-static double worst_product; /* difference from BLAS's */
+static double worst[2];      /* the largest residual of ipt, of LAPACK */
+static double worst_product; /* the largest difference from BLAS */
 static size_t elements, products, other_pivots, beyond_lapack;
 
 static void fail(const char *what)
@@ -107,7 +107,7 @@ static int load_all(void)
     return loaded;
 }
 
-/* Numbers of a type in memory. */
+/* Stores a number of a type in memory. */
 static void put(unsigned char *to, size_t type, number value)
 {
     const float parts[2] = {(float)creal(value), (float)cimag(value)};
@@ -134,13 +134,13 @@ static int random_exponent(int least, int most)
     return least + (int)between(0, (size_t)(most - least));
 }
 
-/* value * 2^exponent, also where the power alone would overflow. */
+/* value * 2^exponent, even if the power alone overflows. */
 static number shifted(number value, int exponent)
 {
     return ldexp(creal(value), exponent) + I * ldexp(cimag(value), exponent);
 }
 
-/* An operand of all elements, in rows, element after element. */
+/* An operand of all elements, row-major, element after element. */
 typedef struct operand {
     const char *name;
     size_t rows, cols;
@@ -153,7 +153,7 @@ typedef struct trial {
     unsigned options;
     size_t type, count, n, m, operand_count;
     operand operands[4]; /* A, then B, pivots and info if the action has them; the three operands of a product */
-    int scales;          /* a product takes alpha and beta */
+    int scales;          /* a product has alpha and beta */
     number alpha, beta;
 } trial;
 
@@ -170,7 +170,7 @@ static const operand *find(const trial *t, const char *name)
     return NULL;
 }
 
-/* Component q of element e, as numbers. */
+/* Component q of element e. */
 static number value(const trial *t, const unsigned char *data, size_t components, size_t e, size_t q)
 {
     return get(data + (e * components + q) * types[t->type].bytes, t->type);
@@ -189,7 +189,7 @@ static void add(trial *t, const char *name, size_t rows, size_t cols, ipt_access
             put(made->before + i * types[t->type].bytes, t->type, random_number(t->type));
 }
 
-/* A: definite for Cholesky, well conditioned for triangles; one in five is indefinite or singular. */
+/* Makes A definite for Cholesky, well conditioned for triangles; one in five indefinite or singular. */
 static void shape(trial *t)
 {
     const size_t n = t->n, size = types[t->type].bytes;
@@ -212,8 +212,8 @@ static void shape(trial *t)
     }
 }
 
-/* Multiplies the rows and columns of each element of an operand by powers of two: by 2^exponents[e], and half of the
- * elements also by others of up to 2^spread. exponents[e]: then the largest one. */
+/* Multiplies the rows and columns of each element of an operand by powers of two: by 2^exponents[e], and for half of
+ * the elements also by different powers up to 2^spread. Sets exponents[e] to the largest exponent. */
 static void scale(trial *t, const operand *its, int *exponents, int spread)
 {
     const size_t size = types[t->type].bytes;
@@ -234,10 +234,10 @@ static void scale(trial *t, const operand *its, int *exponents, int spread)
     }
 }
 
-/* Scales systems: A anywhere in the range, the right-hand sides so that the solutions are in it, too. */
+/* Scales systems: A to anywhere in the type's range, right-hand sides so that the solutions are in range, too. */
 static void scale_system(trial *t)
 {
-    const int least = types[t->type].least + 14, most = types[t->type].most - 9; /* A has bits, and sums have room */
+    const int least = types[t->type].least + 14, most = types[t->type].most - 9; /* for A's bits, and for sums */
     const operand *const B = find(t, "B");
     int *const exponents = malloc(t->count * sizeof *exponents);
     if (!exponents)
@@ -335,8 +335,8 @@ static int largest_exponent(const trial *t, const unsigned char *data, size_t co
     return exponent;
 }
 
-/* max |op(A) X - B| of column j of an element, over n * eps * max |op(A)| * max |X|, and over what denormal numbers
- * round to. X is n x m, B too (NULL: the unit matrix). A and X are divided by powers of two, so that nothing overflows.
+/* max |op(A) X - B| of column j of an element, divided by n * eps * max |op(A)| * max |X| plus the rounding of denormal
+ * numbers. X and B (NULL: the unit matrix) are n x m. A and X are divided by powers of two to avoid overflow.
  */
 static double column_residual(const trial *t, size_t e, const unsigned char *x, const unsigned char *b, size_t m,
                               size_t j)
@@ -360,7 +360,7 @@ static double column_residual(const trial *t, size_t e, const unsigned char *x, 
         error = fmax(error, cabs(sum));
     }
     terms = most_a * most_x;
-    if (!b) /* an inverse: over its condition, too */
+    if (!b) /* an inverse: divides by the condition, too */
         terms *= fmax((double)n * ldexp(most_a * most_x, of_a + of_x), 1);
     return error > 0 ? error / ((double)n * (types[t->type].eps * terms + rounding)) : 0;
 }
@@ -388,7 +388,7 @@ static void check(const trial *t, size_t e, const unsigned char *theirs, const u
     exit(EXIT_FAILURE);
 }
 
-/* Compares each element with LAPACK's. theirs: work memory for A, B and pivots of all elements. */
+/* Compares each element with LAPACK's result. a, b, pivots: work memory for all elements. */
 static void compare(const trial *t, unsigned char *a, unsigned char *b, int *pivots)
 {
     const lapack *const by = &functions[t->type];
@@ -406,7 +406,7 @@ static void compare(const trial *t, unsigned char *a, unsigned char *b, int *piv
             if (!failed)
                 by->potrs(ROW_MAJOR, 'L', side, columns, its, side, right, columns);
         } else if (t->action == IPT_ACTION_TRSM) {
-            if (t->options & IPT_CONJUGATE_A && !(t->options & IPT_TRANSPOSE_A)) /* LAPACK has no such option */
+            if (t->options & IPT_CONJUGATE_A && !(t->options & IPT_TRANSPOSE_A)) /* not in LAPACK */
                 for (size_t q = 0; q < n * n; ++q)
                     put(its + q * size, t->type, conj(get(its + q * size, t->type)));
             by->trtrs(ROW_MAJOR, t->options & IPT_UPPER ? 'U' : 'L',
@@ -501,7 +501,7 @@ static void compare_products(const trial *t, int m, int n, int k)
     free(theirs);
 }
 
-/* Runs a random product: dot, gemv or gemm. Returns 0 if the model was not possible. */
+/* Runs a random product: dot, gemv or gemm. Returns 0 if the device cannot use the model. */
 static int try_product(void)
 {
     static const ipt_action actions[] = {IPT_ACTION_DOT, IPT_ACTION_GEMV, IPT_ACTION_GEMM};
@@ -536,7 +536,7 @@ static int try_product(void)
     return ran;
 }
 
-/* Runs a random system. Returns 0 if the model was not possible. */
+/* Runs a random system. Returns 0 if the device cannot use the model. */
 static int try_system(void)
 {
     static const ipt_action actions[] = {IPT_ACTION_POSV, IPT_ACTION_GESV, IPT_ACTION_GETRI, IPT_ACTION_TRSM};

@@ -1,8 +1,7 @@
-# Shows that a program detects defects: `planted.sh PROGRAM "ARGUMENTS" [NAME]`, tests/random/PROGRAM.c. It builds the program
-# against a copy of ipt.h, the kernels and the examples for each defect of tests/random/PROGRAM.planted, or for those whose names
-# contain NAME. It fails unless a run with these arguments finds the defect.
-# Environment: CC, CFLAGS, LDLIBS, KERNEL_FILES (in the Makefile's order). To be run from the repository's root after `make
-# build/embed`.
+# Shows that tests/random/PROGRAM.c detects defects: `planted.sh PROGRAM "ARGUMENTS" [NAME]`. For each defect of
+# tests/random/PROGRAM.planted, or each whose name contains NAME, builds the program against a copy of ipt.h, the kernels and the
+# examples with the defect. Fails unless a run with these arguments finds every defect. Environment: CC, CFLAGS, LDLIBS,
+# KERNEL_FILES (in the Makefile's order). Run it from the repository's root after `make build/embed`.
 set -eu
 here=tests/random
 program=$1 arguments=$2 wanted=${3:-}
@@ -41,7 +40,7 @@ while read -r line; do
     mkdir -p $copy/gen
     cp -r ipt.h examples $copy
     cp -r gen/kernels gen/kernels.def $copy/gen
-    for file in 2 5; do # a defect has one replacement, or two
+    for file in 2 5; do # a defect has one or two replacements
         if [ -n "$(column $file)" ] && ! plant "$(column $((file + 1)))" "$(column $((file + 2)))" "$copy/$(column $file)"; then
             echo "$name: $(column $file) lacks the text to replace"
             failed=1

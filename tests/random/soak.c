@@ -1,12 +1,11 @@
 /* Runs random plans of all kinds in two threads for a given time, and verifies every element and every byte around the
- * matrices. Memory, handles and OpenCL objects must not grow. Time is divided into epochs. At the end of each,
- * everything of ipt is destroyed, nothing may remain, and the process is sampled. After a warm-up, the first and the
+ * matrices. Memory, handles and OpenCL objects must not grow. Time is divided into epochs. At the end of each epoch,
+ * all objects of ipt are destroyed, none may remain, and the process is sampled. After a warm-up, the first and the
  * last third of the samples must agree.
  *
- * PoCL 3.1 itself, by OpenCL calls alone, keeps 15 KB of each program that it compiles and 0.4 to 0.6 KB of each that
- * it loads, as long as there is any OpenCL context. It keeps nothing of contexts, queues, buffers, kernels, events and
- * launches. So the plans come from a pool of descs, whose programs are compiled once, and the limit of growth depends
- * on the number of programs.
+ * PoCL 3.1 itself leaks, while any OpenCL context exists, 15 KB for each compiled program and 0.4 to 0.6 KB for each
+ * loaded program. It does not leak contexts, queues, buffers, kernels, events or launches. So the plans come from a
+ * pool of descs whose programs are compiled once, and the limit of growth depends on the number of programs.
  *
  * Usage: soak [MINUTES] [SEED] [MEGABYTES]; 0: the default. MEGABYTES is the size of the largest matrix. Exit code: 0
  * success, 1 failure, 4 hang. */
@@ -29,12 +28,12 @@ enum {
     EPOCHS = 60,
     SHORTEST_EPOCH = 3, /* seconds */
     LONGEST_EPOCH = 60,
-    TIME_LIMIT = 2 * STRESS_TIME_LIMIT /* seconds of a job before it counts as hung */
+    TIME_LIMIT = 2 * STRESS_TIME_LIMIT /* seconds after which a job counts as hung */
 };
 static const char cache_folder[] = "build/soak_cache";
 
-/* The allowed growth from beginning to end, in the units of SOAK_FIGURE_LIST: in total, for each created program, and
- * for each compiled one. */
+/* The allowed growth over the run, in the units of SOAK_FIGURE_LIST: in total, for each created program, and for each
+ * compiled program. */
 static const double allowed[SOAK_FIGURE_COUNT] = {8192, 2048, 0, 0},
                     allowed_for_program[SOAK_FIGURE_COUNT] = {1, 0.6, 0, 0},
                     allowed_for_compiled[SOAK_FIGURE_COUNT] = {24, 8, 0, 0};
@@ -44,7 +43,7 @@ typedef struct hand {
     pthread_t thread;
     place *places[2]; /* the shared context, and the thread's own */
     slot slots[SLOTS];
-    size_t next; /* of the pool */
+    size_t next; /* next desc of the pool */
     double until;
 } hand;
 
@@ -68,13 +67,13 @@ typedef struct soak {
     hand hands[THREADS];
     look *looks;
     size_t look_count, look_capacity, warm; /* the first sample after the warm-up */
-    size_t left_over;                       /* epochs after which an object remained */
+    size_t left_over;                       /* epochs that left an object */
     pthread_mutex_t lock;
     unsigned long long wrong_items;
     size_t failures;
 } soak;
 
-static soak all; /* for the alarm */
+static soak all; /* global, for the alarm's handler */
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* Words */
@@ -123,7 +122,7 @@ static void need(int good, const char *what)
     fprintf(stderr, "%s failed; the last error of ipt: %s\n", what, ipt_context_error(NULL));
     fflush(NULL);
     say_what_is_at_work();
-    _exit(1); /* the other thread continues */
+    _exit(1); /* no cleanup: the other thread still runs */
 }
 
 /* Records the next action of a thread, and starts its time limit. */
@@ -146,7 +145,7 @@ static void do_something(worker *me)
     slot *const chosen = &its->slots[between(me, 0, SLOTS - 1)];
     if (one_in(me, 400)) {
         run_one_liner(me);
-    } else if (one_in(me, 100)) { /* its plans retain the old context */
+    } else if (one_in(me, 100)) { /* existing plans retain the old context */
         ipt_context_destroy(me->own.context);
         make_context(me, &me->own);
     } else if (one_in(me, 8)) {
@@ -177,8 +176,8 @@ static void *work(void *user)
     return NULL;
 }
 
-/* Makes the contexts of an epoch. Of the threads' own contexts one has little local memory, the other a cl_context of
- * its own. */
+/* Creates the contexts of an epoch. One thread's own context has little local memory, the other thread's has its own
+ * cl_context. */
 static void open_epoch(soak *its, size_t epoch)
 {
     static const size_t local[] = {2048, 1024, 8192};
@@ -260,7 +259,7 @@ static void start(soak *its, size_t minutes, size_t seed, size_t megabytes)
     memset(&desc, 0, sizeof desc);
     setenv("IPT_CACHE_DIR", cache_folder, 1);
     soak_keep_heap_tidy();
-    need(!ipt_context_create(NULL, &context), "ipt_context_create"); /* chooses the device */
+    need(!ipt_context_create(NULL, &context), "ipt_context_create"); /* to choose the device */
     its->device = ipt_context_cl_device(context);
     need(!ipt_device_describe(its->device, text, sizeof text), "ipt_device_describe");
     ipt_context_destroy(context);
@@ -294,7 +293,7 @@ static void start(soak *its, size_t minutes, size_t seed, size_t megabytes)
         me->found = clCreateBuffer(its->cl, CL_MEM_READ_WRITE, ROUNDS * sizeof(checker_found), NULL, &error);
         need(!error, "clCreateBuffer");
     }
-    memset(soak_held, 0, sizeof soak_held); /* objects of the whole run do not count */
+    memset(soak_held, 0, sizeof soak_held); /* objects that live for the whole run do not count */
     its->pool_count = 120 + 30 * (minutes < 20 ? minutes : 20);
     its->pool = (recipe *)malloc(its->pool_count * sizeof *its->pool);
     need(its->pool != NULL, "malloc");
@@ -380,7 +379,7 @@ static int is_flat(const soak *its)
     return flat;
 }
 
-/* Prints the runs of each way to execute. A way without a successful run is a failure of the test. */
+/* Prints the runs of each way to execute. Each way must have a successful run. */
 static int shows_ways(const soak *its)
 {
     int w, good = 1;
@@ -439,7 +438,7 @@ int main(int count, char **arguments)
         for (t = 0; t < THREADS; ++t)
             pthread_join(all.hands[t].thread, NULL);
         close_epoch(&all);
-        /* Each thread has made each plan once in both contexts. */
+        /* Warm once each thread has made each plan in both contexts. */
         if (all.warm == all.look_capacity && all.hands[0].next >= 2 * all.pool_count &&
             all.hands[1].next >= 2 * all.pool_count)
             all.warm = all.look_count;

@@ -1,6 +1,6 @@
 /* Repeats large transpositions with fresh data on a busy device, two at once. The contexts assume more or fewer
- * concurrent work-groups than there are. A missing memory fence, or a wait for a work-group that does not run, fails
- * only rarely. Usage: stress [RUNS] [SECONDS_LIMIT] [MEGABYTES] [SEED]; 0: the default. Exit code: 0 success, 1
+ * concurrent work-groups than there are. Only many runs detect a missing memory fence, or a wait for a work-group that
+ * does not run. Usage: stress [RUNS] [SECONDS_LIMIT] [MEGABYTES] [SEED]; 0: the default. Exit code: 0 success, 1
  * failure, 4 hang. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_IMPLEMENTATION
@@ -15,8 +15,8 @@ static size_t argument(int count, char **arguments, int index, size_t otherwise)
 
 int main(int count, char **arguments)
 {
-    /* Work-groups that stop waiting early do so after any number of tickets. If the context assumes too many, the first
-     * ones stop, and the last one moves all. A single work-group waits for none. */
+    /* With few polls, work-groups stop after arbitrary numbers of tickets. If the context assumes too many work-groups,
+     * the first ones stop, and the last one moves everything. A single work-group does not wait. */
     static const stress_limits all = {"default limits", 0, 0, 0},
                                forced[] = {
                                    {"one look", 0, 1, 0},

@@ -1,6 +1,6 @@
 /* Draws random plans of all kinds, executes them in every way, and verifies every element and every byte around the
- * matrices against the manual. tests/random/soak.c runs this for hours in two threads, tests/random/differential.c case
- * by case. Include soak.h, ipt.h and stress.h before it, and define these three functions after it. */
+ * matrices against the manual. tests/random/soak.c runs cases for hours in two threads, tests/random/differential.c one
+ * by one. Include soak.h, ipt.h and stress.h before, and define the first three functions after it. */
 #ifndef CASES_H_INCLUDED
 #define CASES_H_INCLUDED
 
@@ -21,7 +21,7 @@ enum {
     ROUNDS = 3   /* most executions of a plan on one matrix */
 };
 
-/* Ways to execute a plan. X(enumerator, name, number in the pool) */
+/* Ways to execute a plan. X(enumerator, name, number of plans in the pool) */
 #define WAY_LIST(X)                                                                                                    \
     X(BUFFER, "buffer", 8)                     /* in place, verified by the host */                                    \
     X(CHECKED, "buffer, checked there", 6)     /* in place, filled and verified by the device */                       \
@@ -34,7 +34,7 @@ enum {
     X(CUT_PINNED, "cut, pinned", 2)                                                                                    \
     X(STORAGE, "storage", 4)                                                                                           \
     X(SPLIT, "split over contexts", 1)                                                                                 \
-    X(ONE_LINER, "ipt_transpose", 0) /* is not from the pool */
+    X(ONE_LINER, "ipt_transpose", 0) /* not in the pool */
 
 #define WAY_ENUMERATOR(name, text, share) WAY_##name,
 #define WAY_NAME(name, text, share) text,
@@ -43,7 +43,7 @@ typedef enum way { WAY_LIST(WAY_ENUMERATOR) WAY_COUNT } way;
 static const char *const way_names[] = {WAY_LIST(WAY_NAME)};
 static const size_t way_shares[] = {WAY_LIST(WAY_SHARE)};
 
-/* The requests of a desc beside its shape. X(enumerator, number in the pool) */
+/* What a desc requests besides its shape. X(enumerator, number of plans in the pool) */
 #define WISH_LIST(X)                                                                                                   \
     X(NOTHING, 8)                                                                                                      \
     X(MOVE, 4)                                                                                                         \
@@ -74,7 +74,7 @@ typedef struct place {
     ipt_context *context;
     ipt_context_desc desc;
     cl_context cl;
-    cl_command_queue queues[2]; /* the second one out of order where there are such */
+    cl_command_queue queues[2]; /* the second one out of order if possible */
     cl_mem buffers[2];
 } place;
 
@@ -84,8 +84,7 @@ struct slot {
     recipe recipe;
     place *place;
     size_t matrix, room, stride, span; /* bytes of a matrix, of a padded matrix, between starts, of the batch */
-    size_t rows[2], row[2],
-        pitch[2]; /* for the source and the result: number of rows, bytes of a row, bytes from row to row */
+    size_t rows[2], row[2], pitch[2];  /* [source, result]: number of rows, bytes of a row, distance of rows in bytes */
 };
 
 /* A thread that draws and executes cases. */
@@ -95,7 +94,7 @@ struct worker {
     place home, own;
     cl_device_id device;
     const char *cache_dir;
-    const size_t *sizes; /* the element sizes to draw from, which saves programs; NULL: any */
+    const size_t *sizes; /* the element sizes to draw: few sizes need few programs; NULL: any */
     size_t size_count;
     size_t most;     /* bytes of the largest matrix */
     size_t capacity; /* bytes of buffers and arrays */
@@ -192,15 +191,14 @@ static size_t beside_power_of_two(worker *me, size_t most)
     return power + between(me, power == 1 ? 1 : 0, 2) - 1;
 }
 
-/* A shape of about `bytes` at most with the batch: those of tests/random/stress.c, and thin, tiny and many small ones.
- */
+/* Draws a shape of up to about `bytes` bytes, batch included: a class of stress.h, thin, tiny, or many small ones. */
 static void draw_shape(worker *me, size_t bytes, ipt_plan_desc *desc)
 {
     const size_t elem_size = elem_size_for(me), elements = bytes / elem_size + 1;
     ipt_plan_desc drawn;
     memset(&drawn, 0, sizeof drawn);
     switch (between(me, 0, 9)) {
-    case 0: /* few columns, or one */
+    case 0: /* one column or a few */
         drawn.cols = between(me, 1, 3);
         drawn.rows = between(me, 1, elements / drawn.cols + 1);
         drawn.batch = 1;
@@ -215,7 +213,7 @@ static void draw_shape(worker *me, size_t bytes, ipt_plan_desc *desc)
         drawn.cols = beside_power_of_two(me, elements / drawn.rows + 1);
         drawn.batch = 1;
         break;
-    case 3: /* many small ones */
+    case 3: /* many small matrices */
         drawn.rows = between(me, 1, 60);
         drawn.cols = between(me, 1, 60);
         drawn.batch = between(me, 1, elements / (drawn.rows * drawn.cols) / 2 + 1);
@@ -229,7 +227,7 @@ static void draw_shape(worker *me, size_t bytes, ipt_plan_desc *desc)
     desc->rows = drawn.rows;
     desc->cols = drawn.cols;
     if (drawn.rows * drawn.cols * drawn.batch * elem_size >
-        bytes + bytes / 2) /* few elements: too large for a class of shapes */
+        bytes + bytes / 2) /* too few elements for a class of shapes */
         desc->rows = desc->cols = drawn.batch = 1;
     if (one_in(me, 2)) {
         const size_t rows = desc->rows;
@@ -240,7 +238,7 @@ static void draw_shape(worker *me, size_t bytes, ipt_plan_desc *desc)
     desc->batch = drawn.batch;
 }
 
-/* Sides with factors. */
+/* Draws tile sizes, and sides that are multiples of them. */
 static void draw_tiles(worker *me, size_t bytes, ipt_plan_desc *desc)
 {
     const size_t sizes[] = {1, 2, 4, 8, 12, 16};
@@ -264,7 +262,7 @@ static void draw_sequence(worker *me, size_t bytes, ipt_plan_desc *desc)
         desc->tile_m = desc->tile_n = 0;
         desc->cols = desc->rows;
     }
-    if (desc->sequence == IPT_SEQUENCE_EXCHANGE) { /* bands are no longer than the shorter side */
+    if (desc->sequence == IPT_SEQUENCE_EXCHANGE) { /* tile_n is at most the shorter side */
         desc->tile_m = 0;
         if (desc->tile_n > desc->rows)
             desc->tile_n = 0;
@@ -308,7 +306,7 @@ static const struct expression {
     {"double2", "x * 2.0 + 1.0", 16, 8, FORMULA_DOUBLE}, {"ushort8", "x.s76543210", 16, 2, FORMULA_TURNED},
     {"uchar", "x * a + 1", 1, 1, FORMULA_THRICE},        {"uint", "x * a + 1", 4, 4, FORMULA_THRICE},
     {"ulong", "x * a + 1", 8, 8, FORMULA_THRICE},        {"uint4", "x * (uint)a + 1u", 16, 4, FORMULA_THRICE}};
-static const cl_uint expression_argument = 3; /* a, of type uint */
+static const cl_uint expression_argument = 3; /* the argument `a`, a uint */
 enum { EXPRESSIONS = (int)(sizeof expressions / sizeof *expressions) };
 
 static const struct expression *expression_of(const ipt_plan_desc *desc)
@@ -322,10 +320,9 @@ static const struct expression *expression_of(const ipt_plan_desc *desc)
 static void draw_expression(worker *me, ipt_plan_desc *desc)
 {
     size_t which = between(me, 0, EXPRESSIONS - 1), left = EXPRESSIONS;
-    while (me->sizes && expressions[which].bytes != desc->elem_size &&
-           left--) /* a type of this size, if there is one */
+    while (me->sizes && expressions[which].bytes != desc->elem_size && left--) /* seek a type of this size */
         which = (which + 1) % EXPRESSIONS;
-    if (desc->elem_size < expressions[which].bytes) /* at most the drawn number of bytes */
+    if (desc->elem_size < expressions[which].bytes) /* at most the drawn bytes */
         desc->rows = desc->rows * desc->elem_size / expressions[which].bytes + 1;
     desc->elem_size = expressions[which].bytes;
     desc->expression = expressions[which].text;
@@ -353,7 +350,7 @@ static size_t content_bytes(const ipt_plan_desc *desc)
     return bytes;
 }
 
-/* Sets the sizes of a slot with a plan, which adds padding to the sides. An array is a row. */
+/* Sets the sizes of a slot. The plan may add padding to the sides. An array counts as one row. */
 static void measure_slot(slot *its, size_t pad_rows, size_t pad_cols)
 {
     const ipt_plan_desc *const desc = &its->recipe.desc;
@@ -379,7 +376,7 @@ static void measure_slot(slot *its, size_t pad_rows, size_t pad_cols)
     its->span = (desc->batch - 1) * its->stride + its->room;
 }
 
-/* A pitch of rows: none, rounded up, with a gap of some units, or for twice the row. */
+/* Draws a pitch: none, the row's bytes rounded up, with a gap of some units, or about twice the row. */
 static size_t draw_pitch(worker *me, size_t rows, size_t row, size_t unit, size_t bytes)
 {
     const size_t multiple = (size_t)16 << between(me, 0, 4);
@@ -399,7 +396,7 @@ static void draw_pitches(worker *me, size_t bytes, ipt_plan_desc *desc)
         desc->row_pitch_out = desc->row_pitch;
 }
 
-/* Several bands, or slabs of rows: forced, or because the workspace is small. */
+/* Makes the plan use several bands, or slabs of rows: forces them, or limits the workspace. */
 static void draw_bands(worker *me, ipt_plan_desc *desc)
 {
     const size_t bytes = desc->rows * desc->cols * desc->elem_size * desc->batch;
@@ -415,7 +412,7 @@ static void draw_bands(worker *me, ipt_plan_desc *desc)
     }
 }
 
-/* An array of any rank. The last axis often stays, and often has a factor that makes longer units possible. */
+/* Draws an array of any rank. The last axis often stays in place, and often has a factor that allows longer units. */
 static void draw_array(worker *me, size_t bytes, ipt_plan_desc *desc)
 {
     size_t left;
@@ -452,7 +449,7 @@ static void draw_array(worker *me, size_t bytes, ipt_plan_desc *desc)
 static void draw_wish(worker *me, size_t bytes, recipe *its)
 {
     ipt_plan_desc *const desc = &its->desc;
-    const size_t few = bytes < 200000 ? bytes : 200000; /* for the papers' slow kernels */
+    const size_t few = bytes < 200000 ? bytes : 200000; /* for the slow kernels of the papers */
     draw_shape(me, bytes, desc);
     switch (its->wish) {
     case WISH_MOVE:
@@ -485,7 +482,7 @@ static void draw_wish(worker *me, size_t bytes, recipe *its)
         if (one_in(me, 3)) {
             const size_t limit = desc->elem_size;
             draw_expression(me, desc);
-            desc->rows = desc->cols = 0; /* of a matrix */
+            desc->rows = desc->cols = 0; /* an array has no sides: undoes draw_expression's */
             if (desc->elem_size > limit)
                 desc->shape[0] = 1,
                 desc->shape[desc->rank - 1] = desc->shape[desc->rank - 1] * limit / desc->elem_size + 1;
@@ -508,7 +505,7 @@ static void draw_wish(worker *me, size_t bytes, recipe *its)
     }
 }
 
-/* Memory for about `lines` lines of the longer side. */
+/* A memory limit for about `lines` lines of the longer side. */
 static size_t limit_for(worker *me, const ipt_plan_desc *desc)
 {
     const size_t shorter = desc->rows < desc->cols ? desc->rows : desc->cols,
@@ -530,7 +527,7 @@ static void draw_recipe(worker *me, way wanted, size_t most, recipe *its)
                                     its->wish == WISH_FORMAT || its->wish == WISH_PADDING || its->wish == WISH_ARRAY))
         its->wish = WISH_NOTHING; /* the checker supports transpositions only */
     if (its->wish == WISH_PITCH && (its->way == WAY_CHECKED || its->way == WAY_FLIGHT))
-        its->wish = WISH_NOTHING; /* a second execution would not find the source's form */
+        its->wish = WISH_NOTHING; /* the result has another form than the source, so it cannot be executed twice */
     if ((its->way == WAY_OUT_OF_PLACE || its->way == WAY_SPLIT || its->way == WAY_CUT || its->way == WAY_CUT_PINNED ||
          its->way == WAY_STORAGE) &&
         its->wish != WISH_EXPRESSION && its->wish != WISH_ARRAY &&
@@ -587,7 +584,7 @@ static void is_refused_at(worker *me, const slot *its, ipt_result result, const 
 /* Expected results */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The place of an element in a block format, which the factors name from the outermost to the innermost. */
+/* The place of an element in a block format. `factors` names the format's factors, the outermost first. */
 static size_t place_in_format(const char *factors, const ipt_plan_desc *desc, size_t row, size_t col)
 {
     const size_t m = desc->tile_m ? desc->tile_m : 1, n = desc->tile_n ? desc->tile_n : 1;
@@ -609,7 +606,7 @@ static size_t place_in_format(const char *factors, const ipt_plan_desc *desc, si
     return at;
 }
 
-/* The places of the element at row and col before and after. */
+/* The places of the element at row and col in the source and in the result. */
 static void places_of(const ipt_plan_desc *desc, size_t row, size_t col, size_t *from, size_t *to)
 {
     static const char *const factors[] = {NULL, "MmNn", "MNmn", "MNnm", "NMmn", "NMnm", "NnMm", "MmNn", "NnMm", "MNnm"};
@@ -675,7 +672,7 @@ static void express(unsigned char *element, const ipt_plan_desc *desc)
     memcpy(element, turned, its->bytes);
 }
 
-/* Replaces random elements by small integers, with which expressions are exact. */
+/* Replaces elements by small integers, for which floating-point expressions are exact. */
 static void make_real(unsigned char *bytes, size_t count, const ipt_plan_desc *desc)
 {
     const struct expression *const its = expression_of(desc);
@@ -691,7 +688,7 @@ static void make_real(unsigned char *bytes, size_t count, const ipt_plan_desc *d
     }
 }
 
-/* Permutes one array: the index of each element of the result names its axes' indices. */
+/* Permutes one array, element by element of the result. */
 static void compute_array(const ipt_plan_desc *desc, unsigned char *after, const unsigned char *before)
 {
     size_t steps[IPT_MAX_RANK], at[IPT_MAX_RANK] = {0}, from = 0, to, step = desc->elem_size;
@@ -736,13 +733,13 @@ static void compute(const slot *its, unsigned char *after, const unsigned char *
 static void fill(worker *me, unsigned char *bytes, size_t count)
 {
     size_t i;
-    for (i = 0; i < count; i += sizeof(uint64_t)) { /* the arrays have room for the batch */
+    for (i = 0; i < count; i += sizeof(uint64_t)) { /* rounded up: the arrays have room */
         const uint64_t value = stress_random(&me->dice);
         memcpy(bytes + i, &value, sizeof value);
     }
 }
 
-/* Fills `before` with new content and `expected` with its result. Both begin `offset` bytes before the matrices. */
+/* Fills `before` with new content and `expected` with the result of `rounds` executions, at byte `offset` of both. */
 static size_t prepare(worker *me, const slot *its, size_t offset, size_t rounds)
 {
     const size_t total = offset + its->span + GUARD;
@@ -759,7 +756,7 @@ static size_t prepare(worker *me, const slot *its, size_t offset, size_t rounds)
     return total;
 }
 
-/* Compares a stretch in items of `size` bytes; the first wrong one goes to *first. */
+/* Compares bytes [begin, end) in items of `size` bytes. Returns the number of wrong items; *first: the first one. */
 static unsigned long long differ(const unsigned char *got, const unsigned char *wanted, size_t begin, size_t end,
                                  size_t size, size_t *first)
 {
@@ -775,7 +772,7 @@ static unsigned long long differ(const unsigned char *got, const unsigned char *
     return wrong;
 }
 
-/* In place, bytes at which only the source has an element may have any value. */
+/* Ignores bytes at which only the source has an element: in place, they may have any value. */
 static void forgive(const slot *its, const unsigned char *got, unsigned char *wanted, size_t offset)
 {
     size_t matrix, row, at;
@@ -786,7 +783,7 @@ static void forgive(const slot *its, const unsigned char *got, unsigned char *wa
                     wanted[offset + at] = got[offset + at];
 }
 
-/* The number of executions on one matrix: one, if the result's rows have another pitch. */
+/* Draws the number of executions on one matrix: one, if the result has another pitch than the source. */
 static size_t draw_rounds(worker *me, const slot *its)
 {
     const size_t rounds = between(me, 1, ROUNDS);
@@ -794,7 +791,7 @@ static size_t draw_rounds(worker *me, const slot *its)
 }
 
 /* Checks every element, and every byte before, between and after the matrices. Padding may have any value. content: 0:
- * checks the surroundings only. */
+ * checks only the bytes around the elements. */
 static void verify(worker *me, const slot *its, const unsigned char *got, const unsigned char *wanted, size_t offset,
                    int content)
 {
@@ -821,7 +818,7 @@ static void verify(worker *me, const slot *its, const unsigned char *got, const 
     failure_of(me, its, wrong + stray, what);
 }
 
-/* Compares all bytes of several batches. Their places are `apart` bytes apart; a batch begins `shift` bytes into its
+/* Compares all bytes of several batches. Their places lie `apart` bytes apart; a batch begins at byte `shift` of its
  * place. */
 static void verify_places(worker *me, const slot *its, size_t shift, size_t apart, size_t places)
 {
@@ -851,7 +848,7 @@ static void wait_and_release(cl_event event)
     need(!clWaitForEvents(1, &event) && !soak_clReleaseEvent(event), "clWaitForEvents");
 }
 
-/* Upload, executions on both queues in turn, download. Each waits for the previous one by event alone. */
+/* Uploads, executes on both queues in turn, and downloads. Only events order these commands. */
 static void run_buffer(worker *me, slot *its)
 {
     const size_t offset = unit_of(its->recipe.desc.elem_size) * between(me, 0, 40) + (one_in(me, 4) ? 0 : GUARD),
@@ -888,8 +885,8 @@ static void run_buffer(worker *me, slot *its)
     }
 }
 
-/* Several executions of one plan, enqueued before any may begin: on both queues in turn, in parts of one buffer or in
- * sub-buffers. Some parts repeat. */
+/* Enqueues several executions of one plan before any may begin: on both queues in turn, in parts of one buffer or in
+ * sub-buffers. Some executions use the same part. */
 static void run_flight(worker *me, slot *its)
 {
     enum { MOST = 4 };
@@ -947,7 +944,7 @@ static void run_flight(worker *me, slot *its)
         verify_places(me, its, shift, apart, places);
 }
 
-/* The first queue fills and checks, the second one transposes, several times without the host. */
+/* The first queue fills and checks, the second one transposes, several times. The host does not take part. */
 static void run_checked(worker *me, slot *its)
 {
     const ipt_plan_desc *const desc = &its->recipe.desc;
@@ -1014,16 +1011,16 @@ static void run_out_of_place(worker *me, slot *its)
     ++me->executions;
     result = ipt_plan_execute_out_of_place(its->plan, at->queues[1], at->buffers[0], offset, at->buffers[1], offset, 0,
                                            NULL, &done);
-    /* Only IPT_OUT_OF_PLACE builds this kernel with the plan. */
+    /* Without IPT_OUT_OF_PLACE, creating the plan does not build this kernel. */
     if (result && !(result == IPT_ERROR_CACHE_MISS && wanted == IPT_CACHE_ONLY))
         failure(me, its, ipt_context_error(NULL));
     if (done)
         wait_and_release(done);
     need(!clEnqueueReadBuffer(queue, at->buffers[0], CL_TRUE, 0, total, me->work, 0, NULL, NULL),
          "clEnqueueReadBuffer");
-    verify(me, its, me->work, me->before, offset, 1); /* only read */
+    verify(me, its, me->work, me->before, offset, 1); /* the source is unchanged */
     memcpy(me->expected, me->other, total);
-    if (!result) /* a failure writes nothing */
+    if (!result) /* a failed execution writes nothing */
         compute(its, me->expected + offset, me->before + offset);
     need(!clEnqueueReadBuffer(queue, at->buffers[1], CL_TRUE, 0, total, me->work, 0, NULL, NULL),
          "clEnqueueReadBuffer");
@@ -1038,8 +1035,7 @@ static int ends_it(size_t done, size_t total, void *user)
     return (*calls_left)-- == 0;
 }
 
-/* A matrix in host memory at any address, from malloc or from ipt_host_alloc. Some executions are cancelled in the
- * middle. */
+/* A matrix in host memory at any address, from malloc or from ipt_host_alloc. Cancels some of the executions. */
 static void run_host(worker *me, slot *its)
 {
     const size_t offset = GUARD + between(me, 0, 64), rounds = draw_rounds(me, its),
@@ -1077,7 +1073,7 @@ static void run_host(worker *me, slot *its)
 
 /* The result of an execution by a thread. */
 typedef struct outcome {
-    size_t calls_left; /* the call of progress that cancels */
+    size_t calls_left; /* calls of progress before the one that cancels */
     ipt_result result;
     char text[512];
 } outcome;
@@ -1114,7 +1110,7 @@ static void run_async(worker *me, slot *its)
         failure(me, its, ipt_context_error(NULL));
         return;
     }
-    clWaitForEvents(1, &event); /* status of the event if the execution has failed */
+    clWaitForEvents(1, &event); /* fails if the execution has failed */
     need(!clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) &&
              !soak_clReleaseEvent(event),
          "clWaitForEvents");
@@ -1132,7 +1128,7 @@ static void run_async(worker *me, slot *its)
 /* The fault of a storage. */
 typedef enum fault {
     FAULT_NONE,
-    FAULT_END,         /* ready ends it */
+    FAULT_END,         /* `ready` ends the execution */
     FAULT_READ,        /* a read fails */
     FAULT_SHORT_READ,  /* reads half of the bytes first */
     FAULT_WRITE,       /* a write fails */
@@ -1148,7 +1144,7 @@ typedef struct store {
     unsigned char *memory, *told; /* ipt_storage.memory, and the pieces that `ready` has reported; NULL: not needed */
     size_t memory_bytes, ready;
     fault fault;
-    size_t left; /* calls until then */
+    size_t left; /* calls before the fault */
     int stray, written;
 } store;
 
@@ -1204,7 +1200,7 @@ static int store_ready(size_t step, size_t steps, const void *content, size_t by
     return ends;
 }
 
-/* A call with or without a fault. Returns 1 if another one must follow. */
+/* Executes once, with or without a fault. Returns 1 if another execution must resume. */
 static int run_store(worker *me, slot *its, store *where, ipt_storage *storage, unsigned char *untouched)
 {
     const size_t bytes = its->span;
@@ -1229,12 +1225,12 @@ static int run_store(worker *me, slot *its, store *where, ipt_storage *storage, 
         return 0;
     ++me->resumed;
     storage->resume = where->ready;
-    if (where->memory) /* only the pieces that `ready` has reported */
+    if (where->memory) /* restores only the pieces that `ready` has reported */
         memcpy(where->memory, where->told, where->memory_bytes);
     return 1;
 }
 
-/* Executions on a storage. Some are stopped or fail, and resume, several times. */
+/* Executes on a storage. Some executions stop or fail several times, and resume. */
 static void run_storage(worker *me, slot *its)
 {
     const size_t offset = GUARD, total = prepare(me, its, offset, 1), bytes = ipt_plan_storage_memory(its->plan);
@@ -1298,7 +1294,7 @@ static void run(worker *me, slot *its)
                                                      run_host,   run_host,    run_async,  run_host,
                                                      run_host,   run_storage, run_host};
     way how = its->recipe.way;
-    if (how == WAY_CHECKED && its->place->cl != me->checker.context) /* parts that the checker does not see */
+    if (how == WAY_CHECKED && its->place->cl != me->checker.context) /* the checker has another context */
         how = WAY_BUFFER;
     begins(me, its, "executes");
     runs[how](me, its);

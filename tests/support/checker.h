@@ -5,26 +5,26 @@
 
 #include <limits.h>
 
-/* Called when OpenCL itself fails; the test suite defines it to end the test. */
+/* Called if OpenCL itself fails. The test suite redefines this macro to end only the test. */
 #ifndef CHECKER_STOP
 #define CHECKER_STOP() exit(1)
 #endif
 
-/* The places of the matrices in a buffer. The bytes around them are checked, too. */
+/* Where the matrices lie in a buffer. The checker also checks the bytes around them. */
 typedef struct checker_place {
     size_t rows, cols, elem_size;
-    size_t batch, stride; /* matrices, and bytes from one to the next */
+    size_t batch, stride; /* number of matrices, and their distance in bytes */
     size_t offset, bytes; /* of the first matrix, and of the whole buffer */
 } checker_place;
 
-/* The checker moves items of 1, 2, 4 or 8 bytes: as large as divides the element. There are kernels with indices of 32
- * and of 64 bits, because the former are much faster. */
+/* The checker works on items of 1, 2, 4 or 8 bytes, the largest size that divides the element. Kernels exist with
+ * indices of 32 and of 64 bits, because those with 32 bits are much faster. */
 typedef struct checker {
     cl_context context;
-    cl_kernel fill[4][2], check[4][2]; /* made when first needed */
+    cl_kernel fill[4][2], check[4][2]; /* created at their first use */
 } checker;
 
-/* Item k of the buffer is a hash of k and the seed, so that all places and all rounds differ. */
+/* Item k of the buffer is a hash of k and the seed: all items and all rounds differ. */
 static const char *const checker_text =
     "ulong value_of(ulong k) { k *= 0x9e3779b97f4a7c15UL; k ^= k >> 29; k *= 0xbf58476d1ce4e5b9UL; return k ^ k >> 32; "
     "}\n"
@@ -91,8 +91,7 @@ static void checker_make(checker *checker, int log, int wide)
     clReleaseProgram(program);
 }
 
-/* Enqueues the kernel that fills or the one that checks. The latter adds to entry `number` of found; the former ignores
- * both. */
+/* Enqueues the kernel that fills or (check) the kernel that checks and adds to entry `number` of `found`. */
 static void checker_launch(checker *checker, int check, cl_command_queue queue, cl_mem buffer,
                            const checker_place *place, cl_ulong seed, cl_mem found, cl_uint number)
 {

@@ -1,15 +1,15 @@
-/* Checks of a result and of the thread's error message. A file with a copy of ipt of its own checks that copy's
- * message. */
+/* Checks of a result and of the thread's error message. A test file that compiles its own copy of ipt passes the
+ * message of that copy. */
 #ifndef EXPECT_H_INCLUDED
 #define EXPECT_H_INCLUDED
 
 #include "ipt.h"
 
-/* Whether part is in text, without a letter or digit next to it. */
+/* Whether text contains part as a whole word: without a letter or digit next to it. */
 int test_mentions(const char *text, const char *part);
 
-/* Whether result is the expected one and message has both texts (NULL: any): as whole words, or anywhere. Otherwise
- * prints both. */
+/* Whether result is the expected one and message contains both texts (NULL: any), as whole words or anywhere. If not,
+ * prints result and message. */
 int expect_words(ipt_result result, ipt_result expected, const char *message, const char *name, const char *value);
 int expect_parts(ipt_result result, ipt_result expected, const char *message, const char *part, const char *other);
 

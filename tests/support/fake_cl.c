@@ -16,9 +16,9 @@ enum { FAKE_WAITED_IN_VAIN = -14 }; /* CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_L
 enum { FAKE_TOGETHER_GROUPS = 16, FAKE_TOGETHER_LANES = 32 };
 enum { FAKE_ALIVE = 0x600d0b1e, FAKE_DEAD = 0x0ddead00, ARGUMENTS_MOST = 64, WAITS_MOST = 16 };
 
-/* The beginning of every object. Objects are never freed, so that the stub detects a use after release. */
+/* The beginning of every object. The stub frees no object, so that it can detect a use after release. */
 typedef struct fake_object {
-    struct fake_object *next; /* index in its row of the table */
+    struct fake_object *next; /* in the same row of the table */
     unsigned alive;
     fake_kind kind;
     long references; /* references of the user and of other objects */
@@ -39,7 +39,7 @@ typedef struct fake_program {
     char *text;
     size_t length;
     int is_binary, built;
-    cl_int judgement; /* of its code */
+    cl_int judgement; /* the result of judge_code */
 } fake_program;
 
 typedef struct fake_argument {
@@ -64,7 +64,7 @@ typedef struct fake_queue {
 typedef struct fake_event {
     fake_object object;
     cl_int status;
-    fake_queue *queue; /* NULL: the user's */
+    fake_queue *queue; /* NULL: a user event */
     int answered;      /* user events: the status was set, or a call tried to */
     cl_ulong time;
 } fake_event;
@@ -76,7 +76,7 @@ typedef struct fake_command {
     fake_event *event;
     fake_event *waits[WAITS_MOST];
     cl_uint wait_count;
-    fake_buffer *buffers[ARGUMENTS_MOST]; /* the memory that it writes */
+    fake_buffer *buffers[ARGUMENTS_MOST]; /* the buffers that the command writes */
     unsigned buffer_count;
     /* A transfer, or a fill: rows of bytes. */
     unsigned char *to;
@@ -84,12 +84,12 @@ typedef struct fake_command {
     size_t row_bytes, rows, to_pitch, from_pitch, pattern_bytes;
     unsigned char pattern[16];
     const char *call;
-    cl_int ends_with; /* status below 0: it fails */
+    cl_int ends_with; /* below 0: the command fails with this status */
 } fake_command;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-/* Guarded by it: */
+/* The lock guards the following. */
 static long living[FAKE_KIND_COUNT];
 static fake_object *all[TABLE_ROWS]; /* released ones included */
 static fake_command *pending, **pending_end = &pending;
@@ -105,9 +105,9 @@ static cl_ulong clock_now = 1000;
 static cl_ulong told_global = (cl_ulong)1 << 34, told_allocation = (cl_ulong)1 << 32;
 
 static const char *const kind_names[] = {"context", "queue", "buffer", "program", "kernel", "event"};
-static int devices[FAKE_DEVICE_COUNT]; /* their addresses are the handles */
+static int devices[FAKE_DEVICE_COUNT]; /* the address of an entry is the device's handle */
 static int platform;
-static const void *made_code; /* NULL: a program's code is its text after a mark */
+static const void *made_code; /* NULL: the code of a program is a mark and the program's text */
 static size_t made_code_size;
 static cl_int (*judge_code)(const unsigned char *code, size_t size);
 
@@ -144,7 +144,7 @@ static void *make(fake_kind kind, size_t bytes, fake_object *context)
     return made;
 }
 
-/* Checks an object that a call received. */
+/* Checks an object that is an argument of a call. */
 static void *check(const void *pointer, fake_kind kind, const char *call)
 {
     fake_object *const object = (fake_object *)pointer;
@@ -179,10 +179,10 @@ static void release(fake_object *object)
     else if (object->kind == FAKE_EVENT && ((fake_event *)object)->queue)
         release(&((fake_event *)object)->queue->object);
     else if (object->kind == FAKE_EVENT && !((fake_event *)object)->answered)
-        wrong("a user event is released whose status nobody has set"); /* a driver may wait for it for ever */
+        wrong("a user event is released whose status nobody has set"); /* some drivers hang */
     if (object->context)
         release(object->context);
-    /* The object's few bytes of memory stay, to detect a use after release. */
+    /* The object's few bytes stay allocated, to detect a use after release. */
 }
 
 /* Adds bytes to a hash that depends on their order. */
@@ -246,7 +246,7 @@ static int may_run(const fake_command *command)
     return 1;
 }
 
-/* Runs a command whose wait list has completed, with success or not. A command that fails by itself writes garbage. */
+/* Runs a command after its wait list. good: no wait event has failed. A command that itself fails writes garbage. */
 static void run(fake_command *command, int good)
 {
     size_t row, i;
@@ -536,7 +536,7 @@ static cl_int end(cl_int error)
         return NULL;                                                                                                   \
     }
 
-/* Answers a question. */
+/* Returns the answer to a query. */
 static cl_int give(const void *answer, size_t answer_bytes, size_t capacity, void *value, size_t *bytes)
 {
     if (value && capacity < answer_bytes)
@@ -673,7 +673,7 @@ cl_int fake_clReleaseDevice(cl_device_id id)
 /* Contexts, queues, buffers                                                                                          */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* A context has all devices. Only queries return the device that it was made with. */
+/* A context works with all devices. Queries return the devices that it was created with. */
 typedef struct fake_context {
     fake_object object;
     cl_device_id ids[FAKE_DEVICE_COUNT];
@@ -985,8 +985,8 @@ static fake_buffer *buffer_in(const fake_argument *argument)
     return next && next->kind == FAKE_BUFFER ? (fake_buffer *)next : NULL;
 }
 
-/* Kernels with one buffer as both arguments count the resident work-groups: a device with cooperative work-groups
- * answers them. */
+/* A kernel with one buffer as both arguments probes the device: it counts resident work-groups or checks sub-groups.
+ * FAKE_TOGETHER answers such kernels. */
 static void answer(fake_command *command, const fake_kernel *kernel, size_t items)
 {
     cl_uint words[2] = {0, 0};
@@ -1123,7 +1123,7 @@ cl_int fake_clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool b
     return end(enqueue(command, blocking, event));
 }
 
-/* Rectangles of two dimensions, at the buffer's and the host's origin. */
+/* Copies a rectangle of two dimensions between a buffer and host memory. */
 static cl_int rectangle(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t *origin,
                         const size_t *host_origin, const size_t *region, size_t pitch, size_t host_pitch,
                         unsigned char *data, int download, cl_uint count, const cl_event *list, cl_event *event,
@@ -1201,7 +1201,7 @@ cl_int fake_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem buffer, void 
     int mapped_now;
     pthread_mutex_lock(&lock);
     its = check(buffer, FAKE_BUFFER, "clEnqueueUnmapMemObject");
-    mapped_now = its->maps--; /* a caller that fails to unmap cannot continue */
+    mapped_now = its->maps--; /* the memory counts as unmapped even if the call fails */
     if (due("clEnqueueUnmapMemObject"))
         return end(failing_error);
     if (!mapped_now || (unsigned char *)mapped < its->bytes || (unsigned char *)mapped >= its->bytes + its->size)

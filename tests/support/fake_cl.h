@@ -1,7 +1,7 @@
-/* An OpenCL stub for tests: every entry point of ipt's list as fake_NAME. It counts contexts, queues, buffers, programs
- * and events. Transfers copy data; kernels only mark their buffers. It checks what drivers do not: that objects are
- * alive and of the right kind and context, ranges, arguments, wait lists and reference counts. An error ends the
- * program with a message. Any call can be made to fail, and any command to end with an error. It is thread-safe. */
+/* An OpenCL stub for tests, with every entry point that ipt uses as fake_NAME. The stub counts objects. Transfers copy
+ * data; kernels only mark their buffers. The stub checks more than drivers do: that objects are alive and of the right
+ * kind and context, ranges, arguments, wait lists and reference counts. An error ends the program with a message. Tests
+ * can make any call fail, and any command end with an error. The stub is thread-safe. */
 #ifndef FAKE_CL_H_INCLUDED
 #define FAKE_CL_H_INCLUDED
 
@@ -33,7 +33,7 @@ typedef enum fake_device {
     FAKE_CPU,
     FAKE_GPU,
     FAKE_UNIFIED,  /* a GPU in the host's memory */
-    FAKE_TOGETHER, /* a GPU that reports how many of its work-groups run at a time, and has sub-groups */
+    FAKE_TOGETHER, /* a GPU with cooperative work-groups and sub-groups */
     FAKE_DEVICE_COUNT
 } fake_device;
 
@@ -49,7 +49,7 @@ typedef enum fake_kind {
 
 cl_device_id fake_device_id(fake_device device);
 
-/* Lazy: commands run when a call waits for them. Otherwise they run at once. */
+/* Lazy: commands run only when a call waits for them. Otherwise commands run at once. */
 void fake_be_lazy(int lazy);
 
 /* Runs all commands that can run. Never fails. */
@@ -58,31 +58,31 @@ void fake_run(void);
 /* Sets the memory that every device reports from now on, and the largest buffer that it reports and accepts. */
 void fake_tell_memory(cl_ulong global, cl_ulong allocation);
 
-/* The n-th call from now on fails with the error, and on request all later ones; n below 0: none fails. */
+/* Makes call n from now on fail with the error, and with all_after all later calls; n below 0: no call. */
 void fake_fail_call(long n, cl_int error, int all_after);
-const char *fake_failed_call(void); /* the first call that has failed since; NULL: none */
+const char *fake_failed_call(void); /* the first call that has failed; NULL: none */
 
-/* The n-th command enqueued from now on ends with the status, below 0, and writes garbage. Dependent commands also end
- * with an error. n below 0: none fails. */
+/* Makes the n-th command enqueued from now on end with the status, below 0, and write garbage. Dependent commands also
+ * end with an error. n below 0: no command. */
 void fake_fail_command(long n, cl_int status);
-const char *fake_failed_command(void); /* the call that enqueued the failed command; NULL: it has not ended */
+const char *fake_failed_command(void); /* the call that enqueued the failed command; NULL: the command has not ended */
 
 /* An event's status and its references. These calls never fail. */
 cl_int fake_status(cl_event event);
 long fake_references(cl_event event);
 
-/* From now on, programs have the code `made`, of `size` bytes, and a program's code is judged before it is used:
- * CL_SUCCESS: it has kernels of any name; CL_BUILD_PROGRAM_FAILURE: it does not build; else the error of its creation.
+/* From now on, programs have the code `made`, of `size` bytes. `judge` decides about a binary's code. CL_SUCCESS: it
+ * has kernels of any name; CL_BUILD_PROGRAM_FAILURE: it does not build; else creating its program fails.
  */
 void fake_judge_codes(const void *made, size_t size, cl_int (*judge)(const unsigned char *code, size_t size));
 
 /* The number of objects that are not released. */
 long fake_living(void);
 
-/* Frees the memory of objects that are no longer alive, which is kept to detect their use. */
+/* Frees the memory of released objects. Until then, the stub detects their use. */
 void fake_forget(void);
 
-/* The number of commands that have written to a buffer, including kernels with it as argument. */
+/* The number of commands that have written to a buffer. Kernels count as writing to all their buffers. */
 long fake_writes(cl_mem buffer);
 
 /* A hash of the calls, kernels, sizes and arguments of all commands since fake_record. */

@@ -1,5 +1,5 @@
-/* ipt compiled for the OpenCL stub (fake_cl.c), and what the tests that use it share. Each file that includes this has
- * its own implementation of ipt. */
+/* ipt compiled for the OpenCL stub (fake_cl.c), and helpers for tests with the stub. Each file that includes this
+ * header has its own implementation of ipt. */
 #ifndef FAKE_WORLD_H_INCLUDED
 #define FAKE_WORLD_H_INCLUDED
 
@@ -34,7 +34,7 @@ FAKE_UNUSED static cl_mem fake_make_buffer(cl_context cl, cl_mem_flags flags, si
     return fake_clCreateBuffer(cl, flags, bytes, NULL, &error);
 }
 
-/* cl: NULL: a new cl_context. cache_dir: "": no cache. */
+/* cl: NULL: creates a new cl_context. cache_dir: "": no cache. */
 FAKE_UNUSED static ipt_result fake_make_context(cl_context cl, fake_device device, const char *cache_dir,
                                                 ipt_context **context)
 {
@@ -45,7 +45,7 @@ FAKE_UNUSED static ipt_result fake_make_context(cl_context cl, fake_device devic
     return ipt_context_create(&desc, context);
 }
 
-/* Functions of storages in memory; `user` is the memory. */
+/* Functions of a storage in memory; `user` points to the memory. */
 FAKE_UNUSED static int fake_store_read(void *memory, size_t offset, size_t bytes, void *user)
 {
     memcpy(memory, (unsigned char *)user + offset, bytes);

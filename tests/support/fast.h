@@ -5,8 +5,8 @@
 
 #include <time.h>
 
-/* Copies 128 MiB four times; true if one copy took less than a millisecond. The caches of CPUs hold less, and no CPU
- * copies 134 GB/s by one thread. */
+/* Copies 128 MiB four times; true if one copy takes less than a millisecond. CPUs' caches are smaller than 128 MiB, and
+ * no CPU copies 134 GB/s by one thread. */
 static int device_is_fast(cl_context context, cl_device_id device)
 {
     const size_t bytes = (size_t)128 << 20;

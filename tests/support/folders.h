@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-/* Makes a folder for the subject and writes its path; -1 if there is none. */
+/* Makes a folder for the subject and writes its path. Returns -1 on failure. */
 int folder_make(char *path, size_t size, const char *subject);
 
-/* Removes a file or a folder, also if it is read-only. Returns -1 if something remains, 0 if there was none. */
+/* Removes a file or a folder, also if it is read-only. Returns -1 if something remains, otherwise 0. */
 int folder_remove(const char *path);
 
 #endif

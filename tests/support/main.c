@@ -1,5 +1,5 @@
 /* Runs the tests of all files as one group, with one summary. Arguments are patterns (* and ?) of the names of tests to
- * run, or with a leading '-' of those to leave out. `--list` prints each subject with its tests instead. */
+ * run or, with a leading '-', of tests to leave out. `--list` prints each subject with its tests instead. */
 #include "test.h"
 
 #include <fnmatch.h>
@@ -22,7 +22,7 @@ static void list_tests(void)
             printf("%s %s\n", files[i].subject, files[i].tests[j].name);
 }
 
-/* A test runs if it matches a pattern, or if all patterns are of tests to leave out. */
+/* A test runs if it matches a pattern, or if there are only patterns of tests to leave out. */
 static int is_wanted(const char *name, char **patterns)
 {
     int wanted = 1, left_out = 0;
@@ -36,7 +36,7 @@ static int is_wanted(const char *name, char **patterns)
     return wanted && !left_out;
 }
 
-/* A pattern without a test is an error, not a success. */
+/* A pattern that matches no test is an error. */
 static int matches_a_test(const char *pattern)
 {
     for (size_t i = 0; i < TEST_COUNT(files); ++i)

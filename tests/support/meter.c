@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEADER = 64 }; /* before each piece: its size; a multiple of every alignment */
+enum { HEADER = 64 }; /* bytes before each piece, with its size; a multiple of every alignment */
 
 static void *take(size_t bytes, void *user)
 {

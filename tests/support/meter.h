@@ -7,7 +7,7 @@
 
 #include "ipt.h"
 
-/* Begins as METER. Call number fail_at, counted from 1, returns no memory. */
+/* The state of the allocator; initialise it with METER. Call number fail_at, counted from 1, returns NULL. */
 typedef struct meter {
     pthread_mutex_t lock;
     long calls, fail_at, living; /* living: pieces that are not freed */
@@ -19,7 +19,7 @@ typedef struct meter {
         PTHREAD_MUTEX_INITIALIZER, 0, 0, 0, 0, 0                                                                       \
     }
 
-/* Pieces from this allocator are filled with a pattern before use, and with another after use. */
+/* This allocator fills pieces with one pattern before use, and with another after use. */
 ipt_allocator meter_allocator(meter *count);
 
 #endif

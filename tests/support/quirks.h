@@ -2,9 +2,9 @@
 #ifndef QUIRKS_H_INCLUDED
 #define QUIRKS_H_INCLUDED
 
-/* The number of executions of one kernel that may run at once with grids of different sizes. Before 6.0, PoCL counts
- * the users of a loaded kernel by its work-group size alone. If it counts an execution's end for another grid, it ends
- * the process: "found->ref_count > 0 failed". PoCL 3.1 counts each start twice, so two executions are safe. */
+/* The number of executions of one kernel that may run at the same time with grids of different sizes. Before 6.0, PoCL
+ * counts the users of a loaded kernel by work-group size alone. If PoCL counts an execution's end for another grid, it
+ * ends the process: "found->ref_count > 0 failed". PoCL 3.1 counts each start twice: two executions are safe. */
 static inline size_t device_grids_at_once(cl_device_id device)
 {
     char version[256] = "";
@@ -28,14 +28,14 @@ static inline int device_is_named(cl_device_id device, const char *start)
 }
 
 /* PoCL 3.1's driver without threads, "basic", runs a command in the thread that completes its last wait event. That
- * thread still holds the event's lock and takes it again: it waits forever. */
+ * thread still has the event's lock and locks it again: a deadlock. */
 static inline int device_cannot_wait(cl_device_id device)
 {
     return device_is_named(device, "basic");
 }
 
-/* PoCL's driver without threads keeps a command whose wait event failed, freed, in its list of pending commands: a
- * later command that waits ends the process. PoCL 5.0 names the driver "cpu-minimal". */
+/* PoCL's driver without threads frees a command whose wait event failed, but leaves the command in its list of pending
+ * commands: a later command that waits ends the process. PoCL 5.0 names the driver "cpu-minimal". */
 static inline int device_keeps_failed(cl_device_id device)
 {
     return device_is_named(device, "basic") || device_is_named(device, "cpu-minimal");

@@ -1,4 +1,4 @@
-/* Skips a test and counts it under the reason. Include cmocka.h before. */
+/* Skips a test, and counts skipped tests by reason. Include cmocka.h before. */
 #ifndef SKIP_H_INCLUDED
 #define SKIP_H_INCLUDED
 

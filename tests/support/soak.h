@@ -1,5 +1,5 @@
-/* Counters for tests/random/soak.c: every OpenCL object and every block of memory that ipt allocates, and the memory,
- * handles and threads of the process. Defines IPT_ENTRY_POINT: include it before ipt.h's implementation. */
+/* Counters for tests/random/soak.c: ipt's OpenCL objects and blocks of memory, and the memory, handles and threads of
+ * the process. Defines IPT_ENTRY_POINT: include this header before ipt.h's implementation. */
 #ifndef SOAK_H_INCLUDED
 #define SOAK_H_INCLUDED
 
@@ -44,7 +44,7 @@ static void soak_change(soak_kind kind, long by)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
-/* Counted OpenCL. soak.c calls these itself where an event passes between it and ipt */
+/* Counted OpenCL. soak.c itself calls these functions for events that it exchanges with ipt */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 #define SOAK_CREATES(type, kind, name, parameters, arguments)                                                          \
@@ -78,7 +78,7 @@ static cl_mem CL_API_CALL soak_clCreateBuffer(cl_context context, cl_mem_flags f
     return made;
 }
 
-/* Nobody retains buffers: this is their end. */
+/* ipt never retains buffers: a release ends them. */
 static cl_int CL_API_CALL soak_clReleaseMemObject(cl_mem buffer)
 {
     size_t bytes = 0;
@@ -165,7 +165,7 @@ static void *CL_API_CALL soak_clEnqueueMapBuffer(cl_command_queue queue, cl_mem 
     return mapped;
 }
 
-/* The other functions create no object. Devices are retained, but those of a platform live for ever. */
+/* The other functions create no object. Retained devices need no count: a platform's devices are never released. */
 #define soak_clGetPlatformIDs clGetPlatformIDs
 #define soak_clGetPlatformInfo clGetPlatformInfo
 #define soak_clGetExtensionFunctionAddressForPlatform clGetExtensionFunctionAddressForPlatform
@@ -220,8 +220,8 @@ static void soak_give(void *pointer, void *user)
     free(block);
 }
 
-/* Waits up to five seconds until no object is held: ipt's threads complete an event before they release the event and
- * their plan. */
+/* Waits up to five seconds until all objects are released: ipt's threads complete an event before they release the
+ * event and their plan. */
 static void soak_settle(void)
 {
     const struct timespec pause = {0, 1000000};
@@ -255,7 +255,7 @@ static void soak_keep_heap_tidy(void)
 {
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD,
-            128 << 10); /* a set threshold no longer grows: large blocks are returned to the system at once */
+            128 << 10); /* a fixed threshold does not grow: free() returns large blocks to the system */
 #endif
 }
 
@@ -276,7 +276,7 @@ static long soak_heap(void)
 static long soak_handles(void)
 {
     DIR *const folder = opendir("/proc/self/fd");
-    long count = -3; /* the two dots and the folder's own */
+    long count = -3; /* not counted: ".", ".." and the open folder */
     if (!folder)
         return 0;
     while (readdir(folder))

@@ -1,5 +1,5 @@
 /* Transposes shapes of many classes repeatedly, with fresh data each time, while other work keeps the device busy.
- * tests/random/stress.c runs it at full size, tests/library/test_stress.c with small matrices. Include ipt.h first.
+ * tests/random/stress.c uses full sizes, tests/library/test_stress.c small matrices. Include ipt.h first.
  *
  * No wait here is unlimited: a waiting thread polls an event's status, and an alarm guards blocking calls. Both end the
  * program, because nothing else recovers from a driver that hangs. */
@@ -15,7 +15,7 @@
 #include "quirks.h"
 
 enum {
-    STRESS_TIME_LIMIT = 60, /* seconds for an execution; the alarm, for everything in a run, is twice that */
+    STRESS_TIME_LIMIT = 60, /* seconds for an execution; the alarm for a whole run is twice as long */
     STRESS_HANGS = 4,       /* the exit code after a hang */
     STRESS_MOST_ROUNDS = 8,
     STRESS_JOBS = 3,
@@ -42,13 +42,13 @@ enum {
 typedef enum stress_class { STRESS_CLASS_LIST(STRESS_ENUMERATOR) STRESS_CLASS_COUNT } stress_class;
 static const char *const stress_class_names[] = {STRESS_CLASS_LIST(STRESS_NAME)};
 
-/* Limits that a context assumes. Zeros: the defaults. */
+/* Limits that a context assumes; 0: the default. */
 typedef struct stress_limits {
     const char *name;
     size_t resident_groups, wait_polls, max_local_memory;
 } stress_limits;
 
-/* A plan with a buffer of its own. */
+/* A plan and its buffer. */
 typedef struct stress_job {
     ipt_plan *plan;
     ipt_plan_desc desc;
@@ -56,14 +56,14 @@ typedef struct stress_job {
     cl_mem buffer, counters;
     size_t capacity;
     int rounds;
-    int cooperative, exchanges; /* work-groups wait for one another; so do those of bands */
-    int registers;              /* hold columns */
+    int cooperative, exchanges; /* work-groups wait for one another; they exchange bands */
+    int registers;              /* columns in registers */
     cl_ulong seeds[STRESS_MOST_ROUNDS];
     checker_found found[STRESS_MOST_ROUNDS];
     cl_event done;
 } stress_job;
 
-/* Load without ipt: a queue with a few commands. */
+/* Load that does not use ipt: a queue with a few commands. */
 typedef struct stress_load {
     cl_command_queue queue;
     cl_mem buffer;
@@ -75,18 +75,18 @@ typedef struct stress_load {
 
 typedef struct stress {
     ipt_context *owner, *context; /* the context that made the cl_context, and the tested one */
-    const char *name;             /* index of the tested context's limits */
+    const char *name;             /* name of the tested context's limits */
     cl_command_queue queues[2];
     checker checker;
     stress_load load;
     stress_job jobs[STRESS_JOBS];
     uint64_t random;
-    int modest; /* the device is slow, as CPUs are */
-    int quiet;  /* no progress */
+    int modest; /* the device is slow, such as a CPU */
+    int quiet;  /* prints no progress */
     int rounds; /* executions of each shape */
     double start, shown;
     size_t runs[STRESS_CLASS_COUNT], pairs, executions, refused;
-    size_t cooperative, exchanges; /* executions whose work-groups wait for one another; by bands among them */
+    size_t cooperative, exchanges; /* executions whose work-groups wait for one another; with bands */
     size_t registers;              /* executions with columns in registers */
     unsigned long long wrong_items;
     size_t failures; /* runs with wrong items or errors */
@@ -123,7 +123,7 @@ static void stress_describe(const stress *s, const stress_job *job, char *text, 
              job->desc.tile_m);
 }
 
-/* Prints a failure, keeps the first and continues. */
+/* Prints a failure, records the first one, and continues. */
 static void stress_fail(stress *s, const stress_job *job, const char *what)
 {
     char text[512];
@@ -145,7 +145,7 @@ static void stress_alarm(int signal_number)
     _exit(STRESS_HANGS);
 }
 
-/* 1 once the event has completed. */
+/* Returns 1 if the event has completed. */
 static int stress_complete(cl_event event)
 {
     cl_int status = CL_QUEUED;
@@ -186,8 +186,8 @@ static void stress_load_start(stress_load *load, cl_context context, cl_device_i
     clReleaseProgram(program);
 }
 
-/* Replaces each completed command by a new one: a copy, a short launch that fills the whole device, or a long launch of
- * a few work-groups with much local memory, so that less is left for others. */
+/* Replaces each completed command by a new one: a copy, a short launch that fills the device, or a long launch of a few
+ * work-groups with much local memory, which leaves less for other kernels. */
 static void stress_load_feed(stress_load *load, int modest)
 {
     int i, added = 0;
@@ -221,7 +221,7 @@ static void stress_load_feed(stress_load *load, int modest)
         clFlush(load->queue);
 }
 
-/* Waits for an event while it keeps the load running. */
+/* Waits for an event, and keeps the load running meanwhile. */
 static void stress_wait(stress *s, cl_event event, const stress_job *job)
 {
     const struct timespec pause = {0, 50000};
@@ -264,7 +264,7 @@ static void stress_start(stress *s, uint64_t seed)
     int i;
     memset(s, 0, sizeof *s);
     s->start = s->shown = stress_now();
-    s->random = seed ? seed : 1; /* not 0, which xorshift never leaves */
+    s->random = seed ? seed : 1; /* xorshift never leaves 0 */
     s->rounds = 4;
     s->name = "default context";
     signal(SIGALRM, stress_alarm);
@@ -285,7 +285,7 @@ static void stress_start(stress *s, uint64_t seed)
     stress_load_start(&s->load, s->checker.context, device, s->modest);
 }
 
-/* The runs after this one are on a new context with these limits, on the same OpenCL context. */
+/* Later runs use a new context with these limits, and the same OpenCL context. */
 static void stress_use(stress *s, const stress_limits *limits)
 {
     ipt_context_desc desc = {0};
@@ -330,7 +330,7 @@ static size_t stress_root(size_t value)
     return root;
 }
 
-static size_t stress_prime(size_t most) /* the largest prime up to `most`, 2 at least */
+static size_t stress_prime(size_t most) /* the largest prime up to `most`; at least 2 */
 {
     for (; most > 3; --most) {
         size_t factor = 2;
@@ -380,7 +380,7 @@ static void stress_shape(stress *s, stress_class class, size_t bytes, ipt_plan_d
     desc->cols = wide ? lengthy : narrow;
 }
 
-/* Creates a plan for the job, unless it shares this one, and a buffer with guards around the matrices. 0: no plan. */
+/* Creates a plan for the job, unless it shares `plan`, and a buffer with guards. Returns 0 if there is no plan. */
 static int stress_job_begin(stress *s, stress_job *job, const ipt_plan_desc *shape, ipt_plan *plan)
 {
     const size_t matrix = shape->rows * shape->cols * shape->elem_size;
@@ -430,7 +430,7 @@ static int stress_job_begin(stress *s, stress_job *job, const ipt_plan_desc *sha
     return 1;
 }
 
-/* Enqueues all rounds of a job: fill, transpose, check. Only commands wait, for one another. */
+/* Enqueues all rounds of a job: fill, transpose, check. Commands wait for one another; the host does not wait. */
 static void stress_job_enqueue(stress *s, stress_job *job, cl_command_queue queue)
 {
     const size_t bytes = (size_t)job->rounds * sizeof *job->found;
@@ -452,7 +452,7 @@ static void stress_job_enqueue(stress *s, stress_job *job, cl_command_queue queu
     clFlush(queue);
 }
 
-/* Waits for a job and reports what was wrong. */
+/* Waits for a job and reports its errors. */
 static void stress_job_end(stress *s, stress_job *job)
 {
     const checker_place *const place = &job->place;
@@ -531,8 +531,8 @@ static void stress_runs(stress *s, size_t runs, size_t bytes, double until)
     }
 }
 
-/* A tall and a wide matrix on two queues at the same time, and the tall one's plan for another matrix on the second
- * queue as well. */
+/* Runs a tall and a wide matrix on two queues at the same time, and the tall matrix's plan for another matrix on the
+ * second queue. */
 static void stress_pairs(stress *s, size_t pairs, size_t bytes, double until)
 {
     size_t i;

@@ -39,8 +39,8 @@ void test_choose_again(char *before)
     free(before);
 }
 
-/* Khronos' loader cuts its list of implementations in the environment at the first ':' when it reads it. Programs that
- * the tests start need the whole list. */
+/* When Khronos' loader reads OCL_ICD_FILENAMES, it cuts the variable at the first ':'. Programs that the tests start
+ * need the whole list. */
 static int create_context(void)
 {
     char *const list = getenv("OCL_ICD_FILENAMES") ? strdup(getenv("OCL_ICD_FILENAMES")) : NULL;
@@ -56,7 +56,7 @@ int test_group_setup(void **state)
     (void)state;
     if (getenv("IPT_TEST_SEED"))
         seed = strtoull(getenv("IPT_TEST_SEED"), NULL, 0);
-    setenv("IPT_CACHE_DIR", "none", 1); /* no test sees another test's files; cache tests set their own folder */
+    setenv("IPT_CACHE_DIR", "none", 1); /* tests share no cache files; cache tests set their own folder */
     if (getenv("IPT_TEST_WITHOUT_DEVICE"))
         return 0;
     if (!create_context()) {
@@ -133,7 +133,7 @@ cl_command_queue test_make_queue(cl_context context, cl_device_id device, cl_com
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Further reasons are printed, and counted as one. */
+/* Reasons beyond these are printed, but counted together. */
 static struct {
     char reason[200];
     int count;
@@ -166,7 +166,7 @@ int test_start(void **state)
 {
     (void)state;
     generator = seed * 0x9E3779B97F4A7C15u + 1;
-    if (!generator) /* the one state that xorshift never leaves */
+    if (!generator) /* xorshift never leaves 0 */
         generator = 1;
     return 0;
 }
@@ -238,20 +238,20 @@ static size_t place_in_result(const ipt_plan_desc *desc, size_t row, size_t col)
         return col * rows + (rows - 1 - row);
     case IPT_MOVE_ROTATE_180:
         return (rows - 1 - row) * cols + (cols - 1 - col);
-    case IPT_MOVE_ROTATE_270: /* the first row becomes the first column, from below */
+    case IPT_MOVE_ROTATE_270: /* the first row becomes the first column, from bottom to top */
         return (cols - 1 - col) * rows + row;
     case IPT_MOVE_FLIP_HORIZONTAL: /* left and right change sides */
         return row * cols + (cols - 1 - col);
     case IPT_MOVE_FLIP_VERTICAL:
         return (rows - 1 - row) * cols + col;
-    case IPT_MOVE_ANTITRANSPOSE: /* along the other diagonal */
+    case IPT_MOVE_ANTITRANSPOSE: /* mirrors at the other diagonal */
         return (cols - 1 - col) * rows + (rows - 1 - row);
     default:
         return col * rows + row;
     }
 }
 
-/* Element `index` of an array's result: its number in the source. */
+/* The index in the source of element `index` of an array's result. */
 static size_t place_in_array(const ipt_plan_desc *desc, size_t index)
 {
     size_t place[IPT_MAX_RANK], source = 0;
@@ -356,7 +356,7 @@ unsigned test_version(void)
     return major * 10 + minor;
 }
 
-/* A device may refuse a buffer that is larger than it reports, or a quarter of its memory while others exist. */
+/* A device may refuse a buffer above its reported limit, or above a quarter of its memory if other buffers exist. */
 static int may_refuse(size_t bytes)
 {
     return bytes > device_number(CL_DEVICE_MAX_MEM_ALLOC_SIZE) || bytes > device_number(CL_DEVICE_GLOBAL_MEM_SIZE) / 4;
@@ -368,7 +368,7 @@ void test_job_prepare(test_job *job, cl_context context, const ipt_plan_desc *de
     job->byte_offset = byte_offset;
     job->size = byte_offset + test_span(desc) + TEST_GUARD;
     if (job->capacity < job->size) {
-        /* Grows by an eighth more than needed, so that large loops make few buffers. */
+        /* Grows an existing buffer by an eighth more than needed, so that loops create few buffers. */
         size_t capacity = job->capacity ? job->size + job->size / 8 : job->size;
         cl_int error = CL_SUCCESS;
         test_job_end(job);
@@ -471,7 +471,7 @@ ipt_result test_try(ipt_context *context, const ipt_plan_desc *shape)
     size_t alignment = test_alignment(desc.elem_size);
     if (desc.batch > 1 && !desc.batch_stride && test_random_between(0, 1))
         desc.batch_stride =
-            (test_matrix_bytes(&desc) / alignment + test_random_between(0, 20)) * alignment; /* 0: back to back */
+            (test_matrix_bytes(&desc) / alignment + test_random_between(0, 20)) * alignment; /* 0: no gaps */
     size_t byte_offset = TEST_GUARD + test_random_between(0, 20) * alignment;
     ipt_result result = ipt_plan_create(context, &desc, &plan);
     if (result != IPT_SUCCESS) {

@@ -1,5 +1,5 @@
-/* Shared by all test files: one context, one queue, a plain reference, seeded data, and checks. A failed check prints
- * the case and the seed; IPT_TEST_SEED in the environment repeats it. */
+/* For all test files: a shared context and queue, a plain reference, seeded data, and checks. A failed check prints the
+ * case and the seed; IPT_TEST_SEED in the environment repeats it. */
 #ifndef TEST_H_INCLUDED
 #define TEST_H_INCLUDED
 
@@ -18,9 +18,9 @@
 #include "expect.h"
 #include "skip.h"
 
-/* Every test_NAME.c exports its tests as test_NAME and their number as test_NAME_count. tests/support/main.c runs them
- * all in this order. */
-#ifdef TEST_SINGLE_FORM /* the library in one file has the same text: only the tests that use every part of it */
+/* Every test_NAME.c exports its tests as test_NAME and their number as test_NAME_count. tests/support/main.c runs all
+ * tests in this order. */
+#ifdef TEST_SINGLE_FORM /* the library in one file: a few tests suffice, because its text is the same */
 #define TEST_FILE_LIST(X) X(host) X(shapes) X(seeds) X(cut) X(cache)
 #else
 #define TEST_FILE_LIST(X)                                                                                              \
@@ -80,8 +80,7 @@ TEST_FILE_LIST(TEST_DECLARE)
 
 #define TEST_COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* One line of such a table: restarts the generator before the test, so that it sees the same data when it runs alone.
- */
+/* An entry of a table test_NAME. Restarts the generator, so that the test alone has the same data. */
 #define TEST_CASE(function) cmocka_unit_test_setup(function, test_start)
 int test_start(void **state);
 
@@ -92,14 +91,14 @@ int test_group_teardown(void **state);
  * device, but only 1024 bytes of local memory, so that panels and whole matrices do not fit. */
 extern ipt_context *test_context, *test_small_context;
 
-/* A max_local_memory for a context desc that limits work-groups to `bytes`; 0 if the device has no more. */
+/* The max_local_memory of a context desc that limits work-groups to `bytes`; 0 if the device has no more anyway. */
 size_t test_less_local_memory(size_t bytes);
 
 /* A context of the tests' device whose work-groups have at most `bytes` of local memory. */
 ipt_context *test_make_context(size_t local_memory);
 
-/* A context of a device that reports `resident` work-groups at a time, which stop waiting after `polls` polls (0: the
- * default). If fewer run at a time than wait for one another, they do stop waiting. */
+/* A context that assumes `resident` work-groups at a time. Work-groups stop waiting after `polls` polls (0: the
+ * default), as they must if fewer run at a time. */
 ipt_context *test_make_waiting_context(size_t local_memory, size_t resident, size_t polls);
 
 /* Whether the work-groups of the desc's plan wait for one another. */
@@ -108,7 +107,7 @@ extern cl_context test_cl_context;
 extern cl_device_id test_device;
 extern cl_command_queue test_queue;
 
-/* NULL where the device has no queues with these properties. */
+/* Returns NULL if the device has no queues with these properties. */
 cl_command_queue test_make_queue(cl_context context, cl_device_id device, cl_command_queue_properties properties);
 
 /* Random data that depends on the seed only. Not thread-safe. */
@@ -122,31 +121,30 @@ extern const size_t test_element_sizes[TEST_ELEMENT_SIZE_COUNT];
 
 size_t test_alignment(size_t elem_size);             /* of byte_offset and batch_stride */
 size_t test_elements(const ipt_plan_desc *desc);     /* of one matrix or array */
-size_t test_matrix_bytes(const ipt_plan_desc *desc); /* the same */
+size_t test_matrix_bytes(const ipt_plan_desc *desc); /* of one matrix or array */
 size_t test_stride(const ipt_plan_desc *desc);       /* bytes from one matrix to the next */
-size_t test_span(const ipt_plan_desc *desc);         /* bytes from the first to the last one of the batch */
+size_t test_span(const ipt_plan_desc *desc);         /* bytes from the begin of the batch to its end */
 void test_reference(unsigned char *output, const unsigned char *input, const ipt_plan_desc *desc);
 void test_print_case(const ipt_plan_desc *desc, size_t byte_offset);
 
-/* Sets the environment's IPT_DEVICE, or with NULL removes it. Returns what it was, which test_choose_again sets again
- * and frees. */
+/* Sets IPT_DEVICE in the environment, or (NULL) removes it. Returns the old value. test_choose_again restores this
+ * value and frees it. */
 char *test_choose_device(const char *name);
 void test_choose_again(char *before);
 
 /* Guard bytes before and after the batch: a multiple of every alignment. */
 #define TEST_GUARD 256
 
-/* The device's reports: bytes of local memory, largest work-group, OpenCL version (12 is 1.2). */
+/* The device's bytes of local memory, largest work-group, and OpenCL version (12 is 1.2). */
 size_t test_local_memory(void);
 size_t test_group_limit(void);
 
 unsigned test_version(void);
 
-/* Skips a test with buffers of `bytes` bytes if the device's largest buffer is smaller or its memory below twice that.
- */
+/* Skips a test with buffers of `bytes` bytes if the device's largest one is smaller, or its memory below 2 * bytes. */
 void test_need_buffers(size_t bytes);
 
-/* Returns how many queues or threads may run a kernel at once, at most `most`. Skips the test if two must not. */
+/* Returns how many queues or threads may run a kernel at the same time, up to `most`. Skips the test if two may not. */
 size_t test_kernels_at_once(size_t most);
 
 /* Skips a test of commands that wait for a user event or for another thread's command: some devices cannot. */
@@ -159,30 +157,30 @@ void test_need_failed_events(void);
 #define test_need_group_of_32()                                                                                        \
     ((void)(test_group_limit() >= 32 || (test_skip("work-groups have fewer than 32 work-items"), 0)))
 
-/* A batch in a buffer, with guard bytes around it. The functions that return int return 0 after printing what went
- * wrong, and can be called from any thread. */
+/* A batch in a buffer, with guard bytes around it. The functions that return int print an error and return 0 on
+ * failure. Any thread can call them. */
 typedef struct test_job {
     ipt_plan_desc desc;
     size_t byte_offset; /* of the batch */
-    size_t size;        /* bytes of the three arrays; the buffer has at most as many */
+    size_t size;        /* bytes in use of the buffer and of the three arrays */
     size_t capacity;
     cl_mem buffer;
     unsigned char *input, *expected, *result;
 } test_job;
 
-/* Zero the job before its first use. Later uses keep its memory. Skips the test where the device reports less memory
- * than the buffer needs. */
+/* Zero the job before its first use. Later uses keep its memory. Skips the test if the device reports less memory than
+ * the buffer needs. */
 void test_job_prepare(test_job *job, cl_context context, const ipt_plan_desc *desc, size_t byte_offset);
 int test_job_upload(test_job *job, cl_command_queue queue);
 int test_job_holds(test_job *job, cl_command_queue queue, const unsigned char *content);
 int test_job_run(test_job *job, ipt_plan *plan, cl_command_queue queue);
 void test_job_end(test_job *job);
 
-/* A plan, or a failure of the test. */
+/* Creates a plan. Fails the test if there is none. */
 ipt_plan *test_make_plan(ipt_context *context, const ipt_plan_desc *desc);
 
 /* Runs desc on test_queue at a random place in a buffer, half of the batches with random gaps, and compares every byte,
- * guards and gaps included, with the reference. test_try returns the error if no plan could be made. */
+ * guards and gaps included, with the reference. If there is no plan, test_try returns the error. */
 ipt_result test_try(ipt_context *context, const ipt_plan_desc *desc);
 void test_transposes(ipt_context *context, const ipt_plan_desc *desc);
 

@@ -1,6 +1,6 @@
-/* A shared library for LD_PRELOAD that reports another device in front of any OpenCL. It enforces its reports: a
+/* A shared library for LD_PRELOAD that makes any OpenCL report another device, and enforces the reported limits: a
  * program that exceeds them fails as on such a device. IPT_TOLD in the environment has the limits, separated by blanks;
- * other values stay as they are:
+ * other values stay the true ones:
  *   local=16K     local memory. A kernel that needs more does not build, or with refuses=launch cannot be launched.
  *   static=227K   the limit of a kernel's local memory, where more than the reported size runs (NVIDIA)
  *   groups=64     work-items of a work-group
@@ -37,7 +37,7 @@ typedef struct told_values {
     char extensions[1024]; /* a blank before and after each name; "": the true ones */
 } told_values;
 
-/* A program that the true compiler may accept and this device's refuses. */
+/* A program that the simulated device's compiler refuses, although the true one may accept it. */
 typedef struct told_program {
     cl_program program;
     char log[200];
@@ -149,7 +149,7 @@ static void *told_find(const char *name)
     return found;
 }
 
-/* The true function. */
+/* Finds the true function as true_NAME. */
 #define TOLD_TRUE(name)                                                                                                \
     static __typeof__(&name) true_##name;                                                                              \
     if (!true_##name) {                                                                                                \
@@ -191,7 +191,7 @@ static cl_int told_answer_uint(cl_uint answer, size_t bytes, void *value, size_t
     return told_answer(&answer, sizeof answer, bytes, value, needed);
 }
 
-/* "OpenCL 3.0 name" with another number. */
+/* Returns a text such as "OpenCL 3.0 name" with the reported version. */
 static cl_int told_answer_version(const char *truth, size_t bytes, void *value, size_t *needed)
 {
     char text[512];
@@ -231,7 +231,7 @@ static cl_int told_limit(cl_device_info name, const void *truth, size_t bytes, v
     return CL_SUCCESS;
 }
 
-/* One value for each dimension. */
+/* Answers a query with one value for each dimension. */
 static cl_int told_answer_items(const void *truth, size_t truth_bytes, size_t bytes, void *value, size_t *needed)
 {
     size_t items[16], i;
@@ -264,7 +264,7 @@ static cl_int told_word(cl_device_info name, size_t bytes, void *value, size_t *
             memcpy(text, told.extensions + 1, length - 2);
         return told_answer(text, strlen(text) + 1, bytes, value, needed);
     }
-    /* Functions of later OpenCL versions. */
+    /* Queries of later OpenCL versions. */
     if (told.version && told.version < 20 && name > 0x104B && name < 0x1100)
         return CL_INVALID_VALUE;
     *is = 0;
@@ -351,7 +351,7 @@ static void CL_CALLBACK told_forget(cl_mem buffer, void *bytes)
     free(bytes);
 }
 
-/* Counts the bytes, if they fit. */
+/* Counts the bytes as allocated, if memory suffices. */
 static int told_take(cl_ulong bytes)
 {
     int fits;
@@ -404,7 +404,7 @@ cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffe
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The program's entry. Creates it if it is missing. */
+/* Returns the program's entry, and creates it if necessary. */
 static told_program *told_program_entry(cl_program program)
 {
     told_program *entry = told_programs;
@@ -421,7 +421,7 @@ static told_program *told_program_entry(cl_program program)
     return entry;
 }
 
-/* The simulated compiler's reason to refuse the program; "": it accepts. */
+/* Records why the simulated compiler refuses the program; "": it accepts. */
 static void told_set_log(cl_program program, const char *log)
 {
     pthread_mutex_lock(&told_lock);
@@ -446,7 +446,7 @@ static void told_append(char **text, const char *more, size_t length)
     **text = 0;
 }
 
-/* The macros of extensions that the simulated device lacks. */
+/* Undefines the macros of extensions that the simulated device does not have. */
 static void told_undefine(char **text)
 {
     static const char *const names[] = {
@@ -465,7 +465,7 @@ static void told_undefine(char **text)
     told_append(text, "#line 1\n", 8);
 }
 
-/* A pragma for an extension that the device lacks is an error, as with compilers without the extension. */
+/* Turns a pragma for a missing extension into an error, as compilers without the extension do. */
 static void told_refuse_pragmas(char *text)
 {
     static const char pragma[] = "#pragma OPENCL EXTENSION ", refusal[] = "#error not offered here: ";
@@ -623,12 +623,12 @@ cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id devic
 cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
 {
     TOLD_TRUE(clSetKernelArg)
-    if (!value && told.most_local && bytes > told.most_local) /* not all drivers count it as the kernel's */
+    if (!value && told.most_local && bytes > told.most_local) /* some drivers leave this out of the kernel's size */
         return CL_OUT_OF_RESOURCES;
     return true_clSetKernelArg(kernel, index, bytes, value);
 }
 
-/* The simulated device's error for a launch, before the true device receives the launch. */
+/* Returns the simulated device's error for a launch. The true device has not received the launch yet. */
 static cl_int told_check_launch(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *global,
                                 const size_t *local)
 {
@@ -662,7 +662,7 @@ cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kern
     error = told_check_launch(queue, kernel, dimensions, global, local);
     if (error)
         return error;
-    if (!local && told.groups && global && dimensions >= 1 && dimensions <= 3) { /* the driver's own choice */
+    if (!local && told.groups && global && dimensions >= 1 && dimensions <= 3) { /* the driver chooses the size */
         for (chosen[0] = told.groups; chosen[0] > 1 && global[0] % chosen[0];)
             --chosen[0];
         local = chosen;

@@ -1,5 +1,5 @@
-/* For tests that include the library's text: while `told` is set, the device is reported as a GPU. Include it before
- * that text, which then calls told_clGetDeviceInfo. */
+/* For tests that include ipt's implementation: while `told` is set, ipt sees the device as a GPU. Include this header
+ * before the implementation, which then calls told_clGetDeviceInfo. */
 #ifndef TOLD_GPU_H_INCLUDED
 #define TOLD_GPU_H_INCLUDED
 

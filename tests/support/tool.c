@@ -17,7 +17,7 @@ outcome last;
 size_t next_file_limit;
 unsigned next_closed;
 
-/* The paths in the directory that the test requested. */
+/* The paths that in_directory has returned to the test. */
 char directory[PATH_SIZE];
 static char paths[MAX_PATHS][PATH_SIZE * 2];
 static size_t path_count;

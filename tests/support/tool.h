@@ -1,4 +1,4 @@
-/* Tests of the tool: runs of it and of other programs, a directory for each test, and what a run leaves there. */
+/* For tests of the tool: run the tool and other programs, in a directory for each test, and check the files there. */
 #ifndef TOOL_H_INCLUDED
 #define TOOL_H_INCLUDED
 
@@ -18,8 +18,8 @@ enum {
     OUTPUT_SIZE = 1 << 18 /* more than any command prints */
 };
 
-/* Numbers of this machine's size_t as text: all bits, all but the highest one, the first whose square overflows, and
- * the sides of a matrix of bytes for which no device has memory. */
+/* Numbers of size_t as text: all bits set, all but the highest bit set, the least number whose square overflows, and
+ * the sides of a byte matrix that is too large for any device. */
 #if SIZE_MAX > 0xffffffffu
 #define ALL_BITS "18446744073709551615"
 #define HALF_BITS "9223372036854775807"
@@ -40,10 +40,10 @@ typedef struct outcome {
 
 extern outcome last; /* of the latest run */
 
-/* The most bytes that the next run may have in a file that it writes; 0: no limit. */
+/* The largest file, in bytes, that the next run may write; 0: no limit. */
 extern size_t next_file_limit;
 
-/* Which of the standard streams the next run finds closed: a bit for each. */
+/* The standard streams that are closed in the next run: a bit for each. */
 extern unsigned next_closed;
 
 /* A directory for a test, removed by its teardown. */
@@ -73,14 +73,14 @@ typedef struct listing {
     char names[MAX_FILES][256];
 } listing;
 
-/* The first words of a command on a disk that is full: next_file_limit's signal, which a full disk does not send, does
- * not end it. */
+/* The first words of a command that runs with a full disk, simulated by next_file_limit: the command ignores the
+ * limit's signal, which a full disk does not send. */
 #define FULL_DISK "sh", "-c", "trap '' XFSZ; exec \"$@\"", "sh"
 
-/* Before a command that is to find no OpenCL device. */
+/* The first words of a command that finds no OpenCL device. */
 #define NO_DEVICES "env", "OCL_ICD_VENDORS=/nonexistent"
 
-/* Whether the test's directory holds these files, in alphabetical order, and no others. */
+/* Checks that the test's directory contains exactly these files, in alphabetical order. */
 #define expect_files(...)                                                                                              \
     do {                                                                                                               \
         const char *const expected_files[] = {__VA_ARGS__, NULL};                                                      \
@@ -95,14 +95,14 @@ typedef struct entry_parts {
     size_t code_size;
 } entry_parts;
 
-/* Two shapes and, where panels or other kernels are made for it, a third with programs of its own. */
+/* Two shapes that share programs, and a third that needs other programs on devices with panels. */
 #define SHAPES "24x20:4", "37x23:4", "31x1500:4"
 enum { SHAPE_COUNT = 3 };
 extern const char *const all_shapes[SHAPE_COUNT];
 
-enum { ELEMENT = 4 }; /* the element size of files made by hand */
+enum { ELEMENT = 4 }; /* element size of files that tests write */
 
-/* Runs words[0] with the words after it, up to NULL. output_path: where its output goes; NULL: to last.output. */
+/* Runs words[0] with the words after it, up to NULL. output_path: the file for its output; NULL: last.output. */
 void run_words(const char *output_path, const char *const *words);
 
 void expect_code(int code, int line);
@@ -120,8 +120,8 @@ content read_content(const char *path);
 
 void write_content(const char *path, const void *bytes, size_t size);
 
-/* Writes a .npy file by hand: magic, version, length of the header text, the text, and size bytes of data that count
- * up. Returns where the data begins. */
+/* Writes a .npy file: magic, version, length of the header text, the text, and size bytes of data that count up.
+ * Returns the offset of the data. */
 size_t write_npy(const char *path, unsigned major, const char *text, size_t text_length, size_t size);
 
 /* A Python with NumPy; NULL if there is none. */
@@ -130,7 +130,7 @@ const char *python_with_numpy(void);
 /* Writes a script into the test's directory. Returns its path. */
 const char *write_script(const char *name, const char *const *texts, size_t count);
 
-/* Runs a script that calls the tool in the directory and checks what it did. */
+/* Runs a script in the directory that calls the tool and checks the result. */
 void run_with_numpy(const char *name, const char *const *texts, size_t count);
 
 size_t count_words(const char *text, const char *word);
@@ -146,7 +146,7 @@ listing list_folder(const char *folder);
 
 const char *path_within(const char *folder, const char *name);
 
-/* A folder's files with all that changes when one is written, touched or replaced. */
+/* Describes a folder's files: the text changes if a file is written, touched or replaced. */
 void describe_folder(const char *folder, char text[OUTPUT_SIZE]);
 
 void expect_files_of(const char *const *names, int line);
@@ -155,22 +155,22 @@ void expect_content(const char *path, const char *text);
 
 const char *write_text(const char *name, const char *text);
 
-/* The line of a text that begins with start; fails if there is none. Valid until the next call. */
+/* The line of a text that begins with start; fails the test if there is none. Valid until the next call. */
 const char *line_of(const char *text, const char *start);
 
-/* Copies text with its line of that index, from 0 on, replaced: NULL stands for the text's end before that line. */
+/* Copies text and replaces the line of this index, counted from 0; NULL: ends the text before this line. */
 void replace_line(const char *text, size_t index, const char *with, char edited[OUTPUT_SIZE]);
 
-/* Takes an entry apart; fails if its head does not describe it. */
+/* Splits an entry into its parts; fails the test if the head does not describe them. */
 entry_parts take_apart(const unsigned char *bytes, size_t size);
 
-/* The number of programs in a folder of entries, and of what else there is. */
+/* The number of programs in a folder of entries; *others: the number of other entries. */
 size_t count_programs(const char *folder, size_t *others);
 
-/* The profile of the device here, in a file. */
+/* Writes the profile of the test's device to a file. Returns its path. */
 const char *write_profile(char text[OUTPUT_SIZE]);
 
-/* Plans of the shapes find everything in the folder: nothing is added to it and nothing changes there. */
+/* Checks that plans of the shapes find all programs in the folder: no file is added or changed. */
 void expect_complete(const char *folder, const char *wisdom);
 
 /* Checks the last line of precompile's output against the folder's content. */
@@ -178,13 +178,13 @@ void expect_precompiled(const char *folder, const char *place);
 
 void expect_same_names(const char *first, const char *second);
 
-/* Whether now holds, from offset on, the batch of rows x cols elements that before holds, each transposed. */
+/* Checks that `now`, from offset on, is the batch of rows x cols elements of `before`, each matrix transposed. */
 void expect_transposed(content before, content now, size_t offset, size_t batch, size_t rows, size_t cols);
 
-/* Checks a header whose programs lie in folder, too. */
+/* Checks a header. Its programs are also in folder. */
 void expect_header(const char *path, const char *name, const char *guard, const char *folder);
 
-/* Runs a command that must refuse a file in one line, which names it and a line of it. */
+/* Runs a command that must refuse a file with a message of one line, which names the file and a line number. */
 void expect_refused_line(const char *path, const char *what, size_t number, const char *const *words);
 
 #endif /* TOOL_H_INCLUDED */

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Kills of `ipt transpose` at random moments: in place, to another file, to a picture. After each, the file is unchanged, whole or
-# resumed, the old output or the new one is there, foreign files are as before, and nothing else remains. Then two users and two
-# containers in one folder, and an output that is a mount point: these need root, and are skipped elsewhere. Usage, from the
-# repository's root: tests/tool/kills.sh TOOL FOLDER KILLS
+# Kills of `ipt transpose` at random moments: in place, to another file, to a picture. After each kill, the file is unchanged,
+# complete or can be resumed, the output is the old or the new one, foreign files are unchanged, and no other file remains. Then
+# two users and two containers in one folder, and an output that is a mount point: these need root and are skipped otherwise.
+# Usage, from the repository's root: tests/tool/kills.sh TOOL FOLDER KILLS
 set -eu
 [ $# = 3 ] || { echo "usage: tests/tool/kills.sh TOOL FOLDER KILLS"; exit 2; }
 tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") kills=$3
@@ -29,10 +29,10 @@ skip() { # REASON
     (cd "$root" && sh tests/skipped.sh note "kills" "$1")
 }
 
-# Names that older drafts and journals had, and that a user may have.
+# Files of a user, some with the names of drafts and journals.
 foreign="a.raw.ipt-journal.new o.raw.1.tmp o.png.1.tmp ipt-draft-0123456789abcdef.tmp notes"
 make_foreign() { for name in $foreign; do echo "notes of a user: $name" > "$name"; done; }
-expect_only() { # FILE...: these and the foreign files
+expect_only() { # FILE...: exactly these and the foreign files exist
     for name in $foreign; do
         [ "$(cat "$name")" = "notes of a user: $name" ] || fail "$name has changed"
     done
@@ -45,7 +45,7 @@ kill_one() { # NUMBER MILLISECONDS ARGUMENTS: runs the tool and sends it a signa
     case $(($1 % 4)) in 0) signal=TERM by=143 ;; 1) signal=INT by=130 ;; *) signal=KILL by=137 ;; esac
     moment=$(($(random) % $2)) code=0
     shift 2
-    # The shell lets processes behind `&` ignore SIGINT.
+# The shell makes background processes ignore SIGINT.
     env --default-signal=INT ${preload:+LD_PRELOAD="$preload"} "$tool" transpose "$@" > "$folder/log" 2>&1 &
     sleep "$(printf '%d.%03d' $((moment / 1000)) $((moment % 1000)))"
     kill -s $signal $! 2> /dev/null || :
@@ -61,7 +61,7 @@ cp ../before ../after
 "$tool" transpose ../after --raw ${rows}x${cols}:4 > "$folder/log" 2>&1 || fail "the tool itself"
 head -c $((rows * cols * 4)) /dev/urandom > ../old
 { printf 'P6\n1500 1000\n255\n'; head -c 4500000 /dev/urandom; } > ../picture.ppm
-"$tool" transpose ../picture.ppm -o ../picture.png > "$folder/log" 2>&1 && pictures=png || pictures=pam # without stb
+"$tool" transpose ../picture.ppm -o ../picture.png > "$folder/log" 2>&1 && pictures=png || pictures=pam # no stb
 "$tool" transpose ../picture.ppm -o ../picture.$pictures > "$folder/log" 2>&1 || fail "the tool itself on a picture"
 
 # In place.
@@ -96,7 +96,7 @@ while [ $i -lt "$kills" ]; do
 done
 [ "$kills" = 0 ] || echo "kills: in place, $kills kills: $unchanged unchanged, $resumed resumed, $done had ended; nothing remains"
 
-# To another file, over an old one in every second case.
+# To another file, which already exists in every second case.
 outputs() { # WHAT INPUT OUTPUT EXPECTED ARGUMENTS
     what=$1 input=$2 output=$3 expected=$4
     shift 4
@@ -112,7 +112,7 @@ outputs() { # WHAT INPUT OUTPUT EXPECTED ARGUMENTS
         [ $((i / 4 % 2)) = 0 ] || { cp ../old "$output"; before=$output; }
         kill_one $i $whole in -o "$output" "$@"
         cmp -s "../$input" in || fail "$what, kill $i by $signal: the input has changed"
-        # A kill leaves a draft only if drafts have names, or while it gets its name.
+# A kill leaves a draft only if drafts have names, or while the draft gets its name.
         for draft in ipt-draft-*; do
             case " $foreign " in *" $draft "*) continue ;; esac
             [ $signal = KILL ] || fail "$what, kill $i: $signal leaves a draft"
@@ -143,7 +143,7 @@ preload=$folder/named_drafts.so
 outputs "to another file, whose draft has a name" before o.raw after --raw ${rows}x${cols}:4 --matrix-memory 1M
 preload=
 
-# Two users in one folder that both may write to, with a journal of each kind.
+# Two users in one folder that both can write, with a journal of each kind.
 cd "$folder"
 if [ "$(id -u)" = 0 ] && command -v setpriv > /dev/null; then
     mkdir -m 777 shared
@@ -179,7 +179,7 @@ else
     skip "two users: needs root and setpriv"
 fi
 
-# Two containers, in each of which ipt is process 1, with one output; and an output that is a mount point.
+# Two containers with one output, in each of which ipt is process 1; and an output that is a mount point.
 cd "$folder"
 if unshare -p -f --mount-proc true 2> /dev/null; then
     mkdir containers

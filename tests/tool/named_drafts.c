@@ -1,4 +1,4 @@
-/* A library for LD_PRELOAD: file systems have no files without names, as NFS. */
+/* A library for LD_PRELOAD that simulates a file system without unnamed files (O_TMPFILE), such as NFS. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Batch plans on the tool's command line. Words and files become the descs that they describe. Wrong ones are refused
- * with the word, or with the file and the line. Programs that the tool has compiled are those that later plans need. */
+/* Batch plans on the tool's command line. The tool turns words and files into descs. It refuses a wrong word, or a
+ * wrong file with its name and the line. The programs that the tool compiles are those that later plans need. */
 #include "folders.h"
 #include "process.h"
 #include "test.h"
@@ -13,7 +13,7 @@
 
 #include "gen/tool/command/batch_spec.h"
 
-enum { PATH_SIZE = 600, TEXT_SIZE = 1 << 21 /* more than a header has */, DESC_SIZE = 2000 };
+enum { PATH_SIZE = 600, TEXT_SIZE = 1 << 21 /* more than any header */, DESC_SIZE = 2000 };
 
 static char directory[PATH_SIZE - 100];
 
@@ -49,7 +49,7 @@ static place write_text(const char *name, const char *text)
     return at;
 }
 
-/* What the last run of the tool printed. */
+/* The output of the last run of the tool. */
 static char output[TEXT_SIZE], errors[TEXT_SIZE];
 
 static void read_text(const char *path, char text[TEXT_SIZE])
@@ -97,7 +97,7 @@ static void expect_part(const char *text, const char *part)
 /* Words and files */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* A desc as text: its numbers that are not 0, and its operands. */
+/* Writes a desc as text: its numbers other than 0, and its operands. */
 static void print_desc(const ipt_batch_desc *desc, char text[DESC_SIZE])
 {
     static const char *const accesses[] = {"", "r", "w", "rw"};
@@ -118,7 +118,7 @@ static void print_desc(const ipt_batch_desc *desc, char text[DESC_SIZE])
     }
 }
 
-/* Every ready action, and every kind of word after its sizes. The library takes what comes out. */
+/* Every ready-made action, with every kind of word after the sizes. The library accepts the descs. */
 static void tool_batches_words(void **state)
 {
     static const struct {
@@ -401,7 +401,7 @@ static void tool_batches_bad_command_lines(void **state)
     }
 }
 
-/* An action that does not compile: the message has the compiler's text and line, and the lines of the file. */
+/* An action that does not compile: the message contains the compiler's text and line, and lines of the file. */
 static void tool_batches_build_log(void **state)
 {
     static const char *const texts[][2] = {
@@ -448,7 +448,7 @@ static void expect_results(ipt_batch *batch)
             assert_true(y[e][i] == (float)(i + 6 * (e + i)));
 }
 
-/* A context with this folder of programs builds the descs that the tool has compiled, for any count, and no others. */
+/* With this folder of programs, a context builds the descs that the tool has compiled, for any count, and no others. */
 static void expect_programs(const char *folder)
 {
     const ipt_batch_operand own[] = {
@@ -504,7 +504,7 @@ static void tool_batches_precompiled(void **state)
     expect_part(output, "\n    {\"x\", \"float\", 3, 1, IPT_READ, IPT_LAYOUT_PLANES, 0, 0},\n");
 }
 
-/* With IPT_CACHE_ONLY, IPT_MEASURE measures the models whose programs are there, and compiles nothing. */
+/* With IPT_CACHE_ONLY, IPT_MEASURE measures only models whose programs are in the cache, and compiles nothing. */
 static void tool_batches_precompiled_for_measurements(void **state)
 {
     const ipt_batch_operand operands[] = {
@@ -547,7 +547,7 @@ static void tool_batches_precompiled_for_measurements(void **state)
     clReleaseMemObject(buffers[1].buffer);
 }
 
-/* From the device's profile alone, with clang's bitcode. */
+/* Compiles for a profile of the device, without the device, to clang's bitcode. */
 static void tool_batches_precompiled_for_a_target(void **state)
 {
     static const char wrong[] = ACTION_HEAD "action\n\ny(0, 0) = no_such_name;\n";

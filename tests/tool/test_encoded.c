@@ -1,5 +1,5 @@
-/* The check of encoded pictures before stb_image sees their bytes: what it accepts, that every cut file is refused, and
- * each kind of damage with its sentence. In this process, without a device and without stb. */
+/* The check of encoded pictures before stb_image reads them: which files it accepts, and that it refuses every cut file
+ * and each kind of damage with a message. Needs neither a device nor stb. */
 #include "gen/tool/picture/picture_check.h"
 #include "test.h"
 
@@ -37,7 +37,7 @@ static void add_zeros(built *file, size_t count)
         ADD(file, "\0");
 }
 
-/* The file is accepted with these sides and channels. Each shorter one is refused in the sentence of cut files. */
+/* Expects that the file is accepted with these sides and channels, and that each shorter file is refused as cut. */
 static void expect_whole(picture_format format, const built *file, size_t width, size_t height, size_t channels,
                          int line)
 {
@@ -49,7 +49,7 @@ static void expect_whole(picture_format format, const built *file, size_t width,
         fail_msg("line %d: %zux%zu of %zu channels", line, claim.width, claim.height, claim.channels);
     assert_true(claim.memory >= (double)(width * height * channels) && claim.memory < 1e6);
     for (size_t size = 0; size < file->size; ++size) {
-        unsigned char *const exact = test_malloc(size + 1); /* sanitizers see a read beyond it */
+        unsigned char *const exact = test_malloc(size + 1); /* sanitizers detect reads beyond the end */
         memcpy(exact, file->bytes, size);
         if (picture_check(format, exact, size, &claim, message) || !strstr(message, "truncated: "))
             fail_msg("line %d: cut at %zu of %zu: %s", line, size, file->size, message);
@@ -93,7 +93,7 @@ static void add_quantisers(built *file)
     add_zeros(file, 64);
 }
 
-/* A file up to its frame, with tables. */
+/* The beginning of a file, with tables, up to the frame. */
 static built jpeg_tables(void)
 {
     built file = {.size = 0};
@@ -128,7 +128,7 @@ static void encoded_jpeg_whole(void **state)
     EXPECT_WHOLE(PICTURE_JPEG, &file, 32, 16, 1);
 }
 
-/* Tables of more codes than stb has room for, in the first, a later and a second table of a segment. */
+/* Tables with more codes than stb has room for: in the first table, a later one, and the second table of a segment. */
 static void encoded_jpeg_tables(void **state)
 {
     (void)state;
@@ -179,7 +179,7 @@ static void encoded_jpeg_tables(void **state)
     }
 }
 
-/* Scans that would leave pixels undecoded, or use tables that do not exist. */
+/* Scans that leave pixels undecoded, or use missing tables. */
 static void encoded_jpeg_scans(void **state)
 {
     static const struct {
@@ -317,7 +317,7 @@ static void encoded_png(void **state)
     EXPECT_REFUSED(PICTURE_PNG, &file, "not its header");
 }
 
-/* A claim of more memory than any machine has is no overflow. */
+/* A size that exceeds any machine's memory causes no overflow. */
 static void encoded_claims(void **state)
 {
     built file = png(1 << 24, 1 << 24, 16, 6, 1);
@@ -373,7 +373,7 @@ static void encoded_bmp(void **state)
         const char *expected; /* NULL: accepted */
     } cases[] = {
         {{40, 3, 2, 24, 0, 0, 0, {0}}, 24, 3, NULL},
-        {{40, 3, 0xfffffffeu, 24, 0, 0, 0, {0}}, 24, 3, NULL}, /* the top is first */
+        {{40, 3, 0xfffffffeu, 24, 0, 0, 0, {0}}, 24, 3, NULL}, /* the top row comes first */
         {{124, 3, 2, 32, 0, 0, 0, {0}}, 24, 4, NULL},
         {{40, 3, 2, 8, 0, 0, 1024, {0}}, 8, 3, NULL},
         {{40, 3, 2, 1, 0, 0, 8, {0}}, 8, 3, NULL},
@@ -388,15 +388,15 @@ static void encoded_bmp(void **state)
         {{40, 3, 2, 2, 0, 0, 16, {0}}, 24, 3, "no such pixels"},
         {{40, 3, 2, 8, 1, 0, 1024, {0}}, 24, 3, "compressed (1)"},
         {{40, 3, 2, 24, 3, 0, 0, {0xff, 0xff00, 0xff0000}}, 24, 3, "not supported"},
-        {{56, 3, 2, 32, 3, 0, 0, {0xff, 0xff00, 0xff0000}}, 24, 3, "not supported"}, /* stb reads masks after it */
-        {{40, 3, 2, 16, 3, 0, 0, {0xf800, 0xfe0, 0x1f}}, 16, 3, "masks"},            /* overlap */
-        {{40, 3, 2, 16, 3, 0, 0, {0xf800, 0x7e0, 0x15}}, 16, 3, "masks"},            /* a hole */
-        {{40, 3, 2, 32, 3, 0, 0, {0x3ff00000, 0xffc00, 0x3ff}}, 24, 3, "masks"},     /* 10 bits */
+        {{56, 3, 2, 32, 3, 0, 0, {0xff, 0xff00, 0xff0000}}, 24, 3, "not supported"}, /* stb reads masks after this */
+        {{40, 3, 2, 16, 3, 0, 0, {0xf800, 0xfe0, 0x1f}}, 16, 3, "masks"},            /* overlapping masks */
+        {{40, 3, 2, 16, 3, 0, 0, {0xf800, 0x7e0, 0x15}}, 16, 3, "masks"},            /* a mask with a hole */
+        {{40, 3, 2, 32, 3, 0, 0, {0x3ff00000, 0xffc00, 0x3ff}}, 24, 3, "masks"},     /* masks of 10 bits */
         {{40, 3, 2, 16, 3, 0, 0, {0xf800, 0x7e0, 0}}, 16, 3, "masks"},
-        {{40, 3, 2, 16, 3, 0, 0, {0x1f0000, 0x7e0, 0x1f}}, 16, 3, "masks"}, /* beyond the pixel */
+        {{40, 3, 2, 16, 3, 0, 0, {0x1f0000, 0x7e0, 0x1f}}, 16, 3, "masks"}, /* a mask beyond the pixel */
         {{40, 3, 2, 8, 0, 0, 0, {0}}, 8, 3, "no palette"},
         {{40, 3, 2, 8, 0, 0, 1028, {0}}, 8, 3, "no palette"},
-        {{40, 3, 2, 8, 0, 5, 1024, {0}}, 8, 3, "palette of 5 entries lacks"}, /* pixels are 7 */
+        {{40, 3, 2, 8, 0, 5, 1024, {0}}, 8, 3, "palette of 5 entries lacks"}, /* pixels have values up to 7 */
         {{40, 3, 2, 4, 0, 0, 4, {0}}, 8, 3, "palette of 1 entries lacks"},
     };
     (void)state;
@@ -423,7 +423,7 @@ static built tga(unsigned mapped, unsigned type, unsigned first, unsigned entrie
                  unsigned flags)
 {
     built file = {.size = 0};
-    add_number(&file, 1 | mapped << 8 | type << 16, 3, false); /* and a name of one byte */
+    add_number(&file, 1 | mapped << 8 | type << 16, 3, false); /* the header and a name of one byte */
     add_number(&file, first, 2, false);
     add_number(&file, entries, 2, false);
     add_number(&file, entry_bits, 1, false);

@@ -1,6 +1,6 @@
 /* Files that the tool transposes step by step. After any interruption (a kill, Ctrl-C, a changed file, a full disk),
  * the file is unchanged or `--resume` completes it. A damaged or foreign journal is refused and changes nothing. No
- * other process may work on the file meanwhile. Resident memory stays below --memory. */
+ * other process can transpose the file at the same time. Resident memory stays below --memory. */
 #define _GNU_SOURCE /* forkpty */
 #include "folders.h"
 #include "process.h"
@@ -35,7 +35,7 @@ static char directory[PATH_SIZE - 40], file_path[PATH_SIZE - 20], journal_path[P
 /* Files and runs of the tool */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-static int with_headers; /* the next matrices in files have one */
+static int with_headers; /* the next files have a header */
 
 static int remove_directory(void **state)
 {
@@ -75,7 +75,7 @@ static run start(const char *const *words)
     return its;
 }
 
-/* Waits for its end, and keeps an eye on its memory: the kernel's last word on that counts what it was forked from. */
+/* Waits for the run's end, and polls its resident memory: the kernel's final figure includes the forking process. */
 static size_t most_resident(const run *its)
 {
     char path[60], line[200];
@@ -106,7 +106,7 @@ static void finish(run *its)
         fclose(log);
 }
 
-/* Runs `ipt transpose` to its end and checks the exit code. */
+/* Runs `ipt transpose` and checks the exit code. */
 #define transpose(code, ...)                                                                                           \
     do {                                                                                                               \
         const char *const transpose_words[] = {__VA_ARGS__, NULL};                                                     \
@@ -128,13 +128,13 @@ static void expect_no_journal(void)
     assert_int_equal(access(journal_path, F_OK), -1);
 }
 
-/* A matrix in a file, without a header or with one. before and after: all of the file. */
+/* A matrix in a file, with or without a header. before, after: the content of the whole file. */
 typedef struct matrix {
     ipt_plan_desc desc;
     size_t bytes;
     unsigned char *before, *after;
-    char raw[80];  /* the option with its shape, if it has no header */
-    char axes[40]; /* the option with its axes, or another one */
+    char raw[80];  /* the option --raw with the shape, if there is no header */
+    char axes[40]; /* the option --axes, or another one */
 } matrix;
 
 static void write_file(const char *path, const void *bytes, size_t count)
@@ -179,7 +179,7 @@ static matrix make_matrix(size_t rows, size_t cols, size_t elem_size, size_t bat
     return made;
 }
 
-/* An array of three axes in a file without a header, and a permutation of them that takes two passes, or one. */
+/* An array of three axes in a file without a header, and a permutation of the axes in one pass or two. */
 static matrix make_array(size_t elements, size_t elem_size, size_t batch)
 {
     static const unsigned orders[][3] = {{2, 1, 0}, {2, 1, 0}, {0, 2, 1}, {1, 2, 0}, {2, 0, 1}, {1, 0, 2}};
@@ -219,7 +219,7 @@ static int file_holds(const unsigned char *bytes, size_t count)
     return same;
 }
 
-/* The option that limits the matrix's memory. */
+/* The option --memory for this much memory for the matrix. */
 static const char *memory_option(size_t bytes)
 {
     static char option[60];
@@ -240,7 +240,7 @@ static double seconds_now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Whether a whole journal is there. One that is unfinished means nothing. */
+/* Whether there is a complete journal. An incomplete one does not count. */
 static int has_journal(void)
 {
     char magic[JOURNAL_MAGIC_ANY] = "";
@@ -251,7 +251,7 @@ static int has_journal(void)
     return got == sizeof magic && memcmp(magic, JOURNAL_MAGIC, sizeof magic) == 0;
 }
 
-/* Waits until the journal is there, or the process has ended: returns whether it still runs. */
+/* Waits until the journal exists or the process has ended. Returns whether the process still runs. */
 static int wait_for_journal(run *its)
 {
     for (int i = 0; i < RUN_SECONDS * 2000; ++i) {
@@ -265,7 +265,7 @@ static int wait_for_journal(run *its)
     return 0;
 }
 
-/* Waits until the file is written to, or the process has ended. */
+/* Waits until the process has written to the file, or has ended. */
 static void wait_for_change(run *its)
 {
     struct stat before, now;
@@ -280,7 +280,7 @@ static void wait_for_change(run *its)
     }
 }
 
-/* Leaves a file whose transposition was stopped by a signal in the middle, and its journal. */
+/* Makes a file whose transposition a signal has stopped in the middle, and its journal. */
 static matrix stopped_in_the_middle(int signal_number)
 {
     for (int tries = 0; tries < 50; ++tries) {
@@ -295,7 +295,7 @@ static matrix stopped_in_the_middle(int signal_number)
         if (has_journal() && !file_holds(made.before, made.bytes))
             return made;
         unlink(journal_path);
-        unlink(file_path); /* with its mark */
+        unlink(file_path); /* the file has a mark */
         end_matrix(&made);
     }
     fail_msg("it could not be stopped in the middle: %s", last.errors);
@@ -306,8 +306,8 @@ static matrix stopped_in_the_middle(int signal_number)
 /* Stopped */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Kills at random moments, again and again, until each file is done; the environment's IPT_TEST_KILLS: how many in the
- * middle of the work. */
+/* Kills runs at random moments until each file is complete. IPT_TEST_KILLS in the environment: the number of kills in
+ * the middle of the work. */
 static void tool_files_killed(void **state)
 {
     (void)state;
@@ -342,7 +342,7 @@ static void tool_files_killed(void **state)
                 if (!begun && test_random() % 5)
                     wait_for_journal(&last);
                 else if (begun && test_random() % 3)
-                    sleep_for(0.15); /* until it has a plan */
+                    sleep_for(0.15); /* about until the plan exists */
                 sleep_for(seconds * (double)test_random_between(0, 1000) / 1000);
                 kill(last.process, SIGKILL);
             }
@@ -358,7 +358,7 @@ static void tool_files_killed(void **state)
                 assert_true(WTERMSIG(last.status) == SIGKILL);
                 begun = has_journal();
                 resumed += (size_t)begun;
-                /* Without a journal it has not begun, or has just ended. */
+                /* Without a journal, the work has not begun or has just ended. */
                 assert_true(begun || file_holds(its.before, its.bytes) || file_holds(its.after, its.bytes));
                 done = !begun && !file_holds(its.before, its.bytes);
             }
@@ -385,7 +385,7 @@ static void tool_files_interrupted(void **state)
         assert_true(WIFEXITED(last.status) && WEXITSTATUS(last.status) == 128 + signals[i]);
         expect_said("stopped after step");
         expect_said("'ipt transpose --resume");
-        transpose(1, its.raw, file_path); /* not from the start, by mistake */
+        transpose(1, its.raw, file_path); /* a stopped file is not transposed from the start */
         expect_said("--resume");
         transpose(0, "--resume", file_path);
         assert_true(file_holds(its.after, its.bytes));
@@ -436,7 +436,7 @@ static void write_journal(const void *bytes, size_t count)
     assert_int_equal(chmod(journal_path, 0600), 0);
 }
 
-/* --resume is refused with those words, and changes nothing. */
+/* Expects that --resume is refused with these words and changes nothing. */
 static void expect_refused(const char *words)
 {
     struct stat status;
@@ -457,24 +457,24 @@ static void tool_files_bad_journals(void **state)
     matrix its = stopped_in_the_middle(SIGKILL);
     size_t bytes, head = 0;
     unsigned char *const good = read_journal(&bytes), *const bad = malloc(bytes);
-    const size_t head_pages = 4096; /* this file has no header, so that the head takes less than a page */
+    const size_t head_pages = 4096; /* the file has no header, so the journal's head fits a page */
     assert_non_null(bad);
     while (head_pages > head && !good[head_pages - 1 - head])
         ++head; /* zeros after the head */
     head = head_pages - head;
-    for (int i = 0; i < 30; ++i) { /* a flipped bit of the head, magic and version included */
+    for (int i = 0; i < 30; ++i) { /* flip a bit of the head, including magic and version */
         memcpy(bad, good, bytes);
         const size_t at = i < 16 ? (size_t)i : test_random_between(16, head - 1);
         bad[at] ^= (unsigned char)(1u << test_random() % 8);
         write_journal(bad, bytes);
         expect_refused(at < 12 ? "is not a journal" : at < 16 ? "another version" : "is damaged");
     }
-    memcpy(bad, good, bytes); /* both states */
+    memcpy(bad, good, bytes); /* damage both states */
     bad[head_pages] ^= 1;
     bad[head_pages + 512] ^= 1;
     write_journal(bad, bytes);
     expect_refused("is damaged: its state is");
-    memset(bad + 2 * head_pages, 0x5a, bytes - 2 * head_pages); /* the table and the memory */
+    memset(bad + 2 * head_pages, 0x5a, bytes - 2 * head_pages); /* damage the table and the memory */
     memcpy(bad, good, 2 * head_pages);
     write_journal(bad, bytes);
     expect_refused("is damaged: its table is");
@@ -496,7 +496,7 @@ static void tool_files_bad_journals(void **state)
     expect_refused("journal");
     unlink(journal_path);
 
-    write_journal(good, bytes); /* another file: a copy of this one, a longer one */
+    write_journal(good, bytes); /* other files: a copy of this file, a longer one */
     char kept[PATH_SIZE + 10];
     snprintf(kept, sizeof kept, "%s.kept", file_path);
     assert_int_equal(rename(file_path, kept), 0);
@@ -504,7 +504,7 @@ static void tool_files_bad_journals(void **state)
     expect_refused("another file");
     assert_int_equal(rename(kept, file_path), 0);
 
-    transpose(0, "--resume", file_path); /* and the right one is still good */
+    transpose(0, "--resume", file_path); /* the right journal still works */
     assert_true(file_holds(its.after, its.bytes));
     free(good);
     free(bad);
@@ -541,10 +541,10 @@ static void tool_files_damaged_journals(void **state)
             *byte ^= 0x20;
             pieces += step + 1 < left.ready;
         }
-        left.pieces[left.ready - 1].offset ^= 64; /* where it expects the last one */
+        left.pieces[left.ready - 1].offset ^= 64; /* the last piece is at a wrong place */
         expect_refused("is damaged: its table is");
         left.pieces[left.ready - 1].offset ^= 64;
-        /* as a machine of the other byte order writes it */
+        /* as written by a machine of the other byte order */
         journal_head *const head = left.head;
         const journal_head own = *head;
         head->head_bytes = journal_reverse(head->head_bytes);
@@ -571,13 +571,13 @@ static void tool_files_bad_files(void **state)
     expect_said("read-only");
     assert_int_equal(chmod(file_path, 0600), 0);
 
-    int other = open(file_path, O_RDONLY); /* somebody else is at it */
+    int other = open(file_path, O_RDONLY); /* another process works on the file */
     assert_true(other >= 0 && flock(other, LOCK_EX) == 0);
     transpose(1, its.raw, file_path);
     expect_said("another process");
     close(other);
 
-    struct rlimit limit, small; /* no room for the journal, but for what OpenCL writes */
+    struct rlimit limit, small; /* room for OpenCL's files, but not for the journal */
     matrix large = make_matrix(5003, 3001, 4, 1);
     const char *const words[] = {large.raw, file_path, NULL};
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
@@ -590,7 +590,7 @@ static void tool_files_bad_files(void **state)
     assert_true(WIFEXITED(last.status) && WEXITSTATUS(last.status) == 1);
     expect_said("journal");
     expect_no_journal();
-    transpose(1, large.raw, file_path, "--memory=1M"); /* and none for the matrix */
+    transpose(1, large.raw, file_path, "--memory=1M"); /* no room for the matrix either */
     expect_said("--memory");
     transpose(1, large.raw, file_path, memory_option(9000));
     expect_said("--memory = 9000");
@@ -598,13 +598,13 @@ static void tool_files_bad_files(void **state)
     end_matrix(&large);
 
     write_file(file_path, its.before, its.bytes);
-    assert_int_equal(mkdir(journal_path, 0700), 0); /* its place is taken */
+    assert_int_equal(mkdir(journal_path, 0700), 0); /* a folder at the journal's path */
     transpose(1, its.raw, file_path);
     assert_true(file_holds(its.before, its.bytes));
     end_matrix(&its);
 }
 
-/* It is stopped for a moment, in which the file becomes shorter, or longer. */
+/* The test pauses the tool, and truncates or extends the file meanwhile. */
 static void tool_files_that_shrink(void **state)
 {
     (void)state;
@@ -643,7 +643,7 @@ static const char *in_directory(const char *name)
     return path;
 }
 
-/* Whether files here keep attributes. */
+/* Whether the file system stores extended attributes. */
 static int has_attributes(void)
 {
     int descriptor = open(in_directory("attributes"), O_RDWR | O_CREAT, 0600);
@@ -665,7 +665,7 @@ static void copy_file(const char *from, const char *to)
     assert_int_equal(chmod(to, 0600), 0);
 }
 
-/* The tool does not transpose this file anew, but resumes its transposition. */
+/* Expects that the tool refuses to transpose this file from the start, and resumes its transposition. */
 static void expect_goes_on(const char *name, const matrix *its, int line)
 {
     const char *const anew[] = {its->raw, name, NULL}, *const resume[] = {"--resume", name, NULL};
@@ -699,7 +699,7 @@ static void tool_files_other_names(void **state)
             assert_true(file && fread(magic, 1, sizeof magic, file) == sizeof magic);
             fclose(file);
             if (with_headers)
-                assert_true(memcmp(magic, "\x93NUMPY", sizeof magic) != 0); /* no reader takes it for whole */
+                assert_true(memcmp(magic, "\x93NUMPY", sizeof magic) != 0); /* no reader accepts a stopped file */
             assert_int_equal(i == 0   ? symlink(file_path, name)
                              : i <= 2 ? link(file_path, name)
                                       : rename(file_path, name),
@@ -712,7 +712,7 @@ static void tool_files_other_names(void **state)
             unlink(journal_path);
             end_matrix(&its);
         }
-        for (int both = 0; both < 2; ++both) { /* through the link first, then by the real name; both moved */
+        for (int both = 0; both < 2; ++both) { /* through the link first, then by the real name; both have moved */
             matrix its = stopped_in_the_middle(SIGKILL);
             char moved[PATH_SIZE];
             snprintf(moved, sizeof moved, "%s/elsewhere/moved", directory);
@@ -731,7 +731,7 @@ static void tool_files_other_names(void **state)
     }
 }
 
-/* A transposition through a link has its journal beside the file. */
+/* A transposition through a link has its journal beside the real file. */
 static void tool_files_through_links(void **state)
 {
     (void)state;
@@ -762,11 +762,11 @@ static void tool_files_copies(void **state)
     copy_file(journal_path, in_directory("copy.ipt-journal"));
     transpose(1, "--resume", copy);
     expect_said("another file");
-    expect_goes_on(file_path, &its, __LINE__); /* none of which has harmed the original */
+    expect_goes_on(file_path, &its, __LINE__); /* the original is unharmed */
     write_file(file_path, its.before, its.bytes);
     assert_int_equal(rename(in_directory("copy.ipt-journal"), journal_path), 0);
     assert_int_equal(rename(file_path, in_directory("away")), 0);
-    write_file(file_path, its.before, its.bytes); /* another file replaces it */
+    write_file(file_path, its.before, its.bytes); /* the file has new content */
     transpose(1, file_path);
     expect_said("is the journal of another file");
     expect_said("remove the journal");
@@ -777,7 +777,7 @@ static void tool_files_copies(void **state)
     end_matrix(&its);
 }
 
-/* Opens the journal under its own name. */
+/* Opens the journal at its path. */
 static journal open_journal(void)
 {
     journal opened;
@@ -787,7 +787,7 @@ static journal open_journal(void)
     return opened;
 }
 
-/* The file is refused in these words, with --resume and without, and stays. */
+/* Expects that the file is refused with these words, with and without --resume, and stays unchanged. */
 static void expect_both_refused(const matrix *its, const unsigned char *content, const char *words)
 {
     transpose(1, its->raw, file_path);
@@ -797,7 +797,7 @@ static void expect_both_refused(const matrix *its, const unsigned char *content,
     assert_true(file_holds(content, its->bytes));
 }
 
-/* A journal left by a kill between the last step and the journal's end, and an old journal. */
+/* Journals left by a kill between the last step and the journal's removal, and old journals. */
 static void tool_files_left_journals(void **state)
 {
     (void)state;
@@ -813,11 +813,11 @@ static void tool_files_left_journals(void **state)
         if (with_headers || attributes)
             expect_said("no mark");
 
-        copy_file(kept, journal_path); /* from a backup, after the work has ended */
+        copy_file(kept, journal_path); /* an old journal from a backup, after the work has ended */
         if (with_headers || attributes)
             expect_both_refused(&its, its.after, "no mark of the transposition");
 
-        copy_file(kept, journal_path); /* the same, of a kill in the first step */
+        copy_file(kept, journal_path); /* a backup from a kill in the first step */
         journal left = open_journal();
         const journal_entry nothing = {0};
         memset(left.state, 0, 2 * JOURNAL_ENTRY_STEP);
@@ -836,7 +836,7 @@ static void tool_files_left_journals(void **state)
         assert_true(file_holds(its.after, its.bytes));
         expect_no_journal();
 
-        copy_file(kept, journal_path); /* killed before the marks were */
+        copy_file(kept, journal_path); /* killed before the marks were removed */
         left = open_journal();
         assert_true(journal_end(&left, left.descriptor, message));
         int descriptor = open(file_path, O_RDWR);
@@ -868,14 +868,14 @@ static void tool_files_left_journals(void **state)
         transpose(0, "--resume", file_path);
         assert_true(file_holds(its.after, its.bytes));
         expect_no_journal();
-        write_file(file_path, its.before, its.bytes); /* and no mark is left */
+        write_file(file_path, its.before, its.bytes); /* without a mark */
         transpose(0, its.raw, file_path);
         assert_true(file_holds(its.after, its.bytes));
         end_matrix(&its);
     }
 }
 
-/* A file that lost its journal is refused; so is one that was stopped without. A copy with new content is not. */
+/* A stopped file whose journal is lost, or was disabled, is refused. A copy with new content is accepted. */
 static void tool_files_lost_journals(void **state)
 {
     (void)state;
@@ -934,7 +934,7 @@ static void expect_content(const char *path, const char *content)
     assert_string_equal(found, content);
 }
 
-/* A user's files at the paths of a journal, old and new, also those with another name elsewhere. */
+/* A user's files at the old and new paths of a journal, also hard links of files elsewhere. */
 static void tool_files_foreign_names(void **state)
 {
     (void)state;
@@ -963,7 +963,7 @@ static void tool_files_foreign_names(void **state)
     end_matrix(&its);
 }
 
-/* A journal that other users can have written, or that has a second name. */
+/* A journal that other users may have written, or that has a second name. */
 static void tool_files_untrusted_journals(void **state)
 {
     (void)state;
@@ -990,11 +990,11 @@ static void tool_files_untrusted_journals(void **state)
     end_matrix(&its);
 }
 
-/* A journal that was killed while it was made: the next run removes it, unless its process still makes it. */
+/* An incomplete journal, as after a kill: the next run removes it, unless another process is still writing it. */
 static void tool_files_unfinished_journals(void **state)
 {
     (void)state;
-#ifdef _WIN32 /* before a file is open, which could not be removed */
+#ifdef _WIN32 /* first: Windows cannot remove an open file */
     test_skip("Windows: no locks of POSIX");
 #endif
     matrix its = make_matrix(101, 203, 4, 1);
@@ -1018,13 +1018,12 @@ static void tool_files_unfinished_journals(void **state)
     end_matrix(&its);
 }
 
-/* Another program writes to a stopped file, in place: all of it, or after a stop by a signal a byte or only the time.
- */
+/* Another program changes a stopped file in place: all bytes; after a stop by a signal, one byte or only the time. */
 static void tool_files_replaced_content(void **state)
 {
     (void)state;
     for (with_headers = 0; with_headers < 2; ++with_headers)
-        for (int ends = 0; ends < 2; ++ends) { /* 1: by itself */
+        for (int ends = 0; ends < 2; ++ends) { /* 1: stopped by a signal */
             matrix its = stopped_in_the_middle(ends ? SIGTERM : SIGKILL);
             const size_t header = with_headers ? HEADER_SIZE : 0, data = its.bytes - header;
             unsigned char *const stopped = malloc(its.bytes), *const other = malloc(its.bytes);
@@ -1048,7 +1047,7 @@ static void tool_files_replaced_content(void **state)
                 snprintf(words, sizeof words, "touch -d @%lld.%09ld", (long long)status.st_mtim.tv_sec,
                          status.st_mtim.tv_nsec);
                 expect_both_refused(&its, stopped, words);
-                const struct timespec times[2] = {status.st_mtim, status.st_mtim}; /* as it says */
+                const struct timespec times[2] = {status.st_mtim, status.st_mtim}; /* follow the message's advice */
                 assert_int_equal(futimens(file, times), 0);
             }
             close(file);
@@ -1059,7 +1058,7 @@ static void tool_files_replaced_content(void **state)
         }
 }
 
-/* A stopped file that is shorter or longer is not told to resume, which would refuse it. */
+/* The message for a stopped file of another size does not advise --resume, which would refuse the file. */
 static void tool_files_other_sizes(void **state)
 {
     (void)state;
@@ -1088,7 +1087,7 @@ static void tool_files_other_sizes(void **state)
     end_matrix(&its);
 }
 
-/* Names up to the longest that a file can have, of letters of one byte and of two. */
+/* File names up to the longest possible, of characters of one byte and of two. */
 static void tool_files_long_names(void **state)
 {
     (void)state;
@@ -1133,7 +1132,7 @@ static void tool_files_long_names(void **state)
     expect_said("File name too long");
 }
 
-/* As by nohup, or by `&` in a script. */
+/* Signals that are ignored, as under nohup or `&` in a script. */
 static void tool_files_ignored_signals(void **state)
 {
     (void)state;
@@ -1182,7 +1181,7 @@ static size_t count_entries(void)
     return count;
 }
 
-/* A new output is as private as its input, and one that replaces a file has that file's rights and owner. */
+/* A new output is as private as its input. An output that replaces a file takes over its rights and owner. */
 static void tool_outputs_keep_rights(void **state)
 {
     (void)state;
@@ -1218,7 +1217,7 @@ static void tool_outputs_keep_rights(void **state)
     end_matrix(&its);
 }
 
-/* A file that another ipt transposes or has left in the middle is not replaced. Other files stay. */
+/* The tool does not replace a file that another ipt transposes or has left in the middle. Other files stay. */
 static void tool_outputs_respect_files(void **state)
 {
     (void)state;
@@ -1242,7 +1241,7 @@ static void tool_outputs_respect_files(void **state)
         assert_true(file_holds(target.after, target.bytes));
         assert_int_equal(rename(file_path, output), 0);
 
-        int other = open(output, O_RDWR); /* another ipt transposes it */
+        int other = open(output, O_RDWR); /* as if another ipt transposed the file */
         assert_true(other >= 0 && flock(other, LOCK_EX) == 0);
         transpose(1, raw, input, "-o", output);
         expect_said("another process is transposing it");
@@ -1266,7 +1265,7 @@ static void tool_outputs_respect_files(void **state)
     }
 }
 
-/* A stop at any moment leaves nothing but the old output. */
+/* A stop at any moment leaves only the old output. */
 static void tool_outputs_stopped(void **state)
 {
     (void)state;
@@ -1304,7 +1303,7 @@ static void tool_files_resident_memory(void **state)
         char option[60];
         snprintf(option, sizeof option, "--memory=%zuM", allowed[i] >> 20);
         const char *const words[] = {its.raw, option, "--verbose", file_path, NULL};
-        write_file(file_path, its.before, its.bytes); /* what OpenCL takes to compile is not counted: a run before */
+        write_file(file_path, its.before, its.bytes); /* the first run compiles: OpenCL's memory does not count */
         last = start(words);
         finish(&last);
         write_file(file_path, its.before, its.bytes);
@@ -1358,7 +1357,7 @@ static size_t transpose_on_terminal(const matrix *its, int errors, char text[TEX
     return length;
 }
 
-/* If standard error is a terminal there is a bar, without colours; elsewhere nothing is said. */
+/* If standard error is a terminal, the tool shows a bar without colours; otherwise nothing. */
 static void tool_files_progress(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Formats between machines: what one writes, another of the other byte order, or with 32 bits, reads right or refuses
- * with a sentence. IPT_TEST_EXCHANGE names a folder in which machines leave their files for each other: every run
- * writes its own and reads all that are there. Needs no device: uses the OpenCL stub (fake_cl.c). */
+/* Formats between machines: a machine with another byte order or word size reads a file right, or refuses it with a
+ * message. IPT_TEST_EXCHANGE names a folder for exchange between machines: each run writes its files and reads the
+ * files of all machines. Needs no device: uses the OpenCL stub (fake_cl.c). */
 #define _XOPEN_SOURCE 700
 #include "fake_cl.h"
 
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int compiled; /* programs from source */
+static int compiled; /* programs that were compiled from source */
 
 static cl_program CL_API_CALL counted_clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
                                                                 const size_t *lengths, cl_int *error)
@@ -33,7 +33,7 @@ static cl_program CL_API_CALL counted_clCreateProgramWithSource(cl_context conte
 
 enum { NAME_SIZE = 100, PATH_SIZE = 4000, TEXT_SIZE = 4096 };
 
-static char own_folder[PATH_SIZE]; /* "": the one of IPT_TEST_EXCHANGE */
+static char own_folder[PATH_SIZE]; /* "": use IPT_TEST_EXCHANGE */
 
 static const char *exchange(void)
 {
@@ -68,7 +68,7 @@ static void own_path(char path[PATH_SIZE], const char *kind)
     assert_true(length > 0 && length < PATH_SIZE);
 }
 
-/* The next file of a kind, of any machine. Returns its number of those, from 0 on. */
+/* Finds the next file of a kind, of any machine. Returns its number, from 0 on. */
 static int next_path(DIR *list, const char *kind, char path[PATH_SIZE], int *is_native)
 {
     const size_t length = strlen(kind);
@@ -190,7 +190,7 @@ static ipt_context *open_context(const char *cache)
     return context;
 }
 
-/* Makes a plan with that cache. Returns how many programs it has compiled. */
+/* Makes a plan with this cache. Returns how many programs were compiled. */
 static int compile_with(const char *cache)
 {
     const ipt_plan_desc desc = {.rows = 1000, .cols = 777, .elem_size = 4};
@@ -234,7 +234,7 @@ static void formats_entry(void **state)
     /* FIPS 180-4's example */
     ipt__hash_text("abc", 3, digits, 32);
     assert_string_equal(digits, "ba7816bf8f01cfea414140de5dae2223");
-    /* as a machine would write it that stores its own order */
+    /* as written by a machine that stores its own byte order */
     for (int i = 0; i < 2; ++i) {
         const unsigned char held = entry[12 + i];
         entry[12 + i] = entry[15 - i];
@@ -272,7 +272,7 @@ static void formats_wisdom(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* A header of NumPy's with that type. */
+/* Parses a NumPy header with this type. */
 static void parse(const char *type, npy_header *header, char text[TEXT_SIZE])
 {
     char message[NPY_MESSAGE_SIZE] = "", file[TEXT_SIZE];
@@ -289,7 +289,7 @@ static void parse(const char *type, npy_header *header, char text[TEXT_SIZE])
         fail_msg("%s", message);
 }
 
-/* Elements of both byte orders move as bytes. Expressions compute with this machine's alone. */
+/* Elements of both byte orders move as bytes. Expressions support only this machine's order. */
 static void formats_npy(void **state)
 {
     static const char *const types[] = {"<f4", ">f4", "<u2", ">u2"};
@@ -329,7 +329,7 @@ static void formats_netpbm(void **state)
     assert_string_equal(text, "P6\n# deep\n2 3\n65535\n");
 }
 
-/* A shape whose bytes size_t does not count is refused with a sentence. */
+/* A shape whose bytes overflow size_t is refused with a message. */
 static void formats_too_large(void **state)
 {
     char message[NPY_MESSAGE_SIZE] = "", text[TEXT_SIZE];

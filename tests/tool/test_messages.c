@@ -1,6 +1,6 @@
-/* What the tool prints about files: names with control characters are escaped everywhere, a progress line fits its
- * terminal, a lost report is a warning, no file is named twice. And --raw does not move headers; --memory means the
- * same on every run. */
+/* Messages about files: control characters in names are escaped, a progress line fits its terminal, a lost report is a
+ * warning, and no two arguments may name one file. Also: --raw does not move headers, and --memory has the same effect
+ * in each run. */
 #define _GNU_SOURCE /* POSIX 2008 with XSI */
 
 #include <setjmp.h>
@@ -24,7 +24,7 @@
 
 #include "gen/tool/base/text.h"
 
-#ifdef _WIN32 /* its names have no control characters, and its terminals no POSIX */
+#ifdef _WIN32 /* no control characters in names, no POSIX terminals */
 static void messages_names(void **state)
 {
     (void)state;
@@ -70,7 +70,7 @@ static void take_text(FILE *stream, char *text)
     fclose(stream);
 }
 
-/* Runs the tool. shown: where its output goes; NULL: to `output`. Fails unless it exits with code. */
+/* Runs the tool. shown: the file for its output; NULL: `output`. Fails unless it exits with code. */
 static void run_words(int code, const char *shown, const char *const *words, int line)
 {
     FILE *out = shown ? fopen(shown, "w") : tmpfile(), *err = tmpfile();
@@ -121,7 +121,7 @@ static bool file_holds(const char *path, const void *bytes, size_t size)
 }
 
 #ifndef _WIN32
-/* No byte of a text is a control character, but for the ends of lines. */
+/* Checks that the only control characters in a text are newlines. */
 static void expect_printable(const char *text)
 {
     for (; *text; text += *text == '\n' ? 1 : text_character(text))
@@ -147,11 +147,11 @@ static void messages_escape(void **state)
         {"\xc3\xa4\xe6\xb1\x89\xf0\x9f\x98\x80", "", "\xc3\xa4\xe6\xb1\x89\xf0\x9f\x98\x80", 5},
         {"\xc2\x9b"
          "31m",
-         "", "\\xc2\\x9b31m", 11}, /* U+009B begins an escape, too */
+         "", "\\xc2\\x9b31m", 11}, /* U+009B also begins an escape sequence */
         {"\x9b"
          "31m\xff",
          "", "\\x9b31m\\xff", 11},
-        {"\xc0\x9b\xe0\x80\x9b", "", "\\xc0\\x9b\\xe0\\x80\\x9b", 20}, /* too long */
+        {"\xc0\x9b\xe0\x80\x9b", "", "\\xc0\\x9b\\xe0\\x80\\x9b", 20}, /* overlong UTF-8 */
         {"\xed\xa0\x80\xf4\x90\x80\x80", "", "\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80", 28},
         {"\xe6\xb1", "", "\\xe6\\xb1", 8},
     };
@@ -175,7 +175,7 @@ static void messages_names(void **state)
     const char *const path = in_directory("a\n\033[31m\xff.npy"), *const shown = "a\\n\\x1b[31m\\xff.npy";
     (void)state;
     memcpy(bytes, header, sizeof header - 1);
-    write_file(path, bytes, sizeof bytes - 4); /* cut */
+    write_file(path, bytes, sizeof bytes - 4); /* a cut file */
     run_tool(1, NULL, "transpose", path);
     expect_said(errors, shown);
     expect_printable(errors);
@@ -202,7 +202,7 @@ static void messages_names(void **state)
     expect_printable(errors);
 }
 
-/* The line on a terminal of so many columns, with such a name: no shown line is as long as the terminal is wide. */
+/* Checks the progress of a file with this name on a terminal with this many columns: each line must be shorter. */
 static void expect_progress(const char *path, unsigned short columns)
 {
     struct winsize size = {.ws_row = 24, .ws_col = columns};
@@ -267,7 +267,7 @@ static void messages_progress_fits(void **state)
 /* Files */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* A report that cannot be written does not make a finished transposition a failure: who repeats it undoes it. */
+/* If only the report cannot be written, a finished transposition is no failure: repeating it would undo it. */
 static void messages_lost_report(void **state)
 {
     static const char before[] = "abcdef", after[] = "adbecf";
@@ -293,7 +293,7 @@ static void messages_lost_report(void **state)
     }
 }
 
-/* An output that is another output or an input, under another name, too. */
+/* An output must not be an input or another output, also under another name. */
 static void messages_same_files(void **state)
 {
     static const char shapes[] = "20 30\n";
@@ -364,8 +364,7 @@ static void messages_raw_headers(void **state)
     expect_said(errors, "--force needs --raw");
 }
 
-/* With empty caches, OpenCL compiles in the first run and takes memory for that: the answer must be the second run's.
- */
+/* In the first run, with empty caches, OpenCL needs memory to compile: both runs' results must be equal. */
 static void messages_memory_is_the_same(void **state)
 {
     static const char *const limits[] = {"90M", "120M", "160M", "200M"};

@@ -1,6 +1,6 @@
-/* Compilation for absent devices. Every target compiles real kernels into the format that it loads. An undefined
- * function or a syntax error gives a message with the compiler's text. Missing programs are named with their packages.
- * No temporary file remains. */
+/* Compilation for absent devices. Real kernels compile into the format of every target. For an undefined function or a
+ * syntax error, the message contains the compiler's text. For missing programs, it names their packages. No temporary
+ * file remains. */
 #define _POSIX_C_SOURCE 200809L
 #define IPT_STATIC /* the private functions, in a copy of this file's own */
 #define IPT_IMPLEMENTATION
@@ -45,7 +45,7 @@ static const char with_instructions[] =
     "    __asm__ volatile(\"red.release.gpu.global.add.u32 [%0], 1;\" ::\"l\"(word) : \"memory\");\n"
     "}\n";
 
-/* A load after a barrier reads what another work-item wrote before the barrier. PTX must keep the load after it. */
+/* A load after a barrier must read the value that another work-item has stored before: PTX must not move the load. */
 static const char with_barrier[] = "#define IPT_GROUP_SIZE 64\n"
                                    "__kernel void follows(__global uint *words)\n"
                                    "{\n"
@@ -72,7 +72,7 @@ static const char with_undefined[] = "uint elsewhere(uint x);\n"
 /* Parts of the tests                                                                                                 */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* TMPDIR during a test: what it holds afterwards was left over. */
+/* TMPDIR during a test. Files in it after the test are an error. */
 static char folder[512];
 
 static int make_folder(void **state)
@@ -103,7 +103,7 @@ static offline_target target_of(const char *name)
     return target;
 }
 
-/* Whether a target's programs are all installed and can read libclc; if not, reason names what is missing. */
+/* Whether all programs of a target are installed and can read libclc. If not, reason names the missing ones. */
 static bool has(const char *name, char reason[OFFLINE_MESSAGE_SIZE])
 {
     static const char nothing[] = "__kernel void nothing(__global uint *words)\n{\n    words[0] = 0;\n}\n";
@@ -119,10 +119,10 @@ static bool has(const char *name, char reason[OFFLINE_MESSAGE_SIZE])
         return true;
     }
     return strncmp(reason, OFFLINE_OTHER_LIBRARY, sizeof OFFLINE_OTHER_LIBRARY - 1) !=
-           0; /* other failures are for the test to find */
+           0; /* the test itself reports other failures */
 }
 
-/* Leaves the test where a target cannot be tried. */
+/* Skips the test if the target's programs are missing. */
 static void need(const char *name)
 {
     char reason[OFFLINE_MESSAGE_SIZE];
@@ -148,7 +148,7 @@ static void need_any(bool usable[TEST_COUNT(target_names)])
     }
 }
 
-/* Code that must come out; the caller frees it. */
+/* Compiles a text, which must succeed. The caller frees the code. */
 static unsigned char *compile(const char *name, const char *source, const char *options, size_t *bytes)
 {
     offline_target target = target_of(name);
@@ -162,7 +162,7 @@ static unsigned char *compile(const char *name, const char *source, const char *
     return code;
 }
 
-/* A text that must be refused with a sentence of one line that contains part. */
+/* Expects that a text is refused with a message of one line that contains `part`. */
 static void expect_refusal(const char *name, const char *source, const char *options, const char *part)
 {
     offline_target target = target_of(name);
@@ -188,7 +188,7 @@ static size_t count_of(const unsigned char *text, const char *part)
     return count;
 }
 
-/* A kernel's specialised text, good until the next call. model: IPT_MEMORY_MODEL. */
+/* A kernel's specialised text; valid until the next call. model: IPT_MEMORY_MODEL. */
 static const char *kernel_text(ipt__kernel_id id, cl_uint model)
 {
     static char text[1 << 17];
@@ -212,7 +212,7 @@ static const char *kernel_text(ipt__kernel_id id, cl_uint model)
     return text;
 }
 
-/* Checks what is known of the code of a target. */
+/* Checks the format of a target's code. */
 static void check_code(const char *name, const char *kernel, const unsigned char *code, size_t bytes)
 {
     const offline_target target = target_of(name);
@@ -312,7 +312,7 @@ static void offline_compiles_kernels(void **state)
     }
 }
 
-/* Features that OpenCL C 1.2 lacks. */
+/* Compiles features that OpenCL C 1.2 does not have. */
 static void offline_compiles_later_kernels(void **state)
 {
     static const char *const options[] = {"-cl-std=CL2.0", "-cl-std=CL3.0"};
@@ -341,7 +341,7 @@ static void offline_puts_the_group_size_into_ptx(void **state)
     assert_int_equal(count_of(code, ")\n.reqntid 64, 1, 1\n{"), 2);
     assert_int_equal(strlen((const char *)code), bytes);
     free(code);
-    code = compile("ptx:sm_80", strchr(hand_written, '\n') + 1, "-cl-std=CL1.2", &bytes); /* without its size */
+    code = compile("ptx:sm_80", strchr(hand_written, '\n') + 1, "-cl-std=CL1.2", &bytes); /* no group size */
     assert_int_equal(count_of(code, ".entry "), 2);
     assert_int_equal(count_of(code, ".reqntid"), 0);
     free(code);
@@ -355,12 +355,12 @@ static void offline_compiles_instructions_of_ptx(void **state)
     need("ptx:sm_80");
     code = compile("ptx:sm_80", with_instructions, "-cl-std=CL1.2", &bytes);
     assert_int_equal(count_of(code, "cp.async.cg.shared.global.L2::128B"), 1);
-    assert_int_equal(count_of(code, ".version 7.4\n"), 1); /* the first that has it */
+    assert_int_equal(count_of(code, ".version 7.4\n"), 1); /* the first version that supports the processor */
     assert_int_equal(count_of(code, ".ptr .global"), 3);
     free(code);
 }
 
-/* Each processor gets a version of PTX that has it, which later clangs insist on. */
+/* The version of PTX supports the processor: later versions of clang require this. */
 static void offline_chooses_the_version_of_ptx(void **state)
 {
     static const struct {
@@ -412,7 +412,7 @@ static void offline_refuses_undefined_functions(void **state)
     }
     need("ptx:sm_80");
     expect_refusal("ptx:sm_80", with_undefined, "-cl-std=CL1.2", "the source calls elsewhere");
-    /* Built-ins that libclc does not have, one of them of a later standard. */
+    /* Built-ins that are missing in libclc, one of them from a later standard. */
     expect_refusal("ptx:sm_80", "__kernel void tells(__global uint *words)\n{\n    printf(\"%u\", words[0]);\n}\n",
                    "-cl-std=CL1.2", "the source calls printf");
     expect_refusal("ptx:sm_80", kernel_text(IPT__KERNEL_panel, 3), "-cl-std=CL3.0", "the source calls _Z2");
@@ -441,7 +441,7 @@ static void offline_names_unknown_processors(void **state)
     }
 }
 
-/* Sets the environment's IPT_LLVM or, with NULL, removes it; returns what it was, for the caller to free. */
+/* Sets IPT_LLVM in the environment or (NULL) removes it. Returns the old value, which the caller frees. */
 static char *choose_llvm(const char *version)
 {
     const char *before = getenv("IPT_LLVM");
@@ -456,7 +456,7 @@ static void choose_llvm_again(char *before)
     free(before);
 }
 
-/* A version that is named is taken, and its packages are named where it is not there. */
+/* The version in IPT_LLVM is used. If it is not installed, the message names its packages. */
 static void offline_names_missing_programs(void **state)
 {
     static const char *const packages[][4] = {{" clang-97", " llvm-97"},
@@ -485,7 +485,7 @@ static void offline_names_missing_programs(void **state)
     }
 }
 
-/* A folder for temporary files that is not there. */
+/* The folder for temporary files does not exist. */
 static void offline_names_a_bad_folder(void **state)
 {
     need("bitcode");
@@ -502,7 +502,7 @@ static void offline_names_a_bad_folder(void **state)
     assert_non_null(strstr(message, "/nowhere/at/all"));
 }
 
-/* A program of the test's own in its folder, which PATH names first until the function below. */
+/* Puts a script of the test first in PATH; the next function restores PATH. */
 static char *path_before;
 
 static void put_before_path(const char *program, const char *script)
@@ -528,8 +528,8 @@ static void restore_path(const char *program)
     assert_int_equal(unlink(offline_path(folder, program, path)), 0);
 }
 
-/* Which LLVM is taken: the newest for code that a processor runs, the oldest for what a driver reads, those that have
- * all programs only; without any version, programs without a number. */
+/* The choice of LLVM: the newest version for code of a processor, the oldest for code that a driver reads, and only
+ * versions with all programs; if there is none, programs without a number. */
 static void offline_finds_llvm(void **state)
 {
     static const char *const steps[] = {"clang-15", "clang-16 llc-16", "clang-18 opt-18 llc-18 llvm-spirv-18",
@@ -555,7 +555,7 @@ static void offline_finds_llvm(void **state)
             strcpy(found[i][k], target_of(target_names[k]).llvm);
         }
     }
-    assert_int_equal(setenv("PATH", path_was, 1), 0); /* before any failure: other tests need it */
+    assert_int_equal(setenv("PATH", path_was, 1), 0); /* before any failure: other tests need PATH */
     free(path_was);
     choose_llvm_again(before);
     offline_remove_folder(folder);
@@ -567,7 +567,7 @@ static void offline_finds_llvm(void **state)
     }
 }
 
-/* LLVM crashes on some texts, but not without one of its passes. */
+/* If LLVM crashes, as on some texts, the tool tries again without one of LLVM's passes. */
 static void offline_tries_again_after_a_crash(void **state)
 {
     need("ptx:sm_80");
@@ -612,7 +612,7 @@ static void offline_keeps_loads_behind_barriers(void **state)
     free(code);
 }
 
-/* Code that a later program refuses is not returned. Long messages are cut. */
+/* If a later program refuses the code, compilation fails. Long messages are cut. */
 static void offline_minds_the_checkers(void **state)
 {
     (void)state;

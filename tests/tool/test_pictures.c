@@ -1,6 +1,6 @@
-/* Pictures, and matrices among other bytes. The tool moves the pixels of every format as an independent computation of
- * indices does. It changes PGM, PPM and PAM files in place and writes other formats to a second file. A damaged, cut or
- * unsuitable file is an error: its bytes stay, and no output appears. */
+/* Pictures, and matrices among other bytes. An independent computation of indices verifies the moved pixels of every
+ * format. The tool changes PGM, PPM and PAM files in place and writes other formats to a second file. A damaged, cut or
+ * unsuitable file is an error: it stays unchanged, and there is no output. */
 #define _GNU_SOURCE /* POSIX 2008 with XSI */
 
 #include "folders.h"
@@ -149,8 +149,8 @@ static size_t count_files(void)
     return count;
 }
 
-/* Runs `ipt transpose path`, with -o output unless it is NULL. The tool must refuse with one line that has `expected`
- * in it, leave the file as it is and no output. */
+/* Runs `ipt transpose path`, with -o output unless it is NULL. The tool must refuse with one line that contains
+ * `expected`, and leave the file unchanged and no output. */
 static void expect_refusal(const char *path, const char *output, const char *expected, int line)
 {
     const char *const words[] = {process_tool(), "transpose", path, output ? "-o" : NULL, output, NULL};
@@ -196,14 +196,14 @@ static void move_matrix(size_t move, unsigned char *to, const unsigned char *fro
         }
 }
 
-/* A picture, as it is and moved. Each is a whole file: header, then pixels. */
+/* A picture before and after its move. Each is a whole file: header, then pixels. */
 typedef struct sample {
     size_t width, height, size; /* size: bytes of a pixel */
     content before, after;
     size_t before_header, after_header; /* bytes */
 } sample;
 
-/* Makes a picture of random pixels. format: the header, of the width and the height in that order. */
+/* Makes a picture of random pixels. format: a printf format of the header, with the width, then the height. */
 static sample make_sample(const char *format, size_t width, size_t height, size_t size, size_t move)
 {
     sample made = {.width = width, .height = height, .size = size};
@@ -239,7 +239,7 @@ static void end_sample(sample *its)
 /* PGM, PPM and PAM in place */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Headers as the formats allow them, and the bytes of a pixel. */
+/* Valid headers, and the bytes of a pixel. */
 static const struct {
     const char *format;
     size_t size;
@@ -282,7 +282,7 @@ static void tool_pictures_pam_height_first(void **state)
     const char *path = in_directory("picture.pam");
     const char *const format = "P7\nHEIGHT %zu\nDEPTH 3\nWIDTH %zu\nMAXVAL 255\nENDHDR\n";
     (void)state;
-    sample its = make_sample(format, 7, 123, 3, 0); /* 7 is in the height's place: a picture of height 7, width 123 */
+    sample its = make_sample(format, 7, 123, 3, 0); /* the header has the height first: height 7, width 123 */
     move_matrix(0, its.after.bytes + its.after_header, its.before.bytes + its.before_header, 7, 123, 3);
     write_content(path, its.before.bytes, its.before.size);
     transpose(0, path);
@@ -290,7 +290,7 @@ static void tool_pictures_pam_height_first(void **state)
     end_sample(&its);
 }
 
-/* Each file is refused as it is. `data`: bytes after the header. */
+/* Files that are refused. data: bytes after the header. */
 static void tool_pictures_netpbm_refused(void **state)
 {
     static const struct {
@@ -350,7 +350,7 @@ static void tool_pictures_netpbm_refused(void **state)
     }
 }
 
-/* Every beginning of a file is refused, and a header without an end. */
+/* Every beginning of a file is refused, and so is an endless header. */
 static void tool_pictures_netpbm_cut(void **state)
 {
     const char *path = in_directory("picture.pam");
@@ -376,7 +376,7 @@ static void tool_pictures_netpbm_cut(void **state)
 /* Stopped */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Sends the tool a signal, up to so many milliseconds after its journal exists. Returns whether it was stopped. */
+/* Sends the tool a signal, up to `milliseconds` after its journal exists. Returns whether the signal stopped it. */
 static int stop_in_the_middle(const char *const *words, const char *journal, int number, size_t milliseconds)
 {
     FILE *log = tmpfile();
@@ -392,7 +392,7 @@ static int stop_in_the_middle(const char *const *words, const char *journal, int
     return number == SIGKILL ? access(journal, F_OK) == 0 : WIFEXITED(last.status) && WEXITSTATUS(last.status) > 128;
 }
 
-/* A picture, and a matrix after other bytes, survive a kill: refused until --resume finishes them. */
+/* A killed picture, or matrix after other bytes, is refused until --resume completes it. */
 static void tool_pictures_killed(void **state)
 {
     static const struct {
@@ -406,7 +406,7 @@ static void tool_pictures_killed(void **state)
         int stopped = 0, begun = 0;
         if (cases[i].options[0]) {
             assert_int_equal(its.before_header, 12);
-            memcpy(its.after.bytes, its.before.bytes, its.before_header); /* other bytes stay */
+            memcpy(its.after.bytes, its.before.bytes, its.before_header); /* the other bytes stay unchanged */
         }
         for (int tries = 0; tries < 60 && (!stopped || !begun); ++tries) {
             const char *words[MOST_WORDS] = {process_tool(), "transpose", path, "--matrix-memory=300K"};
@@ -433,7 +433,7 @@ static void tool_pictures_killed(void **state)
     }
 }
 
-/* Ctrl-C before the first step writes: the mark is removed, and the picture is whole. */
+/* After Ctrl-C before the first step's write, the picture is unchanged and has no mark. */
 static void tool_pictures_interrupted(void **state)
 {
     const char *path = in_directory("picture.ppm"), *journal = in_directory("picture.ppm.ipt-journal");
@@ -490,7 +490,7 @@ static const char *pam_header(size_t channels, size_t maxval)
     return text;
 }
 
-/* To each format without losses, and moved on the way back. */
+/* Converts to each lossless format, and moves the picture on the way back. */
 static void tool_pictures_round_trips(void **state)
 {
     static const struct {
@@ -508,7 +508,7 @@ static void tool_pictures_round_trips(void **state)
                 const char *encoded = in_directory(formats[format].name);
                 sample its = make_sample(pam_header(channels, 255), side[0], side[1], channels, move);
                 if (channels == 4)
-                    its.before.bytes[its.before_header + 3] = 255; /* stb takes a BMP of alpha 0 as opaque */
+                    its.before.bytes[its.before_header + 3] = 255; /* stb treats a BMP whose alpha is all 0 as opaque */
                 move_matrix(move, its.after.bytes + its.after_header, its.before.bytes + its.before_header, side[1],
                             side[0], channels);
                 write_content(path, its.before.bytes, its.before.size);
@@ -527,7 +527,7 @@ static void tool_pictures_round_trips(void **state)
     assert_int_equal(count_files(), 2 + TEST_COUNT(formats));
 }
 
-/* Writes a smooth picture, of which JPEG keeps nearly all. */
+/* Writes a smooth picture, which JPEG changes little. */
 static void write_smooth(const char *path, size_t width, size_t height, size_t channels)
 {
     char header[60];
@@ -544,7 +544,7 @@ static void write_smooth(const char *path, size_t width, size_t height, size_t c
     free(bytes);
 }
 
-/* The pixels that JPEG keeps move exactly, and differ little from the original. */
+/* The decoded pixels of a JPEG move exactly, and differ little from the original. */
 static void tool_pictures_jpeg(void **state)
 {
     enum { WIDTH = 70, HEIGHT = 45, CHANNELS = 3, BYTES = WIDTH * HEIGHT * CHANNELS };
@@ -571,7 +571,7 @@ static void tool_pictures_jpeg(void **state)
     free(again.bytes);
 }
 
-/* A JPEG of which viewers turn the pixels moves as stored, with a warning. */
+/* A JPEG whose pixels viewers rotate moves as stored, with a warning. */
 static void tool_pictures_exif(void **state)
 {
     static const unsigned char segments[][36] = {
@@ -700,7 +700,7 @@ static void write_deep_png(const char *path, const unsigned char *samples, size_
     write_content(path, file, (size_t)(next - file));
 }
 
-/* Samples of 16 bits keep all bits, or the tool refuses. */
+/* Samples of 16 bits keep all their bits, or the tool refuses the file. */
 static void tool_pictures_deep_png(void **state)
 {
     enum { WIDTH = 23, HEIGHT = 14 };
@@ -747,7 +747,7 @@ static void write_palette_png(const char *path, const unsigned char *indices, si
     write_content(path, file, (size_t)(next - file));
 }
 
-/* Files that stb_image would decode with bytes from elsewhere, or wrongly. */
+/* Files that stb_image would decode wrongly, or with bytes from outside the file. */
 static void tool_pictures_hostile(void **state)
 {
     const char *path = in_directory("a.ppm"), *output = in_directory("b.pam"), *encoded = in_directory("a.jpg");
@@ -776,7 +776,7 @@ static void tool_pictures_hostile(void **state)
     unlink(output);
     write_palette_png(mapped, (const unsigned char *)"\0\1\2\0\1", 5, 3);
     expect_refusal(mapped, output, "palette of 2 entries lacks", __LINE__);
-    write_palette_png(mapped, (const unsigned char *)"\0\1\1\0\1", 5, 2); /* half of its pixels, checksums right */
+    write_palette_png(mapped, (const unsigned char *)"\0\1\1\0\1", 5, 2); /* half of the pixels, right checksums */
     expect_refusal(mapped, output, "", __LINE__);
 
     const char *const cut = in_directory("a.tga"); /* cut within its last row */
@@ -816,7 +816,7 @@ static void tool_pictures_claims(void **state)
     assert_int_equal(count_files(), 1);
 }
 
-/* Formats that cannot hold a picture. An output that exists stays. */
+/* Formats that cannot store a picture are refused. An existing output stays unchanged. */
 static void tool_pictures_losses(void **state)
 {
     static const struct {
@@ -862,7 +862,7 @@ static void tool_pictures_losses(void **state)
 /* --output */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* A second file of the same format is a copy with its comments. */
+/* An output of the same format keeps the comments. */
 static void tool_pictures_output_copies(void **state)
 {
     const char *path = in_directory("a"), *output = in_directory("b.ppm"), *raw = in_directory("raw");
@@ -898,11 +898,11 @@ static void tool_pictures_output_refused(void **state)
     snprintf(within, sizeof within, "%s/nosuchfolder/b.ppm", directory);
     expect_refusal(path, within, "No such file", __LINE__);
     expect_refusal(path, "/dev/null", "must name", __LINE__);
-    transpose(0, path, "-o", output); /* the kernels are compiled now, and stored */
+    transpose(0, path, "-o", output); /* compiles the kernels and stores them */
     transpose(0, path, "-o", in_directory("b.pam"));
     unlink(output);
     unlink(in_directory("b.pam"));
-    next_file_limit = 4 << 20; /* bytes of any file written: more than PoCL writes of a program that it has compiled */
+    next_file_limit = 4 << 20; /* more than PoCL writes for a compiled program */
     expect_refusal(path, output, "writing failed", __LINE__);
     expect_refusal(path, in_directory("b.pam"), "writing failed", __LINE__);
     next_file_limit = 0;
@@ -978,7 +978,7 @@ static void tool_pictures_raw_types(void **state)
         assert_true(holds(path, its.after));
         end_sample(&its);
     }
-    /* The named type is that of an expression's x. */
+    /* The named type is the type of x in an expression. */
     const int32_t numbers[] = {1, 16777217, -5, 2147483646};
     const int32_t wanted[] = {2, -4, 16777218, 2147483647};
     write_content(path, numbers, sizeof numbers);
@@ -1035,7 +1035,7 @@ static size_t write_npy(const char *path, const char *order, const char *shape, 
     return HEADER;
 }
 
-/* Arrays of pixels in C order, also several, and of planes: what Fortran order means for pixels. */
+/* Arrays of pixels in C order, also several arrays, and arrays of planes (Fortran order). */
 static void tool_pictures_channels_last(void **state)
 {
     enum { ROWS = 13, COLS = 21, CHANNELS = 3, BYTES = ROWS * COLS * CHANNELS, BATCH = 2 };
@@ -1127,7 +1127,7 @@ static void tool_pictures_output_npy(void **state)
 /* Pillow */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Called with the tool and a directory: rotations of pictures that Pillow wrote, against Pillow's own. */
+/* Called with the tool and a directory: compares rotations of pictures with Pillow's rotations. */
 static const char pillow_script[] =
     "import os, subprocess, sys\n"
     "from PIL import Image, ImageChops\n"

@@ -1,4 +1,4 @@
-/* What all commands share: command lines, help, messages, output. A wrong command line exits with 2, any other failure
+/* Features of all commands: command lines, help, messages, output. A wrong command line exits with 2, any other failure
  * with 1. Also ipt devices, plan and source. */
 #define _GNU_SOURCE /* POSIX 2008 with XSI, and memmem */
 
@@ -195,7 +195,7 @@ static bool is_json(const char *text)
     return done && !in_string;
 }
 
-/* --json of devices, plan and bench, and CSV on standard output: nothing else is written there. */
+/* --json of devices, plan and bench, and CSV: standard output contains nothing else. */
 static void test_json(void **state)
 {
     (void)state;
@@ -229,7 +229,7 @@ static void test_devices(void **state)
     assert_string_equal(last.errors, "");
 }
 
-/* A forced plan shows what was forced, so that the options are known to arrive. */
+/* The output shows forced parameters: the options reach the plan. */
 static void test_plan(void **state)
 {
     (void)state;
@@ -301,7 +301,7 @@ static void tool_messages(void **state)
     }
 }
 
-/* Texts without an end, folders and pipes: a sentence, and no waiting. */
+/* Endless texts, folders and pipes cause a message, and no wait. */
 static void tool_texts_bounded(void **state)
 {
     (void)state;
@@ -354,7 +354,7 @@ static void tool_texts_bounded(void **state)
 
 enum { CLOSED_OUTPUT = 1 << STDOUT_FILENO, ALL_CLOSED = 7 };
 
-/* Fails if a file of the test's directory holds a message or output of the tool. */
+/* Fails if a file in the test's directory contains a message or output of the tool. */
 static void expect_no_message_in_files(int line)
 {
     static const char *const messages[] = {"ipt: ", "Try 'ipt", "elements of"};
@@ -415,7 +415,7 @@ static void expect_file_safe(unsigned closed)
     }
 }
 
-/* Every command, with every combination of streams: files hold what belongs there, and only output that is lost is a
+/* Every command, with every combination of closed streams: files contain only their data, and only lost output is a
  * failure. */
 static void tool_closed_streams(void **state)
 {
@@ -423,7 +423,7 @@ static void tool_closed_streams(void **state)
     static const struct {
         const char *words[8];
         int code;    /* with all streams open */
-        bool prints; /* results; a report of what was done to files may be lost */
+        bool prints; /* prints results; a mere report may be lost */
     } cases[] = {
         {{"devices"}, 0, true},
         {{"devices", "--profile"}, 0, true},
@@ -460,7 +460,7 @@ static void tool_closed_streams(void **state)
 /* Wrong command lines of these commands */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* A word that begins with @ is a file in the test's directory. Nothing may be written there. */
+/* A word that begins with @ is a file in the test's directory, which must stay unchanged. */
 static void tool_usage_errors(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* ipt bench: what its table, CSV, chart and summary say goes together. */
+/* ipt bench: its table, CSV, chart and summary agree. */
 #define _GNU_SOURCE /* POSIX 2008 with XSI, and memmem */
 
 #include "tool.h"
@@ -16,7 +16,7 @@
 
 enum { MAX_SHAPES = 32, CSV_FIELD_COUNT = 23 };
 
-/* The fields of a line of the CSV file, in their order; those that are empty are negative. */
+/* The fields of a line of the CSV file, in their order. Empty fields become negative. */
 typedef struct csv_line {
     double rows, cols, elem_size, batch, bytes, seconds, speed, copy_seconds, copy_speed, ratio, latency, workspace,
         workspace_percent, stages, buffers, repeat, rounds, verified, blas_seconds, blas_speed, memcpy_seconds,
@@ -25,7 +25,7 @@ typedef struct csv_line {
 
 static csv_line csv[MAX_SHAPES];
 
-/* Reads the test's CSV file into csv; returns the number of its lines but for the heading. */
+/* Reads the test's CSV file into csv. Returns the number of lines after the heading. */
 static size_t read_csv(void)
 {
     content read = read_content(in_directory("results.csv"));
@@ -57,7 +57,7 @@ static int compare_numbers(const void *first, const void *second)
     return (a > b) - (a < b);
 }
 
-/* A quantile of a field of all lines, as NumPy has it. */
+/* A quantile of a field over all lines, as NumPy defines it. */
 static double csv_quantile(size_t count, size_t offset, double part)
 {
     double values[MAX_SHAPES];
@@ -71,7 +71,7 @@ static double csv_quantile(size_t count, size_t offset, double part)
 }
 #define CSV_QUANTILE(count, field, part) csv_quantile(count, offsetof(csv_line, field), part)
 
-/* Checks the number after a word of the summary line, to its printed decimals. */
+/* Checks the number after a word of the summary line, with its printed precision. */
 static void expect_number(const char *word, double wanted, double precision)
 {
     const char *summary = strstr(last.output, "\nsummary: ");
@@ -82,7 +82,7 @@ static void expect_number(const char *word, double wanted, double precision)
     }
 }
 
-/* Reads the CSV file; what each line says and what the summary says must go together. */
+/* Reads the CSV file. Its lines and the summary must be consistent. */
 static void expect_summary(size_t count)
 {
     char text[64];
@@ -130,7 +130,7 @@ static void test_bench(void **state)
     expect_word(last.errors, "none/results.csv: No such file");
 }
 
-/* Charts are XML with a mark for each shape: bars of few, points of many. A device's name may have any characters. */
+/* Charts are XML with a mark for each shape: bars for few, points for many. Device names may have any characters. */
 static const char *const plot_script[] = {
     "import subprocess, sys, os, xml.etree.ElementTree as tree\n"
     "tool, path = sys.argv[1], os.path.join(sys.argv[2], 'chart.svg')\n"
@@ -169,7 +169,7 @@ static void tool_bench_plot(void **state)
     run_with_numpy("plot.py", plot_script, sizeof plot_script / sizeof plot_script[0]);
 }
 
-/* The plot itself, with results that no device gives: none measured, huge ratios, a name that XML does not take. */
+/* Plots of results that no device has: none measured, huge ratios, a name that is invalid in XML. */
 static void tool_plot_of_any_results(void **state)
 {
     static const size_t counts[] = {1, PLOT_BARS, PLOT_BARS + 1};
@@ -221,7 +221,7 @@ static void test_bench_pitch(void **state)
     run_tool(0, "bench", "--random", "3", "--sides", "1..200", "--repeat", "2", "--pitch", "128");
 }
 
-/* Elements of every size that the checker has a type for, and of some that it has not. */
+/* Elements of sizes for which the checker has a type, and of some others. */
 static void test_bench_elements(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static void write_shapes(const char *text)
     write_content(in_directory("shapes"), text, strlen(text));
 }
 
-/* A shape that cannot be planned does not keep the others from being measured. */
+/* If a shape has no plan, the other shapes are still measured. */
 static void test_bench_shapes(void **state)
 {
     (void)state;
@@ -340,7 +340,7 @@ static void test_bench_random(void **state)
     expect_word(last.errors, "no matrix");
 }
 
-/* With OpenBLAS its ratio is shown; without it the sentence says what to install. */
+/* With OpenBLAS, the output shows its ratio; without OpenBLAS, the message names the package to install. */
 static void test_bench_blas(void **state)
 {
     (void)state;
@@ -414,14 +414,14 @@ static void tool_startup_failures(void **state)
     char folder[PATH_SIZE * 2 + 20];
     snprintf(folder, sizeof folder, "TMPDIR=%s", directory);
     run_program(1, "env", folder, process_tool(), "bench", "24x20:4", "--startup", "--device", "nosuchdevice");
-    expect_one_line(last.errors); /* what a step has said */
+    expect_one_line(last.errors); /* the message of a step */
     expect_word(last.errors, "nosuchdevice");
     run_program(1, "env", "TMPDIR=/nonexistent", process_tool(), "bench", "24x20:4", "--startup");
     expect_one_line(last.errors);
     expect_word(last.errors, "/nonexistent/");
     run_program(1, "env", folder, process_tool(), "bench", "24x20:4", "--startup", "--csv", in_directory("none/x.csv"));
     expect_word(last.errors, "none/x.csv: No such file");
-    /* Stopped on the way. */
+    /* Stopped by a signal. */
     static const char *const signals[] = {"INT", "TERM"};
     for (size_t i = 0; i < 2; i++) {
         const char *const words[] = {"env", folder,         "timeout", "--foreground", "-s",        signals[i],

@@ -17,7 +17,7 @@ static char kept[OUTPUT_SIZE], edited[OUTPUT_SIZE];
 /* Folders of programs */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The cache folder is the command line's, else the environment's, else the user's. */
+/* The cache folder comes from the command line, else from the environment, else it is the user's. */
 static void tool_cache(void **state)
 {
     (void)state;
@@ -27,7 +27,7 @@ static void tool_cache(void **state)
     snprintf(home, sizeof home, "HOME=%s", in_directory("home"));
     snprintf(base, sizeof base, "XDG_CACHE_HOME=%s", in_directory("base"));
     snprintf(variable, sizeof variable, "IPT_CACHE_DIR=%s", in_directory("variable"));
-    snprintf(pocl, sizeof pocl, "POCL_CACHE_DIR=%s", in_directory("driver")); /* not among ours */
+    snprintf(pocl, sizeof pocl, "POCL_CACHE_DIR=%s", in_directory("driver")); /* separate from ipt's cache */
     assert_int_equal(mkdir(in_directory("home"), 0700), 0);
     assert_int_equal(mkdir(in_directory("base"), 0700), 0);
     assert_int_equal(mkdir(in_directory("driver"), 0700), 0);
@@ -50,7 +50,7 @@ static void tool_cache(void **state)
     assert_true(count_programs(in_directory("base/ipt"), &others) >= 1);
     assert_false(exists(in_directory("home/.cache/ipt")));
 #undef RUN_TOOL_IN
-    /* Every command that makes plans takes it. */
+    /* Every command that makes plans accepts --cache. */
     static const char *const commands[][4] = {{"source", "24x20:4"},
                                               {"tune", "24x20:4"},
                                               {"bench", "24x20:4", "--repeat=1", "--rounds=1"},
@@ -79,7 +79,7 @@ static void tool_precompile_folder(void **state)
     assert_string_equal(last.errors, "");
     expect_precompiled(folder, folder);
     expect_complete(folder, NULL);
-    /* Whatever of it is missing, one of the plans would have stored. */
+    /* If any program is removed, one of the plans stores it again. */
     listing list = list_folder(folder);
     size_t returned = 0;
     for (size_t i = 0; i < list.count; i++) {
@@ -96,7 +96,7 @@ static void tool_precompile_folder(void **state)
         returned += is_program;
     }
     assert_true(returned >= 2);
-    /* A second time, over it, and with words on the way. */
+    /* A second time, over the existing files, with --verbose. */
     run_tool(0, "precompile", SHAPES, "--verbose", "--output", folder);
     expect_precompiled(folder, folder);
     list = list_folder(folder);
@@ -106,7 +106,7 @@ static void tool_precompile_folder(void **state)
     expect_complete(folder, NULL);
 }
 
-/* Only with --cache it has a cache, and loads the programs from it. */
+/* precompile has a cache, from which it loads programs, only with --cache. */
 static void tool_precompile_cache(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void tool_precompile_header(void **state)
     header.bytes[header.size] = '\0';
     expect_word((char *)header.bytes, " precompile 24x20:4 37x23:4 31x1500:4, for ");
     free(header.bytes);
-    /* Through a link, over what is there; the words of the comment at the top cannot end it. */
+    /* Writes a header through a link, over an old file. Arguments cannot end the comment at its top. */
     assert_int_equal(mkdir(in_directory("*"), 0700), 0);
     const char *shapes = write_text("*/shapes", "24 20\n");
     write_text("old.h", "old\n");
@@ -210,7 +210,7 @@ static void tool_precompile_header(void **state)
     expect_files("*", "folder", "kernels.h", "link.h", "old.h", "one");
 }
 
-/* Whatever a header is called, C and C++ take the names in it. */
+/* C and C++ accept the names in a header, whatever the header's file name. */
 static void tool_precompile_header_names(void **state)
 {
     (void)state;
@@ -288,7 +288,7 @@ static void tool_precompile_full_disk(void **state)
             assert_int_equal(remove(in_directory("kernels.h")), 0);
         }
         header = in_directory("kernels.h");
-        next_file_limit = (size_t)status.st_size - 1; /* nothing that is written before is half as large */
+        next_file_limit = (size_t)status.st_size - 1; /* all files before are less than half as large */
         run_program(1, FULL_DISK, process_tool(), "precompile", SHAPES, "--cache", in_directory("cache"), "--embed",
                     header);
         next_file_limit = 0;
@@ -302,7 +302,7 @@ static void tool_precompile_full_disk(void **state)
             expect_files("cache");
         }
     }
-    next_file_limit = largest - 1; /* the driver writes less when it takes the programs from the cache */
+    next_file_limit = largest - 1; /* with cached programs, the driver writes less */
     run_program(1, FULL_DISK, process_tool(), "precompile", SHAPES, "--cache", in_directory("cache"), "-o",
                 in_directory("folder"), "--embed", in_directory("kernels.h"));
     next_file_limit = 0;
@@ -310,7 +310,7 @@ static void tool_precompile_full_disk(void **state)
     expect_word(last.errors, in_directory("folder"));
     assert_string_equal(last.output, "");
     list = list_folder(in_directory("folder"));
-    for (size_t i = 0; i < list.count; i++) { /* whole ones only */
+    for (size_t i = 0; i < list.count; i++) { /* only complete files */
         content read = read_content(path_within(in_directory("folder"), list.names[i]));
         (void)take_apart(read.bytes, read.size);
         assert_true(read.size < largest);

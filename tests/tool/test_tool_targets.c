@@ -89,7 +89,7 @@ static void tool_profile_refused(void **state)
     strcpy(edited, kept);
     strcat(edited, "end\n");
     expect_bad_profile(edited, lines + 1);
-    write_content(path, "ipt profile 2\n\0x\n", 17); /* with a zero */
+    write_content(path, "ipt profile 2\n\0x\n", 17); /* a text with a zero byte */
     const char *const others[][2] = {
         {path, "not a text"}, {directory, "directory"}, {"/nonexistent/p", "No such file"}};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
@@ -109,7 +109,7 @@ static void tool_profile_refused(void **state)
 /* Programs for other devices */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The output of 'ipt devices --profile' on a machine with such a GPU. */
+/* The output of 'ipt devices --profile' on a machine with this GPU. */
 static const char h200_profile[] = "ipt profile 2\n"
                                    "device NVIDIA H200\n"
                                    "vendor NVIDIA Corporation\n"
@@ -137,7 +137,7 @@ static const char h200_profile[] = "ipt profile 2\n"
                                    "sub_groups_refused 0\n"
                                    "end\n";
 
-/* Whether code begins as a target's does. */
+/* Whether code begins like code of the target. */
 static bool begins_as(const char *target, const unsigned char *code, size_t size)
 {
     if (strncmp(target, "ptx:", 4) == 0) {
@@ -151,7 +151,7 @@ static bool begins_as(const char *target, const unsigned char *code, size_t size
                               4) == 0;
 }
 
-/* Every program in the folder is one for the target; what is known of the device is there as well. */
+/* Checks that every program in the folder is for the target, and that the folder describes the device. */
 static void expect_target(const char *folder, const char *target, const char *device)
 {
     char line[64];
@@ -183,7 +183,7 @@ static bool lacks_compiler(const char *target)
     return true;
 }
 
-/* Without any device: the profile says all there is to know. */
+/* Compiles without any device, from a profile alone. */
 static void tool_precompile_targets(void **state)
 {
     (void)state;
@@ -221,7 +221,7 @@ static void tool_precompile_targets(void **state)
         assert_int_equal(remove(header), 0);
         tested[i] = true;
     }
-    if (tested[1]) { /* the device that is here does as well as its profile, and the commands are shown */
+    if (tested[1]) { /* the device itself instead of its profile; --verbose shows the commands */
         run_tool(0, "precompile", "24x20:4", "37x23:4", "--target", "bitcode", "--verbose", "-o", in_directory("here"));
         assert_int_equal(strncmp(last.output, "clang", 5), 0);
         expect_word(last.output, " -x cl -cl-std=");
@@ -245,7 +245,7 @@ static void tool_without_linker(void **state)
     (void)state;
     enum { ROWS = 60, COLS = 70 };
     static unsigned char before[ROWS * COLS * 4];
-    char path[4096] /* what realpath writes, at most */, file[PATH_SIZE], programs[PATH_SIZE + 32], own[PATH_SIZE + 32];
+    char path[4096] /* the limit of realpath */, file[PATH_SIZE], programs[PATH_SIZE + 32], own[PATH_SIZE + 32];
     assert_non_null(realpath(process_tool(), path));
     for (size_t i = 0; i < sizeof before; i++)
         before[i] = (unsigned char)(i * 167 >> 4);

@@ -1,5 +1,5 @@
-/* ipt transpose. It transposes NumPy's files as NumPy does, for every type, order and format version. It refuses other
- * files with one sentence that names the file, and leaves every byte unchanged. */
+/* ipt transpose. The command transposes NumPy files as NumPy does, for every type, order and format version. It refuses
+ * other files with one message that names the file, and leaves every byte unchanged. */
 #define _GNU_SOURCE /* POSIX 2008 with XSI, and memmem */
 
 #include "tool.h"
@@ -14,8 +14,8 @@
 /* NumPy */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* Called with a directory and a word. "write": makes every array, saves it twice, as name.npy and name.old, and prints
- * the names. "check": compares name.npy, transposed by the tool, with what NumPy makes of name.old. */
+/* Called with a directory and a word. "write": makes all arrays, saves each as name.npy and as name.old, and prints the
+ * names. "check": compares name.npy, which the tool has transposed, with NumPy's transpose of name.old. */
 static const char *const numpy_script[] = {
     "import ast, os, sys, numpy as np\n"
     "from numpy.lib import format\n"
@@ -96,7 +96,7 @@ static void test_numpy_files(void **state)
     run_numpy(python, "check");
 }
 
-/* Called with the tool and a directory: moves and an expression whose result is exact, against NumPy's. */
+/* Called with the tool and a directory: compares moves, and an expression with exact results, with NumPy. */
 static const char *const moves_script[] = {
     "import os, subprocess, sys, numpy as np\n"
     "tool, path = sys.argv[1], os.path.join(sys.argv[2], 'moved.npy')\n"
@@ -123,9 +123,8 @@ static void test_numpy_moves(void **state)
     run_with_numpy("moves.py", moves_script, sizeof moves_script / sizeof moves_script[0]);
 }
 
-/* Called with the tool and a directory: an expression's x has the type of the header, and what is none is refused. */
-/* Called with the tool and a directory: --axes and --order, alone and together, of C and Fortran arrays of 1 to 6 axes,
- * some of one element, against numpy.transpose; within little memory, so in several steps. */
+/* Called with the tool and a directory: compares --axes and --order, alone and together, with numpy.transpose. C and
+ * Fortran arrays have 1 to 6 axes, some of length 1. --memory is small, so there are several steps. */
 static const char *const axes_script[] = {
     "import os, subprocess, sys, random, numpy as np\n"
     "tool, path = sys.argv[1], os.path.join(sys.argv[2], 'axes.npy')\n"
@@ -158,8 +157,7 @@ static void test_numpy_axes(void **state)
     run_with_numpy("axes.py", axes_script, sizeof axes_script / sizeof axes_script[0]);
 }
 
-/* An array of 2 x 3 x 4 bytes without NumPy, in C order, in Fortran order and back; refusals leave the file as it is.
- */
+/* An array of 2 x 3 x 4 bytes without NumPy: C order, Fortran order and back; refusals change nothing. */
 static void test_axes_by_hand(void **state)
 {
     (void)state;
@@ -206,6 +204,7 @@ static void test_axes_by_hand(void **state)
     free(before.bytes);
 }
 
+/* Called with the tool and a directory: x in an expression has the header's type, and other types are refused. */
 static const char *const types_script[] = {
     "import os, subprocess, sys, numpy as np\n"
     "tool, path = sys.argv[1], os.path.join(sys.argv[2], 'typed.npy')\n"
@@ -226,7 +225,7 @@ static const char *const types_script[] = {
     "        code, errors = run(a, '--expression', 'x / 2', '--move', move)\n"
     "        merged = order == 'F' and len(shape) > 2 and shape[0] > 1\n"
     "        if merged: assert code == 1 and 'Fortran' in errors, errors\n"
-    "        elif code != 0: assert name in ('f2', 'f8'), errors\n" /* some devices lack these */
+    "        elif code != 0: assert name in ('f2', 'f8'), errors\n" /* some devices have no f2 or f8 */
     "        else:\n"
     "          wanted = a / a.dtype.type(2) if name[0] == 'f' else np.sign(a) * (abs(a) // 2) if name[0] == 'i' else a "
     "// 2\n"
@@ -313,8 +312,7 @@ static void test_raw(void **state)
     free(now.bytes);
 }
 
-/* Runs "transpose path", which must exit with 1, print one line with the path and expected in it, and change nothing.
- */
+/* Runs "transpose path", which must exit with 1, print one line with path and expected, and change nothing. */
 static void expect_refusal(const char *path, const char *raw, const char *expected, int line)
 {
     const char *const words[] = {process_tool(), "transpose", path, raw == NULL ? NULL : "--raw", raw, NULL};
@@ -340,7 +338,7 @@ static void expect_refusal_unchanged(const char *path, const char *raw, const ch
     free(now.bytes);
 }
 
-/* Headers that are refused, each with data of the size that its good neighbour would have. */
+/* Headers that are refused, each with as much data as the corresponding valid header needs. */
 static void test_bad_headers(void **state)
 {
     (void)state;
@@ -417,7 +415,7 @@ static void test_bad_headers(void **state)
     expect_refusal_unchanged(path, NULL, "dimensions", __LINE__);
 }
 
-/* A good file cut off at every length up to its data, and one byte before its end and one byte after it. */
+/* A valid file, cut at every length up to its data and one byte before its end, and one byte too long. */
 static void test_wrong_lengths(void **state)
 {
     (void)state;
@@ -452,7 +450,7 @@ static void test_unsuitable_files(void **state)
     expect_refusal(directory, NULL, "directory", __LINE__);
     write_npy(path, 1, text, strlen(text), 48);
     assert_int_equal(chmod(path, 0444), 0);
-    expect_refusal_unchanged(path, NULL, "", __LINE__); /* root hears "read-only", others "Permission denied" */
+    expect_refusal_unchanged(path, NULL, "", __LINE__); /* "read-only" for root, "Permission denied" for other users */
     assert_int_equal(chmod(path, 0644), 0);
     const char *pipe_path = in_directory("pipe");
     assert_int_equal(mkfifo(pipe_path, 0600), 0);
@@ -470,7 +468,7 @@ static void test_raw_wrong_size(void **state)
     expect_refusal_unchanged(path, "3x4:4", "not a multiple", __LINE__);
 }
 
-/* A device that does not exist is found out before the file is touched. */
+/* A missing device is reported before the file is changed. */
 static void test_no_device(void **state)
 {
     (void)state;
@@ -489,12 +487,12 @@ static void test_no_device(void **state)
     expect_word(last.errors, "nosuchdevice");
 }
 
-/* A write that fails is reported, and so is output that does not arrive. */
+/* Failed writes and lost output are reported. */
 static void test_failing_writes(void **state)
 {
     (void)state;
     const char *path = in_directory("row.npy");
-    static char text[6000]; /* spaces move the shape beyond the limit */
+    static char text[6000]; /* spaces before the shape exceed the limit */
     snprintf(text, sizeof text, "{'descr': '<f4', 'fortran_order': False, 'shape': %*s(1, 4), }", 5000, "");
     write_npy(path, 1, text, strlen(text), 16);
     const content before = read_content(path);

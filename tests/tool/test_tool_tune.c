@@ -15,7 +15,7 @@ static char kept[OUTPUT_SIZE], edited[OUTPUT_SIZE];
 /* ipt tune, and wisdom */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* A shape for which there is something to measure, and how its line begins. */
+/* A shape with a choice to measure, and the beginning of its line. */
 #define TUNED "31x1500:4"
 #define TUNED_LINE "transpose rows=31 cols=1500 elem_size=4 batch=1 "
 #define OTHER "300x200:4"
@@ -35,7 +35,7 @@ static void expect_wisdom(const char *text, size_t lines)
     assert_int_equal(count_words(text, "\n"), lines + 4);
 }
 
-/* Puts what 'tune' finds out about the shape into kept; where there is nothing to measure the test is over. */
+/* Stores the output of 'tune' for the shape in `kept`. Skips the test if there is nothing to measure. */
 static void tune_into_kept(void)
 {
     run_tool(0, "tune", TUNED);
@@ -46,7 +46,7 @@ static void tune_into_kept(void)
     }
 }
 
-/* Puts two passes with super-elements of this length into the first line of kept's, whatever was the fastest. */
+/* Changes the first line of `kept` to two passes with super-elements of this length. */
 static void change_length(const char *length)
 {
     char line[1000];
@@ -88,7 +88,7 @@ static void tool_tune(void **state)
     expect_files("shapes", "wisdom");
 }
 
-/* Keeps the wisdom of a file, also if --output names the same file. */
+/* tune keeps the wisdom of --wisdom's file, also if --output names the same file. */
 static void tool_tune_adds(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static void tool_tune_failures(void **state)
     const char *path = write_text("wisdom", "old\n");
     run_tool(0, "tune", OTHER);
     size_t lines = count_words(last.output, "\n" OTHER_LINE);
-    /* A shape of which not even a panel fits into any device does not lose what there is about the others. */
+    /* A shape that is too large for any device does not lose the wisdom of other shapes. */
     run_tool(1, "tune", HUGE_SIDES ":1", OTHER, "-o", path);
     expect_one_line(last.errors);
     expect_word(last.errors, "ipt: " HUGE_SIDES ":1: ");
@@ -131,10 +131,10 @@ static void tool_tune_failures(void **state)
     const char *more = in_directory("more");
     assert_int_equal(rename(path, more), 0);
     write_text("wisdom", "old\n");
-    next_file_limit = (size_t)status.st_size - 10; /* without a program, since the driver could not make one */
+    next_file_limit = (size_t)status.st_size - 10; /* a plan without a program: the driver could not write one */
     run_program(1, FULL_DISK, process_tool(), "tune", "5x1:4", "--wisdom", more, "-o", path);
     next_file_limit = 0;
-    /* The limit is the message's, too, which fits if a plan was measured; a line about the signal takes the room. */
+    /* The limit also holds for the message, which fits if a plan was measured and no line about the signal precedes. */
     if (lines > 0 && without_signal(last.errors) == last.errors) {
         expect_one_line(last.errors);
         expect_word(last.errors, path);
@@ -168,7 +168,7 @@ static void tool_tune_failures(void **state)
     }
 }
 
-/* The plan is the one that the text says, whatever has been measured. */
+/* The plan follows the text of the wisdom, whatever the measurements. */
 static void tool_wisdom(void **state)
 {
     (void)state;
@@ -183,9 +183,9 @@ static void tool_wisdom(void **state)
         expect_word(last.output, lengths[i][1]);
         assert_string_equal(last.errors, "");
         memcpy(edited, last.output, sizeof edited);
-        run_tool(0, "plan", TUNED, "--wisdom", path, "--measure"); /* instead of measuring */
+        run_tool(0, "plan", TUNED, "--wisdom", path, "--measure"); /* wisdom replaces measuring */
         assert_string_equal(last.output, edited);
-        run_tool(0, "plan", TUNED, "--wisdom", path, "--batch", "2"); /* about which it says nothing */
+        run_tool(0, "plan", TUNED, "--wisdom", path, "--batch", "2"); /* the wisdom has no line for this batch */
         memcpy(edited, last.output, sizeof edited);
         run_tool(0, "plan", TUNED, "--batch", "2");
         assert_string_equal(last.output, edited);
@@ -213,7 +213,7 @@ static void tool_wisdom_refused(void **state)
         expect_refused_line(path, "wisdom", i + 1, words);
     }
     strcpy(edited, kept);
-    strcat(edited, "end 0\n"); /* after its end */
+    strcat(edited, "end 0\n"); /* a line after the end */
     write_content(path, edited, strlen(edited));
     expect_refused_line(path, "wisdom", lines, words);
     replace_line(kept, lines - 1, "end 7", edited);
@@ -224,11 +224,11 @@ static void tool_wisdom_refused(void **state)
     expect_refused_line(path, "wisdom", 2, words);
     expect_word(last.errors, "another device");
     if (lines > 4) {
-        change_length("301"); /* more than either side */
+        change_length("301"); /* longer than either side */
         write_content(path, kept, strlen(kept));
         expect_refused_line(path, "wisdom", 4, words);
     }
-    /* Every command that takes it. */
+    /* Every command that accepts --wisdom. */
     write_content(in_directory("raw"), zeros, sizeof zeros);
     const char *const others[][9] = {
         {process_tool(), "source", "24x20:4", "--wisdom", path},

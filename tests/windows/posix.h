@@ -1,4 +1,4 @@
-/* The functions of POSIX that the tests use, for Windows. Included before each of their files. Functions without a
+/* The functions of POSIX that the tests use, for Windows. Included before each test file. Functions without a
  * counterpart on Windows skip the test and name the reason. */
 #ifndef POSIX_H_INCLUDED
 #define POSIX_H_INCLUDED
@@ -26,7 +26,7 @@ enum { SIGHUP = 1, SIGQUIT = 3, SIGKILL = 9, SIGALRM = 14, SIGCONT = 18, SIGSTOP
 enum { _SC_PAGESIZE = 30, _SC_NPROCESSORS_ONLN = 84, _SC_AVPHYS_PAGES = 86 };
 enum { O_CLOEXEC = 0, O_NONBLOCK = 0 };
 
-/* Paths are UTF-8, files binary, as everywhere else. */
+/* As on POSIX, paths are UTF-8 and files are binary. */
 struct posix_stat {
     unsigned st_mode, st_nlink, st_uid, st_gid;
     unsigned long long st_dev, st_ino;
@@ -37,7 +37,7 @@ struct posix_stat {
 int posix_stat(const char *path, struct posix_stat *status);
 int posix_fstat(int file, struct posix_stat *status);
 int posix_mkdir(const char *path, int mode);
-int posix_chmod(const char *path, int mode); /* skips if a mode is not just this user's */
+int posix_chmod(const char *path, int mode); /* skips the test if the mode gives other users rights */
 int posix_dup2(int from, int to);
 int posix_open(const char *path, int flags, ...);
 int posix_remove(const char *path);
@@ -89,7 +89,7 @@ int scandir(const char *folder, struct dirent ***names, int (*wanted)(const stru
             int (*before)(const struct dirent **, const struct dirent **));
 int alphasort(const struct dirent **one, const struct dirent **other);
 
-/* These skip. */
+/* These functions skip the test. */
 typedef struct siginfo_t {
     pid_t si_pid;
     int si_code, si_status;

@@ -1,10 +1,10 @@
-/* A program that links with the library and has windows.h' names for itself. */
+/* A program that links with the library, and uses names that windows.h defines. */
 #include "ipt.h"
 
 #include <stdio.h>
 
 enum { SIZE = 777 * 1000 };                       /* windows.h has a type of this name */
-static int min, max, near, far, ERROR, interface; /* and macros of these */
+static int min, max, near, far, ERROR, interface; /* windows.h has macros of these names */
 static float matrix[SIZE];
 
 int main(void)

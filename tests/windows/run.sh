@@ -6,8 +6,8 @@
 # tests/windows/skipped.list. A failed, crashed or missing test is a failure.
 set -u
 
-# Without random addresses, which some programs' starts do not survive: "failed to map the shared user data: c0000018" (Wine 8.0, one
-# of thousands of starts, also of a program that only prints a word).
+# Disables random addresses, with which a few of thousands of programs fail to start: "failed to map the shared user data: c0000018"
+# (Wine 8.0, also for a program that only prints a word).
 [ -n "${IPT_FIXED_ADDRESSES:-}" ] || ! setarch "$(uname -m)" -R true 2> /dev/null ||
     IPT_FIXED_ADDRESSES=1 exec setarch "$(uname -m)" -R sh "$0" "$@"
 
@@ -18,7 +18,7 @@ out=$root/build/windows
 seconds=1500 # for a subject
 mkdir -p "$out" || exit 2
 
-stop() { # WHY, when there is nothing to run
+stop() { # WHY: nothing can run
     echo "windows: $1"
     [ "$form" = quick ] || exit 1
     sh tests/skipped.sh note windows-quick "$1"
@@ -28,7 +28,7 @@ stop() { # WHY, when there is nothing to run
 wine=$(command -v wine64 || ls /usr/lib/wine/wine64 2> /dev/null || command -v wine) || stop "Wine is not installed"
 command -v x86_64-w64-mingw32-gcc > /dev/null || stop "mingw-w64 is not installed"
 
-# cmocka's source, from the distribution, by package lists of our own: most systems have none of sources.
+# Fetches cmocka's source from the distribution. Uses its own package lists: most systems have none for sources.
 fetch_cmocka() {
     mkdir -p "$out/apt/parts" "$out/apt/lists/partial" "$out/apt/cache/archives/partial" || return 1
     for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
@@ -41,7 +41,7 @@ fetch_cmocka() {
     (cd "$out/apt" && apt-get "$@" update && apt-get "$@" source --download-only cmocka) > "$out/apt/log" 2>&1 || return 1
     mkdir -p "$out/cmocka.new" &&
         tar -xf "$(ls "$out"/apt/cmocka_*.orig.tar.* | grep -v '\.asc$' | head -n 1)" -C "$out/cmocka.new" --strip-components 1 &&
-        sed -i 's/__printf__/gnu_printf/' "$out/cmocka.new/include/cmocka.h" && # mingw-w64's printf, which knows %zu
+        sed -i 's/__printf__/gnu_printf/' "$out/cmocka.new/include/cmocka.h" && # mingw-w64's own, with %zu
         mv "$out/cmocka.new" "$out/cmocka"
 }
 [ -d "$out/cmocka" ] || fetch_cmocka || stop "the source of cmocka is unavailable: $(tail -n 1 "$out/apt/log")"
@@ -51,7 +51,7 @@ ${MAKE:-make} -s -j2 -f tests/windows/Makefile EXAMPLES="$EXAMPLES" SUPPORT="$SU
     { tail -n 30 "$out/build.log"; echo "windows: the build failed"; exit 1; }
 
 work=$(mktemp -d) || exit 2
-server= # Wine's, where it stays until the end
+server= # Wine's server, if it must run until the end
 trap '[ -z "$server" ] || "$server" -k; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 mkdir -p "$work/tmp" "$work/logs"
@@ -60,12 +60,12 @@ export WINEPREFIX WINEDEBUG TMPDIR IPT_CACHE_DIR IPT_TOOL
 timeout 300 "$wine" "$out/ipt.exe" devices > "$work/devices" 2>&1 || stop "no OpenCL device under Wine: $(tail -n 1 "$work/devices")"
 failed=0
 
-# Wine's server ends a few seconds after the last program. A program that starts at that moment may end with "wine client error:0:
-# recvmsg: Connection reset by peer", even one that only prints a word (seen once or twice in 7000 starts, Wine 8.0).
+# Wine's server ends a few seconds after the last program. A program that starts at that moment may fail with "wine client
+# error:0: recvmsg: Connection reset by peer" (Wine 8.0, rarely, even a program that only prints a word).
 server=$(command -v wineserver || ls /usr/lib/wine/wineserver 2> /dev/null)
 [ -z "$server" ] || "$server" -p
 
-# The libraries, the examples, and a user whose name has other letters than ASCII's.
+# The libraries, the examples, and a user with a non-ASCII name.
 cp "$out/ipt.dll" "$work/"
 for form_of_library in dll static; do
     cp "$out/with_$form_of_library.exe" "$work/"

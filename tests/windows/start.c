@@ -15,7 +15,7 @@ const char *process_tool(void)
     return path ? path : "build/windows/ipt.exe";
 }
 
-/* Adds a word, quoted as Windows' programs parse their command line. */
+/* Adds a word, quoted for the parser of command lines in Windows programs. */
 static void add_word(wchar_t *line, const char *word)
 {
     wchar_t wide[LINE];
@@ -41,7 +41,7 @@ static void add_word(wchar_t *line, const char *word)
     line[length] = 0;
 }
 
-/* A handle that the program inherits. */
+/* Returns a handle of `file` that the started program inherits. */
 static HANDLE inherited(int file)
 {
     HANDLE made = NULL;
@@ -83,7 +83,7 @@ pid_t process_start(const char *const *words, const process_setup *setup)
     return (pid_t)(intptr_t)process.hProcess;
 }
 
-/* Windows can end a process, as SIGKILL does. Before the test is skipped, it ends as well, or its files would stay. */
+/* Windows can only end a process, as SIGKILL does. Other signals skip the test, after the process has ended. */
 int kill(pid_t child, int number)
 {
     TerminateProcess((HANDLE)(intptr_t)child, 1000);
@@ -94,7 +94,7 @@ int kill(pid_t child, int number)
     return 0;
 }
 
-/* Reports whether the process has ended, and waits for that without WNOHANG. */
+/* Reports whether the process has ended. Without WNOHANG, waits for its end. */
 int waitid(int kind, id_t child, siginfo_t *info, int options)
 {
     (void)kind;

@@ -1,10 +1,10 @@
-/* Arithmetic of ready actions, for numbers and, as vectors of two, complex numbers. IPT_NUMBER is the type. */
+/* Arithmetic of ready-made actions on IPT_NUMBER: real numbers, or complex numbers as vectors of two. */
 #if IPT_IS_DOUBLE
 #define IPT_SCALAR double
-#define IPT_FAR 0x1p1000                                   /* what a square may be without a scale, and its inverse */
-#define IPT_EXPONENT(x) (as_long(x) & 0x7ff0000000000000L) /* the bits, where they are */
+#define IPT_FAR 0x1p1000                                   /* squares from 1 / IPT_FAR to IPT_FAR need no scale */
+#define IPT_EXPONENT(x) (as_long(x) & 0x7ff0000000000000L) /* the exponent's bits, in place */
 #define IPT_POWER(bits) as_double(max(bits, 0x0010000000000000L))
-#define IPT_QUARTER 0x7fc0000000000000L /* less the exponent of x: that of the scale which makes x 1/4 to 1/2 */
+#define IPT_QUARTER 0x7fc0000000000000L /* minus x's exponent: that of a scale which makes x 1/4 to 1/2 */
 #else
 #define IPT_SCALAR float
 #define IPT_FAR 0x1p100f
@@ -23,12 +23,12 @@ IPT_INLINE IPT_NUMBER ipt_conjugate(const IPT_NUMBER p)
     return (IPT_NUMBER)(p.x, -p.y);
 }
 #define IPT_SQUARE(p) ((p).x * (p).x + (p).y * (p).y)
-/* 1 / p of a p that is not far from 1. */
+/* 1 / p, for a p that is not IPT_IS_FAR. */
 IPT_INLINE IPT_NUMBER ipt_inverse(const IPT_NUMBER p)
 {
     return ipt_conjugate(p) * (1 / IPT_SQUARE(p));
 }
-/* What LAPACK compares to find a pivot. Sizes that overflow are equal, and at most twice as large as one another. */
+/* The size by which LAPACK selects a pivot. Sizes that overflow are equal: they differ by a factor of 2 at most. */
 #define IPT_SIZE_OF(p) (fabs((p).x) + fabs((p).y))
 #define IPT_LARGEST_EXPONENT(p) max(IPT_EXPONENT((p).x), IPT_EXPONENT((p).y))
 #define IPT_REAL(p) ((p).x)
@@ -47,9 +47,9 @@ IPT_INLINE IPT_NUMBER ipt_inverse(const IPT_NUMBER p)
 #endif
 
 /* Division by p over the whole range: q / p = (q * s) * (1 / (p * s)), where the scale s is a power of two (Priest
- * 2004, "Efficient scaling for complex division", doi 10.1145/1039813.1039814). It is needed if p is far from 1: if its
- * square is near the ends of the range. p * s is 1/4 to 1/2, for the largest p up to 4 and for denormal ones less. Its
- * square and its inverse neither overflow nor underflow, and q * s overflows only where the quotient does. Where a
+ * 2004, "Efficient scaling for complex division", doi 10.1145/1039813.1039814). The scale is needed if the square of p
+ * is near the ends of the range. p * s is 1/4 to 1/2, for the largest p up to 4 and for a denormal p less. The square
+ * and the inverse of p * s neither overflow nor underflow, and q * s overflows only if the quotient does. Where a
  * device flushes denormals, a denormal p * s is 0. Comparisons may not flush, so actions look for zeros after scaling.
  */
 #define IPT_IS_FAR(p) !(IPT_SQUARE(p) > 1 / IPT_FAR && IPT_SQUARE(p) < IPT_FAR)
@@ -67,7 +67,7 @@ IPT_INLINE IPT_NUMBER ipt_quotient(IPT_NUMBER q, IPT_NUMBER p)
     return ipt_times(q, ipt_inverse(p));
 }
 
-/* The operands as the options have them: transposed, conjugated. */
+/* The operands, transposed or conjugated by the options. */
 #if IPT_TRANSPOSE_A
 #define IPT_OF_A(i, j) A(j, i)
 #define IPT_A_INNER A_ROWS
@@ -103,8 +103,8 @@ IPT_INLINE IPT_NUMBER ipt_quotient(IPT_NUMBER q, IPT_NUMBER p)
 
 #define IPT_UNROLL_SHORT _Pragma("unroll")
 
-/* A statement for i = at, which is in [begin, end). Registers have no addresses, so they are compared one after the
- * other: with addresses they would be memory, and NVIDIA's compiler (driver 580) made wrong code of 1 KB and more. */
+/* Runs a statement for i = at, in [begin, end). For registers, which have no addresses, a loop compares each i with
+ * `at`. An index would put them into memory, and NVIDIA's compiler (driver 580) compiles 1 KB and more wrongly. */
 #if IPT_HOLD == IPT_HOLD_STAGED || IPT_HOLD == IPT_HOLD_REGISTERS
 #define IPT_WHERE(i, at, begin, end) IPT_UNROLL for (uint i = (begin); i < (end); ++i) if (i == (at))
 #else

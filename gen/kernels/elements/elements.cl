@@ -7,8 +7,8 @@
 /* Components of an element: rows * cols of each operand. */
 #define IPT_COMPONENTS(name) (name##_ROWS * name##_COLS)
 
-/* The place of component q of a work-group's element e in local memory. An odd distance keeps the work-items of a line
- * in different banks, whether neighbours have different elements or different components, of a row or of a column: rows
+/* The place of component q of a work-group's element e in local memory. An odd distance spreads a line of work-items
+ * over different banks, whether neighbours access different elements or different components of a row or column. Rows
  * are PITCH components apart. */
 #if IPT_HOLD == IPT_HOLD_LOCAL && (IPT_LANES == 1 || IPT_INTERLEAVED)
 #define IPT_COMPONENT_STEP (IPT_ELEMENTS == 1 ? 1 : IPT_ELEMENTS + 1)
@@ -27,14 +27,14 @@
      : name##_LAYOUT == 1 ? (q) * (stride) + (element)                                                                 \
                           : (element) / name##_WIDTH * (stride) + (q)*name##_WIDTH + (element) % name##_WIDTH)
 
-/* Neighbouring work-items take neighbours in the buffer. */
+/* Neighbouring work-items access neighbouring components in the buffer. */
 #define IPT_ITS_ELEMENT(name, t) (name##_LAYOUT == 0 ? (t) / IPT_COMPONENTS(name) : (t) % IPT_ELEMENTS)
 #define IPT_ITS_COMPONENT(name, t) (name##_LAYOUT == 0 ? (t) % IPT_COMPONENTS(name) : (t) / IPT_ELEMENTS)
 
 #define IPT_VECTOR_PARTS(name) (16 / sizeof(name##_TYPE) ? 16 / sizeof(name##_TYPE) : 1)
 
 /* A work-item beyond the last element does nothing, if no lane waits for it. Otherwise it works on a copy of the last
- * element: so all lanes meet the same barriers, with data on which the action ends. */
+ * element: so all lanes reach the same barriers, and the action terminates. */
 #if IPT_LANES == 1
 #define IPT_IS_LOADED(e) (first + (e) <= last)
 #else
@@ -115,7 +115,7 @@ IPT_OPERAND_LIST(IPT_DEFINE_MOVES)
         : name##_LAYOUT == 1 ? g->stride##number                                                                       \
                              : name##_WIDTH
 #else
-/* Runs of neighbouring work-items are long in planes and blocks, and where an element has one component. */
+/* No staging for planes, blocks and single components: there, neighbouring work-items access long runs. */
 #define IPT_IS_STAGED(name) (IPT_HOLD == IPT_HOLD_STAGED && name##_LAYOUT == 0 && IPT_COMPONENTS(name) > 1)
 #if IPT_HOLD == IPT_HOLD_STAGED
 #define IPT_FETCH_STAGED(name, number)                                                                                 \
@@ -193,8 +193,8 @@ ipt_k_elements(__global uchar *memory0, __global uchar *memory1, __global uchar 
 #if IPT_HOLD == IPT_HOLD_LOCAL
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* the last element has been read before it is stored */
 #endif
-    /* Where lanes wait, no condition encloses a barrier and no return precedes it, although all work-items agree: with
-     * those PoCL 3.1 computed wrong results, for which oclgrind reported nothing. */
+    /* If lanes wait, no condition encloses a barrier and no return precedes a barrier, although all work-items agree.
+     * Otherwise PoCL 3.1 computes wrong results, and oclgrind reports nothing. */
 #if IPT_LANES == 1
     if (IPT_IS_LOADED(e))
 #endif

@@ -1,5 +1,5 @@
-/* C = A B: A of m x k, B of k x n, C of m x n. Small ones, and those in registers, are sums; others are blocks of 4 x
- * 4, which read each component once for four products. */
+/* C = A B: A of m x k, B of k x n, C of m x n. Small products, and those in registers, are sums. Others are computed in
+ * blocks of 4 x 4: one read of a component serves four products. */
 {
 #if IPT_HOLD == IPT_HOLD_STAGED || IPT_HOLD == IPT_HOLD_REGISTERS || (IPT_LANES == 1 && (C_ROWS < 4 || C_COLS < 4))
     IPT_UNROLL for (uint i = 0; i < C_ROWS; ++i)

@@ -1,10 +1,10 @@
-/* P A = L U with partial pivoting: A, of n x n, becomes L without its diagonal of 1, and U. pivots(i, 0) counts from 1:
- * the row that row i changed places with. info: 0, or the number of the first pivot that is 0. */
+/* P A = L U with partial pivoting: A, of n x n, becomes L without its diagonal of 1, and U. pivots(i, 0): the row,
+ * counted from 1, with which row i changed places. info: 0, or the number of the first pivot that is 0. */
 {
     int failed = 0;
     IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)
     {
-        uint row = k; /* each lane finds it by itself: that takes no barrier */
+        uint row = k; /* each lane finds the row itself, without a barrier */
         IPT_NUMBER pivot = A(k, k);
         IPT_UNROLL for (uint i = k + 1; i < A_ROWS; ++i)
         {

@@ -1,9 +1,9 @@
 /* A becomes its inverse, by elimination of Gauss and Jordan with partial pivoting; pivots as in getrf. info: 0, or the
- * number of the first pivot that is 0. Sides up to 32 are meant: work is n^3. */
+ * number of the first pivot that is 0. Intended for sides up to 32: the work is n^3. */
 {
     int failed = 0;
-    /* Far from 1 the elements are scaled before and after: a step's numbers may exceed those of the inverse, which then
-     * would be finite where they are not. */
+    /* Elements far from 1 are scaled before and after the elimination. Otherwise a step could overflow although the
+     * inverse is finite. */
     IPT_NUMBER first = A(0, 0);
     IPT_UNROLL for (uint i = 1; i < A_ROWS; ++i)
     {
@@ -56,7 +56,7 @@
     if (whole != 1) {
         IPT_FOR_LANES(i, 0, A_ROWS) for (uint j = 0; j < A_COLS; ++j) A(i, j) *= whole;
     }
-    /* The columns change back, in the opposite sequence. */
+    /* Apply the row exchanges to the columns, in the opposite sequence. */
     IPT_UNROLL for (uint back = 0; back < A_COLS; ++back)
     {
         const uint k = A_COLS - 1 - back;

@@ -1,5 +1,5 @@
 /* A = L L^H: the lower triangle of A becomes L; what is above the diagonal is neither read nor written. info: 0, or the
- * number of the first minor that is not positive. A then holds what was computed before. */
+ * number of the first minor that is not positive. A then contains the results from before the failure. */
 {
     int failed = 0;
     IPT_UNROLL for (uint k = 0; k < A_COLS; ++k)

@@ -4,7 +4,7 @@
 #error "IPT_OPERAND_LIST, IPT_LANES, IPT_HOLD, IPT_INTERLEAVED and IPT_SUB_GROUP must be defined"
 #endif
 
-/* A loop that is too long to unroll is no fault. */
+/* Some loops are too long to unroll: no warning. */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
@@ -23,14 +23,14 @@
 #define IPT_SPACE __private
 #endif
 
-#define IPT_ELEMENTS (IPT_GROUP_SIZE / IPT_LANES) /* of a work-group */
+#define IPT_ELEMENTS (IPT_GROUP_SIZE / IPT_LANES) /* elements per work-group */
 #if IPT_INTERLEAVED
 #define IPT_LANE_STEP IPT_ELEMENTS /* work-items from a lane to the next */
 #else
 #define IPT_LANE_STEP 1
 #endif
 
-/* Orders the lanes' accesses to their element. The lanes of a sub-group need no work-group's barrier. */
+/* Orders the lanes' accesses to their element. The lanes of a sub-group need no work-group barrier. */
 #if IPT_LANES == 1
 #define IPT_BARRIER()                                                                                                  \
     do {                                                                                                               \
@@ -51,12 +51,12 @@
 #define IPT_UNROLL
 #endif
 
-/* The lanes of an element share the statement that follows, for i of [begin, end). All lanes make as many turns: PoCL
- * 3.1 computes loops wrong that some lanes leave before others. */
+/* The lanes of an element share the statement that follows, for i of [begin, end). All lanes run the same number of
+ * iterations: PoCL 3.1 computes wrong results if some lanes leave a loop before others. */
 #define IPT_FOR_LANES(i, begin, end)                                                                                   \
     IPT_UNROLL for (uint i = (begin) + IPT_LANE; i - IPT_LANE < (end); i += IPT_LANES) if (i < (end))
 
-/* The sum of a value over the lanes of an element, for all of them. Its type is an operand's. */
+/* The sum of a value over the lanes of an element; every lane receives the sum. `type` is the type of an operand. */
 #ifdef IPT_SUM_TYPES
 #if IPT_LANES == 1
 #define IPT_SUM(type, value) (value)

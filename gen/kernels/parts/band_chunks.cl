@@ -1,7 +1,7 @@
 /* The chunks of the band exchange: see exchange.cl. */
 
-/* Units from row to row of the band layout, and of a row of the slot layout. Kernels of rows without gaps
- * compute them: as arguments they cost time. */
+/* In units: the distance of rows in the band layout, and the length of a row in the slot layout. Kernels for rows
+ * without gaps compute both, because arguments would cost time. */
 #if IPT_PITCHED
 #define IPT_ROW_STRIDE(g) (g)->row_stride
 #define IPT_COLUMN_UNITS(g) (g)->column_units
@@ -18,22 +18,22 @@ typedef struct ipt_chunk {
     volatile __global uint *reads;   /* of its matrix, one for each position */
     volatile __global uint *dones;   /* of its matrix, one for each chunk of each position */
     __local uint4 *vectors;          /* its elements: rows of the band (tall) or runs (wide) */
-    __local uint *starts;            /* unit of `vectors` at which each of them begins; 0: not needed */
+    __local uint *starts;            /* unit of `vectors` at which each row or run begins; 0: not needed */
     __local uint *shared;
-    uint position, position_in_matrix; /* among those of all matrices; of its own */
+    uint position, position_in_matrix; /* among the positions of all matrices; of its matrix */
     uint number;                       /* among the chunks of its position */
-    uint band;                         /* `bands`: the rest rows; above: the saved rest */
-    uint x_first, x, y;                /* first column, columns, rows */
+    uint band;          /* below `bands`: a band; `bands`: the rest rows; above: the rest in the workspace */
+    uint x_first, x, y; /* first column, columns, rows */
     bool rest_columns;
     uint takes_first, takes_end; /* its columns of earlier ranges */
-    uint parks_first, parks_end; /* and of later ones */
+    uint parks_first, parks_end; /* its columns of later ranges */
     ulong origin;                /* of its matrix */
     ulong saved;                 /* of the saved rest, in the workspace */
-    ulong rows_begin;            /* of its rows in the band layout, in rows_of() */
-    ulong row_units;             /* from row to row there */
-    ulong own_begin;             /* of the run of its first column in the slot layout, in columns_of() */
-    ulong partner_begin;         /* of the partner, if the column were in range 0 */
-    uint partner_back;           /* how much nearer it is for each range */
+    ulong rows_begin;            /* of its rows in the band layout, in ipt_rows_of() */
+    ulong row_units;             /* distance of these rows */
+    ulong own_begin;             /* of its first column's run in the slot layout, in ipt_columns_of() */
+    ulong partner_begin;         /* of the first column's partner, for range 0 */
+    uint partner_back;           /* units to subtract for each range */
 } ipt_chunk;
 
 /* The memory of the chunk's rows: the saved rest rows lie in the workspace. */
@@ -70,27 +70,27 @@ IPT_INLINE ulong ipt_own_place(const ipt_chunk *chunk, uint i, const ipt_given *
     return chunk->own_begin + (ulong)i * (uint)g->column_stride;
 }
 
-/* Where the run of its partner lies: in the range of the chunk's band. d: its own range. The rest has no partner. */
+/* The run of column i's partner, in the range of the chunk's band. d: column i's range. The rest has no partner. */
 IPT_INLINE ulong ipt_partner_place(const ipt_chunk *chunk, uint i, uint d, const ipt_given *g)
 {
     return chunk->partner_begin + (ulong)i * (uint)g->column_stride - (ulong)d * chunk->partner_back;
 }
 
-/* The chunk's row, of `rows`, that has element k of a run. */
+/* The row, of the chunk's `rows` rows, that contains element k of a run. */
 IPT_INLINE uint ipt_row_of_run(uint k, uint rows)
 {
     return IPT_REVERSED_RUNS == 0 ? k : rows - 1 - k;
 }
 
-/* The number in a row of local memory, or among the runs there, of the chunk's column i. */
+/* The position of the chunk's column i in local memory: in a row (tall), or among the runs (wide). */
 IPT_INLINE uint ipt_in_chunk(const ipt_chunk *chunk, uint i)
 {
     return IPT_REVERSED_COLUMNS == 0 ? i : chunk->x - 1 - i;
 }
 
-/* Unit of a column at which the part of band d begins. Reversed, the rest rows' part is the first one. It is
- * counted from the column's begin: compilers need more registers where it is counted from the end, which takes
- * longer. */
+/* Unit of a column at which the part of band d begins. Reversed, the rest rows' part comes first.
+ * Counting from the column's begin needs fewer registers, and less time, than counting from its
+ * end. */
 IPT_INLINE ulong ipt_part_begin(uint d, const ipt_given *g)
 {
     if (IPT_REVERSED_RUNS == 0)
@@ -164,16 +164,16 @@ IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket, const ipt_given *
     chunk->dones = &chunk->control[g->done_begin + m * g->positions * g->chunks];
 }
 
-/* Whether others wait until the chunk is done: it parks runs, or writes what the workspace keeps (tall), or what the
- * restored rest follows (wide). */
+/* Whether other chunks wait until this chunk is done. They do if it parks runs, or moves rest columns (tall) or rest
+ * rows (wide). */
 IPT_INLINE bool ipt_is_awaited(const ipt_chunk *chunk, const ipt_given *g)
 {
     return chunk->parks_first < chunk->parks_end || (IPT_TALL ? chunk->rest_columns : chunk->band == g->bands);
 }
 
-#define IPT_REST_WORDS 8 /* that a work-item has loaded before it stores one */
+#define IPT_REST_WORDS 8 /* that a work-item loads before its first store */
 
-/* Copies units of the rest, without gaps, to the workspace, or from there. */
+/* Copies units of the rest that have no gaps to the workspace, or back. */
 IPT_INLINE void ipt_copy_rest_units(const ipt_chunk *chunk, ulong first, ulong end, const ipt_given *g)
 {
     __global ipt_unit *in_matrix = chunk->matrix + chunk->origin + g->saved_origin;
@@ -211,7 +211,7 @@ IPT_INLINE void ipt_copy_rest_units(const ipt_chunk *chunk, ulong first, ulong e
     }
 }
 
-/* Copies a part of the rest to the workspace, or from there. */
+/* Copies units [first, end) of the rest, without the gaps between rows, to the workspace, or back. */
 IPT_INLINE void ipt_copy_rest(const ipt_chunk *chunk, ulong first, ulong end, const ipt_given *g)
 {
 #if !IPT_PITCHED

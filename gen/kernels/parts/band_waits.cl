@@ -1,8 +1,8 @@
-/* What the work-groups of the band exchange wait for: see exchange.cl. */
+/* The waits of the band exchange: see exchange.cl. */
 
-/* Waits until the chunk may store its first unit: until all tickets of its position are issued. Then
- * shared[IPT_SHARED_GO] says whether the work-group stays active, as after the other waits. The last work-item polls:
- * others poll for what was parked. */
+/* Waits until all tickets of the chunk's position are issued: before that, the chunk may store nothing. Like all waits
+ * here, this one clears shared[IPT_SHARED_GO] if the work-group must stop. The last work-item polls here, because the
+ * first ones poll in ipt_await_parked. */
 IPT_INLINE void ipt_await_tickets(const ipt_chunk *chunk, bool active, const ipt_given *g)
 {
     const ipt_waiter waiter = {chunk->control, chunk->position, g->chunks, g->polls};
@@ -10,7 +10,7 @@ IPT_INLINE void ipt_await_tickets(const ipt_chunk *chunk, bool active, const ipt
         chunk->shared[IPT_SHARED_GO] = 0;
 }
 
-/* Waits until the chunks that parked its runs, or its partners, are done. */
+/* Waits until the earlier chunks that contain partners of this chunk's columns are done. */
 IPT_INLINE void ipt_await_parked(const ipt_chunk *chunk, bool active, const ipt_given *g)
 {
     const ipt_waiter waiter = {chunk->control, chunk->position, g->chunks, g->polls};
@@ -28,8 +28,8 @@ IPT_INLINE void ipt_await_parked(const ipt_chunk *chunk, bool active, const ipt_
     }
 }
 
-/* Waits until the chunk may be read: until the rest is saved, if it reads that. If it saves a part of the rest, it
- * stores: see ipt_await_tickets. */
+/* Waits until the chunk may be read. A chunk that reads the saved rest waits until all of the rest is saved. A chunk
+ * that saves a part of the rest stores, so it waits for tickets. */
 IPT_INLINE void ipt_wait_to_read(const ipt_chunk *chunk, bool active, const ipt_given *g)
 {
     const ipt_waiter waiter = {chunk->control, chunk->position, g->chunks, g->polls};
@@ -42,7 +42,7 @@ IPT_INLINE void ipt_wait_to_read(const ipt_chunk *chunk, bool active, const ipt_
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
-/* Waits until the rest in the workspace is complete, and nothing in its place in the matrix will be read. Tall: all
+/* Waits until the rest in the workspace is complete, and no chunk will read the rest's place in the matrix. Tall: all
  * chunks of rest columns are done, so all positions have read. Wide: all positions have read, and the rest rows are
  * done. */
 IPT_INLINE void ipt_wait_for_rest(const ipt_chunk *chunk, const ipt_given *g)
@@ -61,7 +61,7 @@ IPT_INLINE void ipt_wait_for_rest(const ipt_chunk *chunk, const ipt_given *g)
     }
 }
 
-/* Waits until every position has read whose memory a chunk of a band or of the rest rows overwrites. */
+/* Waits until all positions have read whose memory this chunk, of a band or of the rest rows, will overwrite. */
 IPT_INLINE void ipt_wait_for_reads(const ipt_chunk *chunk, const ipt_given *g)
 {
     const ipt_waiter waiter = {chunk->control, chunk->position, g->chunks, g->polls};
@@ -70,7 +70,7 @@ IPT_INLINE void ipt_wait_for_reads(const ipt_chunk *chunk, const ipt_given *g)
     const bool rest = chunk->band == g->bands;
     const uint first = !rest ? chunk->band : ipt_range_of(chunk, 0, g),
                last = !rest ? chunk->band : ipt_range_of(chunk, chunk->x - 1, g);
-    /* Ranges and bands are almost of one length, so a few steps find what a division of many registers would. */
+    /* Ranges and bands have almost the same length: a few steps replace a division, which needs many registers. */
     uint low = first, high = last;
     while (low * in > first * from)
         --low;

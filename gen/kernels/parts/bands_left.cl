@@ -1,7 +1,7 @@
-/* The positions whose tickets were not all issued: see exchange.cl. One work-group moves them. It exchanges single
- * units, as all runs lie in memory. */
+/* One work-group moves the positions whose tickets were not all issued: see exchange.cl. It exchanges single units in
+ * global memory. */
 
-/* Waits until the positions before `first` are done, so that nothing that the others need is still to come. */
+/* Waits until the positions before `first` are done: later positions depend on their reads and parked runs. */
 IPT_INLINE void ipt_wait_for_others(const ipt_chunk *chunk, uint first, const ipt_given *g)
 {
     for (uint ticket = get_local_id(0); ticket < first * g->chunks; ticket += IPT_GROUP_SIZE) {
@@ -21,7 +21,7 @@ IPT_INLINE uint ipt_unit_in_chunk(const ipt_chunk *chunk, uint unit, uint i, con
 }
 
 /* Exchanges the units of a band with those at the places of its runs, for columns of earlier ranges (tall) or later
- * ones (wide). What leaves the band (tall) or comes to it (wide) gets its last place. */
+ * ones (wide). The units that leave the band (tall) or enter it (wide) reach their last places. */
 IPT_INLINE void ipt_exchange_alone(const ipt_chunk *chunk, const ipt_given *g)
 {
     __global ipt_unit *band = chunk->matrix + chunk->rows_begin;
@@ -40,8 +40,8 @@ IPT_INLINE void ipt_exchange_alone(const ipt_chunk *chunk, const ipt_given *g)
     }
 }
 
-/* Where unit `at` of the band (tall) or of its range (wide) goes, from the matrix's origin; ~0: it holds nothing, or
- * lies between two rows. *apply: this is its last place. */
+/* The target of unit `at` of the band (tall) or of its range (wide), from the matrix's origin. ~0: the unit belongs to
+ * the rest or to a gap between rows. *apply: the target is the unit's last place. */
 IPT_INLINE ulong ipt_target_alone(const ipt_chunk *chunk, uint at, bool *apply, const ipt_given *g)
 {
 #if IPT_TALL
@@ -73,8 +73,8 @@ IPT_INLINE void ipt_clear_alone(const ipt_chunk *chunk, const ipt_given *g)
         chunk->workspace[g->alone_base + w] = 0;
 }
 
-/* Moves a band to its range (tall), or from there (wide), along chains of units that take each other's place. Each unit
- * has a flag bit. A chain ends at a place outside. */
+/* Moves a band to its range (tall) or from there (wide), along chains in which each unit moves to the place of the
+ * next. Each unit has a flag bit. A chain ends outside the band (tall) or the range (wide). */
 IPT_INLINE void ipt_move_alone(const ipt_chunk *chunk, const ipt_given *g)
 {
     volatile __global uint *flags = chunk->workspace + g->alone_base;
@@ -94,7 +94,7 @@ IPT_INLINE void ipt_move_alone(const ipt_chunk *chunk, const ipt_given *g)
         bool going = (atomic_or(&flags[at / 32], 1u << at % 32) >> at % 32 & 1u) == 0;
         while (going) {
             const ipt_unit unit = apply ? ipt_apply(held, g) : held;
-            const ulong next = to - first; /* at least `units` outside */
+            const ulong next = to - first; /* at least `units` if outside */
             at = (uint)next;
             going = next < units && (to = ipt_target_alone(chunk, at, &apply, g)) != ~0ul;
             if (going) {
@@ -134,7 +134,7 @@ IPT_INLINE void ipt_order_alone(void)
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
-/* Moves a position alone. Barriers depend on nothing: compilers repeat code for barriers that do. */
+/* Moves a position by one work-group. Barriers are unconditional: compilers duplicate code around conditional ones. */
 IPT_INLINE void ipt_finish_alone(ipt_chunk *chunk, uint position, const ipt_given *g)
 {
     ipt_chunk rest = *chunk;
@@ -178,7 +178,7 @@ IPT_INLINE void ipt_finish_alone(ipt_chunk *chunk, uint position, const ipt_give
     ipt_order_alone();
 }
 
-/* Moves the positions that were left, if no other work-group does. */
+/* Moves the positions whose tickets were not all issued, unless another work-group does. */
 IPT_INLINE void ipt_finish_left(ipt_chunk *chunk, const ipt_given *g)
 {
     const uint all = g->tickets / g->chunks;

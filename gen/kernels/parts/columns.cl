@@ -90,8 +90,8 @@ IPT_INLINE void ipt_store_cut_slots(__local ipt_unit *tile, __local uint *begins
     }
 }
 #else
-/* Writes the first `count` of four columns of a tile as runs of `units` units, by a line of work-items. Run u goes to
- * target[begins[u]]. It is the column of elements from + u * step of each row. */
+/* Writes the first `count` of four columns of a tile as runs of `units` units, by a line of work-items. Run u consists
+ * of element from + u * step of each row; it goes to target[begins[u]]. */
 IPT_INLINE void ipt_store_slots(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, uint4 begins,
                                 uint from, int step, uint count, uint units, uint element_units,
                                 uint element_units_magic, uint element_units_shift, const ipt_given *g)

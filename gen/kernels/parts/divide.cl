@@ -1,5 +1,5 @@
-/* Division by multiplication with the host's constants: a divisor is three values, which functions take one after the
- * other. IPT_DIVISOR passes them by the name of a parameter or field. */
+/* Division by multiplication with constants that the host computes. A divisor is three consecutive parameters or
+ * fields; IPT_DIVISOR(name) lists all three. */
 #define IPT_DIVISOR(name) name, name##_magic, name##_shift
 
 /* floor(n / d) by multiplication: magic = ceil(2^(31 + l) / d), shift = l - 1, l = ceil(log2 d). Exact for n < 2^31. A

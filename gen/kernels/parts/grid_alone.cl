@@ -1,7 +1,7 @@
 /* One work-group transposes a grid alone. */
 
-#define IPT_WINDOWS 16         /* parts of a large grid that share the flags */
-#define IPT_WINDOW_UNITS 4096u /* of a part, at least */
+#define IPT_WINDOWS 16         /* parts of a large grid: each uses the flags anew */
+#define IPT_WINDOW_UNITS 4096u /* least units of a window */
 
 /* A grid of rows x cols elements and its transpose, in the same memory. Lengths are in units. */
 typedef struct ipt_grid {
@@ -31,8 +31,8 @@ IPT_INLINE uint ipt_source_of(const ipt_grid *grid, uint at)
            unit % grid->element_units;
 }
 
-/* Whether the unit at `start` has not moved with the windows before `first`. It has, if one of the units that come
- * before it in its chain lies there. */
+/* Whether the unit at `start` has not moved with the windows before `first`. It has moved if these windows contain a
+ * unit that precedes it in its chain. */
 bool ipt_is_unmoved(const ipt_grid *grid, uint start, uint first)
 {
     uint at = start;
@@ -44,10 +44,10 @@ bool ipt_is_unmoved(const ipt_grid *grid, uint start, uint first)
     return at == start;
 }
 
-/* Transposes a grid in place by one work-group, along chains of units that take each other's place: cycles, or chains
- * that end at a gap. The units of a window have one flag bit each. A chain moves in pieces, from one unit of the window
- * to the next. A unit that has no flag in this window is in one piece only. What lies in earlier windows has moved. So
- * later windows follow a chain back until they know: a few steps, as earlier windows are a large part of the grid. */
+/* Transposes a grid in place by one work-group, along chains in which each unit moves to the place of the next. A chain
+ * is a cycle or ends at a gap. Each unit of the current window has a flag bit. A chain moves in pieces, from one unit
+ * of the window to the next; other units belong to one piece only. Chains that touch earlier windows have moved.
+ * ipt_is_unmoved soon finds that, as earlier windows are a large part of the grid. */
 IPT_INLINE void ipt_transpose_alone(__global ipt_unit *memory, volatile __global uint *flags, ipt_grid grid,
                                     const ipt_given *g)
 {

@@ -1,16 +1,16 @@
 /* Super-elements in local memory that are transposed on their way. */
 
-/* The place of unit u. Lanes read columns, with strides of powers of two as well: with the gaps, they read different
- * banks. */
+/* The place of unit u in local memory. Lanes read columns, whose stride may be a power of two. The gaps move the units
+ * of such a column to different banks. */
 IPT_INLINE uint ipt_held_at(uint u, bool gaps)
 {
     return gaps ? u + u / 32 + u / 1024 : u;
 }
 
 #if defined(IPT_INNER) && IPT_INNER
-/* How a work-item of IPT_LANES writes a super-element of inner_rows x inner_cols elements transposed: where its first
- * unit comes from, and how far it is from one unit to its next. Found once for all super-elements. Unit `unit` of the
- * super-element is part `part` of an element in row `row`. */
+/* The units that one of IPT_LANES work-items reads to transpose a super-element of inner_rows x inner_cols elements.
+ * The first is unit `unit` of the super-element: part `part` of an element in row `row`. The steps lead to the
+ * work-item's next unit. All super-elements share these values. */
 typedef struct ipt_inner {
     uint unit, row, part;
     uint unit_step, row_step, part_step;

@@ -66,7 +66,7 @@ IPT_INLINE __global ipt_unit *ipt_slots_of(const ipt_chunk *chunk)
     return chunk->tail ? (__global ipt_unit *)chunk->workspace : chunk->matrix;
 }
 
-/* Where slot i of the chunk begins there. */
+/* Where slot i of the chunk begins in the memory of ipt_slots_of. */
 IPT_INLINE ulong ipt_slot_begin(const ipt_chunk *chunk, uint i, const ipt_given *g)
 {
     const uint first_slot = chunk->panel * g->short_side + chunk->x_first;
@@ -100,7 +100,7 @@ IPT_INLINE void ipt_find_slots(ipt_chunk *chunk, bool active, const ipt_given *g
 }
 
 #if IPT_REGISTERS
-/* Leaves the chunk those of its columns that local memory holds, or, after that, the others. */
+/* ipt_take_first restricts the chunk to its columns in local memory; then ipt_take_last to those in registers. */
 IPT_INLINE void ipt_take_first(ipt_chunk *chunk, const ipt_given *g)
 {
     const uint x = min(chunk->x, g->local_x);
@@ -115,10 +115,10 @@ IPT_INLINE void ipt_take_last(ipt_chunk *chunk, const ipt_given *g)
     chunk->x = x;
 }
 
-/* A vector of the chunk, of those that its rows may touch: held_row for each row. A work-item has every
- * IPT_GROUP_SIZEth. */
+/* A vector of the chunk in a work-item's registers. A row may touch held_row vectors. A work-item stores every
+ * IPT_GROUP_SIZE-th vector of the chunk. */
 typedef struct ipt_held {
-    uint row, q, rows_on, q_on; /* vector q of the row; from one vector to the work-item's next */
+    uint row, q, rows_on, q_on; /* vector q of the row; steps to the work-item's next vector */
     uint units;                 /* of a row */
     ulong low, high;            /* vectors in [low, high) lie within the matrix */
 } ipt_held;
@@ -127,7 +127,7 @@ IPT_INLINE void ipt_find_held(ipt_held *held, const ipt_chunk *chunk, const ipt_
 {
     uint id = get_local_id(0);
 #if IPT_MEMORY_MODEL == 2
-    /* Numbers are computed anew when vectors leave the registers: the compiler kept those of all vectors. */
+    /* Recomputes the numbers when vectors leave the registers: the compiler would store those of all vectors. */
     __asm__ volatile("mov.u32 %0, %1;" : "=r"(id) : "r"((uint)get_local_id(0)));
 #endif
     held->row = ipt_divide32(id, IPT_DIVISOR(g->held_row));
@@ -149,7 +149,7 @@ IPT_INLINE void ipt_next_held(ipt_held *held, const ipt_given *g)
     }
 }
 
-/* Whether the vector contains elements of the chunk, whose row begins at `begin`. */
+/* Whether the vector contains elements of the chunk. `begin`: where the vector's row begins. */
 IPT_INLINE bool ipt_is_held(const ipt_chunk *chunk, const ipt_held *held, ulong begin)
 {
     return held->units != 0 && held->row < chunk->y &&
@@ -170,7 +170,7 @@ IPT_INLINE void ipt_load_vector_if(uint4 *vector, __global uint4 *from, bool is)
 #endif
 }
 
-/* Reads the chunk into registers. One vector may lie partly outside the matrix: `cut` gets that. */
+/* Reads the chunk into registers. One vector may lie partly outside the matrix: `cut` receives its units inside. */
 IPT_INLINE void ipt_hold_chunk(const ipt_chunk *chunk, uint4 *vectors, __local uint4 *cut, bool active,
                                const ipt_given *g)
 {

@@ -1,6 +1,6 @@
 /* Blocks in vector registers. */
 
-#define IPT_ROWS_AHEAD 256 /* bytes from what is loaded of a row to what is prefetched */
+#define IPT_ROWS_AHEAD 256 /* bytes from a row's load to its prefetch */
 
 /* A work-group of one work-item, as on CPUs, transposes blocks in vector registers and needs no tile. */
 #if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 1 && !IPT_APPLY
@@ -24,8 +24,8 @@ typedef ulong4 ipt_row;
 IPT_AT_ANY_ADDRESS(ipt_row, ipt_row_in_memory)
 
 #if IPT_UNIT_BYTES == 1
-/* Transposes a block: four times, the units of rows i and i + 8 take turns in rows 2i and 2i + 1. CPUs have an
- * instruction for it, so that bytes take 0.6 times as long as with exchanged quarters. Longer units do not gain. */
+/* Transposes a block in four steps. A step interleaves the units of rows i and i + 8 into rows 2i and 2i + 1. CPUs have
+ * an instruction for this, so bytes take 0.6 times as long as with exchanged quarters. Longer units do not gain. */
 void ipt_transpose_block(ipt_row *v)
 {
 #pragma unroll
@@ -139,8 +139,8 @@ void ipt_store_block(ipt_row *v, __global ipt_unit *target, long stride)
 void ipt_transpose_in_registers(__global ipt_unit *source, long source_stride, __global ipt_unit *target,
                                 long target_stride, uint rows, uint cols)
 {
-    /* The last block of a row or column begins earlier where it would not be whole: source and target do not overlap.
-     */
+    /* The last block of a row or column begins earlier where it would not be whole: source and target do not
+     * overlap. */
     const bool blocks = rows >= IPT_BLOCK && cols >= IPT_BLOCK;
     for (uint next_col = 0; blocks && next_col < cols; next_col += IPT_BLOCK)
         for (uint next_row = 0; next_row < rows; next_row += IPT_BLOCK) {
@@ -158,14 +158,14 @@ void ipt_transpose_in_registers(__global ipt_unit *source, long source_stride, _
 #define IPT_IN_REGISTERS 0
 #endif
 
-/* Elements of three units below a word: a vector has IPT_THREES_EACH of them, and room for a fourth unit of each.
- * Vectors are made of single units: oclgrind 21.10 ends itself at some that are made of parts of vectors. */
+/* Elements of three units of 1 or 2 bytes. A vector has IPT_THREES_EACH elements, and room for a fourth unit of each.
+ * Vectors are built from single units: oclgrind 21.10 aborts at some that are built from parts of vectors. */
 #if IPT_GROUP_SIZE == 1 && IPT_ELEMENT_UNITS == 0 && IPT_UNIT_BYTES <= 2 && !IPT_APPLY
 #define IPT_THREES 1
 #if IPT_UNIT_BYTES == 1
 #define IPT_THREES_EACH 4
 typedef uchar16 ipt_threes;
-typedef uint4 ipt_fours; /* one to a component */
+typedef uint4 ipt_fours; /* one element in each component */
 #define IPT_AS_THREES as_uchar16
 #define IPT_AS_FOURS as_uint4
 #else
@@ -180,7 +180,7 @@ IPT_AT_ANY_ADDRESS(ipt_threes, ipt_threes_in_memory)
 IPT_AT_ANY_ADDRESS(uint2, ipt_two_words_in_memory)
 IPT_AT_ANY_ADDRESS(uint, ipt_word_in_memory)
 
-/* Loads elements. The spare units follow, or with `last` they come before. */
+/* Loads IPT_THREES_EACH elements and the spare units that follow; with `last`, the spare units that precede. */
 IPT_INLINE ipt_fours ipt_load_threes(__global ipt_unit *from, bool last)
 {
     ipt_threes v;
@@ -199,7 +199,7 @@ IPT_INLINE ipt_fours ipt_load_threes(__global ipt_unit *from, bool last)
 #endif
 }
 
-/* Stores elements, and without `last` the spare units that follow. */
+/* Stores IPT_THREES_EACH elements and, without `last`, overwrites the spare units that follow. */
 IPT_INLINE void ipt_store_threes(__global ipt_unit *to, ipt_fours elements, bool last)
 {
     const ipt_threes v = IPT_AS_THREES(elements);

@@ -1,7 +1,7 @@
 /* Tiles that are fetched by vectors and written by rows of the transpose. */
 
-/* Rotations: runs that are stored backwards; columns of the opposite sequence. They are constants: as arguments
- * they make bands much slower. */
+/* For rotations. Bit 0: runs are stored backwards. Bit 1: the sequence of columns is reversed. IPT_REVERSED is a
+ * constant, because an argument makes bands much slower. */
 #ifndef IPT_REVERSED
 #define IPT_REVERSED 0
 #endif
@@ -30,7 +30,7 @@ void ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong beg
     const uint shift = (uint)own & (IPT_VECTOR_UNITS - 1);
     const uint end = (shift + units + IPT_VECTOR_UNITS - 1) / IPT_VECTOR_UNITS;
     const uint to_step = ipt_tile_row(step, pitch, skew);
-    const ulong from_step = backwards ? -(step * -row_units / IPT_VECTOR_UNITS) /* without rest */
+    const ulong from_step = backwards ? -(step * -row_units / IPT_VECTOR_UNITS) /* exact */
                                       : step * row_units / IPT_VECTOR_UNITS;
     const ulong last = begin + rows * row_units - row_units, lowest = backwards ? last : begin,
                 highest = backwards ? begin : last;
@@ -54,7 +54,7 @@ void ipt_fetch_rows(__local uint4 *vectors, __global ipt_unit *matrix, ulong beg
     }
 }
 
-/* Computes starts[i] for such a tile: the unit of local memory at which row i begins. */
+/* Computes starts[i] for a tile of ipt_fetch_rows: the unit of local memory at which row i begins. */
 void ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows, uint pitch, uint skew)
 {
     for (uint i = get_local_id(0); i < rows; i += IPT_GROUP_SIZE)
@@ -66,8 +66,8 @@ void ipt_mark_rows(__local uint *starts, ulong begin, ulong row_units, uint rows
  * overlap. Stores begin at sector boundaries wherever the run begins: whole sectors are written twice as fast as split
  * ones. Instruction issue limits these loops, so they compute invariants once. */
 
-/* Reads four units of one aligned vector. With units of 4 bytes this is one access. Where all rows begin alike, it has
- * a fourth of the bank conflicts that four accesses have. */
+/* Reads four units of one aligned vector. With units of 4 bytes this is one access. If all rows begin at one offset in
+ * a vector, it has a fourth of the bank conflicts of four accesses. */
 void ipt_read_four(ipt_unit *values, __local ipt_unit *from)
 {
 #if IPT_UNIT_BYTES == 4
@@ -85,8 +85,8 @@ void ipt_read_four(ipt_unit *values, __local ipt_unit *from)
 
 /* Writes the first `count` of four runs of `units` units to `target`. The first run begins at `begin`; runs lie
  * run_stride units apart. run_stride is a multiple of a sector, so all four runs begin at the same offset in a sector.
- * Unit k of run u is at tile[starts[element of k] + from + u * from_step + part of k]. `together`: the four units
- * always form an aligned vector. */
+ * Unit k of run u is at tile[starts[element of k] + from + u * from_step + part of k]. `together`: units k of the four
+ * runs form an aligned vector. */
 IPT_INLINE void ipt_store_four(__local ipt_unit *tile, __local uint *starts, __global ipt_unit *target, ulong begin,
                                ulong run_stride, uint count, uint units, uint from, uint from_step, bool together,
                                uint element_units, uint element_units_magic, uint element_units_shift,

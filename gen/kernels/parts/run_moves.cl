@@ -110,7 +110,7 @@ IPT_INLINE void ipt_prefetch_run(__global const ipt_unit *run, ulong units)
         IPT_PREFETCH((size_t)run + at);
 }
 
-/* Prefetches what column x is loaded from. The memory that tall runs are parked in was just loaded as the band. */
+/* Prefetches the runs that column x reads. Tall: runs are parked where the band was just read: no prefetch. */
 IPT_INLINE void ipt_prefetch_column(__global const ipt_unit *matrix, uint band, uint x, ulong start, ulong units,
                                     const ipt_given *g)
 {
@@ -125,7 +125,7 @@ IPT_INLINE void ipt_prefetch_column(__global const ipt_unit *matrix, uint band, 
 #endif
 
 /* Moves units `start` to `start + units` of the band's runs `first` to `end` by IPT_LANES work-items, every
- * IPT_GROUP_SIZE / IPT_LANES-th of them. slab: where unit `start` of the first run of a row lies. */
+ * IPT_GROUP_SIZE / IPT_LANES-th run. slab: the address of unit `start` of the slab's first run. */
 IPT_INLINE void ipt_move_runs(__global ipt_unit *matrix, __global ipt_unit *saved, __global ipt_unit *slab, uint band,
                               uint first, uint end, uint lane, ulong start, ulong units, const ipt_given *g)
 {

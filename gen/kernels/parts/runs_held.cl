@@ -1,15 +1,15 @@
-/* Runs that a line of work-items moves, IPT_STEPS units each. Work-items load all their units before they store one: a
- * store to lines whose load is still in flight takes three times as long. So each load and store has a
- * condition instead of a branch. */
+/* Runs that a line of work-items moves, IPT_STEPS units per work-item at a time. A work-item loads all these units
+ * before its first store: a store takes three times as long if a load of the same memory line is in flight. Loads and
+ * stores are predicated, because branches would separate the loads. */
 
 /* A work-item has 64 registers where two work-groups of 512 run at a time. */
 enum { IPT_STEPS = IPT_BY_WORDS ? 2 : IPT_UNIT_BYTES <= 4 ? 6 : 32 / IPT_UNIT_BYTES };
 
-/* Runs move from lines of memory on, as far as a line of work-items has a unit for each. */
+/* Units to which a line of work-items aligns its accesses: a memory line of 128 bytes, or one unit for each. */
 #define IPT_MEMORY_UNITS (128u / IPT_UNIT_BYTES < IPT_LINE_LANES ? 128u / IPT_UNIT_BYTES : IPT_LINE_LANES)
 
-/* How long the cache should keep what a work-group stores: parked runs that are soon taken stay, all else goes first.
- * Other devices than NVIDIA's have no such policies. */
+/* Cache policies of stores: parked runs that are read soon stay in the cache, all other data leaves it first. Only
+ * NVIDIA's devices have such policies. */
 #if IPT_MEMORY_MODEL == 2
 typedef ulong ipt_policy;
 #define IPT_POLICY(name, policy)                                                                                       \
@@ -45,7 +45,7 @@ typedef uint ipt_policy;
 #define ipt_policy_drop() 0
 #endif
 
-/* Loads a unit that another work-group of this launch may have stored, if `is`. The work-group has acquired it. */
+/* Loads a unit, if `is`. Another work-group of the launch may have stored the unit; this one has acquired it. */
 IPT_INLINE void ipt_load_if(ipt_unit *unit, __global ipt_unit *from, bool is)
 {
 #if IPT_MEMORY_MODEL == 2 && IPT_UNIT_BYTES == 16
@@ -87,8 +87,8 @@ IPT_INLINE void ipt_store_if(__global ipt_unit *to, ipt_unit unit, bool is, ipt_
 #endif
 }
 
-/* A place in a tile in local memory. On PTX it is an address: NVIDIA's compiler computes the address of a local array
- * anew for each access in a condition. */
+/* The place of a unit of a tile in local memory. In PTX a place is an address: otherwise NVIDIA's compiler computes the
+ * address of a local array for each predicated access. */
 #if IPT_MEMORY_MODEL == 2
 #define IPT_PLACE(tile, unit) ((uint)(ulong)((tile) + (unit)))
 #define IPT_PLACES_EACH IPT_UNIT_BYTES /* from one unit's place to the next */
@@ -151,13 +151,13 @@ IPT_INLINE void ipt_line_order(void)
 #endif
 }
 
-/* A run in memory, as a line of work-items moves it. In turns: in each, a work-item has units first, first +
- * IPT_LINE_LANES ... of the run, IPT_STEPS of them. */
+/* A run in memory that a line of work-items moves in turns. In a turn, a work-item moves IPT_STEPS units of the run:
+ * first, first + IPT_LINE_LANES, and so on. */
 typedef struct ipt_run {
     __global ipt_unit *line; /* where the work-item's first unit lies */
-    uint first;              /* its number; in the first turn it may lie before the run, as a negative number would */
+    uint first;              /* number of this unit in the run; in the first turn it may be negative, modulo 2^32 */
     uint units;              /* of the run */
-    uint turns_units;        /* of all turns */
+    uint turns_units;        /* from the aligned begin of the first turn to the run's end */
 } ipt_run;
 
 #define IPT_TURN_UNITS (IPT_STEPS * IPT_LINE_LANES)

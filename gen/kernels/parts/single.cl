@@ -1,7 +1,7 @@
 /* Work-groups of one work-item, as on CPUs. */
 #if IPT_GROUP_SIZE == 1
-/* Prefetches memory. Nothing but time depends on it. Rows of a matrix lie too far apart for a CPU to foresee them: it
- * made the bands of a matrix a third faster on PoCL. Other compilers, and those of portable code, go without. */
+/* Prefetches memory; affects only time. CPUs do not predict accesses whose distance is a row of the matrix. On PoCL the
+ * prefetch makes bands a third faster. Without the built-in, and in SPIR-V, the macro is empty. */
 #if defined(__has_builtin) && !defined(__SPIR__)
 #if __has_builtin(__builtin_prefetch)
 #define IPT_PREFETCH(address) __builtin_prefetch((const void *)(address))

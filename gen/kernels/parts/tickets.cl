@@ -4,7 +4,7 @@
 enum { IPT_TICKETS, IPT_CLOSED_AT, IPT_DEPARTED, IPT_COUNTERS = 4 }; /* words of the control block */
 enum { IPT_SHARED_TICKET, IPT_SHARED_GO, IPT_SHARED_LEFT }; /* values that work-item 0 shares with its work-group */
 
-/* Keeps this work-group resident and counts the concurrent ones, until one of them has polled `polls` times. */
+/* Counts concurrent work-groups: each stays resident until one of them has polled `polls` times. */
 void ipt_probe(volatile __global uint *control, uint polls)
 {
     atomic_inc(&control[IPT_TICKETS]);
@@ -32,7 +32,7 @@ bool ipt_wait(const ipt_waiter *waiter, volatile __global uint *counter, uint co
             continue;
         uint tickets = ipt_poll(&control[IPT_TICKETS]);
         if (polled >= waiter->polls && tickets < own_end) { /* open, and this ticket group lacks work-groups */
-            /* Who closes it leaves: if a ticket was issued meanwhile, it stays open. */
+            /* Close the ticket counter, unless another ticket was issued meanwhile. The closing work-group leaves. */
             if (atomic_cmpxchg(&control[IPT_TICKETS], tickets, tickets | IPT_CLOSED) != tickets)
                 continue;
             atomic_xchg(&control[IPT_CLOSED_AT], tickets + 1);
@@ -63,7 +63,7 @@ IPT_INLINE uint ipt_take_ticket(volatile __global uint *control, __local uint *s
     return ticket;
 }
 
-/* Counts this work-group, which has decided and polls no more counters. Returns the number of those that have. */
+/* Counts this work-group as departed: it polls no more. Returns the number of departures, or 0 if none was counted. */
 IPT_INLINE uint ipt_depart(volatile __global uint *control, bool now, const ipt_given *g)
 {
     return now && get_local_id(0) == 0 && g->waits && g->probe_polls == 0 ? atomic_inc(&control[IPT_DEPARTED]) + 1 : 0;

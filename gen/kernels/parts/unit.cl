@@ -3,9 +3,9 @@
 #error "IPT_UNIT_BYTES, IPT_GROUP_SIZE and IPT_ARGUMENT_LIST must be defined"
 #endif
 
-/* The arguments that follow a kernel's memory are one struct: an argument costs NVIDIA's driver 60 ns of each launch,
- * which was a third of the time of a kernel with fifty. A divisor is three of them. The expression's argument comes
- * last. */
+/* A kernel's scalar arguments form one struct: NVIDIA's driver spends 60 ns of each launch on each
+ * argument. A divisor is three fields. The expression's argument follows the struct as an argument of its
+ * own. */
 #define IPT_DIVISOR_32 uint
 #define IPT_DIVISOR_64 ulong
 #define IPT_DIVISOR_index ulong
@@ -17,7 +17,7 @@ typedef struct ipt_arguments {
     IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
 } ipt_arguments;
 #if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ == 4
-/* PoCL's compiler for 32-bit x86 misplaces a struct that is aligned to 8 bytes behind an odd number of pointers. */
+/* PoCL's compiler for 32-bit x86 misplaces a struct of 8-byte alignment that follows an odd number of pointers. */
 typedef struct ipt_argument_words {
     uint words[sizeof(ipt_arguments) / 4];
 } ipt_argument_words;
@@ -37,8 +37,8 @@ typedef union ipt_either_arguments {
 #define IPT_ARGUMENTS , const IPT_ARGUMENT_TYPE arguments
 #endif
 
-/* The arguments in private memory, for a kernel's functions. A kernel defines `given` as IPT_GIVEN. Functions that take
- * its address are inlined, so that its fields are registers. */
+/* The arguments in private memory. A kernel initialises `given` with IPT_GIVEN. Functions that take the address of
+ * `given` are inlined, so its fields stay in registers. */
 typedef struct ipt_given {
     IPT_ARGUMENT_LIST(IPT_FIELD, IPT_DIVISOR_FIELD)
 #if defined(IPT_APPLY) && IPT_APPLY == 2
@@ -76,8 +76,8 @@ typedef uint4 ipt_unit;
 #error "IPT_UNIT_BYTES must be 1, 2, 4, 8 or 16"
 #endif
 
-/* Applies the plan's expression to x, an element of one unit. A kernel calls it where each element passes exactly
- * once. */
+/* Applies the plan's expression to x, an element of one unit. A kernel that applies the expression calls this function
+ * once for each element. */
 #if defined(IPT_APPLY) && IPT_APPLY
 #define IPT_PASTE(a, b) a##b
 #define IPT_AS(type) IPT_PASTE(as_, type)

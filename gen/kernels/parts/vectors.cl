@@ -14,9 +14,9 @@
 void ipt_fetch_inside(__local uint4 *to, __global uint4 *from)
 {
 #if IPT_MEMORY_MODEL == 2
-    /* An asynchronous copy needs no registers, so a work-group issues all its reads at once. The prefetch of whole
-     * lines helps because another run soon needs the rest of a line. Panels and squares
-     * gain. */
+    /* An asynchronous copy needs no registers, so a work-group issues all its reads at once.
+     * The prefetch of whole lines helps because another run soon needs the rest of a
+     * line. */
     __asm__ volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"((uint)(ulong)to), "l"(from) : "memory");
 #else
     *to = *from;
@@ -44,7 +44,7 @@ void ipt_fetch_wait(void)
 #endif
 }
 
-/* Closes a block of this work-item's fetches. */
+/* Ends a block of this work-item's fetches. ipt_fetch_wait_but counts blocks. */
 void ipt_fetch_close_block(void)
 {
 #if IPT_MEMORY_MODEL == 2
@@ -52,7 +52,7 @@ void ipt_fetch_close_block(void)
 #endif
 }
 
-/* Waits for all blocks that this work-item has closed except the last `but`, at most IPT_BLOCKS - 1. */
+/* Waits for the ended blocks of this work-item, except the last `but` blocks. `but` is at most IPT_BLOCKS - 1. */
 #define IPT_BLOCKS 4
 void ipt_fetch_wait_but(uint but)
 {
@@ -68,9 +68,9 @@ void ipt_fetch_wait_but(uint but)
 #endif
 }
 
-/* Stores a unit with a streaming hint: no kernel reads it again soon. Without the hint, a panel's data in the
- * cache slows concurrent rectangle copies over the bus. The panels take as
- * long either way. */
+/* Stores a unit with a streaming hint: no kernel reads it again soon. Without the hint, a
+ * panel's data in the cache slows concurrent rectangle copies over the bus. Panels gain
+ * nothing. */
 void ipt_store(__global ipt_unit *to, ipt_unit unit)
 {
 #if IPT_MEMORY_MODEL != 1 && IPT_MEMORY_MODEL != 2

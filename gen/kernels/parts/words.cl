@@ -1,18 +1,18 @@
-/* Blocks of a tile's columns, where units are shorter than a word: they move by words of four bytes. A
- * compute unit takes as long for 32 bytes of a line of work-items as for 32 words.
+/* Moves units shorter than a word by words of four bytes: a line of work-items accesses 32 words as fast as 32
+ * bytes.
  *
- * A block is IPT_WORD_UNITS columns of as many rows for each work-item, of elements of one unit or of three units. Its
- * words are transposed in registers. */
+ * A block has IPT_WORD_UNITS rows and IPT_WORD_UNITS columns of elements. An element has one unit or three. A work-item
+ * transposes a block's words in registers. */
 #if IPT_BY_WORDS
 #define IPT_WORD_UNITS (4u / IPT_UNIT_BYTES)
 #if IPT_ELEMENT_UNITS == 1
-#define IPT_ROW_WORDS 1u /* of a block's row, and of its run */
+#define IPT_ROW_WORDS 1u /* words in a row of a block, and of its transpose */
 #else
 #define IPT_ROW_WORDS 3u
 #endif
 #define IPT_BLOCK_WORDS (IPT_WORD_UNITS * IPT_ROW_WORDS)
 
-/* Blocks below one another that a work-item loads before it stores one: chunks are short, so latency counts. */
+/* The blocks that a work-item loads before its first store. Chunks are short, so loads must overlap. */
 #define IPT_BLOCK_STEPS (IPT_ROW_WORDS == 1 ? 8 / IPT_WORD_UNITS : 1)
 
 IPT_INLINE void ipt_load_word_if(uint *word, __global uint *from, bool is)
@@ -43,8 +43,8 @@ IPT_INLINE void ipt_store_word_if(__global uint *to, uint word, bool is, ipt_pol
 #endif
 }
 
-/* Joins bytes of two words. The numbers are selectors of PTX's prmt, a hexadecimal digit for each byte: 4 is the first
- * byte of b. */
+/* Joins bytes of the words a and b. A selector, as of PTX's prmt, has a hexadecimal digit for each byte of the result:
+ * 0 to 3 select a byte of a, 4 to 7 a byte of b. */
 #if IPT_MEMORY_MODEL == 2
 #define IPT_JOIN(name, selector)                                                                                       \
     IPT_INLINE uint name(uint a, uint b)                                                                               \
@@ -73,13 +73,13 @@ IPT_JOIN(ipt_low_bytes, 5140)
 IPT_JOIN(ipt_high_bytes, 7362)
 #elif IPT_UNIT_BYTES == 1
 IPT_JOIN(ipt_from_last, 6543)
-IPT_JOIN(ipt_three_and_one, 4210) /* of the first three bytes of a and of b */
+IPT_JOIN(ipt_three_and_one, 4210) /* elements of three bytes: a's last bytes, b's first */
 IPT_JOIN(ipt_two_and_two, 5421)
 IPT_JOIN(ipt_one_and_three, 6542)
 #endif
 
-/* Line i of a transposed block: column i of IPT_WORD_UNITS rows of elements, or the reverse. Lines have IPT_ROW_WORDS
- * words, one line after the other. */
+/* Computes line i of the transpose of block w: column i of rows, or row i of columns. Each line has IPT_ROW_WORDS
+ * words; the lines of w follow one another. */
 IPT_INLINE void ipt_cross_line(uint *line, const uint *w, uint i)
 {
 #if IPT_UNIT_BYTES == 1 && IPT_ELEMENT_UNITS == 1
@@ -93,7 +93,7 @@ IPT_INLINE void ipt_cross_line(uint *line, const uint *w, uint i)
     line[1] = i == 0 ? ipt_low_halves(w[1], w[3]) : ipt_high_halves(w[2], w[4]);
     line[2] = i == 0 ? ipt_high_low(w[3], w[4]) : w[5];
 #else
-    /* Element i of each line: its first three bytes. */
+    /* The three low bytes of e[j] are element i of line j. */
     uint e[4];
 #pragma unroll
     for (uint j = 0; j < 4; ++j)
@@ -107,15 +107,15 @@ IPT_INLINE void ipt_cross_line(uint *line, const uint *w, uint i)
 #endif
 }
 
-/* A run of three words for each work-item: the three that lie together are its own, or they lie 32 words apart, so that
- * a line of work-items stores whole sectors. Work-item l exchanges word m with the one that has word 32 * t + l. For
- * all work-items of a turn, m is the same: 0, 2, 1. */
+/* A work-item has three words of a run: adjacent words, or words that lie 32 words apart. ipt_spread turns the first
+ * layout into the second, in which a line of work-items stores whole sectors; ipt_collect turns it back. In each
+ * shuffle, all work-items exchange the same one of their adjacent words: 0, then 2, then 1. */
 #if IPT_ROW_WORDS == 3 && IPT_MEMORY_MODEL == 2
 #define IPT_SPREAD 1
 
-/* The work-item's number in its line. What depends on it stays in registers between blocks, unless each use computes it
- * anew. Registers are scarce where runs are stored backwards: the exchange of 6 bytes takes longer
- * without that, other exchanges with it. */
+/* The work-item's number in its line. The volatile read makes each use recompute the values that depend on this number.
+ * Otherwise they occupy registers between blocks, which slows the exchange of reversed 6-byte elements. Recomputing
+ * slows all other exchanges. */
 IPT_INLINE uint ipt_line_lane(void)
 {
 #if IPT_REVERSED_RUNS != 0 && IPT_UNIT_BYTES == 2
@@ -163,7 +163,7 @@ IPT_INLINE void ipt_collect(uint *w)
 #define IPT_SPREAD 0
 #endif
 
-/* A row's word in the tile. */
+/* Read or write the word at `place` of the tile, if `is`. */
 IPT_INLINE void ipt_read_word_if(uint *word, __local ipt_unit *tile, uint place, bool is)
 {
 #if IPT_MEMORY_MODEL == 2
@@ -206,7 +206,7 @@ IPT_INLINE uint ipt_applied_word(uint word, const ipt_given *g)
 #endif
 }
 
-/* A tile in local memory, as ipt_fetch_rows has fetched it from `begin`, and the runs of its columns. */
+/* A tile that ipt_fetch_rows has fetched from `begin` into local memory. Its columns become runs. */
 typedef struct ipt_block_tile {
     __local ipt_unit *units;
     uint begin, row_units, pitch, skew, element_units;
@@ -214,16 +214,16 @@ typedef struct ipt_block_tile {
     bool backwards; /* runs begin with the last row */
 } ipt_block_tile;
 
-/* Whether the tile moves by blocks: rows are whole words, and so are runs whose begins and lengths are multiples of the
- * lowest bit of `begins`. The planner cuts matrices into multiples of IPT_WORD_UNITS columns if their sides allow that,
- * but a matrix may begin between two words. */
+/* Whether the tile can move by blocks: its rows and runs must consist of whole words. `begins` is the bitwise or of the
+ * runs' begins and distances in units. The planner prefers multiples of IPT_WORD_UNITS columns, but a matrix may begin
+ * within a word. */
 IPT_INLINE bool ipt_has_blocks(const ipt_block_tile *tile, ulong begins)
 {
     return ((tile->begin | tile->row_units | tile->rows | (uint)begins) & (IPT_WORD_UNITS - 1)) == 0;
 }
 
-/* Writes a block of columns from `column` on as runs: the first one begins at `run`, the others `apart` units from one
- * another. exchanges: the tile receives what lay there. */
+/* Writes IPT_WORD_UNITS columns from `column` on as runs, by blocks. The first run begins at `run`; runs lie `apart`
+ * units apart. exchanges: the tile receives the overwritten units. */
 IPT_INLINE void ipt_move_block(const ipt_block_tile *tile, uint column, __global ipt_unit *run, long apart,
                                bool exchanges, bool applies, ipt_policy policy, const ipt_given *g)
 {
@@ -239,7 +239,7 @@ IPT_INLINE void ipt_move_block(const ipt_block_tile *tile, uint column, __global
                                                ((tile->begin + row * tile->row_units) & (IPT_VECTOR_UNITS - 1)) +
                                                column * tile->element_units);
     }
-    /* The work-item's words of a run: IPT_ROW_WORDS together, or a line of work-items apart. */
+    /* The work-item's IPT_ROW_WORDS words of a run are adjacent, or IPT_LINE_LANES words apart. */
     const uint first = IPT_SPREAD ? lane : lane * IPT_ROW_WORDS, next = IPT_SPREAD ? IPT_LINE_LANES : 1;
     for (uint at = 0; at < words; at += IPT_BLOCK_STEPS * IPT_LINE_LANES * IPT_ROW_WORDS) {
         uint parked[IPT_BLOCK_STEPS][IPT_BLOCK_WORDS], own[IPT_BLOCK_STEPS][IPT_BLOCK_WORDS];

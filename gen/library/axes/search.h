@@ -1,25 +1,17 @@
-/* Arrays of several axes: the list of passes that permutes them. A pass exchanges two neighbouring groups of axes. What
- * lies before them is a batch, what follows them an element. So a pass is a batch of transpositions. Three axes
- * need at most 2 passes, four and five 3, six and seven 4, eight 5 (counted over all permutations).
+/* Arrays of several axes: the list of passes that permutes them. A pass exchanges two neighbouring groups of axes. The
+ * axes before the groups form a batch, the axes after them an element. So a pass is a batch of transpositions. Three
+ * axes need at most 2 passes, four and five 3, six and seven 4, eight 5 (found by counting all permutations).
  *
- * A double pass also transposes its elements, of two more groups of axes, on their way. With those, four axes need at
- * most 2 passes, if the elements fit local memory. */
+ * A double pass also transposes each element, whose axes begin with two more groups. With double passes, four axes need
+ * at most 2 passes, if the elements fit local memory. */
 
-enum { IPT__AXES_FREE = 5 }; /* so few axes may be cut anywhere, and have one pass more than the fewest */
+enum { IPT__AXES_FREE = 5 }; /* arrays of up to 5 axes are cut anywhere; one pass more than the fewest is also tried */
 
-/* A batch of matrices, without gaps. */
+/* A pass: a batch of matrices without gaps. */
 typedef struct ipt__pass {
     size_t batch, rows, cols, elem_size; /* elem_size: bytes */
     size_t inner_rows, inner_cols;       /* sides of a double pass' elements, which are matrices; else 0 */
 } ipt__pass;
-
-/* The axes of more than one element, in their sequence in memory. */
-typedef struct ipt__array {
-    int count;
-    size_t lengths[IPT_MAX_RANK];
-    unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
-    size_t elem_size, elements;
-} ipt__array;
 
 typedef struct ipt__axes_search {
     const ipt__limits *limits;
@@ -32,8 +24,8 @@ typedef struct ipt__axes_search {
     double best_cost; /* bytes that a copy would move in the same time */
 } ipt__axes_search;
 
-/* Bytes that a copy would move in the same time: the bytes of a pass, by the share of the copy's speed that its like
- * reach. The search compares thousands of passes, so that none is planned. */
+/* Bytes that a copy would move in the same time: the bytes of the pass, divided by the share of a copy's speed that
+ * such passes reach. The search compares thousands of passes, too many to plan each. */
 static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
 {
     const ipt__tuning *const model = ipt__tuning_of(limits);
@@ -44,8 +36,11 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
                             ? instance <= IPT__ON_CHIP_BYTES
                             : limits->cooperative && !limits->cpu && instance / limits->compute_units <= unit &&
                                   shorter * pass->elem_size >= IPT__CHUNK_THIN;
+    const int shorts = limits->cooperative && !limits->cpu && pass->batch > 1 && pass->elem_size < IPT__WORD_BYTES &&
+                       instance >= IPT__PASS_SHORT && instance <= IPT__PACK_BYTES_WHOLE;
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
     const double share = pass->inner_rows ? (pass->rows == pass->cols ? model->pass_pairs : model->pass_double)
+                         : shorts         ? model->pass_small_short
                          : instance <= ipt__local_budget(limits)       ? model->pass_small
                          : pass->elem_size >= IPT__PASS_LONG           ? model->pass_long
                          : pass->batch > 1 && on_chip                  ? model->pass_on_chip
@@ -59,7 +54,7 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
 }
 
 /* The cost of a pass over a storage: the bytes that are read and written. Matrices that fit memory are read and written
- * once, others twice. Without memory for a panel's rows no plan can be made. */
+ * once, others twice. If memory is too small for a panel's rows, no plan is possible. */
 static double ipt__pass_cost_stored(size_t host_memory, const ipt__pass *pass)
 {
     const double instance = (double)pass->rows * (double)pass->cols * (double)pass->elem_size;
@@ -71,7 +66,7 @@ static double ipt__pass_cost_stored(size_t host_memory, const ipt__pass *pass)
                                                                        : IPT__STORED_NEVER);
 }
 
-/* Whether the axes at places `at` - 1 and `at` do not follow each other in the result. Both ends count as axes. */
+/* Whether the axes at `at` - 1 and `at` are not neighbours in the result. Both ends of the sequence count as axes. */
 static int ipt__axes_break(const unsigned char *order, int count, int at)
 {
     const int before = at ? order[at - 1] : -1, after = at < count ? order[at] : count;
@@ -141,7 +136,7 @@ static ipt__pass ipt__axes_pass(const ipt__axes_search *search, const ipt__axes_
     return pass;
 }
 
-/* Whether a pass removes a break. Sequences of many axes are cut at breaks only. */
+/* Whether a pass cuts only at breaks and removes a break. Sequences of many axes have only such passes. */
 static int ipt__axes_joins(const ipt__axes_order *order, const ipt__axes_order *next, const ipt__axes_cuts *cuts,
                            int count)
 {
@@ -192,7 +187,7 @@ static void ipt__axes_search_from(ipt__axes_search *search, const ipt__axes_orde
             }
 }
 
-/* Joins axes that are neighbours before and after. */
+/* Joins axes that are neighbours both in the source and in the result. */
 static void ipt__axes_join(ipt__array *array)
 {
     int at = 1, i;
@@ -215,9 +210,9 @@ static void ipt__axes_join(ipt__array *array)
 
 /* Writes the cheapest list of passes. Returns their number; 0: nothing moves. host_memory: bytes for a storage's
  * matrices, or 0. doubles: double passes are possible. Up to IPT__AXES_FREE axes are not joined: two passes over
- * neighbouring axes can take less time than one over both. */
+ * neighbouring axes can take less time than one pass over the joined axis. */
 static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t host_memory, int doubles,
-                                           ipt__array *array, ipt__pass passes[IPT__MOST_PASSES])
+                                           ipt__array *array, ipt__pass passes[IPT__MOST_PASSES], double *cost)
 {
     ipt__axes_search search;
     ipt__axes_order order;
@@ -233,8 +228,9 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t hos
     memcpy(order.lengths, array->lengths, sizeof order.lengths);
     for (search.most = 0; search.best_count < 0 && search.most < IPT__MOST_PASSES; ++search.most)
         ipt__axes_search_from(&search, &order, 0, 0);
-    if (search.best_count > 0 && array->count <= IPT__AXES_FREE) /* with one pass more than the fewest */
+    if (search.best_count > 0 && array->count <= IPT__AXES_FREE) /* again, with one pass more */
         ipt__axes_search_from(&search, &order, 0, 0);
     memcpy(passes, search.best, sizeof search.best);
+    *cost = search.best_cost;
     return search.best_count;
 }

@@ -1,15 +1,24 @@
 /* Results and error text. */
 
+/* Returns a name by its index in a list of `count` names. A zero ends each name. */
+static IPT__RARE const char *ipt__name_at(const char *names, int index, int count)
+{
+    if (index < 0 || index >= count)
+        return "unknown";
+    while (index--)
+        names += strlen(names) + 1;
+    return names;
+}
+
+/* The X of a list of X(enumerator, name), for ipt__name_at. */
+#define IPT__NAME_ROW(enumerator, name) name "\0"
+
 IPT_API IPT__RARE const char *ipt_result_string(ipt_result result)
 {
-#define IPT__RESULT_CASE(name, value, sentence)                                                                        \
-    case name:                                                                                                         \
-        return sentence;
-    switch (result) {
-        IPT_RESULT_LIST(IPT__RESULT_CASE)
-    default:
-        return "unknown result";
-    }
+#define IPT__RESULT_SENTENCE(name, value, sentence) sentence "\0"
+    const int is_known = (int)result >= 0 && result < IPT__RESULT_COUNT;
+    return is_known ? ipt__name_at(IPT_RESULT_LIST(IPT__RESULT_SENTENCE), (int)result, IPT__RESULT_COUNT)
+                    : "unknown result";
 }
 
 IPT_API int ipt_version(void)
@@ -19,34 +28,18 @@ IPT_API int ipt_version(void)
 
 IPT_API IPT__RARE const char *ipt_sequence_string(ipt_sequence sequence)
 {
-#define IPT__SEQUENCE_CASE(name, text)                                                                                 \
-    case name:                                                                                                         \
-        return text;
-    switch (sequence) {
-        IPT_SEQUENCE_LIST(IPT__SEQUENCE_CASE)
-    default:
-        return "unknown";
-    }
+    return ipt__name_at(IPT_SEQUENCE_LIST(IPT__NAME_ROW), (int)sequence, IPT__SEQUENCE_COUNT);
 }
 
 IPT_API IPT__RARE const char *ipt_variant_string(ipt_variant variant)
 {
-#define IPT__VARIANT_CASE(name, text, family, lanes, padding, registers, layout, interleaved)                          \
-    case name:                                                                                                         \
-        return text;
-    switch (variant) {
-        IPT_VARIANT_LIST(IPT__VARIANT_CASE)
-    default:
-        return "unknown";
-    }
+#define IPT__VARIANT_NAME(enumerator, name, family, lanes, padding, registers, layout, interleaved) name "\0"
+    return ipt__name_at(IPT_VARIANT_LIST(IPT__VARIANT_NAME), (int)variant, IPT__VARIANT_COUNT);
 }
 
-IPT_API const char *ipt_host_string(ipt_host host)
+IPT_API IPT__RARE const char *ipt_host_string(ipt_host host)
 {
-    static const char names[][16] = {
-#define IPT__HOST_NAME(enumerator, name) name,
-        IPT_HOST_LIST(IPT__HOST_NAME)};
-    return (int)host < 0 || host >= IPT__HOST_COUNT ? "unknown" : names[host];
+    return ipt__name_at(IPT_HOST_LIST(IPT__NAME_ROW), (int)host, IPT__HOST_COUNT);
 }
 
 /* The columns of IPT_MOVE_LIST. */
@@ -65,14 +58,8 @@ IPT_API const char *ipt_move_string(ipt_move move)
 
 IPT_API IPT__RARE const char *ipt_format_string(ipt_format format)
 {
-#define IPT__FORMAT_CASE(name, text, factors)                                                                          \
-    case name:                                                                                                         \
-        return text;
-    switch (format) {
-        IPT_FORMAT_LIST(IPT__FORMAT_CASE)
-    default:
-        return "unknown";
-    }
+#define IPT__FORMAT_NAME(enumerator, name, factors) name "\0"
+    return ipt__name_at(IPT_FORMAT_LIST(IPT__FORMAT_NAME), (int)format, IPT__FORMAT_COUNT);
 }
 
 /* Returns the length of the whole text, which may exceed the capacity. */

@@ -10,7 +10,7 @@ typedef struct ipt__batch_trial {
     cl_ulong argument[IPT__BATCH_ARGUMENT_BYTES / 8]; /* zeros */
 } ipt__batch_trial;
 
-/* Copies the operands that the action reads and writes from the caller's buffers, or back, and waits. */
+/* Copies the operands with IPT_READ_WRITE from the caller's buffers, or back, and waits. */
 static ipt_result ipt__batch_copy_originals(ipt__batch_trial *trial, int back)
 {
     const ipt_batch *const batch = trial->batch;
@@ -45,17 +45,11 @@ static ipt_result ipt__batch_copy_originals(ipt__batch_trial *trial, int back)
 static IPT__RARE ipt_result ipt__batch_time(ipt__batch_trial *trial, cl_ulong *nanoseconds)
 {
     ipt_batch *const batch = trial->batch;
-    ipt__batch_launch launch;
+    const ipt__batch_launch launch =
+        ipt__batch_launch_of(batch, trial->buffers, batch->argument_bytes ? trial->argument : NULL);
     ipt_result result = IPT_SUCCESS;
-    size_t i;
     int run;
     *nanoseconds = 0;
-    launch.first = 0;
-    launch.count = batch->problem.count;
-    launch.buffers = trial->buffers;
-    launch.argument = batch->argument_bytes ? trial->argument : NULL;
-    for (i = 0; i < batch->problem.operand_count; ++i)
-        launch.strides[i] = batch->problem.operands[i].given.stride;
     for (run = 0; run < IPT__BATCH_RUNS && !result; ++run) {
         cl_ulong begin = 0, end = 0;
         cl_event event = NULL;

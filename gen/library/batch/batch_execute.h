@@ -48,6 +48,21 @@ typedef struct ipt__batch_launch {
     const void *argument;
 } ipt__batch_launch;
 
+/* The launch of a whole batch. */
+static ipt__batch_launch ipt__batch_launch_of(const ipt_batch *batch, const ipt_batch_buffer *buffers,
+                                              const void *argument)
+{
+    ipt__batch_launch launch;
+    size_t i;
+    launch.first = 0;
+    launch.count = batch->problem.count;
+    launch.buffers = buffers;
+    launch.argument = argument;
+    for (i = 0; i < batch->problem.operand_count; ++i)
+        launch.strides[i] = batch->problem.operands[i].given.stride;
+    return launch;
+}
+
 /* Sets the kernel's arguments. The caller has locked the batch. */
 static cl_int ipt__batch_set(ipt_batch *batch, const ipt__batch_launch *launch)
 {
@@ -115,7 +130,6 @@ IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, c
 {
     ipt__batch_launch launch;
     ipt_result result;
-    size_t i;
     if (event)
         *event = NULL;
     if (!batch || !buffers)
@@ -125,11 +139,6 @@ IPT_API ipt_result ipt_batch_execute(ipt_batch *batch, cl_command_queue queue, c
     result = result ? result : ipt__batch_check_buffers(batch, buffers);
     if (result)
         return result;
-    launch.first = 0;
-    launch.count = batch->problem.count;
-    launch.buffers = buffers;
-    launch.argument = argument;
-    for (i = 0; i < batch->problem.operand_count; ++i)
-        launch.strides[i] = batch->problem.operands[i].given.stride;
+    launch = ipt__batch_launch_of(batch, buffers, argument);
     return ipt__batch_enqueue(batch, queue, &launch, num_wait_events, wait_events, event);
 }

@@ -52,8 +52,8 @@ static size_t ipt__batch_slot_bytes(const ipt__batch_problem *problem, size_t co
     return bytes;
 }
 
-/* The rows of an operand in host memory that elements [first, first + count) occupy, and their stride on the device.
- * The last block of interleaved elements may be short: it is an area's second part. */
+/* The rows of an operand in host memory that elements [first, first + count) occupy, and their stride on the device. A
+ * last block that is short is the area's second part. */
 static ipt__area ipt__batch_area(const ipt__batch_operand *operand, size_t first, size_t count, size_t *stride)
 {
     const ipt_batch_operand *const given = &operand->given;
@@ -77,8 +77,8 @@ static ipt__area ipt__batch_area(const ipt__batch_operand *operand, size_t first
     return area;
 }
 
-/* Whether a chunk's operand is uploaded. An operand that is only written is uploaded if the download includes bytes
- * between its elements. */
+/* Whether a chunk's operand is uploaded. A download may include bytes between the elements: then an operand that is
+ * only written is uploaded, too. */
 static int ipt__batch_goes_up(const ipt__batch_operand *operand, size_t count)
 {
     return (operand->given.access & IPT_READ) ||
@@ -96,6 +96,7 @@ static ipt_result ipt__batch_transfer(ipt__batch_run *run, ipt__batch_slot *slot
     way.device = 0;
     way.host = run->memory[i];
     way.download = download;
+    way.mirrors = 0;
     for (r = 0; r < area->count; ++r) {
         cl_event event = NULL;
         const ipt_result result = ipt__rect_transfer(&way, &area->rects[r], 0, NULL, &event);
@@ -121,10 +122,9 @@ static ipt_result ipt__batch_enqueue_chunk(ipt__batch_run *run, ipt__batch_slot 
     cl_event event = NULL;
     ipt_result result = IPT_SUCCESS;
     size_t i;
+    launch = ipt__batch_launch_of(batch, slot->buffers, run->argument);
     launch.first = first;
     launch.count = count;
-    launch.buffers = slot->buffers;
-    launch.argument = run->argument;
     slot->bytes = 0;
     for (i = 0; i < problem->operand_count && !result; ++i) {
         areas[i] = ipt__batch_area(&problem->operands[i], first, count, &launch.strides[i]);

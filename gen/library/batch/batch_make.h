@@ -55,7 +55,7 @@ static int ipt__batch_measure(ipt__batch_operand *operand, size_t count)
     return ipt__multiply(&last, operand->type_bytes);
 }
 
-/* The least stride at which nothing overlaps. */
+/* The smallest stride with which no elements overlap. */
 static size_t ipt__batch_least_stride(const ipt__batch_operand *operand, size_t count)
 {
     return operand->given.layout == IPT_LAYOUT_ELEMENTS ? operand->components
@@ -110,7 +110,7 @@ static IPT__RARE ipt_result ipt__batch_take_operand(const ipt_context *context, 
 }
 
 /* Fails unless the desc has a ready action's operand with the shape and access that the action needs. spec: the operand
- * in the notation of IPT_ACTION_LIST. lengths: the lengths of the letters so far. */
+ * in the notation of IPT_ACTION_LIST. lengths: the values of letters, from earlier operands. */
 static IPT__RARE ipt_result ipt__batch_match(const ipt__batch_problem *problem, const ipt_batch_desc *desc,
                                              const char *spec, size_t lengths[26])
 {
@@ -204,7 +204,7 @@ static int ipt__count_word(const char *text, const char *word)
     return count;
 }
 
-/* Counts what the cost model needs of the caller's action: loops, barriers, sums. */
+/* Counts the words of the caller's action that the cost model needs: loops, barriers, sums. */
 static IPT__RARE void ipt__batch_read_action(ipt__batch_problem *problem, const ipt_batch_desc *desc)
 {
     const char *const texts[2] = {desc->action, desc->functions};
@@ -242,7 +242,7 @@ static IPT__RARE ipt_result ipt__batch_check_text(const ipt_context *context, co
     return ipt__check_types(context, name, text);
 }
 
-/* Fails for a desc whose values are wrong by themselves. */
+/* Fails if a field of the desc is invalid, whatever its operands are. */
 static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const ipt_batch_desc *desc)
 {
     const int shares = desc->model == IPT_MODEL_GROUP || desc->model == IPT_MODEL_INTERLEAVED;
@@ -391,7 +391,7 @@ static IPT__RARE ipt_result ipt__batch_build(ipt_batch *batch, const ipt_batch_d
     size_t line = 0;
     cl_int error;
     ipt_result result;
-    result = ipt__batch_texts(allocator, &batch->problem, desc, &operands, &action);
+    result = ipt__batch_texts(allocator, &batch->problem, desc, IPT__BATCH_OPERANDS, &operands, &action);
     params = ipt__batch_params(batch, operands, action);
     if (!result)
         result = ipt__program_get(batch->context, IPT__KERNEL_elements, &params, (desc->flags & IPT_CACHE_ONLY) != 0,
@@ -417,9 +417,8 @@ static IPT__RARE ipt_result ipt__batch_build(ipt_batch *batch, const ipt_batch_d
 static IPT__RARE void ipt__batch_write_description(ipt_batch *batch)
 {
     const ipt__batch_choice *const choice = &batch->choice;
-    ipt__text out = {NULL, sizeof batch->description, 0};
+    ipt__text out = {batch->description, sizeof batch->description, 0};
     size_t i;
-    out.text = batch->description;
     ipt__text_add(&out, "%zu elements of %zu bytes, model %s: %zu work-item%s to an element, work-groups of %zu",
                   batch->problem.count, batch->problem.element_bytes, ipt_model_string(choice->model), choice->lanes,
                   choice->lanes == 1 ? "" : "s", choice->group_size);

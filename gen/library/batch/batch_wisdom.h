@@ -6,15 +6,16 @@
 static IPT__RARE ipt_result ipt__batch_wisdom_of(const ipt_batch *batch, const ipt_batch_desc *desc,
                                                  ipt__wisdom *wisdom)
 {
-    char *text;
+    const ipt_allocator *const allocator = &batch->context->allocator;
+    char *key, *action;
+    const ipt_result result = ipt__batch_texts(allocator, &batch->problem, desc, IPT__BATCH_KEY, &key, &action);
     memset(wisdom, 0, sizeof *wisdom);
     wisdom->batch = batch->problem.count;
-    text = ipt__batch_key_text(&batch->context->allocator, &batch->problem, desc);
-    if (!text)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__hash_text(text, strlen(text), wisdom->action, sizeof wisdom->action - 1);
-    ipt__release(&batch->context->allocator, text);
-    return IPT_SUCCESS;
+    if (!result)
+        ipt__hash_text(key, strlen(key), wisdom->action, sizeof wisdom->action - 1);
+    ipt__release(allocator, key);
+    ipt__release(allocator, action);
+    return result;
 }
 
 /* Applies the wisdom for this plan, if there is any and the device can run it. */
@@ -39,9 +40,7 @@ static IPT__RARE void ipt__batch_keep_wisdom(ipt_batch *batch, const ipt__wisdom
     learnt.model = (size_t)batch->choice.model;
     learnt.lanes = batch->choice.lanes;
     learnt.group_size = batch->choice.group_size;
-    IPT_LOCK_ACQUIRE(&batch->context->lock);
     ipt__wisdom_add(batch->context, &learnt); /* out of memory: the result is not recorded */
-    IPT_LOCK_RELEASE(&batch->context->lock);
 }
 
 #endif

@@ -1,7 +1,7 @@
-/* The cost model of batch plans: the time that a model takes beside the transfer of the operands, which is the same in
- * all models. */
+/* The cost model of batch plans: the time of an execution without the transfer of its operands. The transfer takes as
+ * long in all models. */
 
-/* An action of the caller's: each component once, or in loops as often as the longest side has components. */
+/* The work of the caller's action: a turn for each component, or in loops a turn for each row of the longest side. */
 static ipt__batch_work ipt__batch_own_work(const ipt__batch_problem *problem, size_t lanes)
 {
     const double side = (double)ipt__batch_side(problem);
@@ -18,12 +18,11 @@ static ipt__batch_work ipt__batch_own_work(const ipt__batch_problem *problem, si
 
 static IPT__RARE ipt__batch_work ipt__batch_work_of(const ipt__batch_problem *problem, size_t lanes)
 {
-    const ipt__ready *const ready = &ipt__readies[problem->ready];
     ipt__batch_work work;
     if (problem->ready == IPT_ACTION_NONE)
         return ipt__batch_own_work(problem, lanes);
-    work = ready->work(problem->m, problem->n, problem->k, lanes);
-    if (ready->solves)
+    work = ipt__ready_work(problem->ready, problem->m, problem->n, problem->k, lanes);
+    if (ipt__readies[problem->ready].solves)
         work.turns += ipt__batch_substitute(problem->m, problem->n, lanes);
     return work;
 }
@@ -37,8 +36,8 @@ static const struct {
 typedef char
     ipt__batch_costs_has_all_models[sizeof ipt__batch_costs / sizeof *ipt__batch_costs == IPT__MODEL_COUNT ? 1 : -1];
 
-/* How much longer a turn takes whose work-items read far from one another in the buffers: caches help where each
- * component is read once, unless strides of whole sectors share few of their sets. */
+/* The factor of a turn's time if neighbouring work-items read distant places of the buffers. Caches reduce it if an
+ * action reads each component once. They do not if the strides are whole sectors, which share few of a cache's sets. */
 static double ipt__batch_far(const ipt__batch_problem *problem)
 {
     size_t i;
@@ -51,11 +50,11 @@ static double ipt__batch_far(const ipt__batch_problem *problem)
     return shared ? model->batch_far : model->batch_far_once;
 }
 
-/* What the cost of a choice is made of. */
+/* The terms of a choice's cost. */
 typedef struct ipt__batch_terms {
-    double barriers, turns, far_bytes, near_bytes; /* of a lane; turns of 4-byte types count less */
-    double waves, items; /* work-groups that come one after the other, and work-items of a compute unit, of which a
-                            work-group has at least a sub-group; at least one work-group each */
+    double barriers, turns, far_bytes, near_bytes; /* of a lane. Turns of 4-byte types count less */
+    double waves, items; /* of a compute unit: work-groups in sequence, and work-items. Both are at least those of
+                            one work-group, and a work-group counts as one sub-group at least */
 } ipt__batch_terms;
 
 static ipt__batch_terms ipt__batch_terms_of(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
@@ -76,7 +75,7 @@ static ipt__batch_terms ipt__batch_terms_of(const ipt__batch_problem *problem, c
     return terms;
 }
 
-/* The nanoseconds that a choice takes beside the transfer. Work-groups that a compute unit holds at a time overlap. */
+/* The nanoseconds of a choice without the transfer. Work-groups that run on a compute unit at a time overlap. */
 static IPT__RARE double ipt__batch_cost(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
 {
     const ipt__batch_terms terms = ipt__batch_terms_of(problem, choice);
@@ -88,8 +87,8 @@ static IPT__RARE double ipt__batch_cost(const ipt__batch_problem *problem, const
     return lane * (terms.waves + terms.items / ipt__tuning_of(&problem->limits)->batch_width);
 }
 
-/* Whether the choice among models includes one. CPUs have caches instead of local memory. Programs of long elements in
- * registers compile for seconds, and by way of local memory registers gain little. */
+/* Whether the planner considers a model. A CPU's local memory is cached memory, so copies to it gain nothing. Programs
+ * of long elements in registers compile for seconds. They gain little if the elements pass through local memory. */
 static int ipt__batch_considers(const ipt__batch_problem *problem, ipt_model model)
 {
     const size_t registers = problem->far_bytes || ipt__readies[problem->ready].turns != IPT__TURNS_PLAIN
@@ -99,8 +98,8 @@ static int ipt__batch_considers(const ipt__batch_problem *problem, ipt_model mod
                                : model != IPT_MODEL_REGISTERS || problem->element_bytes <= registers;
 }
 
-/* The cheapest candidate that the desc allows. Returns 0 if the device can run none; *why: the reason against the last
- * one. */
+/* Makes the cheapest choice that the desc allows. Returns 0 if the device can run no candidate; *why: the reason
+ * against the last one. */
 static IPT__RARE int ipt__batch_choose(ipt__batch_problem *problem, const ipt_batch_desc *desc,
                                        ipt__batch_choice *choice, char why[160])
 {

@@ -2,16 +2,12 @@
 
 IPT_API const char *ipt_layout_string(ipt_layout layout)
 {
-#define IPT__LAYOUT_NAME(enumerator, name) name,
-    static const char names[][16] = {IPT_LAYOUT_LIST(IPT__LAYOUT_NAME)};
-    return (int)layout < 0 || layout >= IPT__LAYOUT_COUNT ? "unknown" : names[layout];
+    return ipt__name_at(IPT_LAYOUT_LIST(IPT__NAME_ROW), (int)layout, IPT__LAYOUT_COUNT);
 }
 
 IPT_API const char *ipt_model_string(ipt_model model)
 {
-#define IPT__MODEL_NAME(enumerator, name) name,
-    static const char names[][16] = {IPT_MODEL_LIST(IPT__MODEL_NAME)};
-    return (int)model < 0 || model >= IPT__MODEL_COUNT ? "unknown" : names[model];
+    return ipt__name_at(IPT_MODEL_LIST(IPT__NAME_ROW), (int)model, IPT__MODEL_COUNT);
 }
 
 /* An operand, checked and completed. */
@@ -21,13 +17,13 @@ typedef struct ipt__batch_operand {
     size_t span;                   /* components of the buffer, from the first to the last */
     size_t load_parts;             /* components that a load takes at once */
     size_t local;                  /* byte where it begins in local memory */
-    size_t pitch;                  /* components from row to row where the action finds them */
+    size_t pitch;                  /* components from row to row in the memory that the action reads */
 } ipt__batch_operand;
 
 /* Where an action finds its element, as in parts/actions.cl. */
 enum { IPT__HOLD_LOCAL, IPT__HOLD_STAGED, IPT__HOLD_REGISTERS, IPT__HOLD_MEMORY };
 
-/* How a batch runs. It follows from the problem alone. */
+/* How a batch runs: a function of the problem. */
 typedef struct ipt__batch_choice {
     ipt_model model;
     size_t lanes, group_size;
@@ -35,18 +31,17 @@ typedef struct ipt__batch_choice {
     size_t local_bytes;    /* of operands, a multiple of 16 */
 } ipt__batch_choice;
 
-/* What the choice depends on. */
+/* The inputs of the choice. */
 typedef struct ipt__batch_problem {
     ipt__batch_operand operands[IPT_MAX_OPERANDS];
     size_t operand_count, count;
     size_t element_bytes; /* of all operands */
-    size_t far_bytes;     /* of those whose elements lie one after the other, with several components */
+    size_t far_bytes;     /* of operands with layout ELEMENTS and several components */
     size_t alignment;     /* of operands in local memory: the longest type, at least 16 */
     size_t sum_bytes;     /* local memory of a work-item for IPT_SUM */
     ipt_action ready;
     size_t m, n, k;                    /* of a ready action, as in IPT_ACTION_LIST */
-    int shares, loops, barriers, sums; /* of another action: it names IPT_LANE or IPT_FOR_LANES; it has loops; the
-                                          places of barriers and sums in its text */
+    int shares, loops, barriers, sums; /* counts in the text of the caller's action. shares: IPT_LANE, IPT_FOR_LANES */
     ipt__limits limits;
 } ipt__batch_problem;
 
@@ -72,15 +67,15 @@ static void ipt__batch_place(ipt__batch_problem *problem, ipt__batch_choice *cho
 {
     const size_t elements = choice->group_size / choice->lanes;
     const int interleaved = choice->hold == IPT__HOLD_LOCAL && (choice->lanes == 1 || choice->interleaved);
-    /* Lanes that take rows are in different banks where rows are odd, unless all of a sub-group have different
-     * elements. Products take columns, and local memory without the padding. */
+    /* An odd pitch puts the lanes' rows into different banks. Interleaved elements need none if a sub-group's lanes all
+     * have different elements, or if the action reads columns, as gemm does. */
     const int pads = choice->hold == IPT__HOLD_LOCAL && choice->lanes > 1 &&
                      !(interleaved && (elements >= IPT__BATCH_LANES || problem->ready == IPT_ACTION_GEMM));
     size_t i, at = 0;
     choice->local_bytes = 0;
     for (i = 0; i < problem->operand_count; ++i) {
         problem->operands[i].pitch = problem->operands[i].given.cols | (pads ? 1 : 0);
-        problem->operands[i].local = 0; /* of a model that was tried before */
+        problem->operands[i].local = 0; /* the former choice may have set it */
     }
     if (choice->hold > IPT__HOLD_STAGED)
         return;
@@ -122,7 +117,7 @@ static int ipt__batch_fits(ipt__batch_problem *problem, ipt__batch_choice *choic
     return 1;
 }
 
-/* The work-groups that a compute unit holds at a time: what registers, local memory and its limits allow. */
+/* The number of work-groups that run on a compute unit at a time, by registers, local memory and its limits. */
 static size_t ipt__batch_resident(const ipt__batch_problem *problem, const ipt__batch_choice *choice)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -130,7 +125,7 @@ static size_t ipt__batch_resident(const ipt__batch_problem *problem, const ipt__
                  its = choice->local_bytes + problem->sum_bytes * choice->group_size;
     size_t groups = ipt__min((size_t)IPT__UNIT_GROUPS, IPT__UNIT_ITEMS / choice->group_size);
     if (its)
-        groups = ipt__min(groups, local / (its + 1024)); /* NVIDIA's take 1 KB for themselves */
+        groups = ipt__min(groups, local / (its + 1024)); /* an NVIDIA driver takes 1 KB a work-group */
     if (choice->hold == IPT__HOLD_STAGED || choice->hold == IPT__HOLD_REGISTERS)
         groups = ipt__min(groups, IPT__UNIT_REGISTERS / ((32 + problem->element_bytes / 4) * choice->group_size));
     return ipt__max(1, groups);
@@ -152,7 +147,7 @@ static IPT__RARE int ipt__batch_find_group(ipt__batch_problem *problem, ipt__bat
             best = group;
         }
     }
-    if (!best) /* fewer elements than a sub-group has room for */
+    if (!best) /* the first size does not fit: try smaller ones */
         for (choice->group_size = group; choice->group_size > choice->lanes && !best;) {
             choice->group_size /= 2;
             best = ipt__batch_fits(problem, choice, why) ? choice->group_size : 0;
@@ -171,8 +166,8 @@ static size_t ipt__batch_side(const ipt__batch_problem *problem)
     return side;
 }
 
-/* What a plan may be: a model, and for GROUP and INTERLEAVED the part of the longest side that is the number of
- * lanes. */
+/* The candidates for a plan. With GROUP and INTERLEAVED, the longest side has `part` times as many rows as an element
+ * has lanes. */
 static const struct {
     ipt_model model;
     size_t part;
@@ -182,8 +177,8 @@ static const struct {
                              {IPT_MODEL_WORK_GROUP, 1},  {IPT_MODEL_LARGE, 1}};
 enum { IPT__BATCH_CANDIDATES = sizeof ipt__batch_candidates / sizeof *ipt__batch_candidates };
 
-/* A model with so many lanes (0: all of a work-group) and work-items in a work-group (0: chosen). Returns 0 if the
- * device cannot run it; *why: the reason. */
+/* Makes the choice of a model, its lanes (0: a whole work-group) and group_size (0: chosen). Returns 0 if the device
+ * cannot run it; *why: the reason. */
 static IPT__RARE int ipt__batch_try(ipt__batch_problem *problem, ipt_model model, size_t lanes, size_t group_size,
                                     ipt__batch_choice *choice, char why[160])
 {
@@ -209,7 +204,8 @@ static IPT__RARE int ipt__batch_try(ipt__batch_problem *problem, ipt_model model
     return ipt__batch_fits(problem, choice, why);
 }
 
-/* The candidate, as far as the desc leaves it open. Returns 0 if the desc rules it out or the device cannot run it. */
+/* Makes the choice of a candidate, with the desc's lanes and group_size if they are not 0. Returns 0 if the desc rules
+ * the candidate out or the device cannot run it. */
 static IPT__RARE int ipt__batch_candidate(ipt__batch_problem *problem, const ipt_batch_desc *desc, size_t index,
                                           ipt__batch_choice *choice, char why[160])
 {

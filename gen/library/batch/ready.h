@@ -1,4 +1,4 @@
-/* The ready actions: one row each, with what IPT_ACTION_LIST lacks. */
+/* The ready actions: the columns that IPT_ACTION_LIST lacks. */
 
 enum {
 #define IPT__ACTION_TEXT_INDEX(name) IPT__ACTION_TEXT_##name,
@@ -17,20 +17,20 @@ typedef enum ipt__batch_kind {
     IPT__TURN_KINDS
 } ipt__batch_kind;
 
-/* What an element takes of each of its lanes. */
+/* The work of one lane of an element. */
 typedef struct ipt__batch_work {
-    double turns; /* of innermost loops: a product and a sum, two or three components from where the element is */
+    double turns; /* of innermost loops: a turn reads two or three components, and adds a product to a sum */
     double barriers;
 } ipt__batch_work;
 
-/* A lane's part of so many things that the lanes share. */
+/* The largest number of things that a lane takes, if the lanes share `things`. */
 static double ipt__batch_share(size_t things, size_t lanes)
 {
     return (double)ipt__ceil_divide(things, lanes);
 }
 
-/* An elimination of n columns: a column takes `each` turns of every lane and `scan` for each row below. Its rows are
- * shared, with as many turns as there are columns right of it, or half of them. */
+/* The work of an elimination of n columns. For a column, every lane takes `each` turns, and `scan` turns for each row
+ * below. The lanes share these rows. A row takes `part` turns for each column from this one on. */
 static ipt__batch_work ipt__batch_eliminate(size_t n, size_t lanes, double each, double scan, double part)
 {
     ipt__batch_work work = {0, 0};
@@ -51,92 +51,70 @@ static double ipt__batch_log2(size_t lanes)
     return log;
 }
 
-/* Substitutions in n rows of m right sides, of which a lane has whole ones. */
+/* The turns of substitutions in n rows for m right sides. A lane computes whole right sides. */
 static double ipt__batch_substitute(size_t m, size_t n, size_t lanes)
 {
     return ipt__batch_share(m, lanes) * (double)n * ((double)n + 8);
 }
 
-/* The work of each text, for m, n and k as in IPT_ACTION_LIST. `none`: substitutions are all. */
-static ipt__batch_work ipt__work_none(size_t m, size_t n, size_t k, size_t lanes)
-{
-    const ipt__batch_work work = {0, 0};
-    (void)m, (void)n, (void)k, (void)lanes;
-    return work;
-}
-
-static ipt__batch_work ipt__work_dot(size_t m, size_t n, size_t k, size_t lanes)
-{
-    const ipt__batch_work work = {ipt__batch_share(n, lanes), lanes > 1 ? 2 + 2 * ipt__batch_log2(lanes) : 0};
-    (void)m, (void)k;
-    return work;
-}
-
-static ipt__batch_work ipt__work_gemv(size_t m, size_t n, size_t k, size_t lanes)
-{
-    const ipt__batch_work work = {ipt__batch_share(m, lanes) * (double)k, 0};
-    (void)n;
-    return work;
-}
-
-static ipt__batch_work ipt__work_gemm(size_t m, size_t n, size_t k, size_t lanes)
+/* The work of an action beside substitutions, for m, n and k as in IPT_ACTION_LIST. */
+static ipt__batch_work ipt__ready_work(ipt_action action, size_t m, size_t n, size_t k, size_t lanes)
 {
     const size_t blocks = ipt__ceil_divide(m, 4) * ipt__ceil_divide(n, 4); /* as in gemm.cl */
-    const double turns = lanes > 1 ? ipt__batch_share(blocks, lanes) * 8 : (double)m * (double)n;
-    const ipt__batch_work work = {turns * (double)k, 0};
-    return work;
-}
-
-static ipt__batch_work ipt__work_potrf(size_t m, size_t n, size_t k, size_t lanes)
-{
-    (void)m, (void)k;
-    return ipt__batch_eliminate(n, lanes, 4, 0, 0.5);
-}
-
-static ipt__batch_work ipt__work_getrf(size_t m, size_t n, size_t k, size_t lanes)
-{
-    (void)m, (void)k;
-    return ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share(n, lanes), 1, 1);
-}
-
-static ipt__batch_work ipt__work_getri(size_t m, size_t n, size_t k, size_t lanes)
-{
-    (void)m, (void)k;
-    return ipt__batch_eliminate(n, lanes, 8 + ipt__batch_share(n, lanes) * (2 + (double)n), 1, 0);
-}
-
-static ipt__batch_work ipt__work_trsm(size_t m, size_t n, size_t k, size_t lanes)
-{
-    const ipt__batch_work work = {ipt__batch_substitute(m, n, lanes) / 2, 0};
-    (void)k;
-    return work;
+    const double columns = ipt__batch_share(n, lanes);
+    ipt__batch_work work = {0, 0};
+    switch (action) {
+    case IPT_ACTION_DOT:
+        work.turns = columns;
+        work.barriers = lanes > 1 ? 2 + 2 * ipt__batch_log2(lanes) : 0;
+        return work;
+    case IPT_ACTION_GEMV:
+        work.turns = ipt__batch_share(m, lanes) * (double)k;
+        return work;
+    case IPT_ACTION_GEMM:
+        work.turns = (lanes > 1 ? ipt__batch_share(blocks, lanes) * 8 : (double)m * (double)n) * (double)k;
+        return work;
+    case IPT_ACTION_TRSM:
+        work.turns = ipt__batch_substitute(m, n, lanes) / 2;
+        return work;
+    case IPT_ACTION_POTRF:
+    case IPT_ACTION_POSV:
+        return ipt__batch_eliminate(n, lanes, 4, 0, 0.5);
+    case IPT_ACTION_GETRF:
+    case IPT_ACTION_GESV:
+        return ipt__batch_eliminate(n, lanes, 8 + columns, 1, 1);
+    case IPT_ACTION_GETRI:
+        return ipt__batch_eliminate(n, lanes, 8 + columns * (2 + (double)n), 1, 0);
+    default: /* substitutions are all */
+        return work;
+    }
 }
 
 /* The options of ready actions, in the sequence of their bits: IPT_TRANSPOSE_A ... */
 #define IPT__READY_OPTION_LIST(X) X(TRANSPOSE_A) X(TRANSPOSE_B) X(CONJUGATE_A) X(CONJUGATE_B) X(UPPER) X(UNIT)
 
-/* X(action, first text, second text, options, scaled, solves, turns, work), in the sequence of IPT_ACTION_LIST; the
+/* X(action, first text, second text, options, scaled, solves, turns), in the sequence of IPT_ACTION_LIST; the
  * members of ipt__ready. */
 #define IPT__READY_LIST(X)                                                                                             \
-    X(NONE, none, none, 0, 0, 0, PLAIN, none)                                                                          \
-    X(DOT, dot, none, IPT_CONJUGATE_A, 1, 0, PLAIN, dot)                                                               \
-    X(GEMV, gemv, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A, 1, 0, PLAIN, gemv)                                          \
-    X(GEMM, gemm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B, 1, 0, PLAIN, gemm)      \
-    X(POTRF, potrf, none, 0, 0, 0, PLAIN, potrf)                                                                       \
-    X(POTRS, potrs, none, 0, 0, 1, PLAIN, none)                                                                        \
-    X(POSV, potrf, potrs, 0, 0, 1, PLAIN, potrf)                                                                       \
-    X(TRSM, trsm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT, 0, 0, PLAIN, trsm)                   \
-    X(GETRF, getrf, none, 0, 0, 0, PIVOTED, getrf)                                                                     \
-    X(GETRS, getrs, none, 0, 0, 1, PIVOTED, none)                                                                      \
-    X(GESV, getrf, getrs, 0, 0, 1, PIVOTED, getrf)                                                                     \
-    X(GETRI, getri, none, 0, 0, 0, INVERSE, getri)
+    X(NONE, none, none, 0, 0, 0, PLAIN)                                                                                \
+    X(DOT, dot, none, IPT_CONJUGATE_A, 1, 0, PLAIN)                                                                    \
+    X(GEMV, gemv, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A, 1, 0, PLAIN)                                                \
+    X(GEMM, gemm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B, 1, 0, PLAIN)            \
+    X(POTRF, potrf, none, 0, 0, 0, PLAIN)                                                                              \
+    X(POTRS, potrs, none, 0, 0, 1, PLAIN)                                                                              \
+    X(POSV, potrf, potrs, 0, 0, 1, PLAIN)                                                                              \
+    X(TRSM, trsm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT, 0, 0, PLAIN)                         \
+    X(GETRF, getrf, none, 0, 0, 0, PIVOTED)                                                                            \
+    X(GETRS, getrs, none, 0, 0, 1, PIVOTED)                                                                            \
+    X(GESV, getrf, getrs, 0, 0, 1, PIVOTED)                                                                            \
+    X(GETRI, getri, none, 0, 0, 0, INVERSE)
 
 /* A missing or misplaced row does not compile. */
 enum {
-#define IPT__READY_INDEX(action, first, second, options, scaled, solves, turns, work) IPT__READY_##action,
+#define IPT__READY_INDEX(action, first, second, options, scaled, solves, turns) IPT__READY_##action,
     IPT__READY_LIST(IPT__READY_INDEX) IPT__READY_COUNT
 };
-#define IPT__READY_HAS_ITS_PLACE(action, first, second, options, scaled, solves, turns, work)                          \
+#define IPT__READY_HAS_ITS_PLACE(action, first, second, options, scaled, solves, turns)                                \
     typedef char ipt__ready_##action##_has_its_place[(int)IPT__READY_##action == (int)IPT_ACTION_##action ? 1 : -1];
 IPT__READY_LIST(IPT__READY_HAS_ITS_PLACE)
 typedef char ipt__ready_has_all_actions[(int)IPT__READY_COUNT == (int)IPT__ACTION_COUNT ? 1 : -1];
@@ -147,14 +125,8 @@ typedef struct ipt__ready {
     int scaled;       /* takes alpha and beta as argument */
     int solves;       /* substitutes with the result of a decomposition */
     ipt__batch_kind turns;
-    ipt__batch_work (*work)(size_t m, size_t n, size_t k, size_t lanes); /* beside substitutions */
 } ipt__ready;
 static const ipt__ready ipt__readies[] = {
-#define IPT__READY_ROW(action, first, second, options, scaled, solves, turns, work)                                    \
-    {{IPT__ACTION_TEXT_##first, IPT__ACTION_TEXT_##second},                                                            \
-     options,                                                                                                          \
-     scaled,                                                                                                           \
-     solves,                                                                                                           \
-     IPT__TURNS_##turns,                                                                                               \
-     ipt__work_##work},
+#define IPT__READY_ROW(action, first, second, options, scaled, solves, turns)                                          \
+    {{IPT__ACTION_TEXT_##first, IPT__ACTION_TEXT_##second}, options, scaled, solves, IPT__TURNS_##turns},
     IPT__READY_LIST(IPT__READY_ROW)};

@@ -2,17 +2,15 @@
 
 IPT_API const char *ipt_action_string(ipt_action action)
 {
-#define IPT__ACTION_NAME(enumerator, name, operands) name,
-    static const char *const names[] = {IPT_ACTION_LIST(IPT__ACTION_NAME)};
-    return (int)action < 0 || action >= IPT__ACTION_COUNT ? "unknown" : names[action];
+#define IPT__ACTION_NAME(enumerator, name, operands) name "\0"
+    return ipt__name_at(IPT_ACTION_LIST(IPT__ACTION_NAME), (int)action, IPT__ACTION_COUNT);
 }
 
 /* The operands of a ready action, in the notation of IPT_ACTION_LIST. */
 static const char *ipt__action_operands(ipt_action action)
 {
-#define IPT__ACTION_OPERANDS(enumerator, name, operands) operands,
-    static const char *const lists[] = {IPT_ACTION_LIST(IPT__ACTION_OPERANDS)};
-    return lists[action];
+#define IPT__ACTION_OPERANDS(enumerator, name, operands) operands "\0"
+    return ipt__name_at(IPT_ACTION_LIST(IPT__ACTION_OPERANDS), (int)action, IPT__ACTION_COUNT);
 }
 
 /* Adds the operands' definitions and the action's hash, which are part of the program's key. */
@@ -117,23 +115,21 @@ static IPT__RARE void ipt__batch_print_action(ipt__text *out, const ipt__batch_p
         ipt__text_add(out, "#undef %s\n", problem->operands[i].given.name);
 }
 
-/* Hashes an action's text. For a ready action it hashes the hashes of its texts, which builds without texts have, too.
- */
-static IPT__RARE void ipt__batch_hash(const char *action, size_t length, const ipt_batch_desc *desc, char hash[33])
+/* Hashes an action's text. For a ready action, hashes the hashes of its texts: builds without texts have them, too. */
+static IPT__RARE void ipt__batch_hash(const char *action, const ipt_batch_desc *desc, char hash[33])
 {
     char hashes[60];
     const int *const texts = ipt__readies[desc->ready].texts;
-    if (!desc->ready) {
-        ipt__hash_text(action, length, hash, 32);
-        return;
+    if (desc->ready) {
+        ipt__print(hashes, sizeof hashes, "%s %s %s", ipt__action_texts[IPT__ACTION_TEXT_algebra].hash,
+                   ipt__action_texts[texts[0]].hash,
+                   texts[1] == IPT__ACTION_TEXT_none ? "" : ipt__action_texts[texts[1]].hash);
+        action = hashes;
     }
-    ipt__print(hashes, sizeof hashes, "%s %s %s", ipt__action_texts[IPT__ACTION_TEXT_algebra].hash,
-               ipt__action_texts[texts[0]].hash,
-               texts[1] == IPT__ACTION_TEXT_none ? "" : ipt__action_texts[texts[1]].hash);
-    ipt__hash_text(hashes, strlen(hashes), hash, 32);
+    ipt__hash_text(action, strlen(action), hash, 32);
 }
 
-/* The texts of a batch plan: see ipt__batch_print. */
+/* The texts of a batch plan. IPT__BATCH_KEY has every input of the kernel's choice but the number of elements. */
 enum { IPT__BATCH_ACTION, IPT__BATCH_OPERANDS, IPT__BATCH_KEY };
 
 static IPT__RARE void ipt__batch_print(ipt__text *out, const ipt__batch_problem *problem, const ipt_batch_desc *desc,
@@ -162,51 +158,28 @@ static IPT__RARE char *ipt__batch_text(const ipt_allocator *allocator, const ipt
     return text.text;
 }
 
-/* Makes both texts of a program, which the caller releases. */
+/* Makes the action's text and, with its hash, the operands' text or the key, which the caller releases. */
 static IPT__RARE ipt_result ipt__batch_texts(const ipt_allocator *allocator, const ipt__batch_problem *problem,
-                                             const ipt_batch_desc *desc, char **operands, char **action)
+                                             const ipt_batch_desc *desc, int which, char **other, char **action)
 {
     char hash[33] = "";
-    *operands = NULL;
+    *other = NULL;
     *action = ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_ACTION);
     if (!*action)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__batch_hash(*action, strlen(*action), desc, hash);
-    *operands = ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_OPERANDS);
-    return *operands ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
+    ipt__batch_hash(*action, desc, hash);
+    *other = ipt__batch_text(allocator, problem, desc, hash, which);
+    return *other ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
 }
-
-#ifndef IPT_NO_WISDOM
-/* Makes the text of all inputs of the choice but the number of elements. The caller releases it. Returns NULL if out of
- * memory. */
-static IPT__RARE char *ipt__batch_key_text(const ipt_allocator *allocator, const ipt__batch_problem *problem,
-                                           const ipt_batch_desc *desc)
-{
-    char hash[33] = "", *text = ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_ACTION);
-    if (!text)
-        return NULL;
-    ipt__batch_hash(text, strlen(text), desc, hash);
-    ipt__release(allocator, text);
-    return ipt__batch_text(allocator, problem, desc, hash, IPT__BATCH_KEY);
-}
-#endif
 
 /* The line of a program's text in which the action's first line is. 0: unknown. */
 static IPT__RARE size_t ipt__batch_action_line(const ipt_allocator *allocator, const ipt__params *params)
 {
-    ipt__text text = {NULL, 0, 0};
-    const char *at, *end = NULL;
+    char *const text = ipt__source_make(allocator, IPT__KERNEL_elements, params);
+    const char *at, *const end = text ? strstr(text, "#line 1 \"action\"\n") : NULL;
     size_t line = 1;
-    ipt__source_print(&text, IPT__KERNEL_elements, params);
-    text.capacity = text.length + 1;
-    text.length = 0;
-    text.text = (char *)ipt__allocate(allocator, text.capacity);
-    if (!text.text)
-        return 0;
-    ipt__source_print(&text, IPT__KERNEL_elements, params);
-    end = strstr(text.text, "#line 1 \"action\"\n");
-    for (at = text.text; end && at <= end + 16; ++at)
+    for (at = text; end && at <= end + 16; ++at)
         line += *at == '\n';
-    ipt__release(allocator, text.text);
+    ipt__release(allocator, text);
     return end ? line : 0;
 }

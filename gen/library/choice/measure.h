@@ -85,7 +85,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
                                   &unused, &buffer);
     if (result)
         return result;
-    plan->workspace = &plan->own; /* a shared one would stay as large as the slower candidates need it */
+    plan->workspace = &plan->own; /* a shared workspace would stay as large as the largest candidate needs */
     for (i = 0; i < IPT__METHODS && !result; ++i)
         for (class_ = 0; class_ < ipt__methods[i].classes && !result; ++class_) {
             const size_t most = (size_t)128 << class_;
@@ -113,9 +113,7 @@ static ipt_result ipt__plan_select_layout(ipt_plan *plan, size_t budget)
         learnt.length = best.length;
         learnt.bands = best.bands;
         learnt.height = best.height;
-        IPT_LOCK_ACQUIRE(&plan->context->lock);
         ipt__wisdom_add(plan->context, &learnt); /* out of memory: the result is not recorded */
-        IPT_LOCK_RELEASE(&plan->context->lock);
     }
 #endif
     return result;

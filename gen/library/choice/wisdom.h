@@ -17,7 +17,7 @@ static void ipt__wisdom_take(ipt__wisdom *to, const ipt__wisdom *from)
     to->group_size = from->group_size;
 }
 
-/* True if both lines describe the same plan. The measured result is not compared. */
+/* True if both entries are for the same plan. The measured result is not compared. */
 static int ipt__wisdom_same(const ipt__wisdom *a, const ipt__wisdom *b)
 {
     ipt__wisdom other = *b;
@@ -62,25 +62,13 @@ static ipt__wisdom ipt__wisdom_of(const ipt_plan *plan, size_t budget)
     return wisdom;
 }
 
-/* Adds copies of a list to the context's list and replaces entries for the same plans. The caller holds the lock.
- * Returns 0 if out of memory; the context's list is then unchanged. */
-static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *list)
+/* Moves the entries of a list to the context. An entry replaces one for the same plan. */
+static void ipt__wisdom_move(ipt_context *context, ipt__wisdom *list)
 {
-    ipt__wisdom *fresh = NULL, **end = &fresh;
-    const ipt__wisdom *next;
-    for (next = list; next; next = next->next) {
-        *end = (ipt__wisdom *)ipt__allocate(&context->allocator, sizeof *next);
-        if (!*end) {
-            ipt__wisdom_free(context, fresh);
-            return 0;
-        }
-        **end = *next;
-        (*end)->next = NULL;
-        end = &(*end)->next;
-    }
-    while (fresh) {
-        ipt__wisdom *const added = fresh, **at = &context->wisdom;
-        fresh = added->next;
+    IPT_LOCK_ACQUIRE(&context->lock);
+    while (list) {
+        ipt__wisdom *const added = list, **at = &context->wisdom;
+        list = added->next;
         while (*at && !ipt__wisdom_same(*at, added))
             at = &(*at)->next;
         added->next = NULL;
@@ -90,7 +78,26 @@ static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *list)
         } else
             *at = added;
     }
-    return 1;
+    IPT_LOCK_RELEASE(&context->lock);
+}
+
+/* Copies an entry. Returns NULL if out of memory. */
+static ipt__wisdom *ipt__wisdom_copy(const ipt_context *context, const ipt__wisdom *entry)
+{
+    ipt__wisdom *const copy = (ipt__wisdom *)ipt__allocate(&context->allocator, sizeof *copy);
+    if (copy) {
+        *copy = *entry;
+        copy->next = NULL;
+    }
+    return copy;
+}
+
+/* Adds a copy of an entry to the context. Returns 0 if out of memory. */
+static int ipt__wisdom_add(ipt_context *context, const ipt__wisdom *entry)
+{
+    ipt__wisdom *const copy = ipt__wisdom_copy(context, entry);
+    ipt__wisdom_move(context, copy);
+    return copy != NULL;
 }
 
 /* Applies the wisdom for this plan, if there is any and its layout fits the workspace. */
@@ -112,8 +119,8 @@ static int ipt__wisdom_apply(ipt_plan *plan, size_t budget)
     return 1;
 }
 
-/* Writes the two lines that bind wisdom to a device. They name no driver: after an update, old wisdom is still as good
- * as the cost model. */
+/* Returns the length of the two lines that bind wisdom to a device. They name no driver: after an update, old wisdom is
+ * still as good as the cost model. */
 static size_t ipt__wisdom_device(const ipt_context *context)
 {
     const char *at = strchr(context->device_text, '\n');
@@ -123,13 +130,11 @@ static size_t ipt__wisdom_device(const ipt_context *context)
 
 IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text, size_t capacity, size_t *bytes)
 {
-    ipt__text out = {NULL, 0, 0};
+    ipt__text out = {text, capacity, 0};
     const ipt__wisdom *next;
     int lines = 0;
     if (!context || (!text && capacity))
         return ipt__fail_null(context ? "text" : "context");
-    out.text = text;
-    out.capacity = capacity;
     ipt__text_add(&out, "%s\n%.*s", IPT__WISDOM_TITLE, (int)ipt__wisdom_device(context), context->device_text);
     IPT_LOCK_ACQUIRE(&context->lock);
     for (next = context->wisdom; next; next = next->next, ++lines) {
@@ -149,16 +154,10 @@ IPT_API IPT__RARE ipt_result ipt_wisdom_export(ipt_context *context, char *text,
     }
     IPT_LOCK_RELEASE(&context->lock);
     ipt__text_add(&out, "end %d\n", lines);
-    if (bytes)
-        *bytes = out.length + 1;
-    if (out.length < capacity)
-        return IPT_SUCCESS;
-    if (capacity)
-        *text = 0;
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, out.length + 1);
+    return ipt__text_export(&out, bytes);
 }
 
-/* Whether the sequence can cut the shape so: into super-elements, or into bands. */
+/* Whether the entry's super-elements or bands fit its shape and sequence. */
 static int ipt__wisdom_is_possible(const ipt__wisdom *wisdom)
 {
     const size_t longer = ipt__max(wisdom->rows, wisdom->cols), shorter = ipt__min(wisdom->rows, wisdom->cols);
@@ -228,60 +227,49 @@ static int ipt__wisdom_read(const char *line, ipt__wisdom *wisdom)
 IPT_API IPT__RARE ipt_result ipt_wisdom_import(ipt_context *context, const char *text)
 {
     ipt__wisdom *list = NULL, **end = &list;
-    const char *device, *next;
-    char line[512] = "";
-    int number = 1, lines = 0, closed = 0;
+    const char *device;
+    ipt__lines lines = {"wisdom", text, 0, ""};
+    int count = 0, closed = 0;
     ipt_result result = IPT_SUCCESS;
     if (!context || !text)
         return ipt__fail_null(context ? "text" : "context");
-    next = text;
-    if (!ipt__line_next(&next, line, sizeof line) || strcmp(line, IPT__WISDOM_TITLE))
-        return ipt__fail_line("wisdom", number, line, "'" IPT__WISDOM_TITLE "'");
+    if (!ipt__line_next(&lines) || strcmp(lines.line, IPT__WISDOM_TITLE))
+        return ipt__fail_line(&lines, "'" IPT__WISDOM_TITLE "'");
     for (device = context->device_text; device < context->device_text + ipt__wisdom_device(context);
          device = strchr(device, '\n') + 1) {
         const size_t length = strcspn(device, "\n");
-        *line = 0;
-        ++number;
-        if (!ipt__line_next(&next, line, sizeof line) || strlen(line) != length || strncmp(line, device, length))
-            return ipt__fail(strncmp(line, "device ", 7) && strncmp(line, "vendor ", 7) ? IPT_ERROR_INVALID_ARGUMENT
-                                                                                        : IPT_ERROR_UNSUPPORTED,
-                             "wisdom, line %d: '%.80s' is about another device than '%.*s'", number, line, (int)length,
-                             device);
+        if (!ipt__line_next(&lines) || strlen(lines.line) != length || strncmp(lines.line, device, length))
+            return ipt__fail(strncmp(lines.line, "device ", 7) && strncmp(lines.line, "vendor ", 7)
+                                 ? IPT_ERROR_INVALID_ARGUMENT
+                                 : IPT_ERROR_UNSUPPORTED,
+                             "wisdom, line %d: '%.80s' is about another device than '%.*s'", lines.number, lines.line,
+                             (int)length, device);
     }
     while (!result && !closed) {
         ipt__wisdom read;
         size_t counted;
-        *line = 0;
-        ++number;
-        if (!ipt__line_next(&next, line, sizeof line))
-            result = ipt__fail_line("wisdom", number, line,
-                                    "'transpose ...', 'batch ...', or 'end' and the number of lines");
-        else if (ipt__line_number(line, "end", &counted)) {
+        if (!ipt__line_next(&lines))
+            result = ipt__fail_line(&lines, "'transpose ...', 'batch ...', or 'end' and the number of lines");
+        else if (ipt__line_number(lines.line, "end", &counted)) {
             closed = 1;
-            if (counted != (size_t)lines || *next)
+            if (counted != (size_t)count || *lines.next)
                 result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
-                                   "wisdom, line %d: '%.80s' after %d lines of wisdom, or text after it", number, line,
-                                   lines);
-        } else if (!ipt__wisdom_read(line, &read))
-            result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wisdom, line %d: '%.80s' is not understood", number, line);
+                                   "wisdom, line %d: '%.80s' after %d lines of wisdom, or text after it", lines.number,
+                                   lines.line, count);
+        } else if (!ipt__wisdom_read(lines.line, &read))
+            result = ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "wisdom, line %d: '%.80s' is not understood", lines.number,
+                               lines.line);
+        else if ((*end = ipt__wisdom_copy(context, &read)) == NULL)
+            result = IPT_ERROR_OUT_OF_MEMORY;
         else {
-            *end = (ipt__wisdom *)ipt__allocate(&context->allocator, sizeof read);
-            if (!*end)
-                result = IPT_ERROR_OUT_OF_MEMORY;
-            else {
-                **end = read;
-                end = &(*end)->next;
-                ++lines;
-            }
+            end = &(*end)->next;
+            ++count;
         }
     }
-    if (!result) {
-        IPT_LOCK_ACQUIRE(&context->lock);
-        if (!ipt__wisdom_add(context, list))
-            result = IPT_ERROR_OUT_OF_MEMORY;
-        IPT_LOCK_RELEASE(&context->lock);
-    }
-    ipt__wisdom_free(context, list);
+    if (result)
+        ipt__wisdom_free(context, list);
+    else
+        ipt__wisdom_move(context, list);
     return result;
 }
 

@@ -14,7 +14,7 @@ typedef struct ipt__program {
     char *texts;         /* owns the strings of params; NULL: none */
     /* Measured by running the program. 0: not yet, or none. Guarded by probe_lock. */
     size_t resident; /* panel: number of work-groups that run at the same time */
-    int counts;      /* number of such measurements */
+    int counts;      /* number of measurements of `resident` */
     size_t lanes;    /* chains: work-items in one of the device's sub-groups; 1: sub-groups compute wrong results */
 } ipt__program;
 
@@ -31,7 +31,7 @@ typedef struct ipt__wisdom {
 #define IPT__WISDOM_FIELD(field) size_t field;
     IPT__WISDOM_LIST(IPT__WISDOM_FIELD)
     size_t row_pitch, row_pitch_out; /* at the end of lines about rows with gaps */
-    char action[33];                 /* of a batch plan with `batch` elements: a hash; "": about a matrix */
+    char action[33];                 /* hash of a batch plan's action; "": the entry is about matrices */
     size_t model, lanes, group_size; /* of a batch plan: the choice */
 } ipt__wisdom;
 
@@ -111,7 +111,7 @@ static void *ipt__allocate(const ipt_allocator *allocator, size_t bytes)
     return memory;
 }
 
-/* Guards the caller's free against NULL, which it need not accept. */
+/* Releases memory. NULL is fine: the caller's free need not accept it. */
 static void ipt__release(const ipt_allocator *allocator, void *memory)
 {
     if (memory)
@@ -234,8 +234,8 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     ipt__ask(&asked, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
     ipt__ask(&asked, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
     ipt__ask(&asked, CL_DEVICE_MAX_WORK_GROUP_SIZE, &group, sizeof group);
-    ipt__ask_text(&asked, NULL, CL_DEVICE_VERSION, version, sizeof version);
-    ipt__ask_text(&asked, NULL, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
+    ipt__ask_text(&asked, 0, CL_DEVICE_VERSION, version, sizeof version);
+    ipt__ask_text(&asked, 0, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
     if (asked.call)
         return ipt__fail_unanswered(&asked);
     if (sscanf(version, "OpenCL %u.%u", &major, &minor) != 2 || major * 10 + minor < 12)
@@ -270,7 +270,7 @@ static ipt_result ipt__read_limits(const ipt_context_desc *desc, cl_device_id de
     if (limits->local_memory < 1024)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "the device has %zu bytes of local memory: 1024 are needed",
                          (size_t)local);
-    /* The limits of a profile, which larger values do not change. */
+    /* The largest values of a profile. Plans for larger ones would be the same. */
     limits->local_memory = ipt__min(limits->local_memory, (size_t)1 << 30);
     limits->largest_group = ipt__min(limits->largest_group, (size_t)1 << 20);
     limits->compute_units = ipt__min(limits->compute_units, (size_t)1 << 20);

@@ -88,7 +88,7 @@ static ipt_result ipt__context_take_cache(ipt_context *context, const ipt_contex
     char folder[IPT__PATH_BYTES];
     const char *wanted = desc->cache_dir ? desc->cache_dir : ipt__environment("IPT_CACHE_DIR", folder, sizeof folder);
     if (!desc->cache_dir && wanted && !strcmp(wanted, "none"))
-        wanted = ""; /* Windows has no empty variables */
+        wanted = ""; /* Windows cannot set empty variables */
     if (!desc->cache_dir && !IPT__ENVIRONMENT_IS_OWN)
         wanted = ""; /* setuid: the environment is another user's */
     if (!wanted) {

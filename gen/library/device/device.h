@@ -19,7 +19,7 @@ enum {
     X(int, memory_model, 0, 3)    /* value of the kernel parameter: the best that the device supports */               \
     X(int, sub_group, 0, 3)       /* kind of sub-groups: 1 NVIDIA's, 2 cl_khr_subgroups, 3 Intel's; 0: none */         \
     X(size_t, lanes, 0, 1024)     /* expected work-items in a sub-group, before a program has run */                   \
-    X(int, standard, 12, 30)      /* OpenCL C for programs that need 2.0: 20, 30; 12: none */                          \
+    X(int, standard, 12, 30)      /* version of OpenCL C for programs that need 2.0: 20 or 30; 12: it has none */      \
     X(size_t, group_size, 1, 256) /* a power of two, of work-items in a work-group: 256 if the device takes it */      \
     X(size_t, largest_group, 1, 1 << 20)   /* largest work-group that the device accepts */                            \
     X(size_t, local_memory, 1024, 1 << 30) /* bytes that a work-group may use, reported or limited by the desc */      \
@@ -37,7 +37,7 @@ typedef struct ipt__limits {
     size_t held_vectors; /* vectors of a panel that a work-item stores in registers: follows from nvidia */
 } ipt__limits;
 
-/* The numbers for a device. */
+/* The tuning constants of the device: a CPU's or a GPU's. */
 static const ipt__tuning *ipt__tuning_of(const ipt__limits *limits)
 {
     return &ipt__tunings[limits->cpu];
@@ -57,13 +57,13 @@ static void ipt__chunk_tries(const ipt__limits *limits, size_t tries[2])
     tries[1] = limits->local_memory < 8192 ? 0 : ipt__min(limits->local_memory - 4352, IPT__CHUNK_BYTES) / 1024 * 1024;
 }
 
-/* Measured on NVIDIA's GPUs only: others may have fewer registers. */
+/* Only NVIDIA's GPUs of compute capability 8.0 or later are known to have the registers. */
 static size_t ipt__held_vectors(const ipt__limits *limits)
 {
     return limits->nvidia == 2 ? (size_t)IPT__HELD_VECTORS : 0;
 }
 
-/* The facts about a device that only running programs show. Profiles and caches keep them. X(type, field, minimum,
+/* The facts about a device that only running programs show. Profiles and caches store them. X(type, field, minimum,
  * maximum) */
 #define IPT__FINDING_LIST(X)                                                                                           \
     X(size_t, chunk_bytes, 0, 1 << 20)   /* local memory of a panel's chunk; 0: unknown, IPT__NO_CHUNKS: none */       \
@@ -74,7 +74,7 @@ typedef struct ipt__findings {
     IPT__FINDING_LIST(IPT__LIMIT_FIELD)
 } ipt__findings;
 
-/* Queries of a device and its platform, and the first that failed. */
+/* A device to query, and the first query that failed. */
 typedef struct ipt__questions {
     cl_device_id device;
     const char *call; /* NULL: none failed */
@@ -105,14 +105,24 @@ static void ipt__ask(ipt__questions *asked, cl_uint name, void *value, size_t by
     ipt__note_answer(asked, "clGetDeviceInfo", error);
 }
 
-/* Queries a text of the platform (NULL: of the device), cut to fit; "" if that fails. */
-static void ipt__ask_text(ipt__questions *asked, cl_platform_id platform, cl_uint name, char *text, size_t capacity)
+static cl_platform_id ipt__ask_platform(ipt__questions *asked)
+{
+    cl_platform_id platform = NULL;
+    ipt__ask(asked, CL_DEVICE_PLATFORM, &platform, sizeof platform);
+    return platform;
+}
+
+/* Queries a text of the device, or of its platform, cut to fit; "" if that fails. */
+static void ipt__ask_text(ipt__questions *asked, int of_platform, cl_uint name, char *text, size_t capacity)
 {
     char long_text[4096];
     size_t bytes = 0;
-    const cl_int error = platform
-                             ? ipt__cl.clGetPlatformInfo(platform, name, sizeof long_text - 1, long_text, &bytes)
-                             : ipt__cl.clGetDeviceInfo(asked->device, name, sizeof long_text - 1, long_text, &bytes);
+    const cl_platform_id platform = of_platform ? ipt__ask_platform(asked) : NULL;
+    cl_int error = CL_SUCCESS;
+    if (platform)
+        error = ipt__cl.clGetPlatformInfo(platform, name, sizeof long_text - 1, long_text, &bytes);
+    else if (!of_platform)
+        error = ipt__cl.clGetDeviceInfo(asked->device, name, sizeof long_text - 1, long_text, &bytes);
     if (error)
         bytes = 0;
     bytes = ipt__min(bytes, sizeof long_text - 1);
@@ -120,14 +130,7 @@ static void ipt__ask_text(ipt__questions *asked, cl_platform_id platform, cl_uin
     bytes = ipt__min(strlen(long_text), capacity - 1);
     memcpy(text, long_text, bytes);
     text[bytes] = 0;
-    ipt__note_answer(asked, platform ? "clGetPlatformInfo" : "clGetDeviceInfo", error);
-}
-
-static cl_platform_id ipt__ask_platform(ipt__questions *asked)
-{
-    cl_platform_id platform = NULL;
-    ipt__ask(asked, CL_DEVICE_PLATFORM, &platform, sizeof platform);
-    return platform;
+    ipt__note_answer(asked, of_platform ? "clGetPlatformInfo" : "clGetDeviceInfo", error);
 }
 
 static ipt_result ipt__fail_unanswered(const ipt__questions *asked)
@@ -154,17 +157,15 @@ static int ipt__contains(const char *text, const char *part)
 
 static int ipt__platform_has_name(ipt__questions *asked, const char *name)
 {
-    const cl_platform_id platform = ipt__ask_platform(asked);
-    char text[512] = "";
-    if (platform)
-        ipt__ask_text(asked, platform, CL_PLATFORM_NAME, text, sizeof text);
+    char text[512];
+    ipt__ask_text(asked, 1, CL_PLATFORM_NAME, text, sizeof text);
     return ipt__contains(text, name);
 }
 
 static int ipt__device_has_name(ipt__questions *asked, const char *name)
 {
     char text[512];
-    ipt__ask_text(asked, NULL, CL_DEVICE_NAME, text, sizeof text);
+    ipt__ask_text(asked, 0, CL_DEVICE_NAME, text, sizeof text);
     return ipt__contains(text, name) || ipt__platform_has_name(asked, name);
 }
 
@@ -213,14 +214,13 @@ IPT_API IPT__RARE ipt_result ipt_device_list(cl_device_id *devices, size_t capac
 
 IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text, size_t capacity)
 {
-    char name[256], vendor[256], version[256], driver[256], platform_name[256] = "";
-    cl_platform_id platform;
+    char name[256], vendor[256], version[256], driver[256], platform_name[256];
     cl_ulong global, local;
     cl_uint units;
     size_t group;
     cl_device_type type;
     ipt__questions asked;
-    ipt__text out;
+    ipt__text out = {text, capacity, 0};
     ipt_result result;
     if (!text)
         return ipt__fail_null("text");
@@ -233,13 +233,11 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
     if (result)
         return result;
     asked = ipt__questions_to(device);
-    ipt__ask_text(&asked, NULL, CL_DEVICE_NAME, name, sizeof name);
-    ipt__ask_text(&asked, NULL, CL_DEVICE_VENDOR, vendor, sizeof vendor);
-    ipt__ask_text(&asked, NULL, CL_DEVICE_VERSION, version, sizeof version);
-    ipt__ask_text(&asked, NULL, CL_DRIVER_VERSION, driver, sizeof driver);
-    platform = ipt__ask_platform(&asked);
-    if (platform)
-        ipt__ask_text(&asked, platform, CL_PLATFORM_NAME, platform_name, sizeof platform_name);
+    ipt__ask_text(&asked, 0, CL_DEVICE_NAME, name, sizeof name);
+    ipt__ask_text(&asked, 0, CL_DEVICE_VENDOR, vendor, sizeof vendor);
+    ipt__ask_text(&asked, 0, CL_DEVICE_VERSION, version, sizeof version);
+    ipt__ask_text(&asked, 0, CL_DRIVER_VERSION, driver, sizeof driver);
+    ipt__ask_text(&asked, 1, CL_PLATFORM_NAME, platform_name, sizeof platform_name);
     type = ipt__device_type(&asked);
     ipt__ask(&asked, CL_DEVICE_GLOBAL_MEM_SIZE, &global, sizeof global);
     ipt__ask(&asked, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
@@ -247,9 +245,6 @@ IPT_API IPT__RARE ipt_result ipt_device_describe(cl_device_id device, char *text
     ipt__ask(&asked, CL_DEVICE_MAX_WORK_GROUP_SIZE, &group, sizeof group);
     if (asked.call)
         return ipt__fail_unanswered(&asked);
-    out.text = text;
-    out.capacity = capacity;
-    out.length = 0;
     ipt__text_add(&out, "%s\n", name);
     ipt__text_add(&out, "  %s of %s, platform %s\n",
                   type & CL_DEVICE_TYPE_CPU   ? "CPU"

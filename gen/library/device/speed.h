@@ -67,6 +67,8 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(step, cut_step, 4, 0, H22, "these, by the piece")                                                                \
     X(factor, idle, 0.05, 0, H22, "the unused share of a chain's length class")                                        \
     X(share, pass_small, 0.92, 0.70, H25_P25, "copy's speed of an array's pass whose instances fit local memory each") \
+    X(share, pass_small_short, 0.42, 0.70, H27,                                                                        \
+      "elements below a word, in packed instances of IPT__PASS_SHORT bytes at least")                                  \
     X(share, pass_long, 0.75, 0.95, H25_P25, "elements of IPT__PASS_LONG bytes at least")                              \
     X(share, pass_thin, 0.38, 0.70, H25_P25, "a side of less than IPT__LINE_BYTES")                                    \
     X(share, pass_several, 0.52, 0.50, H25_P25, "several instances that do not fit the chip")                          \
@@ -74,6 +76,10 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_on_chip, 0.72, 0.90, H25_P25, "instances that fit the chip each")                                    \
     X(share, pass_large, 0.58, 0.90, H25_P25, "one instance that does not")                                            \
     X(share, pass_huge, 0.58, 0.40, H25_P25, "one instance of more than IPT__PASS_HUGE bytes")                         \
+    X(share, pass_boxes, 0.65, 0.1, H27,                                                                               \
+      "an array by boxes, all of which the chip holds, of units of a word at least")                                   \
+    X(share, pass_boxes_short, 0.55, 0.1, H27, "the same, of shorter units, whose runs are whole words")               \
+    X(share, pass_boxes_cut, 0.45, 0.1, H27, "the same, of runs that begin and end within words")                      \
     X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
     X(share, pass_pairs, 0.70, 0.70, H25_P25, "a double pass over squares")                                            \
     X(factor, bus_blocks, 1.2, 1.2, H24, "bytes that cross the bus by blocks")                                         \
@@ -165,6 +171,18 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__DOUBLE_ELEMENT, 16384, H25, "most bytes of the elements that a double pass transposes")                     \
     X(IPT__STORED_ROOM, 5, P25, "memory for passes over a storage, in instances or panels")                            \
     X(IPT__STORED_NEVER, 1000, P25, "cost of a pass for which there is no memory: no plan is made")                    \
+    X(IPT__BOX_BYTES, 55 << 10, H27, "local memory of a box' work-group, four to a compute unit")                      \
+    X(IPT__BOX_GROUPS, 4, H27, "such work-groups")                                                                     \
+    X(IPT__BOX_GROUP, 256, H27, "their work-items")                                                                    \
+    X(IPT__BOX_CHANNELS, 4, KERNEL, "most channels that change places in registers")                                   \
+    X(IPT__BOX_RUN, 512, H27, "units of a run of the result that a table has")                                         \
+    X(IPT__BOX_NARROW, 20, H27, "runs of so many units at once take as long again as their data")                      \
+    X(IPT__BOX_ISSUE, 5, H27,                                                                                          \
+      "steps of a compute unit in which a line of work-items requests a word each, or a vector")                       \
+    X(IPT__BOX_LOST, 40, H27, "bytes by which a box' run is longer in effect")                                         \
+    X(IPT__BOX_WAIT, 4096, H27, "bytes that a work-group moves in the time in which it waits for the others")          \
+    X(IPT__PASS_SHORT, 16384, H27,                                                                                     \
+      "bytes of a packed instance that moves faster than by boxes, of elements below a word")                          \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
     X(IPT__PASS_STRETCHED, 1024, H25, "long side of a stretched instance, in short ones")                              \
     X(IPT__PASS_HUGE, 1 << 27, P25, "bytes of a huge instance")                                                        \

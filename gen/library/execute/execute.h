@@ -19,7 +19,7 @@ static const char *ipt__limit_name(const ipt_plan *plan)
                                                   : "the device's memory";
 }
 
-/* The places of a plan's batch are multiples of this number of bytes. */
+/* The number of bytes that divides all offsets of a plan's batch. */
 static size_t ipt__plan_unit(const ipt_plan *plan)
 {
     const ipt_plan *const narrow = plan->device ? plan->device->narrow : NULL;
@@ -27,7 +27,7 @@ static size_t ipt__plan_unit(const ipt_plan *plan)
 }
 
 /* The alignment of a host address for devices that work in host memory. GPU kernels access vectors. CPU kernels access
- * units, or words if those are aligned. */
+ * units, or words at addresses that are multiples of words. */
 static size_t ipt__host_alignment(const ipt_plan *plan)
 {
     return plan->context->limits.cpu ? ipt__plan_unit(plan) : (size_t)IPT__VECTOR_BYTES;
@@ -45,15 +45,7 @@ typedef struct ipt__operand {
 
 enum { IPT__BUFFER_READ_AND_WRITTEN = CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY };
 
-/* Fills the fields of a plan's operand of `bytes` bytes. */
-static void ipt__operand_of(const ipt_plan *plan, ipt__operand *operand, size_t bytes)
-{
-    operand->bytes = bytes;
-    operand->unit = ipt__plan_unit(plan);
-    operand->host_alignment = ipt__host_alignment(plan);
-}
-
-/* address: see ipt__call, may be NULL. */
+/* Checks a buffer. address: see ipt__call; may be NULL. */
 static ipt_result ipt__check_buffer(const ipt_context *plan_context, const ipt__operand *operand, size_t *address)
 {
     const char *const name = operand->name;
@@ -95,6 +87,15 @@ static ipt_result ipt__check_buffer(const ipt_context *plan_context, const ipt__
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s has %zu bytes: %zu are needed from %s = %zu", name, bytes,
                          operand->bytes, operand->offset_name, offset);
     return IPT_SUCCESS;
+}
+
+/* Checks a plan's operand of `bytes` bytes. */
+static ipt_result ipt__check_operand(const ipt_plan *plan, ipt__operand *operand, size_t bytes, size_t *address)
+{
+    operand->bytes = bytes;
+    operand->unit = ipt__plan_unit(plan);
+    operand->host_alignment = ipt__host_alignment(plan);
+    return ipt__check_buffer(plan->context, operand, address);
 }
 
 static ipt_result ipt__check_queue(const ipt_context *plan_context, cl_command_queue queue, cl_uint num_wait_events,
@@ -216,57 +217,34 @@ static ipt_result ipt__run_finish(ipt__run *run, ipt_result result, cl_event *ev
             workspace->last = NULL;
         }
     }
-    /* Commands of another queue may wait for these, so flush. The event reports a later failure. */
+    /* Commands of another queue may wait for this run's commands, so flush. The event reports a later failure. */
     ipt__cl.clFlush(run->queue);
     return result;
 }
 
-/* The data of an execution: the batch's place before and after, equal in place, and the events to wait for. */
-typedef struct ipt__call {
-    cl_command_queue queue;
-    cl_mem source, target;
-    size_t source_offset, target_offset;
-    size_t address; /* addresses of host memory under both buffers, by bitwise or; 0: none */
-    cl_uint wait_count;
-    const cl_event *wait;
-} ipt__call;
-
-/* The plan, or its narrow plan if the places are no multiples of the plan's units. places: addresses and offsets, by
- * bitwise or. */
-static ipt_plan *ipt__plan_for(ipt_plan *plan, size_t places)
+/* Enqueues launches of a plan in place. The caller has checked all arguments. *event as in ipt_plan_execute. */
+static ipt_result ipt__plan_enqueue(ipt_plan *plan, const ipt__call *call, const ipt__launches *launches,
+                                    cl_event *event)
 {
-    ipt_plan *const narrow = plan->device->narrow;
-    return narrow && places % plan->problem.unit_bytes ? narrow : plan;
-}
-
-/* Enqueues a plan's launches in place. The caller has checked all arguments. *event as in ipt_plan_execute. */
-static ipt_result ipt__plan_enqueue(ipt_plan *any, const ipt__call *call, cl_event *event)
-{
-    ipt_plan *const plan = ipt__plan_for(any, call->address | call->target_offset);
     cl_event joined[2] = {NULL, NULL};
-    ipt__run run = ipt__run_begin(plan, call->queue, call->wait_count, call->wait);
+    ipt__run run = ipt__run_begin(plan, call, 0);
     ipt_result result;
-    run.unaligned = call->address % IPT__WORD_BYTES != 0;
-    ipt__run_give(&run, call->target, call->target_offset, call->target, call->target_offset);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     result = ipt__run_after_last(&run, joined);
     if (!result)
-        result = ipt__run_finish(&run, ipt__run_launches(&run, &plan->device->launches), event);
+        result = ipt__run_finish(&run, ipt__run_launches(&run, launches), event);
     IPT_LOCK_RELEASE(&plan->workspace->lock);
     if (joined[0])
         ipt__cl.clReleaseEvent(joined[0]);
     return result;
 }
 
-/* Enqueues a plan's launches out of place. The caller has checked all arguments. */
-static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *any, const ipt__call *call, cl_event *event)
+/* Enqueues a plan's launch out of place. The caller has checked all arguments. */
+static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *plan, const ipt__call *call, cl_event *event)
 {
-    ipt_plan *const plan = ipt__plan_for(any, call->address | call->source_offset | call->target_offset);
     const ipt__turn none = {0, 0, 0};
-    ipt__run run = ipt__run_begin(plan, call->queue, call->wait_count, call->wait);
+    ipt__run run = ipt__run_begin(plan, call, 1);
     ipt_result result = IPT_SUCCESS;
-    run.unaligned = call->address % IPT__WORD_BYTES != 0;
-    ipt__run_give(&run, call->source, call->source_offset, call->target, call->target_offset);
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     if (plan->device->out_of_place < 0)
         result = ipt__out_of_place_get(plan);
@@ -284,9 +262,14 @@ static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *any, const ipt__call 
     return result;
 }
 
+/* Enqueues an execution of a plan. Its narrow plan serves places that are no multiples of the plan's units. */
 static ipt_result ipt__device_enqueue(ipt_plan *plan, const ipt__call *call, int out_of_place, cl_event *event)
 {
-    return out_of_place ? ipt__plan_enqueue_out_of_place(plan, call, event) : ipt__plan_enqueue(plan, call, event);
+    const size_t places = call->address | call->target_offset | (out_of_place ? call->source_offset : 0);
+    if (plan->device->narrow && places % plan->problem.unit_bytes)
+        plan = plan->device->narrow;
+    return out_of_place ? ipt__plan_enqueue_out_of_place(plan, call, event)
+                        : ipt__plan_enqueue(plan, call, &plan->device->launches, event);
 }
 
 /* Fails if the plan takes no buffers. */
@@ -296,10 +279,9 @@ static ipt_result ipt__check_takes_buffers(const ipt_plan *plan)
     if (result || plan->kind->enqueue)
         return result;
     if (plan->split)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes %s only",
-                         plan->kind->takes);
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for several contexts: it takes host matrices only");
     return ipt__fail(IPT_ERROR_UNSUPPORTED, "the plan is for matrices larger than %s: it takes %s only",
-                     ipt__limit_name(plan), plan->kind->takes);
+                     ipt__limit_name(plan), plan->problem.desc.max_host_memory ? "storages" : "host matrices");
 }
 
 IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_mem buffer, size_t byte_offset,
@@ -313,10 +295,8 @@ IPT_API ipt_result ipt_plan_execute(ipt_plan *plan, cl_command_queue queue, cl_m
     result = ipt__check_takes_buffers(plan);
     if (!result)
         result = ipt__check_queue(plan->context, queue, num_wait_events, wait_events);
-    if (!result) {
-        ipt__operand_of(plan, &operand, plan->problem.span_bytes);
-        result = ipt__check_buffer(plan->context, &operand, &call.address);
-    }
+    if (!result)
+        result = ipt__check_operand(plan, &operand, plan->problem.span_bytes, &call.address);
     return result ? result : plan->kind->enqueue(plan, &call, 0, event);
 }
 
@@ -365,72 +345,11 @@ IPT_API ipt_result ipt_plan_execute_out_of_place(ipt_plan *plan, cl_command_queu
         result = ipt__check_out_of_place(plan);
     if (!result)
         result = ipt__check_queue(plan->context, queue, num_wait_events, wait_events);
-    if (!result) {
-        ipt__operand_of(plan, &from, ipt__source_span(&plan->problem));
-        ipt__operand_of(plan, &to, ipt__result_span(&plan->problem));
-        result = ipt__check_buffer(plan->context, &from, &call.address);
-    }
     if (!result)
-        result = ipt__check_buffer(plan->context, &to, &call.address);
+        result = ipt__check_operand(plan, &from, ipt__source_span(&plan->problem), &call.address);
+    if (!result)
+        result = ipt__check_operand(plan, &to, ipt__result_span(&plan->problem), &call.address);
     if (!result)
         result = ipt__check_apart(&from, &to);
     return result ? result : plan->kind->enqueue(plan, &call, 1, event);
-}
-
-/* Copies the rows of one matrix with gaps between host memory and a dedicated buffer, from byte `at` on, and waits. */
-static IPT__RARE ipt_result ipt__transfer_rows(const ipt_plan *plan, cl_mem buffer, char *data, size_t at, int download)
-{
-    const cl_command_queue queue = plan->context->queue;
-    const ipt_plan_desc *const desc = &plan->problem.desc;
-    const int across = download && ipt__moves[desc->move].transposed;
-    const size_t size = desc->elem_size, rows = across ? desc->cols : desc->rows,
-                 row = across ? desc->rows : desc->cols;
-    const size_t pitch = (download ? plan->problem.result_row : plan->problem.source_row) * plan->problem.unit_bytes;
-    const size_t device[3] = {at, 0, 0}, host[3] = {0, 0, 0}, region[3] = {row * size, rows, 1};
-    size_t i;
-    cl_int error = CL_SUCCESS;
-    if (pitch < (size_t)1 << 30) { /* drivers limit the pitch of a rectangle, some to 2 GiB */
-        error = download ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_TRUE, device, host, region, pitch, 0,
-                                                           pitch, 0, data + at, 0, NULL, NULL)
-                         : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, device, host, region, pitch, 0,
-                                                            pitch, 0, data + at, 0, NULL, NULL);
-        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
-                     : IPT_SUCCESS;
-    }
-    for (i = 0; i < rows && !error; ++i, at += pitch)
-        error = download
-                    ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_TRUE, at, region[0], data + at, 0, NULL, NULL)
-                    : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_TRUE, at, region[0], data + at, 0, NULL, NULL);
-    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
-}
-
-/* Copies the batch between host memory and a dedicated buffer, and waits. Bytes between the matrices, and between their
- * rows, stay untouched. */
-static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
-{
-    const cl_command_queue queue = plan->context->queue;
-    const size_t pitch = plan->problem.desc.batch_stride, origin[3] = {0, 0, 0},
-                 region[3] = {plan->problem.matrix_bytes, plan->problem.desc.batch, 1};
-    const int dense = pitch == plan->problem.matrix_bytes || plan->problem.desc.batch == 1;
-    const size_t step = dense ? plan->problem.span_bytes : pitch,
-                 bytes = dense ? plan->problem.span_bytes : plan->problem.matrix_bytes;
-    size_t at;
-    cl_int error = CL_SUCCESS;
-    for (at = 0; plan->problem.pitched && at < plan->problem.span_bytes; at += pitch) {
-        const ipt_result result = ipt__transfer_rows(plan, buffer, data, at, download);
-        if (result || at + pitch >= plan->problem.span_bytes)
-            return result;
-    }
-    if (!dense && pitch < (size_t)1 << 30) { /* drivers limit the pitch of a rectangle, some to 2 GiB */
-        error = download ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0,
-                                                           pitch, 0, data, 0, NULL, NULL)
-                         : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0,
-                                                            pitch, 0, data, 0, NULL, NULL);
-        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
-                     : IPT_SUCCESS;
-    }
-    for (at = 0; at < plan->problem.span_bytes && !error; at += step)
-        error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL)
-                         : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_TRUE, at, bytes, data + at, 0, NULL, NULL);
-    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
 }

@@ -17,24 +17,31 @@ typedef struct ipt__run {
     cl_ulong bases[2]; /* where their batches begin, in the plan's units */
 } ipt__run;
 
-static ipt__run ipt__run_begin(ipt_plan *plan, cl_command_queue queue, cl_uint wait_count, const cl_event *wait)
+/* The data of an execution: the places of the batch in source and target, and the events to wait for. In place, only
+ * the target counts. */
+typedef struct ipt__call {
+    cl_command_queue queue;
+    cl_mem source, target;
+    size_t source_offset, target_offset;
+    size_t address; /* addresses of host memory under both buffers, by bitwise or; 0: none */
+    cl_uint wait_count;
+    const cl_event *wait;
+} ipt__call;
+
+static ipt__run ipt__run_begin(ipt_plan *plan, const ipt__call *call, int out_of_place)
 {
     ipt__run run;
     memset(&run, 0, sizeof run);
     run.plan = plan;
-    run.queue = queue;
-    run.wait_count = wait_count;
-    run.wait = wait;
+    run.queue = call->queue;
+    run.wait_count = call->wait_count;
+    run.wait = call->wait;
+    run.unaligned = call->address % IPT__WORD_BYTES != 0;
+    run.buffers[0] = out_of_place ? call->source : call->target;
+    run.buffers[1] = call->target;
+    run.bases[0] = (out_of_place ? call->source_offset : call->target_offset) / plan->problem.unit_bytes;
+    run.bases[1] = call->target_offset / plan->problem.unit_bytes;
     return run;
-}
-
-/* Gives a run its buffers, with the bytes before their batches. */
-static void ipt__run_give(ipt__run *run, cl_mem source, size_t source_offset, cl_mem target, size_t target_offset)
-{
-    run->buffers[0] = source;
-    run->buffers[1] = target;
-    run->bases[0] = source_offset / run->plan->problem.unit_bytes;
-    run->bases[1] = target_offset / run->plan->problem.unit_bytes;
 }
 
 /* Takes ownership of the event of a command that was just enqueued. */
@@ -62,7 +69,7 @@ static ipt_result ipt__run_clear(ipt__run *run, size_t offset, size_t bytes)
     return ipt__run_took(run, "clEnqueueFillBuffer", error, event);
 }
 
-/* Enqueues a launch's kernel with these arguments. The plan is locked. */
+/* Enqueues a launch's kernel with `arguments`. The caller has locked the workspace. */
 static ipt_result ipt__run_kernel(ipt__run *run, const ipt__launch *launch, const ipt__arguments *arguments)
 {
     const cl_mem workspace = run->plan->workspace->buffer;
@@ -151,7 +158,8 @@ static ipt_result ipt__run_cooperative(ipt__run *run, const ipt__launch *launch,
     return result;
 }
 
-/* The start of a turn: matrices of the batch before it, their units, and instances of a matrix before its first one. */
+/* The start of a turn: the matrices of the batch before the turn, their units, and the instances of a matrix before the
+ * turn's first instance. */
 typedef struct ipt__turn {
     size_t matrix;
     cl_ulong units;

@@ -6,11 +6,11 @@ static size_t ipt__command_bytes(const ipt__command *command)
     return command->kind == IPT__COMMAND_COPY ? 0 : command->rect.rows * command->rect.row_bytes;
 }
 
-/* The location of a block during planning: not uploaded, in a unit, in a spill slot, or in its final place. */
+/* The state of a block during planning: not uploaded, in a unit, in a spill slot, or in its final place. */
 typedef struct ipt__block_state {
     int unit;       /* unit that holds the block; -1: none */
-    int spill_slot; /* spill slot: the block in whose final place this one waits; -1: none */
-    int spilled;    /* spilled block that waits in this one's final place; -1: none */
+    int spill_slot; /* another block, in whose final place this block waits; -1: none */
+    int spilled;    /* another block, which waits in this block's final place; -1: none */
     size_t done;    /* number of strips in their final places, from the first on */
 } ipt__block_state;
 
@@ -27,7 +27,7 @@ typedef struct ipt__command_list {
     size_t count, most; /* most: capacity of the list */
     int full;
     ipt__block_state *blocks;
-    int *held; /* for each unit its block; -1: none */
+    int *held; /* the block in each unit; -1: none */
     ipt__block_uses *units, *places;
     size_t free_units, next_unit;
     size_t newest;           /* block that was uploaded last */
@@ -54,14 +54,11 @@ static ipt__rect ipt__block_rect(const ipt__command_list *list, size_t block, si
 {
     const ipt__blocks *const sizes = list->sizes;
     const size_t size = list->desc->elem_size, from = first * sizes->strip_cols;
-    ipt__rect rect;
-    rect.offset = ((place % sizes->per_panel * sizes->columns + from) * list->desc->rows +
-                   place / sizes->per_panel * sizes->length) *
-                  size;
-    rect.rows = ipt__min(end * sizes->strip_cols, ipt__block_cols(list, block)) - from;
-    rect.row_bytes = ipt__block_rows(list, block) * size;
-    rect.pitch = list->desc->rows * size;
-    return rect;
+    const size_t row = place % sizes->per_panel * sizes->columns + from,
+                 column = place / sizes->per_panel * sizes->length;
+    return ipt__rect_of((row * list->desc->rows + column) * size,
+                        ipt__min(end * sizes->strip_cols, ipt__block_cols(list, block)) - from,
+                        ipt__block_rows(list, block) * size, list->desc->rows * size);
 }
 
 /* The number of panels to upload before the block's first strips may be written. */
@@ -113,10 +110,10 @@ static void ipt__command_add_strips(ipt__command_list *list, ipt__command_kind k
     list->places[place].last[kind] = list->count;
 }
 
-/* Assigns the unit that was free longest to a block, if more than `kept` units are free. */
-static int ipt__unit_take(ipt__command_list *list, size_t block, size_t kept)
+/* Assigns the unit that was free longest to a block. Returns 0 if no unit is free. */
+static int ipt__unit_take(ipt__command_list *list, size_t block)
 {
-    if (list->free_units <= kept)
+    if (!list->free_units)
         return 0;
     while (list->held[list->next_unit] >= 0)
         list->next_unit = (list->next_unit + 1) % list->sizes->units;
@@ -150,7 +147,7 @@ static size_t ipt__block_finish(ipt__command_list *list, size_t block)
 static int ipt__block_reload(ipt__command_list *list, size_t block)
 {
     ipt__block_state *const its = &list->blocks[block];
-    if (!ipt__unit_take(list, block, 0))
+    if (!ipt__unit_take(list, block))
         return 0;
     ipt__command_add_strips(list, IPT__COMMAND_UPLOAD, block, (size_t)its->spill_slot,
                             ipt__block_strips(list, block) - its->done);
@@ -207,15 +204,13 @@ static int ipt__block_upload(ipt__command_list *list, size_t block)
     const ipt__blocks *const sizes = list->sizes;
     const size_t size = list->desc->elem_size, rows = ipt__block_rows(list, block), cols = ipt__block_cols(list, block);
     ipt__command *command;
-    if (!ipt__unit_make_room(list) || !ipt__unit_take(list, block, 0))
+    if (!ipt__unit_make_room(list) || !ipt__unit_take(list, block))
         return 0;
     command = ipt__command_add(list, IPT__COMMAND_UPLOAD, list->blocks[block].unit);
-    command->rect.offset =
+    command->rect = ipt__rect_of(
         (block / sizes->per_panel * sizes->length * list->desc->cols + block % sizes->per_panel * sizes->columns) *
-        size;
-    command->rect.rows = rows;
-    command->rect.row_bytes = cols * size;
-    command->rect.pitch = list->desc->cols * size;
+            size,
+        rows, cols * size, list->desc->cols * size);
     command = ipt__command_add(list, IPT__COMMAND_TRANSPOSE, list->blocks[block].unit);
     command->plan =
         (rows < sizes->length) + 2 * (cols < sizes->columns); /* blocks at the matrix's edges may be smaller */
@@ -242,7 +237,7 @@ static void ipt__blocks_download(ipt__command_list *list, size_t parts)
         ipt__block_finish(list, list->newest - 1);
 }
 
-/* Uploads one spilled block again: one whose place is ready. In the last third of the panels fewer blocks wait in
+/* Uploads a spilled block again whose place is ready. In the last third of the panels fewer blocks wait in
  * units. Then a block whose spill slot is needed later may return, if the current panel leaves enough free units. */
 static void ipt__blocks_reload(ipt__command_list *list)
 {

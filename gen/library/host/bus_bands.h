@@ -1,19 +1,19 @@
 /* Cut matrices: transfers by bands. */
 
 /* The band exchange over the bus: see ipt__bands and "The exchange of bands" in method.md. Step s of a tall matrix
- * uploads band s and transposes it to runs, one for each column. Its runs change places with those that earlier bands
- * have parked, piece by piece. Parked runs are uploaded to the memory of own runs, which are downloaded to their final
- * places. The device then has range s, its super-elements in the order of columns. They are sorted and downloaded. A
- * wide matrix goes the other way: it uploads ranges, and downloads bands. So contiguous bands and the long rows of
- * ranges cross the bus once in each direction, half of all runs once more. The remainders of both sides stay on the
- * device during all steps.
+ * uploads band s and transposes it to runs, one run for each column. These own runs change places, piece by piece, with
+ * runs that earlier bands have parked. Parked runs are uploaded to the memory of own runs. Own runs are downloaded to
+ * their final places. The device then has range s: its super-elements in the order of columns. The range is sorted and
+ * downloaded. A wide matrix goes the other way: it uploads ranges, and downloads bands. Contiguous bands and the long
+ * rows of ranges cross the bus once in each direction, half of all runs once more. The remainders of both sides stay on
+ * the device during all steps.
  *
- * Two bands are on the device: one is uploaded while the other is downloaded. Own runs are downloaded from places of
- * their own. So the kernel that sorts or transposes a band runs during the last of these downloads.
+ * Two bands are on the device: one is uploaded while the other is downloaded. Own runs are downloaded from separate
+ * places. So the kernel that sorts or transposes a band runs during the last of these downloads.
  *
  * Invariant: a command overwrites bytes, in host memory and on the device, only after the command that carries them has
  * read them. Range s lies in the memory of band s and of bands before it. Commands of a queue run in order.
- * ipt__command.after orders those of different queues. */
+ * ipt__command.after orders commands of different queues. */
 
 enum { IPT__BUS_PLAN_BAND, IPT__BUS_PLAN_RANGE, IPT__BUS_PLAN_REST_ROWS, IPT__BUS_PLAN_REST_COLS };
 
@@ -62,28 +62,18 @@ static ipt__bus_waits ipt__bus_after(size_t upload, size_t kernel, size_t downlo
     return waits;
 }
 
-static ipt__rect ipt__bus_rect(size_t offset, size_t rows, size_t row_bytes, size_t pitch)
-{
-    ipt__rect rect;
-    rect.offset = offset;
-    rect.rows = rows;
-    rect.row_bytes = row_bytes;
-    rect.pitch = pitch;
-    return rect;
-}
-
-/* The area of `count` whole bands of the band layout, or of rows of them, from row `first` on. */
+/* The area of `count` rows of the band layout, from row `first` on. */
 static ipt__rect ipt__bus_rows(const ipt__bus_bands *sizes, size_t first, size_t count)
 {
     const size_t row = sizes->bands.cols * sizes->size;
-    return ipt__bus_rect(first * row, 1, count * row, count * row);
+    return ipt__rect_of(first * row, 1, count * row, count * row);
 }
 
 /* The area of columns [first, first + count) of the bands: rows of the slot layout without the rest rows' elements. */
 static ipt__rect ipt__bus_columns(const ipt__bus_bands *sizes, size_t first, size_t count)
 {
     const size_t pitch = sizes->bands.rows * sizes->size;
-    return ipt__bus_rect(first * pitch, count, sizes->bands.number * sizes->run_bytes, pitch);
+    return ipt__rect_of(first * pitch, count, sizes->bands.number * sizes->run_bytes, pitch);
 }
 
 /* The areas of the rest rows: in the band layout, and at the ends of the slot layout's rows. */
@@ -95,8 +85,8 @@ static ipt__rect ipt__bus_rest_rows(const ipt__bus_bands *sizes)
 static ipt__rect ipt__bus_gaps(const ipt__bus_bands *sizes)
 {
     const ipt__bands *const bands = &sizes->bands;
-    return ipt__bus_rect(bands->number * sizes->run_bytes, bands->cols, bands->rest_rows * sizes->size,
-                         bands->rows * sizes->size);
+    return ipt__rect_of(bands->number * sizes->run_bytes, bands->cols, bands->rest_rows * sizes->size,
+                        bands->rows * sizes->size);
 }
 
 static ipt__rect ipt__bus_rest_columns(const ipt__bus_bands *sizes)
@@ -104,20 +94,20 @@ static ipt__rect ipt__bus_rest_columns(const ipt__bus_bands *sizes)
     return ipt__bus_columns(sizes, sizes->bands.number * sizes->bands.width, sizes->bands.rest_cols);
 }
 
-/* The area of a command without a transfer. */
+/* Appends a transposition after command `upload`. */
 static size_t ipt__bus_transpose(ipt__bus_list *list, size_t device, int plan, size_t upload)
 {
-    return ipt__bus_add(list, IPT__COMMAND_TRANSPOSE, device, ipt__bus_rect(0, 0, 0, 0), plan,
+    return ipt__bus_add(list, IPT__COMMAND_TRANSPOSE, device, ipt__rect_of(0, 0, 0, 0), plan,
                         ipt__bus_after(upload, 0, 0));
 }
 
 static size_t ipt__bus_copy(ipt__bus_list *list, size_t to, size_t from, size_t bytes, ipt__bus_waits waits)
 {
-    return ipt__bus_add(list, IPT__COMMAND_COPY, to, ipt__bus_rect(from, 1, bytes, bytes), 0, waits);
+    return ipt__bus_add(list, IPT__COMMAND_COPY, to, ipt__rect_of(from, 1, bytes, bytes), 0, waits);
 }
 
 /* Exchanges the runs of columns [first, end) of band s, on the device at `band`, with the runs parked at their places.
- * stored: the download that parked those. Returns the last download. */
+ * stored: the download that parked these runs. Returns the last download. */
 static size_t ipt__bus_exchange(ipt__bus_list *list, size_t s, size_t first, size_t end, size_t band, size_t stored)
 {
     const ipt__bus_bands *const sizes = list->sizes;
@@ -129,7 +119,7 @@ static size_t ipt__bus_exchange(ipt__bus_list *list, size_t s, size_t first, siz
         const size_t place = list->pieces++ % IPT__BUS_PIECES, own = band + begin * sizes->run_bytes,
                      parked = sizes->pieces_at + place * sizes->piece_bytes,
                      outgoing = parked + IPT__BUS_PIECES * sizes->piece_bytes;
-        const ipt__rect runs = ipt__bus_rect(begin * pitch + s * sizes->run_bytes, count, sizes->run_bytes, pitch);
+        const ipt__rect runs = ipt__rect_of(begin * pitch + s * sizes->run_bytes, count, sizes->run_bytes, pitch);
         const size_t bytes = count * sizes->run_bytes;
         const size_t loaded =
             ipt__bus_add(list, IPT__COMMAND_UPLOAD, parked, runs, 0, ipt__bus_after(0, list->emptied[place], stored));
@@ -182,8 +172,8 @@ static void ipt__bus_step(ipt__bus_list *list, size_t step)
                        0));
 }
 
-/* Uploads the remainders of the source, and transposes those that are complete. Returns the transposition of the rest
- * rows. */
+/* Uploads the remainders of the source, and transposes the complete ones. Returns the transposition of the rest rows.
+ */
 static size_t ipt__bus_begin(ipt__bus_list *list)
 {
     const ipt__bus_bands *const sizes = list->sizes;

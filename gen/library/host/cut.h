@@ -2,11 +2,12 @@
 
 /* A matrix that exceeds the device is cut along its longer side into panels of `length`. The device transposes the
  * panels in place, chunk by chunk. The host performs the other half of the two-pass method, the shuffle of
- * super-elements, in memory or in the storage. A tall matrix's panels come first, a wide matrix's shuffle. So every
- * byte crosses the bus once per direction, and is read and written twice in host memory or storage. The remainder of
- * the longer side is saved first and restored last. As in the two-pass method, slots begin on the rows of the tall
- * form. Slot t lies at byte (t div panels) * line + (t mod panels) * block. So panels of a tall matrix are written
- * from the last to the first, of a wide one from the first. Each write follows the read of the panel before it. */
+ * super-elements, in memory or in the storage. For a tall matrix the panels come first, for a wide matrix the shuffle.
+ * So every byte crosses the bus once per direction, and is read and written twice in host memory or storage. The
+ * remainder of the longer side is saved first and restored last. As in the two-pass method, slots begin on the rows of
+ * the tall form. Slot t lies at byte (t div panels) * line + (t mod panels) * block. So panels of a tall matrix are
+ * written from the last to the first, panels of a wide matrix from the first to the last. The write of a panel follows
+ * the read of the previous panel in this order. */
 
 /* Chooses the size of panels and chunks. wanted: sufficient bytes of a super-element. Returns 0 if no size fits. */
 static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, ipt__cut *cut)
@@ -45,7 +46,6 @@ static int ipt__cut_make(const ipt_plan *plan, size_t capacity, size_t wanted, i
     cut->chunk_bytes = cut->chunk_panels * cut->piece_bytes * cut->shorter;
     cut->group = 1;
     cut->groups = cut->shorter;
-    cut->backward = cut->tall;
     return 1;
 }
 
@@ -86,7 +86,7 @@ static ipt__area ipt__cut_slots(const ipt__cut *cut, size_t first_panel, size_t 
     return area;
 }
 
-/* The areas of a chunk before and after the device transposes it, and of the remainder. */
+/* The areas of a chunk before and after the device transposes it. */
 static void ipt__cut_places(const ipt_plan *plan, size_t index, ipt__area *before, ipt__area *after)
 {
     const ipt__cut *const cut = &plan->cut->sizes;
@@ -106,6 +106,7 @@ static void ipt__cut_places(const ipt_plan *plan, size_t index, ipt__area *befor
     }
 }
 
+/* The areas of the remainder before and after its transposition. */
 static void ipt__cut_rest_places(const ipt__cut *cut, ipt__area *before, ipt__area *after)
 {
     const size_t rest = cut->rest_bytes / cut->shorter, panels = cut->panels * cut->piece_bytes;
@@ -115,10 +116,12 @@ static void ipt__cut_rest_places(const ipt__cut *cut, ipt__area *before, ipt__ar
     *after = cut->tall ? ends : dense;
 }
 
-/* The chunk of a turn: see the top of this part for the order. */
+/* The chunk of a turn. Panels of a tall matrix run from the last to the first: see the top of this part. Spare lines
+ * reverse the order: see ipt__cut_make_groups. */
 static size_t ipt__cut_chunk_at(const ipt__cut *cut, size_t turn)
 {
-    return cut->backward && !cut->matrices ? cut->chunks - 1 - turn : turn;
+    const int backward = !cut->matrices && cut->tall != (cut->spare != 0);
+    return backward ? cut->chunks - 1 - turn : turn;
 }
 
 /* ---- the shuffle's moves ---- */

@@ -60,9 +60,8 @@ static ipt_plan *ipt__cut_plan_of(const ipt_plan *plan, size_t index)
     return plans[ipt__cut_count(plan, index) != ipt__cut_count(plan, 0)];
 }
 
-/* The workspace's share of a limit of device memory, which the plan's workspace keeps if the desc leaves it to the
- * plan.
- */
+/* Returns the limit of the workspace if device memory is limited to `limit` bytes. If max_workspace is 0, first lowers
+ * it to a 64th of `limit`, but not below the smaller of 1 MiB and an eighth of `limit`. */
 static size_t ipt__cut_workspace(const ipt_plan *plan, size_t limit)
 {
     size_t *const allowed = &plan->workspace->limit;
@@ -96,12 +95,27 @@ static double ipt__bus_bands_time(const ipt__problem *problem, const ipt__bus_ba
            model->bus_bands_ends * band;
 }
 
+/* Leaves a cut plan its panels only. */
+static void ipt__bus_close(ipt_plan *plan)
+{
+    ipt__host *const host = &plan->host->staging;
+    int i;
+    for (i = 0; i < IPT__BLOCK_PLANS; ++i) {
+        ipt_plan_destroy(host->shares[0].block_plans[i]);
+        host->shares[0].block_plans[i] = NULL;
+    }
+    ipt__release(&plan->context->allocator, host->commands);
+    host->commands = NULL;
+    host->command_count = 0;
+    memset(&plan->cut->blocks, 0, sizeof plan->cut->blocks);
+    memset(&plan->cut->bus_bands, 0, sizeof plan->cut->bus_bands);
+}
+
 /* Chooses between blocks, bands and panels, and lists the commands of blocks or bands. */
 static ipt_result ipt__bus_choose(ipt_plan *plan, size_t capacity)
 {
     const ipt__problem *const problem = &plan->problem;
     ipt__blocks *const blocks = &plan->cut->blocks;
-    ipt__host *const host = &plan->host->staging;
     ipt__bus_bands bands;
     if (ipt__blocks_choose(problem, capacity, blocks)) {
         const ipt_result result = ipt__blocks_list(plan, blocks);
@@ -111,9 +125,7 @@ static ipt_result ipt__bus_choose(ipt_plan *plan, size_t capacity)
     if (!ipt__bus_bands_choose(problem, capacity, &bands) ||
         (blocks->bus_bytes && ipt__blocks_time(problem, blocks) <= ipt__bus_bands_time(problem, &bands)))
         return IPT_SUCCESS;
-    ipt__release(&plan->context->allocator, host->commands);
-    host->commands = NULL;
-    memset(blocks, 0, sizeof *blocks);
+    ipt__bus_close(plan);
     plan->cut->bus_bands = bands;
     return ipt__bus_list_make(plan, &plan->cut->bus_bands);
 }
@@ -148,30 +160,23 @@ static ipt_result ipt__cut_open_bus(ipt_plan *plan, size_t limit)
 {
     ipt__host *const host = &plan->host->staging;
     ipt__host_share *const share = &host->shares[0];
-    const size_t enough = plan->enough, workspace = ipt__max(plan->workspace->bytes, ipt__cut_workspace(plan, limit));
+    const size_t workspace = ipt__max(plan->workspace->bytes, ipt__cut_workspace(plan, limit));
     ipt_result result;
     int i;
-    if (plan->cut->sizes.matrices || enough)
+    ipt__bus_close(plan);
+    if (plan->cut->sizes.matrices || plan->enough)
         return IPT_SUCCESS;
     result = ipt__bus_choose(plan, ipt__cut_most(plan, limit - workspace));
     for (i = 0; i < IPT__BLOCK_PLANS && !result && host->commands; ++i) {
         ipt_plan_desc desc = ipt__bus_piece_desc(plan, i);
-        desc.max_workspace = ipt__max(workspace, 2); /* no more than that of the panels, if it is the least */
+        desc.max_workspace = ipt__max(workspace, 2); /* 1 would not be a limit in bytes */
         if (desc.rows)
             result = ipt__cut_piece_plan(plan, &desc, &share->block_plans[i]);
     }
     if (result || !host->commands || !plan->enough)
         return result;
     plan->enough = 0;
-    for (i = 0; i < IPT__BLOCK_PLANS; ++i) {
-        ipt_plan_destroy(share->block_plans[i]);
-        share->block_plans[i] = NULL;
-    }
-    ipt__release(&plan->context->allocator, host->commands);
-    host->commands = NULL;
-    host->command_count = 0;
-    memset(&plan->cut->blocks, 0, sizeof plan->cut->blocks);
-    memset(&plan->cut->bus_bands, 0, sizeof plan->cut->bus_bands);
+    ipt__bus_close(plan);
     return IPT_SUCCESS;
 }
 
@@ -244,7 +249,7 @@ static IPT__RARE ipt_result ipt__cut_open_device(ipt_plan *plan, size_t limit)
     return IPT_SUCCESS;
 }
 
-/* Saves the remainder of the longer side: its transpose goes to `kept`. */
+/* Saves the transpose of the remainder of the longer side in `kept`. */
 static ipt_result ipt__cut_save_rest(ipt__host_run *run, char *kept)
 {
     ipt__host *const host = &run->plan->host->staging;
@@ -347,7 +352,7 @@ static ipt_result ipt__host_run_commands(ipt__host_run *run)
     return result;
 }
 
-/* Runs all matrices in sequence; uncut ones in chunks. */
+/* Runs all matrices in sequence, or whole matrices in chunks. */
 static ipt_result ipt__cut_run(ipt__host_run *run)
 {
     ipt_plan *const plan = run->plan;

@@ -1,12 +1,12 @@
 /* Executions of host matrices: of plans of all kinds, and in threads of their own. */
 
 #ifndef IPT_NO_HOST_STREAMING
-/* Progress of one pass among those of an array. */
+/* The progress of an array's passes. */
 typedef struct ipt__pass_progress {
-    const ipt_host_options *options; /* of the whole */
-    size_t before, passes;           /* that are done, of all */
-    size_t bytes;                    /* that stand for each: passes differ in what crosses the bus */
-    int cancelled;                   /* perhaps too late for its pass, but not for the next one */
+    const ipt_host_options *options; /* the caller's */
+    size_t before, passes;           /* executions of passes: the number of ended ones, and of all */
+    size_t bytes;                    /* reported for each execution. Passes differ in their bytes over the bus */
+    int cancelled;                   /* by the callback: no later pass begins */
 } ipt__pass_progress;
 
 static int ipt__pass_progressed(size_t done, size_t total, void *user)
@@ -18,7 +18,7 @@ static int ipt__pass_progressed(size_t done, size_t total, void *user)
     return of->cancelled;
 }
 
-/* Executes the passes of an array that the device does not hold: it goes through host memory once for each. */
+/* Executes the passes of an array that exceeds the device. Each pass moves the array through host memory. */
 static ipt_result ipt__host_execute_passes(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
     ipt_host_options each = {NULL, NULL, NULL};
@@ -54,9 +54,9 @@ static ipt_result ipt__host_execute_any(ipt_plan *plan, void *data, const ipt_ho
     const ipt_result result = plan && data ? ipt__check_plan(plan) : ipt__fail_null(plan ? "data" : "plan");
     if (result)
         return result;
-    if (plan->kind->stores)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes %s only",
-                         plan->problem.desc.max_host_memory, plan->kind->takes);
+    if (plan->problem.desc.max_host_memory)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "max_host_memory is %zu: the plan takes storages only",
+                         plan->problem.desc.max_host_memory);
 #ifndef IPT_NO_HOST_STREAMING
     if (plan->kind->by_passes)
         return ipt__host_execute_passes(plan, data, options);
@@ -86,7 +86,7 @@ IPT_API ipt_result ipt_plan_execute_host_with_sized(size_t options_bytes, ipt_pl
 
 #ifndef IPT_NO_THREADS
 
-/* An execution in a thread of its own, of a plan of any kind. */
+/* An execution of a plan of any kind in a separate thread. */
 typedef struct ipt__host_job {
     ipt_result (*execute)(void *plan, void *data, const ipt_host_options *options);
     void *plan, *data;

@@ -81,7 +81,7 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
 }
 
 #ifndef IPT_NO_HOST_STREAMING
-/* Executes a plan. The caller holds host_lock of the plan or its owner. */
+/* Executes a plan. The caller has locked host->lock of the plan, or of the plan that owns it. */
 static ipt_result ipt__host_run_scheme(ipt__host_run *run, ipt_host scheme)
 {
     ipt_plan *const plan = run->plan;
@@ -165,8 +165,8 @@ static int ipt__host_is_refused(const ipt_plan *plan)
     return plan->context->allocation && plan->problem.span_bytes > plan->context->allocation;
 }
 
-/* Executes a matrix whole or in parts, or by the other plan: if max_device_memory wants it for this address, or the
- * device refuses memory. */
+/* Executes a matrix whole or in parts. host->pieces executes it instead if the plan would exceed max_device_memory for
+ * this address, or if the device refuses memory. */
 static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
 {
     ipt_plan *const plan = run->plan;
@@ -194,14 +194,14 @@ static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
     return result;
 }
 #else
-/* Executes a plan whose matrix goes whole. The caller holds host_lock of the plan or its owner. */
+/* Executes a plan whose matrix goes whole. The caller has locked host->lock. */
 static ipt_result ipt__host_run_any(ipt__host_run *run, ipt_host scheme)
 {
     return scheme == IPT_HOST_SHARED ? ipt__host_run_shared(run) : ipt__host_run_synchronous(run);
 }
 #endif
 
-/* Executes a plan whose matrix does not go pass by pass. */
+/* Executes a plan that moves host matrices in one pass. */
 static ipt_result ipt__host_execute(ipt_plan *plan, void *data, const ipt_host_options *options)
 {
     static const ipt_host_options none = {NULL, NULL, NULL};

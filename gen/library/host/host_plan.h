@@ -1,4 +1,4 @@
-/* What plans have for matrices in host memory. Numbers that were fitted are in device/speed.h. */
+/* The data of plans for matrices in host memory. Fitted numbers are in device/speed.h. */
 enum {
     IPT__HOST_PARTS_MOST = 64, /* limits the command queues, too */
     IPT__HOST_SLOTS = 2,
@@ -7,7 +7,7 @@ enum {
     IPT__CUT_PLAN_GROUP = 3,
     IPT__CUT_SLOTS = 3,          /* chunks in flight: one upload, one transposition, one download */
     IPT__CUT_MARK_BYTES = 64,    /* after the memory of passes in a storage */
-    IPT__CUT_STORED_THREADS = 2, /* readers of a storage; as many writers */
+    IPT__CUT_STORED_THREADS = 2, /* the number of a storage's readers, and of its writers */
     IPT__CUT_PAGE_BYTES = 4096,
     /* Blocks: see host/blocks.h. */
     IPT__BLOCK_PLANS = 4,  /* for whole blocks, and for those at the lower, the right and both edges */
@@ -37,9 +37,8 @@ typedef struct ipt__host_share {
     cl_mem buffer; /* NULL: not needed yet */
     cl_command_queue queues[IPT__HOST_PARTS_MOST];
     int queue_count;
-    int borrows_queue; /* of the context, and has no other */
-    cl_mem pinned;     /* IPT__HOST_SLOTS per thread; NULL: not needed yet */
-    char *ring;
+    int borrows_queue; /* the only queue is the context's */
+    ipt__pinned ring;  /* IPT__HOST_SLOTS per thread; buffer NULL: not needed yet */
 } ipt__host_share;
 
 typedef struct ipt__host_part {
@@ -69,12 +68,12 @@ typedef struct ipt__command {
     cl_event event;
 } ipt__command;
 
-/* IPT_HOST_STAGES: the parts of the stages before and after the one that needs the whole matrix. */
+/* IPT_HOST_STAGES: the parts of the stages before and after the stage that needs the whole matrix. */
 typedef struct ipt__host_stages {
     int whole;               /* index of that stage */
     size_t before, after;    /* instances, or rows and columns, that the parts of uploads and of downloads share */
     size_t ups, downs;       /* number of these parts */
-    ipt__launches *launches; /* of each upload, of the whole stage, of each download */
+    ipt__launches *launches; /* of the uploads, of the whole stage, of the downloads */
     size_t count;
 } ipt__host_stages;
 
@@ -84,7 +83,7 @@ typedef struct ipt__host {
     ipt__host_part *parts;
     size_t part_count;
     ipt__host_stages stages;
-    ipt__command *commands; /* for one matrix by blocks or bands; NULL: it goes by panels */
+    ipt__command *commands; /* of one matrix by blocks or bands; NULL: matrices go by panels */
     size_t command_count;
     char *scratch; /* cut matrices: ipt__shuffle_bytes, then the remainder of the longer side */
     size_t scratch_bytes;
@@ -103,7 +102,7 @@ typedef struct ipt__cut {
     size_t block_bytes;            /* of a group's super-elements: the shuffle's block */
     size_t line_bytes, rest_bytes; /* of the longer side; of the remainder of all lines */
     size_t spare_bytes;            /* of the spare lines, without the remainder */
-    int tall, backward;            /* backward: panels run from the last to the first */
+    int tall;
 } ipt__cut;
 
 /* Makes a plan for pieces. */
@@ -141,7 +140,7 @@ typedef struct ipt__bus_piece {
     size_t rows, cols, size;
 } ipt__bus_piece;
 
-/* What a plan that cuts its matrices has: see host/cut.h. */
+/* The part of a plan that cuts its matrices: see host/cut.h. */
 typedef struct ipt__cut_plan {
     ipt__cut sizes;
     ipt__plan_maker make_piece; /* makes the plans of pieces */
@@ -150,11 +149,11 @@ typedef struct ipt__cut_plan {
     size_t most; /* largest buffer in bytes; 0: no limit */
 } ipt__cut_plan;
 
-/* What a plan has for matrices in host memory: it stands on the device plan, and on plans of pieces. */
+/* The part of a plan that moves matrices in host memory. It executes the plan's stages, or plans of pieces. */
 typedef struct ipt__host_plan {
-    IPT_LOCK_TYPE lock; /* held during transfers; guards staging, parts_refused and pieces */
+    IPT_LOCK_TYPE lock; /* locked during transfers; guards staging, parts_refused and pieces */
     ipt__host staging;
     int parts_refused; /* host is AUTO, and parts exceed the workspace limit, or cannot be built */
     int in_pieces;     /* made because the device refused the whole host matrix */
-    ipt_plan *pieces;  /* such a plan, or one in units of bytes, which executes for this one; NULL: none */
+    ipt_plan *pieces;  /* a plan in pieces, or in units of bytes, that executes for this plan; NULL: none */
 } ipt__host_plan;

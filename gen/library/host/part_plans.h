@@ -50,8 +50,28 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
     return IPT_SUCCESS;
 }
 
+/* Allocates pinned->bytes of memory that the device accesses, and maps it. Returns the call that failed; NULL: none. */
+static const char *ipt__pinned_make(const ipt_context *context, cl_command_queue queue, ipt__pinned *pinned,
+                                    cl_int *error)
+{
+    const size_t bytes = pinned->bytes;
+    pinned->buffer =
+        ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, error);
+    if (*error) {
+        pinned->buffer = NULL;
+        return "clCreateBuffer";
+    }
+    pinned->memory = (char *)ipt__cl.clEnqueueMapBuffer(queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                                        bytes, 0, NULL, NULL, error);
+    if (!*error)
+        return NULL;
+    ipt__cl.clReleaseMemObject(pinned->buffer);
+    pinned->buffer = NULL;
+    return "clEnqueueMapBuffer";
+}
+
 #ifndef IPT_NO_HOST_STREAMING
-/* The length of a part along the longer side, or in matrices of a batch. count: number of parts. */
+/* The length of a part along the longer side, or in matrices of a batch. *count: the number of parts. */
 static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
@@ -72,7 +92,8 @@ static size_t ipt__host_cut(const ipt_plan *plan, size_t devices, size_t *count)
     return length;
 }
 
-/* Sets the areas of part `index` in the host's matrix before and after the transposition. */
+/* Sets a part's areas in the host's matrix before and after the transposition. The part begins at `first`, in lines of
+ * the longer side or in matrices. */
 static void ipt__host_place(const ipt_plan *plan, ipt__host_part *part, size_t first, size_t length)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
@@ -108,7 +129,7 @@ static ipt_result ipt__host_part_plan(ipt_plan *plan, size_t share, size_t lengt
     return result;
 }
 
-/* Refuses a plan with a limit that its parts accept, too. */
+/* Fails, and proposes a limit that suffices for the plan and for its parts. */
 static ipt_result ipt__fail_for_parts(const ipt_plan *plan, size_t enough)
 {
     ipt__fail(IPT_ERROR_UNSUPPORTED, "max_workspace allows %zu bytes, too few for a plan and the parts of host",
@@ -116,7 +137,7 @@ static ipt_result ipt__fail_for_parts(const ipt_plan *plan, size_t enough)
     return ipt__advise(offsetof(ipt_plan_desc, max_workspace), enough);
 }
 
-/* Makes a queue for a share. Where kernels must not run at once, the host matrices of a context use its queue. */
+/* Makes the queue of a share. Where executions of a kernel must not overlap, the share borrows the context's queue. */
 static ipt_result ipt__share_add_queue(ipt__host_share *share, cl_command_queue *queue)
 {
     ipt_context *const context = share->context;
@@ -140,7 +161,7 @@ static void ipt__share_parts(const ipt__host *host, size_t share, size_t *begin,
     *end = host->part_count * (share + 1) / host->share_count;
 }
 
-/* Plans the parts of a share, `length` long but for the last one. by_stages: of the plan's own stages. */
+/* Plans the parts of a share. All parts but the last are `length` long. by_stages: the plan's own stages move them. */
 static ipt_result ipt__share_plan(ipt_plan *plan, size_t index, size_t length, int by_stages)
 {
     ipt__host *const host = &plan->host->staging;
@@ -186,15 +207,15 @@ static IPT__RARE ipt_result ipt__host_plan_parts(ipt_plan *plan, ipt_host scheme
     if (!result && scheme == IPT_HOST_STAGES)
         result = ipt__host_launch_parts(plan, host);
 #endif
-    if (!result && plan->enough && !plan->split) /* a split plan's owner sees to it */
+    if (!result && plan->enough && !plan->split) /* ipt__plan_fit raises a split plan's limit */
         result = ipt__fail_for_parts(plan, plan->enough);
     if (result)
         ipt__host_close(plan);
     return result;
 }
 
-/* Plans the parts for one device. A plan that may do without parts does, if they need a larger workspace, or programs
- * that cannot be built. */
+/* Plans the parts for one device. A plan whose host is auto works without parts if they need a larger workspace, or
+ * programs that cannot be built. */
 static ipt_result ipt__host_add_parts(ipt_plan *plan, ipt_host scheme)
 {
     const ipt_result result = ipt__host_plan_parts(plan, scheme);
@@ -206,7 +227,8 @@ static ipt_result ipt__host_add_parts(ipt_plan *plan, ipt_host scheme)
     return IPT_SUCCESS;
 }
 
-/* Plans what executions of host matrices at most addresses need. The first one takes its memory. */
+/* Plans the parts of host matrices, except for addresses at which the device itself works. The first execution
+ * allocates their memory. */
 static ipt_result ipt__host_prepare(ipt_plan *plan)
 {
     const ipt_host scheme = ipt__host_scheme(plan, 0);
@@ -219,11 +241,11 @@ static ipt_result ipt__host_prepare(ipt_plan *plan)
     result = ipt__host_add_parts(plan, scheme);
     plan->workspace->later = 0;
     if (result == IPT_ERROR_UNSUPPORTED && (plan->enough ? ipt__plan_borrows(plan) : scheme == IPT_HOST_STAGES))
-        return IPT_SUCCESS; /* the workspace's owner refuses; the execution says why these stages have no parts */
+        return IPT_SUCCESS; /* the workspace's owner fails, or the execution reports why the stages have no parts */
     return result;
 }
 
-/* Takes the memory and the queues of a plan's parts, which it keeps. */
+/* Allocates the memory and makes the queues of a plan's parts. The plan keeps both. */
 static IPT__RARE ipt_result ipt__host_take(ipt_plan *plan)
 {
     ipt__host *const host = &plan->host->staging;
@@ -251,31 +273,18 @@ static IPT__RARE ipt_result ipt__host_take(ipt_plan *plan)
     return result;
 }
 
-/* Allocates pinned staging memory on devices that gain by it. If that fails, the driver transfers pageable matrices
- * directly. */
+/* Allocates pinned staging memory on GPUs. If the allocation fails, the driver transfers pageable matrices directly. */
 static void ipt__host_take_slots(ipt__host *host)
 {
 #ifndef IPT_NO_THREADS
-    const size_t bytes = (size_t)IPT__HOST_THREADS * IPT__HOST_SLOTS * IPT__HOST_SLOT_BYTES;
     size_t s;
     for (s = 0; s < host->share_count; ++s) {
         ipt__host_share *const share = &host->shares[s];
         cl_int error;
-        if (share->pinned || share->context->limits.cpu)
+        if (share->ring.buffer || share->context->limits.cpu)
             continue;
-        share->pinned = ipt__cl.clCreateBuffer(share->context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
-                                               bytes, NULL, &error);
-        if (error) {
-            share->pinned = NULL;
-            continue;
-        }
-        share->ring = (char *)ipt__cl.clEnqueueMapBuffer(share->queues[0], share->pinned, CL_TRUE,
-                                                         CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
-        if (error) {
-            ipt__cl.clReleaseMemObject(share->pinned);
-            share->pinned = NULL;
-            share->ring = NULL;
-        }
+        share->ring.bytes = (size_t)IPT__HOST_THREADS * IPT__HOST_SLOTS * IPT__HOST_SLOT_BYTES;
+        ipt__pinned_make(share->context, share->queues[0], &share->ring, &error);
     }
 #else
     (void)host;
@@ -300,22 +309,13 @@ IPT_API ipt_result ipt_host_alloc(ipt_context *context, size_t bytes, void **mem
     pinned = (ipt__pinned *)ipt__allocate(&context->allocator, sizeof *pinned);
     if (!pinned)
         return IPT_ERROR_OUT_OF_MEMORY;
-    pinned->buffer =
-        ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &error);
-    call = "clCreateBuffer";
-    if (!error) {
-        call = "clEnqueueMapBuffer";
-        pinned->memory = (char *)ipt__cl.clEnqueueMapBuffer(
-            context->queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
-        if (error)
-            ipt__cl.clReleaseMemObject(pinned->buffer);
-    }
-    if (error) {
+    pinned->bytes = bytes;
+    call = ipt__pinned_make(context, context->queue, pinned, &error);
+    if (call) {
         ipt__release(&context->allocator, pinned);
         return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%zu bytes of pinned memory: %s failed with %s (%d)", bytes, call,
                          ipt__cl_error(error), (int)error);
     }
-    pinned->bytes = bytes;
     IPT_LOCK_ACQUIRE(&context->lock);
     pinned->next = context->pinned;
     context->pinned = pinned;

@@ -1,12 +1,5 @@
 /* Host matrices: by parts and by stages. */
 
-static void ipt__host_forget(cl_event *event)
-{
-    if (*event)
-        ipt__cl.clReleaseEvent(*event);
-    *event = NULL;
-}
-
 /* Waits until all commands of a run have ended, even after a failure. */
 static IPT__RARE void ipt__host_finish(const ipt__host *host)
 {
@@ -81,7 +74,7 @@ static ipt_result ipt__host_unfailed(cl_event event)
                       : IPT_SUCCESS;
 }
 
-/* Runs parts that are whole matrices. Each part is independent. */
+/* Runs parts that do not wait for one another: matrices of a batch, or chunks of a cut matrix. */
 static ipt_result ipt__host_run_batch(ipt__host_run *run, ipt__host *host)
 {
     const size_t ahead = 2;
@@ -156,7 +149,8 @@ static ipt_result ipt__host_divide(const ipt_plan *plan, size_t part_count, ipt_
     return IPT_SUCCESS;
 }
 
-/* Adds the launches of stages [first, end) for instances [begin, stop) of `grain`. */
+/* Adds the launches of stages [range[0], range[1]). Each stage's instances form `grain` groups of equal size. The
+ * launches move groups [begin, stop). */
 static IPT__RARE ipt_result ipt__host_launch(const ipt_plan *plan, const int *range, size_t grain, size_t begin,
                                              size_t stop, ipt__launches *launches)
 {
@@ -202,17 +196,8 @@ static ipt_result ipt__host_launch_parts(const ipt_plan *plan, ipt__host *host)
 static IPT__RARE ipt_result ipt__host_enqueue(ipt_plan *plan, cl_command_queue queue, cl_mem buffer,
                                               const ipt__launches *launches, const cl_event *wait, cl_event *event)
 {
-    cl_event joined[2] = {NULL, NULL};
-    ipt__run run = ipt__run_begin(plan, queue, wait ? 1 : 0, wait);
-    ipt_result result;
-    ipt__run_give(&run, buffer, 0, buffer, 0);
-    IPT_LOCK_ACQUIRE(&plan->workspace->lock);
-    result = ipt__run_after_last(&run, joined);
-    if (!result)
-        result = ipt__run_finish(&run, ipt__run_launches(&run, launches), event);
-    IPT_LOCK_RELEASE(&plan->workspace->lock);
-    if (joined[0])
-        ipt__cl.clReleaseEvent(joined[0]);
+    const ipt__call call = {queue, buffer, buffer, 0, 0, 0, wait != NULL, wait};
+    const ipt_result result = ipt__plan_enqueue(plan, &call, launches, event);
     return result == IPT_ERROR_INCOMPLETE ? IPT_ERROR_OPENCL : result; /* the host's matrix is intact */
 }
 
@@ -240,7 +225,7 @@ static ipt_result ipt__host_run_stages(ipt__host_run *run, ipt__host *host)
     }
     for (awaited = 0; awaited < ups && !result && !run->cancelled; ++awaited)
         result = ipt__host_await(run, &host->parts[awaited], 0);
-    /* The plan's own event orders both halves, but drops failures. */
+    /* The workspace's last event orders all launches, but does not report that an earlier one failed. */
     for (awaited = 0; awaited < ups && launches[awaited].count && !result && !run->cancelled; ++awaited)
         result = ipt__wait_for(host->parts[awaited].transposed);
     if (!result && !run->cancelled)

@@ -24,7 +24,6 @@ static void ipt__cut_make_groups(ipt__cut *cut)
     }
     cut->block_bytes = cut->group * cut->piece_bytes;
     cut->spare_bytes = cut->spare * cut->panels * cut->piece_bytes;
-    cut->backward = cut->spare ? !cut->tall : cut->tall;
 }
 
 /* The areas of a group's lines before and after sorting. */
@@ -103,7 +102,7 @@ static int ipt__phase_keeps(const ipt__cut *cut, ipt__phase phase, size_t step)
     return phase == IPT__PHASE_SAVE || step % reports + 1 < reports;
 }
 
-/* Turns of all matrices; steps, if `reports`. */
+/* The number of turns of all matrices; if `reports`, the number of steps. */
 static IPT__RARE size_t ipt__cut_steps(const ipt_plan *plan, int reports)
 {
     size_t all = 0, count;
@@ -236,23 +235,12 @@ static int ipt__storage_move(ipt__storage_job *job, size_t offset, char *memory,
 static void ipt__storage_area(ipt__storage_job *job, const ipt__area *area, char *dense)
 {
     const size_t all = ipt__area_bytes(area),
-                 each = ipt__round_up(ipt__ceil_divide(all, job->shares), IPT__CUT_PAGE_BYTES);
-    size_t begin = ipt__min(each * job->share, all), end = ipt__min(begin + each, all);
-    int i;
-    dense += begin;
-    for (i = 0; i < area->count; ++i) {
-        const ipt__rect *const rect = &area->rects[i];
-        const size_t its = rect->rows * rect->row_bytes;
-        while (begin < ipt__min(its, end)) {
-            const size_t row = begin / rect->row_bytes, within = begin % rect->row_bytes;
-            const size_t bytes = ipt__min(ipt__min(its, end) - begin, rect->row_bytes - within);
-            if (!ipt__storage_move(job, job->run->base + rect->offset + row * rect->pitch + within, dense, bytes))
-                return;
-            dense += bytes;
-            begin += bytes;
-        }
-        begin -= ipt__min(its, begin);
-        end -= ipt__min(its, end);
+                 each = ipt__round_up(ipt__ceil_divide(all, job->shares), IPT__CUT_PAGE_BYTES),
+                 begin = ipt__min(each * job->share, all), end = ipt__min(begin + each, all);
+    size_t at, bytes, place;
+    for (at = begin; at < end && !job->result; at += bytes) {
+        bytes = ipt__area_run(area, at, end, &place);
+        ipt__storage_move(job, job->run->base + place, dense + at, bytes);
     }
 }
 

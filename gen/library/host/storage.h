@@ -161,7 +161,7 @@ static ipt_result ipt__storage_phase(ipt__storage_run *run, ipt__phase phase, si
 }
 
 /* Executes one plan for matrices, perhaps a pass of an array. whole: the run of all passes, with its memory, and the
- * steps before this plan's. base: start of the first matrix. */
+ * number of steps before this plan. base: offset of the first matrix in the storage. */
 static ipt_result ipt__storage_execute(ipt_plan *plan, const ipt__storage_run *whole, size_t base)
 {
     const ipt__cut *const cut = &plan->cut->sizes;
@@ -230,7 +230,7 @@ IPT_API size_t ipt_plan_storage_steps(const ipt_plan *plan)
         return ipt__storage_steps(plan);
     for (i = 0; i < plan->passes->count; ++i) {
         each = ipt__storage_steps(plan->passes->list[i].plan);
-        steps += plan->passes->list[i].repeats * (each ? each + 1 : 0); /* and the mark before them */
+        steps += plan->passes->list[i].repeats * (each ? each + 1 : 0); /* and one for the mark */
     }
     return steps;
 }
@@ -275,7 +275,7 @@ IPT_API int ipt_plan_storage_needs(const ipt_plan *plan, size_t step, size_t res
     return 0;
 }
 
-/* Executes a plan, or its passes one after the other. They use the same memory. So each pass begins with a step that
+/* Executes a plan, or its passes one after the other. All passes use one memory. So each pass begins with a step that
  * reports a mark after their memory. Without the mark, a resumption would repeat the last write of the previous pass,
  * from memory that this pass has already changed. */
 static ipt_result ipt__storage_execute_passes(ipt_plan *plan, ipt__storage_run *run)
@@ -358,12 +358,9 @@ static ipt_result ipt__storage_piece_make(ipt_context *context, const ipt_plan_d
     return result ? result : ipt__plan_keep(plan, ipt__host_prepare(*plan));
 }
 
-static const ipt__plan_kind ipt__storage_kind = {"storages", 1, 0, NULL, NULL};
-
 static IPT__RARE ipt_result ipt__storage_open(ipt_plan *plan, const void *unused)
 {
     (void)unused;
-    plan->kind = &ipt__storage_kind;
     plan->cut->make_piece = ipt__storage_piece_make;
     return ipt__cut_open_storage(plan);
 }

@@ -1,17 +1,17 @@
 /* Host matrices: areas and transfers. */
 
-/* A host matrix is moved in parts. One matrix is cut along its longer side. Each part is transposed as soon as it is
- * on the device, while other parts are transferred. Strided transfers replace the shuffle of the two-pass method. A
- * tall matrix's part has a stride in the result, a wide one's in the source. Downloads begin after the last upload,
- * so the host's matrix is unchanged until then. Batches are cut between matrices: downloads overlap with the uploads
- * of later parts. */
+/* A host matrix is moved in parts. One matrix is cut along its longer side. Each part is transposed as soon as it is on
+ * the device, while other parts are transferred. Strided transfers replace the shuffle of the two-pass method. A part
+ * of a tall matrix has a stride in the result, a part of a wide matrix in the source. Downloads begin after the last
+ * upload, so the host's matrix is unchanged until then. Batches are cut between matrices. Their downloads overlap with
+ * the uploads of later parts. */
 
 typedef struct ipt__host_run {
     ipt_plan *plan;
     char *data;
     const ipt_host_options *options;
     size_t done, total;     /* bytes over the bus */
-    int cancelled, written; /* data may already contain parts of the result */
+    int cancelled, written; /* written: data may contain parts of the result */
     int pinned;
 } ipt__host_run;
 
@@ -21,6 +21,100 @@ static void ipt__host_progress(ipt__host_run *run, size_t bytes)
     run->done += bytes;
     if (run->options->progress && run->options->progress(run->done, run->total, run->options->user))
         run->cancelled = 1;
+}
+
+static ipt__rect ipt__rect_of(size_t offset, size_t rows, size_t row_bytes, size_t pitch)
+{
+    ipt__rect rect;
+    rect.offset = offset;
+    rect.rows = rows;
+    rect.row_bytes = row_bytes;
+    rect.pitch = pitch;
+    return rect;
+}
+
+/* The two ends of a transfer of rows: the device, and memory that the device accesses directly. */
+typedef struct ipt__way {
+    cl_command_queue queue;
+    cl_mem buffer;
+    size_t device; /* bytes into the buffer */
+    char *host;
+    int download;
+    int mirrors; /* rows have the host's pitch on the device, too; 0: they are contiguous there */
+} ipt__way;
+
+/* Enqueues a transfer of rows. event NULL: waits for it, without a wait list. */
+static ipt_result ipt__rect_transfer(const ipt__way *way, const ipt__rect *rect, cl_uint wait_count,
+                                     const cl_event *wait, cl_event *event)
+{
+    const cl_command_queue queue = way->queue;
+    const cl_mem buffer = way->buffer;
+    const cl_bool blocks = event ? CL_FALSE : CL_TRUE;
+    const int download = way->download;
+    char *const host = way->host + rect->offset;
+    const size_t pitch = way->mirrors ? rect->pitch : rect->row_bytes;
+    const int dense = rect->rows == 1 || rect->row_bytes == rect->pitch;
+    /* Drivers limit the pitch of a rectangle, some to 2 GiB. Longer pitches go row by row; the queue is in order. */
+    const size_t pieces = dense || rect->pitch < (size_t)1 << 30 ? 1 : rect->rows;
+    const size_t bytes = rect->rows * rect->row_bytes / pieces;
+    cl_event last = NULL;
+    cl_int error = CL_SUCCESS;
+    size_t i;
+    if (!dense && pieces == 1) {
+        const size_t device_origin[3] = {way->device, 0, 0}, host_origin[3] = {0, 0, 0},
+                     region[3] = {rect->row_bytes, rect->rows, 1};
+        error = download ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, blocks, device_origin, host_origin, region,
+                                                           pitch, 0, rect->pitch, 0, host, wait_count, wait, event)
+                         : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, blocks, device_origin, host_origin, region,
+                                                            pitch, 0, rect->pitch, 0, host, wait_count, wait, event);
+        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
+                     : IPT_SUCCESS;
+    }
+    for (i = 0; i < pieces && !error; ++i) { /* each piece waits for the previous one, so the last event covers all */
+        const size_t device = way->device + i * pitch;
+        const cl_uint waits = last ? 1 : wait_count;
+        const cl_event *const list = last ? &last : wait;
+        cl_event next = NULL, *const its = event ? &next : NULL;
+        error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, blocks, device, bytes, host + i * rect->pitch,
+                                                       waits, list, its)
+                         : ipt__cl.clEnqueueWriteBuffer(queue, buffer, blocks, device, bytes, host + i * rect->pitch,
+                                                        waits, list, its);
+        if (last)
+            ipt__cl.clReleaseEvent(last);
+        last = next;
+    }
+    if (event)
+        *event = last;
+    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
+}
+
+/* Copies a plan's batch between host memory and a buffer with the same pitches, and waits. Bytes between the matrices,
+ * and between their rows, stay untouched. */
+static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
+{
+    const ipt__problem *const problem = &plan->problem;
+    const ipt_plan_desc *const desc = &problem->desc;
+    const int across = download && ipt__moves[desc->move].transposed;
+    ipt__rect rect = ipt__rect_of(0, desc->batch, problem->matrix_bytes, desc->batch_stride);
+    size_t repeats = 1;
+    ipt__way way;
+    ipt_result result = IPT_SUCCESS;
+    way.queue = plan->context->queue;
+    way.buffer = buffer;
+    way.device = 0;
+    way.host = data;
+    way.download = download;
+    way.mirrors = 1;
+    if (problem->pitched) {
+        rect = ipt__rect_of(0, across ? desc->cols : desc->rows, (across ? desc->rows : desc->cols) * desc->elem_size,
+                            (download ? problem->result_row : problem->source_row) * problem->unit_bytes);
+        repeats = desc->batch;
+    }
+    for (; repeats && !result; --repeats) {
+        result = ipt__rect_transfer(&way, &rect, 0, NULL, NULL);
+        way.device = rect.offset += desc->batch_stride;
+    }
+    return result;
 }
 
 #ifndef IPT_NO_HOST_STREAMING
@@ -41,8 +135,8 @@ static IPT__THREAD_RESULT ipt__task_main(void *argument)
 }
 #endif
 
-/* Runs `count` jobs, 32 at most, on threads, the first one on this thread. Returns when all are done. If a thread
- * cannot start, this thread runs its job. */
+/* Runs `count` jobs, 32 at most, and returns when all have ended. The calling thread runs the first job, and the job of
+ * each thread that cannot start. Other threads run the other jobs. */
 static void ipt__run_together(void (*work)(void *job), void *jobs, size_t job_bytes, int count)
 {
     enum { MOST = 32 };
@@ -73,6 +167,13 @@ static void ipt__run_together(void (*work)(void *job), void *jobs, size_t job_by
 
 /* ---- areas of parts and their transfers ---- */
 
+static void ipt__host_forget(cl_event *event)
+{
+    if (*event)
+        ipt__cl.clReleaseEvent(*event);
+    *event = NULL;
+}
+
 static size_t ipt__area_bytes(const ipt__area *area)
 {
     size_t bytes = 0;
@@ -84,14 +185,8 @@ static size_t ipt__area_bytes(const ipt__area *area)
 
 static void ipt__area_add(ipt__area *area, size_t offset, size_t rows, size_t row_bytes, size_t pitch)
 {
-    ipt__rect *const rect = &area->rects[area->count];
-    if (!rows || !row_bytes)
-        return;
-    rect->offset = offset;
-    rect->rows = rows;
-    rect->row_bytes = row_bytes;
-    rect->pitch = pitch;
-    ++area->count;
+    if (rows && row_bytes)
+        area->rects[area->count++] = ipt__rect_of(offset, rows, row_bytes, pitch);
 }
 
 static IPT__RARE ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_bytes, size_t pitch)
@@ -102,60 +197,7 @@ static IPT__RARE ipt__area ipt__area_of(size_t offset, size_t rows, size_t row_b
     return area;
 }
 
-/* The two ends of a transfer of rows: the device, and memory that the device accesses directly. */
-typedef struct ipt__way {
-    cl_command_queue queue;
-    cl_mem buffer;
-    size_t device; /* bytes into the buffer */
-    char *host;
-    int download;
-} ipt__way;
-
-/* Enqueues a transfer of rows. */
-static ipt_result ipt__rect_transfer(const ipt__way *way, const ipt__rect *rect, cl_uint wait_count,
-                                     const cl_event *wait, cl_event *event)
-{
-    const cl_command_queue queue = way->queue;
-    const cl_mem buffer = way->buffer;
-    const size_t device = way->device;
-    const int download = way->download;
-    char *const host = way->host + rect->offset;
-    const int dense = rect->rows == 1 || rect->row_bytes == rect->pitch;
-    /* Drivers limit the pitch of a rectangle, some to 2 GiB. Longer pitches go row by row; the queue is in order. */
-    const size_t pieces = dense || rect->pitch < (size_t)1 << 30 ? 1 : rect->rows;
-    const size_t bytes = rect->rows * rect->row_bytes / pieces;
-    cl_event last = NULL;
-    cl_int error = CL_SUCCESS;
-    size_t i;
-    if (!dense && pieces == 1) {
-        const size_t device_origin[3] = {device, 0, 0}, host_origin[3] = {0, 0, 0},
-                     region[3] = {rect->row_bytes, rect->rows, 1};
-        error =
-            download
-                ? ipt__cl.clEnqueueReadBufferRect(queue, buffer, CL_FALSE, device_origin, host_origin, region,
-                                                  rect->row_bytes, 0, rect->pitch, 0, host, wait_count, wait, event)
-                : ipt__cl.clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, device_origin, host_origin, region,
-                                                   rect->row_bytes, 0, rect->pitch, 0, host, wait_count, wait, event);
-        return error ? ipt__fail_opencl(download ? "clEnqueueReadBufferRect" : "clEnqueueWriteBufferRect", error)
-                     : IPT_SUCCESS;
-    }
-    for (i = 0; i < pieces && !error; ++i) { /* each waits for the previous one, so the last event covers all */
-        const cl_uint waits = last ? 1 : wait_count;
-        const cl_event *const list = last ? &last : wait;
-        cl_event next = NULL;
-        error = download ? ipt__cl.clEnqueueReadBuffer(queue, buffer, CL_FALSE, device + i * bytes, bytes,
-                                                       host + i * rect->pitch, waits, list, &next)
-                         : ipt__cl.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, device + i * bytes, bytes,
-                                                        host + i * rect->pitch, waits, list, &next);
-        if (last)
-            ipt__cl.clReleaseEvent(last);
-        last = next;
-    }
-    *event = last;
-    return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
-}
-
-/* Enqueues a part's transfer. Each piece waits for the previous one, so the last event reports a failure of any. */
+/* Enqueues a part's transfer. Each rectangle waits for the previous one, so the last event reports all failures. */
 static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int download, cl_uint wait_count,
                                      const cl_event *wait, cl_event *event)
 {
@@ -168,6 +210,7 @@ static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int
     way.device = part->device;
     way.host = data;
     way.download = download;
+    way.mirrors = 0;
     for (i = 0; i < area->count; ++i) {
         const ipt__rect *const rect = &area->rects[i];
         cl_event next = NULL;
@@ -184,131 +227,127 @@ static ipt_result ipt__host_transfer(const ipt__host_part *part, char *data, int
     return IPT_SUCCESS;
 }
 
+/* Returns the bytes from byte `at` of an area's dense form on that are contiguous in its matrix, up to byte `end`.
+ * *place: their offset in the matrix. */
+static size_t ipt__area_run(const ipt__area *area, size_t at, size_t end, size_t *place)
+{
+    const ipt__rect *rect = area->rects;
+    size_t row, within;
+    for (; at >= rect->rows * rect->row_bytes; ++rect) {
+        at -= rect->rows * rect->row_bytes;
+        end -= rect->rows * rect->row_bytes;
+    }
+    row = at / rect->row_bytes;
+    within = at - row * rect->row_bytes;
+    *place = rect->offset + row * rect->pitch + within;
+    return ipt__min(end - at, rect->row_bytes - within);
+}
+
 /* Copies bytes [begin, end) of an area's dense form to or from the host's matrix. */
 static void ipt__area_copy(const ipt__area *area, char *data, char *dense, size_t begin, size_t end, int download)
 {
-    int i;
-    for (i = 0; i < area->count && begin < end; ++i) {
-        const ipt__rect *const rect = &area->rects[i];
-        const size_t all = rect->rows * rect->row_bytes;
-        for (; begin < ipt__min(all, end);) {
-            const size_t row = begin / rect->row_bytes, within = begin - row * rect->row_bytes,
-                         bytes = ipt__min(ipt__min(all, end) - begin, rect->row_bytes - within);
-            char *const host = data + rect->offset + row * rect->pitch + within;
-            if (download)
-                memcpy(host, dense, bytes);
-            else
-                memcpy(dense, host, bytes);
-            dense += bytes;
-            begin += bytes;
-        }
-        begin -= ipt__min(all, begin);
-        end -= ipt__min(all, end);
+    size_t place, bytes;
+    for (; begin < end; begin += bytes, dense += bytes) {
+        bytes = ipt__area_run(area, begin, end, &place);
+        if (download)
+            memcpy(data + place, dense, bytes);
+        else
+            memcpy(dense, data + place, bytes);
     }
 }
 
 #ifndef IPT_NO_THREADS
 
-/* One of several threads that each transfer every count-th piece. */
+/* A thread that transfers every count-th piece of a part. */
 typedef struct ipt__host_lane {
     const ipt__host_part *part;
     char *data;
+    size_t bytes; /* of the part */
     cl_event busy[IPT__HOST_SLOTS];
     int index, count, download;
     ipt_result result;
     char error[256];
 } ipt__host_lane;
 
-/* Moves every count-th piece of a part through pinned memory. One slot is copied while the other is on the bus. */
-static void ipt__host_lane_run(ipt__host_lane *lane)
+static char *ipt__host_lane_slot(const ipt__host_lane *lane, int slot)
 {
-    const ipt__host_part *const part = lane->part;
-    const ipt__area *const area = lane->download ? &part->down : &part->up;
-    const size_t all = ipt__area_bytes(area), slot = IPT__HOST_SLOT_BYTES;
-    const cl_command_queue queue = part->share->queues[lane->index % part->share->queue_count];
-    size_t piece = (size_t)lane->index, ahead;
-    int turn = 0;
-    lane->result = IPT_SUCCESS;
-    for (ahead = piece; piece * slot < all && !lane->result; piece += (size_t)lane->count, turn ^= 1) {
-        const size_t begin = piece * slot, bytes = ipt__min(slot, all - begin);
-        char *const memory =
-            part->share->ring + ((size_t)lane->index * IPT__HOST_SLOTS + (size_t)turn) * IPT__HOST_SLOT_BYTES;
-        cl_int error = CL_SUCCESS;
-        if (!lane->download) {
-            if (lane->busy[turn]) {
-                lane->result = ipt__wait_for(lane->busy[turn]);
-                ipt__cl.clReleaseEvent(lane->busy[turn]);
-                lane->busy[turn] = NULL;
-            }
-            if (lane->result)
-                break;
-            ipt__area_copy(area, lane->data, memory, begin, begin + bytes, 0);
-            error = ipt__cl.clEnqueueWriteBuffer(queue, part->share->buffer, CL_FALSE, part->device + begin, bytes,
-                                                 memory, 0, NULL, &lane->busy[turn]);
-            if (error)
-                lane->result = ipt__fail_opencl("clEnqueueWriteBuffer", error);
-            else
-                ipt__cl.clFlush(queue);
-            continue;
-        }
-        /* The next piece is on the bus during the copy. */
-        for (; ahead * slot < all && ahead <= piece + (size_t)lane->count && !lane->result;
-             ahead += (size_t)lane->count) {
-            const int its = (int)((ahead - (size_t)lane->index) / (size_t)lane->count % 2);
-            const size_t its_bytes = ipt__min(slot, all - ahead * slot);
-            error = ipt__cl.clEnqueueReadBuffer(
-                queue, part->share->buffer, CL_FALSE, part->device + ahead * slot, its_bytes,
-                part->share->ring + ((size_t)lane->index * IPT__HOST_SLOTS + (size_t)its) * IPT__HOST_SLOT_BYTES, 0,
-                NULL, &lane->busy[its]);
-            if (error)
-                lane->result = ipt__fail_opencl("clEnqueueReadBuffer", error);
-            else
-                ipt__cl.clFlush(queue);
-        }
-        if (lane->busy[turn]) {
-            const ipt_result waited = ipt__wait_for(lane->busy[turn]);
-            lane->result = lane->result ? lane->result : waited;
-            ipt__cl.clReleaseEvent(lane->busy[turn]);
-            lane->busy[turn] = NULL;
-        }
+    return lane->part->share->ring.memory + (size_t)(lane->index * IPT__HOST_SLOTS + slot) * IPT__HOST_SLOT_BYTES;
+}
+
+/* Waits until no command uses a slot of a lane. */
+static void ipt__host_lane_wait(ipt__host_lane *lane, int slot)
+{
+    ipt_result result;
+    if (!lane->busy[slot])
+        return;
+    result = ipt__wait_for(lane->busy[slot]);
+    lane->result = lane->result ? lane->result : result;
+    ipt__host_forget(&lane->busy[slot]);
+}
+
+/* Enqueues the transfer of piece `index` between a slot and the device. */
+static void ipt__host_lane_enqueue(ipt__host_lane *lane, size_t index, int slot)
+{
+    const ipt__host_share *const share = lane->part->share;
+    const cl_command_queue queue = share->queues[lane->index % share->queue_count];
+    char *const memory = ipt__host_lane_slot(lane, slot);
+    const size_t begin = index * IPT__HOST_SLOT_BYTES, device = lane->part->device + begin,
+                 bytes = ipt__min(IPT__HOST_SLOT_BYTES, lane->bytes - begin);
+    const cl_int error = lane->download ? ipt__cl.clEnqueueReadBuffer(queue, share->buffer, CL_FALSE, device, bytes,
+                                                                      memory, 0, NULL, &lane->busy[slot])
+                                        : ipt__cl.clEnqueueWriteBuffer(queue, share->buffer, CL_FALSE, device, bytes,
+                                                                       memory, 0, NULL, &lane->busy[slot]);
+    if (error)
+        lane->result = ipt__fail_opencl(lane->download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error);
+    else
+        ipt__cl.clFlush(queue);
+}
+
+/* Moves every count-th piece of a part through pinned memory. One slot is copied while the other is on the bus. */
+static void ipt__host_lane_run(void *job)
+{
+    ipt__host_lane *const lane = (ipt__host_lane *)job;
+    const ipt__area *const area = lane->download ? &lane->part->down : &lane->part->up;
+    const size_t step = (size_t)lane->count, pieces = ipt__ceil_divide(lane->bytes, IPT__HOST_SLOT_BYTES);
+    size_t piece = (size_t)lane->index;
+    int slot;
+    if (lane->download)
+        ipt__host_lane_enqueue(lane, piece, 0);
+    for (slot = 0; piece < pieces && !lane->result; piece += step, slot ^= 1) {
+        const size_t begin = piece * IPT__HOST_SLOT_BYTES, end = ipt__min(begin + IPT__HOST_SLOT_BYTES, lane->bytes);
+        if (lane->download && piece + step < pieces)
+            ipt__host_lane_enqueue(lane, piece + step, slot ^ 1);
+        ipt__host_lane_wait(lane, slot);
         if (!lane->result)
-            ipt__area_copy(area, lane->data, memory, begin, begin + bytes, 1);
+            ipt__area_copy(area, lane->data, ipt__host_lane_slot(lane, slot), begin, end, lane->download);
+        if (!lane->result && !lane->download)
+            ipt__host_lane_enqueue(lane, piece, slot);
     }
-    /* Wait, so that no command uses the slots after this. */
-    for (turn = 0; turn < IPT__HOST_SLOTS; ++turn)
-        if (lane->busy[turn]) {
-            const ipt_result waited = ipt__wait_for(lane->busy[turn]);
-            lane->result = lane->result ? lane->result : waited;
-            ipt__cl.clReleaseEvent(lane->busy[turn]);
-            lane->busy[turn] = NULL;
-        }
+    for (slot = 0; slot < IPT__HOST_SLOTS; ++slot)
+        ipt__host_lane_wait(lane, slot);
     if (lane->result) { /* the error text is local to its thread */
         memcpy(lane->error, ipt__error_text, sizeof lane->error - 1);
         lane->error[sizeof lane->error - 1] = 0;
     }
 }
 
-static void ipt__host_lane_work(void *lane)
-{
-    ipt__host_lane_run((ipt__host_lane *)lane);
-}
-
 /* Moves a part through pinned memory with several threads. */
 static ipt_result ipt__host_staged(const ipt__host_part *part, char *data, int download)
 {
     ipt__host_lane lanes[IPT__HOST_THREADS];
-    const size_t pieces = ipt__ceil_divide(ipt__area_bytes(download ? &part->down : &part->up), IPT__HOST_SLOT_BYTES);
-    const int count = (int)ipt__min(pieces, (size_t)IPT__HOST_THREADS);
+    const size_t bytes = ipt__area_bytes(download ? &part->down : &part->up);
+    const int count = (int)ipt__min(ipt__ceil_divide(bytes, IPT__HOST_SLOT_BYTES), (size_t)IPT__HOST_THREADS);
     int i;
     memset(lanes, 0, sizeof lanes);
     for (i = 0; i < count; ++i) {
         lanes[i].part = part;
         lanes[i].data = data;
+        lanes[i].bytes = bytes;
         lanes[i].index = i;
         lanes[i].count = count;
         lanes[i].download = download;
     }
-    ipt__run_together(ipt__host_lane_work, lanes, sizeof *lanes, count);
+    ipt__run_together(ipt__host_lane_run, lanes, sizeof *lanes, count);
     for (i = 0; i < count; ++i)
         if (lanes[i].result)
             return ipt__fail(lanes[i].result, "%s", lanes[i].error);
@@ -317,13 +356,13 @@ static ipt_result ipt__host_staged(const ipt__host_part *part, char *data, int d
 
 #endif
 
-/* Moves a part; the event follows its last transfer. The device transfers directly if it can, else this function
- * copies. */
+/* Moves a part. *event completes after its last transfer. The device transfers pinned matrices directly. Other matrices
+ * go through the share's pinned memory, if it has any. */
 static IPT__RARE ipt_result ipt__host_move(ipt__host_run *run, ipt__host_part *part, int download, cl_uint wait_count,
                                            const cl_event *wait, cl_event *event)
 {
 #ifndef IPT_NO_THREADS
-    if (!run->pinned && part->share->pinned) {
+    if (!run->pinned && part->share->ring.buffer) {
         ipt_result result = IPT_SUCCESS;
         cl_int error;
         cl_uint i;

@@ -3,20 +3,20 @@
 #ifndef IPT_NO_BATCH
 
 /* An element is a set of small matrices, its operands. An action is OpenCL C text that computes one element. ipt
- * generates the rest of the kernel: it loads operands in long runs, converts layouts, keeps work-items in different
- * banks of local memory, and stores the results (Ha, King, Fu and Kirby 2013). For operands named A and x an action
+ * generates the rest of the kernel. The kernel loads operands in long runs, converts layouts, avoids conflicts of local
+ * memory's banks, and stores the results (Ha, King, Fu and Kirby 2013). For operands named A and x an action
  * sees:
  *   A(i, j)            the component in row i and column j, an lvalue unless A is only read
  *   A_ROWS, A_COLS, A_TYPE   constants
- *   IPT_LANE, IPT_LANES      its number among the work-items that share the element, and how many they are
+ *   IPT_LANE, IPT_LANES      this work-item's number among those of the element, and their number
  *   IPT_FOR_LANES(i, begin, end)   before a statement: the lanes share it for i of [begin, end)
  *   IPT_BARRIER()      lanes see what the others wrote before
  *   IPT_SUM(type, value)     the sum over the lanes, for all of them; type: an operand's, of 16 bytes at most
  *   IPT_ELEMENT        the element's number, a ulong
  *   IPT_UNROLL         before a loop: unrolls it, which lets registers hold an element
  *   a                  the argument of ipt_batch_execute, if the desc has argument_type
- * Barriers and sums stand in no condition, at most in loops of constant length. Written operands that are not read
- * begin with undefined values. The action writes all of their components. */
+ * Call barriers and sums outside conditions. They may stand in loops of constant length. Written operands that are not
+ * read begin with undefined values. The action writes all of their components. */
 
 #define IPT_MAX_OPERANDS 8
 
@@ -63,8 +63,7 @@ typedef enum ipt_access { IPT_READ = 1, IPT_WRITE = 2, IPT_READ_WRITE = 3 } ipt_
     X(IPT_LAYOUT_BLOCKS, "blocks") /* interleaved, `width` elements to a block: e / width * stride + q * width + */    \
     /* e % width. stride 0: rows * cols * width */
 
-#define IPT__LAYOUT_ENUMERATOR(name, text) name,
-typedef enum ipt_layout { IPT_LAYOUT_LIST(IPT__LAYOUT_ENUMERATOR) IPT__LAYOUT_COUNT } ipt_layout;
+typedef enum ipt_layout { IPT_LAYOUT_LIST(IPT__ENUMERATOR) IPT__LAYOUT_COUNT } ipt_layout;
 
 /* The name in IPT_LAYOUT_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_layout_string(ipt_layout layout);
@@ -81,8 +80,7 @@ IPT_API const char *ipt_layout_string(ipt_layout layout);
     X(IPT_MODEL_WORK_GROUP, "work-group")   /* a work-group to an element, in local memory */                          \
     X(IPT_MODEL_LARGE, "large")             /* a work-group to an element, in the buffers themselves */
 
-#define IPT__MODEL_ENUMERATOR(name, text) name,
-typedef enum ipt_model { IPT_MODEL_LIST(IPT__MODEL_ENUMERATOR) IPT__MODEL_COUNT } ipt_model;
+typedef enum ipt_model { IPT_MODEL_LIST(IPT__ENUMERATOR) IPT__MODEL_COUNT } ipt_model;
 
 /* The name in IPT_MODEL_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_model_string(ipt_model model);
@@ -107,12 +105,11 @@ typedef struct ipt_batch_buffer {
 typedef struct ipt_batch_desc {
     size_t count; /* elements */
     const ipt_batch_operand *operands;
-    size_t operand_count;      /* 1 to IPT_MAX_OPERANDS */
-    ipt_action ready;          /* a ready action; NONE: the next two fields are the action */
-    unsigned options;          /* of the ready action: IPT_TRANSPOSE_A ... */
-    const char *action;        /* OpenCL C: the body of a function. Comments and braces of action and of functions end
-                                  there */
-    const char *functions;     /* OpenCL C before it, such as functions that it calls; NULL: none */
+    size_t operand_count;  /* 1 to IPT_MAX_OPERANDS */
+    ipt_action ready;      /* a ready action; NONE: the next two fields are the action */
+    unsigned options;      /* of the ready action: IPT_TRANSPOSE_A ... */
+    const char *action;    /* OpenCL C: the body of a function. Comments and braces end in the text that begins them */
+    const char *functions; /* OpenCL C before it, such as functions that it calls; NULL: none */
     const char *argument_type; /* the OpenCL C type of a: a number or vector of 32 bytes at most; NULL: no a. dot, gemv
                                   and gemm take alpha and beta: they compute a.x * result + a.y * former value. a is
                                   float2 or double2; with complex a.xy and a.zw it is float4 or double4 */
@@ -132,10 +129,9 @@ IPT_API ipt_result ipt_batch_create_sized(size_t desc_bytes, ipt_context *contex
                                           ipt_batch **batch);
 
 /* Creates the plan of a batch: chooses a model, builds its program unless the cache has it (PoCL finishes compiling it
- * at the first execution). Copies the desc's texts. On
- * failure *batch is NULL. Errors: INVALID_ARGUMENT, BUILD (the log counts the lines of action and functions from 1),
- * UNSUPPORTED (a forced model that the device has no memory for, with the reason; a type's extension), OUT_OF_MEMORY,
- * CACHE_MISS, OPENCL. */
+ * at the first execution). Copies the desc's texts. On failure *batch is NULL. Errors: INVALID_ARGUMENT, BUILD (the log
+ * counts the lines of action and functions from 1), UNSUPPORTED (a forced model that the device has no memory for, with
+ * the reason; a type's extension), OUT_OF_MEMORY, CACHE_MISS, OPENCL. */
 IPT_API_INLINE ipt_result ipt_batch_create(ipt_context *context, const ipt_batch_desc *desc, ipt_batch **batch)
 {
     return ipt_batch_create_sized(sizeof *desc, context, desc, batch);

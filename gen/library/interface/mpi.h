@@ -29,19 +29,18 @@ typedef struct ipt_mpi_desc {
     void *user;                                  /* passed to address */
 } ipt_mpi_desc; /* rows, cols and elem_size are required; zeros elsewhere mean defaults */
 
-/* What a rank holds, as the desc distributes it. */
+/* The share of a rank, as the desc distributes the matrix. */
 typedef struct ipt_mpi_share {
     size_t first_row, rows;         /* of the matrix, before */
     size_t first_row_out, rows_out; /* of the result */
-    size_t
-        bytes; /* of the rank's memory: the larger of rows * cols and rows_out * rows of the matrix, times elem_size */
+    size_t bytes;                   /* of the rank's memory: for the larger of its rows before and after */
 } ipt_mpi_share;
 
 /* ipt_mpi_share_of for a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_mpi_share_of_sized(size_t desc_bytes, const ipt_mpi_desc *desc, int ranks, int rank,
                                           ipt_mpi_share *share);
 
-/* Computes what rank `rank` of `ranks` holds. Calls no MPI. Errors: INVALID_ARGUMENT. */
+/* Computes the share of rank `rank` of `ranks`. Calls no MPI. Errors: INVALID_ARGUMENT. */
 IPT_API_INLINE ipt_result ipt_mpi_share_of(const ipt_mpi_desc *desc, int ranks, int rank, ipt_mpi_share *share)
 {
     return ipt_mpi_share_of_sized(sizeof *desc, desc, ranks, rank, share);

@@ -76,8 +76,8 @@
     X(IPT_SEQUENCE_SQUARE, "square")     /* swaps tile pairs; rows == cols only */                                     \
     X(IPT_SEQUENCE_EXCHANGE, "exchange") /* band height: tile_m (longer side), else tile_n (shorter side) */
 
-#define IPT__SEQUENCE_ENUMERATOR(name, text) name,
-typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__SEQUENCE_ENUMERATOR) IPT__SEQUENCE_COUNT } ipt_sequence;
+#define IPT__ENUMERATOR(name, text) name,
+typedef enum ipt_sequence { IPT_SEQUENCE_LIST(IPT__ENUMERATOR) IPT__SEQUENCE_COUNT } ipt_sequence;
 
 /* The name in IPT_SEQUENCE_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_sequence_string(ipt_sequence sequence);
@@ -110,8 +110,7 @@ IPT_API const char *ipt_move_string(ipt_move move);
     /* run by parts after their upload, later stages by parts before their download. Sequences 3.1 to 4.2 */           \
     X(IPT_HOST_SHARED, "shared") /* no copies: the device works in the host's memory */
 
-#define IPT__HOST_ENUMERATOR(name, text) name,
-typedef enum ipt_host { IPT_HOST_LIST(IPT__HOST_ENUMERATOR) IPT__HOST_COUNT } ipt_host;
+typedef enum ipt_host { IPT_HOST_LIST(IPT__ENUMERATOR) IPT__HOST_COUNT } ipt_host;
 
 /* The name in IPT_HOST_LIST, or "unknown". Never NULL. */
 IPT_API const char *ipt_host_string(ipt_host host);

@@ -6,21 +6,21 @@ static int ipt__bands_of_shorter(const ipt_plan_desc *desc)
     return desc->sequence == IPT_SEQUENCE_EXCHANGE && !desc->tile_m && desc->tile_n;
 }
 
-/* Whether bands in waves are rows of the source. Those of the longer side have the longer runs. */
+/* Whether bands in waves are rows of the source. Bands of the longer side have longer runs. */
 static int ipt__is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
     return (desc->rows >= desc->cols) != ipt__bands_of_shorter(desc);
 }
 
-/* Units that a matrix cut into these bands keeps in the workspace: its rest rows or its rest columns. */
+/* Units of a matrix that these bands save in the workspace: its rest rows or its rest columns. */
 static size_t ipt__bands_saved(const ipt__bands *bands)
 {
     return bands->saved_rows * bands->saved_distance;
 }
 
-/* Work-groups that move all bands in one launch: one for each core of a CPU, if each has columns enough; else 0. Their
- * counters, and their numbers of units of a side, are 32 bits. */
+/* Work-groups that move all bands in one launch: one for each core of a CPU, or 0 if there are too few columns.
+ * Counters and unit numbers along a side have 32 bits. */
 static size_t ipt__waves_workers(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -50,8 +50,7 @@ static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t nu
     bands.rest_cols = bands.cols - number * bands.width;
     bands.row_units = tall ? ipt__source_row(problem) : ipt__result_row(problem);
     bands.column_units = tall ? ipt__result_row(problem) : ipt__source_row(problem);
-    /* A range lies in the memory of its band and of bands before it in the sequence. Without gaps, that saves the
-     * larger rest. */
+    /* A range must lie in the memory of its band and of earlier bands. Without gaps, the larger rest is saved. */
     bands.saves_rows = problem->pitched ? bands.width * bands.column_units > height * bands.row_units
                                         : bands.rest_rows * bands.cols > bands.rest_cols * bands.rows;
     bands.from_last = bands.tall ? bands.saves_rows : !bands.saves_rows;
@@ -77,17 +76,17 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     bands->workers = 0;
     bands->saved_distance = bands->saves_rows ? bands->row_units : bands->column_units;
     bands->positions = bands->number + (bands->rest_rows != 0) + (ipt__bands_saved(bands) != 0);
-    /* Rows of a tall chunk, runs of a wide one: each takes up to two vectors more than its bytes. */
+    /* A row of a tall chunk, or a run of a wide one, needs up to two vectors more than its bytes. */
     if (bands->tall)
         most = bands->height > IPT__CHUNK_RUNS || vectors / bands->height < 4
                    ? 0
                    : ((vectors - 1 - bands->height) / bands->height - 2) * 16 / size;
     else
         most = ipt__min(IPT__CHUNK_RUNS, (vectors - 1) / (run / 16 + 3));
-    if (most && block > 1) /* such tiles skip a vector after 2 or 4 rows only */
+    if (most && block > 1) /* tiles of blocks skip a vector only after every 2 or 4 rows */
         most = ((vectors - 1 - bands->height / 2) / bands->height * 16 + problem->unit_bytes - 16) / size;
     most = ipt__min(most, IPT__CHUNK_RUNS) / block * block;
-    /* A shuffle is faster than one run at a time: notebook.md, Methods. */
+    /* A shuffle is faster than a wide chunk of very few runs: notebook.md, Methods. */
     if (!bands->tall && most < IPT__CHUNK_RUNS_LEAST)
         return 0;
     if (!most || !bands->width || bands->rest_rows > IPT__CHUNK_RUNS ||
@@ -96,7 +95,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     covered = bands->number * bands->width;
     bands->rest_chunks = ipt__ceil_divide(covered, most);
     most = bands->chunk_width =
-        ipt__round_up(ipt__ceil_divide(covered, bands->rest_chunks), block); /* the tile's layout is one for all */
+        ipt__round_up(ipt__ceil_divide(covered, bands->rest_chunks), block); /* all chunks have the same tile layout */
     bands->rest_chunks = ipt__ceil_divide(covered, most);
     rest = ipt__ceil_divide(bands->rest_cols, most);
     bands->rest_width = rest ? ipt__round_up(ipt__ceil_divide(bands->rest_cols, rest), block) : 1;
@@ -112,7 +111,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
            bands->column_units < ((size_t)1 << 31) / bands->width;
 }
 
-/* Places the rest that a stage saves or restores in the matrix. Without gaps it is one row. */
+/* Sets where the rest that a stage saves or restores lies in the matrix. Without gaps, the rest is one row. */
 static void ipt__stage_place_saved(const ipt__problem *problem, ipt__stage *stage, const ipt__bands *bands)
 {
     stage->as.rows.origin = bands->saved_origin / problem->element_units;
@@ -153,7 +152,7 @@ static void ipt__layout_bands(const ipt__problem *problem, ipt__layout *layout, 
 }
 
 /* Returns the height of `number` bands to try after `height`, 0 after the last; 0 begins. The first height leaves the
- * fewest rows over; the runs of the others are whole vectors, sectors or lines of memory. */
+ * fewest rest rows. Runs of the other heights are whole vectors, sectors or lines of memory. */
 static size_t ipt__bands_next_height(const ipt__problem *problem, int tall, size_t number, size_t height)
 {
     const size_t size = problem->desc.elem_size, most = (tall ? problem->desc.rows : problem->desc.cols) / number;
@@ -197,7 +196,7 @@ static IPT__RARE int ipt__bands_choose(const ipt__problem *problem, ipt__bands *
     least = ipt__max(least, longest / ipt__max(1, ipt__min(longest, run[1] / size)));
     for (number = least; number <= most && number - least < IPT__BANDS_TRIES && fitted < 2 * least + 32; ++number) {
         int fits = 0;
-        /* Most numbers leave too much over, at any height. */
+        /* For most numbers the rest is too large, at any height. */
         if (!problem->pitched && (double)(most % number) * (double)longest > most_saved)
             continue;
         for (height = ipt__bands_next_height(problem, tall, number, 0); height;
@@ -229,7 +228,7 @@ static ipt__bands ipt__bands_smallest(const ipt__problem *problem)
                  longer = ipt__max(problem->desc.rows, problem->desc.cols), units = problem->element_units;
     ipt__bands best = ipt__bands_of(problem, ipt__is_tall(problem), 1, longer, 1);
     size_t number;
-    /* Not all of many numbers: their bands differ little. */
+    /* Skip some of the large numbers: their bands differ little. */
     for (number = 2; number <= shorter; number += 1 + number / IPT__BANDS_TRIES) {
         const ipt__bands bands = ipt__bands_of(problem, best.tall, number, longer / number, 1);
         if (bands.height * shorter * units + ipt__bands_saved(&bands) * problem->desc.batch <
@@ -266,7 +265,7 @@ static IPT__RARE int ipt__layout_best_bands(const ipt__problem *problem, ipt__la
     return 1;
 }
 
-/* The layout with these bands: by cooperative work-groups if they can, else in waves. */
+/* The layout with these bands: by cooperative work-groups if possible, else in waves. */
 static void ipt__layout_of_bands(const ipt__problem *problem, ipt__layout *layout, size_t number, size_t height,
                                  size_t budget)
 {
@@ -287,8 +286,8 @@ static int ipt__exchange_applies(const ipt__problem *problem)
     return problem->desc.sequence == IPT_SEQUENCE_EXCHANGE || ipt__is_free(&problem->desc);
 }
 
-/* Whether cooperative bands are rows of the source. That is faster for wide matrices, too, if a band can have enough
- * rows: notebook.md, Methods. tile_m and tile_n force a side. */
+/* Whether cooperative bands are rows of the source. Such bands are faster for wide matrices, too, if a band can have
+ * enough rows: notebook.md, Methods. tile_m and tile_n force a side. */
 static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
@@ -296,15 +295,15 @@ static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
                                      desc->cols * desc->elem_size <= IPT__BANDS_ROW * problem->limits.compute_units);
 }
 
-/* True if the model is sure that no two passes are faster than these bands. */
+/* Whether, by the model, two passes cannot be faster than these bands. */
 static int ipt__bands_are_best(const ipt__problem *problem, const ipt__layout *bands, size_t budget)
 {
     return bands->workspace <= budget &&
            bands->cost < ipt__tuning_of(&problem->limits)->two_passes * ipt__batch_bytes(problem);
 }
 
-/* Whether the model is sure that two passes cannot be faster, so that their programs need not be built. Measurements,
- * earlier ones too, may choose otherwise. */
+/* Whether, by the model, two passes cannot be faster than the best bands: their programs need not be built. Not if
+ * measurements, new or stored, may decide otherwise. */
 static IPT__RARE int ipt__exchange_is_best(const ipt_plan *plan)
 {
     const ipt__problem *const problem = &plan->problem;
@@ -315,8 +314,8 @@ static IPT__RARE int ipt__exchange_is_best(const ipt_plan *plan)
            ipt__bands_are_best(problem, &layout, budget);
 }
 
-/* Finds the kernel of cooperative bands. Parked data is read in the launch that wrote it: OpenCL C 1.2 does not promise
- * that. */
+/* Gets the kernel of cooperative bands. A launch reads parked data that the same launch has written: OpenCL C 1.2 does
+ * not support this. */
 static IPT__RARE ipt_result ipt__exchange_seek(ipt_plan *plan, int *done)
 {
     ipt__params params = ipt__cooperative_params(&plan->problem);
@@ -336,8 +335,8 @@ static IPT__RARE ipt_result ipt__exchange_seek(ipt_plan *plan, int *done)
     return result;
 }
 
-/* The bands of tile_m or tile_n, else the best ones. Rows with gaps have no other method: with too low a budget, they
- * take the bands with the least workspace. */
+/* The bands of tile_m or tile_n, else the best ones. Rows with gaps have no other method: if no bands fit the budget,
+ * the method proposes those with the least workspace. */
 static ipt_result ipt__exchange_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
 {
     const ipt_plan_desc *const desc = &problem->desc;

@@ -1,23 +1,24 @@
-/* Methods: ways to a layout. Each proposes one; the list of them is in methods/method_list.h. */
+/* Methods propose layouts, the lists of a plan's stages. methods/method_list.h lists all methods. */
 
-/* What a proposal keeps to. */
+/* The limits of a proposal. */
 typedef struct ipt__scope {
     size_t budget;      /* bytes of workspace; 0: as few as possible */
-    size_t above, most; /* bytes of the super-elements of two passes, of the runs of an exchange: more than `above` */
+    size_t above, most; /* bytes of two passes' super-elements or an exchange's runs: > above, <= most */
 } ipt__scope;
 
 /* A method's answer. */
 typedef struct ipt__proposal {
     ipt__layout layout;
     int found;   /* the method has a layout */
-    int settled; /* no method after it in the list has a better one */
+    int settled; /* no later method in the list has a better layout */
 } ipt__proposal;
 
 typedef struct ipt__method {
     char name[12];
-    int classes; /* of lengths, up to 128, 256 ... bytes, that IPT_MEASURE compares; 0: the method has one layout */
+    int classes; /* of lengths (up to 128, 256 ... bytes), compared by IPT_MEASURE; 0: the method has one layout */
+    int arrays;  /* the method permutes arrays, otherwise it transposes matrices */
     int (*applies)(const ipt__problem *problem);
-    /* Gets the cooperative kernel that the method may use. *done: the methods after it need none. NULL: none. */
+    /* Gets the cooperative kernel for the method. *done: later methods need none. NULL: the method uses none. */
     ipt_result (*seek)(ipt_plan *plan, int *done);
     ipt_result (*propose)(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made);
 } ipt__method;
@@ -46,13 +47,16 @@ static ipt__params ipt__cooperative_params(const ipt__problem *problem)
     return params;
 }
 
-/* Whether the device has cooperative kernels, and the desc a matrix for them. */
+/* Whether the device can run cooperative kernels, and they can serve the desc. */
 static int ipt__plan_may_cooperate(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const ipt__limits *const limits = &problem->limits;
-    if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE) || ipt__is_vector(desc) ||
-        desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
+    if (!limits->cooperative || limits->group_size < 64 || (desc->flags & IPT_NO_COOPERATIVE))
+        return 0;
+    if (problem->array.count)
+        return 1;
+    if (ipt__is_vector(desc) || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
         return 0;
     return desc->sequence != IPT_SEQUENCE_AUTO ||
            (!ipt__problem_swaps(problem) && !ipt__swap_places(problem) &&

@@ -1,4 +1,4 @@
-/* On chip: the local memory and the registers of all resident work-groups hold a matrix. */
+/* On chip: a matrix fits the local memory and the registers of all resident work-groups. */
 
 static int ipt__on_chip_applies(const ipt__problem *problem)
 {
@@ -6,8 +6,8 @@ static int ipt__on_chip_applies(const ipt__problem *problem)
 }
 
 /* One PANEL stage with whole matrices in the local memory, and the registers, of all resident work-groups. Each matrix
- * is one tall panel with chunks along both sides. Those of a batch follow one another. Returns 0 if a matrix does
- * not fit. */
+ * is one tall panel with chunks along both sides. The matrices of a batch follow one another. Returns 0 if a matrix
+ * does not fit. */
 static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layout *layout, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols, size = problem->desc.elem_size;
@@ -38,14 +38,13 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
         most_down = problem->panel.resident / chunks->across;
         if (!most_down)
             continue;
-        /* Shorter chunks are too many, and more bytes fit nowhere: few heights remain, which saves the planner's time.
-         */
+        /* Lower chunks are too many, and larger ones do not fit: few heights remain, to save the planner's time. */
         for (chunks->y = ipt__round_up(ipt__ceil_divide(rows, most_down), step);
              chunks->y < rows + step && chunks->y <= IPT__CHUNK_RUNS && chunks->x * chunks->y * size <= held;
              chunks->y += step) {
             double cost;
             chunks->down = ipt__ceil_divide(rows, chunks->y);
-            /* The busiest compute unit's elements, the cut sectors of runs, and what a chunk costs by itself. */
+            /* The elements of the busiest compute unit, the sectors that runs cut, and the fixed cost of a chunk. */
             cost = (double)ipt__ceil_divide(chunks->across * chunks->down * batch, units) *
                    ((double)(chunks->x * chunks->y) *
                         (1 + sector / (double)(chunks->x * size) + sector / (double)(chunks->y * size)) +
@@ -65,8 +64,8 @@ static IPT__RARE int ipt__layout_on_chip(const ipt__problem *problem, ipt__layou
     return 1;
 }
 
-/* Finds the panel kernel for a matrix that fits on the chip: that takes one pass, with the tall kernel. First without
- * registers, then with them if that can be enough. */
+/* Gets the tall panel kernel, if the matrix fits on the chip and so takes one pass: first without chunks in registers,
+ * then with them if that may suffice. */
 static IPT__RARE ipt_result ipt__on_chip_seek(ipt_plan *plan, int *fits)
 {
     const ipt__problem *const problem = &plan->problem;

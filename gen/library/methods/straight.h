@@ -1,4 +1,4 @@
-/* Straight: nothing is transposed. Rows may change their distance. */
+/* Straight: no transposition. Rows may change their distance. */
 
 static int ipt__straight_applies(const ipt__problem *problem)
 {
@@ -9,7 +9,7 @@ static int ipt__straight_applies(const ipt__problem *problem)
              desc->sequence == IPT_SEQUENCE_EXCHANGE || desc->sequence == IPT_SEQUENCE_TWO_PASS));
 }
 
-/* Appends a stage that holds whole matrices in local memory, if they fit. straight: it does not transpose. */
+/* Appends a stage that moves whole matrices through local memory, if they fit. straight: without transposition. */
 static void ipt__stage_add_small(const ipt__problem *problem, ipt__layout *layout, int straight)
 {
     ipt__stage *stage;
@@ -30,7 +30,7 @@ static void ipt__layout_add_spread(const ipt__problem *problem, ipt__layout *lay
         ipt__min(budget ? budget : (size_t)IPT__SPREAD_BYTES, ipt__tuning_of(&problem->limits)->slab_bytes);
     const size_t slabs = ipt__ceil_divide(rows, ipt__max(1, most / row)), height = ipt__ceil_divide(rows, slabs);
     const size_t number = rows / height, rest = rows % height;
-    const int up = distances[1] > distances[0]; /* the last rows first */
+    const int up = distances[1] > distances[0]; /* move the last rows first */
     int i, side;
     for (i = 0; i < 2; ++i) {
         const int is_rest = i != up;
@@ -51,7 +51,7 @@ static ipt_result ipt__straight_propose(const ipt__problem *problem, const ipt__
     const ipt_plan_desc *const desc = &problem->desc;
     const int transposed = ipt__moves[desc->move].transposed;
     if (problem->pitched) {
-        /* A transposed vector is a row on one side, and on the other one single elements on rows of their own. */
+        /* A transposed vector is one row on one side, and a column of one-element rows on the other side. */
         const size_t shape[2] = {transposed ? desc->rows * desc->cols : desc->rows, transposed ? 1 : desc->cols};
         const size_t distances[2] = {transposed && desc->rows == 1 ? problem->element_units : ipt__source_row(problem),
                                      transposed && desc->cols == 1 ? problem->element_units : ipt__result_row(problem)};

@@ -1,8 +1,8 @@
 /* Two passes over super-elements. */
 
 /* The two-pass method with super-elements of `length` elements. Tall: transpose panels of `length` rows, then shuffle
- * super-elements. Wide: the mirror of it. The remainder of the long side is saved first and restored last. Meanwhile
- * the slots lie from the start on the grid of the result's (wide: the source's) rows. */
+ * super-elements. Wide: the same in reverse. The remainder of the long side is saved first and restored last. From the
+ * first pass on, slots lie in the rows of the result (wide: of the source). */
 static void ipt__layout_two_pass(const ipt__problem *problem, ipt__layout *layout, size_t length, size_t budget)
 {
     const size_t rows = problem->desc.rows, cols = problem->desc.cols;
@@ -106,7 +106,7 @@ static IPT__RARE ipt_result ipt__two_pass_seek(ipt_plan *plan, int *done)
     ipt__params params = ipt__cooperative_params(problem);
     (void)done;
     params.narrow = shorter * problem->desc.elem_size <= IPT__NARROW_BYTES &&
-                    shorter <= problem->limits.group_size; /* a turn handles whole rows */
+                    shorter <= problem->limits.group_size; /* an iteration stores whole rows */
     return ipt__plan_take_panel(plan, &params);
 }
 

@@ -1,6 +1,6 @@
 /* Whole: one stage moves each matrix through the local memory of work-groups, or by pairs. */
 
-/* Whether tiles of a square matrix with gaps change places. */
+/* Whether a matrix is square and its rows have gaps of one length: its tiles can change places. */
 static int ipt__is_square_with_gaps(const ipt__problem *problem)
 {
     return problem->pitched && problem->desc.rows == problem->desc.cols &&
@@ -33,7 +33,7 @@ static int ipt__layout_is_local(const ipt__layout *layout)
     return layout->stage_count && ipt__stage_traits[layout->stages[0].kind].local;
 }
 
-/* Whether the planner has such a stage, so that two passes are not tried. */
+/* Whether the planner has a stage that moves whole matrices through local memory: then it tries no two passes. */
 static int ipt__whole_is_local(const ipt__problem *problem)
 {
     ipt__layout layout;

@@ -18,10 +18,9 @@ struct ipt_mpi_plan {
     int local_count;
     ipt__workspace *workspaces; /* of the local plans: one for each device of split, else one */
     size_t workspace_count;
-    size_t patch_side;  /* elements; 0: the matrix is not square. See mpi/square.h */
-    ipt_plan *diagonal; /* transposes the rank's own tile of a square matrix; NULL: nothing moves */
-    char *window;       /* memory for messages from ipt_host_alloc; on the host also with device_window */
-    int depth;          /* messages in flight, in each direction */
+    size_t patch_side; /* elements; 0: the matrix is not square. See mpi/square.h */
+    char *window;      /* memory for messages from ipt_host_alloc; on the host also with device_window */
+    int depth;         /* messages in flight, in each direction */
     cl_mem device_window;
     char *device_address; /* the address of device_window for MPI */
     cl_command_queue reads, writes;
@@ -42,12 +41,6 @@ static IPT__RARE ipt_result ipt__fail_mpi(const char *call, int error)
     return ipt__fail(IPT_ERROR_MPI, "%s failed with %d: %s", call, error, text);
 }
 
-/* Ranks results by severity: INCOMPLETE first, because content is lost, then any other failure. */
-static int ipt__mpi_severity(ipt_result result)
-{
-    return result == IPT_ERROR_INCOMPLETE ? (int)IPT__RESULT_COUNT : (int)result;
-}
-
 /* Returns the worst result of all ranks on each rank. All ranks call it. The error text names the failing rank. */
 static ipt_result ipt__mpi_agree(MPI_Comm communicator, ipt_result result)
 {
@@ -57,7 +50,7 @@ static ipt_result ipt__mpi_agree(MPI_Comm communicator, ipt_result result)
     char text[IPT__CAUSE_BYTES];
     int code = (int)result, error;
     ipt__keep_cause(text);
-    own.severity = ipt__mpi_severity(result);
+    own.severity = result == IPT_ERROR_INCOMPLETE ? (int)IPT__RESULT_COUNT : (int)result; /* content is lost */
     error = MPI_Comm_rank(communicator, &own.rank);
     if (!error)
         error = MPI_Allreduce(&own, &worst, 1, MPI_2INT, MPI_MAXLOC, communicator);

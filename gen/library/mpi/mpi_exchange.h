@@ -57,6 +57,23 @@ static void ipt__mpi_note_cl(ipt__mpi_run *run, const char *call, cl_int error)
         ipt__mpi_note(run, ipt__fail_opencl(call, error));
 }
 
+/* Transfers bytes at `at` of the block on the device to or from host memory. event: NULL waits for the end. */
+static void ipt__mpi_transfer(ipt__mpi_run *run, int download, size_t at, size_t bytes, char *memory, cl_event *event)
+{
+    const ipt__mpi_place *const place = &run->place;
+    const cl_command_queue queue = download ? run->plan->reads : run->plan->writes;
+    const cl_bool waits = event ? CL_FALSE : CL_TRUE;
+    if (download)
+        ipt__mpi_note_cl(run, "clEnqueueReadBuffer",
+                         ipt__cl.clEnqueueReadBuffer(queue, place->buffer, waits, place->offset + at, bytes, memory, 0,
+                                                     NULL, event));
+    else
+        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer",
+                         ipt__cl.clEnqueueWriteBuffer(queue, place->buffer, waits, place->offset + at, bytes, memory, 0,
+                                                      NULL, event));
+    ipt__cl.clFlush(queue);
+}
+
 /* Waits for an event of a transfer, if any, and releases it. */
 static void ipt__mpi_await(ipt__mpi_run *run, cl_event *event)
 {
@@ -95,7 +112,7 @@ static void ipt__mpi_transmit(ipt__mpi_run *run, ipt__mpi_slot *slot, const char
                                      run->plan->communicator, &slot->send));
 }
 
-/* Waits for both messages of a step, and checks the size of the received one. */
+/* Waits for both messages of a step, and checks the received message's size. */
 static void ipt__mpi_complete(ipt__mpi_run *run, ipt__mpi_slot *slot)
 {
     MPI_Status status;
@@ -115,11 +132,9 @@ static void ipt__mpi_complete(ipt__mpi_run *run, ipt__mpi_slot *slot)
  * their final places. */
 static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
 {
-    ipt_mpi_plan *const plan = run->plan;
     ipt__mpi_slot *const slot = &run->ring[number];
     const ipt__mpi_step *const step = &slot->step;
     char *memory = ipt__mpi_memory(run, number, 0);
-    cl_int error;
     ipt__mpi_await(run, &slot->written);
     slot->sent = 0;
     if (phase == IPT__MPI_IN && !run->place.buffer)
@@ -127,12 +142,8 @@ static void ipt__mpi_begin(ipt__mpi_run *run, size_t number, ipt__mpi_phase phas
     else if (phase == IPT__MPI_IN && run->place.address)
         memory = run->place.address + step->at;
     ipt__mpi_receive(run, slot, memory);
-    if (step->sent && run->place.buffer && !run->place.address) {
-        error = ipt__cl.clEnqueueReadBuffer(plan->reads, run->place.buffer, CL_FALSE, run->place.offset + step->at,
-                                            step->sent, ipt__mpi_memory(run, number, 1), 0, NULL, &slot->read);
-        ipt__mpi_note_cl(run, "clEnqueueReadBuffer", error);
-        ipt__cl.clFlush(plan->reads);
-    }
+    if (step->sent && run->place.buffer && !run->place.address)
+        ipt__mpi_transfer(run, 1, step->at, step->sent, ipt__mpi_memory(run, number, 1), &slot->read);
 }
 
 /* Sends a step's message. After a failure the content is undefined, but the partner must not wait for ever. */
@@ -153,17 +164,14 @@ static void ipt__mpi_end(ipt__mpi_run *run, size_t number, ipt__mpi_phase phase)
     ipt_mpi_plan *const plan = run->plan;
     ipt__mpi_slot *const slot = &run->ring[number];
     const ipt__mpi_step *const step = &slot->step;
-    const char *const memory = ipt__mpi_memory(run, number, 0);
+    char *const memory = ipt__mpi_memory(run, number, 0);
     cl_int error;
     ipt__mpi_complete(run, slot);
     if (step->received && !run->place.buffer && phase != IPT__MPI_IN)
         memcpy(run->place.host + step->at, memory, step->received);
-    else if (step->received && run->place.buffer && !run->place.address) {
-        error = ipt__cl.clEnqueueWriteBuffer(plan->writes, run->place.buffer, CL_FALSE, run->place.offset + step->at,
-                                             step->received, memory, 0, NULL, &slot->written);
-        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer", error);
-        ipt__cl.clFlush(plan->writes);
-    } else if (step->received && run->place.address && phase != IPT__MPI_IN) {
+    else if (step->received && run->place.buffer && !run->place.address)
+        ipt__mpi_transfer(run, 0, step->at, step->received, memory, &slot->written);
+    else if (step->received && run->place.address && phase != IPT__MPI_IN) {
         error = ipt__cl.clEnqueueCopyBuffer(plan->writes, plan->device_window, run->place.buffer,
                                             number * plan->shape.chunk, run->place.offset + step->at, step->received, 0,
                                             NULL, &slot->written);
@@ -220,14 +228,8 @@ static void ipt__mpi_shift_device(ipt__mpi_run *run, const ipt__mpi_shift *shift
         size_t at;
         bytes = ipt__min(plan->shape.chunk, left);
         at = shift->to < shift->from ? done : left - bytes; /* upward from the end */
-        ipt__mpi_note_cl(run, "clEnqueueReadBuffer",
-                         ipt__cl.clEnqueueReadBuffer(plan->writes, run->place.buffer, CL_TRUE,
-                                                     run->place.offset + shift->from + at, bytes, plan->window, 0, NULL,
-                                                     NULL));
-        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer",
-                         ipt__cl.clEnqueueWriteBuffer(plan->writes, run->place.buffer, CL_TRUE,
-                                                      run->place.offset + shift->to + at, bytes, plan->window, 0, NULL,
-                                                      NULL));
+        ipt__mpi_transfer(run, 1, shift->from + at, bytes, plan->window, NULL);
+        ipt__mpi_transfer(run, 0, shift->to + at, bytes, plan->window, NULL);
     }
 }
 
@@ -254,7 +256,7 @@ static void ipt__mpi_exchange(ipt__mpi_run *run)
 
 /* ---- IPT_MPI_BUFFERED ---- */
 
-/* Whether MPI's counts, which are int, hold a block's elements. */
+/* Whether an int, the type of MPI's counts, suffices for a block's elements. */
 static int ipt__mpi_counts_fit(const ipt__mpi_shape *shape)
 {
     const size_t most = ~0u >> 1;

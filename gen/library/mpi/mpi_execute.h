@@ -9,7 +9,6 @@ static IPT__RARE void ipt__mpi_free(ipt_mpi_plan *plan, int ended)
     int i;
     for (i = 0; i < plan->local_count && plan->locals; ++i)
         ipt_plan_destroy(plan->locals[i].plan);
-    ipt_plan_destroy(plan->diagonal);
     while (plan->workspace_count) {
         ipt__workspace_close(&plan->workspaces[--plan->workspace_count]);
         IPT_LOCK_DESTROY(&plan->workspaces[plan->workspace_count].lock);
@@ -144,11 +143,10 @@ static ipt_result ipt__mpi_open_buffered(ipt_mpi_plan *plan)
 static ipt_result ipt__mpi_open(ipt_mpi_plan *plan)
 {
     ipt__mpi_shape *const shape = &plan->shape;
-    const ipt_allocator *const allocator = &plan->context->allocator;
-    const int rests = ipt__mpi_count_rests(shape);
+    const size_t bytes = (size_t)shape->ranks * sizeof *shape->rests;
     ipt_result result = ipt__mpi_divide_memory(plan);
-    if (!result && rests) {
-        shape->rests = (ipt__mpi_rest *)ipt__allocate(allocator, (size_t)rests * sizeof *shape->rests);
+    if (!result) {
+        shape->rests = (ipt__mpi_rest *)ipt__allocate(&plan->context->allocator, bytes);
         result = shape->rests ? IPT_SUCCESS : IPT_ERROR_OUT_OF_MEMORY;
     }
     if (!result && plan->desc.flags & IPT_MPI_BUFFERED)
@@ -250,14 +248,10 @@ static ipt_result ipt__mpi_run_local(ipt__mpi_run *run, const ipt__mpi_local *lo
 static ipt_result ipt__mpi_run_after(ipt__mpi_run *run, const ipt_mpi_buffer *buffer)
 {
     const ipt_mpi_plan *const plan = run->plan;
-    ipt__mpi_local diagonal;
     ipt_result result = IPT_SUCCESS;
     int i;
-    if (run->square) {
-        diagonal.plan = plan->diagonal;
-        diagonal.at = ipt__mpi_start(&plan->shape.rows, plan->shape.rank) * plan->shape.size;
-        return ipt__mpi_run_local(run, &diagonal, NULL);
-    }
+    if (run->square)
+        return ipt__mpi_run_local(run, &plan->locals[IPT__MPI_DIAGONAL], NULL);
     for (i = IPT__MPI_AFTER; i < plan->local_count && !result; ++i)
         result = ipt__mpi_run_local(run, &plan->locals[i], buffer);
     return result;
@@ -268,18 +262,14 @@ static ipt_result ipt__mpi_run_after(ipt__mpi_run *run, const ipt_mpi_buffer *bu
 /* Exchanges through the second block. A block on the device passes through `staging` as a whole. */
 static void ipt__mpi_run_buffered(ipt__mpi_run *run, char *staging)
 {
-    ipt_mpi_plan *const plan = run->plan;
-    const size_t before = ipt__mpi_block_bytes(&plan->shape, plan->shape.rank, 0),
-                 after = ipt__mpi_block_bytes(&plan->shape, plan->shape.rank, 1);
+    const ipt__mpi_shape *const shape = &run->plan->shape;
+    const size_t before = ipt__mpi_block_bytes(shape, shape->rank, 0),
+                 after = ipt__mpi_block_bytes(shape, shape->rank, 1);
     if (run->place.buffer && before)
-        ipt__mpi_note_cl(run, "clEnqueueReadBuffer",
-                         ipt__cl.clEnqueueReadBuffer(plan->reads, run->place.buffer, CL_TRUE, run->place.offset, before,
-                                                     staging, 0, NULL, NULL));
+        ipt__mpi_transfer(run, 1, 0, before, staging, NULL);
     ipt__mpi_exchange_buffered(run, staging);
     if (run->place.buffer && after)
-        ipt__mpi_note_cl(run, "clEnqueueWriteBuffer",
-                         ipt__cl.clEnqueueWriteBuffer(plan->writes, run->place.buffer, CL_TRUE, run->place.offset,
-                                                      after, staging, 0, NULL, NULL));
+        ipt__mpi_transfer(run, 0, 0, after, staging, NULL);
 }
 
 /* Undoes the first local step if it succeeded on this rank. Returns the result of all ranks. own: this rank's result of
@@ -313,7 +303,7 @@ static ipt_result ipt__mpi_run_exchange(ipt__mpi_run *run, char *staging)
         ipt__mpi_note(run, ipt__fail(IPT_ERROR_CANCELLED, "progress requested an end"));
     if (run->result) {
         ipt__fail(run->result, "%s", run->cause);
-        run->result = ipt__fail_incomplete("it happened during the exchange, so all blocks are undefined");
+        run->result = ipt__fail_incomplete("failed during the exchange, so all blocks are undefined");
     }
     return ipt__mpi_agree(plan->communicator, run->result);
 }
@@ -440,7 +430,6 @@ IPT_API ipt_result ipt_mpi_plan_execute_host_sized(size_t options_bytes, ipt_mpi
 }
 
 #ifndef IPT_NO_THREADS
-
 static ipt_result ipt__mpi_job_execute(void *plan, void *data, const ipt_host_options *options)
 {
     return ipt__mpi_execute_host((ipt_mpi_plan *)plan, data, options, IPT_SUCCESS);
@@ -457,9 +446,17 @@ static ipt_result ipt__mpi_check_threads(void)
                                                   "MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE");
 }
 
+#endif
+
 IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
                                                          const ipt_host_options *options, cl_event *event)
 {
+#ifdef IPT_NO_THREADS
+    (void)options_bytes, (void)plan, (void)data, (void)options;
+    if (event)
+        *event = NULL;
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_THREADS");
+#else
     ipt__host_job job;
     ipt_result result;
     memset(&job, 0, sizeof job);
@@ -477,17 +474,5 @@ IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, i
         result = ipt__host_job_start(plan->context, &job, event);
     /* The other ranks have begun. Report the failure to them, so that they do not wait for ever. */
     return result ? ipt__mpi_execute_host(plan, data, &job.options, result) : IPT_SUCCESS;
-}
-
-#else
-
-IPT_API ipt_result ipt_mpi_plan_execute_host_async_sized(size_t options_bytes, ipt_mpi_plan *plan, void *data,
-                                                         const ipt_host_options *options, cl_event *event)
-{
-    (void)options_bytes, (void)plan, (void)data, (void)options;
-    if (event)
-        *event = NULL;
-    return ipt__fail(IPT_ERROR_UNSUPPORTED, "ipt was compiled with IPT_NO_THREADS");
-}
-
 #endif
+}

@@ -8,8 +8,9 @@ typedef struct ipt__mpi_local {
     size_t at;      /* bytes into the block */
 } ipt__mpi_local;
 
-/* Indices into plan->locals: the step before the exchange, its inverse, the first step after the exchange. */
-enum { IPT__MPI_BEFORE, IPT__MPI_UNDO, IPT__MPI_AFTER };
+/* Indices into plan->locals: the step before the exchange; its inverse; the step that transposes the rank's own tile of
+ * a square matrix, after an exchange by patches; the first of the steps after another exchange. */
+enum { IPT__MPI_BEFORE, IPT__MPI_UNDO, IPT__MPI_DIAGONAL, IPT__MPI_AFTER };
 
 /* ---- shapes ---- */
 
@@ -153,6 +154,7 @@ static ipt_result ipt__mpi_make_diagonal(ipt_mpi_plan *plan)
 {
     const ipt__mpi_shape *const shape = &plan->shape;
     const size_t side = ipt__mpi_count(&shape->rows, shape->rank);
+    ipt__mpi_local *const local = &plan->locals[IPT__MPI_DIAGONAL];
     ipt_plan_desc desc;
     if (side <= 1)
         return IPT_SUCCESS;
@@ -160,7 +162,8 @@ static ipt_result ipt__mpi_make_diagonal(ipt_mpi_plan *plan)
     desc.rows = desc.cols = side;
     desc.elem_size = shape->size;
     desc.row_pitch = desc.row_pitch_out = shape->cols.total * shape->size;
-    return ipt__any_plan_make(plan->context, &desc, plan->workspaces, &plan->diagonal);
+    local->at = ipt__mpi_start(&shape->rows, shape->rank) * shape->size;
+    return ipt__any_plan_make(plan->context, &desc, plan->workspaces, &local->plan);
 }
 
 /* Makes the steps that transpose the received pieces: one step for each run of ranks with equal numbers of rows. */
@@ -225,7 +228,7 @@ static size_t ipt__mpi_locals_workspace(const ipt_mpi_plan *plan)
 /* The limit that suffices for the local plans, if one of their workspaces is too small; else 0. */
 static size_t ipt__mpi_enough(const ipt_mpi_plan *plan)
 {
-    size_t enough = plan->diagonal ? plan->diagonal->enough : 0;
+    size_t enough = 0;
     int i;
     for (i = 0; i < plan->local_count; ++i)
         if (plan->locals[i].plan)
@@ -329,7 +332,8 @@ static ipt_result ipt__mpi_write_description(ipt_mpi_plan *plan)
 {
     static const char *const ways[] = {"equal blocks of rows", "equal blocks of columns", "pieces one by one"};
     const ipt__mpi_shape *const shape = &plan->shape;
-    size_t capacity = IPT__DESCRIPTION_BYTES + (plan->diagonal ? strlen(plan->diagonal->description) : 0);
+    const ipt_plan *const diagonal = plan->locals[IPT__MPI_DIAGONAL].plan;
+    size_t capacity = IPT__DESCRIPTION_BYTES;
     ipt__text out;
     int i;
     for (i = 0; i < plan->local_count; ++i)
@@ -346,9 +350,9 @@ static ipt_result ipt__mpi_write_description(ipt_mpi_plan *plan)
                   ipt__mpi_message_bytes(shape), ipt_mpi_plan_workspace(plan));
     if (plan->patch_side)
         ipt__text_add(&out, "host memory: tiles change places in patches of %zu x %zu; after the exchange: %s",
-                      plan->patch_side, plan->patch_side, plan->diagonal ? plan->diagonal->description : "nothing\n");
+                      plan->patch_side, plan->patch_side, diagonal ? diagonal->description : "nothing\n");
     for (i = 0; i < plan->local_count; ++i)
-        if (plan->locals[i].plan && i != IPT__MPI_UNDO)
+        if (plan->locals[i].plan && i != IPT__MPI_UNDO && i != IPT__MPI_DIAGONAL)
             ipt__text_add(&out, "%s the exchange: %s", i == IPT__MPI_BEFORE ? "before" : "after",
                           plan->locals[i].plan->description);
     return IPT_SUCCESS;

@@ -1,13 +1,15 @@
 /* Matrices over ranks: shares, rounds and the steps of the exchange. Calls no MPI. */
 
-/* Rank p holds r_p rows before and c_p rows after. Its first local step makes the piece for each rank q contiguous: c_q
- * x r_p elements. After the exchange it holds a piece of c_p x r_s elements from each rank s, and the last local steps
- * merge them.
- *   Pieces of equal size change places, chunk by chunk: phase SWAP, in the rounds of a tournament, in which each rank
- * has one partner a round. If r_p c_q exceeds r_q c_p, rank p then has a rest of its piece for q, and q has no room for
- * it yet. Rests flow from ranks of a higher ratio r / c to those of a lower one: phase OUT. A rank first sends its
- * rests, to ranks of the lowest ratio first. That empties what its result needs. Then it moves the pieces to their
- * final places and receives: phase IN. The senders' ratios are higher, so no ranks wait for each other in a circle. */
+/* Rank p has r_p rows of the matrix and c_p rows of the result. Its first local step makes the piece for each rank q
+ * contiguous: c_q x r_p elements. After the exchange rank p has a piece of c_p x r_s elements from each rank s. The
+ * last local steps merge these pieces. The exchange has three phases:
+ * - SWAP: equal parts of two ranks' pieces change places, chunk by chunk, in the rounds of a tournament. In a round a
+ *   rank has one partner. If r_p c_q exceeds r_q c_p, rank p still has a rest of its piece for q, and q has no room for
+ *   the rest yet.
+ * - OUT: a rank sends its rests, first those to ranks of the lowest ratio r / c. Rests go from ranks of a higher ratio
+ *   to ranks of a lower one. The sent rests leave room for the rank's result.
+ * - IN: the rank moves its pieces to their final places and receives rests. The senders have higher ratios, so no ranks
+ *   wait for each other in a circle. */
 
 /* One side of the matrix, and how it is distributed. */
 typedef struct ipt__mpi_side {
@@ -96,8 +98,9 @@ static size_t ipt__mpi_equal(const ipt__mpi_side *side, int all, size_t *ranks)
     return equal;
 }
 
-/* Equal numbers of rows make the pieces an array whose last step is one transposition of long elements. Equal numbers
- * of columns do so for the first step. Otherwise each received piece is transposed, and then all together. */
+/* If all ranks have equal numbers of rows, the last step is one transposition of long elements. If they have equal
+ * numbers of columns, the first step is. Otherwise one step transposes each received piece, and a last step the whole.
+ */
 static ipt__mpi_way ipt__mpi_choose_way(const ipt__mpi_shape *shape)
 {
     size_t ranks;
@@ -159,16 +162,7 @@ static size_t ipt__mpi_rest_bytes(const ipt__mpi_shape *shape, int from, int to)
     return sent - ipt__min(sent, received);
 }
 
-/* The number of ranks to which this one sends a rest. */
-static int ipt__mpi_count_rests(const ipt__mpi_shape *shape)
-{
-    int peer, count = 0;
-    for (peer = 0; peer < shape->ranks; ++peer)
-        count += ipt__mpi_rest_bytes(shape, shape->rank, peer) != 0;
-    return count;
-}
-
-/* Fills the list of receivers, which has room for them. */
+/* Fills the list of receivers, which has room for all ranks. */
 static void ipt__mpi_list_rests(ipt__mpi_shape *shape)
 {
     int peer;
@@ -181,8 +175,7 @@ static void ipt__mpi_list_rests(ipt__mpi_shape *shape)
             rest->round = ipt__mpi_round(shape->ranks, shape->rank, peer);
             rest->peer = peer;
         }
-    if (shape->rest_count)
-        qsort(shape->rests, (size_t)shape->rest_count, sizeof *shape->rests, ipt__mpi_rest_compare);
+    qsort(shape->rests, (size_t)shape->rest_count, sizeof *shape->rests, ipt__mpi_rest_compare);
 }
 
 /* ---- steps ---- */
@@ -202,15 +195,11 @@ typedef struct ipt__mpi_cursor {
     size_t done; /* bytes of this pair of pieces */
 } ipt__mpi_cursor;
 
-static int ipt__mpi_turns(const ipt__mpi_shape *shape, ipt__mpi_phase phase)
-{
-    return phase == IPT__MPI_OUT ? shape->rest_count : ipt__mpi_rounds(shape->ranks);
-}
-
 /* The next step of a phase. Returns 0 at its end. */
 static int ipt__mpi_next(const ipt__mpi_shape *shape, ipt__mpi_cursor *cursor, ipt__mpi_step *step)
 {
-    const int me = shape->rank, turns = ipt__mpi_turns(shape, cursor->phase);
+    const int me = shape->rank,
+              turns = cursor->phase == IPT__MPI_OUT ? shape->rest_count : ipt__mpi_rounds(shape->ranks);
     for (; cursor->turn < turns; ++cursor->turn, cursor->done = 0) {
         const int peer = cursor->phase == IPT__MPI_OUT ? shape->rests[cursor->turn].peer
                                                        : ipt__mpi_partner(shape->ranks, me, cursor->turn);
@@ -239,22 +228,16 @@ typedef struct ipt__mpi_shift {
     size_t from, to, bytes;
 } ipt__mpi_shift;
 
-static ipt__mpi_shift ipt__mpi_shift_of(const ipt__mpi_shape *shape, int peer)
+/* The move of a turn, of 2 * ranks turns; bytes is 0 if nothing moves. The pieces stay in sequence. First the pieces
+ * that go to lower places move, from the first piece on. Then the others move, from the last piece on. So no piece
+ * overwrites one that has yet to move. */
+static ipt__mpi_shift ipt__mpi_shift_at(const ipt__mpi_shape *shape, int turn)
 {
+    const int up = turn >= shape->ranks, peer = up ? 2 * shape->ranks - 1 - turn : turn;
     ipt__mpi_shift shift;
     shift.from = ipt__mpi_piece_at(shape, peer);
     shift.to = ipt__mpi_piece_out_at(shape, peer);
     shift.bytes = ipt__min(ipt__mpi_piece(shape, shape->rank, peer), ipt__mpi_piece(shape, peer, shape->rank));
-    return shift;
-}
-
-/* The move of a turn, of 2 * ranks turns. Pieces keep their sequence. First the pieces that move down, from the first
- * one; then the pieces that move up, from the last one. So no piece overwrites one that has yet to move. bytes is 0 for
- * turns without a move. */
-static ipt__mpi_shift ipt__mpi_shift_at(const ipt__mpi_shape *shape, int turn)
-{
-    const int up = turn >= shape->ranks;
-    ipt__mpi_shift shift = ipt__mpi_shift_of(shape, up ? 2 * shape->ranks - 1 - turn : turn);
     if (up ? shift.to <= shift.from : shift.to >= shift.from)
         shift.bytes = 0;
     return shift;

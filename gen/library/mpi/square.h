@@ -1,8 +1,8 @@
 /* Square matrices in host memory, distributed alike before and after: one pass. */
 
-/* Rank p's tile for rank q has r_p x r_q elements. It changes places with q's tile for p, which has r_q x r_p, and both
- * are transposed on their way: patch by patch, each as large as a message. So nothing moves before the exchange, and
- * after it only the rank's own tile is left, which a local step transposes in place. */
+/* Rank p's tile for rank q has r_p x r_q elements, q's tile for p has r_q x r_p. The two tiles change places patch by
+ * patch, and are transposed on their way. A patch fits a message. Nothing moves before the exchange. After it a local
+ * step transposes the rank's own tile in place. */
 
 /* A patch: a range of this rank's rows and a range of its peer's rows. Numbers count from each rank's first row. */
 typedef struct ipt__mpi_patch {
@@ -26,7 +26,7 @@ static size_t ipt__mpi_patch_side(const ipt__mpi_shape *shape)
     return side;
 }
 
-/* The next patch of a cursor. Returns 0 at the end. The lower rank's rows are the outer sequence on both. */
+/* The next patch of a cursor. Returns 0 at the end. On both ranks the outer loop is over the lower rank's rows. */
 static int ipt__mpi_next_patch(const ipt__mpi_shape *shape, size_t side, ipt__mpi_cursor *cursor, ipt__mpi_patch *patch)
 {
     const int me = shape->rank, rounds = ipt__mpi_rounds(shape->ranks);

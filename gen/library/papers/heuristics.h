@@ -24,14 +24,7 @@ enum {
 
 IPT_API const char *ipt_heuristic_string(ipt_heuristic heuristic)
 {
-#define IPT__HEURISTIC_CASE(name, text)                                                                                \
-    case name:                                                                                                         \
-        return text;
-    switch (heuristic) {
-        IPT_HEURISTIC_LIST(IPT__HEURISTIC_CASE)
-    default:
-        return "unknown";
-    }
+    return ipt__name_at(IPT_HEURISTIC_LIST(IPT__NAME_ROW), (int)heuristic, IPT__HEURISTIC_COUNT);
 }
 
 /* Most sides fit 32 bits. Division then takes a fraction of the time on many CPUs. */

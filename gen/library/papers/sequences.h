@@ -160,7 +160,7 @@ static int ipt__shuffle_inner(const ipt__problem *problem, ipt__stage *stage, si
         limits->memory_model == 2 || stage->rows == stage->cols; /* workers need no barrier of their own */
     stage->inner_rows = rows;
     stage->inner_cols = cols;
-    stage->as.shuffle.pairs = stage->rows == stage->cols && !limits->cpu; /* CPUs: 0.16 of the copy, not 0.22 */
+    stage->as.shuffle.pairs = stage->rows == stage->cols && !limits->cpu; /* CPUs are faster without pairs */
     stage->as.shuffle.piece_units = units;
     stage->as.shuffle.pieces = stage->workers = stage->lanes = 1;
     if (!limits->cpu) {

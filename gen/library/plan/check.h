@@ -1,21 +1,26 @@
 /* Checking descs. */
 
+/* Whether a sequence is forced that only the papers have. */
+static int ipt__sequence_is_papers(ipt_sequence sequence)
+{
+    return sequence != IPT_SEQUENCE_AUTO && sequence != IPT_SEQUENCE_TWO_PASS && sequence != IPT_SEQUENCE_SQUARE &&
+           sequence != IPT_SEQUENCE_EXCHANGE;
+}
+
 #ifdef IPT_NO_PAPERS
 
 /* Refuses what only the papers' kernels and sequences can do. */
 static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
 {
-    const char *const name = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
-                                     desc->sequence != IPT_SEQUENCE_SQUARE && desc->sequence != IPT_SEQUENCE_EXCHANGE
-                                 ? "sequence"
-                             : desc->variant_010             ? "variant_010"
-                             : desc->variant_100             ? "variant_100"
-                             : desc->variant_pad             ? "variant_pad"
-                             : desc->from                    ? "from"
-                             : desc->to                      ? "to"
-                             : desc->flags & IPT_PAD         ? "flags with IPT_PAD"
-                             : desc->host == IPT_HOST_STAGES ? "host"
-                                                             : NULL;
+    const char *const name = ipt__sequence_is_papers(desc->sequence) ? "sequence"
+                             : desc->variant_010                     ? "variant_010"
+                             : desc->variant_100                     ? "variant_100"
+                             : desc->variant_pad                     ? "variant_pad"
+                             : desc->from                            ? "from"
+                             : desc->to                              ? "to"
+                             : desc->flags & IPT_PAD                 ? "flags with IPT_PAD"
+                             : desc->host == IPT_HOST_STAGES         ? "host"
+                                                                     : NULL;
     if (name)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s: ipt was compiled with IPT_NO_PAPERS, without what the papers do",
                          name);
@@ -65,8 +70,7 @@ static void ipt__plan_simplify_formats(ipt_plan_desc *desc)
 /* Checks the fields of a desc that reproduce the papers. */
 static ipt_result ipt__check_papers(const ipt_plan_desc *desc)
 {
-    const int forced = desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_TWO_PASS &&
-                       desc->sequence != IPT_SEQUENCE_SQUARE && desc->sequence != IPT_SEQUENCE_EXCHANGE;
+    const int forced = ipt__sequence_is_papers(desc->sequence);
     const int formats = desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT;
     ipt_result result = ipt__check_variant("variant_010", desc->variant_010,
                                            1u << IPT__FAMILY_BS | 1u << IPT__FAMILY_SWAP |
@@ -281,8 +285,10 @@ static ipt_result ipt__check_dense_only(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Checks one pitch. *pitch becomes the distance of rows of `row` bytes: 0 stands for no gaps. */
-static ipt_result ipt__check_pitch(const char *name, size_t row, size_t unit, size_t *pitch)
+/* Checks one pitch. *pitch becomes the distance of rows of `row` bytes: 0 stands for no gaps. *extent: bytes from the
+ * first element of all rows to the last one's end. */
+static ipt_result ipt__check_pitch(const char *name, size_t rows, size_t row, size_t *pitch, size_t unit,
+                                   size_t *extent)
 {
     if (!*pitch)
         *pitch = row;
@@ -292,17 +298,12 @@ static ipt_result ipt__check_pitch(const char *name, size_t row, size_t unit, si
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "%s = %zu is not a multiple of %zu, the largest power of two in elem_size", name, *pitch,
                          unit);
+    *extent = rows;
+    if (!ipt__multiply(extent, *pitch))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu: the size of %zu such rows overflows", name, *pitch,
+                         rows);
+    *extent -= *pitch - row;
     return IPT_SUCCESS;
-}
-
-/* Bytes from the first element of rows to the last one's end. Returns 0 if they, or whole rows, overflow. */
-static int ipt__rows_extent(size_t rows, size_t row, size_t pitch, size_t *bytes)
-{
-    *bytes = rows;
-    if (!ipt__multiply(bytes, pitch))
-        return 0;
-    *bytes -= pitch - row;
-    return 1;
 }
 
 /* Checks the pitches of a problem whose matrix_bytes and unit_bytes are known, and completes its batch_stride. Pitches
@@ -317,13 +318,10 @@ static ipt_result ipt__problem_take_pitches(ipt__problem *problem)
     size_t extents[2], stride = 0;
     int i;
     for (i = 0; i < 2; ++i) {
-        const ipt_result result =
-            ipt__check_pitch(i ? "row_pitch_out" : "row_pitch", row[i], problem->unit_bytes, pitches[i]);
+        const ipt_result result = ipt__check_pitch(i ? "row_pitch_out" : "row_pitch", rows[i], row[i], pitches[i],
+                                                   problem->unit_bytes, &extents[i]);
         if (result)
             return result;
-        if (!ipt__rows_extent(rows[i], row[i], *pitches[i], &extents[i]))
-            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu: the size of %zu such rows overflows",
-                             i ? "row_pitch_out" : "row_pitch", *pitches[i], rows[i]);
         stride = ipt__max(stride, rows[i] * *pitches[i]);
     }
     if (!desc->batch_stride)

@@ -1,5 +1,10 @@
 /* Choosing a layout. */
 
+static int ipt__method_serves(const ipt__method *method, const ipt__problem *problem)
+{
+    return method->arrays == (problem->array.count != 0) && method->applies(problem);
+}
+
 /* Gets the cooperative kernels that the methods may choose from, and their resident groups. */
 static IPT__RARE ipt_result ipt__plan_seek_kernels(ipt_plan *plan)
 {
@@ -9,7 +14,7 @@ static IPT__RARE ipt_result ipt__plan_seek_kernels(ipt_plan *plan)
     if (!ipt__plan_may_cooperate(&plan->problem))
         return IPT_SUCCESS;
     for (i = 0; i < IPT__METHODS && !result && !done; ++i)
-        if (ipt__methods[i].seek && ipt__methods[i].applies(&plan->problem))
+        if (ipt__methods[i].seek && ipt__method_serves(&ipt__methods[i], &plan->problem))
             result = ipt__methods[i].seek(plan, &done);
     return result;
 }
@@ -44,7 +49,7 @@ static ipt_result ipt__method_propose(const ipt__method *method, const ipt__prob
 {
     made->found = made->settled = 0;
     ipt__layout_begin(&made->layout);
-    return method->applies(problem) ? method->propose(problem, scope, made) : IPT_SUCCESS;
+    return ipt__method_serves(method, problem) ? method->propose(problem, scope, made) : IPT_SUCCESS;
 }
 
 /* Chooses the stages: the best that a method proposes. budget: bytes of workspace, 0 for the minimum. */
@@ -65,6 +70,8 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
             *layout = made.layout;
         found |= made.found;
     }
+    if (!result && problem->array.count && !found)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "no boxes of the array fit the device");
 #ifndef IPT_NO_PAPERS
     if (!result)
         ipt__layout_add_padding(problem, layout, budget);

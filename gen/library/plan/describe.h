@@ -5,12 +5,12 @@ enum { IPT__DESCRIPTION_BYTES = 2048 };
 /* True if a matrix has the same bytes before and after. */
 static int ipt__nothing_moves(const ipt_plan *plan)
 {
-    return !plan->passes && !plan->problem.desc.move && !plan->problem.desc.expression && !plan->problem.desc.from &&
-           !plan->problem.desc.to && !plan->problem.pitched &&
+    return !plan->passes && !plan->problem.array.count && !plan->problem.desc.move && !plan->problem.desc.expression &&
+           !plan->problem.desc.from && !plan->problem.desc.to && !plan->problem.pitched &&
            (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 
-/* The description's first words: the matrices, and the number of what moves them. */
+/* The description's first words: the matrices, and `number` stages, parts or chunks. */
 static IPT__RARE void ipt__describe_matrices(ipt__text *out, const ipt_plan *plan, size_t number, const char *unit)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
@@ -18,24 +18,6 @@ static IPT__RARE void ipt__describe_matrices(ipt__text *out, const ipt_plan *pla
                   desc->cols, desc->elem_size, desc->batch, desc->batch == 1 ? "matrix" : "matrices",
                   desc->move ? ipt_move_string(desc->move) : "", desc->move ? ", " : "",
                   ipt_sequence_string(desc->sequence), number, unit, number == 1 ? "" : "s");
-}
-
-/* The description's first lines: the matrices and the stages. */
-static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
-{
-    int i;
-    ipt__describe_matrices(out, plan, (size_t)plan->device->layout.stage_count, "stage");
-    ipt__text_add(out, "\n");
-    if (plan->problem.pitched)
-        ipt__text_add(out, "  rows %zu bytes apart before, %zu after\n",
-                      plan->problem.source_row * plan->problem.unit_bytes,
-                      plan->problem.result_row * plan->problem.unit_bytes);
-    if (!plan->device->layout.stage_count)
-        ipt__text_add(out, "  nothing to move: one row or one column reads the same either way\n");
-    for (i = 0; i < plan->device->layout.stage_count; ++i) {
-        ipt__text_add(out, "  %d. ", i + 1);
-        ipt__stage_kinds[plan->device->layout.stages[i].kind].describe(out, plan, &plan->device->layout.stages[i]);
-    }
 }
 
 /* The last lines: the kernels and `workspace` bytes. */
@@ -52,6 +34,25 @@ static IPT__RARE void ipt__describe_memory(ipt__text *out, const ipt_plan *plan,
                   100.0 * (double)workspace / ((double)plan->problem.matrix_bytes * (double)plan->problem.desc.batch));
 }
 
+/* The description of a plan of stages. */
+static IPT__RARE void ipt__describe_stages(ipt__text *out, const ipt_plan *plan)
+{
+    int i;
+    ipt__describe_matrices(out, plan, (size_t)plan->device->layout.stage_count, "stage");
+    ipt__text_add(out, "\n");
+    if (plan->problem.pitched)
+        ipt__text_add(out, "  rows %zu bytes apart before, %zu after\n",
+                      plan->problem.source_row * plan->problem.unit_bytes,
+                      plan->problem.result_row * plan->problem.unit_bytes);
+    if (!plan->device->layout.stage_count)
+        ipt__text_add(out, "  nothing to move: one row or one column reads the same either way\n");
+    for (i = 0; i < plan->device->layout.stage_count; ++i) {
+        ipt__text_add(out, "  %d. ", i + 1);
+        ipt__stage_kinds[plan->device->layout.stages[i].kind].describe(out, plan, &plan->device->layout.stages[i]);
+    }
+    ipt__describe_memory(out, plan, plan->device->layout.workspace);
+}
+
 static ipt__text ipt__text_in(char *buffer, size_t capacity)
 {
     ipt__text out = {NULL, 0, 0};
@@ -60,7 +61,7 @@ static ipt__text ipt__text_in(char *buffer, size_t capacity)
     return out;
 }
 
-/* Keeps a copy of the text. */
+/* Stores a copy of the text as the plan's description. */
 static ipt_result ipt__plan_keep_description(ipt_plan *plan, const char *text)
 {
     const size_t bytes = strlen(text) + 1;
@@ -71,14 +72,26 @@ static ipt_result ipt__plan_keep_description(ipt_plan *plan, const char *text)
     return IPT_SUCCESS;
 }
 
-/* Writes the description of stages. A plan that lacks workspace has no kernels: its owner is refused. */
+/* Adds the description of a plan of a kind. */
+typedef void (*ipt__describer)(ipt__text *out, const ipt_plan *plan);
+
+/* Writes a plan's description twice: first to measure it. A plan that lacks workspace has an empty description, because
+ * its owner is refused. */
+static ipt_result ipt__plan_describe(ipt_plan *plan, ipt__describer describe)
+{
+    ipt__text out = ipt__text_in(NULL, 0);
+    if (!plan->enough)
+        describe(&out, plan);
+    plan->description = (char *)ipt__allocate(&plan->context->allocator, out.length + 1);
+    if (!plan->description)
+        return IPT_ERROR_OUT_OF_MEMORY;
+    out = ipt__text_in(plan->description, out.length + 1);
+    if (!plan->enough)
+        describe(&out, plan);
+    return IPT_SUCCESS;
+}
+
 static ipt_result ipt__plan_write_description(ipt_plan *plan)
 {
-    char text[IPT__DESCRIPTION_BYTES];
-    ipt__text out = ipt__text_in(text, sizeof text);
-    if (plan->enough)
-        return ipt__plan_keep_description(plan, "");
-    ipt__describe_stages(&out, plan);
-    ipt__describe_memory(&out, plan, plan->device->layout.workspace);
-    return ipt__plan_keep_description(plan, text);
+    return ipt__plan_describe(plan, ipt__describe_stages);
 }

@@ -1,24 +1,19 @@
 /* Launches: the commands of stages, fixed with the plan. An execution adds its buffers, their offsets and the turn. */
 
-typedef union ipt__arguments {
-#define IPT__ARGUMENTS_MEMBER(kernel, memories, local, uses) ipt__##kernel##_arguments kernel;
-    IPT_KERNEL_LIST(IPT__ARGUMENTS_MEMBER)
-} ipt__arguments;
-
-/* One command. The arguments are those of the first instance of a batch at the start of the execution's buffer. They
- * begin with the base of each buffer that an execution may give. */
+/* One command. Its arguments are for the first instance of a batch at the start of the execution's buffer. The
+ * arguments begin with the base of each buffer that an execution may give. */
 typedef struct ipt__launch {
     int kernel;                 /* index in the plan; -1: no kernel, clears workspace */
     int by_units, by_words;     /* serves offsets that are not aligned to words; offsets that are */
     size_t matrices, instances; /* how many the command moves */
-    unsigned given;             /* bit for each of the kernel's buffers that the execution gives; 0: the workspace */
+    unsigned given;             /* bit i: the execution gives buffer i of the kernel; 0: it is the workspace */
     int cooperative;            /* waits for other work-groups, and uses the turn's control block */
-    size_t control, clear;      /* bytes of its arguments before those of that block and of the next turn's */
+    size_t control, clear;      /* offsets in the arguments of this turn's block and the next turn's */
     size_t plan_units;          /* number of the plan's units in one unit of the kernel */
     cl_ulong instance_units;    /* distance of instances in the given buffer; 0: the next field counts */
-    cl_ulong instance_slots;    /* likewise for kernel copy: slots */
-    size_t offset;              /* clearing: of the workspace, in bytes */
-    size_t bytes;               /* cleared, or local memory */
+    cl_ulong instance_slots;    /* for kernel copy: the distance in slots */
+    size_t offset;              /* in the workspace, of the bytes to clear */
+    size_t bytes;               /* to clear, or of local memory */
     cl_ulong groups;            /* number of work-groups */
     ipt__arguments arguments;
 } ipt__launch;

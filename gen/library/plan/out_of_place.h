@@ -31,13 +31,13 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
 {
     const ipt__limits *const limits = &plan->context->limits;
     size_t tries[2];
-    ipt__params params;
+    ipt__params plain = ipt__plan_params(&plan->problem, plan->problem.element_units);
     int i;
+    ipt__params_apply(&plain, &plan->problem.desc, plan->problem.desc.expression != NULL);
     ipt__chunk_tries(limits, tries);
     for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
+        ipt__params params = plain;
         ipt_result result;
-        params = ipt__plan_params(&plan->problem, plan->problem.element_units);
-        ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
         if (!tries[i] || ipt__local_refused(plan->context, tries[i]))
             continue;
         /* Elements above a word are faster by units: notebook.md, Methods. */
@@ -50,9 +50,7 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
             return result;
         ipt__refuse_local(plan->context, tries[i]);
     }
-    params = ipt__plan_params(&plan->problem, plan->problem.element_units);
-    ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL);
-    return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, kernel);
+    return ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, plain, kernel);
 }
 
 /* The tiled kernel, for CPUs and elements that do not fit local memory. */

@@ -8,6 +8,20 @@ typedef struct ipt__cooperative_kernel {
     int tall, narrow, by_words;
 } ipt__cooperative_kernel;
 
+/* The axes of more than one element, in their sequence in memory. */
+typedef struct ipt__array {
+    int count;
+    size_t lengths[IPT_MAX_RANK];
+    unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
+    size_t elem_size, elements;
+} ipt__array;
+
+/* The length of a first axis that stays; 1: it moves. */
+static size_t ipt__array_batch(const ipt__array *array)
+{
+    return array->goal[0] ? 1 : array->lengths[0];
+}
+
 /* What the planner decides from. ipt__problem_fill, then ipt__plan_seek_kernels fill it before the first decision. No
  * decision changes it. After a compiler refused local memory, another attempt begins with the new refused_bytes. */
 typedef struct ipt__problem {
@@ -22,6 +36,8 @@ typedef struct ipt__problem {
     size_t extent_bytes;             /* of one matrix from its first element to its last, in the longer form */
     size_t pad_rows, pad_cols;       /* included in desc.rows and desc.cols */
     ipt__cooperative_kernel panel, exchange;
+    ipt__array array; /* permuted by boxes: the desc has its elements as one row, and the panel kernel is that of boxes.
+                         count 0: a matrix */
 } ipt__problem;
 
 /* Leaves the expression to another plan. */

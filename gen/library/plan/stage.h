@@ -20,7 +20,7 @@
  * PTTWAC_010: instances in global memory, by work-groups with flags in local memory.
  * P_IPT: instances by cycle following without flags.
  * PAD: changes the stride of rows of `length` elements from origin to row_stride. */
-#define IPT__STAGE_LIST(X, P)                                                                                          \
+#define IPT__STAGE_LIST(X, B, P)                                                                                       \
     X(SAVE, (0, 0, 0, 0, 0, 2), (nothing, nothing, save, never, never, save, save, save))                              \
     X(RESTORE, (0, 0, 0, 0, 0, 0), (nothing, nothing, save, never, restore, restore, restore, restore))                \
     X(TILE, (0, 1, 0, 0, 1, 1), (nothing, nothing, tile, alone, never, tile, tile, tile))                              \
@@ -29,6 +29,7 @@
     X(WAVE, (1, 0, 1, 0, 1, 1), (wave, nothing, wave, never, wave, wave, wave, wave))                                  \
     X(PANEL, (1, 0, 0, 0, 0, 1), (nothing, panel, panel, alone, never, panel, panel, panel))                           \
     X(SHUFFLE, (0, 0, 0, 0, 1, 0), (shuffle, shuffle, shuffle, never, shuffle, shuffle, shuffle, shuffle))             \
+    B(BOX, (0, 0, 0, 0, 0, 1), (nothing, box, box, never, never, box, box, box))                                       \
     X(EXCHANGE, (0, 0, 0, 1, 0, 1), (exchange, exchange, exchange, always, never, exchange, exchange, exchange))       \
     X(FLIP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, flip, flip, flip))                           \
     X(MAP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, map, map, map))                               \
@@ -38,7 +39,7 @@
 
 typedef enum ipt__stage_kind {
 #define IPT__STAGE_ENUMERATOR(kind, traits, functions) IPT__STAGE_##kind,
-    IPT__STAGE_LIST(IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR) IPT__STAGE_COUNT
+    IPT__STAGE_LIST(IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR) IPT__STAGE_COUNT
 } ipt__stage_kind;
 
 /* What a kind of stage can do, or does otherwise than others. */
@@ -54,7 +55,7 @@ typedef struct ipt__traits {
 static const ipt__traits ipt__stage_traits[] = {
 #define IPT__STAGE_TRAITS(...) {__VA_ARGS__},
 #define IPT__STAGE_TRAITS_ROW(kind, traits, functions) IPT__STAGE_TRAITS traits
-    IPT__STAGE_LIST(IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW)};
+    IPT__STAGE_LIST(IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW)};
 
 /* `instances` independent rows x cols grids of super-elements of `length` elements. */
 typedef struct ipt__grids {
@@ -111,6 +112,17 @@ typedef struct ipt__chunks {
     ipt__tile_layout tile;
     int tall, narrow, neighbours, waits;
 } ipt__chunks;
+
+/* The boxes of a BOX stage: see box.cl. Lengths in units, by the axes' sequence in the source. */
+typedef struct ipt__box_stage {
+    int rank;
+    cl_uint lengths[IPT_MAX_RANK], box[IPT_MAX_RANK];
+    unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
+    int source_narrow, target_narrow; /* 1: units move by words at most, before and after, else by vectors */
+    int crosses;                      /* units change places by blocks if addresses allow */
+    int splits;                       /* runs of the source have the last axis alone, so that gaps can follow each */
+    cl_uint gap;                      /* after each run of the source in the box, in words or vectors */
+} ipt__box_stage;
 
 enum { IPT__MAX_STAGES = 8 };
 
@@ -209,6 +221,7 @@ typedef struct ipt__stage {
         ipt__chunks panel;
         ipt__shuffle_stage shuffle;
         ipt__bands bands;
+        ipt__box_stage box;
     } as;
 } ipt__stage;
 

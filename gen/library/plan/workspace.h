@@ -82,7 +82,7 @@ static ipt_result ipt__workspace_make(ipt_plan *plan, ipt__workspace *workspace,
     return result;
 }
 
-/* Makes the workspace as large as the plan needs it. If that fails, the other plans keep what they have. */
+/* Enlarges the workspace to the plan's need. After a failure, allocates its former size again for the other plans. */
 static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
 {
     ipt__workspace *const workspace = plan->workspace;
@@ -96,7 +96,7 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
     if (plan->context->context && bytes && (bytes > workspace->bytes || !workspace->buffer)) {
         if (workspace->buffer) {
             ipt__cl.clReleaseMemObject(workspace->buffer);
-            workspace->borrower = NULL; /* what its last user left there is gone */
+            workspace->borrower = NULL; /* the flags of the last borrower are lost */
         }
         workspace->buffer = NULL;
         result = ipt__workspace_make(plan, workspace, bytes);
@@ -104,7 +104,7 @@ static ipt_result ipt__plan_take_workspace(ipt_plan *plan)
             const size_t refused = plan->refused;
             ipt__keep_cause(cause);
             if (ipt__workspace_make(plan, workspace, workspace->bytes))
-                workspace->bytes = 0; /* executions fail from now on, until a plan takes it again */
+                workspace->bytes = 0; /* executions fail until a plan allocates it again */
             plan->refused = refused;
             ipt__fail(result, "%s", cause);
         }

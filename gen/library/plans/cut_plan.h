@@ -1,24 +1,5 @@
 /* Making plans for matrices in host memory, cut or whole. */
 
-/* Opens a cut plan with the largest buffers that the device can allocate. */
-static ipt_result ipt__cut_open_smaller(ipt_plan *plan, size_t limit)
-{
-    char cause[IPT__CAUSE_BYTES];
-    ipt_result result = ipt__cut_open_device(plan, limit);
-    while (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused) {
-        ipt__keep_cause(cause);
-        plan->cut->most = ipt__less_than(plan->context, plan->refused);
-        plan->refused = 0;
-        ipt__plan_empty(plan);
-        result = ipt__cut_open_device(plan, limit);
-        if (result == IPT_ERROR_UNSUPPORTED) /* no smaller pieces exist */
-            return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
-    }
-    return result;
-}
-
-/* ---- selecting plans to cut ---- */
-
 /* Bytes of device memory that a plan for host matrices may use. */
 static size_t ipt__cut_limit(const ipt_plan *plan)
 {
@@ -44,15 +25,28 @@ static int ipt__plan_is_cut(const ipt_plan *plan)
     return limit < budget || (!shared && limit - budget < plan->problem.span_bytes);
 }
 
+/* Opens a cut plan with the largest buffers that the device can allocate. */
 static IPT__RARE ipt_result ipt__cut_open_host(ipt_plan *plan, const void *unused)
 {
+    const size_t most = plan->problem.desc.max_device_memory, limit = most ? most : ipt__cut_limit(plan) / 4 * 3;
+    char cause[IPT__CAUSE_BYTES];
+    ipt_result result;
     (void)unused;
     plan->cut->make_piece = ipt__plan_make;
-    return ipt__cut_open_smaller(plan, plan->problem.desc.max_device_memory ? plan->problem.desc.max_device_memory
-                                                                            : ipt__cut_limit(plan) / 4 * 3);
+    result = ipt__cut_open_device(plan, limit);
+    while (result == IPT_ERROR_OUT_OF_MEMORY && plan->refused) {
+        ipt__keep_cause(cause);
+        plan->cut->most = ipt__less_than(plan->context, plan->refused);
+        plan->refused = 0;
+        ipt__plan_empty(plan);
+        result = ipt__cut_open_device(plan, limit);
+        if (result == IPT_ERROR_UNSUPPORTED) /* no smaller pieces exist */
+            return ipt__fail(IPT_ERROR_OUT_OF_MEMORY, "%s", cause);
+    }
+    return result;
 }
 
-/* Opens a cut plan with `open`, the function for its kind of matrices, and describes it. */
+/* Opens a cut plan, and describes it. open: the function for matrices in memory or in a storage. */
 static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
@@ -81,10 +75,10 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
     if (!result && desc->move && !plan->cut->sizes.matrices)
         result = ipt__fail(IPT_ERROR_UNSUPPORTED, "move is %s: only transpositions of a matrix can be cut into panels",
                            ipt_move_string(desc->move));
-    return result ? result : ipt__parts_describe(plan, ipt__cut_describe);
+    return result ? result : ipt__plan_describe(plan, ipt__cut_describe);
 }
 
-/* Refuses a plan of parts that its own limit refused. A limit for the plan alone would not do for them. */
+/* Fails for a plan whose limit of the workspace is too low. The proposed limit also suffices for the plan's parts. */
 static ipt_result ipt__plan_propose_for_parts(ipt_plan *refused)
 {
     const size_t enough = refused->enough;

@@ -1,6 +1,8 @@
-/* Making plans, and those that run stages on their device. */
+/* Making plans, and plans that run stages on their device. */
 
-/* Fails for types that the device lacks. Compilers report those in different ways, or not at all. text may be NULL. */
+/* Fails for types that the device lacks. Compilers report such types in different ways, or not at all. text may be
+ * NULL.
+ */
 static ipt_result ipt__check_types(const ipt_context *context, const char *name, const char *text)
 {
     const unsigned half = IPT__NEEDS_HALF, doubled = IPT__NEEDS_DOUBLE,
@@ -51,7 +53,8 @@ static IPT__RARE ipt_result ipt__plan_take_expression(ipt_plan *plan)
         return result;
     params = ipt__plan_params(&plan->problem, 1);
     ipt__params_apply(&params, desc, 1);
-    ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses);
+    if (!ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "a parameter of ipt_k_map is out of range");
     result = ipt__program_get(plan->context, IPT__KERNEL_map, &params, (desc->flags & IPT_CACHE_ONLY) != 0, &program);
     ipt__program_drop(plan->context, program);
     if (result == IPT_ERROR_BUILD) {
@@ -72,9 +75,9 @@ static ipt_result ipt__fail_budget(const ipt__problem *problem, size_t budget, s
     return ipt__advise(offsetof(ipt_plan_desc, max_workspace), enough);
 }
 
-/* Chooses a layout and builds its kernels once, within `budget` bytes of workspace. A plan that borrows a workspace
- * with too low a limit is made without kernels: its owner asks all its plans for the limit that is enough, and
- * refuses. */
+/* Chooses a layout and builds its kernels once, within `budget` bytes of workspace. If the limit of a
+ * borrowed workspace is too low, the plan has no kernels: plan->enough reports the sufficient limit to the owner, which
+ * raises the limit or fails. */
 static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
 {
     ipt_result result;
@@ -96,9 +99,9 @@ static ipt_result ipt__plan_build_once(ipt_plan *plan, size_t budget)
     return result;
 }
 
-/* Chooses a layout and builds its kernels. Some limits show only at the attempt: local memory beyond the reported
- * size, and the largest workspace. A failed build repeats the choice. A refused workspace repeats it with a smaller
- * budget. */
+/* Chooses a layout and builds its kernels. Some limits are known only after an attempt: local memory beyond the
+ * reported size, and the largest workspace. A failed build repeats the choice. A refused workspace repeats it with a
+ * smaller budget. */
 static IPT__RARE ipt_result ipt__plan_build(ipt_plan *plan)
 {
     char cause[IPT__CAUSE_BYTES] = "";
@@ -123,8 +126,8 @@ static IPT__RARE ipt_result ipt__plan_build(ipt_plan *plan)
 #ifndef IPT_NO_KERNEL_SOURCE
 #define IPT__PLAN_SOURCE(source) source
 
-/* Returns the source of kernel *index of a plan, or of its narrow plan, or NULL. *index becomes less by the number of
- * kernels before. */
+/* Returns the source of kernel *index of a plan, or of its narrow plan, or NULL. If the plan has
+ * fewer kernels, their number is subtracted from *index. */
 static const char *ipt__device_plan_source(const ipt_plan *plan, size_t *index)
 {
     const ipt__device_plan *const device = plan->device;
@@ -141,39 +144,24 @@ static const char *ipt__device_plan_source(const ipt_plan *plan, size_t *index)
 #define IPT__PLAN_SOURCE(source) NULL
 #endif
 
-static const ipt__plan_kind ipt__device_kind = {NULL, 0, 0, ipt__device_enqueue,
-                                                IPT__PLAN_SOURCE(ipt__device_plan_source)};
+static const ipt__plan_kind ipt__device_kind = {0, ipt__device_enqueue, IPT__PLAN_SOURCE(ipt__device_plan_source)};
 
-/* Begins a plan, which runs stages unless its maker says otherwise. */
-static void ipt__plan_begin(ipt_plan *plan, ipt_context *context)
-{
-    plan->kind = &ipt__device_kind;
-    ipt__workspace_begin(&plan->own, 1);
-    plan->own.borrower = plan;
-    plan->workspace = &plan->own;
-    ipt__context_retain(context);
-    plan->context = context;
-}
-
-/* Allocates a plan and checks its desc. lent: the workspace of a plan that outlives this one, whose limit also holds;
- * NULL: the plan has its own. */
+/* Allocates a plan and checks its desc. lent: the workspace of a plan that outlives this plan. Its limit also
+ * applies. NULL: the plan has its own workspace. */
 static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
                                           ipt_plan **plan)
 {
-    ipt_plan *made;
+    ipt_plan *const made = *plan = (ipt_plan *)ipt__allocate(&context->allocator, sizeof *made);
     size_t *limit;
     ipt_result result;
-    if (!plan)
-        return ipt__fail_null("plan");
-    *plan = NULL;
-    if (!context)
-        return ipt__fail_null("context");
-    if (!desc)
-        return ipt__fail_null("desc");
-    made = (ipt_plan *)ipt__allocate(&context->allocator, sizeof *made);
     if (!made)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__plan_begin(made, context);
+    made->kind = &ipt__device_kind; /* the makers of other kinds replace it */
+    ipt__workspace_begin(&made->own, 1);
+    made->own.borrower = made;
+    made->workspace = &made->own;
+    ipt__context_retain(context);
+    made->context = context;
     result =
         ipt__problem_fill(&context->limits, desc, lent ? lent->unit_most : (size_t)IPT__VECTOR_BYTES, &made->problem);
     limit = &made->problem.desc.max_workspace;
@@ -184,11 +172,10 @@ static IPT__RARE ipt_result ipt__plan_new(ipt_context *context, const ipt_plan_d
         made->own.limit = ipt__max(ipt__problem_budget(&made->problem), 1);
     if (!result && desc->expression)
         result = ipt__plan_take_expression(made);
-    *plan = made;
     return ipt__plan_keep(plan, result);
 }
 
-/* Gives a new plan its stages. */
+/* Adds stages to a new plan. */
 static ipt_result ipt__plan_make_stages(ipt_plan *plan)
 {
     ipt_result result;

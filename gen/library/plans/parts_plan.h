@@ -1,6 +1,6 @@
-/* Plans for matrices in host memory, and others that consist of plans: beginning, description, end. */
+/* Plans that consist of plans of passes, parts or pieces: beginning, description, limit of the workspace. */
 
-static const ipt__plan_kind ipt__host_kind = {"host matrices", 0, 0, NULL, NULL};
+static const ipt__plan_kind ipt__host_kind = {0, NULL, NULL};
 
 /* Prepares a plan for host matrices. */
 static ipt_result ipt__host_plan_begin(ipt_plan *plan)
@@ -25,6 +25,34 @@ static size_t ipt__moves_count(const ipt__cut *cut)
         b = rest;
     }
     return cut->panels * cut->groups - a - 1;
+}
+
+/* Adds the descriptions of a share's plans. */
+static void ipt__share_describe(ipt__text *out, const ipt_plan *plan, size_t index)
+{
+    static const char *const parts[] = {"a part", "the last part"}, *const pieces[] = {"each chunk", "the last chunk",
+                                                                                       "the remainder", "each group"};
+    const ipt__host_share *const share = &plan->host->staging.shares[index];
+    const int cut = plan->cut != NULL;
+    int i;
+    for (i = 0; i < 4; ++i)
+        if (share->plans[i] && cut)
+            ipt__text_add(out, "  %s: %s", pieces[i], share->plans[i]->description);
+        else if (share->plans[i])
+            ipt__text_add(out, "  device %zu, %s: %s", index + 1, parts[i], share->plans[i]->description);
+    for (i = 0; i < IPT__BLOCK_PLANS; ++i)
+        if (share->block_plans[i])
+            ipt__text_add(out, "  pinned: %s", share->block_plans[i]->description);
+}
+
+/* Adds the last lines of a description: the plans of parts or pieces, and their workspace. */
+static void ipt__describe_shares(ipt__text *out, const ipt_plan *plan)
+{
+    size_t s;
+    for (s = 0; s < plan->host->staging.share_count; ++s)
+        ipt__share_describe(out, plan, s);
+    if (!ipt__plan_borrows(plan))
+        ipt__describe_memory(out, plan, ipt_plan_workspace(plan));
 }
 
 static void ipt__cut_describe(ipt__text *out, const ipt_plan *of)
@@ -52,83 +80,19 @@ static void ipt__cut_describe(ipt__text *out, const ipt_plan *of)
                       plan->bus_bands.bands.number, plan->bus_bands.bands.height,
                       plan->bus_bands.bands.tall ? "rows" : "columns", plan->bus_bands.run_bytes,
                       plan->bus_bands.bus_bytes);
+    ipt__describe_shares(out, of);
 }
 
-/* Describes the plans of a share's parts or pieces, each in its own words. */
-static void ipt__share_describe(ipt__text *out, const ipt_plan *plan, size_t index)
-{
-    static const char *const parts[] = {"a part", "the last part"}, *const pieces[] = {"each chunk", "the last chunk",
-                                                                                       "the remainder", "each group"};
-    const ipt__host_share *const share = &plan->host->staging.shares[index];
-    const int cut = plan->cut != NULL;
-    int i;
-    for (i = 0; i < 4; ++i)
-        if (share->plans[i] && cut)
-            ipt__text_add(out, "  %s: %s", pieces[i], share->plans[i]->description);
-        else if (share->plans[i])
-            ipt__text_add(out, "  device %zu, %s: %s", index + 1, parts[i], share->plans[i]->description);
-    for (i = 0; i < IPT__BLOCK_PLANS; ++i)
-        if (share->block_plans[i])
-            ipt__text_add(out, "  pinned: %s", share->block_plans[i]->description);
-}
-
-/* Bytes of a description that contains those of the plans which a plan consists of. */
-static size_t ipt__description_bytes(const ipt_plan *plan)
-{
-    const ipt__host *const host = &plan->host->staging;
-    size_t bytes = IPT__DESCRIPTION_BYTES, s;
-    int i;
-    for (s = 0; s < host->share_count; ++s)
-        for (i = 0; i < 4; ++i) {
-            const ipt__host_share *const share = &host->shares[s];
-            bytes += share->plans[i] ? strlen(share->plans[i]->description) + 100 : 0;
-            bytes += share->block_plans[i] ? strlen(share->block_plans[i]->description) + 100 : 0;
-        }
-    return bytes + (plan->host->pieces ? strlen(plan->host->pieces->description) : 0);
-}
-
-/* Writes the first lines of a description. */
-typedef void (*ipt__describer)(ipt__text *out, const ipt_plan *plan);
-
-/* Writes the description of a plan that consists of plans. */
-static ipt_result ipt__parts_describe(ipt_plan *plan, ipt__describer describe)
-{
-    const ipt__host *const host = &plan->host->staging;
-    const ipt_allocator *const allocator = &plan->context->allocator;
-    ipt_result result;
-    size_t capacity, s;
-    char *text;
-    ipt__text out;
-    if (plan->enough)
-        return ipt__plan_keep_description(plan, "");
-    capacity = ipt__description_bytes(plan);
-    text = (char *)ipt__allocate(allocator, capacity);
-    if (!text)
-        return IPT_ERROR_OUT_OF_MEMORY;
-    out = ipt__text_in(text, capacity);
-    describe(&out, plan);
-    for (s = 0; s < host->share_count; ++s)
-        ipt__share_describe(&out, plan, s);
-    if (!ipt__plan_borrows(plan))
-        ipt__describe_memory(&out, plan, ipt_plan_workspace(plan));
-    result = ipt__plan_keep_description(plan, text);
-    ipt__release(allocator, text);
-    return result;
-}
-#endif
-
-#ifndef IPT_NO_HOST_STREAMING
 static ipt_result ipt__host_plan_new(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent,
                                      ipt_plan **plan)
 {
     const ipt_result result = ipt__plan_new(context, desc, lent, plan);
     return result ? result : ipt__plan_keep(plan, ipt__host_plan_begin(*plan));
 }
-
 #endif
 
-/* Fails because the plans that a plan consists of need more than `limit` bytes. What they share has to hold `enough` on
- * each device; 0: unknown. */
+/* Fails because a plan's passes, parts or pieces need more than `limit` bytes of workspace. enough: bytes per device
+ * that suffice; 0: unknown. */
 static ipt_result ipt__fail_workspace(const ipt_plan *plan, size_t limit, size_t enough)
 {
     ipt__fail(IPT_ERROR_UNSUPPORTED,
@@ -141,11 +105,12 @@ static ipt_result ipt__fail_workspace(const ipt_plan *plan, size_t limit, size_t
                   : IPT_ERROR_UNSUPPORTED;
 }
 
-/* Makes the plans that a plan consists of; what: of their maker. */
+/* Makes a plan's plans of passes, parts or pieces. what: input of the function. */
 typedef ipt_result (*ipt__opener)(ipt_plan *plan, const void *what);
 
-/* Makes the plans that a plan consists of within its workspaces' limit. The limit may change how a matrix is cut: so a
- * higher one is tried before an error names it. It serves if the desc leaves it to the plan. */
+/* Makes a plan's plans by `open` within the limit of its workspaces. If the limit is too low, tries higher limits
+ * before an error proposes one, because a limit may change how a matrix is cut. The plan keeps the higher limit if the
+ * desc has none, and the default allows it. */
 static IPT__RARE ipt_result ipt__plan_fit(ipt_plan *plan, ipt__opener open, const void *what)
 {
     enum { TRIES = 16 };

@@ -7,14 +7,14 @@ typedef struct ipt__plan_kernel {
     ipt__arguments set;
 } ipt__plan_kernel;
 
-/* Device memory for stages, which a plan owns, and lends to the plans that it consists of. It is as large as the
- * largest of them needs. Executions of all plans that share it take turns. */
+/* Device memory for stages. A plan owns it, and lends it to its plans of passes, parts or pieces. Its size is the
+ * largest need of these plans. Executions that share a workspace take turns. */
 typedef struct ipt__workspace {
-    IPT_LOCK_TYPE lock;  /* guards the following fields, and all of the plans but their host_plan */
-    cl_mem buffer;       /* NULL: no stage needs one */
-    size_t bytes, limit; /* limit: for each of the plans, as max_workspace */
-    int later;           /* plans that borrow it from now on need its bytes later: ipt__host_take */
-    size_t unit_most;    /* bytes of the units of plans that borrow it from now on, at most */
+    IPT_LOCK_TYPE lock; /* guards the following fields, and the plans that use the workspace, but not their host_plan */
+    cl_mem buffer;      /* NULL: no stage needs a workspace */
+    size_t bytes, limit; /* limit: the most bytes for a plan, as max_workspace */
+    int later;           /* new plans leave the allocation to ipt__host_take */
+    size_t unit_most;    /* the most bytes of a unit of new plans that borrow the workspace */
     cl_event last;       /* of the previous execution, which may still use the buffer; NULL: none */
     ipt_plan *borrower;  /* plan that used the buffer last; NULL: none */
 } ipt__workspace;
@@ -27,46 +27,44 @@ typedef struct ipt__pass_plan {
     size_t repeats; /* executions, a batch_stride of the arrays apart */
 } ipt__pass_plan;
 
-/* What a plan of several passes over arrays has. It has no stages of its own. */
+/* The part of a plan that runs several passes over arrays. Such a plan has no stages of its own. */
 typedef struct ipt__passes_plan {
     ipt__pass_plan list[IPT__MOST_PASSES + 1];
     int count;
-    ipt_plan *copies; /* copies arrays whose first pass only works in place, for out of place; else NULL */
+    ipt_plan *copies; /* out of place, copies the arrays before a first pass that only works in place; else NULL */
 } ipt__passes_plan;
 
-/* What a plan has that runs stages on its device. */
+/* The part of a plan that runs stages on its device. */
 typedef struct ipt__device_plan {
     ipt__layout layout;
     ipt__plan_kernel *kernels;
     int kernel_count, kernel_capacity;
     ipt__launches launches;
-    int out_of_place;               /* its launch; -1: none yet */
+    int out_of_place;               /* index of the launch out of place; -1: none yet */
     ipt__program *panel, *exchange; /* of problem.panel and problem.exchange; NULL: none */
     int turn;                       /* which of the two control blocks is clear */
     int dirty;                      /* an execution failed: counters and flags may not be clear */
-    ipt_plan *narrow; /* does the same in the units of an array's elements, at places that are no multiples of the
-                         longer units of this plan. It borrows the workspace. NULL: the units are the elements' */
+    ipt_plan *narrow; /* a plan with the units of an array's elements. It serves places that are no multiples of this
+                         plan's longer units, and borrows the workspace. NULL: both plans would have equal units */
 } ipt__device_plan;
 
-/* What a plan for several contexts has. */
+/* The part of a plan that uses several contexts. */
 typedef struct ipt__split_plan {
     ipt_context **contexts;
     size_t count;
-    ipt__workspace *workspaces; /* one for each; NULL: the plan borrows them */
+    ipt__workspace *workspaces; /* one for each context; NULL: the plan borrows them */
 } ipt__split_plan;
 
-/* What a plan of a kind does. */
+/* The properties of plans of one kind. */
 struct ipt__call;
 typedef struct ipt__plan_kind {
-    const char *takes; /* all that executions take; NULL: buffers and host matrices */
-    int stores;        /* they take storages */
-    int by_passes;     /* host matrices and storages go through memory once for each pass of an array */
+    int by_passes; /* host matrices and storages go through memory once for each pass of an array */
     /* Enqueues an execution whose arguments were checked. NULL: the plan takes no buffers. */
     ipt_result (*enqueue)(ipt_plan *plan, const struct ipt__call *call, int out_of_place, cl_event *event);
     const char *(*source)(const ipt_plan *plan, size_t *index); /* see ipt__device_plan_source; NULL: none */
 } ipt__plan_kind;
 
-/* What all plans have, and what plans of some kinds have. */
+/* A plan: fields of all plans, then parts that only some plans have. */
 struct ipt_plan {
     const ipt__plan_kind *kind;
     ipt_context *context;
@@ -74,8 +72,8 @@ struct ipt_plan {
     char *expression;     /* copies of strings that problem.desc points to */
     cl_ulong argument[2]; /* a copy of the expression's argument, to which problem.desc points, too */
     ipt__workspace own;
-    ipt__workspace *workspace; /* its own, the first one of split, or those of a plan that outlives it */
-    size_t enough;             /* least limit of a workspace that is too small for the plan; 0: it is not */
+    ipt__workspace *workspace; /* &own, split->workspaces, or the workspaces of a plan that outlives this plan */
+    size_t enough;             /* the least sufficient limit of a workspace whose limit is too low; 0: it suffices */
     size_t refused;            /* bytes of the last buffer that could not be allocated; 0: none */
     char *description;
     ipt__device_plan *device; /* NULL: the plan has no stages of its own */
@@ -90,7 +88,7 @@ static int ipt__plan_borrows(const ipt_plan *plan)
     return plan->workspace != &plan->own && !(plan->split && plan->workspace == plan->split->workspaces);
 }
 
-/* The number of its devices, each of which has a workspace. */
+/* The number of a plan's devices. Each device has a workspace. */
 static size_t ipt__plan_devices(const ipt_plan *plan)
 {
     return plan->split ? plan->split->count : 1;

@@ -8,21 +8,20 @@ static IPT__RARE void ipt__host_give_back(ipt__host *host)
     int i;
     for (s = 0; host->shares && s < host->share_count; ++s) {
         ipt__host_share *const share = &host->shares[s];
-        if (share->ring)
-            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->pinned, share->ring, 0, NULL, NULL);
+        if (share->ring.buffer)
+            ipt__cl.clEnqueueUnmapMemObject(share->queues[0], share->ring.buffer, share->ring.memory, 0, NULL, NULL);
         for (i = 0; i < share->queue_count && !share->borrows_queue; ++i)
             ipt__cl.clReleaseCommandQueue(share->queues[i]);
-        if (share->pinned)
-            ipt__cl.clReleaseMemObject(share->pinned);
+        if (share->ring.buffer)
+            ipt__cl.clReleaseMemObject(share->ring.buffer);
         if (share->buffer)
             ipt__cl.clReleaseMemObject(share->buffer);
-        share->pinned = share->buffer = NULL;
-        share->ring = NULL;
+        share->ring.buffer = share->buffer = NULL;
         share->queue_count = share->borrows_queue = 0;
     }
 }
 
-/* Releases a plan's resources for host matrices: those, and the plans of parts. */
+/* Releases a plan's resources for host matrices: buffers, queues, lists, and the plans of parts. */
 static IPT__RARE void ipt__host_close(ipt_plan *plan)
 {
     ipt__host *const host = &plan->host->staging;
@@ -62,7 +61,7 @@ static IPT__RARE void ipt__split_close(ipt_plan *plan)
 }
 #endif
 
-/* Destroys the plans that a plan consists of, and releases the workspaces that it lends them. */
+/* Destroys a plan's plans of passes, parts and pieces, and releases the workspaces that they share. */
 static IPT__RARE void ipt__plan_empty(ipt_plan *plan)
 {
     size_t i;
@@ -72,19 +71,11 @@ static IPT__RARE void ipt__plan_empty(ipt_plan *plan)
         ipt_plan_destroy(plan->passes->copies);
         plan->passes->copies = NULL;
     }
-    if (plan->device) {
-        ipt_plan_destroy(plan->device->narrow);
-        plan->device->narrow = NULL;
-    }
 #ifndef IPT_NO_HOST_STREAMING
     if (plan->host) {
         ipt_plan_destroy(plan->host->pieces);
         plan->host->pieces = NULL;
         ipt__host_close(plan);
-    }
-    if (plan->cut) {
-        memset(&plan->cut->blocks, 0, sizeof plan->cut->blocks);
-        memset(&plan->cut->bus_bands, 0, sizeof plan->cut->bus_bands);
     }
 #endif
     ipt__workspace_close(&plan->own);
@@ -92,9 +83,10 @@ static IPT__RARE void ipt__plan_empty(ipt_plan *plan)
         ipt__workspace_close(&plan->split->workspaces[i]);
 }
 
-/* Releases what a plan's stages have. */
+/* Releases the part of a plan that runs stages. */
 static IPT__RARE void ipt__device_plan_close(ipt_plan *plan)
 {
+    ipt_plan_destroy(plan->device->narrow);
     ipt__program_drop(plan->context, plan->device->panel);
     ipt__program_drop(plan->context, plan->device->exchange);
     ipt__plan_close(plan);

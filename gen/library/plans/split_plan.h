@@ -1,6 +1,6 @@
 /* Plans whose host matrices go through several contexts at once. */
 
-/* Checks the contexts of such a plan. */
+/* Checks the contexts of a plan for several contexts. */
 static ipt_result ipt__split_check(ipt_context *const *contexts, size_t count)
 {
     size_t i;
@@ -16,7 +16,7 @@ static ipt_result ipt__split_check(ipt_context *const *contexts, size_t count)
     return IPT_SUCCESS;
 }
 
-/* Refuses fields that such plans do not have. */
+/* Refuses fields of the desc that plans for several contexts do not support. */
 static ipt_result ipt__split_check_fields(const ipt_plan_desc *desc)
 {
     if (desc->max_device_memory || desc->max_host_memory)
@@ -29,7 +29,7 @@ static ipt_result ipt__split_check_fields(const ipt_plan_desc *desc)
     return IPT_SUCCESS;
 }
 
-/* Gives a plan several contexts, and a workspace on each of their devices. They divide what the plan may take. */
+/* Adds contexts to a plan, and a workspace on each device. The workspaces divide the plan's limit. */
 static ipt_result ipt__plan_divide(ipt_plan *plan, ipt_context *const *contexts, size_t count)
 {
     const ipt_allocator *const allocator = &plan->context->allocator;
@@ -55,7 +55,6 @@ static ipt_result ipt__plan_divide(ipt_plan *plan, ipt_context *const *contexts,
     return IPT_SUCCESS;
 }
 
-/* The first lines of a description. */
 static void ipt__split_describe(ipt__text *out, const ipt_plan *plan)
 {
     const ipt__host *const host = &plan->host->staging;
@@ -67,6 +66,7 @@ static void ipt__split_describe(ipt__text *out, const ipt_plan *plan)
         ipt__describe_matrices(out, plan, host->part_count, "part");
         ipt__text_add(out, " on %zu %s\n", host->share_count, host->share_count == 1 ? "device" : "devices");
     }
+    ipt__describe_shares(out, plan);
 }
 
 static ipt_result ipt__split_open(ipt_plan *plan, const void *unused)
@@ -76,7 +76,7 @@ static ipt_result ipt__split_open(ipt_plan *plan, const void *unused)
     return result ? result : ipt__host_take(plan);
 }
 
-/* Makes a plan for matrices of contexts that ipt__split_check has accepted. lent: a workspace for each of them, see
+/* Makes a plan for matrices of contexts that ipt__split_check has accepted. lent: a workspace for each context, see
  * ipt__plan_new. */
 static IPT__RARE ipt_result ipt__split_plan_make(ipt_context *const *contexts, size_t count, const ipt_plan_desc *desc,
                                                  ipt__workspace *lent, ipt_plan **plan)
@@ -97,7 +97,7 @@ static IPT__RARE ipt_result ipt__split_plan_make(ipt_context *const *contexts, s
     if (result == IPT_ERROR_OUT_OF_MEMORY && made->refused)
         result = ipt__host_make_pieces(made); /* in pieces through the first device */
     if (!result)
-        result = ipt__parts_describe(made, ipt__split_describe);
+        result = ipt__plan_describe(made, ipt__split_describe);
     *plan = made;
     return ipt__plan_keep(plan, result);
 }

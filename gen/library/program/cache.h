@@ -77,8 +77,30 @@ static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *k
         ipt__folder_clean(context);
 }
 
+#else
+
+static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
+{
+    (void)context, (void)key, (void)entry;
+    return 0;
+}
+
+static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry,
+                                       size_t bytes)
+{
+    (void)context, (void)key, (void)entry, (void)bytes;
+}
+
+#endif
+
 IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
 {
+#ifdef IPT_NO_DISK_CACHE
+    (void)bytes;
+    if (!folder || !entry)
+        return ipt__fail_null(!folder ? "folder" : "entry");
+    return ipt__fail(IPT_ERROR_UNSUPPORTED, "folder: there is no disk cache: ipt was compiled with IPT_NO_DISK_CACHE");
+#else
     const unsigned char *const data = (const unsigned char *)entry;
     char name[IPT__ENTRY_NAME];
     const char *why;
@@ -94,31 +116,8 @@ IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *ent
     ipt__entry_name((const char *)data + IPT__ENTRY_HEAD, payload - IPT__ENTRY_HEAD, name);
     why = ipt__folder_store(folder, name, data, bytes);
     return why ? ipt__fail(IPT_ERROR_UNSUPPORTED, "folder: nothing can be stored in %s: %s", folder, why) : IPT_SUCCESS;
-}
-
-#else
-
-static IPT__RARE int ipt__entry_on_disk(const ipt_context *context, const char *key, ipt__entry *entry)
-{
-    (void)context, (void)key, (void)entry;
-    return 0;
-}
-
-static IPT__RARE void ipt__entry_store(const ipt_context *context, const char *key, const unsigned char *entry,
-                                       size_t bytes)
-{
-    (void)context, (void)key, (void)entry, (void)bytes;
-}
-
-IPT_API IPT__RARE ipt_result ipt_cache_store(const char *folder, const void *entry, size_t bytes)
-{
-    (void)bytes;
-    if (!folder || !entry)
-        return ipt__fail_null(!folder ? "folder" : "entry");
-    return ipt__fail(IPT_ERROR_UNSUPPORTED, "folder: there is no disk cache: ipt was compiled with IPT_NO_DISK_CACHE");
-}
-
 #endif
+}
 
 /* Writes the key of the findings: all inputs on which they depend. */
 static void ipt__findings_key(const ipt_context *context, char key[IPT__KEY_BYTES])
@@ -179,32 +178,26 @@ static void ipt__findings_store(const ipt_context *context)
 /* Queries which code besides OpenCL C the device accepts, and the lines that distinguish it from other devices. */
 static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
 {
-    static const cl_uint names[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION};
-    static const char titles[][8] = {"device", "vendor", "driver"};
+    static const cl_uint names[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DRIVER_VERSION, CL_PLATFORM_VERSION};
+    static const char titles[][12] = {"device", "vendor", "driver", "platform"};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
     char extensions[4096], text[256], pocl[] = "pocl 1.";
-    cl_platform_id platform;
     cl_bool compiler, unified;
     cl_ulong allocation;
     cl_uint major = 0, minor = 0, bits;
     ipt__questions asked = ipt__questions_to(device), curious = asked;
     int i;
     char *at;
-    for (i = 0; i < 3; ++i) {
-        ipt__ask_text(&asked, NULL, names[i], text, sizeof text);
+    for (i = 0; i < 4; ++i) {
+        ipt__ask_text(&asked, i == 3, names[i], text, sizeof text);
         for (at = text; *at; ++at)
             *at = (unsigned char)*at < 32 ? ' ' : *at;
         ipt__text_add(&out, "%s %s\n", titles[i], text);
     }
-    platform = ipt__ask_platform(&asked);
-    *text = 0;
-    if (platform)
-        ipt__ask_text(&asked, platform, CL_PLATFORM_VERSION, text, sizeof text);
-    for (at = text; *at; ++at)
-        *at = (unsigned char)*at < 32 ? ' ' : *at;
     ipt__ask(&asked, CL_DEVICE_ADDRESS_BITS, &bits, sizeof bits);
-    ipt__text_add(&out, "platform %s\nbits %u\n", text, (unsigned)bits);
-    /* Before 6.0, PoCL counts the users of a loaded kernel by its work-group size, not by the size of its grid. */
+    ipt__text_add(&out, "bits %u\n", (unsigned)bits);
+    /* PoCL before 6.0 counts a kernel's users by the size of its grid. Two launches at a time with different sizes end
+     * the process. */
     for (; pocl[5] < '6'; ++pocl[5])
         context->mixes_grids |= ipt__contains(text, pocl);
     ipt__ask(&asked, CL_DEVICE_COMPILER_AVAILABLE, &compiler, sizeof compiler);
@@ -215,7 +208,7 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     context->allocation = ipt__size_of(allocation);
     context->finishes_late = context->limits.cpu && ipt__platform_has_name(&asked, "portable computing language");
     context->forgets_failure = context->limits.cpu && ipt__platform_has_name(&asked, "intel(r) opencl");
-    ipt__ask_text(&asked, NULL, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
+    ipt__ask_text(&asked, 0, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions - 1);
     if (asked.call)
         return ipt__fail_unanswered(&asked);
     strcat(extensions, " ");
@@ -226,8 +219,9 @@ static ipt_result ipt__read_code(ipt_context *context, cl_device_id device)
     if (context->limits.nvidia && !ipt__cl.clGetDeviceInfo(device, 0x4000, sizeof major, &major, NULL) &&
         !ipt__cl.clGetDeviceInfo(device, 0x4001, sizeof minor, &minor, NULL))
         context->capability = major * 10 + minor;
-    ipt__ask_text(&curious, NULL, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION: older devices lack it */
+    ipt__ask_text(&curious, 0, 0x105B, text, sizeof text); /* CL_DEVICE_IL_VERSION: older devices lack it */
     if (ipt__contains(text, "SPIR-V")) {
+        const cl_platform_id platform = ipt__ask_platform(&curious);
         void *found = ipt__cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR");
         if (!found)
             found = ipt__cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithIL");

@@ -1,11 +1,17 @@
 /* Cache entries: keys, checksums, bytes. */
 
 /* An entry has one program, or the facts measured about a device. It is a file or a block of memory. Numbers are
- * little-endian. Offset, size and content: - 0, 8 bytes: IPT__ENTRY_MAGIC - 8, 4 bytes: IPT__ENTRY_FORMAT - 12, 4
- * bytes: length of the key, K - 16, 8 bytes: length of the payload, P - 24, 32 bytes: SHA-256 of the 24 bytes before
- * and of all bytes after - 56, K bytes: the key, which names everything on which the payload depends - 56 + K, P bytes:
- * the payload A program's payload has its residency, the size of its sub-groups and its code. The first two take 4
- * bytes each; 0 means not measured. The code comes from the device's compiler or from another one. */
+ * little-endian. Offset, size and content:
+ * - 0, 8 bytes: IPT__ENTRY_MAGIC
+ * - 8, 4 bytes: IPT__ENTRY_FORMAT
+ * - 12, 4 bytes: length of the key, K
+ * - 16, 8 bytes: length of the payload, P
+ * - 24, 32 bytes: SHA-256 of the first 24 bytes and of all bytes from 56 on
+ * - 56, K bytes: the key, which names everything on which the payload depends
+ * - 56 + K, P bytes: the payload
+ *
+ * A program's payload has its residency (4 bytes), the size of its sub-groups (4 bytes) and its code. A number of 0
+ * means that it was not measured. The code comes from the device's compiler or from another one. */
 #define IPT__ENTRY_MAGIC "iptcache"
 enum {
     IPT__ENTRY_FORMAT = 1,

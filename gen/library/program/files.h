@@ -35,6 +35,12 @@ static ipt__name_kind ipt__name_is(const char *name)
                                                                                                   : IPT__NAME_FOREIGN;
 }
 
+/* A file with one of ipt's names. */
+typedef struct ipt__listed {
+    double seconds, age, bytes; /* time of the last write, time since then, size */
+    char name[IPT__PATH_REST];
+} ipt__listed;
+
 /* Calls of the operating system. Functions that can fail return the reason as text, or NULL. */
 
 #if defined(_WIN32)
@@ -115,7 +121,7 @@ static int ipt__file_remove(const char *path)
     return ipt__path_widen(path, wide) && DeleteFileW(wide);
 }
 
-/* Fails where another process has the older file open. That process reads the same entry. */
+/* Fails if another process has the older file open, which has the same entry. */
 static const char *ipt__file_rename(const char *from, const char *to)
 {
     wchar_t wide_from[IPT__WIDE_PATH], wide_to[IPT__WIDE_PATH];
@@ -130,49 +136,29 @@ static unsigned long ipt__process_number(void)
     return GetCurrentProcessId();
 }
 
-/* Iterates over a folder's files with ipt's names. */
-typedef struct ipt__listing {
-    HANDLE find;
-    WIN32_FIND_DATAW data;
-    int first;
-    char name[IPT__PATH_BYTES];
-    double seconds, age, bytes; /* time of the last write, time since then, size */
-} ipt__listing;
-
-static int ipt__listing_open(ipt__listing *listing, const char *folder)
+static void ipt__folder_visit(const char *folder, void (*visit)(const ipt__listed *file, void *user), void *user)
 {
     char pattern[IPT__PATH_BYTES];
     wchar_t wide[IPT__WIDE_PATH];
-    ipt__print(pattern, sizeof pattern, "%s/*", folder);
-    listing->find = ipt__path_widen(pattern, wide) ? FindFirstFileW(wide, &listing->data) : INVALID_HANDLE_VALUE;
-    listing->first = 1;
-    return listing->find != INVALID_HANDLE_VALUE;
-}
-
-static int ipt__listing_next(ipt__listing *listing, const char *folder)
-{
+    WIN32_FIND_DATAW data;
     FILETIME now;
-    (void)folder;
-    while (listing->first || FindNextFileW(listing->find, &listing->data)) {
-        listing->first = 0;
-        if (!ipt__path_narrow(listing->data.cFileName, listing->name, sizeof listing->name) ||
-            ipt__name_is(listing->name) == IPT__NAME_FOREIGN ||
-            listing->data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
+    HANDLE find;
+    ipt__print(pattern, sizeof pattern, "%s/*", folder);
+    find = ipt__path_widen(pattern, wide) ? FindFirstFileW(wide, &data) : INVALID_HANDLE_VALUE;
+    if (find == INVALID_HANDLE_VALUE)
+        return;
+    do {
+        ipt__listed file;
+        if (!ipt__path_narrow(data.cFileName, file.name, sizeof file.name) ||
+            ipt__name_is(file.name) == IPT__NAME_FOREIGN || data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
             continue;
         GetSystemTimeAsFileTime(&now);
-        listing->bytes = listing->data.nFileSizeHigh * 4294967296.0 + listing->data.nFileSizeLow;
-        listing->seconds = (listing->data.ftLastWriteTime.dwHighDateTime * 4294967296.0 +
-                            listing->data.ftLastWriteTime.dwLowDateTime) *
-                           1e-7;
-        listing->age = (now.dwHighDateTime * 4294967296.0 + now.dwLowDateTime) * 1e-7 - listing->seconds;
-        return 1;
-    }
-    return 0;
-}
-
-static void ipt__listing_close(ipt__listing *listing)
-{
-    FindClose(listing->find);
+        file.bytes = data.nFileSizeHigh * 4294967296.0 + data.nFileSizeLow;
+        file.seconds = (data.ftLastWriteTime.dwHighDateTime * 4294967296.0 + data.ftLastWriteTime.dwLowDateTime) * 1e-7;
+        file.age = (now.dwHighDateTime * 4294967296.0 + now.dwLowDateTime) * 1e-7 - file.seconds;
+        visit(&file, user);
+    } while (FindNextFileW(find, &data));
+    FindClose(find);
 }
 
 #else
@@ -278,40 +264,26 @@ static unsigned long ipt__process_number(void)
     return (unsigned long)getpid();
 }
 
-/* Iterates over a folder's files with ipt's names. */
-typedef struct ipt__listing {
-    DIR *folder;
-    char name[IPT__PATH_BYTES];
-    double seconds, age, bytes; /* time of the last write, time since then, size */
-} ipt__listing;
-
-static int ipt__listing_open(ipt__listing *listing, const char *folder)
+/* Calls `visit` for every file of a folder that has one of ipt's names. */
+static void ipt__folder_visit(const char *folder, void (*visit)(const ipt__listed *file, void *user), void *user)
 {
-    listing->folder = opendir(folder);
-    return listing->folder != NULL;
-}
-
-static int ipt__listing_next(ipt__listing *listing, const char *folder)
-{
+    DIR *const opened = opendir(folder);
     const struct dirent *found;
-    while ((found = readdir(listing->folder)) != NULL) {
+    while (opened && (found = readdir(opened)) != NULL) {
         char path[2 * IPT__PATH_BYTES];
         struct stat status;
-        ipt__print(listing->name, sizeof listing->name, "%s", found->d_name);
-        ipt__print(path, sizeof path, "%s/%s", folder, listing->name);
-        if (ipt__name_is(listing->name) == IPT__NAME_FOREIGN || stat(path, &status) || !S_ISREG(status.st_mode))
+        ipt__listed file;
+        ipt__print(path, sizeof path, "%s/%s", folder, found->d_name);
+        if (ipt__name_is(found->d_name) == IPT__NAME_FOREIGN || stat(path, &status) || !S_ISREG(status.st_mode))
             continue;
-        listing->bytes = (double)status.st_size;
-        listing->seconds = (double)status.st_mtime;
-        listing->age = (double)time(NULL) - listing->seconds;
-        return 1;
+        strcpy(file.name, found->d_name);
+        file.bytes = (double)status.st_size;
+        file.seconds = (double)status.st_mtime;
+        file.age = (double)time(NULL) - file.seconds;
+        visit(&file, user);
     }
-    return 0;
-}
-
-static void ipt__listing_close(ipt__listing *listing)
-{
-    closedir(listing->folder);
+    if (opened)
+        closedir(opened);
 }
 
 #endif
@@ -358,70 +330,59 @@ static int ipt__folder_remove(const char *folder, const char *name, int unfinish
     return ours && ipt__file_remove(path);
 }
 
-/* A file that may have to be removed. */
-typedef struct ipt__listed {
-    double seconds, bytes;
-    char name[IPT__ENTRY_NAME];
-} ipt__listed;
-
 static int ipt__listed_before(const void *one, const void *other)
 {
     const ipt__listed *const a = (const ipt__listed *)one, *const b = (const ipt__listed *)other;
     return a->seconds < b->seconds ? -1 : a->seconds > b->seconds ? 1 : strcmp(a->name, b->name);
 }
 
-/* Lists a folder's entries, and removes abandoned temporary files. The caller releases *found. Returns the number of
- * entries. Without enough memory, lists the first ones only. */
-static size_t ipt__folder_list(const ipt_context *context, ipt__listed **found)
+/* The entries of the cache folder. */
+typedef struct ipt__list {
+    const ipt_context *context;
+    ipt__listed *files;
+    size_t count, room;
+} ipt__list;
+
+/* Adds an entry to a list, unless memory is missing. Removes an abandoned temporary file. */
+static void ipt__list_add(const ipt__listed *file, void *user)
 {
-    const char *const folder = context->cache_dir;
-    ipt__listing listing;
-    size_t count = 0, room = 0;
-    *found = NULL;
-    if (!ipt__listing_open(&listing, folder))
-        return 0;
-    while (ipt__listing_next(&listing, folder)) {
-        const ipt__name_kind kind = ipt__name_is(listing.name);
-        if (kind == IPT__NAME_TEMPORARY && listing.age > (double)IPT__STALE_SECONDS)
-            ipt__folder_remove(folder, listing.name, 1);
-        if (kind != IPT__NAME_ENTRY)
-            continue;
-        if (count == room) {
-            const size_t more = ipt__max(2 * room, 64);
-            ipt__listed *const list =
-                (ipt__listed *)context->allocator.alloc(more * sizeof *list, context->allocator.user);
-            if (!list)
-                break;
-            if (count)
-                memcpy(list, *found, count * sizeof *list);
-            ipt__release(&context->allocator, *found);
-            *found = list;
-            room = more;
-        }
-        (*found)[count].seconds = listing.seconds;
-        (*found)[count].bytes = listing.bytes;
-        strcpy((*found)[count++].name, listing.name);
+    ipt__list *const list = (ipt__list *)user;
+    const ipt_allocator *const allocator = &list->context->allocator;
+    const ipt__name_kind kind = ipt__name_is(file->name);
+    if (kind == IPT__NAME_TEMPORARY && file->age > (double)IPT__STALE_SECONDS)
+        ipt__folder_remove(list->context->cache_dir, file->name, 1);
+    if (kind != IPT__NAME_ENTRY)
+        return;
+    if (list->count == list->room) {
+        const size_t more = ipt__max(2 * list->room, 64);
+        ipt__listed *const files = (ipt__listed *)allocator->alloc(more * sizeof *files, allocator->user);
+        if (!files)
+            return;
+        if (list->count)
+            memcpy(files, list->files, list->count * sizeof *files);
+        ipt__release(allocator, list->files);
+        list->files = files;
+        list->room = more;
     }
-    ipt__listing_close(&listing);
-    return count;
+    list->files[list->count++] = *file;
 }
 
 /* Removes the oldest entries until the others fit the size limit. */
 static void ipt__folder_clean(const ipt_context *context)
 {
-    ipt__listed *found;
-    const size_t count = ipt__folder_list(context, &found);
+    ipt__list list = {context, NULL, 0, 0};
     double all = 0;
     size_t i;
-    for (i = 0; i < count; ++i)
-        all += found[i].bytes;
-    if (count && all > (double)context->cache_limit)
-        qsort(found, count, sizeof *found, ipt__listed_before);
-    for (i = 0; i < count && all > (double)context->cache_limit; ++i) {
-        ipt__folder_remove(context->cache_dir, found[i].name, 0);
-        all -= found[i].bytes; /* also if removal fails: the file is no entry, or another process removed it */
+    ipt__folder_visit(context->cache_dir, ipt__list_add, &list);
+    for (i = 0; i < list.count; ++i)
+        all += list.files[i].bytes;
+    if (list.count && all > (double)context->cache_limit)
+        qsort(list.files, list.count, sizeof *list.files, ipt__listed_before);
+    for (i = 0; i < list.count && all > (double)context->cache_limit; ++i) {
+        ipt__folder_remove(context->cache_dir, list.files[i].name, 0);
+        all -= list.files[i].bytes; /* even if the removal fails: then the file is no entry, or is gone */
     }
-    ipt__release(&context->allocator, found);
+    ipt__release(&context->allocator, list.files);
 }
 
 /* Writes a temporary file and renames it, so that other processes see a whole entry or none. */

@@ -38,7 +38,6 @@ typedef struct ipt__alignment {
 } ipt__alignment;
 typedef char ipt__arguments_are_aligned[offsetof(ipt__alignment, value) == sizeof(cl_ulong) ? 1 : -1];
 enum {
-    IPT__ARGUMENTS_MOST = 63, /* of a kernel */
     IPT__BYTES = 63,
     IPT__DIVISOR = 64,
     IPT__BY_INDEX = 128, /* constants for dividends of index_bits bits */
@@ -61,6 +60,23 @@ typedef cl_ulong ipt__divisor_64, ipt__divisor_index;
         IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_FIELD, IPT__DIVISOR_FIELD)                                              \
     } ipt__##kernel##_arguments;
 IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
+
+typedef union ipt__arguments {
+#define IPT__ARGUMENTS_MEMBER(kernel, memories, local, uses) ipt__##kernel##_arguments kernel;
+    IPT_KERNEL_LIST(IPT__ARGUMENTS_MEMBER)
+} ipt__arguments;
+
+/* The bytes of each kernel's arguments; 0 ends them. */
+#define IPT__ARGUMENT_COUNT(type, name) +1
+#define IPT__DIVISOR_COUNT(bits, name) +3
+#define IPT__ARGUMENT_BYTES_FIELD(kernel, memories, local, uses)                                                       \
+    unsigned char kernel[1 IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_COUNT, IPT__DIVISOR_COUNT)];
+#define IPT__ARGUMENT_BYTES_ROW(kernel, memories, local, uses)                                                         \
+    {IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES, IPT__DIVISOR_BYTES) 0},
+typedef struct ipt__argument_table {
+    IPT_KERNEL_LIST(IPT__ARGUMENT_BYTES_FIELD)
+} ipt__argument_table;
+static const ipt__argument_table ipt__argument_bytes = {IPT_KERNEL_LIST(IPT__ARGUMENT_BYTES_ROW)};
 
 #define IPT__ARGUMENT_TEXT(type, name) " X(" #type "," #name ")"
 #define IPT__DIVISOR_TEXT(bits, name) " D(" #bits "," #name ")"
@@ -95,11 +111,11 @@ typedef struct ipt__kernel_info {
 #ifndef IPT_NO_KERNEL_SOURCE
     const char *arguments; /* the parameter list in OpenCL C */
 #endif
-    unsigned char argument_bytes[IPT__ARGUMENTS_MOST + 1]; /* of each argument; 0 ends them */
-    size_t arguments_bytes;                                /* bytes of the arguments' struct */
-    cl_uint memories;                                      /* number of buffers before the arguments */
-    int local;                                             /* a local-memory argument precedes the arguments */
-    unsigned uses;                                         /* bits of the parameters on which its text depends */
+    size_t argument_bytes;  /* its place in ipt__argument_bytes */
+    size_t arguments_bytes; /* bytes of the arguments' struct */
+    cl_uint memories;       /* number of buffers before the arguments */
+    int local;              /* a local-memory argument precedes the arguments */
+    unsigned uses;          /* bits of the parameters on which its text depends */
 } ipt__kernel_info;
 
 static const ipt__kernel_info ipt__kernels[] = {
@@ -107,12 +123,17 @@ static const ipt__kernel_info ipt__kernels[] = {
     {"ipt_k_" #kernel,                                                                                                 \
      {#kernel ".cl", IPT__HASH_##kernel IPT__TEXT(ipt__text_##kernel)},                                                \
      0 IPT_##kernel##_PARTS(IPT__PART_BIT) IPT__TEXT(IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT)), \
-     {IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES, IPT__DIVISOR_BYTES)},                                              \
+     offsetof(ipt__argument_table, kernel),                                                                            \
      sizeof(ipt__##kernel##_arguments),                                                                                \
      memories,                                                                                                         \
      local,                                                                                                            \
      uses},
     IPT_KERNEL_LIST(IPT__KERNEL_INFO)};
+
+static const unsigned char *ipt__argument_bytes_of(const ipt__kernel_info *info)
+{
+    return (const unsigned char *)&ipt__argument_bytes + info->argument_bytes;
+}
 
 /* A row of IPT_PARAM_LIST. */
 typedef struct ipt__param {

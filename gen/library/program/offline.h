@@ -80,9 +80,10 @@ static int ipt__target_is_known(const char *text)
 IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t index, const char *target, const void *code,
                                                size_t code_bytes, void *entry, size_t capacity, size_t *bytes)
 {
+    unsigned char findings[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES], *made = NULL;
+    char key[IPT__KEY_BYTES];
     ipt__program *program;
     size_t count, needed = 0;
-    unsigned char *made;
     if (!context || !bytes || (target && !code))
         return ipt__fail_null(!context ? "context" : !bytes ? "bytes" : "code");
     *bytes = 0;
@@ -97,31 +98,26 @@ IPT_API IPT__RARE ipt_result ipt_context_entry(ipt_context *context, size_t inde
     if (index > count || (index == count && target))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "index is %zu: the context has %zu %s", index,
                          count + (size_t)!target, target ? "programs" : "entries");
-    if (!program) {
-        char key[IPT__KEY_BYTES];
-        unsigned char findings[(size_t)IPT__ENTRY_HEAD + IPT__KEY_BYTES + IPT__FINDINGS_BYTES];
-        IPT_LOCK_ACQUIRE(&context->probe_lock);
-        ipt__findings_key(context, key);
-        needed = ipt__findings_entry(context, key, findings);
-        IPT_LOCK_RELEASE(&context->probe_lock);
-        if (entry && capacity >= needed)
-            memcpy(entry, findings, needed);
-    } else if (!program->program && !target) {
+    if (program && !program->program && !target) {
         ipt__program_drop(context, program);
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "target is NULL, and the context has no device whose code that would be");
-    } else {
-        IPT_LOCK_ACQUIRE(&context->probe_lock);
-        made = ipt__program_entry(context, program, target, code, code_bytes, &needed);
-        IPT_LOCK_RELEASE(&context->probe_lock);
-        if (made && entry && capacity >= needed)
-            memcpy(entry, made, needed);
-        ipt__program_drop(context, program);
-        if (!made)
-            return ipt__fail(target ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
-                             "the device returns no code of entry %zu, or no memory is left for the code", index);
-        ipt__release(&context->allocator, made);
     }
+    IPT_LOCK_ACQUIRE(&context->probe_lock);
+    if (program)
+        made = ipt__program_entry(context, program, target, code, code_bytes, &needed);
+    else {
+        ipt__findings_key(context, key);
+        needed = ipt__findings_entry(context, key, findings);
+    }
+    IPT_LOCK_RELEASE(&context->probe_lock);
+    ipt__program_drop(context, program);
+    if (program && !made)
+        return ipt__fail(target ? IPT_ERROR_OUT_OF_MEMORY : IPT_ERROR_OPENCL,
+                         "the device returns no code of entry %zu, or no memory is left for the code", index);
+    if (entry && capacity >= needed)
+        memcpy(entry, program ? made : findings, needed);
+    ipt__release(&context->allocator, made);
     *bytes = needed;
     if (entry && capacity < needed)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, needed);

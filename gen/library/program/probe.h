@@ -30,6 +30,13 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, voi
     return !error;
 }
 
+/* Whether a kernel moves boxes. */
+#ifndef IPT_NO_BOXES
+#define IPT__IS_BOX(id) ((id) == IPT__KERNEL_box)
+#else
+#define IPT__IS_BOX(id) 0
+#endif
+
 /* Runs a cooperative program without work, to count the work-groups that run at the same time. Returns 0 if it does not
  * run. */
 static size_t ipt__count_resident(ipt_context *context, const ipt__program *program)
@@ -38,6 +45,15 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
     cl_uint words[IPT__CONTROL_WORDS + 1] = {0};
     ipt__panel_arguments panel;
     ipt__exchange_arguments exchange;
+    void *arguments = program->id == IPT__KERNEL_panel ? (void *)&panel : (void *)&exchange;
+#ifndef IPT_NO_BOXES
+    ipt__box_arguments box;
+    memset(&box, 0, sizeof box);
+    box.probe_polls = IPT__PROBE_POLLS;
+    box.waits = box.tickets = box.chunks = 1;
+    if (IPT__IS_BOX(program->id))
+        arguments = &box;
+#endif
     memset(&panel, 0, sizeof panel);
     memset(&exchange, 0, sizeof exchange);
     panel.probe_polls = exchange.probe_polls = IPT__PROBE_POLLS;
@@ -45,10 +61,7 @@ static size_t ipt__count_resident(ipt_context *context, const ipt__program *prog
         panel.chunks = panel.blocks = panel.run_lanes = 1;
     panel.local_x = panel.held_row = panel.short_side = panel.row_distance = panel.length = panel.chunk_x =
         panel.chunk_y = panel.block_rows = 1;
-    return ipt__run_probe(context, program, program->id == IPT__KERNEL_panel ? (void *)&panel : (void *)&exchange,
-                          global, words, sizeof words)
-               ? words[1] /* IPT_CLOSED_AT */
-               : 0;
+    return ipt__run_probe(context, program, arguments, global, words, sizeof words) ? words[1] /* IPT_CLOSED_AT */ : 0;
 }
 
 /* Whether an element is one word, and bands do not rotate: those need fewest registers. */
@@ -82,7 +95,7 @@ static cl_uint ipt__exchange_groups(const ipt__params *params)
 /* The count that the desc or the profile sets; 0: none. */
 static size_t ipt__given_resident(const ipt__limits *limits, const ipt__program *program)
 {
-    if (program->id == IPT__KERNEL_panel)
+    if (program->id == IPT__KERNEL_panel || IPT__IS_BOX(program->id))
         return limits->resident_groups;
     return ipt__are_words(&program->params)
                ? limits->resident_bands
@@ -117,15 +130,15 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
 {
     const ipt__limits *const limits = &context->limits;
     size_t tries[2] = {0, 0};
-    const int own = id == IPT__KERNEL_exchange && ipt__gives_more_local(limits) &&
-                    limits->local_memory >= IPT__BAND_CHUNK_BYTES + 4096; /* the exchange has its own size */
+    const size_t size = id == IPT__KERNEL_exchange ? IPT__BAND_CHUNK_BYTES : IPT__IS_BOX(id) ? IPT__BOX_BYTES : 0;
+    const int own = size && ipt__gives_more_local(limits) && (IPT__IS_BOX(id) || limits->local_memory >= size + 4096);
     int i, missed = 0, failed = 0;
     ipt_result result = IPT_SUCCESS;
     *found = NULL;
     *resident = 0;
     IPT_LOCK_ACQUIRE(&context->probe_lock);
-    tries[0] = own ? (size_t)IPT__BAND_CHUNK_BYTES : context->found.chunk_bytes;
-    if (own && params.groups_at_once < IPT__BAND_GROUPS) {
+    tries[0] = own ? size : context->found.chunk_bytes;
+    if (own && id == IPT__KERNEL_exchange && params.groups_at_once < IPT__BAND_GROUPS) {
         tries[1] = tries[0];
         tries[0] = IPT__BAND_CHUNK_BYTES_LARGE;
     }
@@ -136,8 +149,9 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
         if (tries[i] <= IPT__NO_CHUNKS)
             continue;
         params.local_bytes = (cl_uint)tries[i];
-        params.group_size = tries[i] == IPT__CHUNK_BYTES_LARGE && !params.registers ? (cl_uint)IPT__CHUNK_GROUP_LARGE
-                                                                                    : (cl_uint)limits->group_size;
+        params.group_size = IPT__IS_BOX(id) && own                                    ? (cl_uint)IPT__BOX_GROUP
+                            : tries[i] == IPT__CHUNK_BYTES_LARGE && !params.registers ? (cl_uint)IPT__CHUNK_GROUP_LARGE
+                                                                                      : (cl_uint)limits->group_size;
         if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
             continue;
         result = ipt__program_get(context, id, &params, cache_only, &program);

@@ -2,17 +2,26 @@
 
 #if !defined(IPT_NO_OFFLINE) || !defined(IPT_NO_WISDOM)
 
-/* Copies the next line of a text, without its end, and advances to the line after it. Returns 0 if there is no line or
- * it does not fit. */
-static int ipt__line_next(const char **text, char *line, size_t capacity)
+/* A text whose lines are read in sequence. */
+typedef struct ipt__lines {
+    const char *name; /* of the text, for messages */
+    const char *next; /* the text after `line` */
+    int number;       /* of `line`; the first is 1 */
+    char line[512];
+} ipt__lines;
+
+/* Copies the next line without its end. If there is no line or it does not fit, makes the line "" and returns 0. */
+static int ipt__line_next(ipt__lines *lines)
 {
-    const size_t length = strcspn(*text, "\n");
-    if (!**text || length >= capacity)
+    const size_t length = strcspn(lines->next, "\n");
+    ++lines->number;
+    *lines->line = 0;
+    if (!*lines->next || length >= sizeof lines->line)
         return 0;
-    memcpy(line, *text, length);
-    line[length && line[length - 1] == '\r' ? length - 1 : length] = 0;
-    *text += length;
-    *text += **text == '\n';
+    memcpy(lines->line, lines->next, length);
+    lines->line[length && lines->line[length - 1] == '\r' ? length - 1 : length] = 0;
+    lines->next += length;
+    lines->next += *lines->next == '\n';
     return 1;
 }
 
@@ -43,12 +52,24 @@ static int ipt__line_number(const char *line, const char *name, size_t *value)
     return !strncmp(line, name, length) && line[length] == ' ' && ipt__number_next(&at, 0, value);
 }
 
-static IPT__RARE ipt_result ipt__fail_line(const char *what, int number, const char *line, const char *expected)
+static IPT__RARE ipt_result ipt__fail_line(const ipt__lines *lines, const char *expected)
 {
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s, line %d: found '%.80s', expected %s", what, number, line,
-                     expected);
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s, line %d: found '%.80s', expected %s", lines->name, lines->number,
+                     lines->line, expected);
 }
 
+/* Reports the size of an exported text. Fails, and makes the text "", if it does not fit. */
+static IPT__RARE ipt_result ipt__text_export(ipt__text *out, size_t *bytes)
+{
+    if (bytes)
+        *bytes = out->length + 1;
+    if (out->length < out->capacity)
+        return IPT_SUCCESS;
+    if (out->capacity)
+        *out->text = 0;
+    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", out->capacity,
+                     out->length + 1);
+}
 #endif
 
 #ifdef IPT_NO_OFFLINE
@@ -73,48 +94,35 @@ static const ipt__fact ipt__facts[] = {
     IPT__LIMIT_LIST(IPT__FACT) IPT__FINDING_LIST(IPT__FACT)};
 enum { IPT__FACT_COUNT = sizeof ipt__facts / sizeof *ipt__facts };
 
-/* Reads the next line of a profile, which begins with `name`. */
-static ipt_result ipt__profile_line(const char **profile, int *number, const char *name, char line[512])
-{
-    *line = 0;
-    ++*number;
-    return ipt__line_next(profile, line, 512) && !strncmp(line, name, strlen(name))
-               ? IPT_SUCCESS
-               : ipt__fail_line("profile", *number, line, name);
-}
-
 /* Fills in a context from a profile. */
 static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, const char *profile)
 {
     static const char titles[][12] = {"device ", "vendor ", "driver ", "platform ", "bits "};
     ipt__text out = {context->device_text, sizeof context->device_text, 0};
-    char line[512] = "", expected[80];
-    int number = 1, i;
+    ipt__lines lines = {"profile", profile, 0, ""};
+    char expected[80];
+    int i;
     size_t value, values[IPT__FACT_COUNT];
-    ipt_result result = IPT_SUCCESS;
-    if (!ipt__line_next(&profile, line, sizeof line) || strcmp(line, IPT__PROFILE_TITLE))
-        return ipt__fail_line("profile", number, line, "'" IPT__PROFILE_TITLE "'");
+    if (!ipt__line_next(&lines) || strcmp(lines.line, IPT__PROFILE_TITLE))
+        return ipt__fail_line(&lines, "'" IPT__PROFILE_TITLE "'");
     for (i = 0; i < 5; ++i) {
-        result = ipt__profile_line(&profile, &number, titles[i], line);
-        if (result)
-            return result;
-        ipt__text_add(&out, "%s\n", line);
+        if (!ipt__line_next(&lines) || strncmp(lines.line, titles[i], strlen(titles[i])))
+            return ipt__fail_line(&lines, titles[i]);
+        ipt__text_add(&out, "%s\n", lines.line);
         if (out.length >= out.capacity)
-            return ipt__fail_line("profile", number, line, "a shorter line");
+            return ipt__fail_line(&lines, "a shorter line");
     }
-    if (!ipt__line_number(line, "bits", &value))
-        return ipt__fail_line("profile", number, line, "bits and a number");
+    if (!ipt__line_number(lines.line, "bits", &value))
+        return ipt__fail_line(&lines, "bits and a number");
     context->has_half = context->has_double = 1; /* the profile does not record them */
     for (i = 0; i < IPT__FACT_COUNT; ++i) {
         const ipt__fact *const fact = &ipt__facts[i];
         const int power = !strcmp(fact->name, "group_size"); /* kernels halve it repeatedly */
         ipt__print(expected, sizeof expected, "%.19s and a %s from %u to %u", fact->name,
                    power ? "power of two" : "number", (unsigned)fact->minimum, (unsigned)fact->maximum);
-        *line = 0;
-        ++number;
-        if (!ipt__line_next(&profile, line, sizeof line) || !ipt__line_number(line, fact->name, &values[i]) ||
+        if (!ipt__line_next(&lines) || !ipt__line_number(lines.line, fact->name, &values[i]) ||
             values[i] < fact->minimum || values[i] > fact->maximum || (power && values[i] & (values[i] - 1)))
-            return ipt__fail_line("profile", number, line, expected);
+            return ipt__fail_line(&lines, expected);
     }
     i = 0;
 #define IPT__TAKE_LIMIT(type, field, minimum, maximum) context->limits.field = (type)values[i++];
@@ -122,12 +130,10 @@ static IPT__RARE ipt_result ipt__context_from_profile(ipt_context *context, cons
     IPT__LIMIT_LIST(IPT__TAKE_LIMIT)
     IPT__FINDING_LIST(IPT__TAKE_FINDING)
     context->limits.held_vectors = ipt__held_vectors(&context->limits);
-    *line = 0;
-    ++number;
-    if (!ipt__line_next(&profile, line, sizeof line) || strcmp(line, "end"))
-        return ipt__fail_line("profile", number, line, "'end'");
-    if (ipt__line_next(&profile, line, sizeof line) || *profile)
-        return ipt__fail_line("profile", number + 1, line, "the text's end");
+    if (!ipt__line_next(&lines) || strcmp(lines.line, "end"))
+        return ipt__fail_line(&lines, "'end'");
+    if (ipt__line_next(&lines) || *lines.next)
+        return ipt__fail_line(&lines, "the text's end");
     return IPT_SUCCESS;
 }
 

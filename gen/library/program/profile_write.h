@@ -75,7 +75,7 @@ static ipt_result ipt__profile_measure(ipt_context *context, ipt__limits *measur
 
 IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *text, size_t capacity, size_t *bytes)
 {
-    ipt__text out = {NULL, 0, 0};
+    ipt__text out = {text, capacity, 0};
     ipt__limits limits;
     ipt__findings found;
     size_t values[IPT__FACT_COUNT];
@@ -99,19 +99,11 @@ IPT_API IPT__RARE ipt_result ipt_context_profile(ipt_context *context, char *tex
 #define IPT__GIVE_FINDING(type, field, minimum, maximum) values[i++] = (size_t)found.field;
     IPT__LIMIT_LIST(IPT__GIVE_LIMIT)
     IPT__FINDING_LIST(IPT__GIVE_FINDING)
-    out.text = text;
-    out.capacity = capacity;
     ipt__text_add(&out, "%s\n%s", IPT__PROFILE_TITLE, context->device_text);
     for (i = 0; i < IPT__FACT_COUNT; ++i)
         ipt__text_add(&out, "%s %zu\n", ipt__facts[i].name, values[i]);
     ipt__text_add(&out, "end\n");
-    if (bytes)
-        *bytes = out.length + 1;
-    if (out.length < capacity)
-        return IPT_SUCCESS;
-    if (capacity)
-        *text = 0;
-    return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "capacity is %zu: %zu bytes are needed", capacity, out.length + 1);
+    return ipt__text_export(&out, bytes);
 }
 
 #endif

@@ -28,19 +28,20 @@ static IPT__RARE ipt_result ipt__fail_build(const ipt_context *context, cl_progr
 /* Completes the divisors among a kernel's arguments. */
 static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__params *params, void *arguments)
 {
+    const unsigned char *const each = ipt__argument_bytes_of(info);
     size_t offset = 0;
     cl_uint i;
-    for (i = 0; info->argument_bytes[i]; ++i) {
-        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
+    for (i = 0; each[i]; ++i) {
+        const size_t bytes = each[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
-        if (info->argument_bytes[i] & IPT__DIVISOR) {
+        if (each[i] & IPT__DIVISOR) {
             void *const value = (char *)arguments + offset;
             if (bytes == sizeof(cl_uint)) {
                 cl_uint *const divisor = (cl_uint *)value;
                 ipt__divider32(divisor[0], &divisor[1], &divisor[2]);
             } else {
                 cl_ulong *const divisor = (cl_ulong *)value;
-                const int index = info->argument_bytes[i] & IPT__BY_INDEX;
+                const int index = each[i] & IPT__BY_INDEX;
                 ipt__divider(divisor[0], index ? params->index_bits : 64, &divisor[1], (cl_uint *)(void *)&divisor[2]);
             }
         }
@@ -49,7 +50,7 @@ static void ipt__complete_divisors(const ipt__kernel_info *info, const ipt__para
 }
 
 /* Sets the arguments of a kernel, with the second memory and local_bytes if it takes them. set: the arguments of the
- * last call, of which equal ones are not set again; NULL: none. */
+ * last call, which are not set again if they are equal; NULL: there was no call. */
 static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info, const cl_mem memories[2],
                                  size_t local_bytes, const void *arguments, const void *set)
 {
@@ -64,8 +65,8 @@ static cl_int ipt__set_arguments(cl_kernel kernel, const ipt__kernel_info *info,
     return error;
 }
 
-/* Sets the argument of a program's expression, if it has one. NULL: a value other than 0, by which the expression may
- * divide, so that the kernel can be launched. */
+/* Sets the argument of a program's expression, if it has one. value NULL: sets a number other than 0, because the
+ * expression may divide by it. */
 static cl_int ipt__set_expression_argument(cl_kernel kernel, const ipt__program *program, const void *value)
 {
     static const cl_uint some[4] = {0x01010101, 0x01010101, 0x01010101, 0x01010101};
@@ -82,21 +83,27 @@ static const char *ipt__program_options(const ipt_context *context, const ipt__p
     return !later ? "-cl-std=CL1.2" : context->limits.standard == 20 ? "-cl-std=CL2.0" : "-cl-std=CL3.0";
 }
 
-static ipt_result ipt__program_write(const ipt_context *context, ipt__program *program)
+/* Makes a program's text, which the caller releases. Returns NULL if out of memory. */
+static char *ipt__source_make(const ipt_allocator *allocator, ipt__kernel_id id, const ipt__params *params)
 {
     ipt__text text = {NULL, 0, 0};
-    size_t head;
-    ipt__source_print_head(&text, program->id, &program->params);
-    head = text.length;
-    text.length = 0;
-    ipt__source_print(&text, program->id, &program->params);
+    ipt__source_print(&text, id, params);
     text.capacity = text.length + 1;
     text.length = 0;
-    program->source = text.text = (char *)ipt__allocate(&context->allocator, text.capacity);
+    text.text = (char *)ipt__allocate(allocator, text.capacity);
+    if (text.text)
+        ipt__source_print(&text, id, params);
+    return text.text;
+}
+
+static ipt_result ipt__program_write(const ipt_context *context, ipt__program *program)
+{
+    ipt__text head = {NULL, 0, 0};
+    program->source = ipt__source_make(&context->allocator, program->id, &program->params);
     if (!program->source)
         return IPT_ERROR_OUT_OF_MEMORY;
-    ipt__source_print(&text, program->id, &program->params);
-    ipt__hash_text(program->source, head, program->hash, 64);
+    ipt__source_print_head(&head, program->id, &program->params);
+    ipt__hash_text(program->source, head.length, program->hash, 64);
     program->options = ipt__program_options(context, &program->params);
     return IPT_SUCCESS;
 }
@@ -106,8 +113,7 @@ static ipt_result ipt__program_write(const ipt_context *context, ipt__program *p
 static void ipt__program_key(const ipt_context *context, const ipt__program *program, const char *target,
                              char key[IPT__KEY_BYTES])
 {
-    ipt__text out = {NULL, IPT__KEY_BYTES, 0};
-    out.text = key;
+    ipt__text out = {key, IPT__KEY_BYTES, 0};
     ipt__text_add(&out, "ipt program\nsource %s\n", program->hash);
     if (target)
         ipt__text_add(&out, "target %s\n", target);
@@ -118,15 +124,16 @@ static void ipt__program_key(const ipt_context *context, const ipt__program *pro
 }
 
 /* Launches a program with one work-group and almost no work, so that PoCL finishes compiling it. All arguments are 1:
- * for every kernel that means one element that stays in place. */
+ * every kernel then moves one element to its own place. */
 static int ipt__program_finish(ipt_context *context, const ipt__program *program)
 {
     cl_mem memories[2];
     const ipt__kernel_info *const info = &ipt__kernels[program->id];
+    const unsigned char *const each = ipt__argument_bytes_of(info);
     const size_t size = program->params.group_size;
     const cl_uint one = 1, zero = 0;
     const cl_ulong long_one = 1;
-    cl_ulong arguments[64];
+    ipt__arguments arguments;
     size_t offset = 0;
     cl_uint i;
     cl_mem memory = NULL;
@@ -134,10 +141,10 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
     cl_kernel kernel = ipt__cl.clCreateKernel(program->program, info->name, &error);
     if (error)
         return 0;
-    for (i = 0; info->argument_bytes[i]; ++i) {
-        const size_t bytes = info->argument_bytes[i] & IPT__BYTES;
+    for (i = 0; each[i]; ++i) {
+        const size_t bytes = each[i] & IPT__BYTES;
         offset = ipt__round_up(offset, bytes);
-        memcpy((char *)arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
+        memcpy((char *)&arguments + offset, bytes == sizeof one ? (const void *)&one : (const void *)&long_one, bytes);
         offset += bytes;
     }
     memory = ipt__cl.clCreateBuffer(context->context, CL_MEM_READ_WRITE, IPT__FINISH_BYTES, NULL, &error);
@@ -147,7 +154,7 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
         error = ipt__cl.clEnqueueFillBuffer(context->queue, memory, &zero, sizeof zero, 0, IPT__FINISH_BYTES, 0, NULL,
                                             NULL);
     if (!error)
-        error = ipt__set_arguments(kernel, info, memories, 4096, arguments, NULL);
+        error = ipt__set_arguments(kernel, info, memories, 4096, &arguments, NULL);
     if (!error)
         error = ipt__set_expression_argument(kernel, program, NULL);
     if (!error)
@@ -161,8 +168,8 @@ static int ipt__program_finish(ipt_context *context, const ipt__program *program
     return !error;
 }
 
-/* Returns the device compiler's code of a program, after `before` bytes of room. *bytes is the size of both. NULL if
- * unavailable. */
+/* Returns the device compiler's code of a program, with `before` free bytes before it. *bytes: the size of both
+ * together. NULL if the code is unavailable. */
 static unsigned char *ipt__program_code(ipt_context *context, const ipt__program *program, size_t before, size_t *bytes)
 {
     cl_device_id devices[64];
@@ -263,21 +270,28 @@ static int ipt__target_next(const ipt_context *context, int which, char target[6
     }
 }
 
-/* Whether a built program has its kernel and may run work-groups of its size: a device may accept code without either.
- * NVIDIA's driver reports 256 work-items for portable code that it runs with 1024. */
-static cl_int ipt__program_try(const ipt_context *context, const ipt__program *program, cl_program built)
+/* Builds a program from code, with the error of its creation. Fails unless the program has its kernel and can run
+ * work-groups of its size: a device may accept code without either. NVIDIA's driver reports 256 work-items for portable
+ * code that it runs with 1024. A failure releases the program and returns NULL. */
+static cl_program ipt__program_build(const ipt_context *context, const ipt__program *program, cl_program created,
+                                     const char *options, cl_int *error)
 {
     size_t largest = 0;
-    cl_int error;
-    cl_kernel kernel = ipt__cl.clCreateKernel(built, ipt__kernels[program->id].name, &error);
-    if (error)
-        return error;
-    error = ipt__cl.clGetKernelWorkGroupInfo(kernel, context->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof largest,
-                                             &largest, NULL);
-    ipt__cl.clReleaseKernel(kernel);
-    if (!error && largest < program->params.group_size && !context->limits.nvidia)
-        error = CL_INVALID_WORK_GROUP_SIZE;
-    return error;
+    cl_kernel kernel = NULL;
+    if (!*error)
+        *error = ipt__cl.clBuildProgram(created, 1, &context->device, options, NULL, NULL);
+    if (!*error)
+        kernel = ipt__cl.clCreateKernel(created, ipt__kernels[program->id].name, error);
+    if (!*error) {
+        *error = ipt__cl.clGetKernelWorkGroupInfo(kernel, context->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof largest,
+                                                  &largest, NULL);
+        ipt__cl.clReleaseKernel(kernel);
+    }
+    if (!*error && largest < program->params.group_size && !context->limits.nvidia)
+        *error = CL_INVALID_WORK_GROUP_SIZE;
+    if (*error && created)
+        ipt__cl.clReleaseProgram(created);
+    return *error ? NULL : created;
 }
 
 /* Builds a program from a verified entry. The device may still refuse it. */
@@ -294,15 +308,9 @@ static int ipt__program_take(const ipt_context *context, ipt__program *program, 
     program->program = spirv ? context->from_spirv(context->context, code, bytes, &error)
                              : ipt__cl.clCreateProgramWithBinary(context->context, 1, &context->device, &bytes,
                                                                  (const unsigned char **)&code, NULL, &error);
-    if (!error)
-        error = ipt__cl.clBuildProgram(program->program, 1, &context->device, bitcode ? "-x spir -spir-std=1.2" : NULL,
-                                       NULL, NULL);
-    if (!error)
-        error = ipt__program_try(context, program, program->program);
+    program->program =
+        ipt__program_build(context, program, program->program, bitcode ? "-x spir -spir-std=1.2" : NULL, &error);
     if (error) {
-        if (program->program)
-            ipt__cl.clReleaseProgram(program->program);
-        program->program = NULL;
         program->refusal = error;
         ipt__log(context, "cache: the device refuses %s with %s (%d)", ipt__kernels[program->id].name,
                  ipt__cl_error(error), (int)error);
@@ -407,18 +415,13 @@ static void ipt__program_limit_registers(ipt_context *context, ipt__program *pro
         memcpy(code + at, line, room);
         limited =
             ipt__cl.clCreateProgramWithBinary(context->context, 1, &context->device, &bytes, &given, NULL, &error);
-        if (!error)
-            error = ipt__cl.clBuildProgram(limited, 1, &context->device, NULL, NULL, NULL);
-        if (!error)
-            error = ipt__program_try(context, program, limited);
-        if (!error) {
+        limited = ipt__program_build(context, program, limited, NULL, &error);
+        if (limited) {
             ipt__cl.clReleaseProgram(program->program);
             program->program = limited;
-        } else if (limited)
-            ipt__cl.clReleaseProgram(limited);
+        }
     }
-    if (code)
-        ipt__release(&context->allocator, code);
+    ipt__release(&context->allocator, code);
 }
 
 /* Compiles a program and stores it. */
@@ -495,6 +498,7 @@ static ipt__program *ipt__program_find(ipt_context *context, ipt__kernel_id id, 
 static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_id id, const ipt__params *params,
                                              int cache_only, ipt__program **added)
 {
+    const int has_texts = params->apply || params->operands;
     ipt_result result;
     ipt__program **end, *const program = (ipt__program *)ipt__allocate(&context->allocator, sizeof *program);
     if (!program)
@@ -502,10 +506,9 @@ static IPT__RARE ipt_result ipt__program_add(ipt_context *context, ipt__kernel_i
     program->id = id;
     program->params = *params;
     program->references = 1;
-    if (params->apply || params->operands)
+    if (has_texts)
         program->texts = ipt__copy_texts(&context->allocator, &program->params);
-    result = (params->apply || params->operands) && !program->texts ? IPT_ERROR_OUT_OF_MEMORY
-                                                                    : ipt__program_make(context, program, cache_only);
+    result = has_texts && !program->texts ? IPT_ERROR_OUT_OF_MEMORY : ipt__program_make(context, program, cache_only);
     if (result) {
         ipt__program_free(context, program);
         return result;

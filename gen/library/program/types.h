@@ -56,8 +56,8 @@ static const char *ipt__text_skip(const char *at)
     return NULL;
 }
 
-/* Returns what in a text would change the program around it; NULL: nothing. expression: the text is one line within
- * parentheses, else statements within braces. The compiler reports other mistakes. */
+/* Describes the part of a text that would change the program around the text; NULL: there is none. An expression is one
+ * line within parentheses. Another text has statements within braces. The compiler reports other mistakes. */
 static IPT__RARE const char *ipt__text_escapes(const char *text, int expression)
 {
     const char open = expression ? '(' : '{', close = expression ? ')' : '}';
@@ -124,7 +124,7 @@ static unsigned ipt__word_needs(const char *word, size_t length)
     return bytes == 4 && !strncmp(word, "half", 4) && (skipped || bytes < length) ? IPT__NEEDS_HALF : 0;
 }
 
-/* Whether the word `half` at `word` stands for a pointer to it or for its size. `text` begins the expression. */
+/* Whether the word `half` at `word` belongs to a pointer's type or to sizeof. `text` is the start of the expression. */
 static int ipt__half_is_unused(const char *text, const char *word)
 {
     const char *after = word + 4;

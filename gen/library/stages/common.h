@@ -1,6 +1,6 @@
-/* What kinds of stages share: sizes, tiles in local memory, kernels, launches and words. */
+/* Functions for all kinds of stages: sizes, tiles in local memory, kernels, launches and words. */
 
-/* Local memory that a group of these kernels may use. */
+/* Bytes of local memory that a work-group of a TILE stage may use. */
 static size_t ipt__local_budget(const ipt__limits *limits)
 {
     return ipt__min(limits->local_memory, ipt__tuning_of(limits)->tile_bytes);
@@ -16,7 +16,7 @@ static size_t ipt__instance_units(const ipt__problem *problem, const ipt__stage 
     return stage->rows * stage->cols * ipt__stage_units(problem, stage);
 }
 
-/* Elements of a slot on the grid of a stage. */
+/* Elements of a slot: of a super-element or, for stages that move lines, of a line. */
 static size_t ipt__slot_length(const ipt__stage *stage)
 {
     if (!ipt__stage_traits[stage->kind].lines)
@@ -24,8 +24,8 @@ static size_t ipt__slot_length(const ipt__stage *stage)
     return stage->gapped_source ? stage->cols : stage->rows;
 }
 
-/* Flags that a word has which spreads them over `spread` words; 0: over none. The desc may force that for kernels of
- * the papers. */
+/* Flags in a word of 32 bits, if 32 flags are spread over `spread` words; 0: not spread. For kernels of the papers, the
+ * desc may set the spread. */
 static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *stage, size_t spread)
 {
     if (stage->variant && problem->desc.flag_spread)
@@ -35,8 +35,8 @@ static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *sta
 
 /* Workspace bytes of a stage that other stages may use after it. */
 typedef struct ipt__need {
-    size_t instance; /* of each running instance */
-    size_t stage;    /* in total, whatever runs at once */
+    size_t instance; /* for each instance that moves at the same time */
+    size_t stage;    /* for the stage, whatever the number of these instances */
 } ipt__need;
 
 static ipt__need ipt__need_nothing(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
@@ -48,10 +48,10 @@ static ipt__need ipt__need_nothing(const ipt__problem *problem, const ipt__layou
     return need;
 }
 
-/* Workspace of work-groups that wait for one another, or of shuffles that share it with such a stage. */
+/* Workspace of a stage whose work-groups wait for one another, or of a shuffle in one layout with such a stage. */
 typedef struct ipt__control {
     size_t words; /* of a control block; 0: no work-group waits */
-    size_t alone; /* flag words for a single work-group that does the others' work */
+    size_t alone; /* flag words for the single work-group that takes over unfinished work */
     size_t flags; /* flag words of chains */
 } ipt__control;
 
@@ -63,7 +63,7 @@ static ipt__control ipt__control_nothing(const ipt__problem *problem, const ipt_
     return control;
 }
 
-/* Whether a stage of a layout reverses rows, or their sequence, while it transposes. */
+/* Whether a stage of a layout can reverse rows, or their sequence, while it transposes. */
 static int ipt__reverses_never(const ipt__layout *layout, const ipt__stage *stage)
 {
     (void)layout;
@@ -83,7 +83,7 @@ static int ipt__reverses_alone(const ipt__layout *layout, const ipt__stage *stag
     return layout->stage_count == 1 && stage->instances == 1;
 }
 
-/* Elements of a stage's runs that may move by words, by bitwise or with those before them; 0: they do not. */
+/* A stage's run length in elements, or the bitwise or of several, to test for whole words; 0: moves no words. */
 static size_t ipt__words_never(const ipt__stage *stage)
 {
     (void)stage;
@@ -110,15 +110,15 @@ static ipt__stage *ipt__stage_add(ipt__layout *layout, ipt__stage_kind kind, siz
     return stage;
 }
 
-/* Makes a stage one of another kind. */
+/* Changes the kind of a stage. */
 static void ipt__stage_become(ipt__stage *stage, ipt__stage_kind kind)
 {
     stage->kind = kind;
     memset(&stage->as, 0, sizeof stage->as);
 }
 
-/* Columns of a block that moves by words, as in parts/words.cl, if the rows of source and result are whole words; else
- * 1: columns move alone. */
+/* Columns of a block that moves by words (parts/words.cl), if all rows of source and result are whole words; else 1:
+ * columns move one by one. */
 static size_t ipt__problem_block(const ipt__problem *problem)
 {
     const size_t columns = IPT__WORD_BYTES / problem->unit_bytes;
@@ -130,9 +130,9 @@ static size_t ipt__problem_block(const ipt__problem *problem)
                : 1;
 }
 
-/* Chooses pitch and skew of a tile with rows of `run` bytes, `stride` bytes apart in memory. Transposed reads should
- * hit different banks. Rows that a work-item fetches in sequence must begin at the same byte of a vector. group:
- * work-items of the group. block: columns of a block that moves by words, or 1. */
+/* Chooses pitch and skew of a tile with rows of `run` bytes, `stride` bytes apart in memory, so that transposed reads
+ * hit different banks. All rows that a work-item fetches must begin at the same byte of a vector. group: the number of
+ * work-items. block: columns of a block that moves by words, or 1. */
 static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t group, size_t run, size_t stride,
                                           size_t block)
 {
@@ -145,7 +145,7 @@ static ipt__tile_layout ipt__lay_out_tile(const ipt__problem *problem, size_t gr
             ++layout.skew;
     } else if (layout.pitch % 2 == 0)
         layout.skew = 0;
-    /* Work-items read words of different rows, as many apart as a block has columns. */
+    /* Neighbouring work-items read words of rows that are `block` rows apart. */
     if (block > 1 && (problem->element_units > 1 || stride % (8 * problem->unit_bytes) == 0))
         layout.skew = block == 4 ? 2 : 1;
     layout.run_lanes = 32;
@@ -162,7 +162,7 @@ static size_t ipt__tile_vectors(const ipt__tile_layout *layout, size_t rows)
     return rows * layout->pitch + (layout->skew > 30 ? 0 : rows >> layout->skew) + 1;
 }
 
-/* The side of a tiled transposition's tile. Local memory holds `tiles` of them. */
+/* The side of a tile, and the units of an element that move at a time, if local memory stores `tiles` tiles. */
 static void ipt__transpose_tile(const ipt__problem *problem, size_t element_units, size_t tiles, size_t *side,
                                 size_t *chunk)
 {
@@ -182,7 +182,7 @@ static double ipt__batch_bytes(const ipt__problem *problem)
     return (double)problem->matrix_bytes * (double)problem->desc.batch;
 }
 
-/* Stages that are forced, or added after the choice, are never compared. */
+/* For stages that the planner never compares: forced stages, and stages added after the choice. */
 static double ipt__cost_nothing(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
 {
     (void)problem;
@@ -191,7 +191,7 @@ static double ipt__cost_nothing(const ipt__problem *problem, const ipt__layout *
     return 0;
 }
 
-/* A factor for units that cannot move by words, and for slots that may cut memory sectors if they are `gapped`. */
+/* Multiplies `factor` for units that cannot move by words, and for gapped slots that cut memory sectors. */
 static double ipt__slot_factor(const ipt__problem *problem, const ipt__stage *stage, double factor, int gapped)
 {
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
@@ -272,7 +272,7 @@ static ipt__params ipt__plan_params(const ipt__problem *problem, size_t element_
     return params;
 }
 
-/* Gets a kernel that takes as much local memory as may build: a refused size is recorded, and the planner then chooses
+/* Builds a kernel that may use too much local memory. If the build fails, records the size: the planner then chooses
  * again. */
 static ipt_result ipt__plan_kernel_within(ipt_plan *plan, ipt__kernel_id id, ipt__params params, int *index)
 {
@@ -282,7 +282,7 @@ static ipt_result ipt__plan_kernel_within(ipt_plan *plan, ipt__kernel_id id, ipt
     return result;
 }
 
-/* The stage's last kernel, and its variant for words. */
+/* Gets the stage's last kernel, and the variant of it that moves words. */
 static ipt_result ipt__stage_kernel_get(ipt_plan *plan, ipt__stage *stage, ipt__kernel_id id, ipt__params params,
                                         int *index)
 {
@@ -293,16 +293,16 @@ static ipt_result ipt__stage_kernel_get(ipt_plan *plan, ipt__stage *stage, ipt__
     return ipt__plan_kernel_get(plan, id, params, &stage->word_kernel);
 }
 
-/* Adds the launches of a plan's stage to a list, for one kind of turn and of offsets. */
+/* The state while a stage's launches are added to a list, for one size of turn and one alignment of offsets. */
 typedef struct ipt__launcher {
     const ipt_plan *plan;
     ipt__launches *launches;
-    size_t matrices, instances; /* of a turn */
+    size_t matrices, instances; /* in a turn */
     cl_ulong skipped;           /* units of a matrix before the stage's first instance */
     int by_units, by_words;     /* see ipt__launch */
 } ipt__launcher;
 
-/* A launch of a kernel whose first buffer is the execution's. */
+/* A launch of a kernel whose first argument is the buffer of the execution. */
 static ipt__launch ipt__launch_of(const ipt__launcher *to, int kernel)
 {
     ipt__launch launch;
@@ -368,8 +368,8 @@ static IPT__RARE ipt_result ipt__launch_transpose(ipt__launcher *to, ipt__launch
     return ipt__launch_add(to, launch);
 }
 
-/* Completes and adds a copy of rows, by words if the offsets are aligned. The caller sets row counts, slots and
- * strides; 1 slot a row is a plain copy. */
+/* Completes and adds a copy of rows, by words unless to->by_units. The caller sets row counts, slots and strides. One
+ * slot in each row makes a plain copy. */
 static IPT__RARE ipt_result ipt__launch_copy(ipt__launcher *to, const ipt__stage *stage, ipt__launch *launch)
 {
     ipt__copy_arguments *const a = &launch->arguments.copy;
@@ -393,7 +393,7 @@ static IPT__RARE ipt_result ipt__launch_copy(ipt__launcher *to, const ipt__stage
     return ipt__launch_add(to, launch);
 }
 
-/* Elements, or pairs of elements, per work-group in kernels that hold no elements. */
+/* Elements, or pairs of elements, per work-group in kernels that do not use local memory. */
 static size_t ipt__group_run(const ipt__limits *limits)
 {
     return ipt__tuning_of(limits)->run * (limits->cpu ? 1 : limits->group_size);
@@ -418,7 +418,7 @@ static IPT__RARE void ipt__describe_grid(ipt__text *out, const ipt_plan *plan, c
                   ipt__super_bytes(plan, stage));
 }
 
-/* Ends the line of a stage with what every kind may have. */
+/* Ends the line of a stage with the properties that any kind may have. */
 static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
 {
     if (stage->variant)
@@ -431,7 +431,7 @@ static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
     ipt__text_add(out, "\n");
 }
 
-/* The move, if the stage makes it. */
+/* The name of the move, if the stage reverses rows or columns. */
 static void ipt__describe_move(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
     if (stage->reversed_rows || stage->reversed_cols)

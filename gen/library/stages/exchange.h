@@ -1,4 +1,4 @@
-/* EXCHANGE stages: the matrix by bands, in waves or by cooperative work-groups. */
+/* EXCHANGE stages: transpose a matrix by bands, in waves or by cooperative work-groups. */
 
 static ipt__need ipt__need_exchange(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
 {
@@ -9,8 +9,8 @@ static ipt__need ipt__need_exchange(const ipt__problem *problem, const ipt__layo
     return need;
 }
 
-/* Cooperative bands: one word for each position and chunk, and the flags of a single work-group that moves a band, one
- * bit for each unit of a band or of a range. One launch of waves: counters, each in a cache line. */
+/* Cooperative bands: one word for each position, one for each chunk, and one flag bit for each unit of a band or range,
+ * for a single work-group that moves the band. One launch of waves: counters, each in its own cache line. */
 static ipt__control ipt__bands_control(const ipt__problem *problem, const ipt__bands *bands)
 {
     ipt__control control = {0, 0, 0};
@@ -28,20 +28,21 @@ static ipt__control ipt__control_exchange(const ipt__problem *problem, const ipt
     return ipt__bands_control(problem, &stage->as.bands);
 }
 
-/* The block of cooperative bands: 1 if their runs are no whole words. */
+/* The columns of a block in cooperative bands; 1 if their runs are not whole words. */
 static size_t ipt__bands_block(const ipt__problem *problem, int tall, size_t height)
 {
     const size_t columns = ipt__problem_block(problem);
     return tall && height % columns == 0 ? columns : 1;
 }
 
-/* The part of cooperative bands' factor that depends on how columns move, one by one. */
+/* The part of cooperative bands' cost factor for columns that move one by one. */
 static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__tuning *const model = &ipt__tunings[0];
     const size_t size = problem->desc.elem_size, unit = problem->unit_bytes;
-    /* A line of 32 work-items moves so many units of a run in one turn, from lines of memory on: IPT_STEPS and
-     * IPT_MEMORY_UNITS in parts/runs_held.cl. Runs begin at multiples of the lowest bit of `begins`. */
+    /* 32 work-items move `turn` units of a run at a time. The first access begins at a multiple of `line` bytes. Both
+     * must match IPT_STEPS and IPT_MEMORY_UNITS in parts/runs_held.cl. Runs begin at multiples of the lowest bit of
+     * `begins`. */
     const size_t turn = 32 * (unit <= 4 ? (size_t)IPT__RUN_STEPS : 32 / unit),
                  line = ipt__min(IPT__LINE_BYTES, 32 * unit),
                  begins = bands->height * size | bands->column_units * unit,
@@ -53,9 +54,9 @@ static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands 
            (gapped ? model->together_gapped : 0);
 }
 
-/* The factor of blocks of columns that move by words. Runs begin at words, whatever sectors they cut: the more, the
- * smaller the power of two is that divides their begins. In the last turn of a run some work-items have no word: see
- * ipt_move_block in parts/words.cl. */
+/* The part of cooperative bands' cost factor for columns that move by blocks of words. Runs cut the more sectors, the
+ * smaller the largest power of two is that divides their begins. In the last turn of a run some work-items have no
+ * word: see ipt_move_block in parts/words.cl. */
 static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__tuning *const model = &ipt__tunings[0];
@@ -68,7 +69,7 @@ static double ipt__words_factor(const ipt__problem *problem, const ipt__bands *b
            model->blocks_turn * ((double)ipt__round_up(run, turn) / (double)run - 1);
 }
 
-/* Bands, without their launches. Short runs cost more, as in shuffles. */
+/* The cost of bands without their launches. Short runs cost more, as in shuffles. */
 static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *bands)
 {
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
@@ -116,8 +117,8 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
     return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_runs, params, &stage->kernels[1]);
 }
 
-/* The parked runs that stay in the cache: those that are taken after so many bands at most. The runs of lag l are
- * parked for l steps, so with IPT__KEPT_BYTES of cache the longest lag is a share of sqrt(2 * IPT__KEPT_BYTES / bytes)
+/* The most bands between parking and reading of a run that should stay in the cache. A run with a lag of l bands is
+ * parked for l steps. So with IPT__KEPT_BYTES of cache, the longest lag is a share of sqrt(2 * IPT__KEPT_BYTES / bytes)
  * of all bands. */
 static cl_uint ipt__bands_kept(const ipt__problem *problem, const ipt__bands *bands)
 {
@@ -181,7 +182,7 @@ static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__s
     return ipt__launch_add(to, &launch);
 }
 
-/* The arguments of a band's steps that do not depend on how launches share them. */
+/* The arguments of a band's steps that kernels `runs` and `waves` have in common. */
 static IPT__RARE ipt__runs_arguments ipt__bands_arguments(const ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
@@ -269,7 +270,7 @@ static IPT__RARE ipt_result ipt__launch_exchange(ipt__launcher *to, const ipt__s
     t->target_row_stride = t->rows * units;
     *(bands->tall ? &t->source_row_stride : &t->target_row_stride) = bands->row_units;
     t->element_units = (cl_uint)units;
-    if (ipt__reversed_runs(stage)) { /* from the band's last row on */
+    if (ipt__reversed_runs(stage)) { /* begin with the band's last row */
         cl_ulong *const begin = bands->tall ? &t->source_base : &t->target_base, *const stride =
                                                                                      bands->tall
                                                                                          ? &t->source_row_stride

@@ -18,9 +18,9 @@ static IPT__RARE ipt_result ipt__kernels_flip(ipt_plan *plan, ipt__stage *stage,
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_flip, params, &stage->kernels[0]);
 }
 
-/* Cuts the lines of a flip into pieces, and returns the number of work-groups of a matrix. A piece is what run_lanes
- * work-items hold, 16 bytes each, less what lies before it in its first word. Single work-items, as on CPUs, hold
- * none. */
+/* Cuts the lines of a flip into pieces, and returns the number of work-groups of a matrix. run_lanes work-items store a
+ * piece: 16 bytes each, minus the units of its first word that precede it. Work-groups of one work-item store no
+ * pieces. */
 static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a, size_t unit, size_t group_size)
 {
     const size_t vector_units = IPT__VECTOR_BYTES / unit, before = ipt__max(1, IPT__WORD_BYTES / unit) - 1,
@@ -32,8 +32,8 @@ static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a,
         a->group_pairs = ipt__group_run(limits);
         return ipt__ceil_divide((size_t)a->pairs, (size_t)a->group_pairs);
     }
-    each = each < 16 ? each : each / 16 * 16; /* pieces begin as lines do */
-    each = ipt__min(each, ipt__round_up(ipt__ceil_divide(pairs, ipt__ceil_divide(pairs, each)), 16)); /* alike */
+    each = each < 16 ? each : each / 16 * 16; /* keeps the alignment of lines */
+    each = ipt__min(each, ipt__round_up(ipt__ceil_divide(pairs, ipt__ceil_divide(pairs, each)), 16)); /* equal */
     pieces = ipt__ceil_divide(pairs, each);
     a->part_units = (cl_uint)ipt__min(most, each * element);
     a->parts = (cl_uint)ipt__ceil_divide(element, most);
@@ -47,7 +47,7 @@ static cl_ulong ipt__flip_cut(const ipt__limits *limits, ipt__flip_arguments *a,
 static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    /* Unsigned: a matrix may have more than 2^63 units. Kernels add what is below 0 modulo 2^64. */
+    /* Unsigned: a matrix may have more than 2^63 units. Kernels add negative distances modulo 2^64. */
     const cl_ulong units = problem->element_units, row = ipt__result_row(problem), rows = stage->rows,
                    last = (stage->cols - 1) * units;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
@@ -78,7 +78,7 @@ static IPT__RARE ipt_result ipt__launch_flip(ipt__launcher *to, const ipt__stage
         a->partner_step = (cl_long)units;
     }
     groups = ipt__flip_cut(&problem->limits, a, problem->unit_bytes, ipt__launch_params(to, &launch)->group_size);
-    a->groups = (cl_uint)groups; /* fits if the number of all does */
+    a->groups = (cl_uint)groups; /* fits if the total does */
     launch.groups = groups * to->matrices;
     return ipt__launch_add(to, &launch);
 }

@@ -1,7 +1,7 @@
 /* The functions of every kind of stage. */
 
 typedef struct ipt__stage_functions {
-    /* Workspace, besides the control blocks of waiting work-groups; those. */
+    /* need: workspace without control blocks and flags of waiting work-groups; control: these. */
     ipt__need (*need)(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage);
     ipt__control (*control)(const ipt__problem *problem, const ipt__stage *stage);
     /* Bytes that a copy would move in the same time, without launches. */
@@ -18,12 +18,18 @@ static const ipt__stage_functions ipt__stage_kinds[] = {
     {ipt__need_##need,   ipt__control_##control, ipt__cost_##cost,         ipt__reverses_##reverses,                   \
      ipt__words_##words, ipt__kernels_##kernels, ipt__describe_##describe, ipt__launch_##launch},
 #define IPT__STAGE_ROW(kind, traits, functions) IPT__STAGE_FUNCTIONS functions
-#ifndef IPT_NO_PAPERS
-#define IPT__STAGE_ROW_OF_PAPERS(kind, traits, functions) IPT__STAGE_FUNCTIONS functions
+#define IPT__STAGE_LEFT_OUT(kind, traits, functions) {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+#ifndef IPT_NO_BOXES
+#define IPT__STAGE_ROW_OF_BOXES IPT__STAGE_ROW
 #else
-#define IPT__STAGE_ROW_OF_PAPERS(kind, traits, functions) {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+#define IPT__STAGE_ROW_OF_BOXES IPT__STAGE_LEFT_OUT
 #endif
-    IPT__STAGE_LIST(IPT__STAGE_ROW, IPT__STAGE_ROW_OF_PAPERS)};
+#ifndef IPT_NO_PAPERS
+#define IPT__STAGE_ROW_OF_PAPERS IPT__STAGE_ROW
+#else
+#define IPT__STAGE_ROW_OF_PAPERS IPT__STAGE_LEFT_OUT
+#endif
+    IPT__STAGE_LIST(IPT__STAGE_ROW, IPT__STAGE_ROW_OF_BOXES, IPT__STAGE_ROW_OF_PAPERS)};
 
 /* Gets all kernels of a stage. */
 static ipt_result ipt__stage_get_kernels(ipt_plan *plan, ipt__stage *stage)
@@ -33,7 +39,7 @@ static ipt_result ipt__stage_get_kernels(ipt_plan *plan, ipt__stage *stage)
     return ipt__stage_kinds[stage->kind].kernels(plan, stage, params);
 }
 
-/* Adds the launches of one kind of turn, for all offsets. */
+/* Adds the launches for one size of turn, for aligned and unaligned offsets. */
 static IPT__RARE ipt_result ipt__turn_launch(ipt__launcher *to, const ipt__stage *stage)
 {
     const int words = stage->by_words && to->skipped % (IPT__WORD_BYTES / to->plan->problem.unit_bytes) == 0;
@@ -48,9 +54,9 @@ static IPT__RARE ipt_result ipt__turn_launch(ipt__launcher *to, const ipt__stage
     return ipt__stage_kinds[stage->kind].launch(to, stage);
 }
 
-/* Adds a stage and its launches. The instances share workspace, so that they may move some at a time. Gapped targets
- * run from the last instance to the first, gapped sources from the first to the last. Either order reads a panel before
- * overwriting it. skipped: units of a matrix before the stage's first instance. */
+/* Adds a stage and its launches. Instances share the workspace, so only some may move at a time. Gapped targets need
+ * the sequence from the last instance to the first, gapped sources from the first to the last: each panel is read
+ * before it is overwritten. skipped: units of a matrix before the stage's first instance. */
 static IPT__RARE ipt_result ipt__stage_launch(const ipt_plan *plan, const ipt__stage *stage, cl_ulong skipped,
                                               ipt__launches *launches)
 {

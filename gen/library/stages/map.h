@@ -1,4 +1,4 @@
-/* MAP stages: apply the expression to every element where it lies. */
+/* MAP stages: apply the expression to every element in place. */
 
 static IPT__RARE ipt_result ipt__kernels_map(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {

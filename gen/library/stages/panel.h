@@ -1,4 +1,4 @@
-/* PANEL stages: instances by cooperative work-groups that hold a chunk each. */
+/* PANEL stages: cooperative work-groups transpose instances. Each stores a chunk in local memory. */
 
 /* The largest short-side length in elements of a chunk with `y` along the long side; 0: none fits. */
 static size_t ipt__chunk_breadth(const ipt__problem *problem, int tall, size_t y)
@@ -28,7 +28,7 @@ static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, siz
     chunks->pack = 1;
     chunks->neighbours = stage->tail_length != 0;
     chunks->narrow = (int)problem->panel.narrow;
-    /* Whole panels. A ticket group has several small ones, but every work-group should get some. */
+    /* Work-groups store whole panels. A ticket group has several small ones, but each work-group should get some. */
     if (chunks->narrow) {
         const size_t panel = length * row;
         const size_t fits = chunks->tall
@@ -40,8 +40,8 @@ static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, siz
         chunks->x = short_side;
         chunks->across = 1;
     } else {
-        /* Short edges cut many sectors: choose a tall chunk close to a square. A split along the long side must gain a
-         * fifth, because its chunks share slots. */
+        /* Short edges cut many sectors: choose a tall chunk close to a square. A split along the long side must gain
+         * panel_split, because its chunks share slots. */
         double best = 0;
         size_t down;
         for (down = 1; down <= (chunks->tall ? IPT__MOST_DOWN : 1) && down <= length; ++down) {
@@ -60,7 +60,7 @@ static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, siz
         chunks->across = ipt__ceil_divide(short_side, chunks->x);
         chunks->down = ipt__ceil_divide(length, chunks->y);
     }
-    /* The last work-group may have to move a panel alone: then it moves whole slots. */
+    /* The last work-group may have to move a panel alone, by whole slots: one slot must fit local memory. */
     if (!chunks->pack || (chunks->neighbours && length * size > problem->panel.local_bytes))
         return 0;
     chunks->packs = ipt__ceil_divide(panels, chunks->pack);
@@ -83,13 +83,13 @@ static int ipt__panel_chunks(const ipt__problem *problem, ipt__stage *stage, siz
            chunks->across * chunks->down * chunks->ticket_groups < 0x7fffffff / problem->desc.batch;
 }
 
-/* Bytes that a work-group of the kernel holds. */
+/* Bytes that a work-group of the kernel can store in local memory and registers. */
 static size_t ipt__held_bytes(const ipt__cooperative_kernel *kernel)
 {
     return kernel->local_bytes + kernel->registers * kernel->group_size * 16;
 }
 
-/* Cuts a chunk's `x` columns of `y` rows for local memory and registers. Returns 0 if both do not hold it. */
+/* Divides a chunk's `x` columns of `y` rows between local memory and registers. Returns 0 if the chunk does not fit. */
 static int ipt__chunk_holds(const ipt__problem *problem, ipt__chunks *chunks, size_t step)
 {
     const ipt__cooperative_kernel *const kernel = &problem->panel;

@@ -1,4 +1,4 @@
-/* Stages that keep rows: SAVE and RESTORE copy some to the workspace and back, SPREAD changes their distance. */
+/* Stages that move rows: SAVE and RESTORE copy some to the workspace and back, SPREAD changes the rows' distance. */
 
 static size_t ipt__words_restore(const ipt__stage *stage)
 {
@@ -22,7 +22,7 @@ static IPT__RARE ipt_result ipt__kernels_restore(ipt_plan *plan, ipt__stage *sta
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[0]);
 }
 
-/* Places the rows of a SAVE or RESTORE stage in the matrix, if they have gaps: from its buffer's base on. */
+/* Sets where the rows of a SAVE or RESTORE stage lie in the matrix, if there are gaps between them. */
 static void ipt__launch_apart(const ipt__stage *stage, ipt__copy_arguments *a, size_t length, int restore)
 {
     if (!stage->as.rows.apart)
@@ -103,13 +103,13 @@ static IPT__RARE void ipt__describe_restore(ipt__text *out, const ipt_plan *plan
     ipt__text_add(out, "restore: them as %zu rows of %zu elements from the workspace\n", stage->rows, stage->length);
 }
 
-/* A SPREAD stage's slab has the rows of an instance as columns. */
+/* A SPREAD stage's slab contains an instance transposed. */
 static ipt__need ipt__need_spread(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
 {
     return ipt__need_wave(problem, layout, stage);
 }
 
-/* The expression belongs to one of both transpositions. */
+/* Only one of the two transpositions applies the expression. */
 static IPT__RARE ipt_result ipt__kernels_spread(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     const ipt_result result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
@@ -117,8 +117,8 @@ static IPT__RARE ipt_result ipt__kernels_spread(ipt_plan *plan, ipt__stage *stag
     return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[1]);
 }
 
-/* Changes the distance of an instance's rows. They lie in the slab as columns, so that single elements move as fast as
- * long rows. */
+/* Changes the distance of an instance's rows. The slab contains them as columns, so that rows of one element move as
+ * fast as long rows. */
 static IPT__RARE ipt_result ipt__launch_spread(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;

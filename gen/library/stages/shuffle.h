@@ -1,4 +1,4 @@
-/* SHUFFLE stages: instances by cycle following with one flag bit per slot, by chains of sub-groups, or in pairs. */
+/* SHUFFLE stages: move super-elements along cycles with one flag bit per slot, by chains of sub-groups, or in pairs. */
 
 /* Flag bytes of one instance of a shuffle. */
 static size_t ipt__flag_bytes(const ipt__problem *problem, const ipt__stage *stage)
@@ -29,7 +29,7 @@ static size_t ipt__words_shuffle(const ipt__stage *stage)
     return stage->inner_rows ? 0 : stage->length;
 }
 
-/* Cuts super-elements into pieces that one sub-group holds. An unaligned piece touches one vector more. */
+/* Cuts super-elements into pieces of which a sub-group can store one. An unaligned piece touches one vector more. */
 static void ipt__chains_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
     const size_t units = ipt__stage_units(problem, stage), most = 16 * (IPT__PIECE_VECTORS - 2) / problem->unit_bytes;
@@ -41,27 +41,26 @@ static void ipt__chains_pieces(const ipt__problem *problem, ipt__stage *stage)
         ipt__round_up((stage->as.shuffle.piece_units * problem->unit_bytes + 31 - problem->unit_bytes) / 16, 32);
 }
 
-/* Chains that a sub-group follows at once. Short pieces allow more; too many leave sub-groups idle. */
+/* Chains that a sub-group follows at the same time. Short pieces allow more chains; too many leave sub-groups idle. */
 static size_t ipt__chains_at_once(const ipt__problem *problem, const ipt__stage *stage)
 {
     return stage->as.shuffle.piece_units * problem->unit_bytes <= IPT__CHAINS_PIECE ? 4 : 2;
 }
 
-/* The units of local memory that a super-element takes which is transposed on its way: see ipt_held_at in
- * parts/inner.cl. */
+/* The units of local memory for a super-element that is transposed: see ipt_held_at in parts/inner.cl. */
 static size_t ipt__held_units(size_t units, size_t lanes)
 {
     return lanes > 1 ? units + units / 32 + units / 1024 : units;
 }
 
-/* Bytes of local memory with which workers transpose super-elements: two each, and the word that they share. */
+/* Bytes of local memory for workers that transpose super-elements: each stores two, and a shared word. */
 static size_t ipt__inner_bytes(const ipt__problem *problem, const ipt__stage *stage)
 {
     const size_t held = ipt__held_units(ipt__stage_units(problem, stage), stage->lanes);
     return stage->workers * (2 * held * problem->unit_bytes + 16);
 }
 
-/* Cuts super-elements into pieces; a work-group can hold two. */
+/* Cuts super-elements into pieces of which a work-group can store two. */
 static void ipt__shuffle_pieces(const ipt__problem *problem, ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -128,7 +127,7 @@ static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt
     return ipt__slot_factor(problem, stage, factor, !stage->as.shuffle.chains) * ipt__batch_bytes(problem);
 }
 
-/* Kernel chains, of sub-groups if the device's can be trusted. */
+/* Gets kernel chains. The kernel uses sub-groups if the device's sub-groups passed the check. */
 static IPT__RARE ipt_result ipt__kernels_chains(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     const int cache_only = (plan->problem.desc.flags & IPT_CACHE_ONLY) != 0;
@@ -164,7 +163,7 @@ static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *sta
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_shuffle, params, &stage->kernels[0]);
 }
 
-/* A launch of a kernel that moves units, or of its variant for words. */
+/* A launch of the kernel that moves units, or of the variant that moves words. */
 static IPT__RARE ipt__launch ipt__launch_by_words(const ipt__launcher *to, const ipt__stage *stage)
 {
     ipt__launch launch = ipt__launch_of(to, to->by_units ? stage->kernels[0] : stage->word_kernel);
@@ -208,7 +207,7 @@ static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__sta
         a->gap_restore = (cl_uint)stage->as.shuffle.gap_restore;
         a->saved_stride = layout->saved_units / scale;
     }
-    /* One sub-group for each that the device runs at once, limited by the number of start slots. */
+    /* As many sub-groups as the device runs at the same time, if there are enough flag words. */
     most = problem->limits.compute_units *
            ipt__min(48, ipt__max(8, IPT__UNIT_LOCAL / (32 * stage->as.shuffle.piece_vectors * params->chains)));
     a->words_each = ipt__ceil_divide((size_t)a->total_words, most);
@@ -217,7 +216,7 @@ static IPT__RARE ipt_result ipt__launch_chains(ipt__launcher *to, const ipt__sta
         a->parts *= 2;
     launch.instance_units = a->instance_stride;
     launch.groups = ipt__ceil_divide(runs * a->parts, sub_groups);
-    if (!layout->cooperative) /* else the panels clear the flags */
+    if (!layout->cooperative) /* otherwise the PANEL stage clears the flags */
         result = ipt__launch_clear(to, layout->scratch_offset, (size_t)a->total_words * 4);
     return result ? result : ipt__launch_add(to, &launch);
 }

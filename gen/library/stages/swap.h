@@ -1,6 +1,6 @@
-/* SWAP stages: square instances, by pairs of tiles, or by fours that also turn them. */
+/* SWAP stages: transpose square instances by pairs of tiles, or rotate them by fours of tiles. */
 
-/* Lays out such tiles, and returns the bytes of local memory for all of them and for the starts of their rows. */
+/* Lays out the tiles of a SWAP stage. Returns the bytes of local memory for the tiles and the starts of their rows. */
 static size_t ipt__swap_local_bytes(const ipt__problem *problem, ipt__swap_stage *swap, size_t stride)
 {
     swap->tile = ipt__lay_out_tile(problem, swap->group_size, swap->side * problem->unit_bytes, stride, 1);
@@ -8,7 +8,7 @@ static size_t ipt__swap_local_bytes(const ipt__problem *problem, ipt__swap_stage
     return swap->local_bytes + swap->places * 4 * swap->side;
 }
 
-/* Whether such tiles fit local memory. Lays them out. */
+/* Lays out the tiles of a SWAP stage. Returns whether they fit local memory. */
 static int ipt__swap_fits(const ipt__problem *problem, ipt__swap_stage *swap, size_t stride)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -17,13 +17,12 @@ static int ipt__swap_fits(const ipt__problem *problem, ipt__swap_stage *swap, si
 }
 
 /* Chooses tiles of a square that are fetched by vectors, for GPUs and elements of one unit. Rows that cut memory
- * sectors get larger tiles. The largest tiles allow two work-groups per compute unit and need enough pairs for each.
- * Returns 0 if they do not fit local memory. */
+ * sectors get larger tiles. The largest tiles allow two work-groups per compute unit, and need enough pairs for all of
+ * them. Returns 0 if they do not fit local memory. */
 static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size_t places, ipt__swap_stage *swap)
 {
-    static const size_t sides[2][3][2] = {{{64, 112}, {64, 96}, {48, 48}},
-                                          {{64, 80}, {48, 64}, {40, 40}}}; /* of two tiles, of four; by unit: 4, 8, 16
-                                                                              bytes; cut sectors: no, yes */
+    /* [two tiles, four][units of 4, 8, 16 bytes][rows of whole sectors, others] */
+    static const size_t sides[2][3][2] = {{{64, 112}, {64, 96}, {48, 48}}, {{64, 80}, {48, 64}, {40, 40}}};
     const ipt__limits *const limits = &problem->limits;
     const size_t unit = problem->unit_bytes, per_side = length / IPT__SWAP_SIDE_LARGE;
     const size_t row = ipt__source_row(problem); /* a pitched matrix is one instance */
@@ -39,7 +38,7 @@ static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size
         swap->side = IPT__SWAP_SIDE_LARGE;
         swap->group_size = IPT__CHUNK_GROUP_LARGE;
     }
-    /* Four tiles are too few for small squares: more of them, with more work-items each. */
+    /* Small squares have too few fours of such tiles: choose smaller tiles, and more work-items if possible. */
     if (places == 4 && length / 2 / swap->side * (length / 2 / swap->side) < limits->compute_units) {
         size_t across;
         swap->side = ipt__min(swap->side, IPT__SWAP_SIDE_TURNED);
@@ -48,13 +47,13 @@ static int ipt__swap_tile_large(const ipt__problem *problem, size_t length, size
             across * across * problem->desc.batch <= limits->compute_units)
             swap->group_size = IPT__CHUNK_GROUP_LARGE;
     }
-    /* Turns by tiles need small ones where local memory is short. */
+    /* Rotations need small tiles if local memory is short. */
     if (ipt__problem_rotates(problem) && !ipt__swap_fits(problem, swap, stride))
         swap->side = IPT__SWAP_SIDE_LEAST;
     return ipt__swap_fits(problem, swap, stride);
 }
 
-/* Tiles that change places where swapped tiles turn a whole square in one pass; 0 if they cannot. */
+/* The number of tiles that change places if a SWAP stage rotates a whole square in one pass; 0 if none can. */
 static size_t ipt__swap_places(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;

@@ -1,4 +1,4 @@
-/* TILE stages: whole instances in local memory, by kernel tile, or many to a work-group by kernel pack. */
+/* TILE stages: whole instances in local memory, by kernel tile or, with many instances per work-group, pack. */
 
 /* The units of kernel pack's table of an instance; 0 without one. */
 static size_t ipt__pack_table_units(const ipt__problem *problem, size_t instance)
@@ -6,8 +6,7 @@ static size_t ipt__pack_table_units(const ipt__problem *problem, size_t instance
     return problem->unit_bytes < 4 && instance <= IPT__PACK_TABLE ? instance : 0;
 }
 
-/* True if kernel pack can hold `count` instances of `instance` units, and their table, in local_bytes of local memory.
- */
+/* Whether `count` instances of `instance` units, with their table, fit local_bytes of local memory in kernel pack. */
 static int ipt__pack_fits(const ipt__problem *problem, size_t count, size_t instance, size_t local_bytes)
 {
     const size_t vectors = count * instance * problem->unit_bytes / 16 + 2;
@@ -15,9 +14,9 @@ static int ipt__pack_fits(const ipt__problem *problem, size_t count, size_t inst
     return vectors + vectors / 8 + vectors / 64 + 1 + table <= local_bytes / 16;
 }
 
-/* Chooses the least local memory and the work-items of kernel pack for a TILE stage on a GPU. NVIDIA allows more than
- * it reports: one, two, four or eight of these work-groups fill a large compute unit. pack_bytes = 0 selects kernel
- * tile, also for short runs that lie far apart. */
+/* Chooses the least local memory and the number of work-items of kernel pack for a TILE stage on a GPU. NVIDIA allows
+ * more local memory than it reports: eight, four, two work-groups or one fill a compute unit. pack_bytes = 0 selects
+ * kernel tile, also for short matrices that lie apart. */
 static IPT__RARE void ipt__pack_choose(const ipt__problem *problem, ipt__stage *stage)
 {
     static const size_t classes[4][2] = {{IPT__PACK_BYTES_EIGHTH, 256},
@@ -55,8 +54,8 @@ static ipt__params ipt__pack_params(const ipt__problem *problem, const ipt__stag
     return params;
 }
 
-/* True if a CPU should hold instances larger than its nearest cache. That pays if each core has some. For
- * squares, SWAP is as fast. */
+/* Whether a CPU should use a TILE stage for instances that exceed its nearest cache. It should if each core has
+ * several. For squares, SWAP is as fast. */
 static int ipt__tile_serves_many(const ipt__problem *problem, const ipt__stage *stage)
 {
     const ipt__limits *const limits = &problem->limits;
@@ -85,7 +84,7 @@ static IPT__RARE ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage,
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_tile, params, &stage->kernels[0]);
 }
 
-/* Source steps of a TILE stage's elements, see pack.cl. Lengths in units. */
+/* Steps through the source of a TILE stage, in units: see pack.cl. */
 typedef struct ipt__tile_steps {
     size_t rows, run; /* of the result: elements */
     cl_int origin, along, next;
@@ -161,7 +160,7 @@ static IPT__RARE ipt_result ipt__launch_tile(ipt__launcher *to, const ipt__stage
     const ipt__problem *const problem = &to->plan->problem;
     const ipt__limits *const limits = &problem->limits;
     const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
-    const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* one unit for every 32 */
+    const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* one unit after every 32 */
     const size_t local_units =
         (stage->variant ? limits->local_memory : ipt__local_budget(limits)) / problem->unit_bytes;
     const size_t holds = (padding ? local_units * 32 / 33 : local_units) / instance;

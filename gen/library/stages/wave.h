@@ -1,4 +1,4 @@
-/* WAVE stages: instances through slabs of global memory, some at once. */
+/* WAVE stages: move instances through slabs of the workspace, some instances at a time. */
 
 static ipt__need ipt__need_wave(const ipt__problem *problem, const ipt__layout *layout, const ipt__stage *stage)
 {
@@ -25,8 +25,8 @@ static IPT__RARE ipt_result ipt__kernels_wave(ipt_plan *plan, ipt__stage *stage,
     return result ? result : ipt__stage_kernel_get(plan, stage, IPT__KERNEL_copy, params, &stage->kernels[1]);
 }
 
-/* Transposes instances through slabs of the workspace. The first launch transposes if the target lies on the grid, else
- * the second does. The end of the first launch is the barrier. */
+/* Transposes instances through slabs of the workspace. If the source has gaps, the second launch transposes, else the
+ * first. The end of the first launch is the barrier. */
 static IPT__RARE ipt_result ipt__launch_wave(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;

@@ -54,8 +54,8 @@ bool axes_find_move(const axes_list *list, const size_t *shape, bool fortran_bef
 {
     const size_t count = list->count;
     size_t lengths[AXES_MOST] = {0}, places[AXES_MOST] = {0}, kept = 0, joined = 0;
-    unsigned goal[AXES_MOST] = {0};      /* the result's axes, in memory's sequence: places in the sequence before */
-    for (size_t i = 0; i < count; i++) { /* axes of one element lie nowhere */
+    unsigned goal[AXES_MOST] = {0};      /* source place of each result axis, in memory's sequence */
+    for (size_t i = 0; i < count; i++) { /* leave out axes of one element */
         const size_t axis = fortran_before ? count - 1 - i : i;
         if (shape[axis] != 1) {
             places[axis] = kept;
@@ -69,7 +69,7 @@ bool axes_find_move(const axes_list *list, const size_t *shape, bool fortran_bef
             goal[kept++] = (unsigned)places[axis];
         }
     }
-    /* Join axes that follow each other before and after. */
+    /* Join axes that are adjacent in the source and in the result. */
     size_t group_of[AXES_MOST] = {0};
     bool joins[AXES_MOST] = {false};
     for (size_t i = 1; i < kept; i++) {

@@ -1,4 +1,4 @@
-/* A permutation of an array's axes, as --axes and --order give it. */
+/* A permutation of an array's axes, from --axes and --order. */
 #ifndef IPT_TOOL_AXES_H_INCLUDED
 #define IPT_TOOL_AXES_H_INCLUDED
 
@@ -8,17 +8,17 @@
 #include <stddef.h>
 
 enum {
-    AXES_MOST = 64,         /* of a NumPy array */
+    AXES_MOST = 64,         /* NumPy's limit */
     AXES_MESSAGE_SIZE = 200 /* of the longest sentence */
 };
 
 /* The axes that --axes names. */
 typedef struct axes_list {
-    size_t count; /* 0: none were given */
+    size_t count; /* 0: no --axes */
     unsigned axes[AXES_MOST];
 } axes_list;
 
-/* How the elements move in memory: axes of more than one element, those that stay together as one. */
+/* The move of the elements in memory. Axes of one element are left out; axes that stay adjacent are joined. */
 typedef struct axes_move {
     unsigned rank; /* 0 or 1: nothing moves */
     size_t lengths[IPT_MAX_RANK];

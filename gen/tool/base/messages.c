@@ -44,7 +44,7 @@ static void print_escaped(FILE *stream, const char *text, const char *kept)
     free(escaped);
 }
 
-/* The end of an escaped name that has at most so many columns. */
+/* The longest end of an escaped name that fits `columns`. */
 static const char *name_end(const char *name, size_t columns)
 {
     while (text_columns(name) > columns) {
@@ -121,7 +121,7 @@ int message_usage_error(const char *format, ...)
     return EXIT_USAGE;
 }
 
-/* Names of the library's fields and values on the command line. Only whole words are replaced. */
+/* Names of the library, and their replacements for the command line. Only whole words are replaced. */
 static const char *const option_names[][2] = {
     {"flags has IPT_PAD", "--pad is given"},
     {"flags has no IPT_PAD", "--pad is not given"},

@@ -7,9 +7,9 @@
 
 enum { EXIT_USAGE = 2 };
 
-/* All functions show control characters escaped, as file names may have them. */
+/* All functions escape control characters, which file names may contain. */
 
-/* Replaces the progress line: a name, shortened so that the line fits the terminal, and what follows it. The next
+/* Replaces the progress line: a name, shortened so that the line fits the terminal, then the formatted text. The next
  * message removes the line. */
 void message_progress(const char *name, const char *format, ...);
 
@@ -19,16 +19,16 @@ void message_clear_progress(void);
 /* Prints a line to a stream. */
 void message_print(FILE *stream, const char *format, ...);
 
-/* Prints a sentence that is no failure. */
+/* Prints a warning. */
 void message_warn(const char *format, ...);
 
-/* Prints a sentence and returns the exit code. */
+/* Prints an error and returns the exit code. */
 int message_fail(const char *format, ...);
 
-/* Prints a sentence about a wrong command line and returns the exit code. */
+/* Prints an error about the command line and returns the exit code. */
 int message_usage_error(const char *format, ...);
 
-/* Replaces the library's names in a sentence by the command line's. */
+/* Replaces names of the library in a sentence by names of the command line. */
 void message_translate(const char *sentence, char *text, size_t capacity);
 
 /* Prints ipt's message about the last failure, after "about: " unless about is NULL. Returns the exit code. */

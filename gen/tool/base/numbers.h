@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Reads a decimal number and stop, or the end of the text if stop is empty. Moves *text past both. */
+/* Reads a decimal number, then the text stop or, if stop is empty, the end. Moves *text past both. */
 bool number_read(const char **text, const char *stop, size_t *value);
 
 /* *product *= factor. false: it would overflow. */

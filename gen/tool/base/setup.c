@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* signal, as BSD has it */
+#define _GNU_SOURCE /* signal with BSD's semantics */
 
 #include "setup.h"
 
@@ -10,21 +10,21 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_TEXT_SIZE ((size_t)16 << 20) /* limit of a profile, which has some hundred bytes, and of wisdom */
+#define MAX_TEXT_SIZE ((size_t)16 << 20) /* limit of a profile (some hundred bytes) or of wisdom */
 
-/* Some OpenCL implementations abort the process on an error: PoCL does if no linker is found. */
+/* Explains an abort by the OpenCL implementation: PoCL aborts the process if it finds no linker. */
 static void explain_abort(int number)
 {
     static const char text[] = "ipt: the OpenCL implementation has ended this process: see its own message above. "
                                "PoCL needs the linker ld on PATH\n";
     signal(number, SIG_DFL);
     ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
-    (void)written; /* no place is left to report a failure */
+    (void)written; /* a failure cannot be reported */
     raise(number);
 }
 
-/* ipt's logger. ipt reports a built program before its first launch. Setting the handler then replaces the one that
- * LLVM within PoCL has set during the build. */
+/* ipt's logger. ipt reports a built program before its first launch. Setting the handler here replaces the handler that
+ * LLVM in PoCL sets during a build. */
 static void watch_for_aborts(const char *message, void *user)
 {
     (void)message;

@@ -1,11 +1,11 @@
-/* Contexts and plan descriptions, as commands need them. */
+/* Contexts and plan descriptions for commands. */
 #ifndef IPT_TOOL_SETUP_H_INCLUDED
 #define IPT_TOOL_SETUP_H_INCLUDED
 
 #include "ipt.h"
 #include "shape.h"
 
-/* How to create a context. NULL: the library chooses, or there is none. */
+/* How to create a context. NULL: the library chooses, or the option is absent. */
 typedef struct setup {
     const char *device;           /* a part of its name or its platform's */
     const char *cache;            /* a folder; "": none */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Finds a type by its name. OpenCL C has none for some. */
+/* Finds a type by its name. For some types OpenCL C has no type. */
 static bool shape_find_type(const char *name, matrix_shape *shape)
 {
     static const struct {

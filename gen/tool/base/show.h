@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* "ipt" and the library's version. */
+/* Prints "ipt" and the library's version. */
 void show_version(FILE *stream);
 
 /* Prints each line of a text after an indent. */

@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Opens a placeholder for each closed standard stream. Otherwise a file opened later would get the stream's number, and
- * messages would be written into the file. Output still fails as on a closed stream; messages are lost. */
+/* Opens a placeholder for each closed standard stream. Otherwise a file that is opened later would get the stream's
+ * number, and messages would go into the file. Output still fails as on a closed stream; messages are lost. */
 static bool system_occupy_streams(void)
 {
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
@@ -26,7 +26,7 @@ static bool system_occupy_streams(void)
         }
         int descriptor = open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR);
         if (descriptor < 0) {
-            descriptor = open("/", O_RDONLY); /* not writable either */
+            descriptor = open("/", O_RDONLY); /* a folder: not writable either */
         }
         if (descriptor != stream) {
             return false;
@@ -35,9 +35,9 @@ static bool system_occupy_streams(void)
     return true;
 }
 
-/* Blocks the signals that this process was started to ignore, as by nohup or `&` in a script, and SIGXFSZ: at the file
- * size limit, writes then return an error. Ignoring them is not enough: compilers in OpenCL's drivers (LLVM) replace
- * every action. Threads that start later inherit the blocked signals. */
+/* Blocks the signals that this process ignores at its start, as under nohup or `&` in a script, and SIGXFSZ, so that
+ * writes at the file size limit return an error. Ignoring the signals does not suffice: compilers in OpenCL's drivers
+ * (LLVM) replace all actions. Later threads inherit the blocked signals. */
 static void system_block_ignored(void)
 {
     static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -78,7 +78,7 @@ static bool system_read_special(const char *path, void *memory, size_t bytes)
 uint64_t system_random(void)
 {
     uint64_t number;
-    if (!system_read_special("/dev/urandom", &number, sizeof number)) { /* in a bare chroot */
+    if (!system_read_special("/dev/urandom", &number, sizeof number)) { /* missing, as in a bare chroot */
         struct timespec now;
         clock_gettime(CLOCK_REALTIME, &now);
         number = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)now.tv_sec ^ (uint64_t)getpid() << 40 ^
@@ -146,7 +146,7 @@ void system_catch_stops(void (*stop)(int))
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         struct sigaction action = {0};
         action.sa_handler = stop;
-        sigaction(signals[i], &action, NULL); /* without effect on blocked ones */
+        sigaction(signals[i], &action, NULL); /* no effect on blocked signals */
     }
 }
 
@@ -356,7 +356,7 @@ void system_give_rights(int file, const system_rights *rights)
     unsigned mode = rights->mode;
     if (rights->has_owner && fchown(file, (uid_t)rights->owner, (gid_t)rights->group) != 0 &&
         fchown(file, (uid_t)-1, (gid_t)rights->group) != 0) {
-        mode &= 0707 | (mode & 7) << 3; /* another group gets what everyone has */
+        mode &= 0707 | (mode & 7) << 3; /* another group gets the rights of other users */
     }
     fchmod(file, (mode_t)mode);
 }

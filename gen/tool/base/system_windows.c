@@ -69,7 +69,7 @@ static HANDLE system_handle(int file)
 /* The process */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The words of the command line as UTF-8. They live as long as the process. */
+/* The words of the command line as UTF-8, for the life of the process. */
 bool system_begin(int *count, char ***words)
 {
     int number = 0;
@@ -129,7 +129,7 @@ void *system_library_find(void *library, const char *function)
 {
     const FARPROC found = GetProcAddress((HMODULE)library, function);
     void *pointer = NULL;
-    memcpy(&pointer, &found, sizeof found); /* C has no cast between them */
+    memcpy(&pointer, &found, sizeof found); /* C has no cast from object to function pointers */
     return pointer;
 }
 
@@ -184,7 +184,7 @@ const char *system_last_separator(const char *path)
 
 static HANDLE system_open_wide(const wchar_t *wide, DWORD access, DWORD disposition, DWORD flags)
 {
-    /* Shared in every way: others may rename and remove the file, as on POSIX. BACKUP_SEMANTICS also opens folders. */
+    /* Shared: other processes may rename and remove the file, as on POSIX. BACKUP_SEMANTICS also opens folders. */
     return CreateFileW(wide, access, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, disposition,
                        flags | FILE_FLAG_BACKUP_SEMANTICS, NULL);
 }
@@ -318,7 +318,7 @@ static bool system_status_by(HANDLE file, system_status *status)
     status->is_file = !status->is_folder && (found.dwFileAttributes & FILE_ATTRIBUTE_DEVICE) == 0;
     status->is_writable = (found.dwFileAttributes & FILE_ATTRIBUTE_READONLY) == 0;
     status->links = found.nNumberOfLinks;
-    status->is_own = true; /* `changed` stays unknown: it is late while a file is open */
+    status->is_own = true; /* `changed` stays unknown: not updated while a file is open */
     return true;
 }
 
@@ -452,7 +452,7 @@ ptrdiff_t system_write_at(int file, const void *memory, size_t bytes, uint64_t o
     return system_failed(), -1;
 }
 
-/* A lock keeps others from the locked bytes. This byte lies behind every file's end, so that only the tool meets it. */
+/* A lock prevents access to the locked bytes. The tool locks a byte after the end of every file. */
 bool system_lock(int file, bool exclusive)
 {
     OVERLAPPED place = system_place((uint64_t)1 << 62);
@@ -495,7 +495,7 @@ void *system_map(int file, size_t bytes)
         system_failed();
     }
     if (mapping != NULL) {
-        CloseHandle(mapping); /* the mapped memory keeps it */
+        CloseHandle(mapping); /* the mapped memory retains the mapping */
     }
     return mapped;
 }

@@ -39,8 +39,7 @@ size_t text_character(const char *text)
             return 0;
         }
     }
-    /* Not within a character, too long, a surrogate, beyond Unicode, or U+0080 to U+009F, which are control characters.
-     */
+    /* A continuation byte, overlong, a surrogate, beyond Unicode, or a control character: U+0080 to U+009F. */
     const bool bad = lead < 0xc2 || lead > 0xf4 || (lead == 0xc2 && bytes[1] < 0xa0) ||
                      (lead == 0xe0 && bytes[1] < 0xa0) || (lead == 0xed && bytes[1] > 0x9f) ||
                      (lead == 0xf0 && bytes[1] < 0x90) || (lead == 0xf4 && bytes[1] > 0x8f);
@@ -49,7 +48,7 @@ size_t text_character(const char *text)
 
 char *text_escape(const char *text, const char *kept)
 {
-    enum { LONGEST = 4 }; /* bytes for one of the text */
+    enum { LONGEST = 4 }; /* bytes for an escaped byte */
     char *const escaped = malloc(LONGEST * strlen(text) + 1), *next = escaped;
     while (escaped != NULL && *text != '\0') {
         const size_t length = strchr(kept, *text) != NULL ? 1 : text_character(text);
@@ -75,8 +74,8 @@ size_t text_columns(const char *text)
     size_t columns = 0;
     for (; *text != '\0'; text++) {
         const unsigned char byte = (unsigned char)*text;
-        columns += byte < 0x80 || byte >= 0xc0; /* one for each character */
-        columns += byte >= 0xe1;                /* two for those that may be wide */
+        columns += byte < 0x80 || byte >= 0xc0; /* one column for each character */
+        columns += byte >= 0xe1;                /* one more if it may be wide */
     }
     return columns;
 }

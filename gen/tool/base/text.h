@@ -21,14 +21,14 @@ typedef struct text_name {
 /* Returns a name for a message. The middle of a long name becomes "...". */
 const char *text_shorten(const char *name, text_name *shortened);
 
-/* The bytes of the printable UTF-8 character at text, 1 to 4. 0: a control character, or no UTF-8. */
+/* The bytes of the printable UTF-8 character at text, 1 to 4. 0: a control character, or invalid UTF-8. */
 size_t text_character(const char *text);
 
-/* Returns a copy in which control characters and bytes that are no UTF-8 are shown as \n, \t or \x1b; characters of
- * `kept` stay. The caller frees it. NULL: out of memory. */
+/* Returns a copy in which control characters and invalid UTF-8 are escaped, such as \n, \t or \x1b, except the
+ * characters in `kept`. The caller frees it. NULL: out of memory. */
 char *text_escape(const char *text, const char *kept);
 
-/* The columns of an escaped text on a terminal, at most. */
+/* An upper limit of the columns of an escaped text on a terminal. */
 size_t text_columns(const char *text);
 
 /* The part of a path after its last slash. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BENCH_HOST_BYTES ((size_t)64 << 20) /* moved in a round, and at least one matrix */
+#define BENCH_HOST_BYTES ((size_t)64 << 20) /* moved in a round, if a matrix is smaller */
 
 enum { BENCH_BLAS_ROW_MAJOR = 101, BENCH_BLAS_TRANSPOSED = 112 };
 
@@ -52,7 +52,7 @@ void bench_blas_transpose(const bench_blas *blas, const bench_result *shape, uns
     }
 }
 
-/* The element at a place: an integer, since BLAS may multiply it by one. */
+/* The element at a place. An integer, because BLAS may multiply elements by one. */
 static double bench_host_value(size_t place, size_t elem_size)
 {
     uint64_t state = place;

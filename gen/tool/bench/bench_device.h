@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* The source of these kernels. An element consists of items of the checker's type, which stay together. Item k of the
- * batch is a hash of k and the seed, so that no two places are alike. */
+ * batch is a hash of k and the seed, so that misplaced items are detected. */
 extern const char *const bench_checker;
 
 typedef struct bench_device {
@@ -20,12 +20,12 @@ typedef struct bench_device {
     cl_kernel fill, check;
     cl_mem counter;
     size_t item_size;
-    uint64_t seed;         /* of the data, new for every matrix */
-    cl_ulong memory, cold; /* bytes; cold: more than any cache holds */
+    uint64_t seed;         /* of the data; differs for every matrix */
+    cl_ulong memory, cold; /* bytes; cold: more than any cache's */
     char name[256];
 } bench_device;
 
-/* Zero *device before. Close it also after a failure. */
+/* Zero *device before. Close the device also after a failure. */
 bool bench_device_open(bench_device *device, ipt_context *context, size_t elem_size, char *message);
 
 /* Releases a device that bench_device_open has opened, completely or in part. */

@@ -11,7 +11,7 @@ enum {
     BENCH_SINGLE_SHOTS = 5
 };
 
-#define BENCH_ROUND_BYTES ((size_t)256 << 20) /* wanted in a round, within these limits */
+#define BENCH_ROUND_BYTES ((size_t)256 << 20) /* wanted in a round, within the limits above */
 
 size_t bench_wanted_buffers(const bench_device *device, size_t bytes)
 {
@@ -26,7 +26,7 @@ bool bench_take_buffers(bench_work *work, char *message)
     size_t rotation = bench_wanted_buffers(work->device, work->bytes);
     size_t wanted = rotation > 1                              ? rotation
                     : work->bytes <= work->device->memory / 2 ? 2
-                                                              : 1; /* the second is the copy's target */
+                                                              : 1; /* the second one is the target of copies */
     while (work->buffer_count < wanted) {
         cl_int status;
         cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, work->room, NULL, &status);

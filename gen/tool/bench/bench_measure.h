@@ -1,5 +1,5 @@
-/* Measures one shape on the device. Its times count only if the results on new data were right, both before and after
- * the timing. Copies and transpositions alternate on the same buffers, which together exceed every cache. */
+/* Measures one shape on the device. Times count only if the results on new data are right, both before and after the
+ * timing. Copies and transpositions alternate on the same buffers, which together exceed every cache. */
 #ifndef IPT_TOOL_BENCH_MEASURE_H_INCLUDED
 #define IPT_TOOL_BENCH_MEASURE_H_INCLUDED
 
@@ -18,12 +18,12 @@ typedef struct bench_work {
     bench_device *device;
     ipt_plan *plan;
     cl_mem buffers[BENCH_MAX_BUFFERS];
-    cl_ulong seeds[BENCH_MAX_BUFFERS]; /* of the data filled in last */
+    cl_ulong seeds[BENCH_MAX_BUFFERS]; /* of the current data */
     size_t buffer_count;
-    size_t rotation; /* number of buffers in rotation: all, or the first one */
+    size_t rotation; /* number of buffers in rotation: all or one */
     size_t next;     /* buffer of the next execution */
     size_t bytes;
-    size_t filled; /* bytes that have a value, also between rows */
+    size_t filled; /* bytes to fill, including gaps between rows */
     size_t room;   /* bytes of a buffer, with the padding of IPT_PAD */
     bool out_of_place;
 } bench_work;
@@ -31,7 +31,7 @@ typedef struct bench_work {
 /* The number of matrices that together exceed every cache. */
 size_t bench_wanted_buffers(const bench_device *device, size_t bytes);
 
-/* Creates the buffers and writes to them, because some devices allocate on first use. Only the first must succeed. */
+/* Creates the buffers and writes to them: some devices allocate on first use. Only the first one is necessary. */
 bool bench_take_buffers(bench_work *work, char *message);
 
 /* Enqueues a transposition, or a copy. */

@@ -13,7 +13,7 @@ enum { BENCH_MESSAGE_SIZE = 1000 /* of the longest sentence */ };
 typedef struct bench_result {
     size_t rows, cols, elem_size, batch;
     size_t bytes;            /* of the batch */
-    size_t pitch, pitch_out; /* bytes from row to row before and after; 0: no gaps */
+    size_t pitch, pitch_out; /* distance of rows in bytes, in the source and in the result; 0: no gaps */
     double seconds, latency, copy_seconds, blas_seconds, memcpy_seconds;
     size_t workspace, stages, buffers, repeat, rounds;
     ipt_move move;
@@ -21,7 +21,7 @@ typedef struct bench_result {
     char note[BENCH_MESSAGE_SIZE]; /* reason for a missing measurement; "": none */
 } bench_result;
 
-/* Bytes from row to row, and from one matrix of the batch to the next. after: of the result. */
+/* The distances of rows and of matrices, in bytes. after: of the result. */
 size_t bench_pitch(const bench_result *result, bool after);
 size_t bench_stride(const bench_result *result);
 

@@ -10,10 +10,10 @@
 
 enum {
     BENCH_MAX_LINES = 1000000, /* limit of a file of shapes */
-    BENCH_MAX_DRAWS = 1 << 26  /* for one shape: about a second */
+    BENCH_MAX_DRAWS = 1 << 26  /* draws for one shape: about a second */
 };
 
-#define BENCH_MAX_TEXT ((size_t)64 << 20) /* limit of such a file in bytes */
+#define BENCH_MAX_TEXT ((size_t)64 << 20) /* limit of a file of shapes in bytes */
 
 bool bench_add_shape(bench_shapes *shapes, size_t rows, size_t cols, char *message)
 {
@@ -157,7 +157,7 @@ static bool bench_narrow(const bench_drawing *drawing, size_t elem_size, bench_r
     }
     high = drawing->bytes.high / least;
     if (high < SIZE_MAX - drawing->multiple) {
-        side->high = bench_smaller(side->high, high + drawing->multiple - 1); /* sides that round down to it */
+        side->high = bench_smaller(side->high, high + drawing->multiple - 1); /* include sides that round down to it */
     }
     all = most;
     if (number_multiply(&all, elem_size)) {

@@ -10,13 +10,13 @@ typedef struct bench_shape {
     size_t rows, cols;
 } bench_shape;
 
-/* Grows as shapes are added; the caller frees items. */
+/* A growing list of shapes; the caller frees items. */
 typedef struct bench_shapes {
     bench_shape *items;
     size_t count, capacity;
 } bench_shapes;
 
-/* Includes both ends. */
+/* A range that includes both ends. */
 typedef struct bench_range {
     size_t low, high;
 } bench_range;

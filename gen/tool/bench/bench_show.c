@@ -144,7 +144,7 @@ static bench_column bench_number(const char *name, bool measured, double number)
     return (bench_column){.name = name, .kind = measured ? BENCH_NUMBER : BENCH_MISSING, .number = number};
 }
 
-/* All columns, in their sequence. Names need no result. */
+/* Sets all columns, in their sequence. The names do not depend on the result. */
 static void bench_columns(const bench_result *result, bench_column columns[BENCH_COLUMNS])
 {
     bool timed = result->seconds > 0, copied = result->copy_seconds > 0, compared = result->blas_seconds > 0;
@@ -175,7 +175,7 @@ static void bench_columns(const bench_result *result, bench_column columns[BENCH
     *to = bench_number("ipt_over_blas", compared, bench_ratio(result->seconds, result->blas_seconds));
 }
 
-/* missing: stands for a value that was not measured. */
+/* Writes a value. missing: the text for a value that was not measured. */
 static void bench_write_value(FILE *stream, const bench_column *column, const char *missing)
 {
     switch (column->kind) {

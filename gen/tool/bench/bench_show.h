@@ -25,7 +25,7 @@ bool bench_show_summary(FILE *stream, const bench_result *results, size_t count,
 void bench_csv_heading(FILE *stream);
 void bench_csv_line(FILE *stream, const bench_result *result);
 
-/* The same columns as a list of objects in JSON: null if a value was not measured. */
+/* The columns of the CSV as a list of objects in JSON: null if a value was not measured. */
 void bench_json(FILE *stream, const bench_result *results, size_t count);
 
 /* Prints a comma and a field, which is empty if it was not measured. */

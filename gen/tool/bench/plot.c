@@ -21,7 +21,7 @@ static bool has_ratio(const bench_result *result)
     return result->verified && result->seconds > 0 && result->copy_seconds > 0;
 }
 
-/* Base 2. libm is not linked. */
+/* The logarithm to base 2, without libm. */
 static double logarithm(double number)
 {
     double found = 0, bit = 1;
@@ -40,7 +40,7 @@ static double logarithm(double number)
     return found;
 }
 
-/* The text may have any bytes: those that are not ASCII become question marks. */
+/* Writes a text. Bytes that are not ASCII become question marks. */
 static void put_text(const chart *its, double x, double y, const char *kind, const char *text)
 {
     fprintf(its->stream, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, kind);
@@ -57,7 +57,7 @@ static void put_line(const chart *its, const char *kind, double x1, double y1, d
             y2);
 }
 
-/* Draws the ratio's axis, from left to right or upwards, and the copy's speed. */
+/* Draws the axis of ratios, to the right or upwards, and a line at the copy's speed. */
 static void put_ratio_axis(const chart *its, bool upwards)
 {
     double bottom = TOP + its->height, right = its->left + its->length;

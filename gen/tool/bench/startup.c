@@ -39,7 +39,7 @@ static void startup_note_signal(int number)
 typedef struct startup_run {
     const startup_desc *desc;
     char folder[STARTUP_PATH_SIZE]; /* for all caches; removed at the end */
-    unsigned folders;               /* number of names used in it */
+    unsigned folders;               /* number of used names in the folder */
     char device[256];               /* as the last step reported */
 } startup_run;
 
@@ -52,7 +52,7 @@ static void startup_new_path(startup_run *run, char *path)
 /* The caches of a step. */
 typedef struct startup_caches {
     bool driver;                                /* on or off */
-    char driver_folder[STARTUP_PATH_SIZE + 20]; /* of the driver's cache */
+    char driver_folder[STARTUP_PATH_SIZE + 20]; /* the driver's cache */
     char folder[STARTUP_PATH_SIZE + 20];        /* ipt's; "": none */
 } startup_caches;
 
@@ -145,7 +145,7 @@ static bool startup_start(startup_run *run, const startup_caches *caches, startu
     if (pipe(ends) != 0) {
         return bench_fail(message, "pipe: %s", strerror(errno));
     }
-    fflush(NULL); /* a forked copy would print it again */
+    fflush(NULL); /* otherwise the child would print the buffered output again */
     pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
@@ -241,8 +241,8 @@ static bool startup_median(const startup_values *samples, size_t count, startup_
     return true;
 }
 
-/* One round: a step for each state of ipt's cache; the last two share a folder. driver_folder: of the driver's cache;
- * NULL: off. */
+/* Runs one round: a step for each state of ipt's cache; the last two steps share a folder. driver_folder: for the
+ * driver's cache; NULL: off. */
 static bool startup_round(startup_run *run, const char *driver_folder, startup_values *values, char *message)
 {
     startup_caches caches = {0};
@@ -251,7 +251,7 @@ static bool startup_round(startup_run *run, const char *driver_folder, startup_v
     for (size_t state = 0; state < STARTUP_STATES && good; state++) {
         if (caches.driver) {
             snprintf(caches.driver_folder, sizeof caches.driver_folder, "%s", driver_folder);
-        } else { /* a new one for each, in case the driver writes nevertheless */
+        } else { /* a new folder for each, because the driver may still write */
             startup_new_path(run, caches.driver_folder);
         }
         if (state == STARTUP_FILLING) {

@@ -1,6 +1,6 @@
-/* Measures the start of processes. Every number comes from a new process, with the caches in the state that its row
- * names. The first execution's result is verified. All folders are temporary and removed at the end, also after a
- * failure or Ctrl-C. */
+/* Measures the start of processes. Every number comes from a new process, with the caches in the state of its row. The
+ * first execution's result is verified. All folders are temporary and removed at the end, also after a failure or
+ * Ctrl-C. */
 #ifndef IPT_TOOL_STARTUP_H_INCLUDED
 #define IPT_TOOL_STARTUP_H_INCLUDED
 
@@ -15,7 +15,7 @@ enum { STARTUP_NEW_SHAPES = 50 };
 #define STARTUP_MARK "ipt-startup " /* begins the line that a step prints */
 
 typedef struct startup_desc {
-    const char *program; /* the tool's argv[0], if /proc/self/exe is missing */
+    const char *program; /* argv[0], used if /proc/self/exe is missing */
     const char *device;  /* NULL: the library chooses */
     size_t rows, cols, elem_size, seed, rounds;
 } startup_desc;

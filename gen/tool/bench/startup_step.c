@@ -9,7 +9,7 @@
 
 enum { STARTUP_MAX_DRAWS = 10000 };
 
-/* The sides up to 50 % shorter or longer. */
+/* The range of sides that are up to 50 % shorter or longer. */
 static bench_range startup_similar(size_t side)
 {
     bench_range range = {side - side / 2, side > SIZE_MAX - side / 2 ? SIZE_MAX : side + side / 2};
@@ -86,7 +86,7 @@ typedef struct startup_matrix {
     size_t bytes;
 } startup_matrix;
 
-/* Transposes once, in a buffer that has been written before. */
+/* Transposes once, in a buffer that was written before. */
 static bool startup_execute(const startup_desc *desc, ipt_plan *plan, const startup_matrix *matrix, double *seconds,
                             char *message)
 {

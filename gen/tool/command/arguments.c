@@ -8,7 +8,7 @@ setup arguments_setup(const arguments *given)
 
 ipt_plan_desc arguments_describe(const arguments *given)
 {
-    static const char some_argument[] = "1111111111111111"; /* no command that takes its type shows a result */
+    static const char some_argument[] = "1111111111111111"; /* no command with --argument-type executes the plan */
     ipt_plan_desc desc = {0};
     setup_shape(&desc, &given->shape);
     setup_expression(&desc, given->expression, given->expression_type);

@@ -13,7 +13,7 @@
 
 enum { MAX_OPTIONS = 96, MAX_ACTIONS = 256 };
 
-/* Groups of commands, one bit each. An option names those that have it. */
+/* Groups of commands, one bit each. An option lists the groups that have it. */
 enum {
     FOR_ALL = 1,
     FOR_TRANSPOSE = 2,
@@ -30,7 +30,7 @@ enum {
 
 typedef struct arguments {
     const char *program;   /* argv[0] */
-    const char *operand;   /* the first one; NULL: none */
+    const char *operand;   /* the first operand; NULL: none */
     char *const *operands; /* all of them */
     size_t operand_count;
     matrix_shape shape;                            /* of the operand, or of --raw */
@@ -45,7 +45,7 @@ typedef struct arguments {
     ipt_format from, to;
     ipt_move move;
     axes_list axes;
-    char order;                                               /* 'C' or 'F'; 0: as before */
+    char order;                                               /* 'C' or 'F'; 0: unchanged */
     const char *expression, *expression_type, *argument_type; /* NULL: none */
     size_t flag_spread;
     size_t tile_m, tile_n, batch, workspace, repeat, rounds, pitch, elem_size, memory, matrix_memory, offset;
@@ -53,10 +53,11 @@ typedef struct arguments {
     bench_drawing random;
     const char *actions[MAX_ACTIONS]; /* words of --action */
     size_t action_count;
-    bool seen[MAX_OPTIONS]; /* the options that were given, by their places in option_list */
+    bool seen[MAX_OPTIONS]; /* the present options, by their index in option_list */
 } arguments;
 
-/* What options make of a context, and of a plan: without rows, cols and axes for commands whose operand is no shape. */
+/* The context's setup and the plan's desc from the options. The desc has rows, cols and axes if the operand is a
+ * shape. */
 setup arguments_setup(const arguments *given);
 ipt_plan_desc arguments_describe(const arguments *given);
 

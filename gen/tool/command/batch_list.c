@@ -46,7 +46,7 @@ void batch_list_free(batch_list *list)
     free(list->sources);
 }
 
-/* Compilers count the lines of the texts from 1: where the file has them. */
+/* Compilers count the lines of a text from 1: writes the lines of the file at which the texts begin. */
 static void write_about(const batch_spec *spec, char text[BATCH_MESSAGE_SIZE])
 {
     text_name shortened;

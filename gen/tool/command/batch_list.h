@@ -22,11 +22,11 @@ typedef struct batch_list {
     const char *const *words; /* of --action */
     size_t word_count;
     batch_spec *items;
-    const char **sources; /* of the items' programs, owned by the context; set by batch_list_plan */
+    const char **sources; /* of the items' programs, the context owns them; batch_list_plan sets them */
     size_t count;
 } batch_list;
 
-/* The list that a command line names, without items. */
+/* The list for a command line, without items. */
 batch_list batch_list_of(const arguments *given);
 
 /* Reads the words into items; the caller calls batch_list_free in any case. Returns 0 or the exit code. */
@@ -34,15 +34,15 @@ int batch_list_read(batch_list *list);
 
 void batch_list_free(batch_list *list);
 
-/* Creates the plan of one. *batch is NULL on failure. Returns 0 or the exit code. */
+/* Creates the plan of one item. *batch is NULL on failure. Returns 0 or the exit code. */
 int batch_list_create(const batch_spec *spec, ipt_context *context, ipt_batch **batch);
 
-/* Creates and destroys a plan of each; the context keeps their programs. verbose: reports each. Returns 0 or the exit
- * code. */
+/* Creates and destroys a plan for each item; the context retains the programs. verbose: reports each. Returns 0 or the
+ * exit code. */
 int batch_list_plan(batch_list *list, ipt_context *context, bool verbose);
 
-/* Writes what a message about a program's source begins with: the item's word, and the lines of a file in which its
- * texts begin. Empty for programs of others. */
+/* Writes the beginning of a message about a program's source: the item's word and, for a file, the lines in which its
+ * texts begin. Empty if the program belongs to no item. */
 void batch_list_about(const batch_list *list, const char *source, char text[BATCH_MESSAGE_SIZE]);
 
 #endif /* IPT_TOOL_BATCH_LIST_H_INCLUDED */

@@ -70,7 +70,7 @@ static bool batch_read_layout(const char *text, ipt_batch_operand *operand)
     return strcmp(text, ipt_layout_string(operand->layout)) == 0;
 }
 
-/* Adds an option of ready actions. */
+/* Adds an option of ready-made actions. */
 static bool batch_read_option(const char *text, unsigned *options)
 {
     static const struct {
@@ -91,13 +91,13 @@ static bool batch_read_option(const char *text, unsigned *options)
     return false;
 }
 
-/* Reads a whole text as a number from 1 up. */
+/* Reads a whole text as a number of at least 1. */
 static bool batch_read_number(const char *text, size_t *number)
 {
     return number_read(&text, "", number) && *number > 0;
 }
 
-/* Sets a number that may be given once. */
+/* Sets a number that may be set only once. */
 static bool batch_set_number(const char *name, const char *text, size_t *number, char *message)
 {
     if (*number != 0) {
@@ -196,7 +196,7 @@ static bool batch_set_layout(batch_spec *spec, const char *name, size_t length, 
     return found > 0;
 }
 
-/* `scaled`: the argument is a vector of alpha and beta, and beta scales what the result holds. */
+/* `scaled`: the argument is a vector of alpha and beta; beta scales the old content of the result. */
 static void batch_make_scaled(batch_spec *spec)
 {
     const char *const type = spec->operands[0].type;
@@ -239,7 +239,7 @@ static bool batch_read_piece(batch_spec *spec, const char *piece, char *message)
                       piece);
 }
 
-/* Transposed operands have the shape before their transposition. */
+/* Exchanges the sides of transposed operands: the desc has their shape in memory. */
 static void batch_turn_operands(batch_spec *spec)
 {
     for (size_t i = 0; i < spec->desc.operand_count; i++) {
@@ -401,7 +401,8 @@ static bool batch_read_line(char *line, batch_spec *spec, char *message)
                       keyword);
 }
 
-/* Takes the texts after a line `functions` or `action`, which is line *number. They end in newlines, if the file does.
+/* Takes the texts after a line `functions` or `action`, which is line *number. The last text ends with a newline only
+ * if the file does.
  */
 static bool batch_take_texts(bool functions, char *at, batch_spec *spec, size_t *number, char *message)
 {
@@ -469,8 +470,8 @@ static bool batch_read_file(batch_spec *spec, char *message)
     return batch_read_lines(spec, &number, fault) || batch_fail(message, "%s:%zu: %s", name, number, fault);
 }
 
-/* Whether a word names a ready action, right or wrong, and no file: it is a known action, or begins with two lowercase
- * letters or more and a colon. */
+/* Whether a word stands for a ready-made action, perhaps misspelt, and not for a file: it is a known action, or begins
+ * with at least two lowercase letters and a colon. */
 static bool batch_is_action(const char *word)
 {
     const size_t letters = strspn(word, "abcdefghijklmnopqrstuvwxyz");

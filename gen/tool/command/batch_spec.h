@@ -32,12 +32,12 @@ enum {
     BATCH_LETTERS = 4         /* the most letters of a ready action, and a zero */
 };
 
-/* Lies where batch_spec_read filled it: desc points into it. */
+/* Must not be copied: desc points into the struct. */
 typedef struct batch_spec {
-    const char *word; /* as given */
+    const char *word; /* the command line's word */
     bool is_file;
-    size_t functions_line, action_line; /* of the file, where these texts begin; 0: not there */
-    unsigned keywords;                  /* a bit for each that the file has had */
+    size_t functions_line, action_line; /* lines of the file at which these texts begin; 0: none */
+    unsigned keywords;                  /* a bit for each keyword that the file has */
     ipt_batch_desc desc;
     ipt_batch_operand operands[IPT_MAX_OPERANDS];
     char argument_type[16]; /* of `scaled` */

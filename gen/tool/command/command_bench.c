@@ -86,7 +86,7 @@ static int check_bench(const arguments *given)
     return 0;
 }
 
-/* Opens a file that the user named; NULL: none. */
+/* Opens a file for results. path: NULL: none. */
 static int open_results(const char *path, FILE **file)
 {
     *file = path == NULL ? NULL : is_standard_output(path) ? stdout : system_open_stream(path, "w");
@@ -119,7 +119,7 @@ static int run_startup(const startup_desc *desc, const char *csv_path)
     return close_results(csv_path, csv, code);
 }
 
-/* Measures the start of this process. */
+/* Measures this process: a step of --startup. */
 static int run_startup_step(const startup_desc *desc, const char *cache)
 {
     char message[BENCH_MESSAGE_SIZE];
@@ -129,10 +129,10 @@ static int run_startup_step(const startup_desc *desc, const char *cache)
 /* What to measure. */
 typedef struct bench_task {
     setup context;
-    ipt_plan_desc desc;   /* of every shape, but for its sides */
-    const char *name;     /* of the only shape, as given; NULL: shapes of a file or random ones */
+    ipt_plan_desc desc;   /* for every shape, without its sides */
+    const char *name;     /* the only shape's word; NULL: shapes of a file or random ones */
     const char *shapes;   /* the file's path; NULL: none */
-    bench_drawing random; /* without both */
+    bench_drawing random; /* if both are NULL */
     size_t repeat, rounds, pitch;
     const char *csv, *plot; /* paths; NULL: none */
     bool out_of_place, blas, json;
@@ -146,7 +146,7 @@ typedef struct bench {
     bench_blas blas;
     ipt_context *context;
     FILE *csv, *plot;
-    FILE *shown; /* where tables go: standard error if standard output has results */
+    FILE *shown; /* the stream for tables: standard error if results go to standard output */
 } bench;
 
 /* Reads the shapes and acquires all resources. */

@@ -68,7 +68,7 @@ static int show_devices(const devices_task *task)
         return message_fail_ipt(NULL);
     }
     count = count < capacity ? count : capacity;
-    /* The list helps most where no device can be selected: print it in any case. */
+    /* Print the list even if no device can be selected: then it helps most. */
     ipt_context *context = NULL;
     int code = setup_context(&task->context, NULL, &context);
     if (task->json) {

@@ -185,7 +185,7 @@ static int read_operands(const command *chosen, arguments *given)
     if (chosen->operand == OPERAND_SHAPE && given->operand_count + given->action_count > 1) {
         return message_usage_error("'%s' takes one shape or one --action", chosen->name);
     }
-    for (size_t i = given->operand_count; has_shape && i-- > 0;) { /* backwards: given->shape ends up as the first */
+    for (size_t i = given->operand_count; has_shape && i-- > 0;) { /* backwards: given->shape becomes the first shape */
         char message[AXES_MESSAGE_SIZE];
         const bool permutes = given->axes.count > 0;
         if (permutes ? !shape_read_array(given->operands[i], &given->shape)
@@ -223,7 +223,7 @@ static int check_profile(const arguments *given)
     return 0;
 }
 
-/* Refuses options of matrices where there are only batches. Returns 0 or the exit code. */
+/* Refuses options for matrices if there are only batches. Returns 0 or the exit code. */
 static int check_actions(const arguments *given)
 {
     for (size_t i = 0; i < option_count && given->action_count > 0; i++) {

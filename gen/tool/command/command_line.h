@@ -1,4 +1,4 @@
-/* Commands, and how their words are read. */
+/* Commands, and the parser of their words. */
 #ifndef IPT_TOOL_COMMAND_LINE_H_INCLUDED
 #define IPT_TOOL_COMMAND_LINE_H_INCLUDED
 
@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* The last two are optional. */
+/* Operands of the last two kinds are optional. */
 typedef enum operand_kind {
     OPERAND_NONE,
     OPERAND_FILE,
@@ -29,8 +29,7 @@ extern const char *const operand_names[]; /* of each kind */
 /* Parses the words after the command's name. Moves the operands to their front. Returns 0 or the exit code. */
 int command_line_read(const command *chosen, char **words, arguments *given);
 
-/* Reads the words after the command's name and runs it. *help: the words only request its help. Returns the exit code.
- */
+/* Reads the words after the command's name and runs it. *help: they only request help. Returns the exit code. */
 int command_line_run(const command *chosen, const char *program, char **words, bool *help);
 
 #endif /* IPT_TOOL_COMMAND_LINE_H_INCLUDED */

@@ -14,7 +14,7 @@ typedef struct plan_task {
     const char *name; /* the operand, for messages */
     matrix_shape shape;
     ipt_plan_desc desc;
-    batch_list batches; /* of --action, one at most: instead of a matrix */
+    batch_list batches; /* of --action, at most one, instead of a matrix */
     bool json;
 } plan_task;
 

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prints the kernel of a program and its settings, from the comment at its beginning: the last of the parts in it. */
+/* Prints the kernel of a program and its settings, from the comment at the text's beginning. */
 static void show_entry(const program_entry *entry)
 {
     const char *const source = entry->source, *const settings = source == NULL ? NULL : strstr(source, ": ");
@@ -152,7 +152,7 @@ static int check_precompile(const arguments *given, offline_target *target)
     return 0;
 }
 
-/* Everything but the final rename of the header. */
+/* Does all the work except the final rename of the header. */
 static int precompile(const precompile_task *task, precompiled *work, const draft *header)
 {
     char message[OFFLINE_MESSAGE_SIZE];

@@ -124,7 +124,7 @@ static int transpose(const file_task *task)
     free(file.after);
     free(file.wrapped);
     if (file.descriptor >= 0) {
-        system_close(file.descriptor); /* after a failure: a further error adds nothing */
+        system_close(file.descriptor); /* after a failure, ignores errors */
     }
     return code;
 }

@@ -13,7 +13,7 @@
 typedef struct tune_task {
     setup context;
     shape_list shapes;
-    ipt_plan_desc desc; /* of every shape, but for its sides */
+    ipt_plan_desc desc; /* for every shape, without its sides */
     const char *output; /* NULL: standard output */
     bool verbose;
 } tune_task;
@@ -26,7 +26,7 @@ static int tune(const tune_task *task, const draft *file, bool *complete)
     if (code != 0) {
         return code;
     }
-    /* Continue after a shape that fails: keep the measurements of the others. */
+    /* Continue after a shape that fails: measurements of the other shapes stay valid. */
     code = shape_list_plan(&task->shapes, task->desc, context, task->verbose, true);
     FILE *stream = task->output == NULL ? stdout : draft_stream(file);
     if (stream != NULL) {

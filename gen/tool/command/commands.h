@@ -4,7 +4,7 @@
 
 #include "command_line.h"
 
-/* X(name), in the sequence of the help. Each defines its command. */
+/* X(name), in the sequence of the help. command_NAME.c defines the command. */
 #define COMMAND_LIST(X) X(devices) X(transpose) X(plan) X(source) X(precompile) X(tune) X(bench)
 
 #define COMMAND_DECLARE(name) extern const command command_##name;

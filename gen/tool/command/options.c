@@ -11,7 +11,7 @@
 enum {
     MAX_COUNT = 1000000,
     MAX_PITCH = 1 << 30,
-    MAX_OFFSET = 1 << 24 /* the journal keeps the bytes before the data */
+    MAX_OFFSET = 1 << 24 /* the journal contains the bytes before the data */
 };
 
 #define FIELD(name) offsetof(arguments, name)
@@ -143,13 +143,13 @@ void options_show_line(const char *left, const char *help)
     text_show(help, HELP_COLUMN, HELP_COLUMN);
 }
 
-/* Prints a line that begins with a name and a colon. Further lines begin behind the colon. */
+/* Prints a line that begins with a name and a colon. Further lines are indented to the text after the colon. */
 static void show_names(const char *names)
 {
     text_show(names, 0, strcspn(names, ":") + 2);
 }
 
-/* Prints the names that --action takes. */
+/* Prints the names of actions for --action. */
 static void show_actions(void)
 {
 #define COUNT_ACTION(enumerator, name, operands) +1

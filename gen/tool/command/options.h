@@ -10,7 +10,7 @@
 typedef enum option_kind {
     OPTION_TEXT,     /* a const char * */
     OPTION_NUMBER,   /* a size_t */
-    OPTION_BYTES,    /* the same, with an optional suffix K, M or G */
+    OPTION_BYTES,    /* a size_t, with an optional suffix K, M or G */
     OPTION_SEQUENCE, /* an ipt_sequence */
     OPTION_VARIANT,  /* an ipt_variant */
     OPTION_FORMAT,   /* an ipt_format */
@@ -18,7 +18,7 @@ typedef enum option_kind {
     OPTION_AXES,     /* an axes_list */
     OPTION_ORDER,    /* a char: C or F */
     OPTION_RANGE,    /* a bench_range */
-    OPTION_RANGES,   /* two of them; the second defaults to the first */
+    OPTION_RANGES,   /* two ranges; the second one defaults to the first */
     OPTION_RAW,      /* sets raw and shape */
     OPTION_ACTION,   /* adds to actions */
     OPTION_SWITCH    /* a bool, without a value */
@@ -36,7 +36,7 @@ typedef struct option {
 extern const option option_list[];
 extern const size_t option_count; /* at most MAX_OPTIONS of arguments.h */
 
-/* Whether an option of that name was given. */
+/* Whether an option of this name is present. */
 bool options_have(const arguments *given, const char *name);
 
 /* Prints a line of help: an option or a command in the left column, wrapped text in the right one. */

@@ -24,7 +24,7 @@ static void name_array(const char *path, char *name, size_t capacity)
         "stderr ";
     const char *file = text_file_name(path), *point = strrchr(file, '.');
     size_t count = point == NULL ? strlen(file) : (size_t)(point - file), length = 0;
-    /* Names that begin with ipt are the library's. */
+    /* Names that begin with ipt are reserved for the library. */
     if (count == 0 || strspn(file, IDENTIFIER_LETTERS) == 0 || strncasecmp(file, "ipt", 3) == 0) {
         length = (size_t)snprintf(name, capacity, "programs_");
     }
@@ -81,7 +81,7 @@ static void write_text(FILE *stream, const char *name, const char *what, size_t 
     }
 }
 
-/* Writes a field that is such a text, or NULL. */
+/* Writes a field: the name of a text's array, or NULL. */
 static void write_text_field(FILE *stream, const char *name, const char *what, size_t index, const char *text)
 {
     if (text == NULL) {
@@ -91,7 +91,7 @@ static void write_text_field(FILE *stream, const char *name, const char *what, s
     }
 }
 
-/* Writes the desc of a batch plan, so that the program's texts are those of the compiled program. */
+/* Writes the desc of a batch plan, whose texts must equal those of the compiled program. */
 static void write_batch(FILE *stream, const char *name, size_t index, const batch_spec *spec)
 {
 #define ENUMERATOR(enumerator, name) #enumerator,
@@ -122,7 +122,7 @@ static void write_batch(FILE *stream, const char *name, size_t index, const batc
     fprintf(stream, "%s, %zu, %zu, 0, NULL, 0,\n};\n\n", models[desc->model], desc->lanes, desc->group_size);
 }
 
-/* The comment at the header's top: version, shapes and device. */
+/* Writes the comment at the header's top: version, shapes and device. */
 static void write_heading(FILE *stream, const precompile_task *task, const precompiled *work)
 {
     const shape_list *const shapes = &work->shapes;

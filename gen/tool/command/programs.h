@@ -16,13 +16,13 @@
 typedef struct program_entry {
     unsigned char *bytes;
     size_t size;
-    const char *source; /* owned by the context; NULL: not a program */
+    const char *source; /* the context owns it; NULL: not a program */
 } program_entry;
 
-/* What to compile, and where to. */
+/* What to compile, and where to store the programs. */
 typedef struct precompile_task {
     setup context;
-    ipt_plan_desc desc;                  /* of every shape, but for its sides */
+    ipt_plan_desc desc;                  /* for every shape, without its sides */
     const char *target, *output, *embed; /* NULL: none */
     bool verbose;
 } precompile_task;

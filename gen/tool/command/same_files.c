@@ -23,7 +23,7 @@ static bool folder_status(const char *path, system_status *status)
     return found;
 }
 
-/* Whether both paths are of one regular file, or will be. */
+/* Whether both paths name one regular file, which may not exist yet. */
 static bool is_same(const char *one, const char *other)
 {
     system_status first, second;
@@ -41,7 +41,7 @@ static bool is_same(const char *one, const char *other)
     return first.device == second.device && first.number == second.number;
 }
 
-/* The option that was given for a field, with the most telling name; the operand if there is none. */
+/* The name of the present option for a field; without an option, the operand. */
 static const char *option_of(const arguments *given, const char *const *field)
 {
     for (size_t i = 0; i < option_count; i++) {

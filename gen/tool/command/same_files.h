@@ -4,8 +4,8 @@
 
 #include "arguments.h"
 
-/* Refuses an output that is also another output or an input, by whatever name. adds: the output may be the wisdom that
- * it adds to. Returns 0 or the exit code. */
+/* Refuses an output that is also an input or another output, under any name. adds: the output may be the file of
+ * --wisdom. Returns 0 or the exit code. */
 int same_files_check(const arguments *given, bool adds);
 
 #endif /* IPT_TOOL_SAME_FILES_H_INCLUDED */

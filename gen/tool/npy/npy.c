@@ -552,7 +552,7 @@ bool npy_change_order(char *text, size_t length, const npy_header *header)
         memcpy(word, "True ", 5);
         return true;
     }
-    char *space = word + 4; /* one to drop: behind the word, behind its comma, or before the header's end */
+    char *space = word + 4; /* a space to drop: after the word, after its comma, or at the header's end */
     if (*space != ' ') {
         space = space + 1 < end && space[0] == ',' && space[1] == ' ' ? space + 1 : end - 2;
     }

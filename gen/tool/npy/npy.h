@@ -1,6 +1,6 @@
 /* The header of NumPy's .npy files, versions 1.0, 2.0 and 3.0. The parser returns item size, order, shape and the
- * position of the shape's numbers, or refuses the header with a sentence. For any bytes it reads only these bytes and
- * detects every overflow of a size. Reads and writes no file. */
+ * position of the shape's numbers, or refuses the header with a sentence. It never reads other bytes, and detects every
+ * overflow of a size. It accesses no file. */
 #ifndef IPT_TOOL_NPY_H_INCLUDED
 #define IPT_TOOL_NPY_H_INCLUDED
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 enum {
-    NPY_START_SIZE = 12,     /* bytes that hold magic, version and header length in every version */
+    NPY_START_SIZE = 12,     /* bytes of magic, version and header length in every version */
     NPY_MAX_TEXT = 1 << 24,  /* limit of a header, in bytes */
     NPY_MAX_DIMENSIONS = 64, /* NumPy's own limit */
     NPY_MAX_DIGITS = 20,     /* of a size_t */
@@ -55,14 +55,14 @@ bool npy_data_size(const npy_header *header, size_t *size, char *message);
  * length stays the same. */
 void npy_exchange(char *text, npy_span first, npy_span second);
 
-/* Exchanges the numbers of the shape's dimensions `first` and `first` + 1 in the text. Its length stays the same. */
+/* Exchanges the numbers of the shape's dimensions `first` and `first` + 1 in the text, whose length stays the same. */
 void npy_swap_dimensions(char *text, const npy_header *header, size_t first);
 
 /* Writes the shape's numbers in another sequence: number i becomes that of dimension axes[i]. The text's length stays
  * the same. */
 void npy_permute_dimensions(char *text, const npy_header *header, const unsigned *axes);
 
-/* Writes the other order into the text, whose length stays the same. false: it has no space for the longer word. */
+/* Writes the other order into the text, whose length stays. false: the text has no space for the longer word. */
 bool npy_change_order(char *text, size_t length, const npy_header *header);
 
 #endif /* IPT_TOOL_NPY_H_INCLUDED */

@@ -20,8 +20,8 @@ static unsigned offline_defined(const char *source, const char *name)
     return 0;
 }
 
-/* Inserts directives after a kernel's parameters: the work-group size, which clang drops, and how many work-groups a
- * compute unit should have at least. Without them, the driver may give work-items too many registers. realloc may move
+/* Inserts directives after a kernel's parameters: the work-group size, which clang drops, and the least number of
+ * work-groups per compute unit. Without these, the driver may assign too many registers to work-items. realloc may move
  * *ptx. */
 static bool offline_insert_directives(unsigned char **ptx, size_t *bytes, size_t position, const char *source,
                                       char *message)
@@ -115,7 +115,7 @@ bool offline_finish_ptx(const char *source, unsigned char **ptx, size_t *bytes, 
     for (const char *found; (found = strstr((char *)*ptx + position, entry)) != NULL; kernels++) {
         const char *name = found + sizeof entry - 1;
         size_t length = strcspn(name, ")");
-        /* Every kernel has a buffer. clang's target decides how it is declared. */
+        /* Every kernel has a buffer argument. Its declaration depends on clang's target. */
         if (name[length] == '\0' || !offline_contains(name, length, ".ptr .global")) {
             return offline_fail(message, "the PTX of %.*s has no .ptr .global parameter: its launches would fault",
                                 (int)strcspn(name, "( \n"), name);

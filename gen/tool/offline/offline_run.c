@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OFFLINE_CRASHED = 70 /* exit code that stands for an end by a signal */ };
+enum { OFFLINE_CRASHED = 70 /* exit code for an end by a signal */ };
 
 bool offline_supported(char *message)
 {
@@ -134,7 +134,7 @@ static void offline_explain(const offline_target *target, const offline_step *st
         offline_fail(message, "%s does not know the processor %s%s", step->words[0], target->processor,
                      target->kind == OFFLINE_PTX ? ": use sm_80 or sm_86, whose PTX runs on all newer processors" : "");
     } else if (step->library != NULL && (strstr(words, "Producer: 'LLVM") || strstr(words, "cannot link module"))) {
-        /* clang 22 prints bytes that are no text before the reason. */
+        /* clang 22 prints bytes that are not text before the reason. */
         const char *reason = strrchr(words, '(') != NULL ? strrchr(words, '(') : strstr(words, "linking module");
         offline_fail(message, OFFLINE_OTHER_LIBRARY "%s: %s", step->words[0], reason != NULL ? reason : words);
     } else if (strncmp(step->words[0], "ld.lld", 6) == 0 && strstr(words, "undefined") != NULL) {
@@ -161,8 +161,8 @@ bool offline_run(const offline_target *target, const char *options, const char *
         if (!offline_spawn(&steps[i], folder, &code, message)) {
             return false;
         }
-        /* llc of LLVM 14 crashes on products of single bits, which the pass that reduces loop strength makes in some
-         * loops. Try again without this pass. */
+        /* llc of LLVM 14 crashes on products of single bits, which the pass for loop strength reduction generates in
+         * some loops. Try again without this pass. */
         if (strncmp(steps[i].words[0], "llc", 3) == 0 && code == OFFLINE_CRASHED) {
             offline_steps(target, options, false, steps);
             if (!offline_spawn(&steps[i], folder, &code, message)) {

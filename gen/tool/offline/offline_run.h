@@ -12,7 +12,7 @@ enum {
     OFFLINE_PATH_SIZE = OFFLINE_FOLDER_SIZE + 64 /* the names in a folder are short */
 };
 
-/* Begins the message if clang cannot use this version of libclc. */
+/* The message begins with this if clang cannot use this version of libclc. */
 #define OFFLINE_OTHER_LIBRARY "libclc does not go with "
 
 /* Whether this system runs the commands. */
@@ -33,7 +33,7 @@ bool offline_write(const char *path, const char *text, char *message);
 /* Reads a file and appends a zero. The caller frees the memory. */
 bool offline_read(const char *path, unsigned char **content, size_t *bytes, char *message);
 
-/* Runs the commands in a folder that holds k.cl. *result: the name of the last command's output file. */
+/* Runs the commands in a folder that contains k.cl. *result: the name of the last command's output file. */
 bool offline_run(const offline_target *target, const char *options, const char *folder, const char **result,
                  char *message);
 

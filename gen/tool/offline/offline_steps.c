@@ -33,8 +33,8 @@ static bool offline_later(const char *options)
     return strcmp(options, "-cl-std=CL1.2") != 0;
 }
 
-/* The PTX version, as LLVM names the feature: the first that knows the processor, and at least 7.4, the first with all
- * instructions of the kernels. Newer LLVMs refuse older versions for a processor. */
+/* The PTX version, as LLVM's name of the feature: the first version that supports the processor, and at least 7.4, the
+ * first with all instructions of the kernels. Newer LLVMs refuse older versions for a processor. */
 static const char *offline_ptx_version(const offline_target *target)
 {
     static const struct {
@@ -71,7 +71,7 @@ static void offline_clang_step(const offline_target *target, const char *options
         snprintf(step->processor, sizeof step->processor, "-mcpu=%s", target->processor);
         OFFLINE_ADD(step, "--target=amdgcn-amd-amdhsa", step->processor, "-nogpulib", "-Xclang",
                     "-mlink-builtin-bitcode", "-Xclang", OFFLINE_AMD_LIBRARY);
-        if (offline_later(options)) { /* libclc lacks these; clang has them under other names */
+        if (offline_later(options)) { /* missing in libclc; clang has other names for these */
             OFFLINE_ADD(step, "-Datomic_load_explicit=__opencl_atomic_load",
                         "-Datomic_fetch_add_explicit=__opencl_atomic_fetch_add",
                         "-Datomic_fetch_or_explicit=__opencl_atomic_fetch_or",
@@ -90,7 +90,7 @@ static void offline_clang_step(const offline_target *target, const char *options
 
 /* The commands from k.bc to k.ptx or k.o. The alias analysis of globals is off: in LLVM 14 it ignores barriers and
  * moves a load from a __local array before the barrier that precedes it. clang has no switch for it, opt has. reduce:
- * with the pass that reduces loop strength, the default. */
+ * with the pass for loop strength reduction, the default. */
 static void offline_generate_steps(const offline_target *target, bool reduce, offline_step *optimise,
                                    offline_step *generate)
 {
@@ -115,13 +115,13 @@ const char *offline_steps(const offline_target *target, const char *options, boo
 {
     memset(steps, 0, OFFLINE_STEPS * sizeof *steps);
     offline_clang_step(target, options, &steps[0]);
-    /* SPIR-V and bitcode stay unoptimised. llvm-spirv cannot translate the optimiser's freeze instructions, and can
-     * make its order of blocks invalid. Drivers optimise both anyway. */
+    /* SPIR-V and bitcode stay unoptimised. llvm-spirv cannot translate the optimiser's freeze instructions, and may
+     * make the order of blocks invalid. Drivers optimise both anyway. */
     if (target->kind == OFFLINE_SPIRV) {
         offline_begin(&steps[1], target, "llvm-spirv", "llvm-spirv");
         strcpy(steps[2].package, "spirv-tools");
-        /* A required sub-group size needs SPIR-V 1.1, guaranteed from OpenCL 2.2 on. Source without such a size becomes
-         * SPIR-V 1.0 nevertheless. */
+        /* A required sub-group size needs SPIR-V 1.1, guaranteed from OpenCL 2.2 on. Source without a required size
+         * still becomes SPIR-V 1.0. */
         OFFLINE_ADD(&steps[1], offline_later(options) ? "--spirv-max-version=1.1" : "--spirv-max-version=1.0", "k.bc",
                     "-o", "k.spv");
         OFFLINE_ADD(&steps[2], "spirv-val", "--target-env", offline_later(options) ? "opencl2.2" : "opencl1.2",

@@ -22,12 +22,12 @@ typedef struct offline_step {
     char processor[48];  /* storage of the word that names the processor */
 } offline_step;
 
-/* The commands from k.cl to the result. Returns the result's file name. reduce: with the pass that reduces loop
- * strength. */
+/* The commands from k.cl to the result. Returns the result's file name. reduce: with the pass for loop strength
+ * reduction. */
 const char *offline_steps(const offline_target *target, const char *options, bool reduce,
                           offline_step steps[OFFLINE_STEPS]);
 
-/* Writes the commands as a shell takes them, one on a line, into text of capacity bytes. */
+/* Writes the commands, quoted for a shell, one per line, into text of capacity bytes. */
 void offline_commands(const offline_target *target, const char *options, char *text, size_t capacity);
 
 #endif /* IPT_TOOL_OFFLINE_STEPS_H_INCLUDED */

@@ -62,8 +62,8 @@ static bool offline_is_machine_code(const offline_target *target)
     return target->kind == OFFLINE_PTX || target->kind == OFFLINE_AMDGCN;
 }
 
-/* Selects the next LLVM with all programs, from a version on: downwards for machine code, since the newest knows most
- * processors; upwards for code that drivers read. false: none. */
+/* Selects the next LLVM with all programs, beginning with `version`: downwards for machine code, because the newest
+ * LLVM supports most processors; upwards for code that drivers read. false: none. */
 static bool offline_next_llvm(offline_target *target, int version)
 {
     while (version >= OFFLINE_OLDEST && version <= OFFLINE_NEWEST) {
@@ -78,8 +78,8 @@ static bool offline_next_llvm(offline_target *target, int version)
     return false;
 }
 
-/* Selects the LLVM for a target: the environment's IPT_LLVM (such as 19), else the first installed one, else programs
- * without a version in their names. */
+/* Selects the LLVM for a target: IPT_LLVM in the environment (such as 19), else the first installed version, else
+ * programs without a version in their names. */
 static void offline_find_llvm(offline_target *target)
 {
     const char *wanted = getenv("IPT_LLVM");

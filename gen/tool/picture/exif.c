@@ -45,7 +45,7 @@ static unsigned exif_search(const unsigned char *tiff, size_t size)
 
 unsigned exif_orientation(const unsigned char *jpeg, size_t size)
 {
-    static const char name[6] = "Exif\0"; /* and a second zero */
+    static const char name[6] = "Exif\0"; /* plus the final zero */
     /* A segment: FF, its marker, its length in two bytes that count themselves, its content. */
     for (size_t at = 2; size >= 4 && at <= size - 4 && jpeg[at] == 0xff && jpeg[at + 1] != MARKER_SOS;) {
         size_t length = exif_number(jpeg + at + 2, 2, false);

@@ -1,5 +1,5 @@
 /* The orientation in the EXIF data of a JPEG file: cameras store pixels as the sensor reads them, and viewers rotate.
- * For any bytes the function reads only these bytes. */
+ * The function never reads other bytes than these. */
 #ifndef IPT_TOOL_EXIF_H_INCLUDED
 #define IPT_TOOL_EXIF_H_INCLUDED
 

@@ -19,19 +19,19 @@ enum {
     TABLES = 4,
     MOST_CODES = 256,
     MOST_COMPONENTS = 4,
-    MOST_SCANS = 500 /* more than any encoder writes: each one costs a pass over the picture */
+    MOST_SCANS = 500 /* more than any encoder writes: each scan costs a pass over the picture */
 };
 
 typedef struct jpeg_component {
     unsigned id, h, v, quantiser;
-    bool seen; /* its scan, or the first one of its DC coefficients, has begun */
+    bool seen; /* a scan with its DC coefficients has begun */
 } jpeg_component;
 
 typedef struct jpeg_reader {
     const unsigned char *bytes;
     size_t size, at;
     char *message;
-    bool dc[TABLES], ac[TABLES], quantisers[TABLES]; /* the tables so far */
+    bool dc[TABLES], ac[TABLES], quantisers[TABLES]; /* the tables that are defined so far */
     bool has_frame, progressive;
     unsigned count, scans, most_h, most_v;
     size_t interval; /* of restarts; 0: none */
@@ -74,7 +74,7 @@ static bool check_quantisers(jpeg_reader *reader, const unsigned char *content, 
     return true;
 }
 
-/* Huffman tables. stb's arrays have room for 256 codes, and it does not count them. */
+/* Huffman tables. stb's arrays have room for 256 codes, but stb does not check the number. */
 static bool check_codes(jpeg_reader *reader, const unsigned char *content, size_t length)
 {
     enum { LENGTHS = 16 };
@@ -179,8 +179,7 @@ static jpeg_component *find_component(jpeg_reader *reader, unsigned id)
     return NULL;
 }
 
-/* The header of a scan: its tables exist, and its component's DC coefficients come first. *units: what restarts count.
- */
+/* Checks a scan's header: its tables exist, its component's DC coefficients come first. *units: restarts' blocks. */
 static bool check_scan(jpeg_reader *reader, const unsigned char *content, size_t length, size_t *units)
 {
     const unsigned count = length > 0 ? content[0] : 0;
@@ -266,7 +265,7 @@ static bool check_segment(jpeg_reader *reader, unsigned marker, const unsigned c
                               : "not supported");
 }
 
-/* At the end: all components have scans. */
+/* Checks, at the end, that all components have scans. */
 static bool check_end(const jpeg_reader *reader)
 {
     for (unsigned i = 0; i < reader->count; i++) {

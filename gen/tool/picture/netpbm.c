@@ -13,7 +13,7 @@ typedef struct netpbm_reader {
     char *message; /* of NPY_MESSAGE_SIZE bytes */
 } netpbm_reader;
 
-/* The types of a PAM's channels that other formats have, too. The first of each number of channels is written. */
+/* A PAM's types of channels that other formats also have. netpbm_print writes the first for each number of channels. */
 static const struct {
     const char *name;
     unsigned channels;
@@ -133,7 +133,7 @@ static bool netpbm_parse_plain(netpbm_reader *reader, netpbm_header *header)
     return true;
 }
 
-/* Whether the next word is this one; skips it. */
+/* If the next word is this word, skips it and returns true. */
 static bool netpbm_accept_word(netpbm_reader *reader, const char *word)
 {
     size_t length = strlen(word);

@@ -1,6 +1,6 @@
 /* The headers of Netpbm's pictures: PGM (P5), PPM (P6) and PAM (P7). The parser returns the sides, channels, maxval and
- * the position of the sides' digits, or refuses the header with a sentence. For any bytes it reads only these bytes and
- * detects every overflow of a size. Reads and writes no file. */
+ * the position of the sides' digits, or refuses the header with a sentence. It never reads other bytes, and detects
+ * every overflow of a size. It accesses no file. */
 #ifndef IPT_TOOL_NETPBM_H_INCLUDED
 #define IPT_TOOL_NETPBM_H_INCLUDED
 
@@ -12,7 +12,7 @@
 enum {
     NETPBM_MAX_HEADER = 1 << 16, /* limit of a header with its comments, in bytes */
     NETPBM_MAX_MAXVAL = 65535,
-    NETPBM_MAX_DIGITS = 20, /* of a number, leading zeros included */
+    NETPBM_MAX_DIGITS = 20, /* digits of a number, including leading zeros */
     NETPBM_TEXT_SIZE = 200  /* of the longest header that netpbm_print writes */
 };
 
@@ -37,11 +37,10 @@ bool netpbm_parse(const char *text, size_t length, netpbm_header *header, char *
 /* The size of the pixels in bytes. false: it overflows, and message has a sentence. */
 bool netpbm_data_size(const netpbm_header *header, size_t *size, char *message);
 
-/* Exchanges width and height in the header's text. Its length stays the same. */
+/* Exchanges width and height in the header's text. The text's length stays the same. */
 void netpbm_swap_sides(char *text, const netpbm_header *header);
 
-/* Writes a new header of that type, sides, channels and maxval into text, NETPBM_TEXT_SIZE bytes. Returns its length.
- */
+/* Writes a header with this type, sides, channels and maxval into text (NETPBM_TEXT_SIZE). Returns its length. */
 size_t netpbm_print(char *text, const netpbm_header *header);
 
 #endif /* IPT_TOOL_NETPBM_H_INCLUDED */

@@ -41,8 +41,8 @@ picture_format picture_format_of_name(const char *path);
  * file. */
 picture_format picture_format_of_start(const void *start, size_t available, const char *path);
 
-/* Whether a file of that format can hold every sample of the picture unchanged, but for JPEG's losses. false: message
- * (PICTURE_MESSAGE_SIZE bytes) has a sentence. */
+/* Whether a file of this format can store every sample of the picture unchanged, except for JPEG's losses. false:
+ * message (PICTURE_MESSAGE_SIZE bytes) has a sentence. */
 bool picture_fits(const picture *wanted, picture_format format, char *message);
 
 /* Writes a sentence into message, PICTURE_MESSAGE_SIZE bytes. Returns false. */

@@ -74,8 +74,7 @@ static bool check_png_header(const unsigned char *header, picture_claim *claim, 
     const double pixels = (double)claim->width * (double)claim->height, rows = interlaced ? 3 : 1;
     const double row = (double)((claim->width * depth + 7) / 8) * stored[type] + 1;
     const double channels = stored[type] + (type == GREY || type == RGB ? 1 : 0); /* a transparent colour adds alpha */
-    /* The inflated rows, in memory that doubles if they are interlaced; the samples, for each pass, too; the colours.
-     */
+    /* Memory for the inflated rows and samples, both twice if interlaced, and for the colours. */
     claim->memory = rows * row * (double)claim->height +
                     (interlaced ? 2 : 1) * pixels * channels * (depth > 8 ? 2 : 1) + (type == PALETTE ? 4 * pixels : 0);
     claim->sample_bytes = depth == 16 ? 2 : 1;
@@ -126,7 +125,7 @@ static bool check_png(const unsigned char *bytes, size_t size, picture_claim *cl
             return false;
         }
         if (memcmp(bytes + at + PNG_LENGTH, "IEND", PNG_TYPE) == 0) {
-            claim->memory += 4 * data; /* collected in memory that doubles */
+            claim->memory += 4 * data; /* stb collects the data in a growing array */
             return (data > 0 && (claim->colours == 0 || claim->entries > 0)) ||
                    picture_refuse(message, "damaged: it has no PNG chunk with %s", data > 0 ? "its palette" : "pixels");
         }
@@ -141,7 +140,7 @@ static bool check_png(const unsigned char *bytes, size_t size, picture_claim *cl
 
 enum { BMP_START = 14, BMP_OS2 = 12, BMP_OLD = 40, BMP_THIRD = 56, BMP_MASKS = 54, BMP_NONE = 0, BMP_BITFIELDS = 3 };
 
-/* Whether a mask is a run of at most 8 bits within pixels of so many bits. 0 is such a run. */
+/* Whether a mask is 0 or a run of at most 8 bits within a pixel of `bits` bits. */
 static bool is_mask(uint32_t mask, unsigned bits)
 {
     uint32_t run = mask;
@@ -228,7 +227,7 @@ static bool check_bmp(const unsigned char *bytes, size_t size, picture_claim *cl
     const unsigned planes = little_endian(bytes + 26, 2), bits = little_endian(bytes + 28, 2);
     const unsigned long compression = little_endian(bytes + 30, 4);
     if (!claim_sides(claim, width, height > INT32_MAX ? 0 - height : height,
-                     message)) { /* negative: the top is first */
+                     message)) { /* negative: the top row comes first */
         return false;
     }
     if (planes != 1 || (bits != 1 && bits != 4 && bits != 8 && bits != 16 && bits != 24 && bits != 32)) {

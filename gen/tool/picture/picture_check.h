@@ -1,6 +1,6 @@
-/* Checks of encoded pictures before a decoder sees their bytes. They read the headers, follow the structure to the end
- * of the pixels, and allocate nothing. They refuse files that lack bytes, and files that stb_image decodes wrongly or
- * reads out of bounds. For any bytes they read only these bytes. */
+/* Checks of encoded pictures before a decoder sees their bytes. The checks read the headers, follow the structure to
+ * the end of the pixels, and allocate nothing. They refuse files with missing bytes, and files that stb_image decodes
+ * wrongly or reads out of bounds. They never read other bytes than the file's. */
 #ifndef IPT_TOOL_PICTURE_CHECK_H_INCLUDED
 #define IPT_TOOL_PICTURE_CHECK_H_INCLUDED
 
@@ -11,7 +11,7 @@
 
 enum { PICTURE_MOST_SIDE = 1 << 24 }; /* in pixels: stb_image's limit */
 
-/* What the headers claim. */
+/* The sizes that the headers claim. */
 typedef struct picture_claim {
     size_t width, height, channels, sample_bytes; /* channels = 0: the decoder decides between 3 and 4 */
     double memory;                                /* the most bytes that decoding allocates, the pixels included */

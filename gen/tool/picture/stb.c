@@ -14,8 +14,8 @@
 
 #ifdef STB_FOUND
 
-/* The bytes that stb may still allocate for a picture. Data that inflates beyond its header's claim ends here. The
- * bytes are zeros, so that no output has what the heap held. */
+/* The bytes that stb may still allocate for a picture: the limit stops data that inflates beyond its header's claim.
+ * Allocated bytes are zero, so that no output has old content of the heap. */
 static size_t stb_budget;
 
 static void *stb_allocate(void *old, size_t size)
@@ -59,8 +59,8 @@ static void *stb_allocate(void *old, size_t size)
 
 enum { JPEG_QUALITY = 95 };
 
-/* stb takes colours that a PNG's palette lacks from its stack. Returns a copy of the file whose palette has all colours
- * that an index can express: those added are the first of (0..255, 0, 0) that the palette lacks. NULL: out of memory.
+/* stb reads a PNG palette's missing colours from uninitialised memory. Returns a copy whose palette has a colour for
+ * every index: the first of (0..255, 0, 0) that is not in the palette. NULL: out of memory.
  */
 static unsigned char *stb_fill_palette(const unsigned char *bytes, size_t *size, const picture_claim *claim,
                                        unsigned char *added)
@@ -164,7 +164,7 @@ bool stb_decode(picture_format format, const unsigned char *bytes, size_t size, 
                                    claim.entries));
 }
 
-/* Errors stay in the stream. */
+/* Writes to a stream, which records errors. */
 static void stb_write(void *user, void *data, int size)
 {
     fwrite(data, 1, (size_t)size, user);

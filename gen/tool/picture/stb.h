@@ -11,7 +11,7 @@
 
 /* The functions return false with a sentence in message, PICTURE_MESSAGE_SIZE bytes. */
 
-/* Checks and decodes a picture of that format from the bytes of its file, in at most limit bytes beside them. The
+/* Checks and decodes a picture of that format from the bytes of its file, with at most `limit` additional bytes. The
  * caller frees decoded->samples, also after a failure. */
 bool stb_decode(picture_format format, const unsigned char *bytes, size_t size, size_t limit, picture *decoded,
                 char *message);

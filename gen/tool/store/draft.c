@@ -14,7 +14,7 @@
 
 enum { DRAFT_NAME_SIZE = 40, DRAFT_TRIES = 100 };
 
-static char *volatile draft_path; /* of a draft that a stop removes; NULL: none */
+static char *volatile draft_path; /* path of the draft to remove at a stop; NULL: none */
 
 /* Ends the process by a signal. Calls only what a signal's handler may call. */
 static void draft_stop(int number)
@@ -134,7 +134,7 @@ static bool draft_take_name(draft *made)
 {
     for (int i = 0; i < DRAFT_TRIES && !made->named; i++) {
         draft_choose_path(made);
-        draft_path = made->path; /* a stop between the next two calls finds the name */
+        draft_path = made->path; /* set before: a stop during the next call finds the path */
         made->named = system_name_draft(made->descriptor, made->path);
         if (!made->named && errno != EEXIST) {
             break;
@@ -143,7 +143,7 @@ static bool draft_take_name(draft *made)
     return made->named;
 }
 
-/* Puts a complete draft in place. */
+/* Renames a complete draft to its final path. */
 static bool draft_put(draft *made)
 {
     if (!draft_take_name(made)) {

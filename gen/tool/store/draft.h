@@ -1,5 +1,5 @@
-/* An output file: written without a name in its folder, or under a random one where the system has no files without
- * names, and put in place when complete. Another error, a signal or a kill leaves the file that was there before. */
+/* An output file. The tool writes it without a name in its folder, or under a random name if the system has no unnamed
+ * files, and renames the complete file. After an error, a signal or a kill, the old file remains. */
 #ifndef IPT_TOOL_DRAFT_H_INCLUDED
 #define IPT_TOOL_DRAFT_H_INCLUDED
 
@@ -9,12 +9,12 @@
 #include <stdio.h>
 
 typedef struct draft {
-    const char *name;     /* as given on the command line */
+    const char *name;     /* the command line's name */
     char *place, *path;   /* final path; temporary path */
     int descriptor;       /* of the draft, for reading and writing */
-    int replaced;         /* of the file at the final path, locked against transpositions in place; -1: none */
+    int replaced;         /* the file at the final path, locked against transpositions in place; -1: none */
     bool named;           /* the draft has its temporary path */
-    system_rights rights; /* for the complete file */
+    system_rights rights; /* of the complete file */
 } draft;
 
 #define DRAFT_NONE                                                                                                     \
@@ -25,16 +25,15 @@ typedef struct draft {
         }                                                                                                              \
     }
 
-/* Opens the draft. Refuses a file there that must not be replaced, before the work begins. copied: the open file whose
- * rights a new file gets, or -1. `made` is DRAFT_NONE before. On every result
- * the caller calls draft_end. */
+/* Opens the draft. Refuses to replace some files at the final path, before the work begins. copied: the open file whose
+ * rights a new file gets, or -1. `made` must be DRAFT_NONE. The caller calls draft_end, whatever the result. */
 int draft_begin(const char *name, int copied, draft *made);
 
-/* A stream that writes to the draft. Closing it leaves the draft open. NULL: failed. */
+/* A stream that writes to the draft. Closing the stream leaves the draft open. NULL: failed. */
 FILE *draft_stream(const draft *made);
 
-/* Closes the draft. Puts a complete one in place, removes an incomplete one. Returns code, or the exit code of a
- * failure. */
+/* Closes the draft. Renames a complete draft to the final path, removes an incomplete one. Returns code, or the exit
+ * code of a failure. */
 int draft_end(draft *made, bool complete, int code);
 
 #endif /* IPT_TOOL_DRAFT_H_INCLUDED */

@@ -26,7 +26,7 @@ uint64_t journal_sum(const void *bytes, size_t count)
         first[i] += words[i];
         second[i] += first[i];
     }
-    for (size_t i = 0; i < LANES; i++) { /* spreads a flip of a high bit */
+    for (size_t i = 0; i < LANES; i++) { /* mixes high bits into low ones */
         sum = (sum ^ first[i]) * 0xbf58476d1ce4e5b9u;
         sum = (sum ^ sum >> 29 ^ second[i]) * 0x94d049bb133111ebu;
         sum ^= sum >> 32;
@@ -61,7 +61,7 @@ bool journal_name(char *path, size_t capacity, const char *file, char *message)
     if (kept + strlen(JOURNAL_SUFFIX) > NAME_MOST) {
         snprintf(sum, sizeof sum, "-%016llx", (unsigned long long)journal_sum(name, kept));
         kept = NAME_MOST - SUM_LENGTH - strlen(JOURNAL_SUFFIX);
-        while (kept > 0 && ((unsigned char)name[kept] & 0xc0) == 0x80) { /* not within a letter of UTF-8 */
+        while (kept > 0 && ((unsigned char)name[kept] & 0xc0) == 0x80) { /* do not cut a UTF-8 character */
             kept--;
         }
     }
@@ -120,7 +120,7 @@ void journal_write_entry(journal *its, const journal_entry *wanted)
     memcpy(its->state + entry.ready % 2 * JOURNAL_ENTRY_STEP, &entry, sizeof entry);
 }
 
-/* Whether no other user can have written to an open journal. */
+/* Checks that no other user can have written to an open journal. */
 static bool journal_check_owner(const journal *its, const system_status *status, char *message)
 {
     text_name name;
@@ -139,7 +139,7 @@ static bool journal_check_owner(const journal *its, const system_status *status,
                                              (unsigned long long)status->links);
 }
 
-/* Writes all of a new journal but its magic, into a file that holds JOURNAL_MAGIC_BEGUN. Returns an error number, or
+/* Writes a new journal, except its magic, into a file that begins with JOURNAL_MAGIC_BEGUN. Returns an error number, or
  * 0. */
 static int journal_fill(journal *made, const journal_job *job, const void *const headers[2], size_t head_bytes)
 {
@@ -194,7 +194,7 @@ bool journal_create(journal *made, const char *path, const journal_job *job, con
         int error = errno;
         return journal_fail(message, "could not create its journal %s: %s", text_shorten(path, &name), strerror(error));
     }
-    /* The lock and these bytes tell journal_clear_unfinished whose file this is. */
+    /* By the lock and these bytes, journal_clear_unfinished recognises a journal in the making. */
     system_lock(made->descriptor, true);
     ptrdiff_t put = system_write_at(made->descriptor, JOURNAL_MAGIC_BEGUN, sizeof JOURNAL_MAGIC_BEGUN, 0);
     int error = put == (ptrdiff_t)sizeof JOURNAL_MAGIC_BEGUN ? 0 : put < 0 ? errno : ENOSPC;
@@ -277,7 +277,7 @@ bool journal_check_piece(const journal *its, uint64_t step, char *message)
     return true;
 }
 
-/* Reads the state and checks the last piece. The plan knows which of the other pieces matter. */
+/* Reads the state and checks the last piece. Only the plan knows which earlier pieces are needed. */
 static bool journal_read_state(journal *found, char *message)
 {
     uint64_t steps = found->head->job.steps;

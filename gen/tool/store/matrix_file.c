@@ -19,7 +19,7 @@ int file_open(matrix_file *file, bool writes)
     if (!status.is_file) {
         return message_fail("%s: not a regular file", file->path);
     }
-    if (writes && !status.is_writable) { /* root could write to it nevertheless */
+    if (writes && !status.is_writable) { /* root could write anyway */
         return message_fail("%s: read-only", file->path);
     }
     if (status.size > SIZE_MAX) {
@@ -30,7 +30,7 @@ int file_open(matrix_file *file, bool writes)
         return message_fail("%s: another process is transposing it", file->path);
     }
     if (writes && (!system_status_at(file->path, &named) || named.number != status.number ||
-                   named.device != status.device)) { /* between its opening and its lock */
+                   named.device != status.device)) { /* replaced between opening and locking */
         return message_fail("%s: another process has just replaced it", file->path);
     }
     file->size = (size_t)status.size;
@@ -66,7 +66,7 @@ int file_read_beginning(const matrix_file *file, char **beginning)
     return error == 0 ? 0 : message_fail("%s: reading failed: %s", file->path, file_transfer_error(error));
 }
 
-/* The dimensions of the shape that are rows, columns or before them: all but the channels. */
+/* The number of the shape's dimensions without the channels. */
 static size_t matrix_dimensions(const file_task *task, const matrix_file *file)
 {
     return file->header.dimension_count - (task->channels_last ? 1 : 0);
@@ -123,7 +123,7 @@ static int find_array_move(const file_task *task, matrix_file *file, const size_
     return 0;
 }
 
-/* What a file is by its first bytes, and a TGA by its name; NULL: unknown. */
+/* The format of a file by its first bytes, or a TGA by its name; NULL: unknown. */
 static const char *known_format(const char *start, size_t available, const char *path)
 {
     static const struct {
@@ -151,7 +151,7 @@ static const char *known_format(const char *start, size_t available, const char 
         return "a JPEG picture";
     case PICTURE_TGA:
         return "a TGA picture, by its name";
-    case PICTURE_BMP: /* its magic has two bytes only, as any data may: the upper bytes of its header's size are 0 */
+    case PICTURE_BMP: /* the magic has only two bytes, so also check that the upper bytes of the header's size are 0 */
         return available >= 18 && start[14] != 0 && start[15] == 0 && start[16] == 0 && start[17] == 0 ? "a BMP picture"
                                                                                                        : NULL;
     default:
@@ -430,7 +430,7 @@ int file_prepare_header(const file_task *task, matrix_file *file)
 
 int file_write_header(const matrix_file *file)
 {
-    size_t begin = 0, end = file->data_offset; /* the part that differs: a few digits, and the mark */
+    size_t begin = 0, end = file->data_offset; /* write only the differing part: a few digits, and the mark */
     while (begin < end && file->before[begin] == file->after[begin]) {
         begin++;
     }

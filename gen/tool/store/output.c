@@ -14,7 +14,7 @@
 
 enum { COPY_BYTES = 1 << 20 };
 
-/* Refuses an output that is the input, and a name whose extension is not a format for such an input. */
+/* Refuses an output that is the input, and an extension whose format does not fit the input. */
 static int check_output(const file_task *task, const matrix_file *file, picture_format format)
 {
     system_status in, out;

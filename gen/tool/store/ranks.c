@@ -25,11 +25,11 @@ int ranks_transpose(const file_task *task)
 
 enum { EXIT_SIGNAL = 128 };
 
-/* What rank 0 tells the others. */
+/* The task that rank 0 sends to the other ranks. */
 typedef struct ranks_task {
     size_t data_offset, rows, cols, elem_size;
     size_t journal_offset;       /* of the result in the journal */
-    uint64_t file, journal_file; /* the numbers of both files: a name may lead elsewhere meanwhile */
+    uint64_t file, journal_file; /* numbers that identify both files, because names may change */
     bool data_moves;
     char journal[4096]; /* its path; "": none */
 } ranks_task;
@@ -37,7 +37,7 @@ typedef struct ranks_task {
 /* This rank's part of the work. */
 typedef struct ranks_part {
     int rank, count;
-    stored_work *work; /* on rank 0 in full; elsewhere its file has a path and a descriptor */
+    stored_work *work; /* complete on rank 0; on other ranks only the file's path and descriptor */
     ranks_task task;
     ipt_context *context;
     ipt_mpi_plan *plan;
@@ -45,7 +45,7 @@ typedef struct ranks_part {
     char *block;
 } ranks_part;
 
-/* The largest of the ranks' exit codes: 0 if all are. */
+/* The largest of the ranks' exit codes; 0 if all are 0. */
 static int agree(int code)
 {
     int worst = code;
@@ -59,7 +59,7 @@ static int agree_to_stop(int code)
     return agree(code == 0 && stored_stop_signal() != 0 ? EXIT_SIGNAL + stored_stop_signal() : code);
 }
 
-/* Opens a file that rank 0 has opened, by the number that it has there. */
+/* Opens a file that rank 0 has opened, and checks that it has the same number. */
 static int open_same(const ranks_part *part, const char *path, uint64_t number, unsigned how, int *descriptor)
 {
     system_status status;
@@ -70,7 +70,7 @@ static int open_same(const ranks_part *part, const char *path, uint64_t number, 
     return status.number == number ? 0 : message_fail("%s: rank %d finds another file there", path, part->rank);
 }
 
-/* Refuses what only one process does. */
+/* Refuses options that only one process supports. */
 static int check_options(const file_task *task)
 {
     if (task->beside_ranks != NULL) {
@@ -79,7 +79,7 @@ static int check_options(const file_task *task)
     return task->resume ? message_usage_error("--resume does not go with --mpi: one process finishes the file") : 0;
 }
 
-/* Rank 0: opens the file, and reads what the others need. */
+/* Rank 0: opens the file, and reads the task for the other ranks. */
 static int read_task(const file_task *task, ranks_part *part)
 {
     stored_work *const work = part->work;
@@ -189,7 +189,7 @@ static int write_result(const ranks_part *part, int descriptor, const char *path
                : 0;
 }
 
-/* Writes the result to the journal, and completes that. */
+/* Writes the result to the journal, and completes the journal. */
 static int fill_journal(ranks_part *part)
 {
     char message[JOURNAL_MESSAGE_SIZE];
@@ -226,7 +226,7 @@ static int fill_journal(ranks_part *part)
     return agree(code);
 }
 
-/* Reads, transposes and writes. *begun: the file is no longer unchanged. */
+/* Reads, transposes and writes. *begun: the file has changed. */
 static int move_data(const file_task *task, ranks_part *part, bool *begun)
 {
     stored_work *const work = part->work;
@@ -310,7 +310,7 @@ int ranks_transpose(const file_task *task)
     int code = part.rank == 0 ? read_task(task, &part) : 0;
     MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
     MPI_Bcast(&part.task, (int)sizeof part.task, MPI_BYTE, 0, MPI_COMM_WORLD);
-    if (code == 0 && part.rank != 0) { /* rank 0 has locked it */
+    if (code == 0 && part.rank != 0) { /* rank 0 has locked the file */
         code = open_same(&part, file.path, part.task.file, 0, &file.descriptor);
     }
     code = agree(code);

@@ -4,8 +4,8 @@
 
 #include "matrix_file.h"
 
-/* Transposes the file. All ranks call it; rank 0 reports. Returns the exit code, the same on all ranks. A build without
- * MPI refuses. */
+/* Transposes the file. All ranks must call this; rank 0 reports. Returns the same exit code on all ranks. A build
+ * without MPI refuses. */
 int ranks_transpose(const file_task *task);
 
 #endif /* IPT_TOOL_RANKS_H_INCLUDED */

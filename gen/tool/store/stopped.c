@@ -46,7 +46,7 @@ bool stopped_set_attribute(int descriptor, uint64_t mark, const char *journal_pa
     char text[STOPPED_DIGITS + 2 + STOPPED_PATH_SIZE];
     int length = snprintf(text, sizeof text, "%016llx %s", (unsigned long long)mark, journal_path);
     return fsetxattr(descriptor, STOPPED_ATTRIBUTE, text, (size_t)length, 0) == 0 ||
-           fsetxattr(descriptor, STOPPED_ATTRIBUTE, text, STOPPED_DIGITS, 0) == 0; /* if the path is too long */
+           fsetxattr(descriptor, STOPPED_ATTRIBUTE, text, STOPPED_DIGITS, 0) == 0; /* omits a long path */
 }
 
 bool stopped_keeps_attribute(int descriptor, const char *journal_path)
@@ -94,8 +94,8 @@ bool stopped_clear_attribute(int descriptor)
 
 #endif
 
-/* Whether a journal of any version names that inode. The device's number may have changed since, but a journal lies on
- * the device of its file. A damaged file counts as no journal. */
+/* Whether a journal of any version names this inode. The device's number is ignored, because it may change; a journal
+ * lies on the device of its file. A damaged journal does not count. */
 static bool stopped_is_journal_of(const char *path, const stopped_file *file)
 {
     struct {
@@ -107,7 +107,7 @@ static bool stopped_is_journal_of(const char *path, const stopped_file *file)
     bool good = descriptor >= 0 && system_status_of(descriptor, &status) && status.is_file &&
                 system_read_at(descriptor, &start, sizeof start, 0) == (ptrdiff_t)sizeof start &&
                 memcmp(start.magic, JOURNAL_MAGIC, JOURNAL_MAGIC_ANY) == 0;
-    if (good && start.inode != file->inode) { /* perhaps from a machine of the other byte order */
+    if (good && start.inode != file->inode) { /* perhaps written in the other byte order */
         start.inode = journal_reverse(start.inode);
         start.device = journal_reverse(start.device);
         start.mark = journal_reverse(start.mark);
@@ -163,7 +163,7 @@ bool stopped_look(const char *path, int descriptor, const void *start, size_t av
         return journal_fail(message, "%s", strerror(errno));
     }
     char *real = system_real_path(path);
-    snprintf(found->real_path, sizeof found->real_path, "%s", real != NULL ? real : path); /* NULL: it was removed */
+    snprintf(found->real_path, sizeof found->real_path, "%s", real != NULL ? real : path); /* NULL: removed file */
     free(real);
     if (!journal_name(found->own_journal, sizeof found->own_journal, found->real_path, message)) {
         return false;

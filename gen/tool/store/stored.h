@@ -16,7 +16,7 @@ typedef struct stored_work {
     matrix_file *file;
     journal journal;
     stopped_file stopped; /* state of the file before the work */
-    uint64_t mark, marks; /* number of the marks; which marks */
+    uint64_t mark, marks; /* number in the marks; bits of the marks */
     bool has_journal, warned, sync;
     bool is_copy; /* the file is a copy for --output: without marks and journal, removed after an error */
     ipt_plan *plan;
@@ -26,24 +26,24 @@ typedef struct stored_work {
     char sentence[JOURNAL_MESSAGE_SIZE + 40]; /* the first error outside ipt; "": none */
 } stored_work;
 
-/* journal_job.host_memory of a journal that holds the whole result: see ranks.c. Other journals have a plan's limit. */
+/* journal_job.host_memory of a journal with the whole result: see ranks.c. Other journals have a plan's limit. */
 #define STORED_RESULT ((uint64_t)0)
 
 /* The task as the journal stores it, without a plan's numbers. */
 journal_job stored_describe(const stored_work *work);
 
-/* The sample: the file's bytes at some places, in the journal. A byte that ipt is about to write is forgotten before,
- * and known again after. So a kill at any moment leaves a sample that fits the file, and content that another program
- * wrote does not fit. These return 0, or an exit code after a message. */
+/* The sample: the file's bytes at some places, in the journal. Before ipt writes a byte, the sample marks it as
+ * unknown, and afterwards as known again. So after a kill at any moment the sample fits the file, unless another
+ * program has written to it. These functions return 0, or an exit code after a message. */
 
-/* Reads the whole sample anew. Before the first write, also of a resumption. */
+/* Reads the whole sample. Call before the first write, also of a resumption. */
 int stored_sample_take(stored_work *work);
 
-/* Before and after a write of bytes, offset bytes after the start of the data. */
+/* Call before and after a write of `bytes` bytes at `offset` in the data. */
 void stored_sample_forget(const stored_work *work, size_t offset, size_t bytes);
 void stored_sample_note(const stored_work *work, size_t offset, size_t bytes, const void *memory);
 
-/* Notes the file's time of change. After the last write of work that stops. */
+/* Records the file's time of change. Call after the last write before a stop. */
 void stored_sample_end(stored_work *work);
 
 /* Refuses a file that has changed since its transposition stopped. */
@@ -52,17 +52,17 @@ int stored_sample_check(const stored_work *work, const char *place);
 /* Marks the file as one that is being transposed. */
 int stored_mark(stored_work *work);
 
-/* Removes marks and journal of a file whose data is unchanged. */
+/* Removes the marks and the journal of a file whose data is unchanged. */
 void stored_leave_as_it_was(stored_work *work);
 
-/* Writes the new header, removes the marks, then the journal. In this order --resume can finish after a kill in
- * between. */
+/* Writes the new header, removes the marks, then the journal. In this sequence, --resume can finish after a kill at any
+ * point. */
 int stored_finish(stored_work *work);
 
 /* "-- " if path would look like an option on a command line, else "". */
 const char *stored_before_name(const char *path);
 
-/* From now on a request to stop only ends the work after its current step. Before the journal begins. */
+/* Makes a request to stop end the work only after the current step. Call before the journal is created. */
 void stored_catch_stops(void);
 
 /* The number of the signal that has requested a stop. 0: none. */

@@ -1,4 +1,4 @@
-/* Marks on a file, set before its first byte changes and removed after its last byte has. */
+/* Marks on a file, set before its first byte changes and removed after the last change. */
 #include "stored.h"
 #include "gen/tool/base/messages.h"
 #include "gen/tool/npy/npy.h"
@@ -47,7 +47,7 @@ void stored_leave_as_it_was(stored_work *work)
     if (work->has_journal && !journal_note_marks(&work->journal, false, message)) {
         message_fail("%s: its journal: %s", file->path, message);
     }
-    /* A stop may come before the mark: then nothing is kept to be written back. */
+    /* If a stop came before the mark, there are no saved bytes to write back. */
     if ((work->marks & MARK_HEADER) != 0 && file->start[0] != '\0') {
         error = file_transfer(file, file->start, 0, NPY_MAGIC_SIZE, true);
     }

@@ -63,7 +63,7 @@ static int fail_stale(const stored_work *work, const char *place)
         work->file->path, place);
 }
 
-/* Whether each byte of the header equals the one before, the one after, or the mark. */
+/* Whether each byte of the header equals the old header's, the new header's or the mark's byte. */
 static bool header_fits(const matrix_file *file, const journal *opened)
 {
     for (size_t i = 0; i < file->data_offset; i++) {
@@ -121,8 +121,8 @@ static int check_journal(stored_work *work, const char *place)
     return code != 0 || work->journal.ended ? code : stored_sample_check(work, place);
 }
 
-/* Reports the stopped transposition in a file's journal, without --resume. The advice to resume is given only if a
- * resumption begins. */
+/* Reports the stopped transposition in a file's journal, without --resume. Advises to resume only if a resumption would
+ * begin. */
 static int fail_with_journal(stored_work *work)
 {
     const char *path = work->file->path, *place = work->stopped.journal, *dashes = stored_before_name(path);
@@ -208,7 +208,7 @@ static int resume_steps(const file_task *task, stored_work *work, const char *pl
     return code;
 }
 
-/* Finishes a file whose journal holds the whole result: copies it. A result that is not complete was not used. */
+/* Finishes a file whose journal has the whole result, by copying the result. An incomplete result was not used yet. */
 static int resume_result(stored_work *work)
 {
     const matrix_file *file = work->file;

@@ -13,7 +13,7 @@ static size_t probe_step(const journal *its)
     return step < JOURNAL_PROBE_BYTES ? JOURNAL_PROBE_BYTES : step;
 }
 
-/* The offset of a probe in the data. It varies from part to part: rows may have gaps that always hold zeros. */
+/* A probe's offset in the data. It varies among parts: at a constant offset, all probes could hit gaps between rows. */
 static size_t probe_place(const journal *its, size_t probe)
 {
     const size_t step = probe_step(its);
@@ -44,8 +44,8 @@ static int read_probes(const stored_work *work, unsigned char sample[JOURNAL_PAG
     return 0;
 }
 
-/* Sets, or forgets if memory is NULL, the probes' bytes of a part of the data. Several threads do so for different
- * parts. A byte is known only while it is right: `volatile` keeps the sequence. */
+/* Sets the probes' bytes in a part of the data, or marks them as unknown if memory is NULL. Several threads do this for
+ * different parts. A byte must be marked as known only while it is right: `volatile` ensures the sequence. */
 static void set_probes(const journal *its, size_t offset, size_t bytes, const unsigned char *memory)
 {
     const size_t step = probe_step(its);
@@ -80,7 +80,7 @@ int stored_sample_take(stored_work *work)
         !journal_note_number(its, JOURNAL_BOOT_PLACE, boot, message)) {
         return message_fail("%s: its journal: %s", work->file->path, message);
     }
-    /* After a failure of the power, a file with --sync can be resumed, but may differ from the sample. */
+    /* After a power failure, a file with --sync can be resumed, but may differ from the sample. */
     if (boot != 0 || !work->sync) {
         memcpy(its->sample, now, JOURNAL_PAGE);
         for (size_t i = 0; i < JOURNAL_PROBES; i++) {
@@ -114,7 +114,7 @@ void stored_sample_end(stored_work *work)
     }
 }
 
-/* Whether a byte of the file can be this transposition's. A journal with the whole result writes it without a note. */
+/* Whether a file's byte can come from this transposition. A journal with the whole result does not record writes. */
 static bool byte_fits(const journal *its, size_t place, size_t slot, unsigned char byte)
 {
     const bool result = its->head->job.host_memory == STORED_RESULT && its->ready == its->head->job.steps &&

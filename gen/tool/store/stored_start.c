@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_MEMORY ((size_t)1 << 16) /* the least part of it for the matrix */
+#define LEAST_MEMORY ((size_t)1 << 16) /* the least memory for the matrix */
 #define ENOUGH_MEMORY ((size_t)64 << 20)
 #define SPARE_MEMORY ((size_t)16 << 20)   /* allowance for programs, threads and other later allocations */
 #define PINNED_MEMORY ((size_t)200 << 20) /* pinned transfer buffers of three plans, on GPUs */
 
-/* Creates the plan. Its limit is --memory less the program and OpenCL as they are before it: the memory of OpenCL's
- * compiler, on runs whose programs no cache has, must not change what a run does. Tests set the limit directly, by
+/* Creates the plan. Its limit is --memory minus the memory of the program and OpenCL before the plan: the memory of
+ * OpenCL's compiler, which only uncached programs need, must not change the plan. Tests set the limit by
  * --matrix-memory. */
 static int make_stored_plan(const file_task *task, ipt_context *context, stored_work *work)
 {

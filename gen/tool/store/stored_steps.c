@@ -35,7 +35,7 @@ int stored_stop_signal(void)
 
 static pthread_mutex_t sentence_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Keeps the first error. Returns what the failed callback must return. */
+/* Records the first error. Returns the result for the failed callback. */
 static int stored_failed(stored_work *work, const char *what, const char *why)
 {
     pthread_mutex_lock(&sentence_lock);

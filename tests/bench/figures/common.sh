@@ -1,7 +1,7 @@
-# Shared by the figures and their page, which source this file. A figure NAME.sh defines two functions and calls `figure`.
+# For the figures and their page, which source this file. A figure NAME.sh defines two functions and calls `figure`.
 # `measure` writes the table "$csv", and fails if a result is wrong or missing. `headlines` prints a line that begins with
-# "ours: " and a line that begins with "paper: "; they go to "$text". NAME.gp plots the table. A figure fails if its table
-# has no row, or a row without its speed or its verification, and if gnuplot prints a warning.
+# "ours: " and a line that begins with "paper: ", which `figure` writes to "$text". NAME.gp plots the table. A figure
+# fails if its table has no row, or a row without its speed or its verification, and if gnuplot prints a warning.
 #
 # QUICK=1: small sizes, for a CPU. MEASURE=0: only plot an existing table. PLOT=0: only measure. COMMIT: the commit of the
 # tree, if git cannot name it.
@@ -62,7 +62,7 @@ check_table() {
         END { if (NR < 2) { print name ": the table has no row"; bad = 1 } exit bad }' "$1" >&2
 }
 
-# Measures one figure at a time, also under `make -j`: two at once would slow each other down, and some share a table.
+# Measures one figure at a time, also under `make -j`: two figures would slow each other down, and some share a table.
 measure_alone() {
     exec 9> "$out/lock"
     flock 9

@@ -13,7 +13,7 @@ said() {
     sed -n "s/^$2: //p" "$out/$1.txt" | as_text
 }
 
-# The same up to its first bracket or semicolon.
+# The headline $2 of the figure $1, up to its first bracket or semicolon.
 in_short() {
     sed -n "/^$2: /{s///; s/ *[(;].*//; p}" "$out/$1.txt" | as_text
 }

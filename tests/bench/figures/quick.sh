@@ -1,10 +1,10 @@
-# Runs figures with small sizes, and fails if one of them fails: `quick.sh [NAME...]`, all of `list` without names. It takes the
-# programs' names from the environment, as the figures do. Plots where gnuplot is installed.
+# Runs figures with small sizes, and fails if one of them fails: `quick.sh [NAME...]`; without names, all of `list`. The
+# environment has the programs' names, as for the figures. Plots if gnuplot is installed.
 set -eu
 here=$(dirname "$0")
 OUT=${OUT:-build/figures-quick} QUICK=1 COUNT= PLOT=1 VENDOR=
 export OUT QUICK COUNT PLOT VENDOR
-rm -rf "$OUT" # tables of another run must not be taken
+rm -rf "$OUT" # do not use tables of another run
 mkdir -p "$OUT"
 [ $# -gt 0 ] || set -- $(sed -n 's/^\(s[^|]*\)|.*/\1/p' "$here/list")
 command -v gnuplot > /dev/null || {
@@ -12,7 +12,7 @@ command -v gnuplot > /dev/null || {
     sh tests/skipped.sh note figures "gnuplot is not installed: their plots (Debian: gnuplot-nox)"
 }
 
-# A figure self-test, whose table is given, passes or fails as it should: self_test 0|1 TABLE WHAT-GNUPLOT-DRAWS.
+# Checks that a figure with this table passes or fails as expected: self_test 0|1 TABLE WHAT-GNUPLOT-DRAWS.
 self_test() {
     printf '. "%s/common.sh"\nmeasure() { printf "%s" > "$csv"; }\nheadlines() { :; }\nfigure\n' "$here" "$2" > "$OUT/self-test.sh"
     echo "set terminal svg; set output svg; plot $3" > "$OUT/self-test.gp"

@@ -1,6 +1,6 @@
 # Sung et al. 2014, figure 6: PTTWAC 010! of tiles, its flags spread over 1 to 32 times as many words, without and with
-# padding.
-# The paper names six inputs, and the width of only one (215). Here they have six widths from section 7.1's range.
+# padding. The paper names six inputs, but the width of only one (215). Here the inputs have six widths from the range
+# in section 7.1.
 . "$(dirname "$0")/common.sh"
 . "$here/s000-shared.sh"
 

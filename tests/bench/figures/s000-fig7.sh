@@ -1,5 +1,5 @@
-# Sung et al. 2014, figure 7: transposition 100! from N x M' x m to M' x N x m, over m and M'. Two kernels: the
-# paper's, in which a SIMD unit moves each super-element through local memory, and ipt's own.
+# Sung et al. 2014, figure 7: transposition 100! from N x M' x m to M' x N x m, over m and M'. Two kernels: the paper's
+# kernel, in which a SIMD unit moves each super-element through local memory, and ipt's.
 . "$(dirname "$0")/common.sh"
 . "$here/s000-shared.sh"
 

@@ -1,5 +1,5 @@
 # Sung et al. 2014, sections 7.1 and 7.2: the elementary transpositions as first published, improved, and by ipt's own
-# kernels, over the tiles and super-elements of the ranges given there.
+# kernels, for tiles and super-elements in the ranges of these sections.
 . "$(dirname "$0")/common.sh"
 . "$here/s000-shared.sh"
 moves_of_010="pttwac-010:1 pttwac-010-padded:8 pttwac-010-padded:32 pttwac-010-remapped:1 bs-group:1 auto:1"

@@ -1,6 +1,6 @@
-# Shared by the figures of Sung et al. 2014; sourced after common.sh. The program `sweep` writes their CSV files:
-# 1 label, 2 rows, 3 cols, 4 sequence, 5 tile_m, 6 tile_n, 7 kernel_010, 8 kernel_100, 9 flag_spread, 10 bytes,
-# 11 seconds, 12 gb_per_s, 13 copy_gb_per_s, 14 ratio, 15 workspace, 16 verified, 17 device.
+# For the figures of Sung et al. 2014: source it after common.sh. The program `sweep` writes their CSV files: 1 label, 2
+# rows, 3 cols, 4 sequence, 5 tile_m, 6 tile_n, 7 kernel_010, 8 kernel_100, 9 flag_spread, 10 bytes, 11 seconds, 12
+# gb_per_s, 13 copy_gb_per_s, 14 ratio, 15 workspace, 16 verified, 17 device.
 sweep=${SWEEP:-build/sweep}
 repeat=0
 if [ "$quick" = 1 ]; then
@@ -8,8 +8,8 @@ if [ "$quick" = 1 ]; then
 fi
 peak=208 # GB/s of the Tesla K20 (section 7), the device of the paper's tables
 
-# Measures the lines on standard input, with $1 executions in a round (0: chosen). Writes the table only if it is complete
-# and verified.
+# Measures the lines on standard input, with $1 executions in a round (0: sweep chooses). Writes the table only if it is
+# complete and verified.
 measure_lines() {
     timeout 900 "$sweep" "$1" 3 > "$csv.part"
     awk -F, 'NR > 1 && $16 != 1 { exit 1 } END { if (NR < 2) exit 1 }' "$csv.part" || {
@@ -49,8 +49,8 @@ median_of() {
     awk -F, "NR > 1 && ($2)"' { print $'"$1"' }' "$csv" | median
 }
 
-# Median, minimum and maximum of a quotient: the ratio of a line for which $1 holds, divided by that of the line with the
-# same label for which $2 holds.
+# Median, minimum and maximum of a quotient: the ratio of a line for which $1 holds, divided by the ratio of the line
+# with the same label for which $2 holds.
 speedup() {
     awk -F, "NR > 1 && ($1)"' { first[$1] = $14 }'"NR > 1 && ($2)"' { second[$1] = $14 }
         END { for (l in first) if (l in second) print first[l] / second[l] }' "$csv" | sort -g |

@@ -8,7 +8,7 @@ measure() {
     else
         {
             stages "16 32 50 72 100" 7200x1800 5100x2500 4000x3200 3300x3900 2500x5100 1800x7200
-            # The best tiles of section 7.3. For four stages it gives (20, 16), but 16 does not divide 1800.
+# The best tiles of section 7.3. For four stages, the section has (20, 16), but 16 does not divide 1800.
             echo "7200x1800 7200 1800 4.1 16 20 auto auto 0"
             echo "7200x1800 7200 1800 4.2 16 20 auto auto 0"
             echo "7200x1800 7200 1800 4.3 16 20 auto auto 0"

@@ -13,8 +13,8 @@ measure() {
     "$ladder" $shapes --csv "$csv"
 }
 
-# The paper counts 2^30 bytes as a gigabyte. On a K20X its fastest transposition is the coalesced one, 114.0, and its
-# simple copy runs at 147.6; the data sheet's peak is 250 GB/s, of 10^9 bytes.
+# The paper counts 2^30 bytes as a gigabyte. On a K20X, the paper's fastest transposition is the coalesced one, with
+# 114.0; its simple copy has 147.6. The data sheet's peak is 250 GB/s, of 10^9 bytes.
 headlines() {
     awk -F, '
         NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }

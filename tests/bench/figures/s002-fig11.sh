@@ -1,5 +1,5 @@
-# Gómez-Luna et al. 2016, figure 11: ipt's speed over that of Catanzaro et al. for each matrix, or over algorithm 2's without a
-# measurement of theirs.
+# Gómez-Luna et al. 2016, figure 11: ipt's speed divided by that of Catanzaro et al. for each matrix, or by algorithm 2's if
+# there is no measurement of Catanzaro et al.
 . "$(dirname "$0")/common.sh"
 . "$here/s002.sh"
 

@@ -1,7 +1,7 @@
-# Shared by the figures of Gómez-Luna et al. 2016; sourced after common.sh.
+# For the figures of Gómez-Luna et al. 2016: source it after common.sh.
 #
-# COUNT: the number of matrices; the paper has 5000. The matrices that other implementations were measured on come first.
-# Several figures share a table of measurements. It is measured again only if the tool or the settings change.
+# COUNT: the number of matrices; the paper has 5000. Matrices with measurements of other implementations come first.
+# Several figures share a table of measurements, which is measured again only if the tool or the settings change.
 peers=$here/peers.csv # other implementations in GB/s; the file names their device
 measurer=${S002:-$(dirname "$tool")/s002}
 if [ "${MEASURE:-1}" = 1 ] && ! [ -x "$measurer" ]; then
@@ -68,7 +68,7 @@ share() {
     settings="quick $quick, count ${COUNT:-}, device ${IPT_DEVICE:-}"
     if [ -e "$table" ] && [ "$table" -nt "$tool" ] && [ "$table" -nt "$measurer" ] &&
         [ "$(cat "$table.settings")" = "$settings" ]; then
-        measured=$(cat "$table.origin") # the table may be older than this run
+        measured=$(cat "$table.origin") # the table may be from an earlier run
         return
     fi
     "$@" > "$table.new"
@@ -88,7 +88,7 @@ add_peers() {
         {
             shape = $1 OFS $2 OFS $3
             if (!(shape in class)) order[++shapes] = shape
-            class[shape] = class[shape] # known from now on
+            class[shape] = class[shape] # creates the entry
             line[shape, ++lines[shape]] = $at["way"] OFS $at["sequence"] OFS $at["gb_per_s"] OFS \
                                           $at["copy_gb_per_s"] OFS $at["ratio"]
             if ($at["way"] == "algorithm-2") {

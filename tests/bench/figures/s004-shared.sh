@@ -1,16 +1,16 @@
-# Shared by figures 8 to 11 of Ha et al. 2013: batch plans; sourced after common.sh. The program `batch` writes their CSV
-# files: 1 line, 2 model, 3 action, 4 type, 5 side, 6 count, 7 elements, 8 seconds, 9 gbps, 10 copy_gbps, 11 ratio,
-# 12 gflops, 13 checked. A line is ipt's choice (auto), a model, or another way.
+# For figures 8 to 11 of Ha et al. 2013, batch plans: source it after common.sh. The program `batch` writes their CSV
+# files: 1 line, 2 model, 3 action, 4 type, 5 side, 6 count, 7 elements, 8 seconds, 9 gbps, 10 copy_gbps, 11 ratio, 12
+# gflops, 13 checked. A line is ipt's choice (auto), a model, or another way.
 #
-# VENDOR=FILE.csv: results of other libraries on the same device, as tests/bench/vendor_batch.py writes them. They become
-# further lines of the picture. The columns: figure (s004-fig8, s004-fig9, s004-fig10, s004-fig11-posv, s004-fig11-potrf
-# or s004-fig11-getrf), side, type, name, value: GB/s, or GFLOP/s of figures 10 and 11.
+# VENDOR=FILE.csv: results of other libraries on the same device, from tests/bench/vendor_batch.py, for more lines in the
+# picture. The columns: figure (s004-fig8, s004-fig9, s004-fig10, s004-fig11-posv, s004-fig11-potrf or s004-fig11-getrf),
+# side, type, name, value: GB/s, or GFLOP/s of figures 10 and 11.
 batch=${BATCH:-build/batch}
 every_line=auto,registers,item,memory,planes,interleaved,group,work-group,large,launches,queues
-shared_lines=auto,interleaved,group,work-group,large,launches,queues # with more than one work-item to an element
+shared_lines=auto,interleaved,group,work-group,large,launches,queues # with several work-items per element
 
-# Runs `batch` for lines $1 of the shapes that follow. First creates all plans, as many at a time as there are processors, so
-# that the cache has their programs. With small sizes that would take longer.
+# Runs `batch` for lines $1 of the shapes that follow. First creates all plans, one process per processor, so that the cache
+# has their programs. With small sizes, this would take longer.
 run_batch() {
     lines=$1
     shift
@@ -23,8 +23,8 @@ run_batch() {
     fi
 }
 
-# Measures action $1 on type $2 with the sides that follow $3. Elements with a longer side than $3 are too large for a
-# work-item each.
+# Measures action $1 on type $2 with the sides that follow $3. Elements with a longer side than $3 are too large for one
+# work-item.
 measure_action() {
     action=$1
     type=$2
@@ -64,7 +64,7 @@ headline_type() {
     awk -F, 'NR > 1 { type = $4 } $4 == "double" { exit } END { print type }' "$csv"
 }
 
-# The numbers of ipt's choice in column $4 for action $1 and type $2, at those sides of the list $3 that are measured.
+# The numbers of ipt's choice in column $4 for action $1 and type $2, at the measured sides of the list $3.
 speeds() {
     awk -F, -v action="$1" -v type="$2" -v wanted="$3" -v column="$4" '
         $1 == "auto" && $3 == action && $4 == type { value[$5] = $column }

@@ -3,4 +3,4 @@ struct pollfd {
     short events, revents;
 };
 enum { POLLIN = 1 };
-int poll(struct pollfd *files, unsigned count, int milliseconds); /* skips */
+int poll(struct pollfd *files, unsigned count, int milliseconds); /* skips the test */
