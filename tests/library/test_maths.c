@@ -429,6 +429,7 @@ static void make_array(ipt__problem *problem, size_t elem_size)
     for (i = 0; i < array.count; ++i)
         array.elements *= array.lengths[i] = test_random_between(2, 16);
     make_problem(problem, DEVICE_COOPERATIVE, 32768, 1, array.elements, elem_size);
+    problem->limits.cooperative = 1;
     problem->array = array;
 }
 #endif
