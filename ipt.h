@@ -3066,6 +3066,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__UNIT_ITEMS, 2048, NVIDIA, "most work-items of a compute unit")                                              \
     X(IPT__CHUNK_BYTES, 32768, H22, "local memory of a work-group's chunk, and of small instances")                    \
     X(IPT__CHUNK_BYTES_LARGE, 110592, H22, "chunks on NVIDIA's GPUs: a compute unit has room for two")                 \
+    X(IPT__CHUNK_GROUPS_LARGE, 2, H22, "such work-groups of a compute unit")                                           \
     X(IPT__CHUNK_GROUP_LARGE, 512, H22, "work-items for these (three of 73728 bytes with 256 were 2 % slower)")        \
     X(IPT__PACK_BYTES_WHOLE, 231424, NVIDIA, "small instances in one work-group of a compute unit")                    \
     X(IPT__PACK_BYTES_QUARTER, 56320, NVIDIA, "in four of them")                                                       \
@@ -5577,9 +5578,11 @@ static cl_uint ipt__exchange_groups(const ipt__params *params)
                                   : IPT__BAND_GROUPS;
 }
 
-/* The count that the desc or the profile sets; 0: none. */
+/* The count that the desc or the profile sets; 0: none. Boxes of their own size follow from the count of panels. */
 static size_t ipt__given_resident(const ipt__limits *limits, const ipt__program *program)
 {
+    if (IPT__IS_BOX(program->id) && program->params.local_bytes == IPT__BOX_BYTES)
+        return limits->resident_groups * IPT__BOX_GROUPS / IPT__CHUNK_GROUPS_LARGE;
     if (program->id == IPT__KERNEL_panel || IPT__IS_BOX(program->id))
         return limits->resident_groups;
     return ipt__are_words(&program->params)

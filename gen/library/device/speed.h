@@ -115,6 +115,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__UNIT_ITEMS, 2048, NVIDIA, "most work-items of a compute unit")                                              \
     X(IPT__CHUNK_BYTES, 32768, H22, "local memory of a work-group's chunk, and of small instances")                    \
     X(IPT__CHUNK_BYTES_LARGE, 110592, H22, "chunks on NVIDIA's GPUs: a compute unit has room for two")                 \
+    X(IPT__CHUNK_GROUPS_LARGE, 2, H22, "such work-groups of a compute unit")                                           \
     X(IPT__CHUNK_GROUP_LARGE, 512, H22, "work-items for these (three of 73728 bytes with 256 were 2 % slower)")        \
     X(IPT__PACK_BYTES_WHOLE, 231424, NVIDIA, "small instances in one work-group of a compute unit")                    \
     X(IPT__PACK_BYTES_QUARTER, 56320, NVIDIA, "in four of them")                                                       \

@@ -92,9 +92,11 @@ static cl_uint ipt__exchange_groups(const ipt__params *params)
                                   : IPT__BAND_GROUPS;
 }
 
-/* The count that the desc or the profile sets; 0: none. */
+/* The count that the desc or the profile sets; 0: none. Boxes of their own size follow from the count of panels. */
 static size_t ipt__given_resident(const ipt__limits *limits, const ipt__program *program)
 {
+    if (IPT__IS_BOX(program->id) && program->params.local_bytes == IPT__BOX_BYTES)
+        return limits->resident_groups * IPT__BOX_GROUPS / IPT__CHUNK_GROUPS_LARGE;
     if (program->id == IPT__KERNEL_panel || IPT__IS_BOX(program->id))
         return limits->resident_groups;
     return ipt__are_words(&program->params)
