@@ -282,18 +282,24 @@ static const char large_gpu[] =
     "528\nwait_polls 1048576\nlocal_is_limited 0\n"
     "chunk_bytes 110592\nrefused_bytes 0\nsub_groups_refused 0\nend\n";
 
+static ipt_context *make_large_gpu(void)
+{
+    char profile[sizeof large_gpu + 8];
+    ipt_context_desc desc = {.cache_dir = "", .profile = profile};
+    ipt_context *context = NULL;
+    snprintf(profile, sizeof profile, large_gpu, (int)sizeof(void *) * 8);
+    if (ipt_context_create(&desc, &context))
+        fail_msg("%s", ipt_context_error(NULL));
+    return context;
+}
+
 /* Cooperative bands serve matrices of short elements that are slightly larger than the chip's memory. */
 static void exchange_instead_of_the_chip(void **state)
 {
     (void)state;
     static const size_t shapes[][3] = {{3517, 8665, 1}, {5685, 6181, 1},  {8749, 4392, 1},
                                        {7188, 7663, 1}, {3001, 16001, 1}, {9001, 5401, 1}};
-    char profile[sizeof large_gpu + 8];
-    ipt_context_desc context_desc = {.cache_dir = "", .profile = profile};
-    ipt_context *context = NULL;
-    snprintf(profile, sizeof profile, large_gpu, (int)sizeof(void *) * 8);
-    if (ipt_context_create(&context_desc, &context))
-        fail_msg("%s", ipt_context_error(NULL));
+    ipt_context *const context = make_large_gpu();
     for (size_t s = 0; s < TEST_COUNT(shapes); ++s) {
         const ipt_plan_desc desc = {.rows = shapes[s][0], .cols = shapes[s][1], .elem_size = shapes[s][2]};
         ipt_plan *plan = NULL;
@@ -309,6 +315,31 @@ static void exchange_instead_of_the_chip(void **state)
     ipt_context_destroy(context);
 }
 
+/* Boxes serve arrays that the local memory of all work-groups holds: 28 MB of four work-groups on each of 132 compute
+ * units, though the profile counts two panels on each. A larger array takes two passes. */
+static void exchange_or_boxes(void **state)
+{
+    static const struct {
+        size_t elem_size, shape[3];
+        const char *how;
+    } arrays[] = {{4, {100, 240, 250}, "boxes together: 480 of 100 x 1 x 125"},
+                  {1, {100, 961, 251}, ", in words cut at the ends of runs"},
+                  {4, {100, 340, 250}, "2 passes"}};
+    ipt_context *const context = make_large_gpu();
+    (void)state;
+    for (size_t a = 0; a < TEST_COUNT(arrays); ++a) {
+        ipt_plan_desc desc = {.elem_size = arrays[a].elem_size, .rank = 3, .axes = {2, 1, 0}};
+        ipt_plan *plan = NULL;
+        memcpy(desc.shape, arrays[a].shape, sizeof arrays[a].shape);
+        if (ipt_plan_create(context, &desc, &plan))
+            fail_msg("%s", ipt_context_error(NULL));
+        if (!strstr(ipt_plan_describe(plan), arrays[a].how))
+            fail_msg("not %s: %s", arrays[a].how, ipt_plan_describe(plan));
+        ipt_plan_destroy(plan);
+    }
+    ipt_context_destroy(context);
+}
+
 const struct CMUnitTest test_exchange[] = {TEST_CASE(exchange_small),
                                            TEST_CASE(exchange_random),
                                            TEST_CASE(exchange_together),
@@ -319,5 +350,6 @@ const struct CMUnitTest test_exchange[] = {TEST_CASE(exchange_small),
                                            TEST_CASE(exchange_workspace),
                                            TEST_CASE(exchange_refusals),
                                            TEST_CASE(exchange_not_in_parts),
-                                           TEST_CASE(exchange_instead_of_the_chip)};
+                                           TEST_CASE(exchange_instead_of_the_chip),
+                                           TEST_CASE(exchange_or_boxes)};
 const size_t test_exchange_count = TEST_COUNT(test_exchange);
