@@ -5948,12 +5948,6 @@ typedef struct ipt__array {
     size_t elem_size, elements;
 } ipt__array;
 
-/* The length of a first axis that stays; 1: it moves. */
-static size_t ipt__array_batch(const ipt__array *array)
-{
-    return array->goal[0] ? 1 : array->lengths[0];
-}
-
 /* What the planner decides from. ipt__problem_fill, then ipt__plan_seek_kernels fill it before the first decision. No
  * decision changes it. After a compiler refused local memory, another attempt begins with the new refused_bytes. */
 typedef struct ipt__problem {
@@ -9038,6 +9032,12 @@ static int ipt__boxes_by_words(const ipt__array *array, size_t unit_bytes)
         if (i == array->count - 1 || array->goal[i] == array->count - 1)
             by_words &= array->lengths[i] * units <= IPT__BOX_CHANNELS || array->lengths[i] * units % word == 0;
     return by_words;
+}
+
+/* The length of a first axis that stays; 1: it moves. */
+static size_t ipt__array_batch(const ipt__array *array)
+{
+    return array->goal[0] ? 1 : array->lengths[0];
 }
 
 /* The share of a copy's speed that arrays by boxes reach. A first axis that stays makes a batch: small boxes are read

@@ -16,12 +16,6 @@ typedef struct ipt__array {
     size_t elem_size, elements;
 } ipt__array;
 
-/* The length of a first axis that stays; 1: it moves. */
-static size_t ipt__array_batch(const ipt__array *array)
-{
-    return array->goal[0] ? 1 : array->lengths[0];
-}
-
 /* What the planner decides from. ipt__problem_fill, then ipt__plan_seek_kernels fill it before the first decision. No
  * decision changes it. After a compiler refused local memory, another attempt begins with the new refused_bytes. */
 typedef struct ipt__problem {

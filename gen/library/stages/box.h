@@ -339,6 +339,12 @@ static int ipt__boxes_by_words(const ipt__array *array, size_t unit_bytes)
     return by_words;
 }
 
+/* The length of a first axis that stays; 1: it moves. */
+static size_t ipt__array_batch(const ipt__array *array)
+{
+    return array->goal[0] ? 1 : array->lengths[0];
+}
+
 /* The share of a copy's speed that arrays by boxes reach. A first axis that stays makes a batch: small boxes are read
  * in less time than they wait. */
 static double ipt__boxes_speed(const ipt__limits *limits, const ipt__array *array)
