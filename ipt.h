@@ -8809,7 +8809,7 @@ static void ipt__box_measure_source(const ipt__problem *problem, const ipt__box_
 static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
 {
     size_t begins = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0, distance = 1, step = 1;
-    const size_t vector = IPT__VECTOR_BYTES / problem->unit_bytes, word = IPT__WORD_BYTES / problem->unit_bytes;
+    const size_t at_once = IPT__VECTOR_BYTES / problem->unit_bytes, word = IPT__WORD_BYTES / problem->unit_bytes;
     const int last = of->rank - 1, square = is->crossing == IPT__CROSSING_SQUARE;
     int i;
     is->target_axis = -1;
@@ -8825,8 +8825,8 @@ static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_
         if (is->target_axis < 0 && ends) {
             is->target_axis = axis;
             is->target_piece = ipt__min(box, ipt__max(1, IPT__BOX_RUN / distance));
-            if (is->target_piece < box && is->target_piece >= vector)
-                is->target_piece -= is->target_piece % vector;
+            if (is->target_piece < box && is->target_piece >= at_once)
+                is->target_piece -= is->target_piece % at_once;
             is->target_pieces = ipt__ceil_divide(box, is->target_piece);
             is->target_run = is->target_piece * distance;
             begins |= is->target_run;
@@ -10840,7 +10840,7 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
 {
     const double size = (double)problem->unit_bytes, lost = (double)IPT__BOX_LOST;
     ipt__box_geometry is;
-    double before, after, small;
+    double before, after, bytes;
     int single;
     ipt__box_measure(problem, of, &is);
     if (!ipt__box_fits(problem, &is))
@@ -10848,9 +10848,9 @@ static double ipt__box_share(const ipt__problem *problem, const ipt__box_stage *
     single = !is.anywhere && ipt__min(is.source_together, is.target_together) == 1;
     before = (double)is.source_run * size;
     after = (double)is.target_run * size;
-    small = (double)is.units * size;
+    bytes = (double)is.units * size;
     return (double)ipt__extent_units(problem) / ((double)is.boxes * (double)is.units) /
-           ((before + lost) / before + (after + lost) / after) * small / (small + (double)IPT__BOX_WAIT) *
+           ((before + lost) / before + (after + lost) / after) * bytes / (bytes + (double)IPT__BOX_WAIT) *
            ipt__boxes_even(problem, is.boxes) * (problem->unit_bytes < IPT__WORD_BYTES && !is.crossing ? 0.7 : 1) *
            (problem->unit_bytes < IPT__WORD_BYTES && single ? 0.3 : 1) /
            (1 + (1 / (double)is.source_together + 1 / (double)is.target_together) / (double)IPT__BOX_NARROW);
@@ -10881,8 +10881,8 @@ static size_t ipt__box_next_parts(const ipt__problem *problem, size_t parts)
 /* The length of a part: a multiple of a vector if the axis is one. */
 static size_t ipt__box_part(const ipt__problem *problem, size_t length, size_t parts)
 {
-    const size_t part = ipt__ceil_divide(length, parts), vector = IPT__VECTOR_BYTES / problem->unit_bytes;
-    return length % vector || part < vector ? part : ipt__round_up(part, vector);
+    const size_t part = ipt__ceil_divide(length, parts), at_once = IPT__VECTOR_BYTES / problem->unit_bytes;
+    return length % at_once || part < at_once ? part : ipt__round_up(part, at_once);
 }
 
 /* Boxes have the last axes of the source and of the result whole, and parts of the axis before them. */

@@ -114,7 +114,7 @@ static void ipt__box_measure_source(const ipt__problem *problem, const ipt__box_
 static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_stage *of, ipt__box_geometry *is)
 {
     size_t begins = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0, distance = 1, step = 1;
-    const size_t vector = IPT__VECTOR_BYTES / problem->unit_bytes, word = IPT__WORD_BYTES / problem->unit_bytes;
+    const size_t at_once = IPT__VECTOR_BYTES / problem->unit_bytes, word = IPT__WORD_BYTES / problem->unit_bytes;
     const int last = of->rank - 1, square = is->crossing == IPT__CROSSING_SQUARE;
     int i;
     is->target_axis = -1;
@@ -130,8 +130,8 @@ static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_
         if (is->target_axis < 0 && ends) {
             is->target_axis = axis;
             is->target_piece = ipt__min(box, ipt__max(1, IPT__BOX_RUN / distance));
-            if (is->target_piece < box && is->target_piece >= vector)
-                is->target_piece -= is->target_piece % vector;
+            if (is->target_piece < box && is->target_piece >= at_once)
+                is->target_piece -= is->target_piece % at_once;
             is->target_pieces = ipt__ceil_divide(box, is->target_piece);
             is->target_run = is->target_piece * distance;
             begins |= is->target_run;
