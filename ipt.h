@@ -9050,7 +9050,7 @@ static double ipt__boxes_speed(const ipt__limits *limits, const ipt__array *arra
     return (unit_bytes >= IPT__WORD_BYTES            ? model->pass_boxes
             : ipt__boxes_by_words(array, unit_bytes) ? model->pass_boxes_short
                                                      : model->pass_boxes_cut) *
-           bytes / (bytes + (double)IPT__BOX_WAIT);
+           (ipt__array_batch(array) > 1 ? bytes / (bytes + (double)IPT__BOX_WAIT) : 1);
 }
 
 static IPT__RARE double ipt__cost_box(const ipt__problem *problem, const ipt__layout *layout, ipt__stage *stage)
