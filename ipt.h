@@ -3031,6 +3031,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
       "an array by boxes, all of which the chip holds, of units of a word at least")                                   \
     X(share, pass_boxes_short, 0.55, 0.1, H27, "the same, of shorter units, whose runs are whole words")               \
     X(share, pass_boxes_cut, 0.45, 0.1, H27, "the same, of runs that begin and end within words")                      \
+    X(share, pass_columns, 0.58, 0.1, H27, "an array whose first axis becomes the last one, or the reverse, by bands of long runs") \
     X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
     X(share, pass_pairs, 0.70, 0.70, H25_P25, "a double pass over squares")                                            \
     X(factor, bus_blocks, 1.2, 1.2, H24, "bytes that cross the bus by blocks")                                         \
@@ -3103,6 +3104,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__PIECE_VECTORS, 128, KERNEL, "of a chain's piece")                                                           \
     X(IPT__CHAINS_PIECE, 640, H22, "bytes of a piece up to which a sub-group follows four chains at once, else two")   \
     X(IPT__CHUNK_RUNS, 512, KERNEL, "most rows of a chunk")                                                            \
+    X(IPT__COLUMNS, 2048, KERNEL, "most permuted columns of a chunk")                                                   \
     X(IPT__CHUNK_RUNS_LEAST, 4, H24, "fewest rows of a wide chunk: fewer are slower than a shuffle")                   \
     X(IPT__CHUNK_FIXED, 16384, H26, "bytes that move while a work-group begins and ends, where others follow it")      \
     X(IPT__CHUNK_THIN, 60, H26, "bytes of the shorter side from which on a batch is moved on the chip")                \
@@ -3135,6 +3137,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BOX_WAIT, 4096, H27, "bytes that a work-group moves in the time in which it waits for the others")          \
     X(IPT__PASS_SHORT, 16384, H27,                                                                                     \
       "bytes of a packed instance that moves faster than by boxes, of elements below a word")                          \
+    X(IPT__PASS_COLUMNS_LOST, 40, H27, "bytes by which a run of permuted columns is longer in effect")                  \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
     X(IPT__PASS_STRETCHED, 1024, H25, "long side of a stretched instance, in short ones")                              \
     X(IPT__PASS_HUGE, 1 << 27, P25, "bytes of a huge instance")                                                        \
@@ -5940,13 +5943,24 @@ typedef struct ipt__cooperative_kernel {
     int tall, narrow, by_words;
 } ipt__cooperative_kernel;
 
-/* The axes of more than one element, in their sequence in memory. */
+/* The axes of more than one element, in their sequence in memory: of an array, or of a matrix' columns. */
 typedef struct ipt__array {
     int count;
+    int columns; /* 1: the columns of the source, which become rows of the result, are permuted, too; 2: the rows of the
+                    source, which become columns; 0: the axes are those of the whole array */
     size_t lengths[IPT_MAX_RANK];
     unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
     size_t elem_size, elements;
 } ipt__array;
+
+/* The axis at a place of the result. */
+static int ipt__axis_at(const unsigned char *goal, int place)
+{
+    int i;
+    for (i = 0; goal[i] != place; ++i)
+        ;
+    return i;
+}
 
 /* What the planner decides from. ipt__problem_fill, then ipt__plan_seek_kernels fill it before the first decision. No
  * decision changes it. After a compiler refused local memory, another attempt begins with the new refused_bytes. */
@@ -5963,8 +5977,16 @@ typedef struct ipt__problem {
     size_t pad_rows, pad_cols;       /* included in desc.rows and desc.cols */
     ipt__cooperative_kernel panel, exchange;
     ipt__array array; /* permuted by boxes: the desc has its elements as one row, and the panel kernel is that of boxes.
-                         count 0: a matrix */
+                         With `columns`: the axes of these. count 0: a matrix */
 } ipt__problem;
+
+/* What a problem moves. */
+enum { IPT__MOVES_MATRICES = 1, IPT__MOVES_ARRAYS = 2, IPT__MOVES_COLUMNS = 4 };
+
+static int ipt__problem_moves(const ipt__problem *problem)
+{
+    return problem->array.columns ? IPT__MOVES_COLUMNS : problem->array.count ? IPT__MOVES_ARRAYS : IPT__MOVES_MATRICES;
+}
 
 /* Leaves the expression to another plan. */
 static void ipt__desc_drop_expression(ipt_plan_desc *desc)
@@ -6756,7 +6778,7 @@ static void ipt__stage_become(ipt__stage *stage, ipt__stage_kind kind)
 static size_t ipt__problem_block(const ipt__problem *problem)
 {
     const size_t columns = IPT__WORD_BYTES / problem->unit_bytes;
-    return columns > 1 && (problem->element_units == 1 || problem->element_units == 3) &&
+    return columns > 1 && !problem->array.columns && (problem->element_units == 1 || problem->element_units == 3) &&
                    (problem->desc.rows | problem->desc.cols | ipt__source_row(problem) | ipt__result_row(problem)) %
                            columns ==
                        0
@@ -8490,6 +8512,7 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
         params.group_size = (cl_uint)plan->problem.exchange.group_size;
         params.by_words = (cl_uint)plan->problem.exchange.by_words;
         params.pitched = plan->problem.pitched != 0;
+        params.axes = (cl_uint)plan->problem.array.count;
         params.groups_at_once = ipt__exchange_groups(&params);
         return ipt__plan_kernel_get(plan, IPT__KERNEL_exchange, params, &stage->kernels[0]);
     }
@@ -8509,6 +8532,25 @@ static cl_uint ipt__bands_kept(const ipt__problem *problem, const ipt__bands *ba
     while (kept < bands->number && ((double)kept + 1) * ((double)kept + 1) * (double)problem->matrix_bytes <= most)
         ++kept;
     return kept;
+}
+
+/* The axes of permuted columns: their numbers in the band layout and in the slot layout. */
+static void ipt__launch_columns(const ipt__problem *problem, int tall, ipt__exchange_arguments *a)
+{
+    const ipt__array *const array = &problem->array;
+    size_t source = 1, target = 1;
+    int i;
+    for (i = array->count - 1; i >= 0; --i) {
+        cl_uint *const axis = &a->length0 + 3 * i;
+        axis[0] = (cl_uint)array->lengths[i];
+        axis[tall ? 1 : 2] = (cl_uint)source;
+        source *= array->lengths[i];
+    }
+    for (i = array->count - 1; i >= 0; --i) {
+        const int axis = ipt__axis_at(array->goal, i);
+        (&a->length0 + 3 * axis)[tall ? 2 : 1] = (cl_uint)target;
+        target *= array->lengths[axis];
+    }
 }
 
 /* One launch for all bands, by work-groups that wait for one another. */
@@ -8559,6 +8601,7 @@ static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__s
     a->run_lanes = (cl_uint)bands->tile.run_lanes;
     a->polls = problem->limits.wait_polls;
     a->element_units = (cl_uint)units;
+    ipt__launch_columns(problem, bands->tall, a);
     IPT__LAUNCH_WAITS(launch, exchange);
     launch.groups = a->tickets;
     return ipt__launch_add(to, &launch);
@@ -8686,6 +8729,8 @@ static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *pla
         ipt__text_add(out, ", each by %zu work-groups together", bands->chunks);
     if (bands->workers)
         ipt__text_add(out, ", all by %zu work-groups in one launch", bands->workers);
+    if (plan->problem.array.columns)
+        ipt__text_add(out, ", %s permuted", bands->tall ? "columns" : "rows");
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }
@@ -8723,15 +8768,6 @@ typedef enum ipt__crossing {
     IPT__CROSSING_ANYWHERE
 } ipt__crossing;
 
-/* The axis at a place of the result. */
-static int ipt__box_axis_at(const ipt__box_stage *of, int place)
-{
-    int i;
-    for (i = 0; of->goal[i] != place; ++i)
-        ;
-    return i;
-}
-
 /* Units that move at once where all runs begin at multiples of some power of two: the lowest bit of `begins`. narrow:
  * not more than a word. */
 static size_t ipt__box_together(size_t unit_bytes, size_t begins, int narrow)
@@ -8744,7 +8780,7 @@ static size_t ipt__box_together(size_t unit_bytes, size_t begins, int narrow)
 /* How units would change places if addresses allow: by blocks of words in registers. */
 static ipt__crossing ipt__box_cross(const ipt__problem *problem, const ipt__box_stage *of)
 {
-    const int a = of->rank - 1, b = ipt__box_axis_at(of, of->rank - 1); /* the last axes, before and after */
+    const int a = of->rank - 1, b = ipt__axis_at(of->goal, of->rank - 1); /* the last axes, before and after */
     const size_t word = IPT__WORD_BYTES / problem->unit_bytes;
     if (!of->crosses || (a != b && problem->unit_bytes > IPT__WORD_BYTES))
         return IPT__CROSSING_NONE;
@@ -8769,7 +8805,7 @@ static void ipt__box_measure_source(const ipt__problem *problem, const ipt__box_
 {
     size_t begins = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0, distance = 1, place = 1, step = 1;
     const int mixes = is->crossing == IPT__CROSSING_CHANNELS_AFTER, last = of->rank - 1;
-    const int channels = mixes ? ipt__box_axis_at(of, last) : -1;
+    const int channels = mixes ? ipt__axis_at(of->goal, last) : -1;
     const size_t word = IPT__WORD_BYTES / problem->unit_bytes;
     int i;
     for (i = last; i > 0 && of->box[i] == of->lengths[i] && !mixes && !of->splits; --i)
@@ -8815,9 +8851,9 @@ static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_
     is->target_axis = -1;
     is->last_steps = square ? of->box[last] / word : is->crossing == IPT__CROSSING_CHANNELS_BEFORE ? 1 : of->box[last];
     for (i = last; i >= 0; --i) {
-        const int axis = ipt__box_axis_at(of, i);
+        const int axis = ipt__axis_at(of->goal, i);
         const size_t box = of->box[axis];
-        const int ends = i == 0 || box != of->lengths[axis] || (square && ipt__box_axis_at(of, i - 1) == last) ||
+        const int ends = i == 0 || box != of->lengths[axis] || (square && ipt__axis_at(of->goal, i - 1) == last) ||
                          (is->crossing == IPT__CROSSING_CHANNELS_AFTER && axis == last) ||
                          is->crossing >= IPT__CROSSING_CHANNELS_BEFORE;
         is->targets[axis] = distance;
@@ -8845,7 +8881,7 @@ static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_
     is->target_runs = step;
     is->target_together = ipt__box_together(problem->unit_bytes, begins, of->target_narrow || square);
     is->apart =
-        is->crossing == IPT__CROSSING_CHANNELS_AFTER ? is->sources[ipt__box_axis_at(of, last)] : is->targets[last];
+        is->crossing == IPT__CROSSING_CHANNELS_AFTER ? is->sources[ipt__axis_at(of->goal, last)] : is->targets[last];
 }
 
 /* Whether blocks of a geometry begin at multiples of what moves at once. */
@@ -8855,7 +8891,7 @@ static int ipt__box_crosses(const ipt__problem *problem, const ipt__box_stage *o
                  before = is->source_together;
     const int last = of->rank - 1, mixes = is->crossing == IPT__CROSSING_CHANNELS_AFTER;
     const int separates = is->crossing == IPT__CROSSING_CHANNELS_BEFORE;
-    const int channels = mixes ? ipt__box_axis_at(of, last) : last;
+    const int channels = mixes ? ipt__axis_at(of->goal, last) : last;
     size_t begins = 0, piece = is->target_piece;
     int i;
     if (problem->unit_bytes <= IPT__WORD_BYTES && (after < word || (mixes && before < word)))
@@ -8884,7 +8920,7 @@ static void ipt__box_measure_as(const ipt__problem *problem, const ipt__box_stag
         is->boxes *= ipt__ceil_divide(of->lengths[i], of->box[i]);
     }
     if (crossing == IPT__CROSSING_CHANNELS_AFTER)
-        is->channels = of->lengths[ipt__box_axis_at(of, of->rank - 1)];
+        is->channels = of->lengths[ipt__axis_at(of->goal, of->rank - 1)];
     if (crossing == IPT__CROSSING_CHANNELS_BEFORE)
         is->channels = of->lengths[of->rank - 1];
     ipt__box_measure_source(problem, of, is);
@@ -9566,7 +9602,7 @@ typedef struct ipt__proposal {
 typedef struct ipt__method {
     char name[12];
     int classes; /* of lengths (up to 128, 256 ... bytes), compared by IPT_MEASURE; 0: the method has one layout */
-    int arrays;  /* the method permutes arrays, otherwise it transposes matrices */
+    int moves;   /* what the method moves: IPT__MOVES_... */
     int (*applies)(const ipt__problem *problem);
     /* Gets the cooperative kernel for the method. *done: later methods need none. NULL: the method uses none. */
     ipt_result (*seek)(ipt_plan *plan, int *done);
@@ -10330,9 +10366,11 @@ static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t nu
 static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
 {
     const ipt__cooperative_kernel *const kernel = &problem->exchange;
-    const size_t size = problem->desc.elem_size, vectors = kernel->local_bytes / 16;
-    const size_t run = bands->height * size, block = ipt__bands_block(problem, bands->tall, bands->height);
-    size_t most, covered, rest;
+    const size_t size = problem->desc.elem_size, run = bands->height * size;
+    const size_t block = ipt__bands_block(problem, bands->tall, bands->height);
+    /* Permuted columns have a table of numbers, and wide ones, another of their begins, behind the tile. */
+    const size_t table = problem->array.columns ? bands->tall ? 4 : 8 : 0, longest = table ? IPT__COLUMNS : IPT__CHUNK_RUNS;
+    size_t vectors = kernel->local_bytes / 16, most, covered, rest;
     bands->together = 1;
     bands->workers = 0;
     bands->saved_distance = bands->saves_rows ? bands->row_units : bands->column_units;
@@ -10341,30 +10379,40 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     if (bands->tall)
         most = bands->height > IPT__CHUNK_RUNS || vectors / bands->height < 4
                    ? 0
-                   : ((vectors - 1 - bands->height) / bands->height - 2) * 16 / size;
+                   : (vectors - 1 - 3 * bands->height) * 16 / (run + table);
     else
-        most = ipt__min(IPT__CHUNK_RUNS, (vectors - 1) / (run / 16 + 3));
+        most = (vectors - 1) * 16 / (run + 48 + table);
     if (most && block > 1) /* tiles of blocks skip a vector only after every 2 or 4 rows */
         most = ((vectors - 1 - bands->height / 2) / bands->height * 16 + problem->unit_bytes - 16) / size;
-    most = ipt__min(most, IPT__CHUNK_RUNS) / block * block;
+    most = ipt__min(most, longest) / block * block;
     /* A shuffle is faster than a wide chunk of very few runs: notebook.md, Methods. */
     if (!bands->tall && most < IPT__CHUNK_RUNS_LEAST)
         return 0;
     if (!most || !bands->width || bands->rest_rows > IPT__CHUNK_RUNS ||
         (bands->tall ? bands->rest_rows > bands->height : bands->rest_rows * size > run))
         return 0;
-    covered = bands->number * bands->width;
+    covered = table ? bands->cols : bands->number * bands->width; /* rest columns may lie in all chunks */
     bands->rest_chunks = ipt__ceil_divide(covered, most);
     most = bands->chunk_width =
         ipt__round_up(ipt__ceil_divide(covered, bands->rest_chunks), block); /* all chunks have the same tile layout */
     bands->rest_chunks = ipt__ceil_divide(covered, most);
-    rest = ipt__ceil_divide(bands->rest_cols, most);
+    rest = table ? 0 : ipt__ceil_divide(bands->rest_cols, most);
     bands->rest_width = rest ? ipt__round_up(ipt__ceil_divide(bands->rest_cols, rest), block) : 1;
     bands->chunks = bands->rest_chunks + rest;
+    if (table)
+        bands->rest_chunks = 0;
+    vectors -= ipt__ceil_divide(bands->chunk_width * table, 16);
     bands->tile =
         ipt__lay_out_tile(problem, kernel->group_size, (bands->tall ? most : bands->height) * size,
                           (bands->tall ? bands->row_units : bands->column_units) * problem->unit_bytes, block);
-    return bands->chunks <= kernel->resident / 2 &&
+#ifdef IPT_TEST_COLUMNS
+    if (problem->array.columns && getenv("NB") && bands->number != (size_t)atoi(getenv("NB"))) return 0;
+    if (problem->array.columns && bands->chunks > kernel->resident * 97 / 100) return 0;
+#define IPT__TEST_HALF (problem->array.columns ? 1 : 2)
+#else
+#define IPT__TEST_HALF 2
+#endif
+    return bands->chunks <= kernel->resident / IPT__TEST_HALF &&
            ipt__tile_vectors(&bands->tile, bands->tall ? bands->height : most) <= vectors &&
            bands->chunks * bands->positions * problem->desc.batch < (size_t)1 << 30 &&
            bands->cols * problem->element_units < (size_t)1 << 31 && run < (size_t)1 << 31 &&
@@ -10518,7 +10566,7 @@ static IPT__RARE int ipt__layout_best_bands(const ipt__problem *problem, ipt__la
             best->cost <= ipt__tuning_of(&problem->limits)->bands * ipt__batch_bytes(problem))
             return 1;
     }
-    if (!ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, runs))
+    if (problem->array.columns || !ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, runs))
         return together;
     ipt__layout_bands(problem, &layout, &bands, budget);
     if (!together || ipt__layout_better(&layout, best, budget))
@@ -10552,6 +10600,8 @@ static int ipt__exchange_applies(const ipt__problem *problem)
 static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
+    if (problem->array.columns)
+        return problem->array.columns == 1;
     return ipt__is_tall(problem) || (!desc->tile_m && !desc->tile_n &&
                                      desc->cols * desc->elem_size <= IPT__BANDS_ROW * problem->limits.compute_units);
 }
@@ -10587,12 +10637,13 @@ static IPT__RARE ipt_result ipt__exchange_seek(ipt_plan *plan, int *done)
                                   : ipt__reversed_param(move->reversed_rows, move->reversed_cols);
     params.by_words = params.tall && ipt__problem_block(&plan->problem) > 1;
     params.pitched = plan->problem.pitched != 0;
+    params.axes = (cl_uint)plan->problem.array.count;
     params.groups_at_once = ipt__exchange_groups(&params);
     if (!plan->problem.limits.memory_model)
         return IPT_SUCCESS;
     result = ipt__plan_take_cooperative(plan, IPT__KERNEL_exchange, &params, &plan->device->exchange,
                                         &plan->problem.exchange);
-    *done = !result && ipt__exchange_is_best(plan);
+    *done = !result && !plan->problem.array.columns && ipt__exchange_is_best(plan);
     return result;
 }
 
@@ -10897,7 +10948,7 @@ static void ipt__boxes_search(const ipt__problem *problem, ipt__box_stage *best)
     for (s = all.rank - 1; s >= 0; --s)
         for (t = all.rank - 1; t >= 0; --t) {
             size_t source_parts, target_parts;
-            const int axis = ipt__box_axis_at(&all, t);
+            const int axis = ipt__axis_at(all.goal, t);
             for (source_parts = 1; source_parts <= all.lengths[s];
                  source_parts = ipt__box_next_parts(problem, source_parts))
                 for (target_parts = 1; target_parts <= all.lengths[axis];
@@ -10951,19 +11002,19 @@ static ipt_result ipt__boxes_propose(const ipt__problem *problem, const ipt__sco
 /* The methods in the sequence in which they propose. A new method is a file in methods/ and a row here. */
 static const ipt__method ipt__methods[] = {
 #ifndef IPT_NO_PAPERS
-    {"formats", 0, 0, ipt__formats_apply, NULL, ipt__formats_propose},
+    {"formats", 0, IPT__MOVES_MATRICES, ipt__formats_apply, NULL, ipt__formats_propose},
 #endif
-    {"straight", 0, 0, ipt__straight_applies, NULL, ipt__straight_propose},
+    {"straight", 0, IPT__MOVES_MATRICES, ipt__straight_applies, NULL, ipt__straight_propose},
 #ifndef IPT_NO_PAPERS
-    {"sequence", 0, 0, ipt__sequence_applies, NULL, ipt__sequence_propose},
+    {"sequence", 0, IPT__MOVES_MATRICES, ipt__sequence_applies, NULL, ipt__sequence_propose},
 #endif
-    {"whole", 0, 0, ipt__whole_applies, NULL, ipt__whole_propose},
-    {"on chip", 0, 0, ipt__on_chip_applies, ipt__on_chip_seek, ipt__on_chip_propose},
-    {"exchange", 5, 0, ipt__exchange_applies, ipt__exchange_seek, ipt__exchange_propose},
+    {"whole", 0, IPT__MOVES_MATRICES, ipt__whole_applies, NULL, ipt__whole_propose},
+    {"on chip", 0, IPT__MOVES_MATRICES, ipt__on_chip_applies, ipt__on_chip_seek, ipt__on_chip_propose},
+    {"exchange", 5, IPT__MOVES_MATRICES | IPT__MOVES_COLUMNS, ipt__exchange_applies, ipt__exchange_seek, ipt__exchange_propose},
 #ifndef IPT_NO_BOXES
-    {"boxes", 0, 1, ipt__boxes_apply, ipt__boxes_seek, ipt__boxes_propose},
+    {"boxes", 0, IPT__MOVES_ARRAYS, ipt__boxes_apply, ipt__boxes_seek, ipt__boxes_propose},
 #endif
-    {"two passes", 5, 0, ipt__two_pass_applies, ipt__two_pass_seek, ipt__two_pass_propose},
+    {"two passes", 5, IPT__MOVES_MATRICES, ipt__two_pass_applies, ipt__two_pass_seek, ipt__two_pass_propose},
 };
 enum { IPT__METHODS = sizeof ipt__methods / sizeof *ipt__methods };
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -10974,7 +11025,7 @@ enum { IPT__METHODS = sizeof ipt__methods / sizeof *ipt__methods };
 
 static int ipt__method_serves(const ipt__method *method, const ipt__problem *problem)
 {
-    return method->arrays == (problem->array.count != 0) && method->applies(problem);
+    return method->moves & ipt__problem_moves(problem) && method->applies(problem);
 }
 
 /* Gets the cooperative kernels that the methods may choose from, and their resident groups. */
@@ -11043,7 +11094,8 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
         found |= made.found;
     }
     if (!result && problem->array.count && !found)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "no boxes of the array fit the device");
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "no %s of the array fit the device",
+                         problem->array.columns ? "bands" : "boxes");
 #ifndef IPT_NO_PAPERS
     if (!result)
         ipt__layout_add_padding(problem, layout, budget);
@@ -12878,7 +12930,7 @@ static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanose
 static int ipt__plan_has_choice(const ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
-    return (plan->device->layout.length || plan->device->layout.bands) && !desc->tile_m && !desc->tile_n &&
+    return (plan->device->layout.length || plan->device->layout.bands) && !plan->problem.array.count && !desc->tile_m && !desc->tile_n &&
            (desc->sequence == IPT_SEQUENCE_AUTO || desc->sequence == IPT_SEQUENCE_TWO_PASS ||
             desc->sequence == IPT_SEQUENCE_EXCHANGE);
 }
@@ -13304,14 +13356,23 @@ static ipt_result ipt__plan_make_stages(ipt_plan *plan)
     return result;
 }
 
-/* Makes a plan for matrices on the device. */
-static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent, ipt_plan **plan)
+/* Makes a plan on the device for arrays (see ipt__problem), or for matrices: array->count is 0. */
+static ipt_result ipt__array_plan_make(ipt_context *context, const ipt_plan_desc *desc, const ipt__array *array,
+                                       ipt__workspace *lent, ipt_plan **plan)
 {
     ipt_result result = ipt__plan_new(context, desc, lent, plan);
     if (result)
         return result;
+    (*plan)->problem.array = *array;
     result = ipt__plan_make_stages(*plan);
     return ipt__plan_keep(plan, result ? result : ipt__plan_write_description(*plan));
+}
+
+static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent, ipt_plan **plan)
+{
+    ipt__array none;
+    memset(&none, 0, sizeof none);
+    return ipt__array_plan_make(context, desc, &none, lent, plan);
 }
 
 IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)
@@ -17387,6 +17448,108 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t hos
     return search.best_count;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>axes/one_pass                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Arrays that move in one pass, whatever their permutation: by boxes, or as a matrix with permuted columns. */
+
+/* Whether the device may permute whole arrays. */
+static int ipt__moves_at_once(const ipt__limits *limits, const ipt_plan_desc *desc)
+{
+#ifdef IPT_TEST_NO_COLUMNS
+    if (!getenv("NEVER")) return 0;
+#endif
+    return limits->cooperative && !limits->cpu && !desc->max_device_memory && !desc->max_host_memory &&
+           !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE));
+}
+
+#ifndef IPT_NO_BOXES
+/* Takes a joined array as one that moves by boxes. A first axis that stays makes a batch. Returns the cost; 0: it does
+ * not. */
+static double ipt__whole_boxes(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
+                               ipt__array *whole, ipt__pass *pass)
+{
+    const size_t batch = ipt__array_batch(joined);
+    int i;
+    (void)desc;
+    *whole = *joined;
+    memset(pass, 0, sizeof *pass);
+    if (batch > 1) {
+        whole->elements /= batch;
+        --whole->count;
+        for (i = 0; i < whole->count; ++i) {
+            whole->lengths[i] = joined->lengths[i + 1];
+            whole->goal[i] = (unsigned char)(joined->goal[i + 1] - 1);
+        }
+    }
+    pass->batch = batch;
+    pass->rows = 1;
+    pass->cols = whole->elements;
+    pass->elem_size = joined->elem_size;
+    return joined->count > 1 && whole->elements * joined->elem_size <= IPT__ON_CHIP_BYTES
+               ? (double)joined->elements * (double)joined->elem_size / ipt__boxes_speed(limits, joined)
+               : 0;
+}
+#endif
+
+/* The cost of a matrix with permuted columns. Bands fill half of the local memory of all work-groups. */
+static double ipt__columns_cost(const ipt__limits *limits, const ipt__array *columns, const ipt__pass *pass)
+{
+    const size_t row = columns->elements * pass->elem_size, bytes = pass->rows * pass->cols * pass->elem_size;
+    const size_t bands =
+        ipt__ceil_divide(bytes, limits->compute_units * IPT__BAND_CHUNK_BYTES * IPT__BAND_GROUPS / 2);
+    const double run = (double)(bytes / row / bands * pass->elem_size);
+    return run > 0 ? (double)bytes * (double)pass->batch / ipt__tuning_of(limits)->pass_columns *
+                         (1 + (double)IPT__PASS_COLUMNS_LOST / run)
+                   : 0;
+}
+
+/* Takes a joined array as a matrix with permuted columns: its first axis becomes the last one, or its last one the first
+ * one. Axes before and after these stay. Of both ways it takes the one with longer runs. Returns the cost; 0: there
+ * is none. */
+static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
+                                 ipt__array *columns, ipt__pass *pass)
+{
+    const int first = !joined->goal[0], last = joined->count - 1;
+    const int end = joined->goal[last] == last ? last : last + 1; /* of the axes that move */
+    const size_t before = joined->lengths[first], after = joined->lengths[end - 1];
+    const int tall = joined->goal[first] == end - 1, wide = joined->goal[end - 1] == first;
+#ifdef IPT_TEST_COLUMNS
+    const int takes_first = getenv("SIDE") ? (tall && (!wide || atoi(getenv("SIDE")))) : tall && (!wide || before >= after);
+#else
+    const int takes_first = tall && (!wide || before >= after);
+#endif
+    int i;
+    memset(columns, 0, sizeof *columns);
+    memset(pass, 0, sizeof *pass);
+    if (end - first < 3 || (!tall && !wide) || !limits->memory_model || (desc->expression && end == last))
+        return 0;
+    columns->columns = takes_first ? 1 : 2;
+    columns->elem_size = pass->elem_size = joined->elem_size * (end == last ? joined->lengths[last] : 1);
+    columns->elements = 1;
+    for (i = takes_first ? first + 1 : first; i < (takes_first ? end : end - 1); ++i) {
+        columns->lengths[columns->count] = joined->lengths[i];
+        columns->goal[columns->count++] = (unsigned char)(joined->goal[i] - first - !takes_first);
+        columns->elements *= joined->lengths[i];
+    }
+    pass->batch = first ? joined->lengths[0] : 1;
+    pass->rows = takes_first ? before : columns->elements;
+    pass->cols = takes_first ? columns->elements : after;
+#ifdef IPT_TEST_COLUMNS
+    if (1) return 1;
+#endif
+    return ipt__columns_cost(limits, columns, pass);
+}
+
+/* The ways, the faster one first. */
+static double (*const ipt__ways_at_once[])(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
+                                     ipt__array *whole, ipt__pass *pass) = {
+#ifndef IPT_NO_BOXES
+    ipt__whole_boxes,
+#endif
+    ipt__whole_columns};
+enum { IPT__WAYS_AT_ONCE = sizeof ipt__ways_at_once / sizeof *ipt__ways_at_once };
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plans/passes                                                                                                     */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -17618,7 +17781,7 @@ static ipt_result ipt__plan_add_narrow(ipt_plan *plan, const ipt_plan_desc *desc
         return IPT_SUCCESS;
     its.flags &= ~IPT_MEASURE;
     workspace->unit_most = unit;
-    result = ipt__plan_make(plan->context, &its, workspace, &narrow);
+    result = ipt__array_plan_make(plan->context, &its, &plan->problem.array, workspace, &narrow);
     plan->device->narrow = narrow;
     workspace->unit_most = most;
     if (!result && narrow->enough && !ipt__plan_borrows(plan))
@@ -17679,20 +17842,8 @@ typedef struct ipt__passes {
     const ipt__array *array;
     ipt__pass *list;
     int count, applies;      /* applies: the pass of the expression, or -1 */
-    const ipt__array *boxes; /* joined: the only pass permutes it by boxes; NULL: passes exchange axes */
+    const ipt__array *whole; /* joined: the only pass permutes it; NULL: passes exchange axes */
 } ipt__passes;
-
-/* Makes the plan that permutes arrays by boxes. */
-static ipt_result ipt__box_plan_make(ipt_context *context, const ipt_plan_desc *desc, const ipt__array *array,
-                                     ipt__workspace *lent, ipt_plan **plan)
-{
-    ipt_result result = ipt__plan_new(context, desc, lent, plan);
-    if (result)
-        return result;
-    (*plan)->problem.array = *array;
-    result = ipt__plan_make_stages(*plan);
-    return ipt__plan_keep(plan, result ? result : ipt__plan_write_description(*plan));
-}
 
 /* The desc of pass `at`. */
 static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *passes, int at, size_t *repeats)
@@ -17744,7 +17895,7 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
         ipt_plan_desc its = ipt__passes_desc(plan, passes, i, &made->repeats);
         const size_t unit = ipt__pass_fit_gaps(plan, &its, &made->repeats);
         plan->workspace->unit_most = unit;
-        result = passes->boxes ? ipt__box_plan_make(plan->context, &its, passes->boxes, plan->workspace, &made->plan)
+        result = passes->whole ? ipt__array_plan_make(plan->context, &its, passes->whole, plan->workspace, &made->plan)
                                : ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
         plan->workspace->unit_most = IPT__VECTOR_BYTES;
         if (result)
@@ -17756,7 +17907,7 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
             return result;
         plan->enough = ipt__max(plan->enough, made->plan->enough);
     }
-    if (passes->list[0].inner_rows || passes->boxes)
+    if (passes->list[0].inner_rows || passes->whole)
         result = ipt__passes_make_copies(plan, passes->desc, passes->array);
     if (!result && plan->passes->copies)
         plan->enough = ipt__max(plan->enough, plan->passes->copies->enough);
@@ -17871,42 +18022,15 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
     return ipt__plan_keep(plan, result);
 }
 
-#ifndef IPT_NO_BOXES
-/* Whether the device may permute the arrays by boxes in less time than passes take. cost: theirs. */
-static int ipt__boxes_may(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined, double cost)
+/* Makes a plan that permutes whole arrays in one pass. */
+static ipt_result ipt__whole_plan_make(ipt__passes passes, const ipt__array *whole, ipt__pass *pass, ipt_plan **plan)
 {
-    const double bytes = (double)joined->elements * (double)joined->elem_size;
-    return limits->cooperative && !limits->cpu && joined->count > 1 && !desc->max_device_memory &&
-           !desc->max_host_memory && !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE)) &&
-           bytes / (double)ipt__array_batch(joined) <= (double)IPT__ON_CHIP_BYTES &&
-           bytes / ipt__boxes_speed(limits, joined) < cost;
-}
-
-/* Makes a plan that permutes arrays by boxes. */
-static ipt_result ipt__boxes_plan_make(ipt__passes passes, ipt__array *joined, ipt_plan **plan)
-{
-    ipt__pass row;
-    int i;
-    row.batch = ipt__array_batch(joined);
-    if (!joined->goal[0]) { /* a batch of arrays of the other axes */
-        joined->elements /= row.batch;
-        --joined->count;
-        for (i = 0; i < joined->count; ++i) {
-            joined->lengths[i] = joined->lengths[i + 1];
-            joined->goal[i] = (unsigned char)(joined->goal[i + 1] - 1);
-        }
-    }
-    row.rows = 1;
-    row.cols = joined->elements;
-    row.elem_size = joined->elem_size;
-    row.inner_rows = row.inner_cols = 0;
-    passes.boxes = joined;
-    passes.list = &row;
+    passes.whole = whole;
+    passes.list = pass;
     passes.count = 1;
     passes.applies = passes.desc->expression ? 0 : -1;
     return ipt__passes_plan_make(&passes, plan);
 }
-#endif
 
 /* Makes a plan for arrays: desc->rank is not 0. split: number of contexts that share the work, which ipt__split_check
  * has accepted; 0: one context does all. */
@@ -17914,13 +18038,13 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
                                                 ipt_plan **plan)
 {
     ipt_context *const context = contexts[0];
-    ipt__array array, joined;
-    ipt__pass list[IPT__MOST_PASSES + 1];
+    ipt__array array, joined, whole;
+    ipt__pass list[IPT__MOST_PASSES + 1], only;
     ipt__passes passes;
     double cost;
     ipt_plan_desc one;
     size_t repeats;
-    int doubles = 0;
+    int doubles = 0, i;
     ipt_result result = ipt__axes_take(desc, &array);
     if (result)
         return result;
@@ -17932,17 +18056,18 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     passes.desc = desc;
     passes.array = &array;
     passes.list = list;
-    passes.boxes = NULL;
+    passes.whole = NULL;
     joined = array;
     ipt__axes_join(&joined);
     passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list, &cost);
-#ifndef IPT_NO_BOXES
-    if (passes.count && !split && ipt__boxes_may(&context->limits, desc, &joined, cost)) {
-        result = ipt__boxes_plan_make(passes, &joined, plan);
-        if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
-            return result;
+    for (i = 0; i < IPT__WAYS_AT_ONCE && passes.count && !split && ipt__moves_at_once(&context->limits, desc); ++i) {
+        const double once = ipt__ways_at_once[i](&context->limits, desc, &joined, &whole, &only);
+        if (once > 0 && once < cost) {
+            result = ipt__whole_plan_make(passes, &whole, &only, plan);
+            if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
+                return result;
+        }
     }
-#endif
     if (!passes.count)
         list[passes.count++] = ipt__pass_of_row(&array);
     passes.applies = desc->expression ? ipt__passes_apply(&array, list, &passes.count) : -1;

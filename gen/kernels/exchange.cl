@@ -26,6 +26,12 @@
  * counter. Positions whose tickets were all issued finish. Then one of the stopped work-groups moves the other
  * positions, after the earlier ones have read and parked.
  *
+ * IPT_AXES: the columns are permuted, too (see parts/band_chunks.cl). A band is complete in local memory before its
+ * range is written, so the sequence of its columns is free. Partners of neighbouring columns are no neighbours, and rest
+ * columns may lie in every chunk. Each chunk has partners in the band before it: it would wait for all of that band. So a
+ * tall chunk, too, parks runs before it waits for parked ones: it exchanges those that are parked already, writes its
+ * columns, and defers the others.
+ *
  * IPT_BY_WORDS: columns move by blocks of words if the chunk allows it (see parts/words.cl), otherwise one by one.
  *
  * Executions alternate between two control blocks: each execution clears the block of the next one. */
@@ -35,11 +41,13 @@
 #include "parts/vectors.cl"
 #include "parts/rows.cl"
 #include "parts/tickets.cl"
+#include "parts/axes.cl"
 #include "parts/runs_held.cl"
 #include "parts/words.cl"
 #include "parts/band_chunks.cl"
 #include "parts/band_waits.cl"
 #include "parts/bands_left.cl"
+#include "parts/short_runs.cl"
 
 #define IPT_RUNS 512 /* most rows or columns of a chunk in local memory */
 
@@ -117,7 +125,7 @@ IPT_INLINE void ipt_exchange_column(const ipt_chunk *chunk, uint i, const ipt_gi
     const ipt_policy drop = ipt_policy_drop();
     ipt_run run;
     ipt_column column;
-    ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, i, g), chunk->y * g->element_units);
+    ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, ipt_column_at(chunk, i), g), chunk->y * g->element_units);
     ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i), run.first, g);
     for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {
         ipt_unit parked[IPT_STEPS], own[IPT_STEPS];
@@ -140,16 +148,17 @@ IPT_INLINE void ipt_exchange_column(const ipt_chunk *chunk, uint i, const ipt_gi
 }
 
 /* Writes column i to the range of its band. The last store of a run applies the expression. */
-IPT_INLINE void ipt_store_column(const ipt_chunk *chunk, __global ipt_unit *columns, uint i, const ipt_given *g)
+IPT_INLINE void ipt_store_column(const ipt_chunk *chunk, uint i, const ipt_given *g)
 {
     __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
     const ipt_policy keep = ipt_policy_keep(), drop = ipt_policy_drop();
-    const uint d = ipt_range_of(chunk, i, g);
-    const bool parks = i >= chunk->parks_first && i < chunk->parks_end;
+    const uint number = ipt_column_at(chunk, i), d = ipt_range_of(chunk, number, g);
+    const bool parks = ipt_parks(chunk, i, d, g);
     const ipt_policy policy = parks && abs_diff(d, chunk->band) <= g->kept ? keep : drop;
     ipt_run run;
     ipt_column column;
-    ipt_find_run(&run, columns, ipt_partner_place(chunk, i, d, g), chunk->y * g->element_units);
+    ipt_find_run(&run, ipt_columns_of(chunk, number, g), ipt_partner_place(chunk, number, d, g),
+                 chunk->y * g->element_units);
     ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i), run.first, g);
     for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {
         ipt_unit held[IPT_STEPS];
@@ -195,48 +204,83 @@ IPT_INLINE bool ipt_move_blocks(const ipt_chunk *chunk, __global ipt_unit *memor
 }
 #endif
 
-/* Exchanges the runs of columns of earlier ranges for their partners. */
-IPT_INLINE void ipt_exchange_columns(const ipt_chunk *chunk, const ipt_given *g)
+/* Exchanges the runs of columns of earlier ranges for their partners: of the deferred columns, or of the others. */
+IPT_INLINE void ipt_exchange_columns(const ipt_chunk *chunk, bool deferred, const ipt_given *g)
 {
 #if IPT_BY_WORDS
     if (ipt_move_blocks(chunk, chunk->matrix, chunk->takes_first, chunk->takes_end, true, g))
         return;
 #endif
+#if IPT_AXES
+    if (chunk->y * g->element_units <= IPT_LINE_LANES) {
+        ipt_exchange_short(chunk, deferred, g);
+        return;
+    }
+    for (uint i = get_local_id(0) / IPT_LINE_LANES; i < chunk->x; i += IPT_LINES)
+        if (ipt_is_deferred(chunk, i) == deferred &&
+            ipt_is_earlier(chunk, ipt_range_of(chunk, ipt_column_at(chunk, i), g), g))
+            ipt_exchange_column(chunk, i, g);
+#else
     for (uint i = chunk->takes_first + get_local_id(0) / IPT_LINE_LANES; i < chunk->takes_end; i += IPT_LINES)
         ipt_exchange_column(chunk, i, g);
+#endif
 }
 
-/* Writes the chunk's columns. */
-IPT_INLINE void ipt_store_columns(const ipt_chunk *chunk, bool go, const ipt_given *g)
+/* Writes the chunk's columns: the deferred ones, or the others. */
+IPT_INLINE void ipt_store_columns(const ipt_chunk *chunk, bool go, bool deferred, const ipt_given *g)
 {
-    __global ipt_unit *columns = ipt_columns_of(chunk, g);
 #if IPT_BY_WORDS
-    if (ipt_move_blocks(chunk, columns, 0, go ? chunk->x : 0, false, g))
+    if (ipt_move_blocks(chunk, ipt_columns_of(chunk, 0, g), 0, go ? chunk->x : 0, false, g))
         return;
 #endif
+#if IPT_AXES
+    if (chunk->y * g->element_units <= IPT_LINE_LANES) {
+        if (go)
+            ipt_store_short(chunk, deferred, g);
+        return;
+    }
+#endif
     for (uint i = get_local_id(0) / IPT_LINE_LANES; go && i < chunk->x; i += IPT_LINES)
-        ipt_store_column(chunk, columns, i, g);
+        if (ipt_is_deferred(chunk, i) == deferred)
+            ipt_store_column(chunk, i, g);
 }
+
+#if IPT_AXES
+/* After the chunk has parked its runs: lets others read these, then exchanges and writes the deferred columns. */
+IPT_INLINE void ipt_write_deferred(const ipt_chunk *chunk, bool go, const ipt_given *g)
+{
+    const bool exchanges = go && chunk->band < g->bands;
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (get_local_id(0) == 0 && go && ipt_is_awaited(chunk, g))
+        ipt_signal(&chunk->dones[chunk->position_in_matrix * g->chunks + chunk->number]);
+    ipt_await_parked(chunk, exchanges, g);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (exchanges)
+        ipt_exchange_columns(chunk, true, g);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    ipt_store_columns(chunk, exchanges, true, g);
+}
+#endif
 #else
 /* Fetches runs of columns: the runs that another band has parked, or all others. */
 IPT_INLINE void ipt_fetch_columns(const ipt_chunk *chunk, bool parked, bool active, const ipt_given *g)
 {
-    __global ipt_unit *columns = ipt_columns_of(chunk, g);
-    const bool saved = chunk->rest_columns && g->saves_rows == 0;
-    const ulong low = saved ? chunk->saved : chunk->origin,
-                high = saved ? chunk->saved + (g->short_side - g->bands * g->width) * g->column_stride
-                             : chunk->origin + g->matrix_units;
     const uint lane = get_local_id(0) & (g->run_lanes - 1), units = chunk->y * g->element_units;
     for (uint i = get_local_id(0) / g->run_lanes; active && i < chunk->x; i += IPT_GROUP_SIZE / g->run_lanes) {
-        const uint d = ipt_range_of(chunk, i, g);
+        const uint column = ipt_column_at(chunk, i), d = ipt_range_of(chunk, column, g);
         if (ipt_is_earlier(chunk, d, g) != parked)
             continue;
-        const ulong begin = parked ? ipt_partner_place(chunk, i, d, g) : ipt_own_place(chunk, i, g);
+        const bool saved = ipt_is_rest(chunk, column, g) && g->saves_rows == 0;
+        const ulong low = saved ? chunk->saved : chunk->origin,
+                    high = saved ? chunk->saved + (g->short_side - g->bands * g->width) * g->column_stride
+                                 : chunk->origin + g->matrix_units;
+        const ulong begin = parked ? ipt_partner_place(chunk, column, d, g) : ipt_own_place(chunk, column, g);
         const uint shift = (uint)begin & (IPT_VECTOR_UNITS - 1), to = ipt_tile_row(i, g->pitch, g->skew);
         if (lane == 0)
             chunk->starts[i] = to * IPT_VECTOR_UNITS + shift;
         for (uint q = lane; q * IPT_VECTOR_UNITS < shift + units; q += g->run_lanes)
-            ipt_fetch(chunk->vectors + to + q, columns, begin / IPT_VECTOR_UNITS + q, low, high);
+            ipt_fetch(chunk->vectors + to + q, ipt_columns_of(chunk, column, g), begin / IPT_VECTOR_UNITS + q, low,
+                      high);
     }
 }
 
@@ -245,12 +289,21 @@ IPT_INLINE void ipt_park_columns(const ipt_chunk *chunk, const ipt_given *g)
 {
     const uint units = chunk->y * g->element_units;
     const ipt_policy keep = ipt_policy_keep(), drop = ipt_policy_drop();
-    for (uint i = chunk->parks_first + get_local_id(0) / IPT_LINE_LANES; i < chunk->parks_end; i += IPT_LINES) {
-        const uint d = ipt_range_of(chunk, i, g);
+#if IPT_AXES
+    if (units <= IPT_LINE_LANES) {
+        ipt_park_short(chunk, g);
+        return;
+    }
+#endif
+    const uint first = IPT_AXES ? 0 : chunk->parks_first, end = IPT_AXES ? chunk->x : chunk->parks_end;
+    for (uint i = first + get_local_id(0) / IPT_LINE_LANES; i < end; i += IPT_LINES) {
+        const uint column = ipt_column_at(chunk, i), d = ipt_range_of(chunk, column, g);
         const ipt_policy policy = abs_diff(d, chunk->band) <= g->kept ? keep : drop;
         ipt_run run;
-        ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, i, g), units);
-        __global ipt_unit *partner = chunk->matrix + ipt_partner_place(chunk, i, d, g) + (int)run.first;
+        if (IPT_AXES && !ipt_is_later(chunk, d, g))
+            continue;
+        ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, column, g), units);
+        __global ipt_unit *partner = chunk->matrix + ipt_partner_place(chunk, column, d, g) + (int)run.first;
         for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {
             ipt_unit parked[IPT_STEPS];
 #pragma unroll
@@ -319,11 +372,15 @@ IPT_INLINE bool ipt_take_chunk(const ipt_chunk *chunk, bool active, const ipt_gi
     else if (id == 0 && active)
         ipt_count_read(&chunk->reads[chunk->position_in_matrix]);
     ipt_await_tickets(chunk, active, g);
+#if IPT_AXES
+    ipt_defer_columns(chunk, active && !copies, g);
+#else
     ipt_await_parked(chunk, active, g);
+#endif
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     active = chunk->shared[IPT_SHARED_GO] != 0;
     if (active && !copies)
-        ipt_exchange_columns(chunk, g);
+        ipt_exchange_columns(chunk, false, g);
     barrier(CLK_LOCAL_MEM_FENCE); /* the decision has been read */
 #else
     ipt_fetch_columns(chunk, false, active && !copies, g);
@@ -335,7 +392,7 @@ IPT_INLINE bool ipt_take_chunk(const ipt_chunk *chunk, bool active, const ipt_gi
     if (active && !copies)
         ipt_park_columns(chunk, g);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (id == 0 && active && chunk->parks_first < chunk->parks_end)
+    if (id == 0 && active && (IPT_AXES ? chunk->band < g->bands : chunk->parks_first < chunk->parks_end))
         ipt_signal(&chunk->dones[chunk->position_in_matrix * g->chunks + chunk->number]);
     ipt_await_parked(chunk, active, g);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -356,7 +413,14 @@ ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS
 {
     const ipt_given given = IPT_GIVEN, *const g = &given;
     __local uint4 vectors[IPT_LOCAL_BYTES / 16];
-#if !IPT_TALL || IPT_ELEMENT_UNITS == 0
+#if IPT_AXES /* at the end of the chunk's memory */
+    __local uint *columns = (__local uint *)vectors + (IPT_LOCAL_BYTES / 4 - g->chunk_width);
+#else
+    __local uint *columns = 0;
+#endif
+#if IPT_AXES && !IPT_TALL
+    __local uint *starts = columns - g->chunk_width;
+#elif !IPT_TALL || IPT_ELEMENT_UNITS == 0
     __local uint starts[IPT_RUNS];
 #else
     __local uint *starts = 0;
@@ -374,6 +438,7 @@ ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS
                        .control = control,
                        .vectors = vectors,
                        .starts = starts,
+                       .columns = columns,
                        .shared = shared};
     if (g->probe_polls != 0)
         return;
@@ -381,12 +446,19 @@ ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS
          w += IPT_GROUP_SIZE)
         workspace[g->clear_base + w] = 0;
     ipt_place_chunk(&chunk, ticket, g);
+    for (uint i = id; IPT_AXES && i < chunk.x; i += IPT_GROUP_SIZE)
+        columns[i] = ipt_column_of(chunk.x_first + i, g);
     const bool took = ipt_take_chunk(&chunk, active, g);
     ipt_wait_to_write(&chunk, took, g);
     const bool go = shared[IPT_SHARED_GO] != 0;
 #if IPT_TALL
+    ipt_store_columns(&chunk, go && chunk.band <= g->bands, false, g);
+#if IPT_AXES
+    ipt_write_deferred(&chunk, go, g);
+    const bool last = false; /* it has signalled before */
+#else
     const bool last = ipt_is_awaited(&chunk, g);
-    ipt_store_columns(&chunk, go && chunk.band <= g->bands, g);
+#endif
 #else
     ipt_store_band(&chunk, go && chunk.band <= g->bands, g);
     const bool last = chunk.band == g->bands; /* a chunk that parks has signalled before */

@@ -105,6 +105,7 @@
 #include "host/storage.h"
 #endif
 #include "axes/search.h"
+#include "axes/one_pass.h"
 #include "plans/passes.h"
 #include "host/host_async.h"
 #ifndef IPT_NO_BATCH

@@ -24,6 +24,7 @@
 #include "parts/crossing.cl"
 #include "parts/tickets.cl"
 #include "parts/axes.cl"
+#include "parts/array_alone.cl"
 
 #ifndef IPT_LOCAL_BYTES
 #error "IPT_LOCAL_BYTES must be defined"

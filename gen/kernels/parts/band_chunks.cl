@@ -10,7 +10,17 @@
 #define IPT_COLUMN_UNITS(g) (g)->column_stride
 #endif
 
-/* The work-group's chunk. Lengths in elements, offsets in units. */
+/* IPT_AXES: the columns are those of an array of so many axes. A chunk's columns are neighbours in the band layout,
+ * whose column x is row ipt_place_after(x) of the slot layout: ranges, runs and partners follow that row's number. */
+#if IPT_AXES
+#define IPT_COLUMN_ORIGIN(chunk) 0 /* columns are numbered in the matrix, otherwise in the chunk */
+#define IPT_DEFERRED 0x80000000u
+#else
+#define IPT_COLUMN_ORIGIN(chunk) (chunk)->x_first
+#endif
+
+/* The work-group's chunk. Lengths in elements, offsets in units. A column's number is that of its row in the slot
+ * layout, from IPT_COLUMN_ORIGIN. */
 typedef struct ipt_chunk {
     __global ipt_unit *matrix;
     __global uint *workspace;
@@ -20,19 +30,20 @@ typedef struct ipt_chunk {
     __local uint4 *vectors;          /* its elements: rows of the band (tall) or runs (wide) */
     __local uint *starts;            /* unit of `vectors` at which each row or run begins; 0: not needed */
     __local uint *shared;
+    __local uint *columns;             /* IPT_AXES: the number of each, IPT_DEFERRED if its partner was not parked yet */
     uint position, position_in_matrix; /* among the positions of all matrices; of its matrix */
     uint number;                       /* among the chunks of its position */
     uint band;          /* below `bands`: a band; `bands`: the rest rows; above: the rest in the workspace */
     uint x_first, x, y; /* first column, columns, rows */
-    bool rest_columns;
+    bool rest_columns;           /* its columns, without IPT_AXES, are rest columns */
     uint takes_first, takes_end; /* its columns of earlier ranges */
     uint parks_first, parks_end; /* its columns of later ranges */
     ulong origin;                /* of its matrix */
     ulong saved;                 /* of the saved rest, in the workspace */
     ulong rows_begin;            /* of its rows in the band layout, in ipt_rows_of() */
     ulong row_units;             /* distance of these rows */
-    ulong own_begin;             /* of its first column's run in the slot layout, in ipt_columns_of() */
-    ulong partner_begin;         /* of the first column's partner, for range 0 */
+    ulong own_begin;             /* of column 0's run in the slot layout, in ipt_columns_of() */
+    ulong partner_begin;         /* of column 0's partner, for range 0 */
     uint partner_back;           /* units to subtract for each range */
 } ipt_chunk;
 
@@ -42,38 +53,105 @@ IPT_INLINE __global ipt_unit *ipt_rows_of(const ipt_chunk *chunk, const ipt_give
     return chunk->band == g->bands && g->saves_rows != 0 ? (__global ipt_unit *)chunk->workspace : chunk->matrix;
 }
 
-/* The memory of the chunk's columns: the saved rest columns lie in the workspace. */
-IPT_INLINE __global ipt_unit *ipt_columns_of(const ipt_chunk *chunk, const ipt_given *g)
+/* The number of the chunk's column i, and that of column x of the band layout. */
+IPT_INLINE uint ipt_column_at(const ipt_chunk *chunk, uint i)
 {
-    return chunk->rest_columns && g->saves_rows == 0 ? (__global ipt_unit *)chunk->workspace : chunk->matrix;
+#if IPT_AXES
+    return chunk->columns[i] & ~IPT_DEFERRED;
+#else
+    return i;
+#endif
+}
+IPT_INLINE bool ipt_is_deferred(const ipt_chunk *chunk, uint i)
+{
+#if IPT_AXES
+    return (chunk->columns[i] & IPT_DEFERRED) != 0;
+#else
+    return false;
+#endif
+}
+IPT_INLINE uint ipt_column_of(uint x, const ipt_given *g)
+{
+#if IPT_AXES
+    return ipt_place_after(x, g);
+#else
+    return x;
+#endif
+}
+
+/* Whether a column is a rest column. */
+IPT_INLINE bool ipt_is_rest(const ipt_chunk *chunk, uint column, const ipt_given *g)
+{
+#if IPT_AXES
+    return column >= g->bands * g->width;
+#else
+    return chunk->rest_columns;
+#endif
+}
+
+/* The memory of a column: the saved rest columns lie in the workspace. */
+IPT_INLINE __global ipt_unit *ipt_columns_of(const ipt_chunk *chunk, uint column, const ipt_given *g)
+{
+    return ipt_is_rest(chunk, column, g) && g->saves_rows == 0 ? (__global ipt_unit *)chunk->workspace : chunk->matrix;
 }
 
 /* Whether band or range d comes later (earlier) in the sequence than the chunk's band. Neither is true for the rest. */
 IPT_INLINE bool ipt_is_later(const ipt_chunk *chunk, uint d, const ipt_given *g)
 {
-    return chunk->band < g->bands && !chunk->rest_columns && (g->from_last != 0 ? d < chunk->band : d > chunk->band);
+    return chunk->band < g->bands && (IPT_AXES ? d < g->bands : !chunk->rest_columns) &&
+           (g->from_last != 0 ? d < chunk->band : d > chunk->band);
 }
 IPT_INLINE bool ipt_is_earlier(const ipt_chunk *chunk, uint d, const ipt_given *g)
 {
-    return chunk->band < g->bands && !chunk->rest_columns && (g->from_last != 0 ? d > chunk->band : d < chunk->band);
+    return chunk->band < g->bands && (IPT_AXES ? d < g->bands : !chunk->rest_columns) &&
+           (g->from_last != 0 ? d > chunk->band : d < chunk->band);
 }
 
-/* The range of column i of the chunk. */
-IPT_INLINE uint ipt_range_of(const ipt_chunk *chunk, uint i, const ipt_given *g)
+/* Whether the chunk's column i, of range d, exchanges its run for a parked one, and whether it parks its run. */
+IPT_INLINE bool ipt_takes(const ipt_chunk *chunk, uint i, uint d, const ipt_given *g)
 {
-    return ipt_divide32(chunk->x_first + i, IPT_DIVISOR(g->width));
+    return IPT_AXES ? ipt_is_earlier(chunk, d, g) : i >= chunk->takes_first && i < chunk->takes_end;
+}
+IPT_INLINE bool ipt_parks(const ipt_chunk *chunk, uint i, uint d, const ipt_given *g)
+{
+    return IPT_AXES ? ipt_is_later(chunk, d, g) : i >= chunk->parks_first && i < chunk->parks_end;
 }
 
-/* Where the run of column i lies in the slot layout. */
-IPT_INLINE ulong ipt_own_place(const ipt_chunk *chunk, uint i, const ipt_given *g)
+/* The range of a column. */
+IPT_INLINE uint ipt_range_of(const ipt_chunk *chunk, uint column, const ipt_given *g)
 {
-    return chunk->own_begin + (ulong)i * (uint)g->column_stride;
+    return ipt_divide32(IPT_COLUMN_ORIGIN(chunk) + column, IPT_DIVISOR(g->width));
 }
 
-/* The run of column i's partner, in the range of the chunk's band. d: column i's range. The rest has no partner. */
-IPT_INLINE ulong ipt_partner_place(const ipt_chunk *chunk, uint i, uint d, const ipt_given *g)
+/* Unit of a column at which the part of band d begins. Reversed, the rest rows' part comes first.
+ * Counting from the column's begin needs fewer registers, and less time, than counting from its
+ * end. */
+IPT_INLINE ulong ipt_part_begin(uint d, const ipt_given *g)
 {
-    return chunk->partner_begin + (ulong)i * (uint)g->column_stride - (ulong)d * chunk->partner_back;
+    if (IPT_REVERSED_RUNS == 0)
+        return (ulong)d * g->run_units;
+    return d == g->bands ? 0 : (ulong)(g->bands - 1 - d) * g->run_units + g->rest_rows * g->element_units;
+}
+
+/* Where the run of a column lies in the slot layout. */
+IPT_INLINE ulong ipt_own_place(const ipt_chunk *chunk, uint column, const ipt_given *g)
+{
+#if IPT_AXES
+    if (ipt_is_rest(chunk, column, g) && g->saves_rows == 0)
+        return chunk->saved + (ulong)(column - g->bands * g->width) * (uint)g->column_stride +
+               ipt_part_begin(chunk->band, g);
+#endif
+    return chunk->own_begin + (ulong)column * (uint)g->column_stride;
+}
+
+/* The run of a column's partner, in the range of the chunk's band. d: the column's range. The rest has no partner. */
+IPT_INLINE ulong ipt_partner_place(const ipt_chunk *chunk, uint column, uint d, const ipt_given *g)
+{
+#if IPT_AXES
+    if (chunk->band >= g->bands || d >= g->bands)
+        return ipt_own_place(chunk, column, g);
+#endif
+    return chunk->partner_begin + (ulong)column * (uint)g->column_stride - (ulong)d * chunk->partner_back;
 }
 
 /* The row, of the chunk's `rows` rows, that contains element k of a run. */
@@ -86,16 +164,6 @@ IPT_INLINE uint ipt_row_of_run(uint k, uint rows)
 IPT_INLINE uint ipt_in_chunk(const ipt_chunk *chunk, uint i)
 {
     return IPT_REVERSED_COLUMNS == 0 ? i : chunk->x - 1 - i;
-}
-
-/* Unit of a column at which the part of band d begins. Reversed, the rest rows' part comes first.
- * Counting from the column's begin needs fewer registers, and less time, than counting from its
- * end. */
-IPT_INLINE ulong ipt_part_begin(uint d, const ipt_given *g)
-{
-    if (IPT_REVERSED_RUNS == 0)
-        return (ulong)d * g->run_units;
-    return d == g->bands ? 0 : (ulong)(g->bands - 1 - d) * g->run_units + g->rest_rows * g->element_units;
 }
 
 /* The position of a band in its matrix. */
@@ -128,8 +196,11 @@ IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket, const ipt_given *
     chunk->band = step < g->bands                          ? (g->from_last != 0 ? g->bands - 1 - step : step)
                   : g->rest_rows != 0 && in_matrix == rest ? g->bands
                                                            : g->bands + 1;
-    chunk->rest_columns = number >= g->rest_chunks;
-    if (chunk->rest_columns) {
+    chunk->rest_columns = !IPT_AXES && number >= g->rest_chunks;
+    if (IPT_AXES) {
+        chunk->x_first = number * g->chunk_width;
+        chunk->x = min(g->chunk_width, g->short_side - chunk->x_first);
+    } else if (chunk->rest_columns) {
         chunk->x_first = covered + (number - g->rest_chunks) * g->rest_width;
         chunk->x = min(g->rest_width, g->short_side - chunk->x_first);
     } else {
@@ -142,7 +213,7 @@ IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket, const ipt_given *
     ipt_place_rows(chunk, g);
     chunk->own_begin = (chunk->rest_columns && g->saves_rows == 0
                             ? chunk->saved + (ulong)(chunk->x_first - covered) * (uint)g->column_stride
-                            : chunk->origin + (ulong)chunk->x_first * (uint)g->column_stride) +
+                            : chunk->origin + (ulong)IPT_COLUMN_ORIGIN(chunk) * (uint)g->column_stride) +
                        ipt_part_begin(chunk->band, g);
     chunk->partner_begin = chunk->own_begin;
     chunk->partner_back = 0;
@@ -151,8 +222,9 @@ IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket, const ipt_given *
         const uint own_first = chunk->band * g->width, own_end = own_first + g->width;
         const uint before = clamp(own_first, chunk->x_first, chunk->x_first + chunk->x) - chunk->x_first,
                    behind = clamp(own_end, chunk->x_first, chunk->x_first + chunk->x) - chunk->x_first;
-        chunk->partner_begin =
-            chunk->origin + (ulong)(own_first + chunk->x_first) * (uint)g->column_stride + ipt_part_begin(0, g);
+        chunk->partner_begin = chunk->origin +
+                               (ulong)(own_first + IPT_COLUMN_ORIGIN(chunk)) * (uint)g->column_stride +
+                               ipt_part_begin(0, g);
         chunk->partner_back = IPT_REVERSED_RUNS == 0 ? g->width * (uint)g->column_stride - g->run_units
                                                      : g->width * (uint)g->column_stride + g->run_units;
         chunk->takes_first = g->from_last != 0 ? behind : 0;
@@ -164,10 +236,12 @@ IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket, const ipt_given *
     chunk->dones = &chunk->control[g->done_begin + m * g->positions * g->chunks];
 }
 
-/* Whether other chunks wait until this chunk is done. They do if it parks runs, or moves rest columns (tall) or rest
- * rows (wide). */
+/* Whether other chunks may wait until this chunk is done. They do if it parks runs, or moves rest columns (tall) or
+ * rest rows (wide). */
 IPT_INLINE bool ipt_is_awaited(const ipt_chunk *chunk, const ipt_given *g)
 {
+    if (IPT_AXES)
+        return chunk->band <= g->bands;
     return chunk->parks_first < chunk->parks_end || (IPT_TALL ? chunk->rest_columns : chunk->band == g->bands);
 }
 

@@ -10,6 +10,37 @@ IPT_INLINE void ipt_await_tickets(const ipt_chunk *chunk, bool active, const ipt
         chunk->shared[IPT_SHARED_GO] = 0;
 }
 
+#if IPT_AXES
+/* The mark of the chunk that parks the partner of column i; 0: none does. */
+IPT_INLINE volatile __global uint *ipt_parked_mark(const ipt_chunk *chunk, uint i, const ipt_given *g)
+{
+    const uint column = ipt_column_at(chunk, i), d = ipt_range_of(chunk, column, g);
+    if (!ipt_is_earlier(chunk, d, g))
+        return 0;
+    const uint partner = ipt_place_before(chunk->band * g->width + (column - d * g->width), g);
+    return &chunk->dones[ipt_position_of(d, g) * g->chunks + ipt_divide32(partner, IPT_DIVISOR(g->chunk_width))];
+}
+
+/* Defers columns whose partners are not parked yet. */
+IPT_INLINE void ipt_defer_columns(const ipt_chunk *chunk, bool active, const ipt_given *g)
+{
+    for (uint i = get_local_id(0); active && i < chunk->x; i += IPT_GROUP_SIZE) {
+        volatile __global uint *const mark = ipt_parked_mark(chunk, i, g);
+        if (mark != 0 && ipt_poll(mark) == 0)
+            chunk->columns[i] |= IPT_DEFERRED;
+    }
+}
+
+/* Waits until the partners of deferred columns are parked. */
+IPT_INLINE void ipt_await_parked(const ipt_chunk *chunk, bool active, const ipt_given *g)
+{
+    const ipt_waiter waiter = {chunk->control, chunk->position, g->chunks, g->polls};
+    for (uint i = get_local_id(0); active && i < chunk->x; i += IPT_GROUP_SIZE)
+        if ((IPT_TALL == 0 || ipt_is_deferred(chunk, i)) && ipt_parked_mark(chunk, i, g) != 0 &&
+            !ipt_wait(&waiter, ipt_parked_mark(chunk, i, g), 1))
+            chunk->shared[IPT_SHARED_GO] = 0;
+}
+#else
 /* Waits until the earlier chunks that contain partners of this chunk's columns are done. */
 IPT_INLINE void ipt_await_parked(const ipt_chunk *chunk, bool active, const ipt_given *g)
 {
@@ -27,6 +58,7 @@ IPT_INLINE void ipt_await_parked(const ipt_chunk *chunk, bool active, const ipt_
         }
     }
 }
+#endif
 
 /* Waits until the chunk may be read. A chunk that reads the saved rest waits until all of the rest is saved. A chunk
  * that saves a part of the rest stores, so it waits for tickets. */
@@ -34,7 +66,8 @@ IPT_INLINE void ipt_wait_to_read(const ipt_chunk *chunk, bool active, const ipt_
 {
     const ipt_waiter waiter = {chunk->control, chunk->position, g->chunks, g->polls};
     const bool reads =
-        g->saves_first != 0 && chunk->band <= g->bands && (IPT_TALL ? chunk->band == g->bands : chunk->rest_columns);
+        g->saves_first != 0 && chunk->band <= g->bands &&
+        (IPT_TALL ? chunk->band == g->bands : IPT_AXES || chunk->rest_columns);
     if (reads && active && get_local_id(0) == 0 && !ipt_wait(&waiter, &chunk->reads[0], g->chunks))
         chunk->shared[IPT_SHARED_GO] = 0;
     if (g->saves_first != 0 && chunk->band > g->bands)
@@ -68,8 +101,8 @@ IPT_INLINE void ipt_wait_for_reads(const ipt_chunk *chunk, const ipt_given *g)
     const ulong band_units = (ulong)g->height * chunk->row_units, range_units = g->width * g->column_stride;
     const ulong from = IPT_TALL ? range_units : band_units, in = IPT_TALL ? band_units : range_units;
     const bool rest = chunk->band == g->bands;
-    const uint first = !rest ? chunk->band : ipt_range_of(chunk, 0, g),
-               last = !rest ? chunk->band : ipt_range_of(chunk, chunk->x - 1, g);
+    const uint first = !rest ? chunk->band : IPT_AXES ? 0 : ipt_range_of(chunk, 0, g),
+               last = !rest ? chunk->band : IPT_AXES ? g->bands - 1 : ipt_range_of(chunk, chunk->x - 1, g);
     /* Ranges and bands have almost the same length: a few steps replace a division, which needs many registers. */
     uint low = first, high = last;
     while (low * in > first * from)

@@ -25,11 +25,13 @@ IPT_INLINE uint ipt_unit_in_chunk(const ipt_chunk *chunk, uint unit, uint i, con
 IPT_INLINE void ipt_exchange_alone(const ipt_chunk *chunk, const ipt_given *g)
 {
     __global ipt_unit *band = chunk->matrix + chunk->rows_begin;
-    const uint covered_units = g->bands * g->width * g->element_units;
-    for (uint n = get_local_id(0); n < g->height * covered_units; n += IPT_GROUP_SIZE) {
-        const uint row = n / covered_units, unit = n - row * covered_units;
-        const uint x = unit / g->element_units, part = unit - x * g->element_units, d = x / g->width;
-        __global ipt_unit *const run = chunk->matrix + ipt_own_place(chunk, x, g) + row * g->element_units + part;
+    const uint units = chunk->x * g->element_units;
+    for (uint n = get_local_id(0); n < g->height * units; n += IPT_GROUP_SIZE) {
+        const uint row = n / units, unit = n - row * units;
+        const uint x = unit / g->element_units, part = unit - x * g->element_units, column = ipt_column_of(x, g),
+                   d = column / g->width;
+        __global ipt_unit *const run =
+            ipt_columns_of(chunk, column, g) + ipt_own_place(chunk, column, g) + row * g->element_units + part;
         __global ipt_unit *const own =
             band + ipt_row_of_run(row, g->height) * chunk->row_units + ipt_unit_in_chunk(chunk, unit, x, g);
         if (IPT_TALL ? ipt_is_earlier(chunk, d, g) : ipt_is_later(chunk, d, g)) {
@@ -48,20 +50,25 @@ IPT_INLINE ulong ipt_target_alone(const ipt_chunk *chunk, uint at, bool *apply, 
     const uint length = (uint)chunk->row_units;
     const uint row_in_memory = at / length, row = ipt_row_of_run(row_in_memory, g->height);
     const uint unit = at - row_in_memory * length, element = unit / g->element_units;
-    const uint x = IPT_REVERSED_COLUMNS == 0 ? element : g->short_side - 1 - element, d = x / g->width;
+    const uint column = ipt_column_of(IPT_REVERSED_COLUMNS == 0 ? element : g->short_side - 1 - element, g),
+               d = column / g->width;
     *apply = !ipt_is_later(chunk, d, g);
-    return x >= g->bands * g->width ? ~0ul
-                                    : ipt_partner_place(chunk, x, d, g) - chunk->origin + row * g->element_units +
-                                          (unit - element * g->element_units);
+    return column >= g->bands * g->width ? ~0ul
+                                         : ipt_partner_place(chunk, column, d, g) - chunk->origin +
+                                               row * g->element_units + (unit - element * g->element_units);
 #else
     const uint line = at / (uint)g->column_stride, unit = at - line * (uint)g->column_stride;
     const uint d = (IPT_REVERSED_RUNS == 0 ? unit : (uint)IPT_COLUMN_UNITS(g) - 1 - unit) / g->run_units;
     const uint in_run = unit - (uint)ipt_part_begin(d, g), row = in_run / g->element_units;
+#if IPT_AXES
+    const uint x = ipt_place_before(d * g->width + line, g);
+#else
+    const uint x = ipt_in_chunk(chunk, d * g->width + line);
+#endif
     *apply = !ipt_is_later(chunk, d, g);
-    return d >= g->bands
-               ? ~0ul
-               : chunk->rows_begin - chunk->origin + ipt_row_of_run(row, g->height) * chunk->row_units +
-                     ipt_in_chunk(chunk, d * g->width + line) * g->element_units + (in_run - row * g->element_units);
+    return d >= g->bands ? ~0ul
+                         : chunk->rows_begin - chunk->origin + ipt_row_of_run(row, g->height) * chunk->row_units +
+                               x * g->element_units + (in_run - row * g->element_units);
 #endif
 }
 
@@ -108,16 +115,18 @@ IPT_INLINE void ipt_move_alone(const ipt_chunk *chunk, const ipt_given *g)
     }
 }
 
-/* Moves the chunk's rest columns, or rest rows, between their places in both layouts, which do not overlap. */
-IPT_INLINE void ipt_copy_alone(const ipt_chunk *chunk, const ipt_given *g)
+/* Moves the chunk's rest columns, or rest rows, between their places in both layouts, which do not overlap. IPT_AXES:
+ * the chunk has all columns, and the rest ones of them move if `rest`, else the others. */
+IPT_INLINE void ipt_copy_alone(const ipt_chunk *chunk, bool rest, const ipt_given *g)
 {
     __global ipt_unit *rows = ipt_rows_of(chunk, g) + chunk->rows_begin;
-    __global ipt_unit *columns = ipt_columns_of(chunk, g);
     const uint units = chunk->x * g->element_units;
     for (uint n = get_local_id(0); n < chunk->y * units; n += IPT_GROUP_SIZE) {
-        const uint row = n / units, unit = n - row * units, i = unit / g->element_units;
-        __global ipt_unit *const run =
-            columns + ipt_own_place(chunk, i, g) + row * g->element_units + (unit - i * g->element_units);
+        const uint row = n / units, unit = n - row * units, i = unit / g->element_units, column = ipt_column_of(i, g);
+        if (IPT_AXES && ipt_is_rest(chunk, column, g) != rest)
+            continue;
+        __global ipt_unit *const run = ipt_columns_of(chunk, column, g) + ipt_own_place(chunk, column, g) +
+                                       row * g->element_units + (unit - i * g->element_units);
         __global ipt_unit *const own =
             rows + ipt_row_of_run(row, chunk->y) * chunk->row_units + ipt_unit_in_chunk(chunk, unit, i, g);
         if (IPT_TALL)
@@ -139,16 +148,16 @@ IPT_INLINE void ipt_finish_alone(ipt_chunk *chunk, uint position, const ipt_give
 {
     ipt_chunk rest = *chunk;
     ipt_place_chunk(chunk, position * g->chunks, g);
-    chunk->x = g->bands * g->width;
-    ipt_place_chunk(&rest, position * g->chunks + min(g->rest_chunks, g->chunks - 1), g);
-    rest.x = g->short_side - g->bands * g->width;
+    chunk->x = IPT_AXES ? g->short_side : g->bands * g->width;
+    ipt_place_chunk(&rest, position * g->chunks + (IPT_AXES ? 0 : min(g->rest_chunks, g->chunks - 1)), g);
+    rest.x = IPT_AXES && g->short_side > g->bands * g->width ? g->short_side : g->short_side - g->bands * g->width;
     if (IPT_REVERSED_COLUMNS != 0) {
         ipt_place_rows(chunk, g);
         ipt_place_rows(&rest, g);
     }
     const bool is_band = chunk->band < g->bands;
     if (chunk->band == g->bands)
-        ipt_copy_alone(chunk, g);
+        ipt_copy_alone(chunk, false, g);
     else if (!is_band)
         ipt_copy_rest(chunk, 0, g->saved_units, g);
 #if IPT_TALL
@@ -156,7 +165,7 @@ IPT_INLINE void ipt_finish_alone(ipt_chunk *chunk, uint position, const ipt_give
         ipt_exchange_alone(chunk, g);
     ipt_order_alone();
     if (chunk->band <= g->bands && rest.x != 0)
-        ipt_copy_alone(&rest, g);
+        ipt_copy_alone(&rest, true, g);
     if (is_band)
         ipt_clear_alone(chunk, g);
     ipt_order_alone();
@@ -173,7 +182,7 @@ IPT_INLINE void ipt_finish_alone(ipt_chunk *chunk, uint position, const ipt_give
         ipt_exchange_alone(chunk, g);
     ipt_order_alone();
     if (chunk->band <= g->bands && rest.x != 0)
-        ipt_copy_alone(&rest, g);
+        ipt_copy_alone(&rest, true, g);
 #endif
     ipt_order_alone();
 }

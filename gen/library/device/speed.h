@@ -80,6 +80,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
       "an array by boxes, all of which the chip holds, of units of a word at least")                                   \
     X(share, pass_boxes_short, 0.55, 0.1, H27, "the same, of shorter units, whose runs are whole words")               \
     X(share, pass_boxes_cut, 0.45, 0.1, H27, "the same, of runs that begin and end within words")                      \
+    X(share, pass_columns, 0.58, 0.1, H27, "an array whose first axis becomes the last one, or the reverse, by bands of long runs") \
     X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
     X(share, pass_pairs, 0.70, 0.70, H25_P25, "a double pass over squares")                                            \
     X(factor, bus_blocks, 1.2, 1.2, H24, "bytes that cross the bus by blocks")                                         \
@@ -152,6 +153,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__PIECE_VECTORS, 128, KERNEL, "of a chain's piece")                                                           \
     X(IPT__CHAINS_PIECE, 640, H22, "bytes of a piece up to which a sub-group follows four chains at once, else two")   \
     X(IPT__CHUNK_RUNS, 512, KERNEL, "most rows of a chunk")                                                            \
+    X(IPT__COLUMNS, 2048, KERNEL, "most permuted columns of a chunk")                                                   \
     X(IPT__CHUNK_RUNS_LEAST, 4, H24, "fewest rows of a wide chunk: fewer are slower than a shuffle")                   \
     X(IPT__CHUNK_FIXED, 16384, H26, "bytes that move while a work-group begins and ends, where others follow it")      \
     X(IPT__CHUNK_THIN, 60, H26, "bytes of the shorter side from which on a batch is moved on the chip")                \
@@ -184,6 +186,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BOX_WAIT, 4096, H27, "bytes that a work-group moves in the time in which it waits for the others")          \
     X(IPT__PASS_SHORT, 16384, H27,                                                                                     \
       "bytes of a packed instance that moves faster than by boxes, of elements below a word")                          \
+    X(IPT__PASS_COLUMNS_LOST, 40, H27, "bytes by which a run of permuted columns is longer in effect")                  \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
     X(IPT__PASS_STRETCHED, 1024, H25, "long side of a stretched instance, in short ones")                              \
     X(IPT__PASS_HUGE, 1 << 27, P25, "bytes of a huge instance")                                                        \

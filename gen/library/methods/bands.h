@@ -69,9 +69,11 @@ static ipt__bands ipt__bands_of(const ipt__problem *problem, int tall, size_t nu
 static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
 {
     const ipt__cooperative_kernel *const kernel = &problem->exchange;
-    const size_t size = problem->desc.elem_size, vectors = kernel->local_bytes / 16;
-    const size_t run = bands->height * size, block = ipt__bands_block(problem, bands->tall, bands->height);
-    size_t most, covered, rest;
+    const size_t size = problem->desc.elem_size, run = bands->height * size;
+    const size_t block = ipt__bands_block(problem, bands->tall, bands->height);
+    /* Permuted columns have a table of numbers, and wide ones, another of their begins, behind the tile. */
+    const size_t table = problem->array.columns ? bands->tall ? 4 : 8 : 0, longest = table ? IPT__COLUMNS : IPT__CHUNK_RUNS;
+    size_t vectors = kernel->local_bytes / 16, most, covered, rest;
     bands->together = 1;
     bands->workers = 0;
     bands->saved_distance = bands->saves_rows ? bands->row_units : bands->column_units;
@@ -80,30 +82,40 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     if (bands->tall)
         most = bands->height > IPT__CHUNK_RUNS || vectors / bands->height < 4
                    ? 0
-                   : ((vectors - 1 - bands->height) / bands->height - 2) * 16 / size;
+                   : (vectors - 1 - 3 * bands->height) * 16 / (run + table);
     else
-        most = ipt__min(IPT__CHUNK_RUNS, (vectors - 1) / (run / 16 + 3));
+        most = (vectors - 1) * 16 / (run + 48 + table);
     if (most && block > 1) /* tiles of blocks skip a vector only after every 2 or 4 rows */
         most = ((vectors - 1 - bands->height / 2) / bands->height * 16 + problem->unit_bytes - 16) / size;
-    most = ipt__min(most, IPT__CHUNK_RUNS) / block * block;
+    most = ipt__min(most, longest) / block * block;
     /* A shuffle is faster than a wide chunk of very few runs: notebook.md, Methods. */
     if (!bands->tall && most < IPT__CHUNK_RUNS_LEAST)
         return 0;
     if (!most || !bands->width || bands->rest_rows > IPT__CHUNK_RUNS ||
         (bands->tall ? bands->rest_rows > bands->height : bands->rest_rows * size > run))
         return 0;
-    covered = bands->number * bands->width;
+    covered = table ? bands->cols : bands->number * bands->width; /* rest columns may lie in all chunks */
     bands->rest_chunks = ipt__ceil_divide(covered, most);
     most = bands->chunk_width =
         ipt__round_up(ipt__ceil_divide(covered, bands->rest_chunks), block); /* all chunks have the same tile layout */
     bands->rest_chunks = ipt__ceil_divide(covered, most);
-    rest = ipt__ceil_divide(bands->rest_cols, most);
+    rest = table ? 0 : ipt__ceil_divide(bands->rest_cols, most);
     bands->rest_width = rest ? ipt__round_up(ipt__ceil_divide(bands->rest_cols, rest), block) : 1;
     bands->chunks = bands->rest_chunks + rest;
+    if (table)
+        bands->rest_chunks = 0;
+    vectors -= ipt__ceil_divide(bands->chunk_width * table, 16);
     bands->tile =
         ipt__lay_out_tile(problem, kernel->group_size, (bands->tall ? most : bands->height) * size,
                           (bands->tall ? bands->row_units : bands->column_units) * problem->unit_bytes, block);
-    return bands->chunks <= kernel->resident / 2 &&
+#ifdef IPT_TEST_COLUMNS
+    if (problem->array.columns && getenv("NB") && bands->number != (size_t)atoi(getenv("NB"))) return 0;
+    if (problem->array.columns && bands->chunks > kernel->resident * 97 / 100) return 0;
+#define IPT__TEST_HALF (problem->array.columns ? 1 : 2)
+#else
+#define IPT__TEST_HALF 2
+#endif
+    return bands->chunks <= kernel->resident / IPT__TEST_HALF &&
            ipt__tile_vectors(&bands->tile, bands->tall ? bands->height : most) <= vectors &&
            bands->chunks * bands->positions * problem->desc.batch < (size_t)1 << 30 &&
            bands->cols * problem->element_units < (size_t)1 << 31 && run < (size_t)1 << 31 &&
@@ -257,7 +269,7 @@ static IPT__RARE int ipt__layout_best_bands(const ipt__problem *problem, ipt__la
             best->cost <= ipt__tuning_of(&problem->limits)->bands * ipt__batch_bytes(problem))
             return 1;
     }
-    if (!ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, runs))
+    if (problem->array.columns || !ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, runs))
         return together;
     ipt__layout_bands(problem, &layout, &bands, budget);
     if (!together || ipt__layout_better(&layout, best, budget))
@@ -291,6 +303,8 @@ static int ipt__exchange_applies(const ipt__problem *problem)
 static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
+    if (problem->array.columns)
+        return problem->array.columns == 1;
     return ipt__is_tall(problem) || (!desc->tile_m && !desc->tile_n &&
                                      desc->cols * desc->elem_size <= IPT__BANDS_ROW * problem->limits.compute_units);
 }
@@ -326,12 +340,13 @@ static IPT__RARE ipt_result ipt__exchange_seek(ipt_plan *plan, int *done)
                                   : ipt__reversed_param(move->reversed_rows, move->reversed_cols);
     params.by_words = params.tall && ipt__problem_block(&plan->problem) > 1;
     params.pitched = plan->problem.pitched != 0;
+    params.axes = (cl_uint)plan->problem.array.count;
     params.groups_at_once = ipt__exchange_groups(&params);
     if (!plan->problem.limits.memory_model)
         return IPT_SUCCESS;
     result = ipt__plan_take_cooperative(plan, IPT__KERNEL_exchange, &params, &plan->device->exchange,
                                         &plan->problem.exchange);
-    *done = !result && ipt__exchange_is_best(plan);
+    *done = !result && !plan->problem.array.columns && ipt__exchange_is_best(plan);
     return result;
 }
 

@@ -112,7 +112,7 @@ static void ipt__boxes_search(const ipt__problem *problem, ipt__box_stage *best)
     for (s = all.rank - 1; s >= 0; --s)
         for (t = all.rank - 1; t >= 0; --t) {
             size_t source_parts, target_parts;
-            const int axis = ipt__box_axis_at(&all, t);
+            const int axis = ipt__axis_at(all.goal, t);
             for (source_parts = 1; source_parts <= all.lengths[s];
                  source_parts = ipt__box_next_parts(problem, source_parts))
                 for (target_parts = 1; target_parts <= all.lengths[axis];

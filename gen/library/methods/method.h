@@ -16,7 +16,7 @@ typedef struct ipt__proposal {
 typedef struct ipt__method {
     char name[12];
     int classes; /* of lengths (up to 128, 256 ... bytes), compared by IPT_MEASURE; 0: the method has one layout */
-    int arrays;  /* the method permutes arrays, otherwise it transposes matrices */
+    int moves;   /* what the method moves: IPT__MOVES_... */
     int (*applies)(const ipt__problem *problem);
     /* Gets the cooperative kernel for the method. *done: later methods need none. NULL: the method uses none. */
     ipt_result (*seek)(ipt_plan *plan, int *done);

@@ -2,7 +2,7 @@
 
 static int ipt__method_serves(const ipt__method *method, const ipt__problem *problem)
 {
-    return method->arrays == (problem->array.count != 0) && method->applies(problem);
+    return method->moves & ipt__problem_moves(problem) && method->applies(problem);
 }
 
 /* Gets the cooperative kernels that the methods may choose from, and their resident groups. */
@@ -71,7 +71,8 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
         found |= made.found;
     }
     if (!result && problem->array.count && !found)
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "no boxes of the array fit the device");
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "no %s of the array fit the device",
+                         problem->array.columns ? "bands" : "boxes");
 #ifndef IPT_NO_PAPERS
     if (!result)
         ipt__layout_add_padding(problem, layout, budget);

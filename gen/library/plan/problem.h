@@ -8,13 +8,24 @@ typedef struct ipt__cooperative_kernel {
     int tall, narrow, by_words;
 } ipt__cooperative_kernel;
 
-/* The axes of more than one element, in their sequence in memory. */
+/* The axes of more than one element, in their sequence in memory: of an array, or of a matrix' columns. */
 typedef struct ipt__array {
     int count;
+    int columns; /* 1: the columns of the source, which become rows of the result, are permuted, too; 2: the rows of the
+                    source, which become columns; 0: the axes are those of the whole array */
     size_t lengths[IPT_MAX_RANK];
     unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
     size_t elem_size, elements;
 } ipt__array;
+
+/* The axis at a place of the result. */
+static int ipt__axis_at(const unsigned char *goal, int place)
+{
+    int i;
+    for (i = 0; goal[i] != place; ++i)
+        ;
+    return i;
+}
 
 /* What the planner decides from. ipt__problem_fill, then ipt__plan_seek_kernels fill it before the first decision. No
  * decision changes it. After a compiler refused local memory, another attempt begins with the new refused_bytes. */
@@ -31,8 +42,16 @@ typedef struct ipt__problem {
     size_t pad_rows, pad_cols;       /* included in desc.rows and desc.cols */
     ipt__cooperative_kernel panel, exchange;
     ipt__array array; /* permuted by boxes: the desc has its elements as one row, and the panel kernel is that of boxes.
-                         count 0: a matrix */
+                         With `columns`: the axes of these. count 0: a matrix */
 } ipt__problem;
+
+/* What a problem moves. */
+enum { IPT__MOVES_MATRICES = 1, IPT__MOVES_ARRAYS = 2, IPT__MOVES_COLUMNS = 4 };
+
+static int ipt__problem_moves(const ipt__problem *problem)
+{
+    return problem->array.columns ? IPT__MOVES_COLUMNS : problem->array.count ? IPT__MOVES_ARRAYS : IPT__MOVES_MATRICES;
+}
 
 /* Leaves the expression to another plan. */
 static void ipt__desc_drop_expression(ipt_plan_desc *desc)

@@ -194,14 +194,23 @@ static ipt_result ipt__plan_make_stages(ipt_plan *plan)
     return result;
 }
 
-/* Makes a plan for matrices on the device. */
-static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent, ipt_plan **plan)
+/* Makes a plan on the device for arrays (see ipt__problem), or for matrices: array->count is 0. */
+static ipt_result ipt__array_plan_make(ipt_context *context, const ipt_plan_desc *desc, const ipt__array *array,
+                                       ipt__workspace *lent, ipt_plan **plan)
 {
     ipt_result result = ipt__plan_new(context, desc, lent, plan);
     if (result)
         return result;
+    (*plan)->problem.array = *array;
     result = ipt__plan_make_stages(*plan);
     return ipt__plan_keep(plan, result ? result : ipt__plan_write_description(*plan));
+}
+
+static ipt_result ipt__plan_make(ipt_context *context, const ipt_plan_desc *desc, ipt__workspace *lent, ipt_plan **plan)
+{
+    ipt__array none;
+    memset(&none, 0, sizeof none);
+    return ipt__array_plan_make(context, desc, &none, lent, plan);
 }
 
 IPT_API size_t ipt_plan_workspace(const ipt_plan *plan)

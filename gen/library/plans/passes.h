@@ -226,7 +226,7 @@ static ipt_result ipt__plan_add_narrow(ipt_plan *plan, const ipt_plan_desc *desc
         return IPT_SUCCESS;
     its.flags &= ~IPT_MEASURE;
     workspace->unit_most = unit;
-    result = ipt__plan_make(plan->context, &its, workspace, &narrow);
+    result = ipt__array_plan_make(plan->context, &its, &plan->problem.array, workspace, &narrow);
     plan->device->narrow = narrow;
     workspace->unit_most = most;
     if (!result && narrow->enough && !ipt__plan_borrows(plan))
@@ -287,20 +287,8 @@ typedef struct ipt__passes {
     const ipt__array *array;
     ipt__pass *list;
     int count, applies;      /* applies: the pass of the expression, or -1 */
-    const ipt__array *boxes; /* joined: the only pass permutes it by boxes; NULL: passes exchange axes */
+    const ipt__array *whole; /* joined: the only pass permutes it; NULL: passes exchange axes */
 } ipt__passes;
-
-/* Makes the plan that permutes arrays by boxes. */
-static ipt_result ipt__box_plan_make(ipt_context *context, const ipt_plan_desc *desc, const ipt__array *array,
-                                     ipt__workspace *lent, ipt_plan **plan)
-{
-    ipt_result result = ipt__plan_new(context, desc, lent, plan);
-    if (result)
-        return result;
-    (*plan)->problem.array = *array;
-    result = ipt__plan_make_stages(*plan);
-    return ipt__plan_keep(plan, result ? result : ipt__plan_write_description(*plan));
-}
 
 /* The desc of pass `at`. */
 static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *passes, int at, size_t *repeats)
@@ -352,7 +340,7 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
         ipt_plan_desc its = ipt__passes_desc(plan, passes, i, &made->repeats);
         const size_t unit = ipt__pass_fit_gaps(plan, &its, &made->repeats);
         plan->workspace->unit_most = unit;
-        result = passes->boxes ? ipt__box_plan_make(plan->context, &its, passes->boxes, plan->workspace, &made->plan)
+        result = passes->whole ? ipt__array_plan_make(plan->context, &its, passes->whole, plan->workspace, &made->plan)
                                : ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
         plan->workspace->unit_most = IPT__VECTOR_BYTES;
         if (result)
@@ -364,7 +352,7 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
             return result;
         plan->enough = ipt__max(plan->enough, made->plan->enough);
     }
-    if (passes->list[0].inner_rows || passes->boxes)
+    if (passes->list[0].inner_rows || passes->whole)
         result = ipt__passes_make_copies(plan, passes->desc, passes->array);
     if (!result && plan->passes->copies)
         plan->enough = ipt__max(plan->enough, plan->passes->copies->enough);
@@ -479,42 +467,15 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
     return ipt__plan_keep(plan, result);
 }
 
-#ifndef IPT_NO_BOXES
-/* Whether the device may permute the arrays by boxes in less time than passes take. cost: theirs. */
-static int ipt__boxes_may(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined, double cost)
+/* Makes a plan that permutes whole arrays in one pass. */
+static ipt_result ipt__whole_plan_make(ipt__passes passes, const ipt__array *whole, ipt__pass *pass, ipt_plan **plan)
 {
-    const double bytes = (double)joined->elements * (double)joined->elem_size;
-    return limits->cooperative && !limits->cpu && joined->count > 1 && !desc->max_device_memory &&
-           !desc->max_host_memory && !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE)) &&
-           bytes / (double)ipt__array_batch(joined) <= (double)IPT__ON_CHIP_BYTES &&
-           bytes / ipt__boxes_speed(limits, joined) < cost;
-}
-
-/* Makes a plan that permutes arrays by boxes. */
-static ipt_result ipt__boxes_plan_make(ipt__passes passes, ipt__array *joined, ipt_plan **plan)
-{
-    ipt__pass row;
-    int i;
-    row.batch = ipt__array_batch(joined);
-    if (!joined->goal[0]) { /* a batch of arrays of the other axes */
-        joined->elements /= row.batch;
-        --joined->count;
-        for (i = 0; i < joined->count; ++i) {
-            joined->lengths[i] = joined->lengths[i + 1];
-            joined->goal[i] = (unsigned char)(joined->goal[i + 1] - 1);
-        }
-    }
-    row.rows = 1;
-    row.cols = joined->elements;
-    row.elem_size = joined->elem_size;
-    row.inner_rows = row.inner_cols = 0;
-    passes.boxes = joined;
-    passes.list = &row;
+    passes.whole = whole;
+    passes.list = pass;
     passes.count = 1;
     passes.applies = passes.desc->expression ? 0 : -1;
     return ipt__passes_plan_make(&passes, plan);
 }
-#endif
 
 /* Makes a plan for arrays: desc->rank is not 0. split: number of contexts that share the work, which ipt__split_check
  * has accepted; 0: one context does all. */
@@ -522,13 +483,13 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
                                                 ipt_plan **plan)
 {
     ipt_context *const context = contexts[0];
-    ipt__array array, joined;
-    ipt__pass list[IPT__MOST_PASSES + 1];
+    ipt__array array, joined, whole;
+    ipt__pass list[IPT__MOST_PASSES + 1], only;
     ipt__passes passes;
     double cost;
     ipt_plan_desc one;
     size_t repeats;
-    int doubles = 0;
+    int doubles = 0, i;
     ipt_result result = ipt__axes_take(desc, &array);
     if (result)
         return result;
@@ -540,17 +501,18 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     passes.desc = desc;
     passes.array = &array;
     passes.list = list;
-    passes.boxes = NULL;
+    passes.whole = NULL;
     joined = array;
     ipt__axes_join(&joined);
     passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list, &cost);
-#ifndef IPT_NO_BOXES
-    if (passes.count && !split && ipt__boxes_may(&context->limits, desc, &joined, cost)) {
-        result = ipt__boxes_plan_make(passes, &joined, plan);
-        if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
-            return result;
+    for (i = 0; i < IPT__WAYS_AT_ONCE && passes.count && !split && ipt__moves_at_once(&context->limits, desc); ++i) {
+        const double once = ipt__ways_at_once[i](&context->limits, desc, &joined, &whole, &only);
+        if (once > 0 && once < cost) {
+            result = ipt__whole_plan_make(passes, &whole, &only, plan);
+            if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
+                return result;
+        }
     }
-#endif
     if (!passes.count)
         list[passes.count++] = ipt__pass_of_row(&array);
     passes.applies = desc->expression ? ipt__passes_apply(&array, list, &passes.count) : -1;

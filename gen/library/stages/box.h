@@ -28,15 +28,6 @@ typedef enum ipt__crossing {
     IPT__CROSSING_ANYWHERE
 } ipt__crossing;
 
-/* The axis at a place of the result. */
-static int ipt__box_axis_at(const ipt__box_stage *of, int place)
-{
-    int i;
-    for (i = 0; of->goal[i] != place; ++i)
-        ;
-    return i;
-}
-
 /* Units that move at once where all runs begin at multiples of some power of two: the lowest bit of `begins`. narrow:
  * not more than a word. */
 static size_t ipt__box_together(size_t unit_bytes, size_t begins, int narrow)
@@ -49,7 +40,7 @@ static size_t ipt__box_together(size_t unit_bytes, size_t begins, int narrow)
 /* How units would change places if addresses allow: by blocks of words in registers. */
 static ipt__crossing ipt__box_cross(const ipt__problem *problem, const ipt__box_stage *of)
 {
-    const int a = of->rank - 1, b = ipt__box_axis_at(of, of->rank - 1); /* the last axes, before and after */
+    const int a = of->rank - 1, b = ipt__axis_at(of->goal, of->rank - 1); /* the last axes, before and after */
     const size_t word = IPT__WORD_BYTES / problem->unit_bytes;
     if (!of->crosses || (a != b && problem->unit_bytes > IPT__WORD_BYTES))
         return IPT__CROSSING_NONE;
@@ -74,7 +65,7 @@ static void ipt__box_measure_source(const ipt__problem *problem, const ipt__box_
 {
     size_t begins = problem->desc.batch > 1 ? ipt__matrix_stride(problem) : 0, distance = 1, place = 1, step = 1;
     const int mixes = is->crossing == IPT__CROSSING_CHANNELS_AFTER, last = of->rank - 1;
-    const int channels = mixes ? ipt__box_axis_at(of, last) : -1;
+    const int channels = mixes ? ipt__axis_at(of->goal, last) : -1;
     const size_t word = IPT__WORD_BYTES / problem->unit_bytes;
     int i;
     for (i = last; i > 0 && of->box[i] == of->lengths[i] && !mixes && !of->splits; --i)
@@ -120,9 +111,9 @@ static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_
     is->target_axis = -1;
     is->last_steps = square ? of->box[last] / word : is->crossing == IPT__CROSSING_CHANNELS_BEFORE ? 1 : of->box[last];
     for (i = last; i >= 0; --i) {
-        const int axis = ipt__box_axis_at(of, i);
+        const int axis = ipt__axis_at(of->goal, i);
         const size_t box = of->box[axis];
-        const int ends = i == 0 || box != of->lengths[axis] || (square && ipt__box_axis_at(of, i - 1) == last) ||
+        const int ends = i == 0 || box != of->lengths[axis] || (square && ipt__axis_at(of->goal, i - 1) == last) ||
                          (is->crossing == IPT__CROSSING_CHANNELS_AFTER && axis == last) ||
                          is->crossing >= IPT__CROSSING_CHANNELS_BEFORE;
         is->targets[axis] = distance;
@@ -150,7 +141,7 @@ static void ipt__box_measure_target(const ipt__problem *problem, const ipt__box_
     is->target_runs = step;
     is->target_together = ipt__box_together(problem->unit_bytes, begins, of->target_narrow || square);
     is->apart =
-        is->crossing == IPT__CROSSING_CHANNELS_AFTER ? is->sources[ipt__box_axis_at(of, last)] : is->targets[last];
+        is->crossing == IPT__CROSSING_CHANNELS_AFTER ? is->sources[ipt__axis_at(of->goal, last)] : is->targets[last];
 }
 
 /* Whether blocks of a geometry begin at multiples of what moves at once. */
@@ -160,7 +151,7 @@ static int ipt__box_crosses(const ipt__problem *problem, const ipt__box_stage *o
                  before = is->source_together;
     const int last = of->rank - 1, mixes = is->crossing == IPT__CROSSING_CHANNELS_AFTER;
     const int separates = is->crossing == IPT__CROSSING_CHANNELS_BEFORE;
-    const int channels = mixes ? ipt__box_axis_at(of, last) : last;
+    const int channels = mixes ? ipt__axis_at(of->goal, last) : last;
     size_t begins = 0, piece = is->target_piece;
     int i;
     if (problem->unit_bytes <= IPT__WORD_BYTES && (after < word || (mixes && before < word)))
@@ -189,7 +180,7 @@ static void ipt__box_measure_as(const ipt__problem *problem, const ipt__box_stag
         is->boxes *= ipt__ceil_divide(of->lengths[i], of->box[i]);
     }
     if (crossing == IPT__CROSSING_CHANNELS_AFTER)
-        is->channels = of->lengths[ipt__box_axis_at(of, of->rank - 1)];
+        is->channels = of->lengths[ipt__axis_at(of->goal, of->rank - 1)];
     if (crossing == IPT__CROSSING_CHANNELS_BEFORE)
         is->channels = of->lengths[of->rank - 1];
     ipt__box_measure_source(problem, of, is);

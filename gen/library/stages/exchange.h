@@ -108,6 +108,7 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
         params.group_size = (cl_uint)plan->problem.exchange.group_size;
         params.by_words = (cl_uint)plan->problem.exchange.by_words;
         params.pitched = plan->problem.pitched != 0;
+        params.axes = (cl_uint)plan->problem.array.count;
         params.groups_at_once = ipt__exchange_groups(&params);
         return ipt__plan_kernel_get(plan, IPT__KERNEL_exchange, params, &stage->kernels[0]);
     }
@@ -127,6 +128,25 @@ static cl_uint ipt__bands_kept(const ipt__problem *problem, const ipt__bands *ba
     while (kept < bands->number && ((double)kept + 1) * ((double)kept + 1) * (double)problem->matrix_bytes <= most)
         ++kept;
     return kept;
+}
+
+/* The axes of permuted columns: their numbers in the band layout and in the slot layout. */
+static void ipt__launch_columns(const ipt__problem *problem, int tall, ipt__exchange_arguments *a)
+{
+    const ipt__array *const array = &problem->array;
+    size_t source = 1, target = 1;
+    int i;
+    for (i = array->count - 1; i >= 0; --i) {
+        cl_uint *const axis = &a->length0 + 3 * i;
+        axis[0] = (cl_uint)array->lengths[i];
+        axis[tall ? 1 : 2] = (cl_uint)source;
+        source *= array->lengths[i];
+    }
+    for (i = array->count - 1; i >= 0; --i) {
+        const int axis = ipt__axis_at(array->goal, i);
+        (&a->length0 + 3 * axis)[tall ? 2 : 1] = (cl_uint)target;
+        target *= array->lengths[axis];
+    }
 }
 
 /* One launch for all bands, by work-groups that wait for one another. */
@@ -177,6 +197,7 @@ static IPT__RARE ipt_result ipt__launch_together(ipt__launcher *to, const ipt__s
     a->run_lanes = (cl_uint)bands->tile.run_lanes;
     a->polls = problem->limits.wait_polls;
     a->element_units = (cl_uint)units;
+    ipt__launch_columns(problem, bands->tall, a);
     IPT__LAUNCH_WAITS(launch, exchange);
     launch.groups = a->tickets;
     return ipt__launch_add(to, &launch);
@@ -304,6 +325,8 @@ static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *pla
         ipt__text_add(out, ", each by %zu work-groups together", bands->chunks);
     if (bands->workers)
         ipt__text_add(out, ", all by %zu work-groups in one launch", bands->workers);
+    if (plan->problem.array.columns)
+        ipt__text_add(out, ", %s permuted", bands->tall ? "columns" : "rows");
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
 }

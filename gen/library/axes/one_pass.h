@@ -1,0 +1,98 @@
+/* Arrays that move in one pass, whatever their permutation: by boxes, or as a matrix with permuted columns. */
+
+/* Whether the device may permute whole arrays. */
+static int ipt__moves_at_once(const ipt__limits *limits, const ipt_plan_desc *desc)
+{
+#ifdef IPT_TEST_NO_COLUMNS
+    if (!getenv("NEVER")) return 0;
+#endif
+    return limits->cooperative && !limits->cpu && !desc->max_device_memory && !desc->max_host_memory &&
+           !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE));
+}
+
+#ifndef IPT_NO_BOXES
+/* Takes a joined array as one that moves by boxes. A first axis that stays makes a batch. Returns the cost; 0: it does
+ * not. */
+static double ipt__whole_boxes(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
+                               ipt__array *whole, ipt__pass *pass)
+{
+    const size_t batch = ipt__array_batch(joined);
+    int i;
+    (void)desc;
+    *whole = *joined;
+    memset(pass, 0, sizeof *pass);
+    if (batch > 1) {
+        whole->elements /= batch;
+        --whole->count;
+        for (i = 0; i < whole->count; ++i) {
+            whole->lengths[i] = joined->lengths[i + 1];
+            whole->goal[i] = (unsigned char)(joined->goal[i + 1] - 1);
+        }
+    }
+    pass->batch = batch;
+    pass->rows = 1;
+    pass->cols = whole->elements;
+    pass->elem_size = joined->elem_size;
+    return joined->count > 1 && whole->elements * joined->elem_size <= IPT__ON_CHIP_BYTES
+               ? (double)joined->elements * (double)joined->elem_size / ipt__boxes_speed(limits, joined)
+               : 0;
+}
+#endif
+
+/* The cost of a matrix with permuted columns. Bands fill half of the local memory of all work-groups. */
+static double ipt__columns_cost(const ipt__limits *limits, const ipt__array *columns, const ipt__pass *pass)
+{
+    const size_t row = columns->elements * pass->elem_size, bytes = pass->rows * pass->cols * pass->elem_size;
+    const size_t bands =
+        ipt__ceil_divide(bytes, limits->compute_units * IPT__BAND_CHUNK_BYTES * IPT__BAND_GROUPS / 2);
+    const double run = (double)(bytes / row / bands * pass->elem_size);
+    return run > 0 ? (double)bytes * (double)pass->batch / ipt__tuning_of(limits)->pass_columns *
+                         (1 + (double)IPT__PASS_COLUMNS_LOST / run)
+                   : 0;
+}
+
+/* Takes a joined array as a matrix with permuted columns: its first axis becomes the last one, or its last one the first
+ * one. Axes before and after these stay. Of both ways it takes the one with longer runs. Returns the cost; 0: there
+ * is none. */
+static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
+                                 ipt__array *columns, ipt__pass *pass)
+{
+    const int first = !joined->goal[0], last = joined->count - 1;
+    const int end = joined->goal[last] == last ? last : last + 1; /* of the axes that move */
+    const size_t before = joined->lengths[first], after = joined->lengths[end - 1];
+    const int tall = joined->goal[first] == end - 1, wide = joined->goal[end - 1] == first;
+#ifdef IPT_TEST_COLUMNS
+    const int takes_first = getenv("SIDE") ? (tall && (!wide || atoi(getenv("SIDE")))) : tall && (!wide || before >= after);
+#else
+    const int takes_first = tall && (!wide || before >= after);
+#endif
+    int i;
+    memset(columns, 0, sizeof *columns);
+    memset(pass, 0, sizeof *pass);
+    if (end - first < 3 || (!tall && !wide) || !limits->memory_model || (desc->expression && end == last))
+        return 0;
+    columns->columns = takes_first ? 1 : 2;
+    columns->elem_size = pass->elem_size = joined->elem_size * (end == last ? joined->lengths[last] : 1);
+    columns->elements = 1;
+    for (i = takes_first ? first + 1 : first; i < (takes_first ? end : end - 1); ++i) {
+        columns->lengths[columns->count] = joined->lengths[i];
+        columns->goal[columns->count++] = (unsigned char)(joined->goal[i] - first - !takes_first);
+        columns->elements *= joined->lengths[i];
+    }
+    pass->batch = first ? joined->lengths[0] : 1;
+    pass->rows = takes_first ? before : columns->elements;
+    pass->cols = takes_first ? columns->elements : after;
+#ifdef IPT_TEST_COLUMNS
+    if (1) return 1;
+#endif
+    return ipt__columns_cost(limits, columns, pass);
+}
+
+/* The ways, the faster one first. */
+static double (*const ipt__ways_at_once[])(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
+                                     ipt__array *whole, ipt__pass *pass) = {
+#ifndef IPT_NO_BOXES
+    ipt__whole_boxes,
+#endif
+    ipt__whole_columns};
+enum { IPT__WAYS_AT_ONCE = sizeof ipt__ways_at_once / sizeof *ipt__ways_at_once };
