@@ -3020,18 +3020,21 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_small, 0.92, 0.70, H25_P25, "copy's speed of an array's pass whose instances fit local memory each") \
     X(share, pass_small_short, 0.42, 0.70, H27,                                                                        \
       "elements below a word, in packed instances of IPT__PASS_SHORT bytes at least")                                  \
-    X(share, pass_long, 0.75, 0.95, H25_P25, "elements of IPT__PASS_LONG bytes at least")                              \
+    X(share, pass_long, 0.57, 0.95, H27_P25, "elements of IPT__PASS_LONG bytes at least")                              \
     X(share, pass_thin, 0.38, 0.70, H25_P25, "a side of less than IPT__LINE_BYTES")                                    \
-    X(share, pass_several, 0.52, 0.50, H25_P25, "several instances that do not fit the chip")                          \
-    X(share, pass_stretched, 0.40, 0.65, H25_P25, "one instance, IPT__PASS_STRETCHED times as long as wide")           \
-    X(share, pass_on_chip, 0.72, 0.90, H25_P25, "instances that fit the chip each")                                    \
+    X(share, pass_several, 0.70, 0.50, H27_P25, "several instances that do not fit the chip")                          \
+    X(share, pass_stretched, 0.42, 0.65, H27_P25, "one instance, pass_stretched_from times as long as wide")           \
+    X(factor, pass_stretched_from, 200, 1024, H27_P25, "the long side of such an instance, in short ones")             \
+    X(share, pass_on_chip, 0.85, 0.90, H27_P25, "instances that fit the chip each")                                    \
     X(share, pass_large, 0.58, 0.90, H25_P25, "one instance that does not")                                            \
     X(share, pass_huge, 0.58, 0.40, H25_P25, "one instance of more than IPT__PASS_HUGE bytes")                         \
     X(share, pass_boxes, 0.65, 0.1, H27,                                                                               \
       "an array by boxes, all of which the chip holds, of units of a word at least")                                   \
     X(share, pass_boxes_short, 0.55, 0.1, H27, "the same, of shorter units, whose runs are whole words")               \
     X(share, pass_boxes_cut, 0.45, 0.1, H27, "the same, of runs that begin and end within words")                      \
-    X(share, pass_columns, 0.58, 0.1, H27, "an array whose first axis becomes the last one, or the reverse, by bands of long runs") \
+    X(share, pass_columns, 0.68, 0.1, H27, "an array whose first axis becomes the last one, by bands of long runs")    \
+    X(share, pass_rows, 0.57, 0.1, H27, "an array whose last axis becomes the first one")                              \
+    X(share, pass_columns_units, 0.56, 1, H27, "of these, elements of several units below IPT__PASS_LONG")             \
     X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
     X(share, pass_pairs, 0.70, 0.70, H25_P25, "a double pass over squares")                                            \
     X(factor, bus_blocks, 1.2, 1.2, H24, "bytes that cross the bus by blocks")                                         \
@@ -3104,7 +3107,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__PIECE_VECTORS, 128, KERNEL, "of a chain's piece")                                                           \
     X(IPT__CHAINS_PIECE, 640, H22, "bytes of a piece up to which a sub-group follows four chains at once, else two")   \
     X(IPT__CHUNK_RUNS, 512, KERNEL, "most rows of a chunk")                                                            \
-    X(IPT__COLUMNS, 2048, KERNEL, "most permuted columns of a chunk")                                                   \
+    X(IPT__COLUMNS, 2048, KERNEL, "most permuted columns of a chunk")                                                  \
     X(IPT__CHUNK_RUNS_LEAST, 4, H24, "fewest rows of a wide chunk: fewer are slower than a shuffle")                   \
     X(IPT__CHUNK_FIXED, 16384, H26, "bytes that move while a work-group begins and ends, where others follow it")      \
     X(IPT__CHUNK_THIN, 60, H26, "bytes of the shorter side from which on a batch is moved on the chip")                \
@@ -3137,9 +3140,8 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BOX_WAIT, 4096, H27, "bytes that a work-group moves in the time in which it waits for the others")          \
     X(IPT__PASS_SHORT, 16384, H27,                                                                                     \
       "bytes of a packed instance that moves faster than by boxes, of elements below a word")                          \
-    X(IPT__PASS_COLUMNS_LOST, 40, H27, "bytes by which a run of permuted columns is longer in effect")                  \
+    X(IPT__PASS_COLUMNS_LOST, 100, H27, "bytes by which a run of permuted columns is longer in effect")                \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
-    X(IPT__PASS_STRETCHED, 1024, H25, "long side of a stretched instance, in short ones")                              \
     X(IPT__PASS_HUGE, 1 << 27, P25, "bytes of a huge instance")                                                        \
     X(IPT__BATCH_REGISTERS, 1024, H26, "bytes of an element: longer ones with indices from pivots became wrong")       \
     X(IPT__BATCH_LANES, 32, NVIDIA, "most work-items of an element that share a sub-group")                            \
@@ -10368,8 +10370,8 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     const ipt__cooperative_kernel *const kernel = &problem->exchange;
     const size_t size = problem->desc.elem_size, run = bands->height * size;
     const size_t block = ipt__bands_block(problem, bands->tall, bands->height);
-    /* Permuted columns have a table of numbers, and wide ones, another of their begins, behind the tile. */
-    const size_t table = problem->array.columns ? bands->tall ? 4 : 8 : 0, longest = table ? IPT__COLUMNS : IPT__CHUNK_RUNS;
+    /* Permuted columns have two tables behind the tile: of their numbers, and of deferred ones (tall) or begins. */
+    const size_t table = problem->array.columns ? 8 : 0, longest = table ? IPT__COLUMNS : IPT__CHUNK_RUNS;
     size_t vectors = kernel->local_bytes / 16, most, covered, rest;
     bands->together = 1;
     bands->workers = 0;
@@ -10405,14 +10407,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     bands->tile =
         ipt__lay_out_tile(problem, kernel->group_size, (bands->tall ? most : bands->height) * size,
                           (bands->tall ? bands->row_units : bands->column_units) * problem->unit_bytes, block);
-#ifdef IPT_TEST_COLUMNS
-    if (problem->array.columns && getenv("NB") && bands->number != (size_t)atoi(getenv("NB"))) return 0;
-    if (problem->array.columns && bands->chunks > kernel->resident * 97 / 100) return 0;
-#define IPT__TEST_HALF (problem->array.columns ? 1 : 2)
-#else
-#define IPT__TEST_HALF 2
-#endif
-    return bands->chunks <= kernel->resident / IPT__TEST_HALF &&
+    return bands->chunks <= (table ? kernel->resident / 3 * 2 : kernel->resident / 2) &&
            ipt__tile_vectors(&bands->tile, bands->tall ? bands->height : most) <= vectors &&
            bands->chunks * bands->positions * problem->desc.batch < (size_t)1 << 30 &&
            bands->cols * problem->element_units < (size_t)1 << 31 && run < (size_t)1 << 31 &&
@@ -11010,7 +11005,8 @@ static const ipt__method ipt__methods[] = {
 #endif
     {"whole", 0, IPT__MOVES_MATRICES, ipt__whole_applies, NULL, ipt__whole_propose},
     {"on chip", 0, IPT__MOVES_MATRICES, ipt__on_chip_applies, ipt__on_chip_seek, ipt__on_chip_propose},
-    {"exchange", 5, IPT__MOVES_MATRICES | IPT__MOVES_COLUMNS, ipt__exchange_applies, ipt__exchange_seek, ipt__exchange_propose},
+    {"exchange", 5, IPT__MOVES_MATRICES | IPT__MOVES_COLUMNS, ipt__exchange_applies, ipt__exchange_seek,
+     ipt__exchange_propose},
 #ifndef IPT_NO_BOXES
     {"boxes", 0, IPT__MOVES_ARRAYS, ipt__boxes_apply, ipt__boxes_seek, ipt__boxes_propose},
 #endif
@@ -12930,7 +12926,8 @@ static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanose
 static int ipt__plan_has_choice(const ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
-    return (plan->device->layout.length || plan->device->layout.bands) && !plan->problem.array.count && !desc->tile_m && !desc->tile_n &&
+    return (plan->device->layout.length || plan->device->layout.bands) && !plan->problem.array.count && !desc->tile_m &&
+           !desc->tile_n &&
            (desc->sequence == IPT_SEQUENCE_AUTO || desc->sequence == IPT_SEQUENCE_TWO_PASS ||
             desc->sequence == IPT_SEQUENCE_EXCHANGE);
 }
@@ -17251,15 +17248,17 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
                                   shorter * pass->elem_size >= IPT__CHUNK_THIN;
     const int shorts = limits->cooperative && !limits->cpu && pass->batch > 1 && pass->elem_size < IPT__WORD_BYTES &&
                        instance >= IPT__PASS_SHORT && instance <= IPT__PACK_BYTES_WHOLE;
+    const int stretched =
+        (double)(longer / shorter) >= model->pass_stretched_from * (pass->batch > 1 && !limits->cpu ? 5 : 1);
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
     const double share = pass->inner_rows ? (pass->rows == pass->cols ? model->pass_pairs : model->pass_double)
                          : shorts         ? model->pass_small_short
                          : instance <= ipt__local_budget(limits)       ? model->pass_small
+                         : pass->batch > 1 && on_chip && !stretched    ? model->pass_on_chip
                          : pass->elem_size >= IPT__PASS_LONG           ? model->pass_long
-                         : pass->batch > 1 && on_chip                  ? model->pass_on_chip
                          : shorter * pass->elem_size < IPT__LINE_BYTES ? model->pass_thin
-                         : pass->batch > 1                             ? model->pass_several
-                         : longer / shorter >= IPT__PASS_STRETCHED     ? model->pass_stretched
+                         : pass->batch > 1 && !stretched               ? model->pass_several
+                         : stretched                                   ? model->pass_stretched
                          : on_chip                                     ? model->pass_on_chip
                          : instance > IPT__PASS_HUGE                   ? model->pass_huge
                                                                        : model->pass_large;
@@ -17456,9 +17455,6 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t hos
 /* Whether the device may permute whole arrays. */
 static int ipt__moves_at_once(const ipt__limits *limits, const ipt_plan_desc *desc)
 {
-#ifdef IPT_TEST_NO_COLUMNS
-    if (!getenv("NEVER")) return 0;
-#endif
     return limits->cooperative && !limits->cpu && !desc->max_device_memory && !desc->max_host_memory &&
            !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE));
 }
@@ -17492,21 +17488,26 @@ static double ipt__whole_boxes(const ipt__limits *limits, const ipt_plan_desc *d
 }
 #endif
 
-/* The cost of a matrix with permuted columns. Bands fill half of the local memory of all work-groups. */
+/* The cost of a matrix with permuted columns. Bands fill two thirds of the local memory of all work-groups. */
 static double ipt__columns_cost(const ipt__limits *limits, const ipt__array *columns, const ipt__pass *pass)
 {
+    const ipt__tuning *const model = ipt__tuning_of(limits);
     const size_t row = columns->elements * pass->elem_size, bytes = pass->rows * pass->cols * pass->elem_size;
     const size_t bands =
-        ipt__ceil_divide(bytes, limits->compute_units * IPT__BAND_CHUNK_BYTES * IPT__BAND_GROUPS / 2);
+        ipt__ceil_divide(bytes, limits->compute_units * IPT__BAND_CHUNK_BYTES * IPT__BAND_GROUPS / 3 * 2);
+    const size_t unit = ipt__unit_bytes(pass->elem_size);
     const double run = (double)(bytes / row / bands * pass->elem_size);
-    return run > 0 ? (double)bytes * (double)pass->batch / ipt__tuning_of(limits)->pass_columns *
-                         (1 + (double)IPT__PASS_COLUMNS_LOST / run)
-                   : 0;
+    const double share = (columns->columns == 1 ? model->pass_columns : model->pass_rows) * run /
+                         (run + (double)IPT__PASS_COLUMNS_LOST) *
+                         (unit < IPT__WORD_BYTES                                       ? (double)unit / 4
+                          : pass->elem_size > unit && pass->elem_size < IPT__PASS_LONG ? model->pass_columns_units
+                                                                                       : 1);
+    return run > 0 ? (double)bytes * (double)pass->batch / share : 0;
 }
 
-/* Takes a joined array as a matrix with permuted columns: its first axis becomes the last one, or its last one the first
- * one. Axes before and after these stay. Of both ways it takes the one with longer runs. Returns the cost; 0: there
- * is none. */
+/* Takes a joined array as a matrix with permuted columns: its first axis becomes the last one, or its last one the
+ * first one. Axes before and after these stay. Of both ways it takes the one with longer runs. Returns the cost; 0:
+ * there is none. */
 static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
                                  ipt__array *columns, ipt__pass *pass)
 {
@@ -17514,11 +17515,7 @@ static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc 
     const int end = joined->goal[last] == last ? last : last + 1; /* of the axes that move */
     const size_t before = joined->lengths[first], after = joined->lengths[end - 1];
     const int tall = joined->goal[first] == end - 1, wide = joined->goal[end - 1] == first;
-#ifdef IPT_TEST_COLUMNS
-    const int takes_first = getenv("SIDE") ? (tall && (!wide || atoi(getenv("SIDE")))) : tall && (!wide || before >= after);
-#else
     const int takes_first = tall && (!wide || before >= after);
-#endif
     int i;
     memset(columns, 0, sizeof *columns);
     memset(pass, 0, sizeof *pass);
@@ -17535,15 +17532,12 @@ static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc 
     pass->batch = first ? joined->lengths[0] : 1;
     pass->rows = takes_first ? before : columns->elements;
     pass->cols = takes_first ? columns->elements : after;
-#ifdef IPT_TEST_COLUMNS
-    if (1) return 1;
-#endif
     return ipt__columns_cost(limits, columns, pass);
 }
 
 /* The ways, the faster one first. */
-static double (*const ipt__ways_at_once[])(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
-                                     ipt__array *whole, ipt__pass *pass) = {
+static double (*const ipt__ways_at_once[])(const ipt__limits *limits, const ipt_plan_desc *desc,
+                                           const ipt__array *joined, ipt__array *whole, ipt__pass *pass) = {
 #ifndef IPT_NO_BOXES
     ipt__whole_boxes,
 #endif

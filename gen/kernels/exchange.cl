@@ -27,10 +27,10 @@
  * positions, after the earlier ones have read and parked.
  *
  * IPT_AXES: the columns are permuted, too (see parts/band_chunks.cl). A band is complete in local memory before its
- * range is written, so the sequence of its columns is free. Partners of neighbouring columns are no neighbours, and rest
- * columns may lie in every chunk. Each chunk has partners in the band before it: it would wait for all of that band. So a
- * tall chunk, too, parks runs before it waits for parked ones: it exchanges those that are parked already, writes its
- * columns, and defers the others.
+ * range is written, so the sequence of its columns is free. Partners of neighbouring columns are no neighbours, and
+ * rest columns may lie in every chunk. Each chunk has partners in the band before it: it would wait for all of that
+ * band. So a tall chunk, too, parks runs before it waits for parked ones: it exchanges those that are parked already,
+ * writes its columns, and defers the others.
  *
  * IPT_BY_WORDS: columns move by blocks of words if the chunk allows it (see parts/words.cl), otherwise one by one.
  *
@@ -148,7 +148,7 @@ IPT_INLINE void ipt_exchange_column(const ipt_chunk *chunk, uint i, const ipt_gi
 }
 
 /* Writes column i to the range of its band. The last store of a run applies the expression. */
-IPT_INLINE void ipt_store_column(const ipt_chunk *chunk, uint i, const ipt_given *g)
+IPT_INLINE void ipt_store_column(const ipt_chunk *chunk, __global ipt_unit *columns, uint i, const ipt_given *g)
 {
     __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
     const ipt_policy keep = ipt_policy_keep(), drop = ipt_policy_drop();
@@ -157,8 +157,7 @@ IPT_INLINE void ipt_store_column(const ipt_chunk *chunk, uint i, const ipt_given
     const ipt_policy policy = parks && abs_diff(d, chunk->band) <= g->kept ? keep : drop;
     ipt_run run;
     ipt_column column;
-    ipt_find_run(&run, ipt_columns_of(chunk, number, g), ipt_partner_place(chunk, number, d, g),
-                 chunk->y * g->element_units);
+    ipt_find_run(&run, columns, ipt_partner_place(chunk, number, d, g), chunk->y * g->element_units);
     ipt_find_column(&column, chunk, ipt_in_chunk(chunk, i), run.first, g);
     for (uint at = 0; at < run.turns_units; at += IPT_TURN_UNITS) {
         ipt_unit held[IPT_STEPS];
@@ -212,14 +211,17 @@ IPT_INLINE void ipt_exchange_columns(const ipt_chunk *chunk, bool deferred, cons
         return;
 #endif
 #if IPT_AXES
-    if (chunk->y * g->element_units <= IPT_LINE_LANES) {
+    if (chunk->y * g->element_units <= IPT_SHORT_UNITS) {
         ipt_exchange_short(chunk, deferred, g);
         return;
     }
-    for (uint i = get_local_id(0) / IPT_LINE_LANES; i < chunk->x; i += IPT_LINES)
-        if (ipt_is_deferred(chunk, i) == deferred &&
+    const uint all = deferred ? chunk->shared[IPT_SHARED_DEFERRED] : chunk->x;
+    for (uint n = get_local_id(0) / IPT_LINE_LANES; n < all; n += IPT_LINES) {
+        const uint i = deferred ? chunk->deferred[n] : n;
+        if (deferred == ipt_is_deferred(chunk, i) &&
             ipt_is_earlier(chunk, ipt_range_of(chunk, ipt_column_at(chunk, i), g), g))
             ipt_exchange_column(chunk, i, g);
+    }
 #else
     for (uint i = chunk->takes_first + get_local_id(0) / IPT_LINE_LANES; i < chunk->takes_end; i += IPT_LINES)
         ipt_exchange_column(chunk, i, g);
@@ -229,20 +231,27 @@ IPT_INLINE void ipt_exchange_columns(const ipt_chunk *chunk, bool deferred, cons
 /* Writes the chunk's columns: the deferred ones, or the others. */
 IPT_INLINE void ipt_store_columns(const ipt_chunk *chunk, bool go, bool deferred, const ipt_given *g)
 {
+    __global ipt_unit *columns = ipt_columns_of(chunk, 0, g);
 #if IPT_BY_WORDS
-    if (ipt_move_blocks(chunk, ipt_columns_of(chunk, 0, g), 0, go ? chunk->x : 0, false, g))
+    if (ipt_move_blocks(chunk, columns, 0, go ? chunk->x : 0, false, g))
         return;
 #endif
 #if IPT_AXES
-    if (chunk->y * g->element_units <= IPT_LINE_LANES) {
+    if (chunk->y * g->element_units <= IPT_SHORT_UNITS) {
         if (go)
             ipt_store_short(chunk, deferred, g);
         return;
     }
-#endif
+    const uint all = deferred ? chunk->shared[IPT_SHARED_DEFERRED] : chunk->x;
+    for (uint n = get_local_id(0) / IPT_LINE_LANES; go && n < all; n += IPT_LINES) {
+        const uint i = deferred ? chunk->deferred[n] : n;
+        if (deferred == ipt_is_deferred(chunk, i))
+            ipt_store_column(chunk, ipt_columns_of(chunk, ipt_column_at(chunk, i), g), i, g);
+    }
+#else
     for (uint i = get_local_id(0) / IPT_LINE_LANES; go && i < chunk->x; i += IPT_LINES)
-        if (ipt_is_deferred(chunk, i) == deferred)
-            ipt_store_column(chunk, i, g);
+        ipt_store_column(chunk, columns, i, g);
+#endif
 }
 
 #if IPT_AXES
@@ -290,7 +299,7 @@ IPT_INLINE void ipt_park_columns(const ipt_chunk *chunk, const ipt_given *g)
     const uint units = chunk->y * g->element_units;
     const ipt_policy keep = ipt_policy_keep(), drop = ipt_policy_drop();
 #if IPT_AXES
-    if (units <= IPT_LINE_LANES) {
+    if (units <= IPT_SHORT_UNITS) {
         ipt_park_short(chunk, g);
         return;
     }
@@ -415,17 +424,18 @@ ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS
     __local uint4 vectors[IPT_LOCAL_BYTES / 16];
 #if IPT_AXES /* at the end of the chunk's memory */
     __local uint *columns = (__local uint *)vectors + (IPT_LOCAL_BYTES / 4 - g->chunk_width);
+    __local uint *deferred = columns - g->chunk_width;
 #else
-    __local uint *columns = 0;
+    __local uint *columns = 0, *deferred = 0;
 #endif
 #if IPT_AXES && !IPT_TALL
-    __local uint *starts = columns - g->chunk_width;
+    __local uint *starts = deferred;
 #elif !IPT_TALL || IPT_ELEMENT_UNITS == 0
     __local uint starts[IPT_RUNS];
 #else
     __local uint *starts = 0;
 #endif
-    __local uint shared[3];
+    __local uint shared[IPT_AXES ? 4 : 3];
     const uint id = get_local_id(0);
     volatile __global uint *control = workspace + g->control_base;
     if (id == 0)
@@ -439,6 +449,7 @@ ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS
                        .vectors = vectors,
                        .starts = starts,
                        .columns = columns,
+                       .deferred = deferred,
                        .shared = shared};
     if (g->probe_polls != 0)
         return;
@@ -446,18 +457,20 @@ ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS
          w += IPT_GROUP_SIZE)
         workspace[g->clear_base + w] = 0;
     ipt_place_chunk(&chunk, ticket, g);
-    for (uint i = id; IPT_AXES && i < chunk.x; i += IPT_GROUP_SIZE)
+#if IPT_AXES
+    for (uint i = id; i < chunk.x; i += IPT_GROUP_SIZE)
         columns[i] = ipt_column_of(chunk.x_first + i, g);
+    if (id == 0)
+        shared[IPT_SHARED_DEFERRED] = 0;
+#endif
     const bool took = ipt_take_chunk(&chunk, active, g);
     ipt_wait_to_write(&chunk, took, g);
     const bool go = shared[IPT_SHARED_GO] != 0;
 #if IPT_TALL
+    const bool last = !IPT_AXES && ipt_is_awaited(&chunk, g); /* the other signals before it writes deferred columns */
     ipt_store_columns(&chunk, go && chunk.band <= g->bands, false, g);
 #if IPT_AXES
     ipt_write_deferred(&chunk, go, g);
-    const bool last = false; /* it has signalled before */
-#else
-    const bool last = ipt_is_awaited(&chunk, g);
 #endif
 #else
     ipt_store_band(&chunk, go && chunk.band <= g->bands, g);

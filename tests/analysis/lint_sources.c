@@ -128,7 +128,7 @@ int main(int count, char **arguments)
         [IPT__PARAM_by_words] = {{0, 1}},
         [IPT__PARAM_pitched] = {{0, 1}},
         [IPT__PARAM_hold] = {{0}}, /* of batches: see write_batches */
-        [IPT__PARAM_axes] = {{2, 4}},
+        [IPT__PARAM_axes] = {{0, 2, 4}},
         [IPT__PARAM_crossing] = {{0, 1, 2, 3, 4, 5}},
         [IPT__PARAM_channels] = {{1, 3}},
         [IPT__PARAM_interleaved] = {{0}},
@@ -177,7 +177,12 @@ int main(int count, char **arguments)
             if (id == IPT__KERNEL_box && ((params.crossing == 2 || params.crossing == 3) != (params.channels > 1) ||
                                           (params.crossing && params.crossing < 4 && params.unit_bytes > 4) ||
                                           (params.crossing == 5 && params.unit_bytes > 2) || params.group_size != 256 ||
-                                          wheel[IPT__PARAM_local_bytes] || wheel[IPT__PARAM_groups_at_once]))
+                                          !params.axes || wheel[IPT__PARAM_local_bytes] || wheel[IPT__PARAM_groups_at_once]))
+                first = 0;
+            /* Permuted columns have no gaps, are not reversed and move one by one. */
+            if (id == IPT__KERNEL_exchange && params.axes &&
+                (params.axes > 2 || params.by_words || params.pitched || params.reversed || params.group_size == 1 ||
+                 wheel[IPT__PARAM_local_bytes] || wheel[IPT__PARAM_groups_at_once]))
                 first = 0;
             /* For CPUs. */
             if (id == IPT__KERNEL_waves && (params.group_size != 1 || params.memory_model != 3))

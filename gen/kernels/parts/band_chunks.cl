@@ -15,6 +15,7 @@
 #if IPT_AXES
 #define IPT_COLUMN_ORIGIN(chunk) 0 /* columns are numbered in the matrix, otherwise in the chunk */
 #define IPT_DEFERRED 0x80000000u
+#define IPT_SHARED_DEFERRED 3 /* how many columns are deferred: after the other values that a work-group shares */
 #else
 #define IPT_COLUMN_ORIGIN(chunk) (chunk)->x_first
 #endif
@@ -30,11 +31,12 @@ typedef struct ipt_chunk {
     __local uint4 *vectors;          /* its elements: rows of the band (tall) or runs (wide) */
     __local uint *starts;            /* unit of `vectors` at which each row or run begins; 0: not needed */
     __local uint *shared;
-    __local uint *columns;             /* IPT_AXES: the number of each, IPT_DEFERRED if its partner was not parked yet */
+    __local uint *columns;  /* IPT_AXES: the number of each, IPT_DEFERRED if its partner was not parked yet */
+    __local uint *deferred; /* those columns, shared[IPT_SHARED_DEFERRED] of them */
     uint position, position_in_matrix; /* among the positions of all matrices; of its matrix */
     uint number;                       /* among the chunks of its position */
-    uint band;          /* below `bands`: a band; `bands`: the rest rows; above: the rest in the workspace */
-    uint x_first, x, y; /* first column, columns, rows */
+    uint band;                   /* below `bands`: a band; `bands`: the rest rows; above: the rest in the workspace */
+    uint x_first, x, y;          /* first column, columns, rows */
     bool rest_columns;           /* its columns, without IPT_AXES, are rest columns */
     uint takes_first, takes_end; /* its columns of earlier ranges */
     uint parks_first, parks_end; /* its columns of later ranges */
@@ -222,8 +224,7 @@ IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket, const ipt_given *
         const uint own_first = chunk->band * g->width, own_end = own_first + g->width;
         const uint before = clamp(own_first, chunk->x_first, chunk->x_first + chunk->x) - chunk->x_first,
                    behind = clamp(own_end, chunk->x_first, chunk->x_first + chunk->x) - chunk->x_first;
-        chunk->partner_begin = chunk->origin +
-                               (ulong)(own_first + IPT_COLUMN_ORIGIN(chunk)) * (uint)g->column_stride +
+        chunk->partner_begin = chunk->origin + (ulong)(own_first + IPT_COLUMN_ORIGIN(chunk)) * (uint)g->column_stride +
                                ipt_part_begin(0, g);
         chunk->partner_back = IPT_REVERSED_RUNS == 0 ? g->width * (uint)g->column_stride - g->run_units
                                                      : g->width * (uint)g->column_stride + g->run_units;

@@ -26,19 +26,23 @@ IPT_INLINE void ipt_defer_columns(const ipt_chunk *chunk, bool active, const ipt
 {
     for (uint i = get_local_id(0); active && i < chunk->x; i += IPT_GROUP_SIZE) {
         volatile __global uint *const mark = ipt_parked_mark(chunk, i, g);
-        if (mark != 0 && ipt_poll(mark) == 0)
+        if (mark != 0 && ipt_poll(mark) == 0) {
             chunk->columns[i] |= IPT_DEFERRED;
+            chunk->deferred[atomic_inc(&chunk->shared[IPT_SHARED_DEFERRED])] = i;
+        }
     }
 }
 
-/* Waits until the partners of deferred columns are parked. */
+/* Waits until the partners of deferred columns (tall), or of all (wide), are parked. */
 IPT_INLINE void ipt_await_parked(const ipt_chunk *chunk, bool active, const ipt_given *g)
 {
     const ipt_waiter waiter = {chunk->control, chunk->position, g->chunks, g->polls};
-    for (uint i = get_local_id(0); active && i < chunk->x; i += IPT_GROUP_SIZE)
-        if ((IPT_TALL == 0 || ipt_is_deferred(chunk, i)) && ipt_parked_mark(chunk, i, g) != 0 &&
-            !ipt_wait(&waiter, ipt_parked_mark(chunk, i, g), 1))
+    const uint all = IPT_TALL ? chunk->shared[IPT_SHARED_DEFERRED] : chunk->x;
+    for (uint n = get_local_id(0); active && n < all; n += IPT_GROUP_SIZE) {
+        volatile __global uint *const mark = ipt_parked_mark(chunk, IPT_TALL ? chunk->deferred[n] : n, g);
+        if (mark != 0 && !ipt_wait(&waiter, mark, 1))
             chunk->shared[IPT_SHARED_GO] = 0;
+    }
 }
 #else
 /* Waits until the earlier chunks that contain partners of this chunk's columns are done. */
@@ -65,9 +69,8 @@ IPT_INLINE void ipt_await_parked(const ipt_chunk *chunk, bool active, const ipt_
 IPT_INLINE void ipt_wait_to_read(const ipt_chunk *chunk, bool active, const ipt_given *g)
 {
     const ipt_waiter waiter = {chunk->control, chunk->position, g->chunks, g->polls};
-    const bool reads =
-        g->saves_first != 0 && chunk->band <= g->bands &&
-        (IPT_TALL ? chunk->band == g->bands : IPT_AXES || chunk->rest_columns);
+    const bool reads = g->saves_first != 0 && chunk->band <= g->bands &&
+                       (IPT_TALL ? chunk->band == g->bands : IPT_AXES || chunk->rest_columns);
     if (reads && active && get_local_id(0) == 0 && !ipt_wait(&waiter, &chunk->reads[0], g->chunks))
         chunk->shared[IPT_SHARED_GO] = 0;
     if (g->saves_first != 0 && chunk->band > g->bands)
@@ -101,8 +104,12 @@ IPT_INLINE void ipt_wait_for_reads(const ipt_chunk *chunk, const ipt_given *g)
     const ulong band_units = (ulong)g->height * chunk->row_units, range_units = g->width * g->column_stride;
     const ulong from = IPT_TALL ? range_units : band_units, in = IPT_TALL ? band_units : range_units;
     const bool rest = chunk->band == g->bands;
-    const uint first = !rest ? chunk->band : IPT_AXES ? 0 : ipt_range_of(chunk, 0, g),
-               last = !rest ? chunk->band : IPT_AXES ? g->bands - 1 : ipt_range_of(chunk, chunk->x - 1, g);
+    const uint first = !rest      ? chunk->band
+                       : IPT_AXES ? 0
+                                  : ipt_range_of(chunk, 0, g),
+               last = !rest      ? chunk->band
+                      : IPT_AXES ? g->bands - 1
+                                 : ipt_range_of(chunk, chunk->x - 1, g);
     /* Ranges and bands have almost the same length: a few steps replace a division, which needs many registers. */
     uint low = first, high = last;
     while (low * in > first * from)

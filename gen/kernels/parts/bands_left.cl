@@ -30,8 +30,7 @@ IPT_INLINE void ipt_exchange_alone(const ipt_chunk *chunk, const ipt_given *g)
         const uint row = n / units, unit = n - row * units;
         const uint x = unit / g->element_units, part = unit - x * g->element_units, column = ipt_column_of(x, g),
                    d = column / g->width;
-        __global ipt_unit *const run =
-            ipt_columns_of(chunk, column, g) + ipt_own_place(chunk, column, g) + row * g->element_units + part;
+        __global ipt_unit *const run = chunk->matrix + ipt_own_place(chunk, column, g) + row * g->element_units + part;
         __global ipt_unit *const own =
             band + ipt_row_of_run(row, g->height) * chunk->row_units + ipt_unit_in_chunk(chunk, unit, x, g);
         if (IPT_TALL ? ipt_is_earlier(chunk, d, g) : ipt_is_later(chunk, d, g)) {
@@ -120,13 +119,14 @@ IPT_INLINE void ipt_move_alone(const ipt_chunk *chunk, const ipt_given *g)
 IPT_INLINE void ipt_copy_alone(const ipt_chunk *chunk, bool rest, const ipt_given *g)
 {
     __global ipt_unit *rows = ipt_rows_of(chunk, g) + chunk->rows_begin;
+    __global ipt_unit *columns = ipt_columns_of(chunk, rest ? g->short_side : 0, g);
     const uint units = chunk->x * g->element_units;
     for (uint n = get_local_id(0); n < chunk->y * units; n += IPT_GROUP_SIZE) {
         const uint row = n / units, unit = n - row * units, i = unit / g->element_units, column = ipt_column_of(i, g);
         if (IPT_AXES && ipt_is_rest(chunk, column, g) != rest)
             continue;
-        __global ipt_unit *const run = ipt_columns_of(chunk, column, g) + ipt_own_place(chunk, column, g) +
-                                       row * g->element_units + (unit - i * g->element_units);
+        __global ipt_unit *const run =
+            columns + ipt_own_place(chunk, column, g) + row * g->element_units + (unit - i * g->element_units);
         __global ipt_unit *const own =
             rows + ipt_row_of_run(row, chunk->y) * chunk->row_units + ipt_unit_in_chunk(chunk, unit, i, g);
         if (IPT_TALL)

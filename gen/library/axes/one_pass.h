@@ -3,9 +3,6 @@
 /* Whether the device may permute whole arrays. */
 static int ipt__moves_at_once(const ipt__limits *limits, const ipt_plan_desc *desc)
 {
-#ifdef IPT_TEST_NO_COLUMNS
-    if (!getenv("NEVER")) return 0;
-#endif
     return limits->cooperative && !limits->cpu && !desc->max_device_memory && !desc->max_host_memory &&
            !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE));
 }
@@ -39,21 +36,26 @@ static double ipt__whole_boxes(const ipt__limits *limits, const ipt_plan_desc *d
 }
 #endif
 
-/* The cost of a matrix with permuted columns. Bands fill half of the local memory of all work-groups. */
+/* The cost of a matrix with permuted columns. Bands fill two thirds of the local memory of all work-groups. */
 static double ipt__columns_cost(const ipt__limits *limits, const ipt__array *columns, const ipt__pass *pass)
 {
+    const ipt__tuning *const model = ipt__tuning_of(limits);
     const size_t row = columns->elements * pass->elem_size, bytes = pass->rows * pass->cols * pass->elem_size;
     const size_t bands =
-        ipt__ceil_divide(bytes, limits->compute_units * IPT__BAND_CHUNK_BYTES * IPT__BAND_GROUPS / 2);
+        ipt__ceil_divide(bytes, limits->compute_units * IPT__BAND_CHUNK_BYTES * IPT__BAND_GROUPS / 3 * 2);
+    const size_t unit = ipt__unit_bytes(pass->elem_size);
     const double run = (double)(bytes / row / bands * pass->elem_size);
-    return run > 0 ? (double)bytes * (double)pass->batch / ipt__tuning_of(limits)->pass_columns *
-                         (1 + (double)IPT__PASS_COLUMNS_LOST / run)
-                   : 0;
+    const double share = (columns->columns == 1 ? model->pass_columns : model->pass_rows) * run /
+                         (run + (double)IPT__PASS_COLUMNS_LOST) *
+                         (unit < IPT__WORD_BYTES                                       ? (double)unit / 4
+                          : pass->elem_size > unit && pass->elem_size < IPT__PASS_LONG ? model->pass_columns_units
+                                                                                       : 1);
+    return run > 0 ? (double)bytes * (double)pass->batch / share : 0;
 }
 
-/* Takes a joined array as a matrix with permuted columns: its first axis becomes the last one, or its last one the first
- * one. Axes before and after these stay. Of both ways it takes the one with longer runs. Returns the cost; 0: there
- * is none. */
+/* Takes a joined array as a matrix with permuted columns: its first axis becomes the last one, or its last one the
+ * first one. Axes before and after these stay. Of both ways it takes the one with longer runs. Returns the cost; 0:
+ * there is none. */
 static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
                                  ipt__array *columns, ipt__pass *pass)
 {
@@ -61,11 +63,7 @@ static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc 
     const int end = joined->goal[last] == last ? last : last + 1; /* of the axes that move */
     const size_t before = joined->lengths[first], after = joined->lengths[end - 1];
     const int tall = joined->goal[first] == end - 1, wide = joined->goal[end - 1] == first;
-#ifdef IPT_TEST_COLUMNS
-    const int takes_first = getenv("SIDE") ? (tall && (!wide || atoi(getenv("SIDE")))) : tall && (!wide || before >= after);
-#else
     const int takes_first = tall && (!wide || before >= after);
-#endif
     int i;
     memset(columns, 0, sizeof *columns);
     memset(pass, 0, sizeof *pass);
@@ -82,15 +80,12 @@ static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc 
     pass->batch = first ? joined->lengths[0] : 1;
     pass->rows = takes_first ? before : columns->elements;
     pass->cols = takes_first ? columns->elements : after;
-#ifdef IPT_TEST_COLUMNS
-    if (1) return 1;
-#endif
     return ipt__columns_cost(limits, columns, pass);
 }
 
 /* The ways, the faster one first. */
-static double (*const ipt__ways_at_once[])(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
-                                     ipt__array *whole, ipt__pass *pass) = {
+static double (*const ipt__ways_at_once[])(const ipt__limits *limits, const ipt_plan_desc *desc,
+                                           const ipt__array *joined, ipt__array *whole, ipt__pass *pass) = {
 #ifndef IPT_NO_BOXES
     ipt__whole_boxes,
 #endif

@@ -38,15 +38,17 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
                                   shorter * pass->elem_size >= IPT__CHUNK_THIN;
     const int shorts = limits->cooperative && !limits->cpu && pass->batch > 1 && pass->elem_size < IPT__WORD_BYTES &&
                        instance >= IPT__PASS_SHORT && instance <= IPT__PACK_BYTES_WHOLE;
+    const int stretched =
+        (double)(longer / shorter) >= model->pass_stretched_from * (pass->batch > 1 && !limits->cpu ? 5 : 1);
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
     const double share = pass->inner_rows ? (pass->rows == pass->cols ? model->pass_pairs : model->pass_double)
                          : shorts         ? model->pass_small_short
                          : instance <= ipt__local_budget(limits)       ? model->pass_small
+                         : pass->batch > 1 && on_chip && !stretched    ? model->pass_on_chip
                          : pass->elem_size >= IPT__PASS_LONG           ? model->pass_long
-                         : pass->batch > 1 && on_chip                  ? model->pass_on_chip
                          : shorter * pass->elem_size < IPT__LINE_BYTES ? model->pass_thin
-                         : pass->batch > 1                             ? model->pass_several
-                         : longer / shorter >= IPT__PASS_STRETCHED     ? model->pass_stretched
+                         : pass->batch > 1 && !stretched               ? model->pass_several
+                         : stretched                                   ? model->pass_stretched
                          : on_chip                                     ? model->pass_on_chip
                          : instance > IPT__PASS_HUGE                   ? model->pass_huge
                                                                        : model->pass_large;

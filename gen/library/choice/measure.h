@@ -27,7 +27,8 @@ static ipt_result ipt__plan_time(ipt_plan *plan, cl_mem buffer, cl_ulong *nanose
 static int ipt__plan_has_choice(const ipt_plan *plan)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
-    return (plan->device->layout.length || plan->device->layout.bands) && !plan->problem.array.count && !desc->tile_m && !desc->tile_n &&
+    return (plan->device->layout.length || plan->device->layout.bands) && !plan->problem.array.count && !desc->tile_m &&
+           !desc->tile_n &&
            (desc->sequence == IPT_SEQUENCE_AUTO || desc->sequence == IPT_SEQUENCE_TWO_PASS ||
             desc->sequence == IPT_SEQUENCE_EXCHANGE);
 }

@@ -69,18 +69,21 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_small, 0.92, 0.70, H25_P25, "copy's speed of an array's pass whose instances fit local memory each") \
     X(share, pass_small_short, 0.42, 0.70, H27,                                                                        \
       "elements below a word, in packed instances of IPT__PASS_SHORT bytes at least")                                  \
-    X(share, pass_long, 0.75, 0.95, H25_P25, "elements of IPT__PASS_LONG bytes at least")                              \
+    X(share, pass_long, 0.57, 0.95, H27_P25, "elements of IPT__PASS_LONG bytes at least")                              \
     X(share, pass_thin, 0.38, 0.70, H25_P25, "a side of less than IPT__LINE_BYTES")                                    \
-    X(share, pass_several, 0.52, 0.50, H25_P25, "several instances that do not fit the chip")                          \
-    X(share, pass_stretched, 0.40, 0.65, H25_P25, "one instance, IPT__PASS_STRETCHED times as long as wide")           \
-    X(share, pass_on_chip, 0.72, 0.90, H25_P25, "instances that fit the chip each")                                    \
+    X(share, pass_several, 0.70, 0.50, H27_P25, "several instances that do not fit the chip")                          \
+    X(share, pass_stretched, 0.42, 0.65, H27_P25, "one instance, pass_stretched_from times as long as wide")           \
+    X(factor, pass_stretched_from, 200, 1024, H27_P25, "the long side of such an instance, in short ones")             \
+    X(share, pass_on_chip, 0.85, 0.90, H27_P25, "instances that fit the chip each")                                    \
     X(share, pass_large, 0.58, 0.90, H25_P25, "one instance that does not")                                            \
     X(share, pass_huge, 0.58, 0.40, H25_P25, "one instance of more than IPT__PASS_HUGE bytes")                         \
     X(share, pass_boxes, 0.65, 0.1, H27,                                                                               \
       "an array by boxes, all of which the chip holds, of units of a word at least")                                   \
     X(share, pass_boxes_short, 0.55, 0.1, H27, "the same, of shorter units, whose runs are whole words")               \
     X(share, pass_boxes_cut, 0.45, 0.1, H27, "the same, of runs that begin and end within words")                      \
-    X(share, pass_columns, 0.58, 0.1, H27, "an array whose first axis becomes the last one, or the reverse, by bands of long runs") \
+    X(share, pass_columns, 0.68, 0.1, H27, "an array whose first axis becomes the last one, by bands of long runs")    \
+    X(share, pass_rows, 0.57, 0.1, H27, "an array whose last axis becomes the first one")                              \
+    X(share, pass_columns_units, 0.56, 1, H27, "of these, elements of several units below IPT__PASS_LONG")             \
     X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
     X(share, pass_pairs, 0.70, 0.70, H25_P25, "a double pass over squares")                                            \
     X(factor, bus_blocks, 1.2, 1.2, H24, "bytes that cross the bus by blocks")                                         \
@@ -153,7 +156,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__PIECE_VECTORS, 128, KERNEL, "of a chain's piece")                                                           \
     X(IPT__CHAINS_PIECE, 640, H22, "bytes of a piece up to which a sub-group follows four chains at once, else two")   \
     X(IPT__CHUNK_RUNS, 512, KERNEL, "most rows of a chunk")                                                            \
-    X(IPT__COLUMNS, 2048, KERNEL, "most permuted columns of a chunk")                                                   \
+    X(IPT__COLUMNS, 2048, KERNEL, "most permuted columns of a chunk")                                                  \
     X(IPT__CHUNK_RUNS_LEAST, 4, H24, "fewest rows of a wide chunk: fewer are slower than a shuffle")                   \
     X(IPT__CHUNK_FIXED, 16384, H26, "bytes that move while a work-group begins and ends, where others follow it")      \
     X(IPT__CHUNK_THIN, 60, H26, "bytes of the shorter side from which on a batch is moved on the chip")                \
@@ -186,9 +189,8 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BOX_WAIT, 4096, H27, "bytes that a work-group moves in the time in which it waits for the others")          \
     X(IPT__PASS_SHORT, 16384, H27,                                                                                     \
       "bytes of a packed instance that moves faster than by boxes, of elements below a word")                          \
-    X(IPT__PASS_COLUMNS_LOST, 40, H27, "bytes by which a run of permuted columns is longer in effect")                  \
+    X(IPT__PASS_COLUMNS_LOST, 100, H27, "bytes by which a run of permuted columns is longer in effect")                \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
-    X(IPT__PASS_STRETCHED, 1024, H25, "long side of a stretched instance, in short ones")                              \
     X(IPT__PASS_HUGE, 1 << 27, P25, "bytes of a huge instance")                                                        \
     X(IPT__BATCH_REGISTERS, 1024, H26, "bytes of an element: longer ones with indices from pivots became wrong")       \
     X(IPT__BATCH_LANES, 32, NVIDIA, "most work-items of an element that share a sub-group")                            \

@@ -71,8 +71,8 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     const ipt__cooperative_kernel *const kernel = &problem->exchange;
     const size_t size = problem->desc.elem_size, run = bands->height * size;
     const size_t block = ipt__bands_block(problem, bands->tall, bands->height);
-    /* Permuted columns have a table of numbers, and wide ones, another of their begins, behind the tile. */
-    const size_t table = problem->array.columns ? bands->tall ? 4 : 8 : 0, longest = table ? IPT__COLUMNS : IPT__CHUNK_RUNS;
+    /* Permuted columns have two tables behind the tile: of their numbers, and of deferred ones (tall) or begins. */
+    const size_t table = problem->array.columns ? 8 : 0, longest = table ? IPT__COLUMNS : IPT__CHUNK_RUNS;
     size_t vectors = kernel->local_bytes / 16, most, covered, rest;
     bands->together = 1;
     bands->workers = 0;
@@ -108,14 +108,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     bands->tile =
         ipt__lay_out_tile(problem, kernel->group_size, (bands->tall ? most : bands->height) * size,
                           (bands->tall ? bands->row_units : bands->column_units) * problem->unit_bytes, block);
-#ifdef IPT_TEST_COLUMNS
-    if (problem->array.columns && getenv("NB") && bands->number != (size_t)atoi(getenv("NB"))) return 0;
-    if (problem->array.columns && bands->chunks > kernel->resident * 97 / 100) return 0;
-#define IPT__TEST_HALF (problem->array.columns ? 1 : 2)
-#else
-#define IPT__TEST_HALF 2
-#endif
-    return bands->chunks <= kernel->resident / IPT__TEST_HALF &&
+    return bands->chunks <= (table ? kernel->resident / 3 * 2 : kernel->resident / 2) &&
            ipt__tile_vectors(&bands->tile, bands->tall ? bands->height : most) <= vectors &&
            bands->chunks * bands->positions * problem->desc.batch < (size_t)1 << 30 &&
            bands->cols * problem->element_units < (size_t)1 << 31 && run < (size_t)1 << 31 &&

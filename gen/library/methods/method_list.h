@@ -11,7 +11,8 @@ static const ipt__method ipt__methods[] = {
 #endif
     {"whole", 0, IPT__MOVES_MATRICES, ipt__whole_applies, NULL, ipt__whole_propose},
     {"on chip", 0, IPT__MOVES_MATRICES, ipt__on_chip_applies, ipt__on_chip_seek, ipt__on_chip_propose},
-    {"exchange", 5, IPT__MOVES_MATRICES | IPT__MOVES_COLUMNS, ipt__exchange_applies, ipt__exchange_seek, ipt__exchange_propose},
+    {"exchange", 5, IPT__MOVES_MATRICES | IPT__MOVES_COLUMNS, ipt__exchange_applies, ipt__exchange_seek,
+     ipt__exchange_propose},
 #ifndef IPT_NO_BOXES
     {"boxes", 0, IPT__MOVES_ARRAYS, ipt__boxes_apply, ipt__boxes_seek, ipt__boxes_propose},
 #endif
