@@ -174,10 +174,11 @@ int main(int count, char **arguments)
                 first = 0;
             /* Only units of up to a word cross in registers; only crossings 2 and 3 have several channels. Crossing 5
              * is for units below a word. */
-            if (id == IPT__KERNEL_box && ((params.crossing == 2 || params.crossing == 3) != (params.channels > 1) ||
-                                          (params.crossing && params.crossing < 4 && params.unit_bytes > 4) ||
-                                          (params.crossing == 5 && params.unit_bytes > 2) || params.group_size != 256 ||
-                                          !params.axes || wheel[IPT__PARAM_local_bytes] || wheel[IPT__PARAM_groups_at_once]))
+            if (id == IPT__KERNEL_box &&
+                ((params.crossing == 2 || params.crossing == 3) != (params.channels > 1) ||
+                 (params.crossing && params.crossing < 4 && params.unit_bytes > 4) ||
+                 (params.crossing == 5 && params.unit_bytes > 2) || params.group_size != 256 || !params.axes ||
+                 wheel[IPT__PARAM_local_bytes] || wheel[IPT__PARAM_groups_at_once]))
                 first = 0;
             /* Permuted columns have no gaps, are not reversed and move one by one. */
             if (id == IPT__KERNEL_exchange && params.axes &&

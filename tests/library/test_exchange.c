@@ -316,15 +316,19 @@ static void exchange_instead_of_the_chip(void **state)
 }
 
 /* Boxes serve arrays that the local memory of all work-groups holds: 28 MB of four work-groups on each of 132 compute
- * units, though the profile counts two panels on each. A larger array takes two passes. */
+ * units, though the profile counts two panels on each. Larger arrays take bands, if runs are long, or two passes. */
 static void exchange_or_boxes(void **state)
 {
     static const struct {
         size_t elem_size, shape[3];
         const char *how;
-    } arrays[] = {{4, {100, 240, 250}, "boxes together: 480 of 100 x 1 x 125"},
-                  {1, {100, 961, 251}, ", in words cut at the ends of runs"},
-                  {4, {100, 340, 250}, "2 passes"}};
+    } arrays[] = {
+        {4, {100, 240, 250}, "boxes together: 480 of 100 x 1 x 125"},
+        {1, {100, 961, 251}, ", in words cut at the ends of runs"},
+        {4, {100, 340, 250}, "rows permuted"},
+        {4, {120, 1500, 150}, "2 passes"},
+        {4, {1000, 100, 300}, "runs of 500 bytes, 0 and 0 left over, each by 406 work-groups together, columns"},
+        {8, {300, 100, 1000}, "work-groups together, rows permuted"}};
     ipt_context *const context = make_large_gpu();
     (void)state;
     for (size_t a = 0; a < TEST_COUNT(arrays); ++a) {

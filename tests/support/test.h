@@ -50,6 +50,7 @@
     X(bus)                                                                                                             \
     X(refusals)                                                                                                        \
     X(out_of_place)                                                                                                    \
+    X(columns)                                                                                                         \
     X(trust)                                                                                                           \
     X(misuse)                                                                                                          \
     X(threads)                                                                                                         \

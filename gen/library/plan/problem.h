@@ -11,11 +11,11 @@ typedef struct ipt__cooperative_kernel {
 /* The axes of more than one element, in their sequence in memory: of an array, or of a matrix' columns. */
 typedef struct ipt__array {
     int count;
-    int columns; /* 1: the columns of the source, which become rows of the result, are permuted, too; 2: the rows of the
-                    source, which become columns; 0: the axes are those of the whole array */
     size_t lengths[IPT_MAX_RANK];
     unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
     size_t elem_size, elements;
+    int columns; /* 1: the columns of the source, which become rows of the result, are permuted, too; 2: the rows of the
+                    source, which become columns; 0: the axes are those of the whole array */
 } ipt__array;
 
 /* The axis at a place of the result. */
