@@ -3033,7 +3033,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_boxes_short, 0.55, 0.1, H27, "the same, of shorter units, whose runs are whole words")               \
     X(share, pass_boxes_cut, 0.45, 0.1, H27, "the same, of runs that begin and end within words")                      \
     X(share, pass_columns, 0.68, 0.1, H27, "an array whose first axis becomes the last one, by bands of long runs")    \
-    X(share, pass_rows, 0.57, 0.1, H27, "an array whose last axis becomes the first one")                              \
+    X(share, pass_rows, 0.50, 0.1, H27, "an array whose last axis becomes the first one")                              \
     X(share, pass_columns_units, 0.56, 1, H27, "of these, elements of several units below IPT__PASS_LONG")             \
     X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
     X(share, pass_pairs, 0.70, 0.70, H25_P25, "a double pass over squares")                                            \
@@ -3140,7 +3140,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BOX_WAIT, 4096, H27, "bytes that a work-group moves in the time in which it waits for the others")          \
     X(IPT__PASS_SHORT, 16384, H27,                                                                                     \
       "bytes of a packed instance that moves faster than by boxes, of elements below a word")                          \
-    X(IPT__PASS_COLUMNS_LOST, 100, H27, "bytes by which a run of permuted columns is longer in effect")                \
+    X(IPT__PASS_COLUMNS_LOST, 100, H27, "bytes by which a run of permuted columns is longer in effect, and its least") \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
     X(IPT__PASS_HUGE, 1 << 27, P25, "bytes of a huge instance")                                                        \
     X(IPT__BATCH_REGISTERS, 1024, H26, "bytes of an element: longer ones with indices from pivots became wrong")       \
@@ -10407,7 +10407,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     bands->tile =
         ipt__lay_out_tile(problem, kernel->group_size, (bands->tall ? most : bands->height) * size,
                           (bands->tall ? bands->row_units : bands->column_units) * problem->unit_bytes, block);
-    return bands->chunks <= (table ? kernel->resident / 3 * 2 : kernel->resident / 2) &&
+    return bands->chunks <= (table && bands->tall ? kernel->resident / 3 * 2 : kernel->resident / 2) &&
            ipt__tile_vectors(&bands->tile, bands->tall ? bands->height : most) <= vectors &&
            bands->chunks * bands->positions * problem->desc.batch < (size_t)1 << 30 &&
            bands->cols * problem->element_units < (size_t)1 << 31 && run < (size_t)1 << 31 &&
@@ -17242,12 +17242,13 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     const size_t instance = pass->rows * pass->cols * pass->elem_size;
     const size_t shorter = ipt__min(pass->rows, pass->cols), longer = ipt__max(pass->rows, pass->cols);
     const size_t unit = ipt__gives_more_local(limits) ? 2 * (size_t)IPT__CHUNK_BYTES_LARGE : limits->local_memory;
-    const int on_chip = pass->batch == 1
+    const int gathers = limits->cooperative && !limits->cpu;
+    const int on_chip = pass->batch == 1 && !gathers
                             ? instance <= IPT__ON_CHIP_BYTES
-                            : limits->cooperative && !limits->cpu && instance / limits->compute_units <= unit &&
-                                  shorter * pass->elem_size >= IPT__CHUNK_THIN;
-    const int shorts = limits->cooperative && !limits->cpu && pass->batch > 1 && pass->elem_size < IPT__WORD_BYTES &&
-                       instance >= IPT__PASS_SHORT && instance <= IPT__PACK_BYTES_WHOLE;
+                            : gathers && instance / limits->compute_units <= unit &&
+                                  (pass->batch == 1 || shorter * pass->elem_size >= IPT__CHUNK_THIN);
+    const int shorts = gathers && pass->batch > 1 && pass->elem_size < IPT__WORD_BYTES && instance >= IPT__PASS_SHORT &&
+                       instance <= IPT__PACK_BYTES_WHOLE;
     const int stretched =
         (double)(longer / shorter) >= model->pass_stretched_from * (pass->batch > 1 && !limits->cpu ? 5 : 1);
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
@@ -17502,12 +17503,11 @@ static double ipt__columns_cost(const ipt__limits *limits, const ipt__array *col
                          (unit < IPT__WORD_BYTES                                       ? (double)unit / 4
                           : pass->elem_size > unit && pass->elem_size < IPT__PASS_LONG ? model->pass_columns_units
                                                                                        : 1);
-    return run > 0 ? (double)bytes * (double)pass->batch / share : 0;
+    return run >= IPT__PASS_COLUMNS_LOST ? (double)bytes * (double)pass->batch / share : 0;
 }
 
 /* Takes a joined array as a matrix with permuted columns: its first axis becomes the last one, or its last one the
- * first one. Axes before and after these stay. Of both ways it takes the one with longer runs. Returns the cost; 0:
- * there is none. */
+ * first one. Axes before and after these stay. Returns the cost; 0: there is no such axis, or runs are too short. */
 static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
                                  ipt__array *columns, ipt__pass *pass)
 {
@@ -17515,7 +17515,7 @@ static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc 
     const int end = joined->goal[last] == last ? last : last + 1; /* of the axes that move */
     const size_t before = joined->lengths[first], after = joined->lengths[end - 1];
     const int tall = joined->goal[first] == end - 1, wide = joined->goal[end - 1] == first;
-    const int takes_first = tall && (!wide || before >= after);
+    const int takes_first = tall && (!wide || 2 * before >= after); /* columns of the source are the faster way */
     int i;
     memset(columns, 0, sizeof *columns);
     memset(pass, 0, sizeof *pass);

@@ -50,12 +50,11 @@ static double ipt__columns_cost(const ipt__limits *limits, const ipt__array *col
                          (unit < IPT__WORD_BYTES                                       ? (double)unit / 4
                           : pass->elem_size > unit && pass->elem_size < IPT__PASS_LONG ? model->pass_columns_units
                                                                                        : 1);
-    return run > 0 ? (double)bytes * (double)pass->batch / share : 0;
+    return run >= IPT__PASS_COLUMNS_LOST ? (double)bytes * (double)pass->batch / share : 0;
 }
 
 /* Takes a joined array as a matrix with permuted columns: its first axis becomes the last one, or its last one the
- * first one. Axes before and after these stay. Of both ways it takes the one with longer runs. Returns the cost; 0:
- * there is none. */
+ * first one. Axes before and after these stay. Returns the cost; 0: there is no such axis, or runs are too short. */
 static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
                                  ipt__array *columns, ipt__pass *pass)
 {
@@ -63,7 +62,7 @@ static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc 
     const int end = joined->goal[last] == last ? last : last + 1; /* of the axes that move */
     const size_t before = joined->lengths[first], after = joined->lengths[end - 1];
     const int tall = joined->goal[first] == end - 1, wide = joined->goal[end - 1] == first;
-    const int takes_first = tall && (!wide || before >= after);
+    const int takes_first = tall && (!wide || 2 * before >= after); /* columns of the source are the faster way */
     int i;
     memset(columns, 0, sizeof *columns);
     memset(pass, 0, sizeof *pass);

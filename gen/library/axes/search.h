@@ -32,12 +32,13 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     const size_t instance = pass->rows * pass->cols * pass->elem_size;
     const size_t shorter = ipt__min(pass->rows, pass->cols), longer = ipt__max(pass->rows, pass->cols);
     const size_t unit = ipt__gives_more_local(limits) ? 2 * (size_t)IPT__CHUNK_BYTES_LARGE : limits->local_memory;
-    const int on_chip = pass->batch == 1
+    const int gathers = limits->cooperative && !limits->cpu;
+    const int on_chip = pass->batch == 1 && !gathers
                             ? instance <= IPT__ON_CHIP_BYTES
-                            : limits->cooperative && !limits->cpu && instance / limits->compute_units <= unit &&
-                                  shorter * pass->elem_size >= IPT__CHUNK_THIN;
-    const int shorts = limits->cooperative && !limits->cpu && pass->batch > 1 && pass->elem_size < IPT__WORD_BYTES &&
-                       instance >= IPT__PASS_SHORT && instance <= IPT__PACK_BYTES_WHOLE;
+                            : gathers && instance / limits->compute_units <= unit &&
+                                  (pass->batch == 1 || shorter * pass->elem_size >= IPT__CHUNK_THIN);
+    const int shorts = gathers && pass->batch > 1 && pass->elem_size < IPT__WORD_BYTES && instance >= IPT__PASS_SHORT &&
+                       instance <= IPT__PACK_BYTES_WHOLE;
     const int stretched =
         (double)(longer / shorter) >= model->pass_stretched_from * (pass->batch > 1 && !limits->cpu ? 5 : 1);
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;

@@ -82,7 +82,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_boxes_short, 0.55, 0.1, H27, "the same, of shorter units, whose runs are whole words")               \
     X(share, pass_boxes_cut, 0.45, 0.1, H27, "the same, of runs that begin and end within words")                      \
     X(share, pass_columns, 0.68, 0.1, H27, "an array whose first axis becomes the last one, by bands of long runs")    \
-    X(share, pass_rows, 0.57, 0.1, H27, "an array whose last axis becomes the first one")                              \
+    X(share, pass_rows, 0.50, 0.1, H27, "an array whose last axis becomes the first one")                              \
     X(share, pass_columns_units, 0.56, 1, H27, "of these, elements of several units below IPT__PASS_LONG")             \
     X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
     X(share, pass_pairs, 0.70, 0.70, H25_P25, "a double pass over squares")                                            \
@@ -189,7 +189,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__BOX_WAIT, 4096, H27, "bytes that a work-group moves in the time in which it waits for the others")          \
     X(IPT__PASS_SHORT, 16384, H27,                                                                                     \
       "bytes of a packed instance that moves faster than by boxes, of elements below a word")                          \
-    X(IPT__PASS_COLUMNS_LOST, 100, H27, "bytes by which a run of permuted columns is longer in effect")                \
+    X(IPT__PASS_COLUMNS_LOST, 100, H27, "bytes by which a run of permuted columns is longer in effect, and its least") \
     X(IPT__PASS_LONG, 256, H25, "bytes of an array's long elements")                                                   \
     X(IPT__PASS_HUGE, 1 << 27, P25, "bytes of a huge instance")                                                        \
     X(IPT__BATCH_REGISTERS, 1024, H26, "bytes of an element: longer ones with indices from pivots became wrong")       \
