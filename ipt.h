@@ -17453,6 +17453,7 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t hos
 
 /* Arrays that move in one pass, whatever their permutation: by boxes, or as a matrix with permuted columns. */
 
+#ifndef IPT_NO_BOXES
 /* Whether the device may permute whole arrays. */
 static int ipt__moves_at_once(const ipt__limits *limits, const ipt_plan_desc *desc)
 {
@@ -17460,7 +17461,6 @@ static int ipt__moves_at_once(const ipt__limits *limits, const ipt_plan_desc *de
            !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE));
 }
 
-#ifndef IPT_NO_BOXES
 /* Takes a joined array as one that moves by boxes. A first axis that stays makes a batch. Returns the cost; 0: it does
  * not. */
 static double ipt__whole_boxes(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
@@ -17487,7 +17487,6 @@ static double ipt__whole_boxes(const ipt__limits *limits, const ipt_plan_desc *d
                ? (double)joined->elements * (double)joined->elem_size / ipt__boxes_speed(limits, joined)
                : 0;
 }
-#endif
 
 /* The cost of a matrix with permuted columns. Bands fill two thirds of the local memory of all work-groups. */
 static double ipt__columns_cost(const ipt__limits *limits, const ipt__array *columns, const ipt__pass *pass)
@@ -17537,12 +17536,10 @@ static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc 
 
 /* The ways, the faster one first. */
 static double (*const ipt__ways_at_once[])(const ipt__limits *limits, const ipt_plan_desc *desc,
-                                           const ipt__array *joined, ipt__array *whole, ipt__pass *pass) = {
-#ifndef IPT_NO_BOXES
-    ipt__whole_boxes,
-#endif
-    ipt__whole_columns};
+                                           const ipt__array *joined, ipt__array *whole,
+                                           ipt__pass *pass) = {ipt__whole_boxes, ipt__whole_columns};
 enum { IPT__WAYS_AT_ONCE = sizeof ipt__ways_at_once / sizeof *ipt__ways_at_once };
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plans/passes                                                                                                     */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -18016,6 +18013,7 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
     return ipt__plan_keep(plan, result);
 }
 
+#ifndef IPT_NO_BOXES
 /* Makes a plan that permutes whole arrays in one pass. */
 static ipt_result ipt__whole_plan_make(ipt__passes passes, const ipt__array *whole, ipt__pass *pass, ipt_plan **plan)
 {
@@ -18026,19 +18024,39 @@ static ipt_result ipt__whole_plan_make(ipt__passes passes, const ipt__array *who
     return ipt__passes_plan_make(&passes, plan);
 }
 
+/* Makes a plan that permutes the arrays in one pass, if one takes less time than passes of that cost. */
+static ipt_result ipt__at_once_plan_make(ipt__passes passes, double cost, ipt_plan **plan)
+{
+    const ipt__limits *const limits = &passes.contexts[0]->limits;
+    ipt__array joined = *passes.array, whole;
+    ipt__pass pass;
+    int i;
+    ipt__axes_join(&joined);
+    for (i = 0; i < IPT__WAYS_AT_ONCE; ++i) {
+        const double once = ipt__ways_at_once[i](limits, passes.desc, &joined, &whole, &pass);
+        if (once > 0 && once < cost) {
+            const ipt_result result = ipt__whole_plan_make(passes, &whole, &pass, plan);
+            if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
+                return result;
+        }
+    }
+    return IPT_ERROR_UNSUPPORTED;
+}
+#endif
+
 /* Makes a plan for arrays: desc->rank is not 0. split: number of contexts that share the work, which ipt__split_check
  * has accepted; 0: one context does all. */
 static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
                                                 ipt_plan **plan)
 {
     ipt_context *const context = contexts[0];
-    ipt__array array, joined, whole;
-    ipt__pass list[IPT__MOST_PASSES + 1], only;
+    ipt__array array;
+    ipt__pass list[IPT__MOST_PASSES + 1];
     ipt__passes passes;
     double cost;
     ipt_plan_desc one;
     size_t repeats;
-    int doubles = 0, i;
+    int doubles = 0;
     ipt_result result = ipt__axes_take(desc, &array);
     if (result)
         return result;
@@ -18051,17 +18069,14 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     passes.array = &array;
     passes.list = list;
     passes.whole = NULL;
-    joined = array;
-    ipt__axes_join(&joined);
     passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list, &cost);
-    for (i = 0; i < IPT__WAYS_AT_ONCE && passes.count && !split && ipt__moves_at_once(&context->limits, desc); ++i) {
-        const double once = ipt__ways_at_once[i](&context->limits, desc, &joined, &whole, &only);
-        if (once > 0 && once < cost) {
-            result = ipt__whole_plan_make(passes, &whole, &only, plan);
-            if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
-                return result;
-        }
+#ifndef IPT_NO_BOXES
+    if (passes.count && !split && ipt__moves_at_once(&context->limits, desc)) {
+        result = ipt__at_once_plan_make(passes, cost, plan);
+        if (result != IPT_ERROR_UNSUPPORTED)
+            return result;
     }
+#endif
     if (!passes.count)
         list[passes.count++] = ipt__pass_of_row(&array);
     passes.applies = desc->expression ? ipt__passes_apply(&array, list, &passes.count) : -1;

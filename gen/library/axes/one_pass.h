@@ -1,5 +1,6 @@
 /* Arrays that move in one pass, whatever their permutation: by boxes, or as a matrix with permuted columns. */
 
+#ifndef IPT_NO_BOXES
 /* Whether the device may permute whole arrays. */
 static int ipt__moves_at_once(const ipt__limits *limits, const ipt_plan_desc *desc)
 {
@@ -7,7 +8,6 @@ static int ipt__moves_at_once(const ipt__limits *limits, const ipt_plan_desc *de
            !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE));
 }
 
-#ifndef IPT_NO_BOXES
 /* Takes a joined array as one that moves by boxes. A first axis that stays makes a batch. Returns the cost; 0: it does
  * not. */
 static double ipt__whole_boxes(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
@@ -34,7 +34,6 @@ static double ipt__whole_boxes(const ipt__limits *limits, const ipt_plan_desc *d
                ? (double)joined->elements * (double)joined->elem_size / ipt__boxes_speed(limits, joined)
                : 0;
 }
-#endif
 
 /* The cost of a matrix with permuted columns. Bands fill two thirds of the local memory of all work-groups. */
 static double ipt__columns_cost(const ipt__limits *limits, const ipt__array *columns, const ipt__pass *pass)
@@ -84,9 +83,7 @@ static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc 
 
 /* The ways, the faster one first. */
 static double (*const ipt__ways_at_once[])(const ipt__limits *limits, const ipt_plan_desc *desc,
-                                           const ipt__array *joined, ipt__array *whole, ipt__pass *pass) = {
-#ifndef IPT_NO_BOXES
-    ipt__whole_boxes,
-#endif
-    ipt__whole_columns};
+                                           const ipt__array *joined, ipt__array *whole,
+                                           ipt__pass *pass) = {ipt__whole_boxes, ipt__whole_columns};
 enum { IPT__WAYS_AT_ONCE = sizeof ipt__ways_at_once / sizeof *ipt__ways_at_once };
+#endif

@@ -467,6 +467,7 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
     return ipt__plan_keep(plan, result);
 }
 
+#ifndef IPT_NO_BOXES
 /* Makes a plan that permutes whole arrays in one pass. */
 static ipt_result ipt__whole_plan_make(ipt__passes passes, const ipt__array *whole, ipt__pass *pass, ipt_plan **plan)
 {
@@ -477,19 +478,39 @@ static ipt_result ipt__whole_plan_make(ipt__passes passes, const ipt__array *who
     return ipt__passes_plan_make(&passes, plan);
 }
 
+/* Makes a plan that permutes the arrays in one pass, if one takes less time than passes of that cost. */
+static ipt_result ipt__at_once_plan_make(ipt__passes passes, double cost, ipt_plan **plan)
+{
+    const ipt__limits *const limits = &passes.contexts[0]->limits;
+    ipt__array joined = *passes.array, whole;
+    ipt__pass pass;
+    int i;
+    ipt__axes_join(&joined);
+    for (i = 0; i < IPT__WAYS_AT_ONCE; ++i) {
+        const double once = ipt__ways_at_once[i](limits, passes.desc, &joined, &whole, &pass);
+        if (once > 0 && once < cost) {
+            const ipt_result result = ipt__whole_plan_make(passes, &whole, &pass, plan);
+            if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
+                return result;
+        }
+    }
+    return IPT_ERROR_UNSUPPORTED;
+}
+#endif
+
 /* Makes a plan for arrays: desc->rank is not 0. split: number of contexts that share the work, which ipt__split_check
  * has accepted; 0: one context does all. */
 static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
                                                 ipt_plan **plan)
 {
     ipt_context *const context = contexts[0];
-    ipt__array array, joined, whole;
-    ipt__pass list[IPT__MOST_PASSES + 1], only;
+    ipt__array array;
+    ipt__pass list[IPT__MOST_PASSES + 1];
     ipt__passes passes;
     double cost;
     ipt_plan_desc one;
     size_t repeats;
-    int doubles = 0, i;
+    int doubles = 0;
     ipt_result result = ipt__axes_take(desc, &array);
     if (result)
         return result;
@@ -502,17 +523,14 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     passes.array = &array;
     passes.list = list;
     passes.whole = NULL;
-    joined = array;
-    ipt__axes_join(&joined);
     passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list, &cost);
-    for (i = 0; i < IPT__WAYS_AT_ONCE && passes.count && !split && ipt__moves_at_once(&context->limits, desc); ++i) {
-        const double once = ipt__ways_at_once[i](&context->limits, desc, &joined, &whole, &only);
-        if (once > 0 && once < cost) {
-            result = ipt__whole_plan_make(passes, &whole, &only, plan);
-            if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
-                return result;
-        }
+#ifndef IPT_NO_BOXES
+    if (passes.count && !split && ipt__moves_at_once(&context->limits, desc)) {
+        result = ipt__at_once_plan_make(passes, cost, plan);
+        if (result != IPT_ERROR_UNSUPPORTED)
+            return result;
     }
+#endif
     if (!passes.count)
         list[passes.count++] = ipt__pass_of_row(&array);
     passes.applies = desc->expression ? ipt__passes_apply(&array, list, &passes.count) : -1;
