@@ -10407,7 +10407,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     bands->tile =
         ipt__lay_out_tile(problem, kernel->group_size, (bands->tall ? most : bands->height) * size,
                           (bands->tall ? bands->row_units : bands->column_units) * problem->unit_bytes, block);
-    return bands->chunks <= (table && bands->tall ? kernel->resident / 3 * 2 : kernel->resident / 2) &&
+    return bands->chunks <= (table && bands->tall ? kernel->resident * 2 / 3 : kernel->resident / 2) &&
            ipt__tile_vectors(&bands->tile, bands->tall ? bands->height : most) <= vectors &&
            bands->chunks * bands->positions * problem->desc.batch < (size_t)1 << 30 &&
            bands->cols * problem->element_units < (size_t)1 << 31 && run < (size_t)1 << 31 &&
