@@ -3025,7 +3025,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_several, 0.70, 0.50, H27_P25, "several instances that do not fit the chip")                          \
     X(share, pass_stretched, 0.42, 0.65, H27_P25, "one instance, pass_stretched_from times as long as wide")           \
     X(factor, pass_stretched_from, 200, 1024, H27_P25, "the long side of such an instance, in short ones")             \
-    X(share, pass_on_chip, 0.85, 0.90, H27_P25, "instances that fit the chip each")                                    \
+    X(share, pass_on_chip, 0.75, 0.90, H27_P25, "instances that fit the chip each")                                    \
     X(share, pass_large, 0.58, 0.90, H25_P25, "one instance that does not")                                            \
     X(share, pass_huge, 0.58, 0.40, H25_P25, "one instance of more than IPT__PASS_HUGE bytes")                         \
     X(share, pass_boxes, 0.65, 0.1, H27,                                                                               \
@@ -17502,7 +17502,7 @@ static double ipt__columns_cost(const ipt__limits *limits, const ipt__array *col
                          (unit < IPT__WORD_BYTES                                       ? (double)unit / 4
                           : pass->elem_size > unit && pass->elem_size < IPT__PASS_LONG ? model->pass_columns_units
                                                                                        : 1);
-    return run >= IPT__PASS_COLUMNS_LOST ? (double)bytes * (double)pass->batch / share : 0;
+    return run >= (double)IPT__PASS_COLUMNS_LOST ? (double)bytes * (double)pass->batch / share : 0;
 }
 
 /* Takes a joined array as a matrix with permuted columns: its first axis becomes the last one, or its last one the

@@ -277,28 +277,27 @@ typedef struct ipt_columns {
     ulong low, high;
 } ipt_columns;
 
-IPT_INLINE ipt_columns ipt_columns_with(const ipt_chunk *chunk, uint column, const ipt_given *g)
+IPT_INLINE void ipt_find_columns(ipt_columns *columns, const ipt_chunk *chunk, uint column, const ipt_given *g)
 {
     const bool saved = ipt_is_rest(chunk, column, g) && g->saves_rows == 0;
-    ipt_columns columns;
-    columns.memory = ipt_columns_of(chunk, column, g);
-    columns.low = saved ? chunk->saved : chunk->origin;
-    columns.high = saved ? chunk->saved + (g->short_side - g->bands * g->width) * g->column_stride
-                         : chunk->origin + g->matrix_units;
-    return columns;
+    columns->memory = ipt_columns_of(chunk, column, g);
+    columns->low = saved ? chunk->saved : chunk->origin;
+    columns->high = saved ? chunk->saved + (g->short_side - g->bands * g->width) * g->column_stride
+                          : chunk->origin + g->matrix_units;
 }
 
 /* Fetches runs of columns: the runs that another band has parked, or all others. */
 IPT_INLINE void ipt_fetch_columns(const ipt_chunk *chunk, bool parked, bool active, const ipt_given *g)
 {
-    ipt_columns columns = ipt_columns_with(chunk, 0, g);
+    ipt_columns columns;
+    ipt_find_columns(&columns, chunk, 0, g);
     const uint lane = get_local_id(0) & (g->run_lanes - 1), units = chunk->y * g->element_units;
     for (uint i = get_local_id(0) / g->run_lanes; active && i < chunk->x; i += IPT_GROUP_SIZE / g->run_lanes) {
         const uint column = ipt_column_at(chunk, i), d = ipt_range_of(chunk, column, g);
         if (ipt_is_earlier(chunk, d, g) != parked)
             continue;
         if (IPT_AXES)
-            columns = ipt_columns_with(chunk, column, g);
+            ipt_find_columns(&columns, chunk, column, g);
         const ulong begin = parked ? ipt_partner_place(chunk, column, d, g) : ipt_own_place(chunk, column, g);
         const uint shift = (uint)begin & (IPT_VECTOR_UNITS - 1), to = ipt_tile_row(i, g->pitch, g->skew);
         if (lane == 0)

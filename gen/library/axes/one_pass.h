@@ -49,7 +49,7 @@ static double ipt__columns_cost(const ipt__limits *limits, const ipt__array *col
                          (unit < IPT__WORD_BYTES                                       ? (double)unit / 4
                           : pass->elem_size > unit && pass->elem_size < IPT__PASS_LONG ? model->pass_columns_units
                                                                                        : 1);
-    return run >= IPT__PASS_COLUMNS_LOST ? (double)bytes * (double)pass->batch / share : 0;
+    return run >= (double)IPT__PASS_COLUMNS_LOST ? (double)bytes * (double)pass->batch / share : 0;
 }
 
 /* Takes a joined array as a matrix with permuted columns: its first axis becomes the last one, or its last one the
