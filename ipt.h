@@ -10379,11 +10379,11 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     bands->positions = bands->number + (bands->rest_rows != 0) + (ipt__bands_saved(bands) != 0);
     /* A row of a tall chunk, or a run of a wide one, needs up to two vectors more than its bytes. */
     if (bands->tall)
-        most = bands->height > IPT__CHUNK_RUNS || vectors / bands->height < 4
-                   ? 0
-                   : (vectors - 1 - 3 * bands->height) * 16 / (run + table);
+        most = bands->height > IPT__CHUNK_RUNS || vectors / bands->height < 4 ? 0
+               : table ? (vectors - 1 - 3 * bands->height) * 16 / (run + table)
+                       : ((vectors - 1 - bands->height) / bands->height - 2) * 16 / size;
     else
-        most = (vectors - 1) * 16 / (run + 48 + table);
+        most = table ? (vectors - 1) * 16 / (run + 48 + table) : (vectors - 1) / (run / 16 + 3);
     if (most && block > 1) /* tiles of blocks skip a vector only after every 2 or 4 rows */
         most = ((vectors - 1 - bands->height / 2) / bands->height * 16 + problem->unit_bytes - 16) / size;
     most = ipt__min(most, longest) / block * block;
