@@ -231,7 +231,9 @@ IPT_INLINE void ipt_exchange_columns(const ipt_chunk *chunk, bool deferred, cons
 /* Writes the chunk's columns: the deferred ones, or the others. */
 IPT_INLINE void ipt_store_columns(const ipt_chunk *chunk, bool go, bool deferred, const ipt_given *g)
 {
+#if !IPT_AXES
     __global ipt_unit *columns = ipt_columns_of(chunk, 0, g);
+#endif
 #if IPT_BY_WORDS
     if (ipt_move_blocks(chunk, columns, 0, go ? chunk->x : 0, false, g))
         return;
@@ -296,7 +298,7 @@ IPT_INLINE void ipt_fetch_columns(const ipt_chunk *chunk, bool parked, bool acti
         const uint column = ipt_column_at(chunk, i), d = ipt_range_of(chunk, column, g);
         if (ipt_is_earlier(chunk, d, g) != parked)
             continue;
-        if (IPT_AXES)
+        if (IPT_PERMUTED)
             ipt_find_columns(&columns, chunk, column, g);
         const ulong begin = parked ? ipt_partner_place(chunk, column, d, g) : ipt_own_place(chunk, column, g);
         const uint shift = (uint)begin & (IPT_VECTOR_UNITS - 1), to = ipt_tile_row(i, g->pitch, g->skew);
@@ -318,12 +320,12 @@ IPT_INLINE void ipt_park_columns(const ipt_chunk *chunk, const ipt_given *g)
         return;
     }
 #endif
-    const uint first = IPT_AXES ? 0 : chunk->parks_first, end = IPT_AXES ? chunk->x : chunk->parks_end;
+    const uint first = IPT_PERMUTED ? 0 : chunk->parks_first, end = IPT_PERMUTED ? chunk->x : chunk->parks_end;
     for (uint i = first + get_local_id(0) / IPT_LINE_LANES; i < end; i += IPT_LINES) {
         const uint column = ipt_column_at(chunk, i), d = ipt_range_of(chunk, column, g);
         const ipt_policy policy = abs_diff(d, chunk->band) <= g->kept ? keep : drop;
         ipt_run run;
-        if (IPT_AXES && !ipt_is_later(chunk, d, g))
+        if (IPT_PERMUTED && !ipt_is_later(chunk, d, g))
             continue;
         ipt_find_run(&run, chunk->matrix, ipt_own_place(chunk, column, g), units);
         __global ipt_unit *partner = chunk->matrix + ipt_partner_place(chunk, column, d, g) + (int)run.first;
@@ -415,7 +417,7 @@ IPT_INLINE bool ipt_take_chunk(const ipt_chunk *chunk, bool active, const ipt_gi
     if (active && !copies)
         ipt_park_columns(chunk, g);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (id == 0 && active && (IPT_AXES ? chunk->band < g->bands : chunk->parks_first < chunk->parks_end))
+    if (id == 0 && active && (IPT_PERMUTED ? chunk->band < g->bands : chunk->parks_first < chunk->parks_end))
         ipt_signal(&chunk->dones[chunk->position_in_matrix * g->chunks + chunk->number]);
     ipt_await_parked(chunk, active, g);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -449,7 +451,7 @@ ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS
 #else
     __local uint *starts = 0;
 #endif
-    __local uint shared[IPT_AXES ? 4 : 3];
+    __local uint shared[IPT_PERMUTED ? 4 : 3];
     const uint id = get_local_id(0);
     volatile __global uint *control = workspace + g->control_base;
     if (id == 0)
@@ -481,7 +483,8 @@ ipt_k_exchange(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS
     ipt_wait_to_write(&chunk, took, g);
     const bool go = shared[IPT_SHARED_GO] != 0;
 #if IPT_TALL
-    const bool last = !IPT_AXES && ipt_is_awaited(&chunk, g); /* the other signals before it writes deferred columns */
+    const bool last =
+        !IPT_PERMUTED && ipt_is_awaited(&chunk, g); /* the other signals before it writes deferred columns */
     ipt_store_columns(&chunk, go && chunk.band <= g->bands, false, g);
 #if IPT_AXES
     ipt_write_deferred(&chunk, go, g);

@@ -12,6 +12,7 @@
 
 /* IPT_AXES: the columns are those of an array of so many axes. A chunk's columns are neighbours in the band layout,
  * whose column x is row ipt_place_after(x) of the slot layout: ranges, runs and partners follow that row's number. */
+#define IPT_PERMUTED (IPT_AXES > 0)
 #if IPT_AXES
 #define IPT_COLUMN_ORIGIN(chunk) 0 /* columns are numbered in the matrix, otherwise in the chunk */
 #define IPT_DEFERRED 0x80000000u
@@ -81,6 +82,16 @@ IPT_INLINE uint ipt_column_of(uint x, const ipt_given *g)
 #endif
 }
 
+/* Whether the chunk may have rest columns. */
+IPT_INLINE bool ipt_may_have_rest(const ipt_chunk *chunk)
+{
+#if IPT_AXES
+    return true;
+#else
+    return chunk->rest_columns;
+#endif
+}
+
 /* Whether a column is a rest column. */
 IPT_INLINE bool ipt_is_rest(const ipt_chunk *chunk, uint column, const ipt_given *g)
 {
@@ -100,23 +111,23 @@ IPT_INLINE __global ipt_unit *ipt_columns_of(const ipt_chunk *chunk, uint column
 /* Whether band or range d comes later (earlier) in the sequence than the chunk's band. Neither is true for the rest. */
 IPT_INLINE bool ipt_is_later(const ipt_chunk *chunk, uint d, const ipt_given *g)
 {
-    return chunk->band < g->bands && (IPT_AXES ? d < g->bands : !chunk->rest_columns) &&
+    return chunk->band < g->bands && (IPT_PERMUTED ? d < g->bands : !chunk->rest_columns) &&
            (g->from_last != 0 ? d < chunk->band : d > chunk->band);
 }
 IPT_INLINE bool ipt_is_earlier(const ipt_chunk *chunk, uint d, const ipt_given *g)
 {
-    return chunk->band < g->bands && (IPT_AXES ? d < g->bands : !chunk->rest_columns) &&
+    return chunk->band < g->bands && (IPT_PERMUTED ? d < g->bands : !chunk->rest_columns) &&
            (g->from_last != 0 ? d > chunk->band : d < chunk->band);
 }
 
 /* Whether the chunk's column i, of range d, exchanges its run for a parked one, and whether it parks its run. */
 IPT_INLINE bool ipt_takes(const ipt_chunk *chunk, uint i, uint d, const ipt_given *g)
 {
-    return IPT_AXES ? ipt_is_earlier(chunk, d, g) : i >= chunk->takes_first && i < chunk->takes_end;
+    return IPT_PERMUTED ? ipt_is_earlier(chunk, d, g) : i >= chunk->takes_first && i < chunk->takes_end;
 }
 IPT_INLINE bool ipt_parks(const ipt_chunk *chunk, uint i, uint d, const ipt_given *g)
 {
-    return IPT_AXES ? ipt_is_later(chunk, d, g) : i >= chunk->parks_first && i < chunk->parks_end;
+    return IPT_PERMUTED ? ipt_is_later(chunk, d, g) : i >= chunk->parks_first && i < chunk->parks_end;
 }
 
 /* The range of a column. */
@@ -198,8 +209,8 @@ IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket, const ipt_given *
     chunk->band = step < g->bands                          ? (g->from_last != 0 ? g->bands - 1 - step : step)
                   : g->rest_rows != 0 && in_matrix == rest ? g->bands
                                                            : g->bands + 1;
-    chunk->rest_columns = !IPT_AXES && number >= g->rest_chunks;
-    if (IPT_AXES) {
+    chunk->rest_columns = !IPT_PERMUTED && number >= g->rest_chunks;
+    if (IPT_PERMUTED) {
         chunk->x_first = number * g->chunk_width;
         chunk->x = min(g->chunk_width, g->short_side - chunk->x_first);
     } else if (chunk->rest_columns) {
@@ -241,7 +252,7 @@ IPT_INLINE void ipt_place_chunk(ipt_chunk *chunk, uint ticket, const ipt_given *
  * rest rows (wide). */
 IPT_INLINE bool ipt_is_awaited(const ipt_chunk *chunk, const ipt_given *g)
 {
-    if (IPT_AXES)
+    if (IPT_PERMUTED)
         return chunk->band <= g->bands;
     return chunk->parks_first < chunk->parks_end || (IPT_TALL ? chunk->rest_columns : chunk->band == g->bands);
 }

@@ -70,7 +70,7 @@ IPT_INLINE void ipt_wait_to_read(const ipt_chunk *chunk, bool active, const ipt_
 {
     const ipt_waiter waiter = {chunk->control, chunk->position, g->chunks, g->polls};
     const bool reads = g->saves_first != 0 && chunk->band <= g->bands &&
-                       (IPT_TALL ? chunk->band == g->bands : IPT_AXES || chunk->rest_columns);
+                       (IPT_TALL ? chunk->band == g->bands : ipt_may_have_rest(chunk));
     if (reads && active && get_local_id(0) == 0 && !ipt_wait(&waiter, &chunk->reads[0], g->chunks))
         chunk->shared[IPT_SHARED_GO] = 0;
     if (g->saves_first != 0 && chunk->band > g->bands)
@@ -104,12 +104,12 @@ IPT_INLINE void ipt_wait_for_reads(const ipt_chunk *chunk, const ipt_given *g)
     const ulong band_units = (ulong)g->height * chunk->row_units, range_units = g->width * g->column_stride;
     const ulong from = IPT_TALL ? range_units : band_units, in = IPT_TALL ? band_units : range_units;
     const bool rest = chunk->band == g->bands;
-    const uint first = !rest      ? chunk->band
-                       : IPT_AXES ? 0
-                                  : ipt_range_of(chunk, 0, g),
-               last = !rest      ? chunk->band
-                      : IPT_AXES ? g->bands - 1
-                                 : ipt_range_of(chunk, chunk->x - 1, g);
+    const uint first = !rest          ? chunk->band
+                       : IPT_PERMUTED ? 0
+                                      : ipt_range_of(chunk, 0, g),
+               last = !rest          ? chunk->band
+                      : IPT_PERMUTED ? g->bands - 1
+                                     : ipt_range_of(chunk, chunk->x - 1, g);
     /* Ranges and bands have almost the same length: a few steps replace a division, which needs many registers. */
     uint low = first, high = last;
     while (low * in > first * from)

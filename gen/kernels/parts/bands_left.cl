@@ -123,7 +123,7 @@ IPT_INLINE void ipt_copy_alone(const ipt_chunk *chunk, bool rest, const ipt_give
     const uint units = chunk->x * g->element_units;
     for (uint n = get_local_id(0); n < chunk->y * units; n += IPT_GROUP_SIZE) {
         const uint row = n / units, unit = n - row * units, i = unit / g->element_units, column = ipt_column_of(i, g);
-        if (IPT_AXES && ipt_is_rest(chunk, column, g) != rest)
+        if (IPT_PERMUTED && ipt_is_rest(chunk, column, g) != rest)
             continue;
         __global ipt_unit *const run =
             columns + ipt_own_place(chunk, column, g) + row * g->element_units + (unit - i * g->element_units);
@@ -148,9 +148,9 @@ IPT_INLINE void ipt_finish_alone(ipt_chunk *chunk, uint position, const ipt_give
 {
     ipt_chunk rest = *chunk;
     ipt_place_chunk(chunk, position * g->chunks, g);
-    chunk->x = IPT_AXES ? g->short_side : g->bands * g->width;
-    ipt_place_chunk(&rest, position * g->chunks + (IPT_AXES ? 0 : min(g->rest_chunks, g->chunks - 1)), g);
-    rest.x = IPT_AXES && g->short_side > g->bands * g->width ? g->short_side : g->short_side - g->bands * g->width;
+    chunk->x = IPT_PERMUTED ? g->short_side : g->bands * g->width;
+    ipt_place_chunk(&rest, position * g->chunks + (IPT_PERMUTED ? 0 : min(g->rest_chunks, g->chunks - 1)), g);
+    rest.x = IPT_PERMUTED && g->short_side > g->bands * g->width ? g->short_side : g->short_side - g->bands * g->width;
     if (IPT_REVERSED_COLUMNS != 0) {
         ipt_place_rows(chunk, g);
         ipt_place_rows(&rest, g);

@@ -23,13 +23,13 @@ IPT_INLINE uint ipt_short_at(const ipt_chunk *chunk, uint n, bool deferred)
 /* The place of unit k of column 0 in the tile. */
 IPT_INLINE uint ipt_short_place(const ipt_chunk *chunk, uint k, const ipt_given *g)
 {
-    __local ipt_unit *tile = (__local ipt_unit *)chunk->vectors;
 #if IPT_ELEMENT_UNITS == 1
-    return IPT_PLACE(tile, ipt_tile_row(k, g->pitch, g->skew) * IPT_VECTOR_UNITS +
-                               (((uint)chunk->rows_begin + k * (uint)chunk->row_units) & (IPT_VECTOR_UNITS - 1)));
+    return IPT_PLACE((__local ipt_unit *)chunk->vectors,
+                     ipt_tile_row(k, g->pitch, g->skew) * IPT_VECTOR_UNITS +
+                         (((uint)chunk->rows_begin + k * (uint)chunk->row_units) & (IPT_VECTOR_UNITS - 1)));
 #else
     IPT_ELEMENT_OF(k, g->element_units, element, part);
-    return IPT_PLACE(tile, chunk->starts[element] + part);
+    return IPT_PLACE((__local ipt_unit *)chunk->vectors, chunk->starts[element] + part);
 #endif
 }
 
