@@ -24,7 +24,10 @@ static ipt_plan *make_plan(ipt_context *context, const ipt_plan_desc *desc)
     assert_int_equal(ipt__axes_take(desc, &array), IPT_SUCCESS);
     joined = array;
     ipt__axes_join(&joined);
-    if (joined.count < 3 || ipt__whole_columns(&context->limits, desc, &joined, &columns, &pass) <= 0)
+    if (joined.count < 3)
+        return NULL;
+    ipt__whole_columns(&context->limits, desc, &joined, &columns, &pass);
+    if (!columns.count)
         return NULL;
     passes.contexts = contexts;
     passes.desc = desc;

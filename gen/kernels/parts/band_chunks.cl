@@ -120,11 +120,7 @@ IPT_INLINE bool ipt_is_earlier(const ipt_chunk *chunk, uint d, const ipt_given *
            (g->from_last != 0 ? d > chunk->band : d < chunk->band);
 }
 
-/* Whether the chunk's column i, of range d, exchanges its run for a parked one, and whether it parks its run. */
-IPT_INLINE bool ipt_takes(const ipt_chunk *chunk, uint i, uint d, const ipt_given *g)
-{
-    return IPT_PERMUTED ? ipt_is_earlier(chunk, d, g) : i >= chunk->takes_first && i < chunk->takes_end;
-}
+/* Whether the chunk's column i, of range d, parks its run. */
 IPT_INLINE bool ipt_parks(const ipt_chunk *chunk, uint i, uint d, const ipt_given *g)
 {
     return IPT_PERMUTED ? ipt_is_later(chunk, d, g) : i >= chunk->parks_first && i < chunk->parks_end;
