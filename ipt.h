@@ -2485,7 +2485,7 @@ typedef struct ipt__params {
 } ipt__params;
 
 typedef enum ipt__kernel_id {
-#define IPT__KERNEL_ENUMERATOR(kernel, memories, local, uses) IPT__KERNEL_##kernel,
+#define IPT__KERNEL_ENUMERATOR(kernel, memories, local, waits, uses) IPT__KERNEL_##kernel,
     IPT_KERNEL_LIST(IPT__KERNEL_ENUMERATOR) IPT__KERNEL_COUNT
 } ipt__kernel_id;
 
@@ -2520,23 +2520,23 @@ typedef cl_ulong ipt__divisor_64, ipt__divisor_index;
     cl_uint name##_shift;
 #define IPT__DIVISOR_BYTES(bits, name)                                                                                 \
     sizeof(ipt__divisor_##bits) | IPT__DIVISOR_##bits, sizeof(ipt__divisor_##bits), sizeof(cl_uint),
-#define IPT__ARGUMENT_STRUCT(kernel, memories, local, uses)                                                            \
+#define IPT__ARGUMENT_STRUCT(kernel, memories, local, waits, uses)                                                     \
     typedef struct ipt__##kernel##_arguments {                                                                         \
         IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_FIELD, IPT__DIVISOR_FIELD)                                              \
     } ipt__##kernel##_arguments;
 IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 
 typedef union ipt__arguments {
-#define IPT__ARGUMENTS_MEMBER(kernel, memories, local, uses) ipt__##kernel##_arguments kernel;
+#define IPT__ARGUMENTS_MEMBER(kernel, memories, local, waits, uses) ipt__##kernel##_arguments kernel;
     IPT_KERNEL_LIST(IPT__ARGUMENTS_MEMBER)
 } ipt__arguments;
 
 /* The bytes of each kernel's arguments; 0 ends them. */
 #define IPT__ARGUMENT_COUNT(type, name) +1
 #define IPT__DIVISOR_COUNT(bits, name) +3
-#define IPT__ARGUMENT_BYTES_FIELD(kernel, memories, local, uses)                                                       \
+#define IPT__ARGUMENT_BYTES_FIELD(kernel, memories, local, waits, uses)                                                \
     unsigned char kernel[1 IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_COUNT, IPT__DIVISOR_COUNT)];
-#define IPT__ARGUMENT_BYTES_ROW(kernel, memories, local, uses)                                                         \
+#define IPT__ARGUMENT_BYTES_ROW(kernel, memories, local, waits, uses)                                                  \
     {IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES, IPT__DIVISOR_BYTES) 0},
 typedef struct ipt__argument_table {
     IPT_KERNEL_LIST(IPT__ARGUMENT_BYTES_FIELD)
@@ -2576,15 +2576,20 @@ typedef struct ipt__kernel_info {
 #ifndef IPT_NO_KERNEL_SOURCE
     const char *arguments; /* the parameter list in OpenCL C */
 #endif
-    size_t argument_bytes;  /* its place in ipt__argument_bytes */
-    size_t arguments_bytes; /* bytes of the arguments' struct */
-    cl_uint memories;       /* number of buffers before the arguments */
-    int local;              /* a local-memory argument precedes the arguments */
-    unsigned uses;          /* bits of the parameters on which its text depends */
+    size_t argument_bytes;     /* its place in ipt__argument_bytes */
+    size_t arguments_bytes;    /* bytes of the arguments' struct */
+    cl_uint memories;          /* number of buffers before the arguments */
+    int local;                 /* a local-memory argument precedes the arguments */
+    size_t waits, probe_polls; /* of a cooperative kernel: places of these arguments, in words */
+    unsigned uses;             /* bits of the parameters on which its text depends */
 } ipt__kernel_info;
 
+#define IPT__PROBE_PLACES_0(kernel) 0, 0
+#define IPT__PROBE_PLACES_1(kernel)                                                                                    \
+    offsetof(ipt__##kernel##_arguments, waits) / 4, offsetof(ipt__##kernel##_arguments, probe_polls) / 4
+
 static const ipt__kernel_info ipt__kernels[] = {
-#define IPT__KERNEL_INFO(kernel, memories, local, uses)                                                                \
+#define IPT__KERNEL_INFO(kernel, memories, local, waits, uses)                                                         \
     {"ipt_k_" #kernel,                                                                                                 \
      {#kernel ".cl", IPT__HASH_##kernel IPT__TEXT(ipt__text_##kernel)},                                                \
      0 IPT_##kernel##_PARTS(IPT__PART_BIT) IPT__TEXT(IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT)), \
@@ -2592,6 +2597,7 @@ static const ipt__kernel_info ipt__kernels[] = {
      sizeof(ipt__##kernel##_arguments),                                                                                \
      memories,                                                                                                         \
      local,                                                                                                            \
+     IPT__PROBE_PLACES_##waits(kernel),                                                                                \
      uses},
     IPT_KERNEL_LIST(IPT__KERNEL_INFO)};
 
@@ -5521,38 +5527,21 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, voi
     return !error;
 }
 
-/* Whether a kernel moves boxes. */
-#ifndef IPT_NO_BOXES
-#define IPT__IS_BOX(id) ((id) == IPT__KERNEL_box)
-#else
-#define IPT__IS_BOX(id) 0
-#endif
-
 /* Runs a cooperative program without work, to count the work-groups that run at the same time. Returns 0 if it does not
  * run. */
 static size_t ipt__count_resident(ipt_context *context, const ipt__program *program)
 {
+    const ipt__kernel_info *const info = &ipt__kernels[program->id];
     const size_t global = context->limits.compute_units * 64 * program->params.group_size;
     cl_uint words[IPT__CONTROL_WORDS + 1] = {0};
-    ipt__panel_arguments panel;
-    ipt__exchange_arguments exchange;
-    void *arguments = program->id == IPT__KERNEL_panel ? (void *)&panel : (void *)&exchange;
-#ifndef IPT_NO_BOXES
-    ipt__box_arguments box;
-    memset(&box, 0, sizeof box);
-    box.probe_polls = IPT__PROBE_POLLS;
-    box.waits = box.tickets = box.chunks = 1;
-    if (IPT__IS_BOX(program->id))
-        arguments = &box;
-#endif
-    memset(&panel, 0, sizeof panel);
-    memset(&exchange, 0, sizeof exchange);
-    panel.probe_polls = exchange.probe_polls = IPT__PROBE_POLLS;
-    panel.waits = panel.tickets = panel.ticket_groups = panel.packs = panel.pack = panel.panels = panel.across =
-        panel.chunks = panel.blocks = panel.run_lanes = 1;
-    panel.local_x = panel.held_row = panel.short_side = panel.row_distance = panel.length = panel.chunk_x =
-        panel.chunk_y = panel.block_rows = 1;
-    return ipt__run_probe(context, program, arguments, global, words, sizeof words) ? words[1] /* IPT_CLOSED_AT */ : 0;
+    ipt__arguments arguments;
+    cl_uint *const each = (cl_uint *)(void *)&arguments;
+    size_t i;
+    memset(&arguments, 0, sizeof arguments);
+    for (i = info->waits; i < info->arguments_bytes / 4; ++i)
+        each[i] = 1;
+    each[info->probe_polls] = IPT__PROBE_POLLS;
+    return ipt__run_probe(context, program, &arguments, global, words, sizeof words) ? words[1] /* IPT_CLOSED_AT */ : 0;
 }
 
 /* Whether an element is one word, and bands do not rotate: those need fewest registers. */
@@ -5583,16 +5572,16 @@ static cl_uint ipt__exchange_groups(const ipt__params *params)
                                   : IPT__BAND_GROUPS;
 }
 
-/* The count that the desc or the profile sets; 0: none. Boxes of their own size follow from the count of panels. */
+/* The count that the desc or the profile sets; 0: none. Bands have their own. A kernel with local memory of its own
+ * follows from the count of panels. */
 static size_t ipt__given_resident(const ipt__limits *limits, const ipt__program *program)
 {
-    if (IPT__IS_BOX(program->id) && program->params.local_bytes == IPT__BOX_BYTES)
-        return limits->resident_groups * IPT__BOX_GROUPS / IPT__CHUNK_GROUPS_LARGE;
-    if (program->id == IPT__KERNEL_panel || IPT__IS_BOX(program->id))
-        return limits->resident_groups;
-    return ipt__are_words(&program->params)
-               ? limits->resident_bands
-               : limits->resident_others * program->params.groups_at_once / IPT__BAND_GROUPS;
+    const size_t groups = program->params.groups_at_once;
+    if (program->id == IPT__KERNEL_exchange)
+        return ipt__are_words(&program->params) ? limits->resident_bands
+                                                : limits->resident_others * groups / IPT__BAND_GROUPS;
+    return groups && ipt__gives_more_local(limits) ? limits->resident_groups * groups / IPT__CHUNK_GROUPS_LARGE
+                                                   : limits->resident_groups;
 }
 
 /* Counts the work-groups of a cooperative program that run at the same time, unless the count is known. If there are
@@ -5617,24 +5606,20 @@ static void ipt__find_residency(ipt_context *context, ipt__program *program)
 }
 
 /* Returns the cooperative program for a unit, with the largest local memory that works, and its residency. *found is
- * NULL if none works. */
+ * NULL if none works. Devices that give more local memory than they report take that of params, with its work-items,
+ * unless it is 0. */
 static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kernel_id id, ipt__params params,
                                                  int cache_only, ipt__program **found, size_t *resident)
 {
     const ipt__limits *const limits = &context->limits;
     size_t tries[2] = {0, 0};
-    const size_t size = id == IPT__KERNEL_exchange ? IPT__BAND_CHUNK_BYTES : IPT__IS_BOX(id) ? IPT__BOX_BYTES : 0;
-    const int own = size && ipt__gives_more_local(limits) && (IPT__IS_BOX(id) || limits->local_memory >= size + 4096);
+    const int own = params.local_bytes && ipt__gives_more_local(limits);
     int i, missed = 0, failed = 0;
     ipt_result result = IPT_SUCCESS;
     *found = NULL;
     *resident = 0;
     IPT_LOCK_ACQUIRE(&context->probe_lock);
-    tries[0] = own ? size : context->found.chunk_bytes;
-    if (own && id == IPT__KERNEL_exchange && params.groups_at_once < IPT__BAND_GROUPS) {
-        tries[1] = tries[0];
-        tries[0] = IPT__BAND_CHUNK_BYTES_LARGE;
-    }
+    tries[0] = own ? params.local_bytes : context->found.chunk_bytes;
     if (!own && !context->found.chunk_bytes)
         ipt__chunk_tries(limits, tries);
     for (i = 0; i < 2 && !*found && (!result || result == IPT_ERROR_CACHE_MISS); ++i) {
@@ -5642,7 +5627,7 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
         if (tries[i] <= IPT__NO_CHUNKS)
             continue;
         params.local_bytes = (cl_uint)tries[i];
-        params.group_size = IPT__IS_BOX(id) && own                                    ? (cl_uint)IPT__BOX_GROUP
+        params.group_size = own                                                       ? params.group_size
                             : tries[i] == IPT__CHUNK_BYTES_LARGE && !params.registers ? (cl_uint)IPT__CHUNK_GROUP_LARGE
                                                                                       : (cl_uint)limits->group_size;
         if (!ipt__params_reduce(&params, ipt__kernels[id].uses))
@@ -5862,9 +5847,11 @@ static ipt_result ipt__profile_measure(ipt_context *context, ipt__limits *measur
     params.unit_bytes = 4;
     params.element_units = params.tall = 1;
     params.index_bits = 32;
+    params.group_size = (cl_uint)limits->group_size;
     params.memory_model = (cl_uint)limits->memory_model;
     if (cooperative)
         result = ipt__profile_resident(context, IPT__KERNEL_panel, params, &measured->resident_groups);
+    params.local_bytes = IPT__BAND_CHUNK_BYTES;
     for (i = 0; i < 2 && !result && cooperative && limits->memory_model; ++i) {
         params.unit_bytes = i ? 8 : 4;
         result = ipt__profile_resident(context, IPT__KERNEL_exchange, params,
@@ -5872,7 +5859,6 @@ static ipt_result ipt__profile_measure(ipt_context *context, ipt__limits *measur
     }
     params.unit_bytes = 4;
     for (i = 0; i < 4 && !result && ipt__gives_more_local(limits); ++i) {
-        params.group_size = (cl_uint)limits->group_size;
         params.local_bytes = (cl_uint)large[i];
         if (ipt__local_refused(context, large[i]) || !ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_pack].uses))
             continue;
@@ -10626,7 +10612,8 @@ static IPT__RARE ipt_result ipt__exchange_seek(ipt_plan *plan, int *done)
 {
     ipt__params params = ipt__cooperative_params(&plan->problem);
     const ipt__move *const move = &ipt__moves[plan->problem.desc.move];
-    ipt_result result;
+    ipt_result result = IPT_SUCCESS;
+    int i;
     params.tall = ipt__exchange_is_tall(&plan->problem);
     params.reversed = params.tall ? ipt__reversed_param(move->reversed_cols, move->reversed_rows)
                                   : ipt__reversed_param(move->reversed_rows, move->reversed_cols);
@@ -10636,8 +10623,12 @@ static IPT__RARE ipt_result ipt__exchange_seek(ipt_plan *plan, int *done)
     params.groups_at_once = ipt__exchange_groups(&params);
     if (!plan->problem.limits.memory_model)
         return IPT_SUCCESS;
-    result = ipt__plan_take_cooperative(plan, IPT__KERNEL_exchange, &params, &plan->device->exchange,
-                                        &plan->problem.exchange);
+    for (i = params.groups_at_once >= IPT__BAND_GROUPS || !ipt__gives_more_local(&plan->problem.limits);
+         i < 2 && !plan->device->exchange && (!result || result == IPT_ERROR_CACHE_MISS); ++i) {
+        params.local_bytes = i ? (cl_uint)IPT__BAND_CHUNK_BYTES : (cl_uint)IPT__BAND_CHUNK_BYTES_LARGE;
+        result = ipt__plan_take_cooperative(plan, IPT__KERNEL_exchange, &params, &plan->device->exchange,
+                                            &plan->problem.exchange);
+    }
     *done = !result && !plan->problem.array.columns && ipt__exchange_is_best(plan);
     return result;
 }
@@ -10849,6 +10840,8 @@ static IPT__RARE ipt_result ipt__boxes_seek(ipt_plan *plan, int *done)
     ipt__params params = ipt__cooperative_params(&plan->problem);
     (void)done;
     params.groups_at_once = IPT__BOX_GROUPS;
+    params.local_bytes = IPT__BOX_BYTES;
+    params.group_size = IPT__BOX_GROUP;
     params.axes = (cl_uint)ipt__boxes_rank(&plan->problem);
     params.channels = 1;
     if (params.axes > IPT_MAX_RANK)

@@ -44,52 +44,54 @@
     X(channels, IPT_CHANNELS, 1, 4, "length of that axis")                                                             \
     X(interleaved, IPT_INTERLEAVED, 0, 1, "1: neighbouring work-items have different elements; 0: they share one")
 
-/* X(kernel, memories, local, parameters that it uses): the OpenCL kernel is ipt_k_<kernel> in gen/kernels/<kernel>.cl. It
- * takes `memories` buffers, then local memory if `local` is 1, then IPT_<kernel>_ARGUMENTS. */
+/* X(kernel, memories, local, waits, parameters that it uses): the OpenCL kernel is ipt_k_<kernel> in
+ * gen/kernels/<kernel>.cl. It takes `memories` buffers, then local memory if `local` is 1, then IPT_<kernel>_ARGUMENTS.
+ * waits: 1 if its work-groups wait for one another. Its arguments then have waits and probe_polls, and from waits on only
+ * such of 32 bits: if probe_polls is not 0, all others are 1, and it only counts its work-groups by ipt_take_ticket. */
 #define IPT_OWN_KERNEL_LIST(X)                                                                                         \
-    X(tile, 1, 1,                                                                                                      \
+    X(tile, 1, 1, 0,                                                                                                   \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_bank_padding)                  \
-    X(flip, 1, 0, IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model)        \
-    X(map, 1, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_apply)                                        \
-    X(pack, 1, 0,                                                                                                      \
+    X(flip, 1, 0, 0, IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model)     \
+    X(map, 1, 0, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_apply)                                     \
+    X(pack, 1, 0, 0,                                                                                                   \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model |                 \
           IPT__USES_local_bytes)                                                                                       \
-    X(transpose, 2, 1, IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile) \
-    X(swap, 1, 0,                                                                                                      \
+    X(transpose, 2, 1, 0, IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile) \
+    X(swap, 1, 0, 0,                                                                                                   \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_tile | IPT__USES_memory_model |         \
           IPT__USES_local_bytes | IPT__USES_reversed)                                                                                       \
-    X(copy, 2, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_lanes)                                       \
-    X(shuffle, 2, 1,                                                                                                   \
+    X(copy, 2, 0, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_lanes)                                    \
+    X(shuffle, 2, 1, 0,                                                                                                \
       IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_inner | IPT__USES_memory_model |  \
           IPT__USES_lanes | IPT__USES_registers | IPT__USES_flag_spread)                                               \
-    X(pairs, 1, 1, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_lanes | IPT__USES_inner)                    \
-    X(chains, 2, 0,                                                                                                    \
+    X(pairs, 1, 1, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_lanes | IPT__USES_inner)                 \
+    X(chains, 2, 0, 0,                                                                                                 \
       IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_lanes | IPT__USES_memory_model |           \
           IPT__USES_sub_group | IPT__USES_piece_vectors | IPT__USES_chains)                                             \
-    X(out_of_place, 2, 0,                                                                                              \
+    X(out_of_place, 2, 0, 0,                                                                                           \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model |                 \
           IPT__USES_local_bytes | IPT__USES_by_words)                                                                                       \
-    X(runs, 2, 0,                                                                                                      \
+    X(runs, 2, 0, 0,                                                                                                   \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_lanes | IPT__USES_tall) \
-    X(waves, 2, 0,                                                                                                     \
+    X(waves, 2, 0, 0,                                                                                                  \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model | \
           IPT__USES_lanes | IPT__USES_tall | IPT__USES_tile)                                                           \
-    X(exchange, 2, 0,                                                                                                  \
+    X(exchange, 2, 0, 1,                                                                                               \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_memory_model | \
           IPT__USES_tall | IPT__USES_local_bytes | IPT__USES_groups_at_once | IPT__USES_reversed | IPT__USES_by_words |    \
           IPT__USES_pitched | IPT__USES_axes)                                                                          \
-    X(panel, 2, 0,                                                                                                     \
+    X(panel, 2, 0, 1,                                                                                                    \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_index_bits | IPT__USES_memory_model | IPT__USES_tall | IPT__USES_narrow |   \
           IPT__USES_local_bytes | IPT__USES_reversed | IPT__USES_by_words | IPT__USES_pitched | IPT__USES_registers)
 
 /* Kernels that only reproduce the papers: IPT_NO_PAPERS leaves them out. */
 #ifndef IPT_NO_PAPERS
 #define IPT_SEED_KERNEL_LIST(X)                                                                                        \
-    X(pttwac_010, 1, 1,                                                                                                \
+    X(pttwac_010, 1, 1, 0,                                                                                             \
       IPT__USES_unit_bytes | IPT__USES_element_units | IPT__USES_group_size | IPT__USES_flag_spread |                  \
           IPT__USES_flag_layout)                                                                                       \
-    X(p_ipt, 1, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_lanes | IPT__USES_index_bits)               \
-    X(pad, 2, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_memory_model | IPT__USES_chained)
+    X(p_ipt, 1, 0, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_lanes | IPT__USES_index_bits)            \
+    X(pad, 2, 0, 0, IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_memory_model | IPT__USES_chained)
 #else
 #define IPT_SEED_KERNEL_LIST(X)
 #endif
@@ -97,7 +99,7 @@
 /* The kernel of arrays that the chip holds: IPT_NO_BOXES leaves it out. */
 #ifndef IPT_NO_BOXES
 #define IPT_BOX_KERNEL_LIST(X)                                                                                         \
-    X(box, 2, 0,                                                                                                       \
+    X(box, 2, 0, 1,                                                                                                    \
       IPT__USES_apply | IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_memory_model | IPT__USES_local_bytes | \
           IPT__USES_groups_at_once | IPT__USES_axes | IPT__USES_crossing | IPT__USES_channels)
 #else
@@ -107,7 +109,7 @@
 /* The kernel of batch plans, whose program also has the operands and the action: IPT_NO_BATCH leaves it out. */
 #ifndef IPT_NO_BATCH
 #define IPT_BATCH_KERNEL_LIST(X)                                                                                       \
-    X(elements, 8, 0,                                                                                                  \
+    X(elements, 8, 0, 0,                                                                                               \
       IPT__USES_unit_bytes | IPT__USES_group_size | IPT__USES_lanes | IPT__USES_sub_group | IPT__USES_local_bytes |    \
           IPT__USES_hold | IPT__USES_interleaved)
 #else

@@ -71,7 +71,7 @@ classes() {
             values["unit_bytes"] = "1 2 4 8 16"
             values["element_units"] = values["tall"] = values["narrow"] = values["inner"] = values["bank_padding"] = "0 1"
             values["chained"] = values["apply"] = "0 1"
-            values["crossing"] = "0 1 2 3 4"
+            values["crossing"] = "0 1 2 3 4 5"
             values["flag_layout"] = "0 1 2"
             values["registers"] = "0 8"
         }

@@ -348,6 +348,19 @@ static size_t count_wrong_in_array(const ipt_plan_desc *desc, unsigned char *bef
     return wrong;
 }
 
+/* Makes a plan that permutes an array by boxes, whether the cost model prefers them or not. */
+static ipt_result make_boxes(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
+{
+    ipt__array array, joined;
+    const ipt__passes passes = {.contexts = &context, .desc = desc, .array = &array};
+    const ipt_result result = ipt__axes_take(desc, &array);
+    if (result)
+        return result;
+    joined = array;
+    ipt__axes_join(&joined);
+    return ipt__boxes_plan_make(passes, &joined, plan);
+}
+
 static void walk_with(ipt_context *context, const ipt_plan_desc *desc, int out_of_place)
 {
     const size_t batch = desc->batch ? desc->batch : 1;
@@ -357,7 +370,7 @@ static void walk_with(ipt_context *context, const ipt_plan_desc *desc, int out_o
     size_t pad_rows, pad_cols, bytes, stride, i, wrong;
     if (defect.file && cases == MOST_PLANTED)
         return;
-    result = ipt_plan_create(context, desc, &plan);
+    result = desc->rank ? make_boxes(context, desc, &plan) : ipt_plan_create(context, desc, &plan);
     if (!result && only && !(out_of_place ? !strcmp(only, "ipt_k_out_of_place") : launches(plan, only))) {
         ipt_plan_destroy(plan);
         return;
@@ -371,7 +384,7 @@ static void walk_with(ipt_context *context, const ipt_plan_desc *desc, int out_o
     for (i = 0; i < bytes; ++i)
         data[i] = before[i] = (unsigned char)((i * 2654435761u) >> 13);
     if (!result)
-        result = execute(context, plan, data, bytes, cases % 4 * desc->elem_size, out_of_place);
+        result = execute(context, plan, data, bytes, cases % (desc->rank ? 2 : 4) * desc->elem_size, out_of_place);
     wrong = result || !compared ? 0
             : desc->rank        ? count_wrong_in_array(desc, before, data)
                                 : count_wrong(plan, desc, before, data, stride);
@@ -695,7 +708,9 @@ static void walk_panels(ipt_context *context, int quick, int alone)
     }
 }
 
-/* Arrays by boxes: of several work-groups and of one, overlapping boxes, all units, and each way of crossing. */
+/* Arrays by boxes: of several work-groups and of one, overlapping boxes, all units, and each way of crossing. Each
+ * array begins at a multiple of a vector, and one element later. The first arrays have programs in common: counting the
+ * work-groups of one takes longest. */
 static void walk_boxes(ipt_context *context, int quick)
 {
     static const struct {
@@ -703,18 +718,19 @@ static void walk_boxes(ipt_context *context, int quick)
         unsigned rank, axes[5];
         int expressed;
     } arrays[] = {
-        {4, {10, 17, 12}, 3, {2, 1, 0}, 0},       {1, {2, 3, 640}, 3, {0, 2, 1}, 0},
-        {2, {2, 640, 3}, 3, {0, 2, 1}, 0},        {1, {2, 12, 5, 32}, 4, {0, 3, 2, 1}, 0},
-        {1, {13, 19, 11}, 3, {2, 1, 0}, 0},       {4, {2, 4, 300}, 3, {0, 2, 1}, 1},
-        {1, {2, 300, 2}, 3, {0, 2, 1}, 1},        {2, {6, 50, 8}, 3, {1, 0, 2}, 1},
-        {12, {9, 5, 7, 3}, 4, {3, 2, 1, 0}, 0},   {1, {40, 33, 8}, 3, {2, 1, 0}, 0},
-        {2, {24, 10, 24}, 3, {2, 1, 0}, 0},       {16, {5, 6, 13}, 3, {2, 1, 0}, 0},
-        {8, {3, 16, 4, 8}, 4, {0, 3, 2, 1}, 1},   {4, {3, 4, 2, 5, 8}, 5, {4, 3, 2, 1, 0}, 0},
-        {1, {16, 3, 16, 12}, 4, {3, 1, 0, 2}, 1}, {2, {3, 17, 5, 9}, 4, {0, 3, 2, 1}, 1},
-        {2, {32, 8, 13}, 3, {2, 1, 0}, 0},        {1, {15, 9, 32}, 3, {2, 1, 0}, 0},
+        {1, {40, 33, 8}, 3, {2, 1, 0}, 0},           {1, {13, 19, 11}, 3, {2, 1, 0}, 0},
+        {1, {2, 3, 640}, 3, {0, 2, 1}, 0},           {1, {2, 640, 3}, 3, {0, 2, 1}, 0},
+        {4, {10, 17, 12}, 3, {2, 1, 0}, 0},          {1, {2, 12, 5, 32}, 4, {0, 3, 2, 1}, 0},
+        {2, {2, 640, 3}, 3, {0, 2, 1}, 0},           {4, {2, 4, 300}, 3, {0, 2, 1}, 1},
+        {1, {2, 300, 2}, 3, {0, 2, 1}, 1},           {2, {6, 50, 8}, 3, {1, 0, 2}, 1},
+        {12, {9, 5, 7, 3}, 4, {3, 2, 1, 0}, 0},      {2, {24, 10, 24}, 3, {2, 1, 0}, 0},
+        {16, {5, 6, 13}, 3, {2, 1, 0}, 0},           {8, {3, 16, 4, 8}, 4, {0, 3, 2, 1}, 1},
+        {4, {3, 4, 2, 5, 8}, 5, {4, 3, 2, 1, 0}, 0}, {1, {16, 3, 16, 12}, 4, {3, 1, 0, 2}, 1},
+        {2, {3, 17, 5, 9}, 4, {0, 3, 2, 1}, 1},      {2, {32, 8, 13}, 3, {2, 1, 0}, 0},
+        {1, {15, 9, 32}, 3, {2, 1, 0}, 0},
     };
     size_t s;
-    for (s = 0; s < (quick ? 5 : sizeof arrays / sizeof *arrays); ++s) {
+    for (s = 0; s < (quick ? 4 : sizeof arrays / sizeof *arrays); ++s) {
         ipt_plan_desc desc;
         memset(&desc, 0, sizeof desc);
         desc.elem_size = arrays[s].elem_size;
@@ -723,6 +739,7 @@ static void walk_boxes(ipt_context *context, int quick)
         memcpy(desc.axes, arrays[s].axes, sizeof arrays[s].axes);
         if (arrays[s].expressed)
             express(&desc);
+        walk(context, &desc);
         walk(context, &desc);
     }
 }
@@ -910,29 +927,30 @@ static int walk_kind(const char *kind, int quick)
         descs[0].wait_polls = alone ? 3 : 0x7fffffff;
     }
     descs[2] = descs[3] = descs[0];
-    descs[3].resident_groups = 4;
+    descs[3].resident_groups = 4; /* without `panels`, each array is one box */
     if (!panels) {
         descs[2].max_local_memory = 10240;
         descs[2].resident_groups = 2;
     }
     for (c = 0; c < 4; ++c) {
         ipt_context *context;
-        if ((c == 1 && (panels || quick)) || (c == 2 && told_type == CL_DEVICE_TYPE_CPU) || (c == 3 && !panels))
+        if ((c == 1 && (panels || quick)) || (c > 1 && told_type == CL_DEVICE_TYPE_CPU))
             continue;
         if (ipt_context_create(&descs[c], &context)) {
             printf("%s\n", ipt_context_error(NULL));
             return 0;
         }
-        if (c == 2) {
+        if (c == 2)
             walk_bands(context, quick, !panels);
+        if (c == (panels ? 2 : 3) && context->limits.cooperative)
             walk_boxes(context, quick);
-        } else if (c == 3) {
+        if (c == 3 && panels)
             walk_registers(context, quick, alone);
-        } else if (panels) {
+        if (c < 2 && panels) {
             walk_panels(context, quick, alone);
-        } else if (seeds) {
+        } else if (c < 2 && seeds) {
             walk_seeds(context, quick);
-        } else {
+        } else if (c < 2) {
             walk_others(context, quick);
             walk_shapes(context, quick);
             walk_moves(context, quick);
@@ -941,8 +959,7 @@ static int walk_kind(const char *kind, int quick)
                 walk_batches(context, quick);
             if (c == 0)
                 walk_squares(context, quick);
-            if (c < 2)
-                walk_pairs(context, quick);
+            walk_pairs(context, quick);
             walk_pitches(context, quick);
             if (c == 0)
                 walk_seeds(context, quick);

@@ -102,6 +102,10 @@ ipt_context *test_make_context(size_t local_memory);
  * default), as they must if fewer run at a time. */
 ipt_context *test_make_waiting_context(size_t local_memory, size_t resident, size_t polls);
 
+/* A plan that permutes an array by boxes, whether the cost model prefers them or not. NULL if the device has no boxes,
+ * or work-groups have less than 26 KB of local memory; else the test fails. */
+ipt_plan *test_make_boxes(ipt_context *context, const ipt_plan_desc *desc);
+
 /* Whether the work-groups of the desc's plan wait for one another. */
 bool test_waits_together(ipt_context *context, const ipt_plan_desc *desc);
 extern cl_context test_cl_context;

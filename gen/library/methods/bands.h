@@ -327,7 +327,8 @@ static IPT__RARE ipt_result ipt__exchange_seek(ipt_plan *plan, int *done)
 {
     ipt__params params = ipt__cooperative_params(&plan->problem);
     const ipt__move *const move = &ipt__moves[plan->problem.desc.move];
-    ipt_result result;
+    ipt_result result = IPT_SUCCESS;
+    int i;
     params.tall = ipt__exchange_is_tall(&plan->problem);
     params.reversed = params.tall ? ipt__reversed_param(move->reversed_cols, move->reversed_rows)
                                   : ipt__reversed_param(move->reversed_rows, move->reversed_cols);
@@ -337,8 +338,12 @@ static IPT__RARE ipt_result ipt__exchange_seek(ipt_plan *plan, int *done)
     params.groups_at_once = ipt__exchange_groups(&params);
     if (!plan->problem.limits.memory_model)
         return IPT_SUCCESS;
-    result = ipt__plan_take_cooperative(plan, IPT__KERNEL_exchange, &params, &plan->device->exchange,
-                                        &plan->problem.exchange);
+    for (i = params.groups_at_once >= IPT__BAND_GROUPS || !ipt__gives_more_local(&plan->problem.limits);
+         i < 2 && !plan->device->exchange && (!result || result == IPT_ERROR_CACHE_MISS); ++i) {
+        params.local_bytes = i ? (cl_uint)IPT__BAND_CHUNK_BYTES : (cl_uint)IPT__BAND_CHUNK_BYTES_LARGE;
+        result = ipt__plan_take_cooperative(plan, IPT__KERNEL_exchange, &params, &plan->device->exchange,
+                                            &plan->problem.exchange);
+    }
     *done = !result && !plan->problem.array.columns && ipt__exchange_is_best(plan);
     return result;
 }

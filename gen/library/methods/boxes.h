@@ -18,6 +18,8 @@ static IPT__RARE ipt_result ipt__boxes_seek(ipt_plan *plan, int *done)
     ipt__params params = ipt__cooperative_params(&plan->problem);
     (void)done;
     params.groups_at_once = IPT__BOX_GROUPS;
+    params.local_bytes = IPT__BOX_BYTES;
+    params.group_size = IPT__BOX_GROUP;
     params.axes = (cl_uint)ipt__boxes_rank(&plan->problem);
     params.channels = 1;
     if (params.axes > IPT_MAX_RANK)

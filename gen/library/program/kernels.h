@@ -20,7 +20,7 @@ typedef struct ipt__params {
 } ipt__params;
 
 typedef enum ipt__kernel_id {
-#define IPT__KERNEL_ENUMERATOR(kernel, memories, local, uses) IPT__KERNEL_##kernel,
+#define IPT__KERNEL_ENUMERATOR(kernel, memories, local, waits, uses) IPT__KERNEL_##kernel,
     IPT_KERNEL_LIST(IPT__KERNEL_ENUMERATOR) IPT__KERNEL_COUNT
 } ipt__kernel_id;
 
@@ -55,23 +55,23 @@ typedef cl_ulong ipt__divisor_64, ipt__divisor_index;
     cl_uint name##_shift;
 #define IPT__DIVISOR_BYTES(bits, name)                                                                                 \
     sizeof(ipt__divisor_##bits) | IPT__DIVISOR_##bits, sizeof(ipt__divisor_##bits), sizeof(cl_uint),
-#define IPT__ARGUMENT_STRUCT(kernel, memories, local, uses)                                                            \
+#define IPT__ARGUMENT_STRUCT(kernel, memories, local, waits, uses)                                                     \
     typedef struct ipt__##kernel##_arguments {                                                                         \
         IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_FIELD, IPT__DIVISOR_FIELD)                                              \
     } ipt__##kernel##_arguments;
 IPT_KERNEL_LIST(IPT__ARGUMENT_STRUCT)
 
 typedef union ipt__arguments {
-#define IPT__ARGUMENTS_MEMBER(kernel, memories, local, uses) ipt__##kernel##_arguments kernel;
+#define IPT__ARGUMENTS_MEMBER(kernel, memories, local, waits, uses) ipt__##kernel##_arguments kernel;
     IPT_KERNEL_LIST(IPT__ARGUMENTS_MEMBER)
 } ipt__arguments;
 
 /* The bytes of each kernel's arguments; 0 ends them. */
 #define IPT__ARGUMENT_COUNT(type, name) +1
 #define IPT__DIVISOR_COUNT(bits, name) +3
-#define IPT__ARGUMENT_BYTES_FIELD(kernel, memories, local, uses)                                                       \
+#define IPT__ARGUMENT_BYTES_FIELD(kernel, memories, local, waits, uses)                                                \
     unsigned char kernel[1 IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_COUNT, IPT__DIVISOR_COUNT)];
-#define IPT__ARGUMENT_BYTES_ROW(kernel, memories, local, uses)                                                         \
+#define IPT__ARGUMENT_BYTES_ROW(kernel, memories, local, waits, uses)                                                  \
     {IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_BYTES, IPT__DIVISOR_BYTES) 0},
 typedef struct ipt__argument_table {
     IPT_KERNEL_LIST(IPT__ARGUMENT_BYTES_FIELD)
@@ -111,15 +111,20 @@ typedef struct ipt__kernel_info {
 #ifndef IPT_NO_KERNEL_SOURCE
     const char *arguments; /* the parameter list in OpenCL C */
 #endif
-    size_t argument_bytes;  /* its place in ipt__argument_bytes */
-    size_t arguments_bytes; /* bytes of the arguments' struct */
-    cl_uint memories;       /* number of buffers before the arguments */
-    int local;              /* a local-memory argument precedes the arguments */
-    unsigned uses;          /* bits of the parameters on which its text depends */
+    size_t argument_bytes;     /* its place in ipt__argument_bytes */
+    size_t arguments_bytes;    /* bytes of the arguments' struct */
+    cl_uint memories;          /* number of buffers before the arguments */
+    int local;                 /* a local-memory argument precedes the arguments */
+    size_t waits, probe_polls; /* of a cooperative kernel: places of these arguments, in words */
+    unsigned uses;             /* bits of the parameters on which its text depends */
 } ipt__kernel_info;
 
+#define IPT__PROBE_PLACES_0(kernel) 0, 0
+#define IPT__PROBE_PLACES_1(kernel)                                                                                    \
+    offsetof(ipt__##kernel##_arguments, waits) / 4, offsetof(ipt__##kernel##_arguments, probe_polls) / 4
+
 static const ipt__kernel_info ipt__kernels[] = {
-#define IPT__KERNEL_INFO(kernel, memories, local, uses)                                                                \
+#define IPT__KERNEL_INFO(kernel, memories, local, waits, uses)                                                         \
     {"ipt_k_" #kernel,                                                                                                 \
      {#kernel ".cl", IPT__HASH_##kernel IPT__TEXT(ipt__text_##kernel)},                                                \
      0 IPT_##kernel##_PARTS(IPT__PART_BIT) IPT__TEXT(IPT_##kernel##_ARGUMENTS(IPT__ARGUMENT_TEXT, IPT__DIVISOR_TEXT)), \
@@ -127,6 +132,7 @@ static const ipt__kernel_info ipt__kernels[] = {
      sizeof(ipt__##kernel##_arguments),                                                                                \
      memories,                                                                                                         \
      local,                                                                                                            \
+     IPT__PROBE_PLACES_##waits(kernel),                                                                                \
      uses},
     IPT_KERNEL_LIST(IPT__KERNEL_INFO)};
 

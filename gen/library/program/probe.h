@@ -30,38 +30,21 @@ static int ipt__run_probe(ipt_context *context, const ipt__program *program, voi
     return !error;
 }
 
-/* Whether a kernel moves boxes. */
-#ifndef IPT_NO_BOXES
-#define IPT__IS_BOX(id) ((id) == IPT__KERNEL_box)
-#else
-#define IPT__IS_BOX(id) 0
-#endif
-
 /* Runs a cooperative program without work, to count the work-groups that run at the same time. Returns 0 if it does not
  * run. */
 static size_t ipt__count_resident(ipt_context *context, const ipt__program *program)
 {
+    const ipt__kernel_info *const info = &ipt__kernels[program->id];
     const size_t global = context->limits.compute_units * 64 * program->params.group_size;
     cl_uint words[IPT__CONTROL_WORDS + 1] = {0};
-    ipt__panel_arguments panel;
-    ipt__exchange_arguments exchange;
-    void *arguments = program->id == IPT__KERNEL_panel ? (void *)&panel : (void *)&exchange;
-#ifndef IPT_NO_BOXES
-    ipt__box_arguments box;
-    memset(&box, 0, sizeof box);
-    box.probe_polls = IPT__PROBE_POLLS;
-    box.waits = box.tickets = box.chunks = 1;
-    if (IPT__IS_BOX(program->id))
-        arguments = &box;
-#endif
-    memset(&panel, 0, sizeof panel);
-    memset(&exchange, 0, sizeof exchange);
-    panel.probe_polls = exchange.probe_polls = IPT__PROBE_POLLS;
-    panel.waits = panel.tickets = panel.ticket_groups = panel.packs = panel.pack = panel.panels = panel.across =
-        panel.chunks = panel.blocks = panel.run_lanes = 1;
-    panel.local_x = panel.held_row = panel.short_side = panel.row_distance = panel.length = panel.chunk_x =
-        panel.chunk_y = panel.block_rows = 1;
-    return ipt__run_probe(context, program, arguments, global, words, sizeof words) ? words[1] /* IPT_CLOSED_AT */ : 0;
+    ipt__arguments arguments;
+    cl_uint *const each = (cl_uint *)(void *)&arguments;
+    size_t i;
+    memset(&arguments, 0, sizeof arguments);
+    for (i = info->waits; i < info->arguments_bytes / 4; ++i)
+        each[i] = 1;
+    each[info->probe_polls] = IPT__PROBE_POLLS;
+    return ipt__run_probe(context, program, &arguments, global, words, sizeof words) ? words[1] /* IPT_CLOSED_AT */ : 0;
 }
 
 /* Whether an element is one word, and bands do not rotate: those need fewest registers. */
@@ -92,16 +75,16 @@ static cl_uint ipt__exchange_groups(const ipt__params *params)
                                   : IPT__BAND_GROUPS;
 }
 
-/* The count that the desc or the profile sets; 0: none. Boxes of their own size follow from the count of panels. */
+/* The count that the desc or the profile sets; 0: none. Bands have their own. A kernel with local memory of its own
+ * follows from the count of panels. */
 static size_t ipt__given_resident(const ipt__limits *limits, const ipt__program *program)
 {
-    if (IPT__IS_BOX(program->id) && program->params.local_bytes == IPT__BOX_BYTES)
-        return limits->resident_groups * IPT__BOX_GROUPS / IPT__CHUNK_GROUPS_LARGE;
-    if (program->id == IPT__KERNEL_panel || IPT__IS_BOX(program->id))
-        return limits->resident_groups;
-    return ipt__are_words(&program->params)
-               ? limits->resident_bands
-               : limits->resident_others * program->params.groups_at_once / IPT__BAND_GROUPS;
+    const size_t groups = program->params.groups_at_once;
+    if (program->id == IPT__KERNEL_exchange)
+        return ipt__are_words(&program->params) ? limits->resident_bands
+                                                : limits->resident_others * groups / IPT__BAND_GROUPS;
+    return groups && ipt__gives_more_local(limits) ? limits->resident_groups * groups / IPT__CHUNK_GROUPS_LARGE
+                                                   : limits->resident_groups;
 }
 
 /* Counts the work-groups of a cooperative program that run at the same time, unless the count is known. If there are
@@ -126,24 +109,20 @@ static void ipt__find_residency(ipt_context *context, ipt__program *program)
 }
 
 /* Returns the cooperative program for a unit, with the largest local memory that works, and its residency. *found is
- * NULL if none works. */
+ * NULL if none works. Devices that give more local memory than they report take that of params, with its work-items,
+ * unless it is 0. */
 static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kernel_id id, ipt__params params,
                                                  int cache_only, ipt__program **found, size_t *resident)
 {
     const ipt__limits *const limits = &context->limits;
     size_t tries[2] = {0, 0};
-    const size_t size = id == IPT__KERNEL_exchange ? IPT__BAND_CHUNK_BYTES : IPT__IS_BOX(id) ? IPT__BOX_BYTES : 0;
-    const int own = size && ipt__gives_more_local(limits) && (IPT__IS_BOX(id) || limits->local_memory >= size + 4096);
+    const int own = params.local_bytes && ipt__gives_more_local(limits);
     int i, missed = 0, failed = 0;
     ipt_result result = IPT_SUCCESS;
     *found = NULL;
     *resident = 0;
     IPT_LOCK_ACQUIRE(&context->probe_lock);
-    tries[0] = own ? size : context->found.chunk_bytes;
-    if (own && id == IPT__KERNEL_exchange && params.groups_at_once < IPT__BAND_GROUPS) {
-        tries[1] = tries[0];
-        tries[0] = IPT__BAND_CHUNK_BYTES_LARGE;
-    }
+    tries[0] = own ? params.local_bytes : context->found.chunk_bytes;
     if (!own && !context->found.chunk_bytes)
         ipt__chunk_tries(limits, tries);
     for (i = 0; i < 2 && !*found && (!result || result == IPT_ERROR_CACHE_MISS); ++i) {
@@ -151,7 +130,7 @@ static IPT__RARE ipt_result ipt__cooperative_get(ipt_context *context, ipt__kern
         if (tries[i] <= IPT__NO_CHUNKS)
             continue;
         params.local_bytes = (cl_uint)tries[i];
-        params.group_size = IPT__IS_BOX(id) && own                                    ? (cl_uint)IPT__BOX_GROUP
+        params.group_size = own                                                       ? params.group_size
                             : tries[i] == IPT__CHUNK_BYTES_LARGE && !params.registers ? (cl_uint)IPT__CHUNK_GROUP_LARGE
                                                                                       : (cl_uint)limits->group_size;
         if (!ipt__params_reduce(&params, ipt__kernels[id].uses))

@@ -38,9 +38,11 @@ static ipt_result ipt__profile_measure(ipt_context *context, ipt__limits *measur
     params.unit_bytes = 4;
     params.element_units = params.tall = 1;
     params.index_bits = 32;
+    params.group_size = (cl_uint)limits->group_size;
     params.memory_model = (cl_uint)limits->memory_model;
     if (cooperative)
         result = ipt__profile_resident(context, IPT__KERNEL_panel, params, &measured->resident_groups);
+    params.local_bytes = IPT__BAND_CHUNK_BYTES;
     for (i = 0; i < 2 && !result && cooperative && limits->memory_model; ++i) {
         params.unit_bytes = i ? 8 : 4;
         result = ipt__profile_resident(context, IPT__KERNEL_exchange, params,
@@ -48,7 +50,6 @@ static ipt_result ipt__profile_measure(ipt_context *context, ipt__limits *measur
     }
     params.unit_bytes = 4;
     for (i = 0; i < 4 && !result && ipt__gives_more_local(limits); ++i) {
-        params.group_size = (cl_uint)limits->group_size;
         params.local_bytes = (cl_uint)large[i];
         if (ipt__local_refused(context, large[i]) || !ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_pack].uses))
             continue;
