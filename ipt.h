@@ -3027,6 +3027,8 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_small_short, 0.42, 0.70, H27,                                                                        \
       "elements below a word, in packed instances of IPT__PASS_SHORT bytes at least")                                  \
     X(share, pass_long, 0.57, 0.95, H27_P25, "elements of IPT__PASS_LONG bytes at least")                              \
+    X(share, pass_long_halves, 0.38, 0.95, H28, "these, if their units have two bytes")                                \
+    X(share, pass_long_bytes, 0.10, 0.95, H28, "or one byte")                                                          \
     X(share, pass_thin, 0.38, 0.70, H25_P25, "a side of less than IPT__LINE_BYTES")                                    \
     X(share, pass_several, 0.70, 0.50, H27_P25, "several instances that do not fit the chip")                          \
     X(share, pass_stretched, 0.42, 0.65, H27_P25, "one instance, pass_stretched_from times as long as wide")           \
@@ -3042,6 +3044,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_rows, 0.50, 0.1, H27, "an array whose last axis becomes the first one")                              \
     X(share, pass_columns_units, 0.56, 1, H27, "of these, elements of several units below IPT__PASS_LONG")             \
     X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
+    X(share, pass_double_short, 0.25, 0.70, H28, "the same, of units shorter than a word")                             \
     X(share, pass_pairs, 0.70, 0.70, H25_P25, "a double pass over squares")                                            \
     X(factor, bus_blocks, 1.2, 1.2, H24, "bytes that cross the bus by blocks")                                         \
     X(factor, bus_blocks_ends, 0.5, 0.5, H24, "of a matrix: the first and last quarters move one way alone")           \
@@ -17227,6 +17230,20 @@ typedef struct ipt__axes_search {
     double best_cost; /* bytes that a copy would move in the same time */
 } ipt__axes_search;
 
+/* The shares of a copy's speed that double passes and passes of long elements reach, by the unit that they move. */
+static double ipt__double_share(const ipt__tuning *model, const ipt__pass *pass)
+{
+    const size_t unit = ipt__unit_bytes(pass->elem_size / (pass->inner_rows * pass->inner_cols));
+    return pass->rows == pass->cols ? model->pass_pairs
+           : unit < IPT__WORD_BYTES ? model->pass_double_short
+                                    : model->pass_double;
+}
+static double ipt__long_share(const ipt__tuning *model, const ipt__pass *pass)
+{
+    const size_t unit = ipt__unit_bytes(pass->elem_size);
+    return unit == 1 ? model->pass_long_bytes : unit == 2 ? model->pass_long_halves : model->pass_long;
+}
+
 /* Bytes that a copy would move in the same time: the bytes of the pass, divided by the share of a copy's speed that
  * such passes reach. The search compares thousands of passes, too many to plan each. */
 static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
@@ -17245,11 +17262,11 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     const int stretched =
         (double)(longer / shorter) >= model->pass_stretched_from * (pass->batch > 1 && !limits->cpu ? 5 : 1);
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
-    const double share = pass->inner_rows ? (pass->rows == pass->cols ? model->pass_pairs : model->pass_double)
-                         : shorts         ? model->pass_small_short
+    const double share = pass->inner_rows                              ? ipt__double_share(model, pass)
+                         : shorts                                      ? model->pass_small_short
                          : instance <= ipt__local_budget(limits)       ? model->pass_small
                          : pass->batch > 1 && on_chip && !stretched    ? model->pass_on_chip
-                         : pass->elem_size >= IPT__PASS_LONG           ? model->pass_long
+                         : pass->elem_size >= IPT__PASS_LONG           ? ipt__long_share(model, pass)
                          : shorter * pass->elem_size < IPT__LINE_BYTES ? model->pass_thin
                          : pass->batch > 1 && !stretched               ? model->pass_several
                          : stretched                                   ? model->pass_stretched

@@ -24,6 +24,20 @@ typedef struct ipt__axes_search {
     double best_cost; /* bytes that a copy would move in the same time */
 } ipt__axes_search;
 
+/* The shares of a copy's speed that double passes and passes of long elements reach, by the unit that they move. */
+static double ipt__double_share(const ipt__tuning *model, const ipt__pass *pass)
+{
+    const size_t unit = ipt__unit_bytes(pass->elem_size / (pass->inner_rows * pass->inner_cols));
+    return pass->rows == pass->cols ? model->pass_pairs
+           : unit < IPT__WORD_BYTES ? model->pass_double_short
+                                    : model->pass_double;
+}
+static double ipt__long_share(const ipt__tuning *model, const ipt__pass *pass)
+{
+    const size_t unit = ipt__unit_bytes(pass->elem_size);
+    return unit == 1 ? model->pass_long_bytes : unit == 2 ? model->pass_long_halves : model->pass_long;
+}
+
 /* Bytes that a copy would move in the same time: the bytes of the pass, divided by the share of a copy's speed that
  * such passes reach. The search compares thousands of passes, too many to plan each. */
 static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
@@ -42,11 +56,11 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     const int stretched =
         (double)(longer / shorter) >= model->pass_stretched_from * (pass->batch > 1 && !limits->cpu ? 5 : 1);
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
-    const double share = pass->inner_rows ? (pass->rows == pass->cols ? model->pass_pairs : model->pass_double)
-                         : shorts         ? model->pass_small_short
+    const double share = pass->inner_rows                              ? ipt__double_share(model, pass)
+                         : shorts                                      ? model->pass_small_short
                          : instance <= ipt__local_budget(limits)       ? model->pass_small
                          : pass->batch > 1 && on_chip && !stretched    ? model->pass_on_chip
-                         : pass->elem_size >= IPT__PASS_LONG           ? model->pass_long
+                         : pass->elem_size >= IPT__PASS_LONG           ? ipt__long_share(model, pass)
                          : shorter * pass->elem_size < IPT__LINE_BYTES ? model->pass_thin
                          : pass->batch > 1 && !stretched               ? model->pass_several
                          : stretched                                   ? model->pass_stretched

@@ -70,6 +70,8 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_small_short, 0.42, 0.70, H27,                                                                        \
       "elements below a word, in packed instances of IPT__PASS_SHORT bytes at least")                                  \
     X(share, pass_long, 0.57, 0.95, H27_P25, "elements of IPT__PASS_LONG bytes at least")                              \
+    X(share, pass_long_halves, 0.38, 0.95, H28, "these, if their units have two bytes")                                \
+    X(share, pass_long_bytes, 0.10, 0.95, H28, "or one byte")                                                          \
     X(share, pass_thin, 0.38, 0.70, H25_P25, "a side of less than IPT__LINE_BYTES")                                    \
     X(share, pass_several, 0.70, 0.50, H27_P25, "several instances that do not fit the chip")                          \
     X(share, pass_stretched, 0.42, 0.65, H27_P25, "one instance, pass_stretched_from times as long as wide")           \
@@ -85,6 +87,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_rows, 0.50, 0.1, H27, "an array whose last axis becomes the first one")                              \
     X(share, pass_columns_units, 0.56, 1, H27, "of these, elements of several units below IPT__PASS_LONG")             \
     X(share, pass_double, 0.45, 0.70, H25_P25, "a pass that also transposes its elements")                             \
+    X(share, pass_double_short, 0.25, 0.70, H28, "the same, of units shorter than a word")                             \
     X(share, pass_pairs, 0.70, 0.70, H25_P25, "a double pass over squares")                                            \
     X(factor, bus_blocks, 1.2, 1.2, H24, "bytes that cross the bus by blocks")                                         \
     X(factor, bus_blocks_ends, 0.5, 0.5, H24, "of a matrix: the first and last quarters move one way alone")           \
