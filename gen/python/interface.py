@@ -40,8 +40,8 @@ typedef struct {
     size_t max_device_memory;
     size_t row_pitch, row_pitch_out;
     unsigned rank;
-    size_t shape[8];
-    unsigned axes[8];
+    size_t shape[16];
+    unsigned axes[16];
     ...;
 } ipt_plan_desc;
 typedef struct {

@@ -2,8 +2,8 @@
  * every element exactly once, whichever stages move it. */
 #include "test.h"
 
+#include <math.h>
 #include <stdbool.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -334,6 +334,72 @@ static void moves_argument_types(void **state)
     }
 }
 
+/* The bits of a half as a bfloat16: the nearest one, the even one of two. */
+static uint16_t brain_of_half(uint16_t half)
+{
+    const int exponent = half >> 10 & 31, mantissa = half & 1023;
+    const float above = exponent ? ldexpf((float)(mantissa + 1024), exponent - 25) : ldexpf((float)mantissa, -24);
+    uint32_t bits;
+    memcpy(&bits, &above, sizeof bits);
+    if (exponent == 31)
+        return (uint16_t)((half & 0x8000) | (mantissa ? 0x7fff : 0x7f80));
+    return (uint16_t)((half & 0x8000) | (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* Expressions whose result has another type of the same size, for every 16 bits and for as many larger elements. */
+static void moves_conversions(void **state)
+{
+    static const struct {
+        const char *type, *expression;
+        size_t bytes;
+    } cases[] = {
+        {"uchar2", "x.yx", 2},
+        {"uchar4", "x.wzyx", 4},
+        {"uchar8", "x.s76543210", 8},
+        {"uchar16", "x.sfedcba9876543210", 16},
+        {"int", "as_int(convert_float(x))", 4},
+        {"ushort",
+         "(x & 0x7fff) > 0x7c00 ? x | 0x7fff : (as_uint(vload_half(0, (const half *)&x)) + 0x7fff + "
+         "(as_uint(vload_half(0, (const half *)&x)) >> 16 & 1)) >> 16",
+         2},
+    };
+    enum { SIDE = 256, ALL = SIDE * SIDE };
+    static unsigned char data[ALL * 16], expected[ALL * 16];
+    (void)state;
+    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
+        const size_t bytes = cases[i].bytes;
+        const ipt_plan_desc desc = {.rows = SIDE,
+                                    .cols = SIDE,
+                                    .elem_size = bytes,
+                                    .expression = cases[i].expression,
+                                    .expression_type = cases[i].type};
+        ipt_plan *const plan = test_make_plan(test_context, &desc);
+        test_fill(data, ALL * bytes);
+        for (size_t k = 0; k < ALL; ++k) {
+            const uint16_t number = (uint16_t)k;
+            unsigned char *const from = data + k * bytes, *const to = expected + (k % SIDE * SIDE + k / SIDE) * bytes;
+            memcpy(from, &number, sizeof number);
+            for (size_t b = 0; b < bytes; ++b)
+                to[b] = from[bytes - 1 - b];
+            if (!strcmp(cases[i].type, "int")) {
+                int32_t before;
+                float after;
+                memcpy(&before, from, sizeof before);
+                after = (float)before;
+                memcpy(to, &after, sizeof after);
+            } else if (!strcmp(cases[i].type, "ushort")) {
+                const uint16_t after = brain_of_half(number);
+                memcpy(to, &after, sizeof after);
+            }
+        }
+        if (ipt_plan_execute_host(plan, data))
+            fail_msg("%s", ipt_context_error(NULL));
+        if (memcmp(data, expected, ALL * bytes) != 0)
+            fail_msg("%s", cases[i].expression);
+        ipt_plan_destroy(plan);
+    }
+}
+
 /* Floats, in place and out of place, and two expressions for one shape. */
 static void moves_expression_floats(void **state)
 {
@@ -522,6 +588,7 @@ const struct CMUnitTest test_moves[] = {
     TEST_CASE(moves_expressions),
     TEST_CASE(moves_expression_arguments),
     TEST_CASE(moves_argument_types),
+    TEST_CASE(moves_conversions),
     TEST_CASE(moves_expression_floats),
     TEST_CASE(moves_bad_input),
 };

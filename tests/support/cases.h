@@ -419,7 +419,7 @@ static void draw_array(worker *me, size_t bytes, ipt_plan_desc *desc)
     unsigned a, last;
     memset(desc, 0, sizeof *desc);
     desc->elem_size = elem_size_for(me);
-    desc->rank = (unsigned)between(me, 1, IPT_MAX_RANK);
+    desc->rank = (unsigned)between(me, 1, one_in(me, 8) ? IPT_MAX_RANK : 8);
     desc->batch = one_in(me, 2) ? 1 : between(me, 2, 5);
     last = desc->rank - 1;
     left = bytes / desc->elem_size / desc->batch + 1;

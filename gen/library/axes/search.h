@@ -6,6 +6,8 @@
  * at most 2 passes, if the elements fit local memory. */
 
 enum { IPT__AXES_FREE = 5 }; /* arrays of up to 5 axes are cut anywhere; one pass more than the fewest is also tried */
+enum { IPT__AXES_ALL = 8 };  /* up to 8 axes: all lists of the fewest passes are compared */
+enum { IPT__AXES_KEPT = 8 }; /* more axes: as many lists of each length are extended */
 
 /* A pass: a batch of matrices without gaps. */
 typedef struct ipt__pass {
@@ -83,11 +85,16 @@ static double ipt__pass_cost_stored(size_t host_memory, const ipt__pass *pass)
                                                                        : IPT__STORED_NEVER);
 }
 
-/* Whether the axes at `at` - 1 and `at` are not neighbours in the result. Both ends of the sequence count as axes. */
+/* Whether the axis at `right` follows the one at `left` in the result. Both ends of the sequence count as axes. */
+static int ipt__axes_follow(const unsigned char *order, int count, int left, int right)
+{
+    return (left >= 0 ? order[left] : -1) + 1 == (right < count ? order[right] : count);
+}
+
+/* Whether the axes at `at` - 1 and `at` are not neighbours in the result. */
 static int ipt__axes_break(const unsigned char *order, int count, int at)
 {
-    const int before = at ? order[at - 1] : -1, after = at < count ? order[at] : count;
-    return before + 1 != after;
+    return !ipt__axes_follow(order, count, at - 1, at);
 }
 
 /* The number of breaks in a sequence. A pass removes at most three, a double pass five. */
@@ -153,13 +160,15 @@ static ipt__pass ipt__axes_pass(const ipt__axes_search *search, const ipt__axes_
     return pass;
 }
 
-/* Whether a pass cuts only at breaks and removes a break. Sequences of many axes have only such passes. */
-static int ipt__axes_joins(const ipt__axes_order *order, const ipt__axes_order *next, const ipt__axes_cuts *cuts,
-                           int count)
+/* The breaks that a pass removes if it cuts only at breaks, else -1. */
+static int ipt__axes_joins(const unsigned char *order, const ipt__axes_cuts *cuts, int count)
 {
-    return ipt__axes_break(order->goal, count, cuts->begin) && ipt__axes_break(order->goal, count, cuts->middle) &&
-           ipt__axes_break(order->goal, count, cuts->end) &&
-           ipt__axes_breaks(next->goal, count) < ipt__axes_breaks(order->goal, count);
+    if (!ipt__axes_break(order, count, cuts->begin) || !ipt__axes_break(order, count, cuts->middle) ||
+        !ipt__axes_break(order, count, cuts->end))
+        return -1;
+    return ipt__axes_follow(order, count, cuts->begin - 1, cuts->middle) +
+           ipt__axes_follow(order, count, cuts->end - 1, cuts->begin) +
+           ipt__axes_follow(order, count, cuts->middle - 1, cuts->end);
 }
 
 /* Whether a pass may be a double one. */
@@ -167,6 +176,12 @@ static int ipt__axes_doubles(const ipt__axes_search *search, const ipt__pass *pa
 {
     return search->doubles && pass->elem_size <= IPT__DOUBLE_ELEMENT &&
            2 * ipt__held_units(pass->elem_size, 2) + 16 <= search->limits->local_memory;
+}
+
+static double ipt__axes_cost(const ipt__axes_search *search, const ipt__pass *pass)
+{
+    return search->host_memory ? ipt__pass_cost_stored(search->host_memory, pass)
+                               : ipt__pass_cost(search->limits, pass);
 }
 
 /* Searches for the cheapest list of passes that starts with this sequence. */
@@ -189,19 +204,113 @@ static void ipt__axes_search_from(ipt__axes_search *search, const ipt__axes_orde
             for (cuts.end = cuts.middle + 1; cuts.end <= count; ++cuts.end) {
                 ipt__pass *const pass = &search->passes[depth];
                 ipt__axes_order exchanged = *order;
-                ipt__axes_exchange(&exchanged, cuts.begin, cuts.middle, cuts.end);
-                if (!any && !ipt__axes_joins(order, &exchanged, &cuts, count))
+                if (!any && ipt__axes_joins(order->goal, &cuts, count) < 1) /* many axes have only passes that join */
                     continue;
+                ipt__axes_exchange(&exchanged, cuts.begin, cuts.middle, cuts.end);
                 cuts.inner_middle = cuts.inner_end = cuts.end;
                 do {
                     ipt__axes_order next = exchanged;
                     *pass = ipt__axes_pass(search, order, &cuts);
                     ipt__axes_exchange(&next, cuts.end, cuts.inner_middle, cuts.inner_end);
-                    ipt__axes_search_from(search, &next, depth + 1,
-                                          cost + (search->host_memory ? ipt__pass_cost_stored(search->host_memory, pass)
-                                                                      : ipt__pass_cost(search->limits, pass)));
+                    ipt__axes_search_from(search, &next, depth + 1, cost + ipt__axes_cost(search, pass));
                 } while (ipt__axes_doubles(search, pass) && ipt__axes_next_inner(&cuts, count));
             }
+}
+
+/* A list of passes, and the sequence of axes after them. */
+typedef struct ipt__axes_list {
+    ipt__axes_order order;
+    double cost, least; /* least: with the fewest passes that the sequence can still need */
+    ipt__pass passes[IPT__MOST_PASSES];
+} ipt__axes_list;
+
+/* The best lists of one length, the best one first. */
+typedef struct ipt__axes_lists {
+    int count;
+    ipt__axes_list items[IPT__AXES_KEPT];
+} ipt__axes_lists;
+
+/* The fewest passes that can sort a sequence (Bafna and Pevzner 1998). Each place leads to that of the axis which
+ * should follow the axis before the place. A pass adds at most two cycles of odd length. Only a sorted sequence has a
+ * cycle for each place. */
+static int ipt__axes_least(const unsigned char *order, int count)
+{
+    int place[IPT_MAX_RANK + 1], at, first, odd = 0;
+    unsigned seen = 0;
+    for (at = 0; at < count; ++at)
+        place[order[at]] = at;
+    place[count] = count;
+    for (first = 0; first <= count; ++first) {
+        int length = 0;
+        for (at = first; !(seen >> at & 1); at = place[at ? order[at - 1] + 1 : 0], ++length)
+            seen |= 1u << at;
+        odd += length & 1;
+    }
+    return (count + 1 - odd) / 2;
+}
+
+/* Keeps a list if it is among the best ones. Of lists that lead to one sequence, the best one stays. */
+static void ipt__axes_keep(ipt__axes_lists *lists, const ipt__axes_list *list)
+{
+    int i = 0;
+    while (i < lists->count && memcmp(lists->items[i].order.goal, list->order.goal, sizeof list->order.goal) != 0)
+        ++i;
+    if (i == lists->count && i < IPT__AXES_KEPT)
+        ++lists->count;
+    else if (lists->items[i -= i == IPT__AXES_KEPT].least <= list->least)
+        return;
+    for (; i > 0 && lists->items[i - 1].least > list->least; --i)
+        lists->items[i] = lists->items[i - 1];
+    lists->items[i] = *list;
+}
+
+/* Extends a list of `depth` passes by passes that cut only at breaks. A pass can always remove a break: it moves the
+ * first axis that is not at its place there, with the axes that follow it. The last pass removes three. So IPT_MAX_RANK
+ * - 1 passes suffice, and a list may take a pass that removes none while the others remain enough. */
+static void ipt__axes_extend(const ipt__axes_search *search, const ipt__axes_list *from, int depth,
+                             ipt__axes_lists *lists)
+{
+    const int count = search->array->count, breaks = ipt__axes_breaks(from->order.goal, count);
+    const double bytes = (double)search->array->elements * (double)search->array->elem_size;
+    ipt__axes_list next = *from;
+    ipt__axes_cuts cuts;
+    for (cuts.begin = 0; cuts.begin < count; ++cuts.begin)
+        for (cuts.middle = cuts.begin + 1; cuts.middle < count; ++cuts.middle)
+            for (cuts.end = cuts.middle + 1; cuts.end <= count; ++cuts.end) {
+                const int removed = ipt__axes_joins(from->order.goal, &cuts, count);
+                if (removed < 0 || depth + breaks - removed > IPT__MOST_PASSES + 1)
+                    continue;
+                next.order = from->order;
+                ipt__axes_exchange(&next.order, cuts.begin, cuts.middle, cuts.end);
+                cuts.inner_middle = cuts.inner_end = cuts.end;
+                next.passes[depth] = ipt__axes_pass(search, &from->order, &cuts);
+                next.cost = from->cost + ipt__axes_cost(search, &next.passes[depth]);
+                next.least = next.cost + bytes * ipt__axes_least(next.order.goal, count);
+                ipt__axes_keep(lists, &next);
+            }
+}
+
+/* Searches among a few lists of each length, and takes the first one that sorts the axes. */
+static void ipt__axes_search_few(ipt__axes_search *search, const ipt__axes_order *order)
+{
+    ipt__axes_lists lists[2];
+    int depth, i;
+    memset(lists, 0, sizeof lists);
+    lists[0].count = 1;
+    lists[0].items[0].order = *order;
+    for (depth = 0; search->best_count < 0; ++depth) {
+        const ipt__axes_lists *const from = &lists[depth % 2];
+        ipt__axes_lists *const to = &lists[(depth + 1) % 2];
+        for (i = 0; i < from->count && search->best_count < 0; ++i)
+            if (!ipt__axes_breaks(from->items[i].order.goal, search->array->count)) {
+                search->best_count = depth;
+                search->best_cost = from->items[i].cost;
+                memcpy(search->best, from->items[i].passes, sizeof search->best);
+            }
+        to->count = 0;
+        for (i = 0; i < from->count && search->best_count < 0; ++i)
+            ipt__axes_extend(search, &from->items[i], depth, to);
+    }
 }
 
 /* Joins axes that are neighbours both in the source and in the result. */
@@ -243,6 +352,8 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t hos
     search.best_count = -1;
     memcpy(order.goal, array->goal, sizeof order.goal);
     memcpy(order.lengths, array->lengths, sizeof order.lengths);
+    if (array->count > IPT__AXES_ALL)
+        ipt__axes_search_few(&search, &order);
     for (search.most = 0; search.best_count < 0 && search.most < IPT__MOST_PASSES; ++search.most)
         ipt__axes_search_from(&search, &order, 0, 0);
     if (search.best_count > 0 && array->count <= IPT__AXES_FREE) /* again, with one pass more */

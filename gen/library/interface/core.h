@@ -116,7 +116,7 @@ IPT_API ipt_result ipt_device_describe(cl_device_id device, char *text, size_t c
 #define IPT_PAD 8u
 
 typedef struct ipt_plan ipt_plan;
-#define IPT_MAX_RANK 8 /* axes of an array */
+#define IPT_MAX_RANK 16 /* axes of an array */
 
 typedef struct ipt_plan_desc {
     size_t rows, cols;    /* row-major input of rows x cols elements, output cols x rows (column-major: swap the two) */

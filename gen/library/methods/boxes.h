@@ -22,7 +22,7 @@ static IPT__RARE ipt_result ipt__boxes_seek(ipt_plan *plan, int *done)
     params.group_size = IPT__BOX_GROUP;
     params.axes = (cl_uint)ipt__boxes_rank(&plan->problem);
     params.channels = 1;
-    if (params.axes > IPT_MAX_RANK)
+    if (params.axes > IPT__KERNEL_AXES)
         return IPT_SUCCESS;
     return ipt__plan_take_cooperative(plan, IPT__KERNEL_box, &params, &plan->device->panel, &plan->problem.panel);
 }

@@ -8,6 +8,8 @@ typedef struct ipt__cooperative_kernel {
     int tall, narrow, by_words;
 } ipt__cooperative_kernel;
 
+enum { IPT__KERNEL_AXES = 8 }; /* of boxes and permuted columns, at most: their kernels have arguments for each */
+
 /* The axes of more than one element, in their sequence in memory: of an array, or of a matrix' columns. */
 typedef struct ipt__array {
     int count;

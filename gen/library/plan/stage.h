@@ -116,12 +116,12 @@ typedef struct ipt__chunks {
 /* The boxes of a BOX stage: see box.cl. Lengths in units, by the axes' sequence in the source. */
 typedef struct ipt__box_stage {
     int rank;
-    cl_uint lengths[IPT_MAX_RANK], box[IPT_MAX_RANK];
-    unsigned char goal[IPT_MAX_RANK]; /* for each axis its place in the result */
-    int source_narrow, target_narrow; /* 1: units move by words at most, before and after, else by vectors */
-    int crosses;                      /* units change places by blocks if addresses allow */
-    int splits;                       /* runs of the source have the last axis alone, so that gaps can follow each */
-    cl_uint gap;                      /* after each run of the source in the box, in words or vectors */
+    cl_uint lengths[IPT__KERNEL_AXES], box[IPT__KERNEL_AXES];
+    unsigned char goal[IPT__KERNEL_AXES]; /* for each axis its place in the result */
+    int source_narrow, target_narrow;     /* 1: units move by words at most, before and after, else by vectors */
+    int crosses;                          /* units change places by blocks if addresses allow */
+    int splits;  /* runs of the source have the last axis alone, so that gaps can follow each */
+    cl_uint gap; /* after each run of the source in the box, in words or vectors */
 } ipt__box_stage;
 
 enum { IPT__MAX_STAGES = 8 };

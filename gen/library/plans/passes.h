@@ -488,7 +488,7 @@ static ipt_result ipt__at_once_plan_make(ipt__passes passes, double cost, ipt_pl
     ipt__axes_join(&joined);
     for (i = 0; i < IPT__WAYS_AT_ONCE; ++i) {
         const double once = ipt__ways_at_once[i](limits, passes.desc, &joined, &whole, &pass);
-        if (once > 0 && once < cost) {
+        if (once > 0 && once < cost && whole.count <= IPT__KERNEL_AXES) {
             const ipt_result result = ipt__whole_plan_make(passes, &whole, &pass, plan);
             if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
                 return result;

@@ -19,7 +19,7 @@ typedef struct ipt__workspace {
     ipt_plan *borrower;  /* plan that used the buffer last; NULL: none */
 } ipt__workspace;
 
-enum { IPT__MOST_PASSES = 8 }; /* over arrays of IPT_MAX_RANK axes, double ones twice, without an expression's */
+enum { IPT__MOST_PASSES = IPT_MAX_RANK }; /* over an array, without an expression's: see ipt__axes_extend */
 
 /* One pass over arrays. */
 typedef struct ipt__pass_plan {

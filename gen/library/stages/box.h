@@ -3,9 +3,9 @@
 
 /* What follows from the axes' lengths and those of a box, in units. */
 typedef struct ipt__box_geometry {
-    size_t sources[IPT_MAX_RANK], targets[IPT_MAX_RANK]; /* from neighbour to neighbour, before and after */
-    size_t places[IPT_MAX_RANK];                         /* in the box */
-    size_t source_steps[IPT_MAX_RANK], target_steps[IPT_MAX_RANK];
+    size_t sources[IPT__KERNEL_AXES], targets[IPT__KERNEL_AXES]; /* from neighbour to neighbour, before and after */
+    size_t places[IPT__KERNEL_AXES];                             /* in the box */
+    size_t source_steps[IPT__KERNEL_AXES], target_steps[IPT__KERNEL_AXES];
     size_t source_run, target_run; /* contiguous units */
     size_t source_runs;
     size_t target_piece, target_pieces, target_runs; /* a run of the result is written by pieces of so many indices */

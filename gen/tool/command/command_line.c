@@ -191,8 +191,8 @@ static int read_operands(const command *chosen, arguments *given)
         if (permutes ? !shape_read_array(given->operands[i], &given->shape)
                      : !shape_read(given->operands[i], &given->shape)) {
             return message_usage_error("'%s' takes ROWSxCOLS:BYTES, such as 1000x777:4%s, not '%s'", chosen->name,
-                                       permutes                               ? ", or more lengths"
-                                       : (chosen->options & FOR_FORMATS) != 0 ? ", or more lengths with --axes"
+                                       permutes                               ? ", or up to 16 lengths"
+                                       : (chosen->options & FOR_FORMATS) != 0 ? ", or up to 16 lengths with --axes"
                                                                               : "",
                                        given->operands[i]);
         }

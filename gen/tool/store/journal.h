@@ -29,7 +29,7 @@ enum {
     JOURNAL_PROBES = 256,                           /* places of the sample */
     JOURNAL_PROBE_BYTES = JOURNAL_PAGE / JOURNAL_PROBES
 };
-#define JOURNAL_MAGIC "ipt journal 5\n\0"      /* contains the version */
+#define JOURNAL_MAGIC "ipt journal 6\n\0"      /* contains the version */
 #define JOURNAL_MAGIC_ANY 12                   /* bytes that all versions have in common */
 #define JOURNAL_MAGIC_BEGUN "ipt unfinished\n" /* of an incomplete journal */
 #define JOURNAL_SUFFIX ".ipt-journal"
