@@ -69,14 +69,14 @@ $(B)/examples/%: examples/%.c $(HEADERS)
 
 # Programs of one file, by the folder of their source.
 ONE_FILE = $(CC) $(CFLAGS) -I. -Itests/support -o $@ $< $(LDLIBS) -ldl -lm
-$(B)/stress $(B)/soak $(B)/differential $(B)/imatcopy $(B)/lapack: \
+$(B)/stress $(B)/soak $(B)/differential $(B)/imatcopy $(B)/lapack $(B)/columns: \
     $(B)/%: tests/random/%.c examples/05_imatcopy.c $(TEST_HEADERS) $(HEADERS) | $(B)
 	$(ONE_FILE)
 
 $(B)/large: tests/library/large.c $(TEST_HEADERS) $(HEADERS) | $(B)
 	$(ONE_FILE)
 
-$(B)/walk: tests/oclgrind/walk.c $(HEADERS) | $(B)
+$(B)/walk: tests/oclgrind/walk.c $(TEST_HEADERS) $(HEADERS) | $(B)
 	$(ONE_FILE)
 
 $(B)/lint_sources: tests/analysis/lint_sources.c $(HEADERS) | $(B)

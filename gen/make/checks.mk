@@ -29,7 +29,7 @@ else
 check: ## all tests, as CI runs them; ONLY="NAME..." some of them
 	@sh gen/deps.sh $(CHECK_PACKAGES)
 	@$(SKIPPED) begin
-	@$(TWO) check-gen check-version check-words check-format check-lint check-compile-quick
+	@$(TWO) check-gen check-version check-words check-format check-lint check-compile-quick models-quick
 	@$(SUBMAKE) -j2 all tests $(B)/walk $(BENCH_PROGRAMS:%=$(B)/%)
 	@sh tests/devices/usable.sh --self-test
 	@sh tests/devices/usable.sh $(B)/ipt
@@ -54,7 +54,7 @@ deep: ## the deep checks beyond make check; ONLY="NAME..." some of them
 	@sh gen/deps.sh $(DEEP_PACKAGES)
 	@$(SKIPPED) begin
 	@$(TWO) sanitize differential-anew analyse fuzz-shortly coverage check-again oclgrind models check-compile \
-	    differential-planted imatcopy-planted told-odd told-even
+	    differential-planted imatcopy-planted columns columns-planted told-odd told-even
 	@$(SUBMAKE) foreign figures-quick
 	@IPT_TEST_WRONG=5000 IPT_TEST_SEED=$$$$ $(SUBMAKE) check-python
 	@$(SKIPPED) passed "make deep"
@@ -216,7 +216,7 @@ check-mpi-tool: $(B)/ipt # ipt transpose --mpi
 
 # Analysers
 
-.PHONY: oclgrind oclgrind-quick sanitize analyse coverage models
+.PHONY: oclgrind oclgrind-quick sanitize analyse coverage models models-quick
 oclgrind: $(B)/walk #check every kernel under oclgrind: bounds, uninitialised values, races, diverging barriers
 	@sh tests/oclgrind/run.sh full
 
@@ -235,6 +235,10 @@ coverage: $(B)/ipt $(TOOL_ARCHIVE) #check lines of ipt.h that the tests execute:
 	@CC="$(CC)" PYTHON=$(PYTHON) TOOL_ARCHIVE=$(TOOL_ARCHIVE) sh tests/analysis/coverage.sh \
 	    $(basename $(notdir $(TEST_SOURCES)))
 
-models: #check models of concurrent work-groups and processes: all sequences of their steps
+models: #check models and simulations of concurrent work-groups and processes; CASES= SEED= of the simulated arrays
 	@sh gen/deps.sh spin
 	@sh tests/models/run.sh
+	@$(PYTHON) tests/models/columns.py $(or $(CASES),10000) $(SEED)
+
+models-quick: # a few simulated arrays by bands with permuted columns and by boxes, and known-bad variants
+	@$(PYTHON) tests/models/columns.py $(or $(CASES),400) $(SEED)

@@ -1,11 +1,11 @@
 # Random work, repeatable by its seed, and planted defects that it must detect.
 
-PLANTED = CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS) -ldl" KERNEL_FILES="$(KERNEL_FILES)" \
+PLANTED = CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS) -ldl -lm" KERNEL_FILES="$(KERNEL_FILES)" \
     sh tests/random/planted.sh
 SECONDS ?= 600
 
 .PHONY: differential differential-anew differential-planted fuzz-differential fuzz fuzz-shortly choices soak stress
-.PHONY: large stress-planted imatcopy imatcopy-planted lapack
+.PHONY: large stress-planted imatcopy imatcopy-planted lapack columns columns-planted
 differential: $(B)/differential # 300 random cases over the whole interface, the same each time
 	@$< --cases 300 --seed 1
 
@@ -51,3 +51,10 @@ imatcopy-planted: $(B)/embed # planted defects that these calls must detect
 lapack: $(B)/lapack #check random batches of ready actions against LAPACK and BLAS; CASES=2000 SEED=
 	@$< $(or $(CASES),100) $(SEED) || { [ $$? = 77 ] && $(SKIPPED) note lapack \
 	    "the comparison needs LAPACKE and OpenBLAS (Debian: liblapacke, libopenblas0-pthread)"; }
+
+columns: $(B)/columns #check random arrays by permuted columns against their indices: CASES=20000 SEED= FIRST=
+	@$< $(or $(CASES),30) $(or $(SEED),1) $(FIRST) || { [ $$? = 77 ] && \
+	    $(SKIPPED) note columns "the device has no permuted columns"; }
+
+columns-planted: $(B)/embed # planted defects that these arrays must detect
+	@$(PLANTED) columns "100 $(or $(SEED),1)" "$(DEFECT)"

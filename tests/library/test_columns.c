@@ -10,34 +10,17 @@
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 #undef clGetDeviceInfo
+#include "whole.h"
 #include "test.h"
 
 /* Makes a plan with permuted columns. Returns NULL if the array, or the device, has none. */
 static ipt_plan *make_plan(ipt_context *context, const ipt_plan_desc *desc)
 {
-    ipt_context *const contexts[] = {context};
-    ipt__array array, joined, columns;
-    ipt__passes passes = {0};
-    ipt__pass pass;
-    ipt_plan *plan = NULL;
-    ipt_result result;
-    assert_int_equal(ipt__axes_take(desc, &array), IPT_SUCCESS);
-    joined = array;
-    ipt__axes_join(&joined);
-    if (joined.count < 3)
-        return NULL;
-    ipt__whole_columns(&context->limits, desc, &joined, &columns, &pass);
-    if (!columns.count)
-        return NULL;
-    passes.contexts = contexts;
-    passes.desc = desc;
-    passes.array = &array;
-    result = ipt__whole_plan_make(passes, &columns, &pass, &plan);
-    if (result == IPT_ERROR_UNSUPPORTED)
-        return NULL;
-    if (result)
+    ipt_plan *plan;
+    if (whole_plan(context, desc, ipt__whole_columns, &plan))
         fail_msg("%s", ipt_context_error(context));
-    assert_non_null(strstr(ipt_plan_describe(plan), " permuted"));
+    if (plan)
+        assert_non_null(strstr(ipt_plan_describe(plan), " permuted"));
     return plan;
 }
 

@@ -15,7 +15,7 @@ mkdir -p $folder
 walk() { # name of the log, then the arguments of walk
     log=$folder/$1
     threads=1
-    [ "$2" = team ] && threads=16
+    case $2 in team | columns) threads=16 ;; esac
     shift
     status=0
     timeout 3600 oclgrind --num-threads $threads --max-wgsize 64 --build-options -cl-opt-disable --data-races --uninitialized \
@@ -36,7 +36,7 @@ column() {
 }
 
 failed=0
-kinds="cpu gpu team alone"
+kinds="cpu gpu team alone columns columns_alone"
 [ "$part" = full ] || kinds="cpu gpu"
 for kind in $kinds; do
     program=$part

@@ -1,8 +1,9 @@
 /* Runs small shapes through every kernel and checks each result, fast enough for slow checking devices such as
- * oclgrind. Usage: walk cpu|gpu|team|alone full|quick|KERNEL [FILE OLD NEW]
+ * oclgrind. Usage: walk KIND full|quick|KERNEL [FILE OLD NEW]
  *   cpu, gpu   the kernels for that kind of device, on any device
  *   team       panels and bands that several work-groups hold, which wait for one another without a limit
  *   alone      the same where one work-group runs at a time, so that one of them moves the remaining panels and bands
+ *   columns, columns_alone   bands with permuted columns, as team and alone
  *   KERNEL     only plans that launch this kernel, such as ipt_k_tile
  *   FILE ...   replaces OLD by NEW in the text of a kernel, such as tile.cl: a planted defect; results are not compared
  *
@@ -167,6 +168,7 @@ static cl_int CL_API_CALL counted_clEnqueueNDRangeKernel(cl_command_queue queue,
 #define IPT_IMPLEMENTATION
 #include "ipt.h"
 #undef clEnqueueNDRangeKernel
+#include "whole.h"
 
 static int cases, failures, compared = 1;
 enum { MOST_PLANTED = 1 }; /* most plans to execute with a planted defect: each takes long */
@@ -348,21 +350,12 @@ static size_t count_wrong_in_array(const ipt_plan_desc *desc, unsigned char *bef
     return wrong;
 }
 
-/* Makes a plan that permutes an array by boxes, whether the cost model prefers them or not. */
-static ipt_result make_boxes(ipt_context *context, const ipt_plan_desc *desc, ipt_plan **plan)
-{
-    ipt__array array, joined;
-    const ipt__passes passes = {.contexts = &context, .desc = desc, .array = &array};
-    const ipt_result result = ipt__axes_take(desc, &array);
-    if (result)
-        return result;
-    joined = array;
-    ipt__axes_join(&joined);
-    return ipt__boxes_plan_make(passes, &joined, plan);
-}
+/* BY_BOXES, BY_COLUMNS: in place, whatever the planner prefers */
+enum way { IN_PLACE, OUT_OF_PLACE, BY_BOXES, BY_COLUMNS };
 
-static void walk_with(ipt_context *context, const ipt_plan_desc *desc, int out_of_place)
+static void walk_with(ipt_context *context, const ipt_plan_desc *desc, enum way way)
 {
+    const int out_of_place = way == OUT_OF_PLACE;
     const size_t batch = desc->batch ? desc->batch : 1;
     unsigned char *before, *data;
     ipt_plan *plan = NULL;
@@ -370,7 +363,15 @@ static void walk_with(ipt_context *context, const ipt_plan_desc *desc, int out_o
     size_t pad_rows, pad_cols, bytes, stride, i, wrong;
     if (defect.file && cases == MOST_PLANTED)
         return;
-    result = desc->rank ? make_boxes(context, desc, &plan) : ipt_plan_create(context, desc, &plan);
+    if (way == BY_BOXES || way == BY_COLUMNS)
+        result = whole_plan(context, desc, way == BY_BOXES ? ipt__whole_boxes : ipt__whole_columns, &plan);
+    else
+        result = ipt_plan_create(context, desc, &plan);
+    if (!result && !plan) {
+        ++cases, ++failures;
+        printf("the array does not move in one pass\n");
+        return;
+    }
     if (!result && only && !(out_of_place ? !strcmp(only, "ipt_k_out_of_place") : launches(plan, only))) {
         ipt_plan_destroy(plan);
         return;
@@ -403,7 +404,7 @@ static void walk_with(ipt_context *context, const ipt_plan_desc *desc, int out_o
 
 static void walk(ipt_context *context, const ipt_plan_desc *desc)
 {
-    walk_with(context, desc, 0);
+    walk_with(context, desc, IN_PLACE);
 }
 
 /* A transposing move: the four moves in turn. */
@@ -651,14 +652,14 @@ static void walk_others(ipt_context *context, int quick)
         desc.rows = 35;
         desc.cols = 18;
         desc.move = IPT_MOVE_TRANSPOSE;
-        walk_with(context, &desc, 1);
+        walk_with(context, &desc, OUT_OF_PLACE);
         desc.row_pitch = 36 * desc.elem_size;
-        walk_with(context, &desc, 1);
+        walk_with(context, &desc, OUT_OF_PLACE);
         desc.row_pitch = 0;
         if (desc.elem_size == 3)
             continue;
         express(&desc);
-        walk_with(context, &desc, 1);
+        walk_with(context, &desc, OUT_OF_PLACE);
         desc.rows = 16;
         desc.cols = 11;
         desc.sequence = IPT_SEQUENCE_TWO_PASS;
@@ -739,8 +740,8 @@ static void walk_boxes(ipt_context *context, int quick)
         memcpy(desc.axes, arrays[s].axes, sizeof arrays[s].axes);
         if (arrays[s].expressed)
             express(&desc);
-        walk(context, &desc);
-        walk(context, &desc);
+        walk_with(context, &desc, BY_BOXES);
+        walk_with(context, &desc, BY_BOXES);
     }
 }
 
@@ -828,6 +829,34 @@ static void walk_bands(ipt_context *context, int quick, int single)
     }
 }
 
+/* Arrays by permuted columns, most of them in several bands with rests. Short and long runs, and several units. Longer
+ * elements have more bands for the same time. */
+static void walk_columns(ipt_context *context, int quick, int alone)
+{
+    static const struct {
+        size_t elem_size, shape[4];
+        unsigned rank, axes[4];
+        int expressed;
+    } arrays[] = {
+        {16, {41, 3, 7}, 3, {2, 1, 0}, 0}, {16, {7, 3, 41}, 3, {2, 1, 0}, 0},      {12, {47, 3, 5}, 3, {2, 1, 0}, 0},
+        {12, {5, 3, 47}, 3, {2, 1, 0}, 0}, {8, {37, 4, 2, 3}, 4, {2, 3, 1, 0}, 1}, {2, {3, 5, 47}, 3, {2, 1, 0}, 1},
+        {1, {45, 5, 3}, 3, {2, 1, 0}, 0},
+    };
+    size_t s;
+    context->limits.memory_model = 3;
+    for (s = 0; s < (quick || alone ? 4 : sizeof arrays / sizeof *arrays); ++s) {
+        ipt_plan_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.elem_size = arrays[s].elem_size;
+        desc.rank = arrays[s].rank;
+        memcpy(desc.shape, arrays[s].shape, sizeof arrays[s].shape);
+        memcpy(desc.axes, arrays[s].axes, sizeof arrays[s].axes);
+        if (arrays[s].expressed)
+            express(&desc);
+        walk_with(context, &desc, BY_COLUMNS);
+    }
+}
+
 /* Walks the contexts of one kind of device in turn. 0 if a context cannot be created. */
 /* Runs a ready action on a few elements with its operands. The tests compare results, not this program. */
 static void walk_batch(ipt_context *context, ipt_batch_desc *desc, ipt_model model, int layout)
@@ -912,7 +941,8 @@ static void walk_batches(ipt_context *context, int quick)
 
 static int walk_kind(const char *kind, int quick)
 {
-    const int alone = !strcmp(kind, "alone"), panels = alone || !strcmp(kind, "team");
+    const int columns = !strncmp(kind, "columns", 7);
+    const int alone = strstr(kind, "alone") != NULL, panels = alone || !strcmp(kind, "team");
     /* Whether the kernel belongs to the papers' plans. */
     const int seeds = only && strstr("ipt_k_tile ipt_k_shuffle ipt_k_pttwac_010 ipt_k_p_ipt ipt_k_pad", only);
     ipt_context_desc descs[4];
@@ -926,6 +956,11 @@ static int walk_kind(const char *kind, int quick)
         descs[0].resident_groups = 16;
         descs[0].wait_polls = alone ? 3 : 0x7fffffff;
     }
+    if (columns) { /* few work-groups, so that small arrays have several bands */
+        descs[0].max_local_memory = 10240;
+        descs[0].resident_groups = 3;
+        descs[0].wait_polls = alone ? 3 : 0x7fffffff;
+    }
     descs[2] = descs[3] = descs[0];
     descs[3].resident_groups = 4; /* without `panels`, each array is one box */
     if (!panels) {
@@ -934,11 +969,16 @@ static int walk_kind(const char *kind, int quick)
     }
     for (c = 0; c < 4; ++c) {
         ipt_context *context;
-        if ((c == 1 && (panels || quick)) || (c > 1 && told_type == CL_DEVICE_TYPE_CPU))
+        if ((columns && c) || (c == 1 && (panels || quick)) || (c > 1 && told_type == CL_DEVICE_TYPE_CPU))
             continue;
         if (ipt_context_create(&descs[c], &context)) {
             printf("%s\n", ipt_context_error(NULL));
             return 0;
+        }
+        if (columns) {
+            walk_columns(context, quick, alone);
+            ipt_context_destroy(context);
+            continue;
         }
         if (c == 2)
             walk_bands(context, quick, !panels);
@@ -984,12 +1024,12 @@ static void print_kernel(int id)
 
 int main(int count, char **arguments)
 {
-    static const char *const kinds[] = {"cpu", "gpu", "team", "alone"};
+    static const char *const kinds[] = {"cpu", "gpu", "team", "alone", "columns", "columns_alone"};
     int i, quick, known = 0;
-    for (i = 0; i < 4; ++i)
+    for (i = 0; i < (int)(sizeof kinds / sizeof *kinds); ++i)
         known |= count >= 3 && !strcmp(arguments[1], kinds[i]);
     if ((count != 3 && count != 6) || !known) {
-        fprintf(stderr, "usage: walk cpu|gpu|team|alone full|quick|KERNEL [FILE OLD NEW]\n");
+        fprintf(stderr, "usage: walk cpu|gpu|team|alone|columns|columns_alone full|quick|KERNEL [FILE OLD NEW]\n");
         return 2;
     }
     quick = strcmp(arguments[2], "full") != 0;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "quirks.h"
+#include "whole.h"
 
 ipt_context *test_context, *test_small_context;
 cl_context test_cl_context;
@@ -116,16 +117,11 @@ ipt_context *test_make_waiting_context(size_t local_memory, size_t resident, siz
 
 ipt_plan *test_make_boxes(ipt_context *context, const ipt_plan_desc *desc)
 {
-    ipt__array array, joined;
-    const ipt__passes passes = {.contexts = &context, .desc = desc, .array = &array};
     ipt_plan *plan = NULL;
-    assert_int_equal(ipt__axes_take(desc, &array), IPT_SUCCESS);
-    joined = array;
-    ipt__axes_join(&joined);
-    const ipt_result result = ipt__boxes_plan_make(passes, &joined, &plan);
-    if (result && (!context->limits.cooperative || context->found.chunk_bytes < (size_t)26 << 10))
+    const ipt_result result = whole_plan(context, desc, ipt__whole_boxes, &plan);
+    if (!result && !plan && (!context->limits.cooperative || context->found.chunk_bytes < (size_t)26 << 10))
         return NULL;
-    if (result || !strstr(ipt_plan_describe(plan), "boxes together"))
+    if (!plan || !strstr(ipt_plan_describe(plan), "boxes together"))
         fail_msg("%s: %s", ipt_context_error(NULL), ipt_plan_describe(plan));
     return plan;
 }
