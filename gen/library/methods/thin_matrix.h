@@ -7,19 +7,17 @@ static int ipt__thin_is_whole(const ipt__problem *problem)
            ipt__min(problem->limits.local_memory, (size_t)IPT__TILE_BYTES_MANY);
 }
 
-/* The length of tiles, which divides the longer side; 0: none is suitable. */
+/* The length of tiles, which divides the longer side; 0: none is suitable. Local memory also has a flag for each run.
+ */
 static size_t ipt__thin_tile(const ipt__problem *problem)
 {
     const ipt__limits *const limits = &problem->limits;
     const size_t longer = ipt__max(problem->desc.rows, problem->desc.cols);
     const size_t shorter = ipt__min(problem->desc.rows, problem->desc.cols), row = shorter * problem->unit_bytes;
     size_t length = ipt__thin_is_whole(problem) ? longer : ipt__local_budget(limits) / row;
-    while (length && longer % length)
+    while (length && (longer % length || length * row + longer / length * shorter > limits->local_memory))
         --length;
-    return (length == longer || length * problem->unit_bytes >= IPT__THIN_RUN) &&
-                   length * row + longer / length * shorter <= limits->local_memory
-               ? length
-               : 0;
+    return length == longer || length * problem->unit_bytes >= IPT__THIN_RUN ? length : 0;
 }
 
 /* Work-groups that share a matrix: several if whole matrices would leave cores idle. */
