@@ -3147,6 +3147,8 @@ static const ipt__tuning ipt__tunings[2] = {
       "steps of a compute unit in which a line of work-items requests a word each, or a vector")                       \
     X(IPT__BOX_LOST, 40, H27, "bytes by which a box' run is longer in effect")                                         \
     X(IPT__BOX_WAIT, 4096, H27, "bytes that a work-group moves in the time in which it waits for the others")          \
+    X(IPT__THIN_MOST, 4, P28, "rows or columns of a thin matrix that a CPU moves by constant steps")                   \
+    X(IPT__THIN_RUN, 512, P28, "bytes of its tiles' rows at least, if it has several tiles")                           \
     X(IPT__PASS_SHORT, 16384, H27,                                                                                     \
       "bytes of a packed instance that moves faster than by boxes, of elements below a word")                          \
     X(IPT__PASS_COLUMNS_LOST, 100, H27, "bytes by which a run of permuted columns is longer in effect, and its least") \
@@ -6066,6 +6068,7 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
  * The next kinds transpose the instances of their grid.
  * TILE: whole instances in local memory.
  * SWAP: square instances, by tile pairs.
+ * THIN: instances of 2 to 4 rows or columns, by tiles and runs.
  * SPREAD: changes the distance of rows, through a slab for each instance. It transposes nothing.
  * WAVE: instances through slabs of global memory, one slab each.
  * PANEL: instances by cooperative work-groups that hold a chunk each.
@@ -6083,6 +6086,7 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
     X(RESTORE, (0, 0, 0, 0, 0, 0), (nothing, nothing, save, never, restore, restore, restore, restore))                \
     X(TILE, (0, 1, 0, 0, 1, 1), (nothing, nothing, tile, alone, never, tile, tile, tile))                              \
     X(SWAP, (0, 1, 0, 0, 1, 1), (nothing, nothing, swap, swap, never, swap, swap, swap))                               \
+    X(THIN, (0, 0, 0, 0, 0, 1), (nothing, nothing, nothing, never, never, thin, thin, thin))                           \
     X(SPREAD, (0, 0, 1, 1, 1, 3), (spread, nothing, nothing, never, never, spread, spread, spread))                    \
     X(WAVE, (1, 0, 1, 0, 1, 1), (wave, nothing, wave, never, wave, wave, wave, wave))                                  \
     X(PANEL, (1, 0, 0, 0, 0, 1), (nothing, panel, panel, alone, never, panel, panel, panel))                           \
@@ -6246,6 +6250,11 @@ typedef struct ipt__rows_stage {
     size_t apart, before; /* units from row to row if rows have gaps, else 0; before the first one */
 } ipt__rows_stage;
 
+/* The tiles of a THIN stage: elements along the longer side, and work-groups that share a matrix. */
+typedef struct ipt__thin_stage {
+    size_t tile_length, parts;
+} ipt__thin_stage;
+
 /* The distances of rows before and after a SPREAD stage, in units, and the units before the first row. */
 typedef struct ipt__spread_stage {
     size_t distance[2], before[2];
@@ -6273,6 +6282,7 @@ typedef struct ipt__stage {
     union {                /* of the kind */
         ipt__tile_stage tile;
         ipt__swap_stage swap;
+        ipt__thin_stage thin;
         ipt__spread_stage spread;
         ipt__rows_stage rows;
         size_t pad_stride; /* PAD: elements from row to row before */
@@ -9184,6 +9194,53 @@ static IPT__RARE void ipt__describe_box(ipt__text *out, const ipt_plan *plan, co
 }
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>stages/thin                                                                                                      */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* THIN stages: matrices of 2 to 4 rows or columns on a CPU, in tiles that its nearest cache holds. */
+
+static IPT__RARE ipt_result ipt__kernels_thin(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    params.tall = stage->rows > stage->cols;
+    params.channels = (cl_uint)ipt__min(stage->rows, stage->cols);
+    return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_thin, params, &stage->kernels[0]);
+}
+
+/* If a matrix has several tiles and is shared by work-groups, runs and tiles take a launch each. */
+static IPT__RARE ipt_result ipt__launch_thin(ipt__launcher *to, const ipt__stage *stage)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    const size_t side = ipt__min(stage->rows, stage->cols), tall = stage->rows > stage->cols;
+    const size_t few = IPT__TILE_BYTES_MANY / 8 / problem->matrix_bytes;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__thin_arguments *const a = &launch.arguments.thin;
+    size_t step;
+    ipt_result result = IPT_SUCCESS;
+    a->matrix_stride = ipt__matrix_stride(problem);
+    a->matrices = (cl_uint)to->matrices;
+    a->tile_length = stage->as.thin.tile_length;
+    a->tiles = (cl_uint)(ipt__max(stage->rows, stage->cols) / stage->as.thin.tile_length);
+    a->parts = (cl_uint)stage->as.thin.parts;
+    a->each = (cl_uint)ipt__max(1, ipt__min(few, to->matrices / (4 * problem->limits.compute_units)));
+    launch.bytes = side * stage->as.thin.tile_length * problem->unit_bytes + side * a->tiles;
+    launch.groups = ipt__ceil_divide(to->matrices, a->each) * a->parts;
+    for (step = 0; step < (a->parts > 1 ? 2 : 1) && !result; ++step) {
+        a->moves_runs = a->tiles > 1 && (a->parts == 1 || step == tall);
+        a->moves_tiles = a->parts == 1 || step != tall;
+        result = ipt__launch_add(to, &launch);
+    }
+    return result;
+}
+
+static IPT__RARE void ipt__describe_thin(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    ipt__describe_grid(out, plan, stage, "thin");
+    ipt__text_add(out, ", tiles of %zu", stage->as.thin.tile_length);
+    if (stage->as.thin.parts > 1)
+        ipt__text_add(out, ", each matrix by %zu work-groups", stage->as.thin.parts);
+    ipt__describe_end(out, stage);
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>stages/cycles                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -10110,6 +10167,58 @@ static ipt_result ipt__straight_propose(const ipt__problem *problem, const ipt__
     return IPT_SUCCESS;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>methods/thin_matrix                                                                                              */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Thin: on a CPU, a core moves matrices of 2 to 4 rows or columns. */
+
+/* Whether one work-group moves a whole matrix as a single tile: its core's cache holds it. */
+static int ipt__thin_is_whole(const ipt__problem *problem)
+{
+    return problem->matrix_bytes + IPT__THIN_MOST <=
+           ipt__min(problem->limits.local_memory, (size_t)IPT__TILE_BYTES_MANY);
+}
+
+/* The length of tiles, which divides the longer side; 0: none is suitable. Local memory also has a flag for each run.
+ */
+static size_t ipt__thin_tile(const ipt__problem *problem)
+{
+    const ipt__limits *const limits = &problem->limits;
+    const size_t longer = ipt__max(problem->desc.rows, problem->desc.cols);
+    const size_t shorter = ipt__min(problem->desc.rows, problem->desc.cols), row = shorter * problem->unit_bytes;
+    size_t length = ipt__thin_is_whole(problem) ? longer : ipt__local_budget(limits) / row;
+    while (length && (longer % length || length * row + longer / length * shorter > limits->local_memory))
+        --length;
+    return length == longer || length * problem->unit_bytes >= IPT__THIN_RUN ? length : 0;
+}
+
+/* Work-groups that share a matrix: several if whole matrices would leave cores idle. */
+static size_t ipt__thin_parts(const ipt__problem *problem)
+{
+    const size_t units = problem->limits.compute_units, batch = problem->desc.batch;
+    return ipt__thin_is_whole(problem) || batch * 4 >= ipt__round_up(batch, units) * 3 ? 1 : units;
+}
+
+static int ipt__thin_applies(const ipt__problem *problem)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    const size_t shorter = ipt__min(desc->rows, desc->cols);
+    return problem->limits.cpu && ipt__is_free(desc) && ipt__moves[desc->move].transposed && !problem->pitched &&
+           !(desc->flags & IPT_PAD) && problem->element_units == 1 && shorter > 1 && shorter <= IPT__THIN_MOST &&
+           desc->rows != desc->cols && desc->batch < (size_t)1 << 30 && ipt__thin_tile(problem) != 0;
+}
+
+static ipt_result ipt__thin_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
+{
+    ipt__stage *const stage =
+        ipt__stage_add(&made->layout, IPT__STAGE_THIN, 1, problem->desc.rows, problem->desc.cols, 1);
+    stage->as.thin.parts = ipt__thin_parts(problem);
+    stage->as.thin.tile_length = ipt__thin_tile(problem);
+    made->found = made->settled = 1;
+    ipt__layout_finish(problem, &made->layout, scope->budget);
+    return IPT_SUCCESS;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>methods/whole                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -11001,6 +11110,7 @@ static const ipt__method ipt__methods[] = {
 #ifndef IPT_NO_PAPERS
     {"sequence", 0, IPT__MOVES_MATRICES, ipt__sequence_applies, NULL, ipt__sequence_propose},
 #endif
+    {"thin", 0, IPT__MOVES_MATRICES, ipt__thin_applies, NULL, ipt__thin_propose},
     {"whole", 0, IPT__MOVES_MATRICES, ipt__whole_applies, NULL, ipt__whole_propose},
     {"on chip", 0, IPT__MOVES_MATRICES, ipt__on_chip_applies, ipt__on_chip_seek, ipt__on_chip_propose},
     {"exchange", 5, IPT__MOVES_MATRICES | IPT__MOVES_COLUMNS, ipt__exchange_applies, ipt__exchange_seek,

@@ -1,5 +1,5 @@
 # Every kernel under oclgrind, which detects accesses out of bounds, uninitialised reads, diverging barriers and races.
-# Argument: quick (two minutes: every kernel as for a GPU, the kernel for CPUs only, some planted defects) or full (eight
+# Argument: quick (two minutes: every kernel as for a GPU, the kernels for CPUs only, some planted defects) or full (eight
 # minutes on a fast machine, an hour on a slow one). Needs build/walk. The kernels are not optimised: oclgrind lacks a
 # function that its compiler generates for loops. One work-group runs at a time, unless work-groups wait for one another, so
 # the reports do not vary. They go to stderr, because --log has only the reports of the last context.
@@ -40,7 +40,7 @@ kinds="cpu gpu team alone columns columns_alone"
 [ "$part" = full ] || kinds="cpu gpu"
 for kind in $kinds; do
     program=$part
-    [ "$part $kind" != "quick cpu" ] || program=ipt_k_waves # the kernel for CPUs only
+    [ "$part $kind" != "quick cpu" ] || program="ipt_k_waves ipt_k_thin" # the kernels for CPUs only
     walk "$kind" "$kind" "$program"
     if [ $status != 0 ]; then
         echo "oclgrind: walk $kind ended with $status:"

@@ -4,7 +4,7 @@
  *   team       panels and bands that several work-groups hold, which wait for one another without a limit
  *   alone      the same where one work-group runs at a time, so that one of them moves the remaining panels and bands
  *   columns, columns_alone   bands with permuted columns, as team and alone
- *   KERNEL     only plans that launch this kernel, such as ipt_k_tile
+ *   KERNEL     only plans that launch this kernel, such as ipt_k_tile, or one of several in one argument
  *   FILE ...   replaces OLD by NEW in the text of a kernel, such as tile.cl: a planted defect; results are not compared
  *
  * Prints one line for each launched program: `launched KERNEL TIMES PARAMETER=VALUE ...`. */
@@ -318,7 +318,7 @@ static int launches(const ipt_plan *plan, const char *name)
     for (i = 0; plan->passes && i < plan->passes->count; ++i)
         found |= launches(plan->passes->list[i].plan, name);
     for (i = 0; plan->device && i < plan->device->kernel_count; ++i)
-        found |= !strcmp(ipt__kernels[plan->device->kernels[i].program->id].name, name);
+        found |= strstr(name, ipt__kernels[plan->device->kernels[i].program->id].name) != NULL;
     return found;
 }
 
@@ -803,6 +803,29 @@ static void walk_waves(ipt_context *context, int quick)
     }
 }
 
+/* Matrices of 2 to 4 rows or columns on a CPU: whole, in tiles, and in tiles that work-groups share. */
+static void walk_thin(ipt_context *context)
+{
+    static const struct {
+        size_t rows, cols, elem_size, batch;
+        int expressed;
+    } shapes[] = {{3, 50, 4, 5, 0},  {50, 4, 1, 3, 1},   {2, 1024, 4, 2, 0}, {1024, 3, 1, 3, 0}, {3, 1024, 2, 1, 1},
+                  {512, 2, 8, 1, 0}, {2, 128, 16, 2, 1}, {33, 4, 2, 40, 0},  {3, 70, 8, 2, 1},   {40, 3, 16, 1, 0}};
+    size_t s;
+    context->limits.compute_units = 2;
+    context->limits.local_memory = 2048;
+    for (s = 0; s < sizeof shapes / sizeof *shapes; ++s) {
+        ipt_plan_desc desc = {0};
+        desc.rows = shapes[s].rows;
+        desc.cols = shapes[s].cols;
+        desc.elem_size = shapes[s].elem_size;
+        desc.batch = shapes[s].batch;
+        if (shapes[s].expressed)
+            express(&desc);
+        walk(context, &desc);
+    }
+}
+
 /* Bands that several work-groups store in local memory, with and without remaining rows and columns. Also bands of one
  * work-group each, which need not run at the same time. The context assumes a memory model that allows bands. */
 static void walk_bands(ipt_context *context, int quick, int single)
@@ -1005,6 +1028,8 @@ static int walk_kind(const char *kind, int quick)
                 walk_seeds(context, quick);
             if (c == 0 && told_type == CL_DEVICE_TYPE_CPU)
                 walk_waves(context, quick);
+            if (c == 0 && told_type == CL_DEVICE_TYPE_CPU)
+                walk_thin(context);
         }
         ipt_context_destroy(context);
     }

@@ -51,6 +51,7 @@
     X(refusals)                                                                                                        \
     X(out_of_place)                                                                                                    \
     X(columns)                                                                                                         \
+    X(thin)                                                                                                            \
     X(trust)                                                                                                           \
     X(misuse)                                                                                                          \
     X(threads)                                                                                                         \

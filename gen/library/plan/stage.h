@@ -8,6 +8,7 @@
  * The next kinds transpose the instances of their grid.
  * TILE: whole instances in local memory.
  * SWAP: square instances, by tile pairs.
+ * THIN: instances of 2 to 4 rows or columns, by tiles and runs.
  * SPREAD: changes the distance of rows, through a slab for each instance. It transposes nothing.
  * WAVE: instances through slabs of global memory, one slab each.
  * PANEL: instances by cooperative work-groups that hold a chunk each.
@@ -25,6 +26,7 @@
     X(RESTORE, (0, 0, 0, 0, 0, 0), (nothing, nothing, save, never, restore, restore, restore, restore))                \
     X(TILE, (0, 1, 0, 0, 1, 1), (nothing, nothing, tile, alone, never, tile, tile, tile))                              \
     X(SWAP, (0, 1, 0, 0, 1, 1), (nothing, nothing, swap, swap, never, swap, swap, swap))                               \
+    X(THIN, (0, 0, 0, 0, 0, 1), (nothing, nothing, nothing, never, never, thin, thin, thin))                           \
     X(SPREAD, (0, 0, 1, 1, 1, 3), (spread, nothing, nothing, never, never, spread, spread, spread))                    \
     X(WAVE, (1, 0, 1, 0, 1, 1), (wave, nothing, wave, never, wave, wave, wave, wave))                                  \
     X(PANEL, (1, 0, 0, 0, 0, 1), (nothing, panel, panel, alone, never, panel, panel, panel))                           \
@@ -188,6 +190,11 @@ typedef struct ipt__rows_stage {
     size_t apart, before; /* units from row to row if rows have gaps, else 0; before the first one */
 } ipt__rows_stage;
 
+/* The tiles of a THIN stage: elements along the longer side, and work-groups that share a matrix. */
+typedef struct ipt__thin_stage {
+    size_t tile_length, parts;
+} ipt__thin_stage;
+
 /* The distances of rows before and after a SPREAD stage, in units, and the units before the first row. */
 typedef struct ipt__spread_stage {
     size_t distance[2], before[2];
@@ -215,6 +222,7 @@ typedef struct ipt__stage {
     union {                /* of the kind */
         ipt__tile_stage tile;
         ipt__swap_stage swap;
+        ipt__thin_stage thin;
         ipt__spread_stage spread;
         ipt__rows_stage rows;
         size_t pad_stride; /* PAD: elements from row to row before */
