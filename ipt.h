@@ -6086,7 +6086,7 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
     X(RESTORE, (0, 0, 0, 0, 0, 0), (nothing, nothing, save, never, restore, restore, restore, restore))                \
     X(TILE, (0, 1, 0, 0, 1, 1), (nothing, nothing, tile, alone, never, tile, tile, tile))                              \
     X(SWAP, (0, 1, 0, 0, 1, 1), (nothing, nothing, swap, swap, never, swap, swap, swap))                               \
-    X(THIN, (0, 0, 0, 0, 0, 1), (nothing, nothing, nothing, never, never, thin, thin, thin))                           \
+    B(THIN, (0, 0, 0, 0, 0, 1), (nothing, nothing, nothing, never, never, thin, thin, thin))                           \
     X(SPREAD, (0, 0, 1, 1, 1, 3), (spread, nothing, nothing, never, never, spread, spread, spread))                    \
     X(WAVE, (1, 0, 1, 0, 1, 1), (wave, nothing, wave, never, wave, wave, wave, wave))                                  \
     X(PANEL, (1, 0, 0, 0, 0, 1), (nothing, panel, panel, alone, never, panel, panel, panel))                           \
@@ -9198,6 +9198,7 @@ static IPT__RARE void ipt__describe_box(ipt__text *out, const ipt_plan *plan, co
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* THIN stages: matrices of 2 to 4 rows or columns on a CPU, in tiles that its nearest cache holds. */
+#ifndef IPT_NO_BOXES
 
 static IPT__RARE ipt_result ipt__kernels_thin(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
@@ -9240,6 +9241,7 @@ static IPT__RARE void ipt__describe_thin(ipt__text *out, const ipt_plan *plan, c
         ipt__text_add(out, ", each matrix by %zu work-groups", stage->as.thin.parts);
     ipt__describe_end(out, stage);
 }
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>stages/cycles                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -10171,6 +10173,7 @@ static ipt_result ipt__straight_propose(const ipt__problem *problem, const ipt__
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Thin: on a CPU, a core moves matrices of 2 to 4 rows or columns. */
+#ifndef IPT_NO_BOXES
 
 /* Whether one work-group moves a whole matrix as a single tile: its core's cache holds it. */
 static int ipt__thin_is_whole(const ipt__problem *problem)
@@ -10218,6 +10221,7 @@ static ipt_result ipt__thin_propose(const ipt__problem *problem, const ipt__scop
     ipt__layout_finish(problem, &made->layout, scope->budget);
     return IPT_SUCCESS;
 }
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>methods/whole                                                                                                    */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -11110,7 +11114,9 @@ static const ipt__method ipt__methods[] = {
 #ifndef IPT_NO_PAPERS
     {"sequence", 0, IPT__MOVES_MATRICES, ipt__sequence_applies, NULL, ipt__sequence_propose},
 #endif
+#ifndef IPT_NO_BOXES
     {"thin", 0, IPT__MOVES_MATRICES, ipt__thin_applies, NULL, ipt__thin_propose},
+#endif
     {"whole", 0, IPT__MOVES_MATRICES, ipt__whole_applies, NULL, ipt__whole_propose},
     {"on chip", 0, IPT__MOVES_MATRICES, ipt__on_chip_applies, ipt__on_chip_seek, ipt__on_chip_propose},
     {"exchange", 5, IPT__MOVES_MATRICES | IPT__MOVES_COLUMNS, ipt__exchange_applies, ipt__exchange_seek,
@@ -17324,7 +17330,6 @@ static ipt_result ipt__storage_plan_make(ipt_context *context, const ipt_plan_de
  * at most 2 passes, if the elements fit local memory. */
 
 enum { IPT__AXES_FREE = 5 }; /* arrays of up to 5 axes are cut anywhere; one pass more than the fewest is also tried */
-enum { IPT__AXES_ALL = 8 };  /* up to 8 axes: all lists of the fewest passes are compared */
 enum { IPT__AXES_KEPT = 8 }; /* more axes: as many lists of each length are extended */
 
 /* A pass: a batch of matrices without gaps. */
@@ -17352,9 +17357,8 @@ static double ipt__double_share(const ipt__tuning *model, const ipt__pass *pass)
            : unit < IPT__WORD_BYTES ? model->pass_double_short
                                     : model->pass_double;
 }
-static double ipt__long_share(const ipt__tuning *model, const ipt__pass *pass)
+static double ipt__long_share(const ipt__tuning *model, size_t unit)
 {
-    const size_t unit = ipt__unit_bytes(pass->elem_size);
     return unit == 1 ? model->pass_long_bytes : unit == 2 ? model->pass_long_halves : model->pass_long;
 }
 
@@ -17376,11 +17380,14 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     const int stretched =
         (double)(longer / shorter) >= model->pass_stretched_from * (pass->batch > 1 && !limits->cpu ? 5 : 1);
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
+    const size_t unit_bytes = ipt__unit_bytes(pass->elem_size);
+    const int is_long = pass->elem_size >= IPT__PASS_LONG;
     const double share = pass->inner_rows                              ? ipt__double_share(model, pass)
                          : shorts                                      ? model->pass_small_short
                          : instance <= ipt__local_budget(limits)       ? model->pass_small
+                         : is_long && unit_bytes < IPT__WORD_BYTES     ? ipt__long_share(model, unit_bytes)
                          : pass->batch > 1 && on_chip && !stretched    ? model->pass_on_chip
-                         : pass->elem_size >= IPT__PASS_LONG           ? ipt__long_share(model, pass)
+                         : is_long                                     ? ipt__long_share(model, unit_bytes)
                          : shorter * pass->elem_size < IPT__LINE_BYTES ? model->pass_thin
                          : pass->batch > 1 && !stretched               ? model->pass_several
                          : stretched                                   ? model->pass_stretched
@@ -17505,7 +17512,7 @@ static double ipt__axes_cost(const ipt__axes_search *search, const ipt__pass *pa
 /* Searches for the cheapest list of passes that starts with this sequence. */
 static void ipt__axes_search_from(ipt__axes_search *search, const ipt__axes_order *order, int depth, double cost)
 {
-    const int count = search->array->count, any = count <= IPT__AXES_FREE, joins = search->doubles ? 5 : 3;
+    const int count = search->array->count, joins = search->doubles ? 5 : 3;
     const int breaks = ipt__axes_breaks(order->goal, count), least = (breaks + joins - 1) / joins;
     const double bytes = (double)search->array->elements * (double)search->array->elem_size;
     ipt__axes_cuts cuts;
@@ -17522,8 +17529,6 @@ static void ipt__axes_search_from(ipt__axes_search *search, const ipt__axes_orde
             for (cuts.end = cuts.middle + 1; cuts.end <= count; ++cuts.end) {
                 ipt__pass *const pass = &search->passes[depth];
                 ipt__axes_order exchanged = *order;
-                if (!any && ipt__axes_joins(order->goal, &cuts, count) < 1) /* many axes have only passes that join */
-                    continue;
                 ipt__axes_exchange(&exchanged, cuts.begin, cuts.middle, cuts.end);
                 cuts.inner_middle = cuts.inner_end = cuts.end;
                 do {
@@ -17670,7 +17675,7 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t hos
     search.best_count = -1;
     memcpy(order.goal, array->goal, sizeof order.goal);
     memcpy(order.lengths, array->lengths, sizeof order.lengths);
-    if (array->count > IPT__AXES_ALL)
+    if (array->count > IPT__AXES_FREE)
         ipt__axes_search_few(&search, &order);
     for (search.most = 0; search.best_count < 0 && search.most < IPT__MOST_PASSES; ++search.most)
         ipt__axes_search_from(&search, &order, 0, 0);

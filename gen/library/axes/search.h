@@ -6,7 +6,6 @@
  * at most 2 passes, if the elements fit local memory. */
 
 enum { IPT__AXES_FREE = 5 }; /* arrays of up to 5 axes are cut anywhere; one pass more than the fewest is also tried */
-enum { IPT__AXES_ALL = 8 };  /* up to 8 axes: all lists of the fewest passes are compared */
 enum { IPT__AXES_KEPT = 8 }; /* more axes: as many lists of each length are extended */
 
 /* A pass: a batch of matrices without gaps. */
@@ -34,9 +33,8 @@ static double ipt__double_share(const ipt__tuning *model, const ipt__pass *pass)
            : unit < IPT__WORD_BYTES ? model->pass_double_short
                                     : model->pass_double;
 }
-static double ipt__long_share(const ipt__tuning *model, const ipt__pass *pass)
+static double ipt__long_share(const ipt__tuning *model, size_t unit)
 {
-    const size_t unit = ipt__unit_bytes(pass->elem_size);
     return unit == 1 ? model->pass_long_bytes : unit == 2 ? model->pass_long_halves : model->pass_long;
 }
 
@@ -58,11 +56,14 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     const int stretched =
         (double)(longer / shorter) >= model->pass_stretched_from * (pass->batch > 1 && !limits->cpu ? 5 : 1);
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
+    const size_t unit_bytes = ipt__unit_bytes(pass->elem_size);
+    const int is_long = pass->elem_size >= IPT__PASS_LONG;
     const double share = pass->inner_rows                              ? ipt__double_share(model, pass)
                          : shorts                                      ? model->pass_small_short
                          : instance <= ipt__local_budget(limits)       ? model->pass_small
+                         : is_long && unit_bytes < IPT__WORD_BYTES     ? ipt__long_share(model, unit_bytes)
                          : pass->batch > 1 && on_chip && !stretched    ? model->pass_on_chip
-                         : pass->elem_size >= IPT__PASS_LONG           ? ipt__long_share(model, pass)
+                         : is_long                                     ? ipt__long_share(model, unit_bytes)
                          : shorter * pass->elem_size < IPT__LINE_BYTES ? model->pass_thin
                          : pass->batch > 1 && !stretched               ? model->pass_several
                          : stretched                                   ? model->pass_stretched
@@ -187,7 +188,7 @@ static double ipt__axes_cost(const ipt__axes_search *search, const ipt__pass *pa
 /* Searches for the cheapest list of passes that starts with this sequence. */
 static void ipt__axes_search_from(ipt__axes_search *search, const ipt__axes_order *order, int depth, double cost)
 {
-    const int count = search->array->count, any = count <= IPT__AXES_FREE, joins = search->doubles ? 5 : 3;
+    const int count = search->array->count, joins = search->doubles ? 5 : 3;
     const int breaks = ipt__axes_breaks(order->goal, count), least = (breaks + joins - 1) / joins;
     const double bytes = (double)search->array->elements * (double)search->array->elem_size;
     ipt__axes_cuts cuts;
@@ -204,8 +205,6 @@ static void ipt__axes_search_from(ipt__axes_search *search, const ipt__axes_orde
             for (cuts.end = cuts.middle + 1; cuts.end <= count; ++cuts.end) {
                 ipt__pass *const pass = &search->passes[depth];
                 ipt__axes_order exchanged = *order;
-                if (!any && ipt__axes_joins(order->goal, &cuts, count) < 1) /* many axes have only passes that join */
-                    continue;
                 ipt__axes_exchange(&exchanged, cuts.begin, cuts.middle, cuts.end);
                 cuts.inner_middle = cuts.inner_end = cuts.end;
                 do {
@@ -352,7 +351,7 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t hos
     search.best_count = -1;
     memcpy(order.goal, array->goal, sizeof order.goal);
     memcpy(order.lengths, array->lengths, sizeof order.lengths);
-    if (array->count > IPT__AXES_ALL)
+    if (array->count > IPT__AXES_FREE)
         ipt__axes_search_few(&search, &order);
     for (search.most = 0; search.best_count < 0 && search.most < IPT__MOST_PASSES; ++search.most)
         ipt__axes_search_from(&search, &order, 0, 0);

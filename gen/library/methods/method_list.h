@@ -9,7 +9,9 @@ static const ipt__method ipt__methods[] = {
 #ifndef IPT_NO_PAPERS
     {"sequence", 0, IPT__MOVES_MATRICES, ipt__sequence_applies, NULL, ipt__sequence_propose},
 #endif
+#ifndef IPT_NO_BOXES
     {"thin", 0, IPT__MOVES_MATRICES, ipt__thin_applies, NULL, ipt__thin_propose},
+#endif
     {"whole", 0, IPT__MOVES_MATRICES, ipt__whole_applies, NULL, ipt__whole_propose},
     {"on chip", 0, IPT__MOVES_MATRICES, ipt__on_chip_applies, ipt__on_chip_seek, ipt__on_chip_propose},
     {"exchange", 5, IPT__MOVES_MATRICES | IPT__MOVES_COLUMNS, ipt__exchange_applies, ipt__exchange_seek,

@@ -1,4 +1,5 @@
 /* Thin: on a CPU, a core moves matrices of 2 to 4 rows or columns. */
+#ifndef IPT_NO_BOXES
 
 /* Whether one work-group moves a whole matrix as a single tile: its core's cache holds it. */
 static int ipt__thin_is_whole(const ipt__problem *problem)
@@ -46,3 +47,4 @@ static ipt_result ipt__thin_propose(const ipt__problem *problem, const ipt__scop
     ipt__layout_finish(problem, &made->layout, scope->budget);
     return IPT_SUCCESS;
 }
+#endif

@@ -26,7 +26,7 @@
     X(RESTORE, (0, 0, 0, 0, 0, 0), (nothing, nothing, save, never, restore, restore, restore, restore))                \
     X(TILE, (0, 1, 0, 0, 1, 1), (nothing, nothing, tile, alone, never, tile, tile, tile))                              \
     X(SWAP, (0, 1, 0, 0, 1, 1), (nothing, nothing, swap, swap, never, swap, swap, swap))                               \
-    X(THIN, (0, 0, 0, 0, 0, 1), (nothing, nothing, nothing, never, never, thin, thin, thin))                           \
+    B(THIN, (0, 0, 0, 0, 0, 1), (nothing, nothing, nothing, never, never, thin, thin, thin))                           \
     X(SPREAD, (0, 0, 1, 1, 1, 3), (spread, nothing, nothing, never, never, spread, spread, spread))                    \
     X(WAVE, (1, 0, 1, 0, 1, 1), (wave, nothing, wave, never, wave, wave, wave, wave))                                  \
     X(PANEL, (1, 0, 0, 0, 0, 1), (nothing, panel, panel, alone, never, panel, panel, panel))                           \

@@ -1,4 +1,5 @@
 /* THIN stages: matrices of 2 to 4 rows or columns on a CPU, in tiles that its nearest cache holds. */
+#ifndef IPT_NO_BOXES
 
 static IPT__RARE ipt_result ipt__kernels_thin(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
@@ -41,3 +42,4 @@ static IPT__RARE void ipt__describe_thin(ipt__text *out, const ipt_plan *plan, c
         ipt__text_add(out, ", each matrix by %zu work-groups", stage->as.thin.parts);
     ipt__describe_end(out, stage);
 }
+#endif
