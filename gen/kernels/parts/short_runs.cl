@@ -41,7 +41,9 @@ IPT_INLINE void ipt_exchange_short(const ipt_chunk *chunk, bool deferred, const 
                apart = IPT_GROUP_SIZE / lanes, all = deferred ? chunk->shared[IPT_SHARED_DEFERRED] : chunk->x;
     const uint place = ipt_short_place(chunk, min(k, units - 1), g), each = g->element_units * IPT_PLACES_EACH;
     const ipt_policy drop = ipt_policy_drop();
-    for (uint first = get_local_id(0) / lanes; first < all; first += IPT_SHORT_STEPS * apart) {
+    /* Equal turns for all work-items: ipt_line_order stops those of a line for one another. */
+    for (uint turn = 0; turn < all; turn += IPT_SHORT_STEPS * apart) {
+        const uint first = turn + get_local_id(0) / lanes;
         ipt_unit parked[IPT_SHORT_STEPS], own[IPT_SHORT_STEPS];
         __global ipt_unit *runs[IPT_SHORT_STEPS];
         bool is[IPT_SHORT_STEPS];
