@@ -159,7 +159,7 @@ int main(int count, char **arguments)
             /* Expressions are for elements of one unit. Skips classes without effect on expressions. */
             if ((ipt__kernels[id].uses & IPT__USES_apply) && params.apply &&
                 (wheel[IPT__PARAM_index_bits] || wheel[IPT__PARAM_local_bytes] || wheel[IPT__PARAM_tile] ||
-                 (params.group_size == 1 && id != IPT__KERNEL_waves)))
+                 (params.group_size == 1 && id != IPT__KERNEL_waves && id != IPT__KERNEL_thin)))
                 first = 0;
             if (params.apply && (ipt__kernels[id].uses & IPT__USES_element_units) && !params.element_units)
                 first = 0;
@@ -187,6 +187,8 @@ int main(int count, char **arguments)
                 first = 0;
             /* For CPUs. */
             if (id == IPT__KERNEL_waves && (params.group_size != 1 || params.memory_model != 3))
+                first = 0;
+            if (id == IPT__KERNEL_thin && (params.group_size != 1 || params.channels == 1))
                 first = 0;
             params.expression = params.apply ? "x + a" : "x";
             params.expression_type = types[params.unit_bytes > 8   ? 4
