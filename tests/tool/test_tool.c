@@ -37,7 +37,7 @@ static void test_usage_errors(void **state)
         {"transpose", "a", "--order", "F", "--raw", "3x4:4"},
         {"transpose", "a", "--raw", "3x4x5:4"},
         {"transpose", "a", "--raw", "3x0x5:4", "--axes", "2,1,0"},
-        {"transpose", "a", "--raw", "1x1x1x1x1x1x1x1x1:4", "--axes", "0,1"},
+        {"transpose", "a", "--raw", "1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1:4", "--axes", "0,1"},
         {"plan", "3x4x5:4"},
         {"plan", "3x4x5:4", "--axes", "0,1"},
         {"source", "3x4x5:4", "--axes", "0,1,1"},
