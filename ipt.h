@@ -540,8 +540,11 @@ typedef struct ipt_plan_desc {
     size_t row_pitch;       /* bytes from one row of the source to the next; 0: no gaps. See below */
     size_t row_pitch_out;   /* bytes from one row of the result to the next; 0: no gaps */
     unsigned rank;          /* axes of an array; 0: the desc is of matrices. See below */
-    size_t shape[IPT_MAX_RANK];  /* elements along each axis before. The last axis is contiguous */
-    unsigned axes[IPT_MAX_RANK]; /* axis i of the result is axis axes[i] of the source */
+    size_t shape[IPT_MAX_RANK];       /* elements along each axis before. The last axis is contiguous */
+    unsigned axes[IPT_MAX_RANK];      /* axis i of the result is axis axes[i] of the source */
+    size_t strides[IPT_MAX_RANK];     /* bytes from one index of axis i of the source to the next; all 0: no gaps. See
+                                         below */
+    size_t strides_out[IPT_MAX_RANK]; /* bytes from one index of axis i of the result to the next; all 0: no gaps */
 } ipt_plan_desc; /* rows, cols and elem_size, or rank, shape, axes and elem_size, are required; zeros elsewhere
                     mean defaults */
 
@@ -5946,6 +5949,7 @@ typedef struct ipt__array {
     size_t elem_size, elements;
     int columns; /* 1: the columns of the source, which become rows of the result, are permuted, too; 2: the rows of the
                     source, which become columns; 0: the axes are those of the whole array */
+    size_t strides[2][IPT_MAX_RANK]; /* bytes from index to index, before and after; 0: the array has no gaps */
 } ipt__array;
 
 /* The axis at a place of the result. */
@@ -5976,11 +5980,14 @@ typedef struct ipt__problem {
 } ipt__problem;
 
 /* What a problem moves. */
-enum { IPT__MOVES_MATRICES = 1, IPT__MOVES_ARRAYS = 2, IPT__MOVES_COLUMNS = 4 };
+enum { IPT__MOVES_MATRICES = 1, IPT__MOVES_ARRAYS = 2, IPT__MOVES_COLUMNS = 4, IPT__MOVES_VIEWS = 8 };
 
 static int ipt__problem_moves(const ipt__problem *problem)
 {
-    return problem->array.columns ? IPT__MOVES_COLUMNS : problem->array.count ? IPT__MOVES_ARRAYS : IPT__MOVES_MATRICES;
+    return problem->array.columns         ? IPT__MOVES_COLUMNS
+           : problem->array.strides[0][0] ? IPT__MOVES_VIEWS
+           : problem->array.count         ? IPT__MOVES_ARRAYS
+                                          : IPT__MOVES_MATRICES;
 }
 
 /* Leaves the expression to another plan. */
@@ -5988,6 +5995,35 @@ static void ipt__desc_drop_expression(ipt_plan_desc *desc)
 {
     desc->expression = desc->expression_type = desc->expression_argument_type = NULL;
     desc->expression_argument = NULL;
+}
+
+static int ipt__has_strides(const ipt_plan_desc *desc)
+{
+    int i;
+    for (i = 0; i < IPT_MAX_RANK && !desc->strides[i] && !desc->strides_out[i]; ++i)
+        ;
+    return i < IPT_MAX_RANK;
+}
+
+/* Leaves out the strides of an array, and that of its batch. */
+static void ipt__desc_drop_strides(ipt_plan_desc *desc)
+{
+    memset(desc->strides, 0, sizeof desc->strides);
+    memset(desc->strides_out, 0, sizeof desc->strides_out);
+    desc->batch_stride = 0;
+}
+
+/* Takes an array with gaps, and the bytes from its first element to its last, before and after. */
+static void ipt__problem_take_view(ipt__problem *problem, const ipt__array *array, const size_t spans[2])
+{
+    int i;
+    problem->array = *array;
+    problem->pitched = 1;
+    problem->source_span = spans[0];
+    problem->result_span = spans[1];
+    problem->span_bytes = ipt__max(spans[0], spans[1]);
+    for (i = 0; i < 2 * array->count; ++i) /* the longest row of a transfer */
+        problem->source_row = ipt__max(problem->source_row, array->strides[i % 2][i / 2] / problem->unit_bytes);
 }
 
 /* Whether the move is a transposition that also reverses rows, or their sequence. */
@@ -6074,6 +6110,7 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
  * PANEL: instances by cooperative work-groups that hold a chunk each.
  * SHUFFLE: instances by cycle following with one flag bit per slot.
  * EXCHANGE: the matrix by bands, one instance each.
+ * VIEW: an array with gaps by cycle following with one flag bit per element of a window.
  * Epilogue stages:
  * FLIP: reverses the sequence of rows, or each row, or both, of rows x cols elements.
  * MAP: applies the plan's expression to every element.
@@ -6093,6 +6130,7 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
     X(SHUFFLE, (0, 0, 0, 0, 1, 0), (shuffle, shuffle, shuffle, never, shuffle, shuffle, shuffle, shuffle))             \
     B(BOX, (0, 0, 0, 0, 0, 1), (nothing, box, box, never, never, box, box, box))                                       \
     X(EXCHANGE, (0, 0, 0, 1, 0, 1), (exchange, exchange, exchange, always, never, exchange, exchange, exchange))       \
+    X(VIEW, (0, 0, 0, 0, 0, 1), (view, nothing, nothing, never, never, view, view, view))                              \
     X(FLIP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, flip, flip, flip))                           \
     X(MAP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, map, map, map))                               \
     P(PTTWAC_010, (0, 0, 0, 0, 1, 0), (nothing, nothing, nothing, never, never, pttwac_010, cycles, pttwac_010))       \
@@ -6255,6 +6293,11 @@ typedef struct ipt__thin_stage {
     size_t tile_length, parts;
 } ipt__thin_stage;
 
+/* The parts of elements that a VIEW stage moves, and its launches, each with flags for as many elements. */
+typedef struct ipt__view_stage {
+    size_t piece_units, pieces, windows;
+} ipt__view_stage;
+
 /* The distances of rows before and after a SPREAD stage, in units, and the units before the first row. */
 typedef struct ipt__spread_stage {
     size_t distance[2], before[2];
@@ -6290,6 +6333,7 @@ typedef struct ipt__stage {
         ipt__shuffle_stage shuffle;
         ipt__bands bands;
         ipt__box_stage box;
+        ipt__view_stage view;
     } as;
 } ipt__stage;
 
@@ -6584,7 +6628,7 @@ enum { IPT__MOST_PASSES = IPT_MAX_RANK }; /* over an array, without an expressio
 /* One pass over arrays. */
 typedef struct ipt__pass_plan {
     ipt_plan *plan;
-    size_t repeats; /* executions, a batch_stride of the arrays apart */
+    size_t repeats, apart; /* executions, and the bytes from one to the next */
 } ipt__pass_plan;
 
 /* The part of a plan that runs several passes over arrays. Such a plan has no stages of its own. */
@@ -9361,6 +9405,153 @@ static IPT__RARE void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, co
 
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>stages/view                                                                                                      */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* VIEW stages: permute an array with gaps by cycles and chains of elements, with one flag bit per piece of an element.
+ */
+
+enum { IPT__VIEW_WINDOWS = 16, IPT__VIEW_GROUP = 4096 }; /* most windows; pieces of a work-group, in registers */
+
+/* Appends a stage. Elements are cut into pieces that fit the registers of a worker: a work-item, or on GPUs a
+ * work-group for long ones. */
+static ipt__stage *ipt__stage_add_view(const ipt__problem *problem, ipt__layout *layout)
+{
+    ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_VIEW, 1, 1, problem->array.elements, 1);
+    const ipt__limits *const limits = &problem->limits;
+    const size_t units = problem->element_units, most = limits->cpu ? 32 : 8;
+    size_t registers = 1;
+    stage->lanes = limits->cpu || units <= most ? 1 : ipt__min(32, limits->group_size);
+    while (registers < most && registers * stage->lanes < units)
+        registers *= 2;
+    stage->as.view.piece_units = registers * stage->lanes;
+    stage->as.view.pieces = ipt__ceil_divide(units, stage->as.view.piece_units);
+    return stage;
+}
+
+/* Flag bytes for one of `windows` windows. */
+static size_t ipt__view_flags(const ipt__stage *stage, size_t windows)
+{
+    return ipt__ceil_divide(ipt__ceil_divide(stage->cols, windows) * stage->as.view.pieces, 32) * 4;
+}
+
+static IPT__RARE ipt__need ipt__need_view(const ipt__problem *problem, const ipt__layout *layout,
+                                          const ipt__stage *stage)
+{
+    ipt__need need = ipt__need_nothing(problem, layout, stage);
+    need.stage = ipt__view_flags(stage, stage->as.view.windows);
+    return need;
+}
+
+/* Units from the first element of a view to the last one's end, in the longer form. */
+static size_t ipt__view_extent(const ipt__problem *problem)
+{
+    size_t extents[2] = {problem->desc.elem_size, problem->desc.elem_size};
+    int i;
+    for (i = 0; i < 2 * problem->array.count; ++i)
+        extents[i % 2] += (problem->array.lengths[i / 2] - 1) * problem->array.strides[i % 2][i / 2];
+    return ipt__max(extents[0], extents[1]) / problem->unit_bytes;
+}
+
+static IPT__RARE ipt_result ipt__kernels_view(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    const ipt__limits *const limits = &plan->problem.limits;
+    params.lanes = (cl_uint)stage->lanes;
+    params.group_size = limits->cpu || stage->lanes > 1 ? params.lanes : (cl_uint)ipt__min(256, limits->group_size);
+    params.registers = (cl_uint)(stage->as.view.piece_units / stage->lanes);
+    params.index_bits = ipt__view_extent(&plan->problem) < (size_t)1 << 31 ? 32 : 64;
+    params.axes = (cl_uint)plan->problem.array.count;
+    return ipt__plan_kernel_get(plan, IPT__KERNEL_views, params, &stage->kernels[0]);
+}
+
+/* Writes the axes to a kernel's arguments, in the sequence of the source's places and of the result's. */
+static void ipt__view_axes(const ipt__problem *problem, ipt__views_arguments *a)
+{
+    const ipt__array *const array = &problem->array;
+    const size_t unit = problem->unit_bytes;
+    size_t weights[IPT__KERNEL_AXES], weight = 1;
+    int i;
+    for (i = array->count; i-- > 0; weight *= array->lengths[i])
+        weights[i] = weight;
+#define IPT__VIEW_AXIS(n)                                                                                              \
+    if (n < array->count) {                                                                                            \
+        i = ipt__axis_at(array->goal, n);                                                                              \
+        a->extent##n = array->lengths[n];                                                                              \
+        a->source##n = array->strides[0][n] / unit;                                                                    \
+        a->target##n = array->strides[1][n] / unit;                                                                    \
+        a->later_extent##n = array->lengths[i];                                                                        \
+        a->later_target##n = array->strides[1][i] / unit;                                                              \
+        a->later_source##n = array->strides[0][i] / unit;                                                              \
+        a->later_weight##n = weights[i];                                                                               \
+    }
+    IPT__VIEW_AXIS(0)
+    IPT__VIEW_AXIS(1)
+    IPT__VIEW_AXIS(2)
+    IPT__VIEW_AXIS(3)
+    IPT__VIEW_AXIS(4)
+    IPT__VIEW_AXIS(5)
+    IPT__VIEW_AXIS(6)
+    IPT__VIEW_AXIS(7)
+#undef IPT__VIEW_AXIS
+}
+
+/* Adds the launch for elements [first, first + count). given: the buffers, see ipt__launch. */
+static ipt_result ipt__launch_elements(ipt__launcher *to, const ipt__stage *stage, unsigned given, size_t first,
+                                       size_t count)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__views_arguments *const a = &launch.arguments.views;
+    launch.given = given;
+    a->flags_base = to->plan->device->layout.scratch_offset / 4;
+    a->first = first;
+    a->count = count;
+    a->total = (cl_ulong)count * stage->as.view.pieces;
+    a->element_units = problem->element_units;
+    a->piece_units = (cl_uint)stage->as.view.piece_units;
+    a->group_pieces = ipt__max(1, IPT__VIEW_GROUP / a->piece_units) * (problem->limits.cpu ? 1 : stage->lanes);
+    a->apart = given == 3;
+    launch.groups = ipt__ceil_divide((size_t)a->total, (size_t)a->group_pieces);
+    ipt__view_axes(problem, a);
+    return ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE ipt_result ipt__launch_view(ipt__launcher *to, const ipt__stage *stage)
+{
+    const size_t offset = to->plan->device->layout.scratch_offset,
+                 window = ipt__ceil_divide(stage->cols, stage->as.view.windows);
+    ipt_result result = IPT_SUCCESS;
+    size_t first;
+    for (first = 0; first < stage->cols && !result; first += window) {
+        result = ipt__launch_clear(to, offset, ipt__view_flags(stage, stage->as.view.windows));
+        if (!result)
+            result = ipt__launch_elements(to, stage, 1, first, ipt__min(window, stage->cols - first));
+    }
+    return result;
+}
+
+static IPT__RARE void ipt__describe_view(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    const ipt__array *const array = &plan->problem.array;
+    int i;
+    ipt__text_add(out, "view: ");
+    for (i = 0; i < array->count; ++i)
+        ipt__text_add(out, "%s%zu", i ? " x " : "", array->lengths[i]);
+    ipt__text_add(out, " elements of %zu bytes", plan->problem.desc.elem_size);
+    for (i = 0; i < 2 * array->count; ++i)
+        ipt__text_add(out, "%s%zu",
+                      i % array->count ? ", "
+                      : i              ? " before, "
+                                       : ", strides ",
+                      array->strides[i / array->count][i % array->count]);
+    ipt__text_add(out, " bytes after");
+    if (stage->as.view.pieces > 1)
+        ipt__text_add(out, ", in %zu pieces", stage->as.view.pieces);
+    if (stage->as.view.windows > 1)
+        ipt__text_add(out, ", in %zu windows", stage->as.view.windows);
+    ipt__describe_end(out, stage);
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>stages/list                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -11101,6 +11292,38 @@ static ipt_result ipt__boxes_propose(const ipt__problem *problem, const ipt__sco
 }
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
+/* >>methods/views                                                                                                    */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Views: arrays with gaps between their elements, whose axes are permuted one element at a time. */
+
+static int ipt__views_apply(const ipt__problem *problem)
+{
+    (void)problem;
+    return 1;
+}
+
+/* Whether all elements stay at their places. */
+static int ipt__view_stays(const ipt__array *array)
+{
+    int i;
+    for (i = 0; i < array->count && array->strides[0][i] == array->strides[1][i]; ++i)
+        ;
+    return i == array->count;
+}
+
+static ipt_result ipt__views_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
+{
+    ipt__stage *const stage = ipt__stage_add_view(problem, &made->layout);
+    stage->as.view.windows =
+        ipt__min(IPT__VIEW_WINDOWS, ipt__ceil_divide(ipt__view_flags(stage, 1), ipt__max(scope->budget, 1)));
+    if (ipt__view_stays(&problem->array) && !problem->desc.expression)
+        made->layout.stage_count = 0;
+    ipt__layout_finish(problem, &made->layout, scope->budget);
+    made->found = made->settled = 1;
+    return IPT_SUCCESS;
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
 /* >>methods/method_list                                                                                              */
 /* ------------------------------------------------------------------------------------------------------------------ */
 
@@ -11125,6 +11348,7 @@ static const ipt__method ipt__methods[] = {
 #ifndef IPT_NO_BOXES
     {"boxes", 0, IPT__MOVES_ARRAYS, ipt__boxes_apply, ipt__boxes_seek, ipt__boxes_propose},
 #endif
+    {"views", 0, IPT__MOVES_VIEWS, ipt__views_apply, NULL, ipt__views_propose},
     {"two passes", 5, IPT__MOVES_MATRICES, ipt__two_pass_applies, ipt__two_pass_seek, ipt__two_pass_propose},
 };
 enum { IPT__METHODS = sizeof ipt__methods / sizeof *ipt__methods };
@@ -11321,12 +11545,25 @@ static IPT__RARE ipt_result ipt__launch_out_of_place(ipt__launcher *to, int kern
     return ipt__launch_add(to, &launch);
 }
 
+static IPT__RARE ipt_result ipt__launch_view_out_of_place(ipt__launcher *to, ipt_plan *plan)
+{
+    ipt__layout layout;
+    ipt__stage *stage;
+    ipt_result result;
+    ipt__layout_begin(&layout);
+    stage = ipt__stage_add_view(&plan->problem, &layout);
+    stage->apply = plan->problem.desc.expression != NULL;
+    result = ipt__stage_get_kernels(plan, stage);
+    return result ? result : ipt__launch_elements(to, stage, 3, 0, stage->cols);
+}
+
 /* Adds the launch out of place to a plan that has none. */
 static IPT__RARE ipt_result ipt__out_of_place_get(ipt_plan *plan)
 {
     ipt__launcher to;
-    int kernel;
-    ipt_result result = ipt__out_of_place_build(plan, &kernel);
+    int kernel = -1;
+    const int is_view = plan->problem.array.strides[0][0] != 0;
+    ipt_result result = is_view ? IPT_SUCCESS : ipt__out_of_place_build(plan, &kernel);
     if (result)
         return result;
     memset(&to, 0, sizeof to);
@@ -11334,7 +11571,8 @@ static IPT__RARE ipt_result ipt__out_of_place_get(ipt_plan *plan)
     to.launches = &plan->device->launches;
     to.matrices = plan->problem.desc.batch;
     to.instances = to.by_units = to.by_words = 1;
-    result = plan->device->kernels[kernel].program->id == IPT__KERNEL_transpose
+    result = is_view ? ipt__launch_view_out_of_place(&to, plan)
+             : plan->device->kernels[kernel].program->id == IPT__KERNEL_transpose
                  ? ipt__launch_out_of_place_plain(&to, kernel)
                  : ipt__launch_out_of_place(&to, kernel);
     if (!result)
@@ -11951,6 +12189,9 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
                          !desc->rows   ? "rows"
                          : !desc->cols ? "cols"
                                        : "elem_size");
+    if (ipt__has_strides(desc))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "strides or strides_out is set: matrices have row_pitch and "
+                                                     "row_pitch_out instead, arrays rank, shape and axes");
     if (desc->flags & ~known_flags)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags is 0x%x: 0x%x is unknown", desc->flags,
                          desc->flags & ~known_flags);
@@ -13747,6 +13988,39 @@ static ipt_result ipt__rect_transfer(const ipt__way *way, const ipt__rect *rect,
     return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
 }
 
+/* Copies the elements of one view between host memory and a buffer, and waits: rectangles of the two axes with the
+ * smallest strides. */
+static IPT__RARE ipt_result ipt__transfer_view(ipt__way *way, const ipt__array *array)
+{
+    const size_t *const strides = array->strides[way->download];
+    size_t order[IPT_MAX_RANK], n, number = 1, rest;
+    ipt__rect rect = ipt__rect_of(0, 1, array->elem_size, array->elem_size);
+    ipt_result result = IPT_SUCCESS;
+    int i, at, first;
+    for (i = 0; i < array->count; ++i) {
+        for (at = i; at > 0 && strides[order[at - 1]] > strides[i]; --at)
+            order[at] = order[at - 1];
+        order[at] = (size_t)i;
+    }
+    first = strides[order[0]] == array->elem_size;
+    if (first)
+        rect.row_bytes = rect.pitch = array->elem_size * array->lengths[order[0]];
+    if (first < array->count) {
+        rect.rows = array->lengths[order[first]];
+        rect.pitch = strides[order[first]];
+    }
+    for (i = first + 1; i < array->count; ++i)
+        number *= array->lengths[order[i]];
+    for (n = 0; n < number && !result; ++n) {
+        rect.offset = 0;
+        for (i = first + 1, rest = n; i < array->count; rest /= array->lengths[order[i++]])
+            rect.offset += rest % array->lengths[order[i]] * strides[order[i]];
+        way->device = rect.offset;
+        result = ipt__rect_transfer(way, &rect, 0, NULL, NULL);
+    }
+    return result;
+}
+
 /* Copies a plan's batch between host memory and a buffer with the same pitches, and waits. Bytes between the matrices,
  * and between their rows, stay untouched. */
 static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
@@ -13764,6 +14038,8 @@ static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, c
     way.host = data;
     way.download = download;
     way.mirrors = 1;
+    if (problem->array.strides[0][0])
+        return ipt__transfer_view(&way, &problem->array);
     if (problem->pitched) {
         rect = ipt__rect_of(0, across ? desc->cols : desc->rows, (across ? desc->rows : desc->cols) * desc->elem_size,
                             (download ? problem->result_row : problem->source_row) * problem->unit_bytes);
@@ -16259,8 +16535,10 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
     ipt_plan *const plan = run->plan;
     /* Whole strides: NVIDIA refuses a rectangle whose last row is cut short. */
     const size_t row = ipt__max(ipt__source_row(&plan->problem), ipt__result_row(&plan->problem)),
-                 bytes = plan->problem.desc.batch * plan->problem.desc.batch_stride +
-                         (plan->problem.pitched ? row * plan->problem.unit_bytes : 0);
+                 bytes =
+                     (plan->problem.array.strides[0][0] ? plan->problem.span_bytes
+                                                        : plan->problem.desc.batch * plan->problem.desc.batch_stride) +
+                     (plan->problem.pitched ? row * plan->problem.unit_bytes : 0);
     cl_event event = NULL;
     cl_mem buffer;
     ipt_result result = ipt__buffer_make(plan->context, bytes, NULL, "device memory", &plan->refused, &buffer);
@@ -17938,8 +18216,16 @@ static void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int pa
     for (i = 0; i < desc->rank; ++i)
         ipt__text_add(out, "%s%u", i ? "," : "", desc->axes[i]);
     ipt__text_add(out, ", %d %s\n", passes, passes == 1 ? "pass" : "passes");
+    for (i = 0; ipt__has_strides(desc) && i < 2 * desc->rank; ++i)
+        ipt__text_add(out, "%s%zu%s",
+                      i % desc->rank ? ","
+                      : i            ? "; after: "
+                                     : "  strides before: ",
+                      i < desc->rank ? desc->strides[i] : desc->strides_out[i - desc->rank],
+                      i + 1 == 2 * desc->rank ? "\n" : "");
 }
 
+enum { IPT__VIEW_PASSES = 2 };
 enum { IPT__PASS_LINE_BYTES = 160 }; /* at most, for the number of a pass and the line of its narrow plan */
 
 /* Adds the line about a narrow plan to a description. */
@@ -18064,6 +18350,21 @@ static ipt_result ipt__passes_make_copies(ipt_plan *plan, const ipt_plan_desc *d
     return ipt__any_plan_make(plan->context, &its, plan->workspace, &plan->passes->copies);
 }
 
+/* One pass over an array with gaps. */
+typedef struct ipt__view_pass {
+    ipt_plan_desc desc;
+    ipt__array array;      /* with strides; count 0: a batch of matrices with gaps */
+    size_t unit;           /* most bytes of a unit */
+    size_t repeats, apart; /* see ipt__pass_plan */
+} ipt__view_pass;
+
+/* The passes over an array with gaps. */
+typedef struct ipt__view_passes {
+    ipt__view_pass list[IPT__VIEW_PASSES];
+    ipt__array whole; /* all axes, with that of the batch, as far as they cannot be joined */
+    size_t spans[2];  /* bytes of the batch from its first element to its last, before and after */
+} ipt__view_passes;
+
 /* The input of the plans of an array's passes. split: number of contexts; 0: one context does all. */
 typedef struct ipt__passes {
     ipt_context *const *contexts;
@@ -18071,15 +18372,17 @@ typedef struct ipt__passes {
     const ipt_plan_desc *desc;
     const ipt__array *array;
     ipt__pass *list;
-    int count, applies;      /* applies: the pass of the expression, or -1 */
-    const ipt__array *whole; /* joined: the only pass permutes it; NULL: passes exchange axes */
+    int count, applies;            /* applies: the pass of the expression, or -1 */
+    const ipt__array *whole;       /* joined: the only pass permutes it; NULL: passes exchange axes */
+    const ipt__view_passes *views; /* replaces the list; NULL: the array has no gaps */
 } ipt__passes;
 
 /* The desc of pass `at`. */
 static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *passes, int at, size_t *repeats)
 {
     const ipt_plan_desc *const desc = passes->desc;
-    ipt_plan_desc its = ipt__pass_desc(desc, passes->array, &passes->list[at], repeats);
+    ipt_plan_desc its =
+        passes->views ? passes->views->list[at].desc : ipt__pass_desc(desc, passes->array, &passes->list[at], repeats);
     its.max_workspace = 0; /* the plan's workspace has a limit already */
     if (at != passes->applies)
         ipt__desc_drop_expression(&its);
@@ -18123,10 +18426,15 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
     for (i = 0; i < passes->count; ++i) {
         ipt__pass_plan *const made = &plan->passes->list[i];
         ipt_plan_desc its = ipt__passes_desc(plan, passes, i, &made->repeats);
-        const size_t unit = ipt__pass_fit_gaps(plan, &its, &made->repeats);
+        const ipt__view_pass *const view = passes->views ? &passes->views->list[i] : NULL;
+        const ipt__array *const whole = view ? &view->array : passes->whole;
+        const size_t unit = view ? view->unit : ipt__pass_fit_gaps(plan, &its, &made->repeats);
+        made->apart = view ? view->apart : plan->problem.desc.batch_stride;
+        if (view)
+            made->repeats = view->repeats;
         plan->workspace->unit_most = unit;
-        result = passes->whole ? ipt__array_plan_make(plan->context, &its, passes->whole, plan->workspace, &made->plan)
-                               : ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
+        result = whole ? ipt__array_plan_make(plan->context, &its, whole, plan->workspace, &made->plan)
+                       : ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
         plan->workspace->unit_most = IPT__VECTOR_BYTES;
         if (result)
             return result;
@@ -18172,8 +18480,8 @@ static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int
         result = ipt__pass_enqueue(plan->passes->copies, &each, 1, &last);
     for (i = 0; i < plan->passes->count && !result; ++i)
         for (r = 0; r < plan->passes->list[i].repeats && !result; ++r) {
-            each.source_offset = call->source_offset + r * plan->problem.desc.batch_stride;
-            each.target_offset = call->target_offset + r * plan->problem.desc.batch_stride;
+            each.source_offset = call->source_offset + r * plan->passes->list[i].apart;
+            each.target_offset = call->target_offset + r * plan->passes->list[i].apart;
             result = ipt__pass_enqueue(plan->passes->list[i].plan, &each, out_of_place && !i && !plan->passes->copies,
                                        &last);
         }
@@ -18217,6 +18525,9 @@ static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
     if (!plan->passes)
         return IPT_ERROR_OUT_OF_MEMORY;
 #ifndef IPT_NO_HOST_STREAMING
+    if (passes->views && (passes->split || ipt__plan_is_cut(plan)))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "strides and strides_out: %s need arrays without gaps",
+                         passes->split ? "plans for several contexts" : "limits of memory");
     if (passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan))
         plan->kind = &ipt__host_passes_kind;
     /* Double passes convert formats, which are not cut. */
@@ -18241,9 +18552,13 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
     ipt_plan_desc whole = ipt__pass_desc(passes->desc, passes->array, &row, &once); /* bytes and gaps of the arrays */
     ipt_result result;
     ipt__desc_drop_expression(&whole);
+    if (passes->views)
+        ipt__desc_drop_strides(&whole);
     result = ipt__plan_new(passes->contexts[0], &whole, NULL, plan);
     if (result)
         return result;
+    if (passes->views)
+        ipt__problem_take_view(&(*plan)->problem, &passes->views->whole, passes->views->spans);
     result = ipt__passes_begin(*plan, passes);
     if (!result)
         result = ipt__plan_fit(*plan, ipt__passes_make, passes);
@@ -18308,6 +18623,7 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     passes.array = &array;
     passes.list = list;
     passes.whole = NULL;
+    passes.views = NULL;
     passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list, &cost);
 #ifndef IPT_NO_BOXES
     if (passes.count && !split && ipt__moves_at_once(&context->limits, desc)) {
@@ -18329,6 +18645,349 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     if (!result)
         result = ipt__axes_write_description(*plan, desc);
     return ipt__plan_keep(plan, result);
+}
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>plans/view_plan                                                                                                  */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* Plans for views: arrays whose axes have strides. A view without gaps has the plan of its array. Views that are
+ * batches of matrices with gaps have plans of these. All others move element by element: see stages/view.h. */
+
+/* An axis. Sides: 0 is the source, 1 the result. */
+typedef struct ipt__view_axis {
+    size_t length, strides[2]; /* bytes from index to index */
+    unsigned places[2];        /* in the desc's strides; rank: the batch's */
+} ipt__view_axis;
+
+/* Axes of more than one element, in any sequence. Where the elements lie does not depend on it. */
+typedef struct ipt__view {
+    int count;
+    size_t elem_size;
+    ipt__view_axis axes[IPT_MAX_RANK + 2];
+} ipt__view;
+
+/* Sorts the axes by the strides of one side, the largest first. */
+static void ipt__view_sort(ipt__view *view, int side)
+{
+    int i, at;
+    for (i = 1; i < view->count; ++i) {
+        const ipt__view_axis axis = view->axes[i];
+        for (at = i; at > 0 && view->axes[at - 1].strides[side] < axis.strides[side]; --at)
+            view->axes[at] = view->axes[at - 1];
+        view->axes[at] = axis;
+    }
+}
+
+/* Bytes from the first element to the last one's end. */
+static size_t ipt__view_span(const ipt__view *view, int side)
+{
+    size_t bytes = view->elem_size;
+    int i;
+    for (i = 0; i < view->count; ++i)
+        bytes += (view->axes[i].length - 1) * view->axes[i].strides[side];
+    return bytes;
+}
+
+/* Checks one side: elements do not overlap, and all are aligned. *dense: whether they have no gaps. */
+static ipt_result ipt__view_check(const ipt_plan_desc *desc, ipt__view *view, int side, int *dense)
+{
+    const size_t unit = ipt__unit_bytes(desc->elem_size);
+    size_t bytes = view->elem_size;
+    int i;
+    *dense = 1;
+    ipt__view_sort(view, side);
+    for (i = view->count; i-- > 0;) {
+        const ipt__view_axis *const axis = &view->axes[i];
+        const size_t stride = axis->strides[side];
+        size_t reach = axis->length - 1;
+        const int overflows = !ipt__multiply(&reach, stride) || reach > (size_t)-1 - bytes;
+        char name[32];
+        ipt__print(name, sizeof name, axis->places[side] < desc->rank ? "%s[%u]" : "batch_stride",
+                   side ? "strides_out" : "strides", axis->places[side]);
+        if (stride < bytes)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                             "%s = %zu is less than %zu, the bytes that one index of that axis spans: elements overlap",
+                             name, stride, bytes);
+        if (stride % unit)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                             "%s = %zu is not a multiple of %zu, the largest power of two in elem_size", name, stride,
+                             unit);
+        if (overflows)
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s = %zu: the size of %zu such steps overflows", name, stride,
+                             axis->length - 1);
+        *dense &= stride == bytes;
+        bytes += reach;
+    }
+    return IPT_SUCCESS;
+}
+
+/* Appends an axis, unless it has one element. */
+static void ipt__view_add(ipt__view *view, size_t length, size_t before, size_t after, const unsigned places[2])
+{
+    ipt__view_axis *const axis = &view->axes[view->count];
+    if (length < 2)
+        return;
+    axis->length = length;
+    axis->strides[0] = before;
+    axis->strides[1] = after;
+    axis->places[0] = places[0];
+    axis->places[1] = places[1];
+    ++view->count;
+}
+
+/* Takes the axes of a desc, the batch's last. *dense: an array without gaps, with or without gaps between arrays. */
+static ipt_result ipt__view_take(const ipt_plan_desc *desc, ipt__view *view, int *dense)
+{
+    const size_t *const given[2] = {desc->strides, desc->strides_out};
+    const unsigned batch_places[2] = {desc->rank, desc->rank};
+    size_t strides[2][IPT_MAX_RANK], batch_stride = 0;
+    unsigned places[IPT_MAX_RANK][2], i, side;
+    int dense_sides[2];
+    ipt_plan_desc plain = *desc;
+    ipt__array array;
+    ipt_result result;
+    for (i = desc->rank; i < IPT_MAX_RANK; ++i)
+        if (desc->strides[i] || desc->strides_out[i])
+            return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s[%u] is %zu, but rank is %u",
+                             desc->strides[i] ? "strides" : "strides_out", i,
+                             desc->strides[i] ? desc->strides[i] : desc->strides_out[i], desc->rank);
+    ipt__desc_drop_strides(&plain);
+    result = ipt__axes_take(&plain, &array);
+    if (result)
+        return result;
+    for (side = 0; side < 2; ++side) {
+        size_t bytes = desc->elem_size, any = 0;
+        for (i = 0; i < desc->rank; ++i)
+            any |= given[side][i];
+        for (i = desc->rank; i-- > 0;) {
+            const unsigned axis = side ? desc->axes[i] : i;
+            places[axis][side] = i;
+            strides[side][axis] = any ? given[side][i] : bytes;
+            bytes *= desc->shape[axis];
+        }
+    }
+    view->count = 0;
+    view->elem_size = desc->elem_size;
+    for (i = 0; i < desc->rank; ++i)
+        ipt__view_add(view, desc->shape[i], strides[0][i], strides[1][i], places[i]);
+    for (side = 0; side < 2 && !result; ++side) {
+        result = ipt__view_check(desc, view, (int)side, &dense_sides[side]);
+        for (i = 0; i < (unsigned)view->count && !result; ++i) {
+            size_t bytes = view->axes[i].length;
+            batch_stride =
+                ipt__max(batch_stride, ipt__multiply(&bytes, view->axes[i].strides[side]) ? bytes : (size_t)-1);
+        }
+    }
+    *dense = !result && dense_sides[0] && dense_sides[1] && (!desc->batch_stride || desc->batch_stride >= batch_stride);
+    if (result || *dense)
+        return result;
+    if (desc->batch_stride)
+        batch_stride = desc->batch_stride;
+    ipt__view_add(view, desc->batch, batch_stride, batch_stride, batch_places);
+    for (side = 0; side < 2 && !result; ++side)
+        result = ipt__view_check(desc, view, (int)side, &dense_sides[side]);
+    return result;
+}
+
+/* The desc of an array without gaps. */
+static ipt_plan_desc ipt__view_dense(const ipt_plan_desc *desc, ipt__view *view)
+{
+    const size_t batch_stride = desc->batch_stride;
+    ipt_plan_desc made = *desc;
+    int i;
+    ipt__desc_drop_strides(&made);
+    made.batch_stride = batch_stride;
+    made.rank = (unsigned)ipt__max((size_t)view->count, 1);
+    made.shape[0] = 1;
+    made.axes[0] = 0;
+    ipt__view_sort(view, 1);
+    for (i = 0; i < view->count; ++i)
+        view->axes[i].places[1] = (unsigned)i;
+    ipt__view_sort(view, 0);
+    for (i = 0; i < view->count; ++i) {
+        made.shape[i] = view->axes[i].length;
+        made.axes[view->axes[i].places[1]] = (unsigned)i;
+    }
+    return made;
+}
+
+/* Removes an axis. */
+static ipt__view_axis ipt__view_remove(ipt__view *view, int at)
+{
+    const ipt__view_axis axis = view->axes[at];
+    memmove(&view->axes[at], &view->axes[at + 1], (size_t)(--view->count - at) * sizeof axis);
+    return axis;
+}
+
+/* Joins neighbours, and last axes without gaps with the element. Sorts the axes by the source's strides. */
+static void ipt__view_join(ipt__view *view, int keeps_element)
+{
+    int i;
+    ipt__view_sort(view, 0);
+    for (i = view->count - 1; i > 0; --i) {
+        const ipt__view_axis *const outer = &view->axes[i - 1], *const inner = &view->axes[i];
+        const size_t length = outer->length;
+        if (outer->strides[0] != inner->length * inner->strides[0] ||
+            outer->strides[1] != inner->length * inner->strides[1])
+            continue;
+        ipt__view_remove(view, i - 1);
+        view->axes[i - 1].length *= length;
+    }
+    i = view->count - 1;
+    if (!keeps_element && i >= 0 && view->axes[i].strides[0] == view->elem_size &&
+        view->axes[i].strides[1] == view->elem_size)
+        view->elem_size *= ipt__view_remove(view, i).length;
+}
+
+/* Takes the outermost axis away if it makes a batch of sorted views whose memory is disjoint. Else returns one of
+ * length 1. */
+static ipt__view_axis ipt__view_take_batch(ipt__view *view)
+{
+    static const ipt__view_axis none = {1, {0, 0}, {0, 0}};
+    ipt__view rest = *view;
+    ipt__view_axis first;
+    if (!view->count)
+        return none;
+    first = ipt__view_remove(&rest, 0);
+    if (first.strides[0] != first.strides[1] || first.strides[0] < ipt__view_span(&rest, 0) ||
+        first.strides[0] < ipt__view_span(&rest, 1))
+        return none;
+    *view = rest;
+    return first;
+}
+
+enum { IPT__VIEW_REPEATS = 4096 }; /* most executions of a plan of matrices */
+
+/* Takes sorted axes as batches of a matrix with gaps. Returns 0 if they are none. */
+static int ipt__view_matrix(const ipt_plan_desc *desc, ipt__view view, ipt__view_pass *pass)
+{
+    const ipt__view_axis one = ipt__view_take_batch(&view), other = ipt__view_take_batch(&view);
+    const ipt__view_axis *const batch = one.length >= other.length ? &one : &other,
+                                *const repeats = batch == &one ? &other : &one, *const row = &view.axes[0],
+                                *const col = &view.axes[view.count - 1];
+    const size_t size = view.elem_size;
+    const int rows_end = row->strides[1] == size, cols_end = col->strides[0] == size;
+    if (view.count < 1 || view.count > 2 || repeats->length > IPT__VIEW_REPEATS ||
+        (view.count == 2 ? !rows_end || !cols_end : !rows_end && !cols_end))
+        return 0;
+    memset(pass, 0, sizeof *pass);
+    pass->desc = *desc;
+    ipt__desc_drop_strides(&pass->desc);
+    pass->desc.rank = 0;
+    pass->desc.rows = view.count == 2 || rows_end ? row->length : 1;
+    pass->desc.cols = view.count == 2 || !rows_end ? col->length : 1;
+    pass->desc.row_pitch = pass->desc.rows > 1 ? row->strides[0] : 0;
+    pass->desc.row_pitch_out = pass->desc.cols > 1 ? col->strides[1] : 0;
+    pass->desc.elem_size = size;
+    pass->desc.batch = batch->length;
+    pass->desc.batch_stride = batch->strides[0];
+    pass->unit = ipt__unit_bytes(pass->desc.row_pitch | pass->desc.row_pitch_out | batch->strides[0]);
+    pass->repeats = repeats->length;
+    pass->apart = repeats->strides[0];
+    return 1;
+}
+
+static size_t ipt__divisor(size_t a, size_t b)
+{
+    while (b) {
+        const size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The array of sorted axes. */
+static ipt__array ipt__view_array(const ipt__view *view)
+{
+    ipt__array array;
+    int i, later;
+    memset(&array, 0, sizeof array);
+    array.count = view->count;
+    array.elem_size = view->elem_size;
+    array.elements = 1;
+    for (i = 0; i < view->count; ++i) {
+        array.lengths[i] = view->axes[i].length;
+        array.strides[0][i] = view->axes[i].strides[0];
+        array.strides[1][i] = view->axes[i].strides[1];
+        for (later = 0; later < view->count; ++later)
+            array.goal[i] = (unsigned char)(array.goal[i] + (view->axes[later].strides[1] > view->axes[i].strides[1]));
+        array.elements *= array.lengths[i];
+    }
+    return array;
+}
+
+/* Takes sorted axes as an array that moves element by element. Elements are cut if they could overlap others in part:
+ * then no multiple of their size is the distance of any two. */
+static ipt_result ipt__view_elements(const ipt_plan_desc *desc, ipt__view view, ipt__view_pass *pass)
+{
+    static const unsigned nowhere[2] = {0, 0};
+    const size_t whole = view.elem_size;
+    size_t apart = 0;
+    int i;
+    for (i = 0; i < 2 * view.count; ++i)
+        apart = ipt__divisor(view.axes[i / 2].strides[i % 2], apart);
+    memset(pass, 0, sizeof *pass);
+    pass->unit = ipt__unit_bytes(apart);
+    if (apart < whole) {
+        view.elem_size = ipt__divisor(apart, whole);
+        ipt__view_add(&view, whole / view.elem_size, view.elem_size, view.elem_size, nowhere);
+    }
+    if (view.count > IPT__KERNEL_AXES)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "strides and strides_out have %d axes that cannot be joined: %d at most are possible",
+                         view.count, (int)IPT__KERNEL_AXES);
+    pass->array = ipt__view_array(&view);
+    pass->desc = *desc;
+    ipt__desc_drop_strides(&pass->desc);
+    pass->desc.rank = 0;
+    pass->desc.rows = pass->desc.batch = pass->repeats = 1;
+    pass->desc.cols = pass->array.elements;
+    pass->desc.elem_size = view.elem_size;
+    return IPT_SUCCESS;
+}
+
+/* Makes a plan for a desc with strides. */
+static IPT__RARE ipt_result ipt__view_plan_make(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
+                                                ipt_plan **plan)
+{
+    ipt__view view;
+    ipt__view_passes views;
+    ipt__passes passes;
+    ipt__array array;
+    ipt__pass row;
+    ipt_plan_desc plain = *desc;
+    int dense = 0;
+    ipt_result result = ipt__view_take(desc, &view, &dense);
+    if (result)
+        return result;
+    if (dense) {
+        plain = ipt__view_dense(desc, &view);
+        return ipt__axes_plan_make(contexts, split, &plain, plan);
+    }
+    views.spans[0] = ipt__view_span(&view, 0);
+    views.spans[1] = ipt__view_span(&view, 1);
+    ipt__view_join(&view, desc->expression != NULL);
+    if (view.count <= IPT__KERNEL_AXES)
+        views.whole = ipt__view_array(&view);
+    if (view.count > IPT__KERNEL_AXES || !ipt__view_matrix(desc, view, &views.list[0]))
+        result = ipt__view_elements(desc, view, &views.list[0]);
+    ipt__desc_drop_strides(&plain);
+    if (!result)
+        result = ipt__axes_take(&plain, &array);
+    if (result)
+        return result;
+    row = ipt__pass_of_row(&array);
+    memset(&passes, 0, sizeof passes);
+    passes.contexts = contexts;
+    passes.split = split;
+    passes.desc = desc;
+    passes.array = &array;
+    passes.list = &row;
+    passes.count = 1;
+    passes.applies = desc->expression ? 0 : -1;
+    passes.views = &views;
+    return ipt__passes_plan_make(&passes, plan);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/host_async                                                                                                  */
@@ -20421,6 +21080,8 @@ IPT_API ipt_result ipt_batch_execute_host_sized(size_t options_bytes, ipt_batch 
 static ipt_result ipt__plan_make_any(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
                                      ipt_plan **plan)
 {
+    if (ipt__has_strides(desc))
+        return ipt__view_plan_make(contexts, split, desc, plan);
     if (desc->rank)
         return ipt__axes_plan_make(contexts, split, desc, plan);
 #ifndef IPT_NO_HOST_STREAMING

@@ -60,6 +60,7 @@
 #include "stages/box.h"
 #include "stages/thin.h"
 #include "stages/cycles.h"
+#include "stages/view.h"
 #include "stages/list.h"
 #include "plan/layout.h"
 #include "methods/method.h"
@@ -71,6 +72,7 @@
 #include "methods/bands.h"
 #include "methods/two_pass.h"
 #include "methods/boxes.h"
+#include "methods/views.h"
 #include "methods/method_list.h"
 #include "plan/choose.h"
 #include "plan/out_of_place.h"
@@ -109,6 +111,7 @@
 #include "axes/search.h"
 #include "axes/one_pass.h"
 #include "plans/passes.h"
+#include "plans/view_plan.h"
 #include "host/host_async.h"
 #ifndef IPT_NO_BATCH
 #include "batch/ready.h"

@@ -69,7 +69,7 @@ $(B)/examples/%: examples/%.c $(HEADERS)
 
 # Programs of one file, by the folder of their source.
 ONE_FILE = $(CC) $(CFLAGS) -I. -Itests/support -o $@ $< $(LDLIBS) -ldl -lm
-$(B)/stress $(B)/soak $(B)/differential $(B)/imatcopy $(B)/lapack $(B)/columns: \
+$(B)/stress $(B)/soak $(B)/differential $(B)/imatcopy $(B)/lapack $(B)/columns $(B)/views: \
     $(B)/%: tests/random/%.c examples/05_imatcopy.c $(TEST_HEADERS) $(HEADERS) | $(B)
 	$(ONE_FILE)
 

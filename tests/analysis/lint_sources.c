@@ -185,6 +185,10 @@ int main(int count, char **arguments)
                 (params.axes > 2 || params.by_words || params.pitched || params.reversed || params.group_size == 1 ||
                  wheel[IPT__PARAM_local_bytes] || wheel[IPT__PARAM_groups_at_once]))
                 first = 0;
+            /* A worker is one work-item or the work-group. */
+            if (id == IPT__KERNEL_views &&
+                (!params.registers || !params.axes || (params.lanes > 1 && params.group_size != params.lanes)))
+                first = 0;
             /* For CPUs. */
             if (id == IPT__KERNEL_waves && (params.group_size != 1 || params.memory_model != 3))
                 first = 0;

@@ -88,6 +88,39 @@ static ipt_result ipt__rect_transfer(const ipt__way *way, const ipt__rect *rect,
     return error ? ipt__fail_opencl(download ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", error) : IPT_SUCCESS;
 }
 
+/* Copies the elements of one view between host memory and a buffer, and waits: rectangles of the two axes with the
+ * smallest strides. */
+static IPT__RARE ipt_result ipt__transfer_view(ipt__way *way, const ipt__array *array)
+{
+    const size_t *const strides = array->strides[way->download];
+    size_t order[IPT_MAX_RANK], n, number = 1, rest;
+    ipt__rect rect = ipt__rect_of(0, 1, array->elem_size, array->elem_size);
+    ipt_result result = IPT_SUCCESS;
+    int i, at, first;
+    for (i = 0; i < array->count; ++i) {
+        for (at = i; at > 0 && strides[order[at - 1]] > strides[i]; --at)
+            order[at] = order[at - 1];
+        order[at] = (size_t)i;
+    }
+    first = strides[order[0]] == array->elem_size;
+    if (first)
+        rect.row_bytes = rect.pitch = array->elem_size * array->lengths[order[0]];
+    if (first < array->count) {
+        rect.rows = array->lengths[order[first]];
+        rect.pitch = strides[order[first]];
+    }
+    for (i = first + 1; i < array->count; ++i)
+        number *= array->lengths[order[i]];
+    for (n = 0; n < number && !result; ++n) {
+        rect.offset = 0;
+        for (i = first + 1, rest = n; i < array->count; rest /= array->lengths[order[i++]])
+            rect.offset += rest % array->lengths[order[i]] * strides[order[i]];
+        way->device = rect.offset;
+        result = ipt__rect_transfer(way, &rect, 0, NULL, NULL);
+    }
+    return result;
+}
+
 /* Copies a plan's batch between host memory and a buffer with the same pitches, and waits. Bytes between the matrices,
  * and between their rows, stay untouched. */
 static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, char *data, int download)
@@ -105,6 +138,8 @@ static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, c
     way.host = data;
     way.download = download;
     way.mirrors = 1;
+    if (problem->array.strides[0][0])
+        return ipt__transfer_view(&way, &problem->array);
     if (problem->pitched) {
         rect = ipt__rect_of(0, across ? desc->cols : desc->rows, (across ? desc->rows : desc->cols) * desc->elem_size,
                             (download ? problem->result_row : problem->source_row) * problem->unit_bytes);

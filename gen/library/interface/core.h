@@ -159,8 +159,11 @@ typedef struct ipt_plan_desc {
     size_t row_pitch;       /* bytes from one row of the source to the next; 0: no gaps. See below */
     size_t row_pitch_out;   /* bytes from one row of the result to the next; 0: no gaps */
     unsigned rank;          /* axes of an array; 0: the desc is of matrices. See below */
-    size_t shape[IPT_MAX_RANK];  /* elements along each axis before. The last axis is contiguous */
-    unsigned axes[IPT_MAX_RANK]; /* axis i of the result is axis axes[i] of the source */
+    size_t shape[IPT_MAX_RANK];       /* elements along each axis before. The last axis is contiguous */
+    unsigned axes[IPT_MAX_RANK];      /* axis i of the result is axis axes[i] of the source */
+    size_t strides[IPT_MAX_RANK];     /* bytes from one index of axis i of the source to the next; all 0: no gaps. See
+                                         below */
+    size_t strides_out[IPT_MAX_RANK]; /* bytes from one index of axis i of the result to the next; all 0: no gaps */
 } ipt_plan_desc; /* rows, cols and elem_size, or rank, shape, axes and elem_size, are required; zeros elsewhere
                     mean defaults */
 

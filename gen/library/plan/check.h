@@ -383,6 +383,9 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
                          !desc->rows   ? "rows"
                          : !desc->cols ? "cols"
                                        : "elem_size");
+    if (ipt__has_strides(desc))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "strides or strides_out is set: matrices have row_pitch and "
+                                                     "row_pitch_out instead, arrays rank, shape and axes");
     if (desc->flags & ~known_flags)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags is 0x%x: 0x%x is unknown", desc->flags,
                          desc->flags & ~known_flags);

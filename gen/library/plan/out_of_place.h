@@ -102,12 +102,25 @@ static IPT__RARE ipt_result ipt__launch_out_of_place(ipt__launcher *to, int kern
     return ipt__launch_add(to, &launch);
 }
 
+static IPT__RARE ipt_result ipt__launch_view_out_of_place(ipt__launcher *to, ipt_plan *plan)
+{
+    ipt__layout layout;
+    ipt__stage *stage;
+    ipt_result result;
+    ipt__layout_begin(&layout);
+    stage = ipt__stage_add_view(&plan->problem, &layout);
+    stage->apply = plan->problem.desc.expression != NULL;
+    result = ipt__stage_get_kernels(plan, stage);
+    return result ? result : ipt__launch_elements(to, stage, 3, 0, stage->cols);
+}
+
 /* Adds the launch out of place to a plan that has none. */
 static IPT__RARE ipt_result ipt__out_of_place_get(ipt_plan *plan)
 {
     ipt__launcher to;
-    int kernel;
-    ipt_result result = ipt__out_of_place_build(plan, &kernel);
+    int kernel = -1;
+    const int is_view = plan->problem.array.strides[0][0] != 0;
+    ipt_result result = is_view ? IPT_SUCCESS : ipt__out_of_place_build(plan, &kernel);
     if (result)
         return result;
     memset(&to, 0, sizeof to);
@@ -115,7 +128,8 @@ static IPT__RARE ipt_result ipt__out_of_place_get(ipt_plan *plan)
     to.launches = &plan->device->launches;
     to.matrices = plan->problem.desc.batch;
     to.instances = to.by_units = to.by_words = 1;
-    result = plan->device->kernels[kernel].program->id == IPT__KERNEL_transpose
+    result = is_view ? ipt__launch_view_out_of_place(&to, plan)
+             : plan->device->kernels[kernel].program->id == IPT__KERNEL_transpose
                  ? ipt__launch_out_of_place_plain(&to, kernel)
                  : ipt__launch_out_of_place(&to, kernel);
     if (!result)

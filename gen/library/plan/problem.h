@@ -18,6 +18,7 @@ typedef struct ipt__array {
     size_t elem_size, elements;
     int columns; /* 1: the columns of the source, which become rows of the result, are permuted, too; 2: the rows of the
                     source, which become columns; 0: the axes are those of the whole array */
+    size_t strides[2][IPT_MAX_RANK]; /* bytes from index to index, before and after; 0: the array has no gaps */
 } ipt__array;
 
 /* The axis at a place of the result. */
@@ -48,11 +49,14 @@ typedef struct ipt__problem {
 } ipt__problem;
 
 /* What a problem moves. */
-enum { IPT__MOVES_MATRICES = 1, IPT__MOVES_ARRAYS = 2, IPT__MOVES_COLUMNS = 4 };
+enum { IPT__MOVES_MATRICES = 1, IPT__MOVES_ARRAYS = 2, IPT__MOVES_COLUMNS = 4, IPT__MOVES_VIEWS = 8 };
 
 static int ipt__problem_moves(const ipt__problem *problem)
 {
-    return problem->array.columns ? IPT__MOVES_COLUMNS : problem->array.count ? IPT__MOVES_ARRAYS : IPT__MOVES_MATRICES;
+    return problem->array.columns         ? IPT__MOVES_COLUMNS
+           : problem->array.strides[0][0] ? IPT__MOVES_VIEWS
+           : problem->array.count         ? IPT__MOVES_ARRAYS
+                                          : IPT__MOVES_MATRICES;
 }
 
 /* Leaves the expression to another plan. */
@@ -60,6 +64,35 @@ static void ipt__desc_drop_expression(ipt_plan_desc *desc)
 {
     desc->expression = desc->expression_type = desc->expression_argument_type = NULL;
     desc->expression_argument = NULL;
+}
+
+static int ipt__has_strides(const ipt_plan_desc *desc)
+{
+    int i;
+    for (i = 0; i < IPT_MAX_RANK && !desc->strides[i] && !desc->strides_out[i]; ++i)
+        ;
+    return i < IPT_MAX_RANK;
+}
+
+/* Leaves out the strides of an array, and that of its batch. */
+static void ipt__desc_drop_strides(ipt_plan_desc *desc)
+{
+    memset(desc->strides, 0, sizeof desc->strides);
+    memset(desc->strides_out, 0, sizeof desc->strides_out);
+    desc->batch_stride = 0;
+}
+
+/* Takes an array with gaps, and the bytes from its first element to its last, before and after. */
+static void ipt__problem_take_view(ipt__problem *problem, const ipt__array *array, const size_t spans[2])
+{
+    int i;
+    problem->array = *array;
+    problem->pitched = 1;
+    problem->source_span = spans[0];
+    problem->result_span = spans[1];
+    problem->span_bytes = ipt__max(spans[0], spans[1]);
+    for (i = 0; i < 2 * array->count; ++i) /* the longest row of a transfer */
+        problem->source_row = ipt__max(problem->source_row, array->strides[i % 2][i / 2] / problem->unit_bytes);
 }
 
 /* Whether the move is a transposition that also reverses rows, or their sequence. */

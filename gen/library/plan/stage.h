@@ -14,6 +14,7 @@
  * PANEL: instances by cooperative work-groups that hold a chunk each.
  * SHUFFLE: instances by cycle following with one flag bit per slot.
  * EXCHANGE: the matrix by bands, one instance each.
+ * VIEW: an array with gaps by cycle following with one flag bit per element of a window.
  * Epilogue stages:
  * FLIP: reverses the sequence of rows, or each row, or both, of rows x cols elements.
  * MAP: applies the plan's expression to every element.
@@ -33,6 +34,7 @@
     X(SHUFFLE, (0, 0, 0, 0, 1, 0), (shuffle, shuffle, shuffle, never, shuffle, shuffle, shuffle, shuffle))             \
     B(BOX, (0, 0, 0, 0, 0, 1), (nothing, box, box, never, never, box, box, box))                                       \
     X(EXCHANGE, (0, 0, 0, 1, 0, 1), (exchange, exchange, exchange, always, never, exchange, exchange, exchange))       \
+    X(VIEW, (0, 0, 0, 0, 0, 1), (view, nothing, nothing, never, never, view, view, view))                              \
     X(FLIP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, flip, flip, flip))                           \
     X(MAP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, map, map, map))                               \
     P(PTTWAC_010, (0, 0, 0, 0, 1, 0), (nothing, nothing, nothing, never, never, pttwac_010, cycles, pttwac_010))       \
@@ -195,6 +197,11 @@ typedef struct ipt__thin_stage {
     size_t tile_length, parts;
 } ipt__thin_stage;
 
+/* The parts of elements that a VIEW stage moves, and its launches, each with flags for as many elements. */
+typedef struct ipt__view_stage {
+    size_t piece_units, pieces, windows;
+} ipt__view_stage;
+
 /* The distances of rows before and after a SPREAD stage, in units, and the units before the first row. */
 typedef struct ipt__spread_stage {
     size_t distance[2], before[2];
@@ -230,6 +237,7 @@ typedef struct ipt__stage {
         ipt__shuffle_stage shuffle;
         ipt__bands bands;
         ipt__box_stage box;
+        ipt__view_stage view;
     } as;
 } ipt__stage;
 

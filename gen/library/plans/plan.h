@@ -24,7 +24,7 @@ enum { IPT__MOST_PASSES = IPT_MAX_RANK }; /* over an array, without an expressio
 /* One pass over arrays. */
 typedef struct ipt__pass_plan {
     ipt_plan *plan;
-    size_t repeats; /* executions, a batch_stride of the arrays apart */
+    size_t repeats, apart; /* executions, and the bytes from one to the next */
 } ipt__pass_plan;
 
 /* The part of a plan that runs several passes over arrays. Such a plan has no stages of its own. */

@@ -1,0 +1,143 @@
+/* VIEW stages: permute an array with gaps by cycles and chains of elements, with one flag bit per piece of an element.
+ */
+
+enum { IPT__VIEW_WINDOWS = 16, IPT__VIEW_GROUP = 4096 }; /* most windows; pieces of a work-group, in registers */
+
+/* Appends a stage. Elements are cut into pieces that fit the registers of a worker: a work-item, or on GPUs a
+ * work-group for long ones. */
+static ipt__stage *ipt__stage_add_view(const ipt__problem *problem, ipt__layout *layout)
+{
+    ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_VIEW, 1, 1, problem->array.elements, 1);
+    const ipt__limits *const limits = &problem->limits;
+    const size_t units = problem->element_units, most = limits->cpu ? 32 : 8;
+    size_t registers = 1;
+    stage->lanes = limits->cpu || units <= most ? 1 : ipt__min(32, limits->group_size);
+    while (registers < most && registers * stage->lanes < units)
+        registers *= 2;
+    stage->as.view.piece_units = registers * stage->lanes;
+    stage->as.view.pieces = ipt__ceil_divide(units, stage->as.view.piece_units);
+    return stage;
+}
+
+/* Flag bytes for one of `windows` windows. */
+static size_t ipt__view_flags(const ipt__stage *stage, size_t windows)
+{
+    return ipt__ceil_divide(ipt__ceil_divide(stage->cols, windows) * stage->as.view.pieces, 32) * 4;
+}
+
+static IPT__RARE ipt__need ipt__need_view(const ipt__problem *problem, const ipt__layout *layout,
+                                          const ipt__stage *stage)
+{
+    ipt__need need = ipt__need_nothing(problem, layout, stage);
+    need.stage = ipt__view_flags(stage, stage->as.view.windows);
+    return need;
+}
+
+/* Units from the first element of a view to the last one's end, in the longer form. */
+static size_t ipt__view_extent(const ipt__problem *problem)
+{
+    size_t extents[2] = {problem->desc.elem_size, problem->desc.elem_size};
+    int i;
+    for (i = 0; i < 2 * problem->array.count; ++i)
+        extents[i % 2] += (problem->array.lengths[i / 2] - 1) * problem->array.strides[i % 2][i / 2];
+    return ipt__max(extents[0], extents[1]) / problem->unit_bytes;
+}
+
+static IPT__RARE ipt_result ipt__kernels_view(ipt_plan *plan, ipt__stage *stage, ipt__params params)
+{
+    const ipt__limits *const limits = &plan->problem.limits;
+    params.lanes = (cl_uint)stage->lanes;
+    params.group_size = limits->cpu || stage->lanes > 1 ? params.lanes : (cl_uint)ipt__min(256, limits->group_size);
+    params.registers = (cl_uint)(stage->as.view.piece_units / stage->lanes);
+    params.index_bits = ipt__view_extent(&plan->problem) < (size_t)1 << 31 ? 32 : 64;
+    params.axes = (cl_uint)plan->problem.array.count;
+    return ipt__plan_kernel_get(plan, IPT__KERNEL_views, params, &stage->kernels[0]);
+}
+
+/* Writes the axes to a kernel's arguments, in the sequence of the source's places and of the result's. */
+static void ipt__view_axes(const ipt__problem *problem, ipt__views_arguments *a)
+{
+    const ipt__array *const array = &problem->array;
+    const size_t unit = problem->unit_bytes;
+    size_t weights[IPT__KERNEL_AXES], weight = 1;
+    int i;
+    for (i = array->count; i-- > 0; weight *= array->lengths[i])
+        weights[i] = weight;
+#define IPT__VIEW_AXIS(n)                                                                                              \
+    if (n < array->count) {                                                                                            \
+        i = ipt__axis_at(array->goal, n);                                                                              \
+        a->extent##n = array->lengths[n];                                                                              \
+        a->source##n = array->strides[0][n] / unit;                                                                    \
+        a->target##n = array->strides[1][n] / unit;                                                                    \
+        a->later_extent##n = array->lengths[i];                                                                        \
+        a->later_target##n = array->strides[1][i] / unit;                                                              \
+        a->later_source##n = array->strides[0][i] / unit;                                                              \
+        a->later_weight##n = weights[i];                                                                               \
+    }
+    IPT__VIEW_AXIS(0)
+    IPT__VIEW_AXIS(1)
+    IPT__VIEW_AXIS(2)
+    IPT__VIEW_AXIS(3)
+    IPT__VIEW_AXIS(4)
+    IPT__VIEW_AXIS(5)
+    IPT__VIEW_AXIS(6)
+    IPT__VIEW_AXIS(7)
+#undef IPT__VIEW_AXIS
+}
+
+/* Adds the launch for elements [first, first + count). given: the buffers, see ipt__launch. */
+static ipt_result ipt__launch_elements(ipt__launcher *to, const ipt__stage *stage, unsigned given, size_t first,
+                                       size_t count)
+{
+    const ipt__problem *const problem = &to->plan->problem;
+    ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
+    ipt__views_arguments *const a = &launch.arguments.views;
+    launch.given = given;
+    a->flags_base = to->plan->device->layout.scratch_offset / 4;
+    a->first = first;
+    a->count = count;
+    a->total = (cl_ulong)count * stage->as.view.pieces;
+    a->element_units = problem->element_units;
+    a->piece_units = (cl_uint)stage->as.view.piece_units;
+    a->group_pieces = ipt__max(1, IPT__VIEW_GROUP / a->piece_units) * (problem->limits.cpu ? 1 : stage->lanes);
+    a->apart = given == 3;
+    launch.groups = ipt__ceil_divide((size_t)a->total, (size_t)a->group_pieces);
+    ipt__view_axes(problem, a);
+    return ipt__launch_add(to, &launch);
+}
+
+static IPT__RARE ipt_result ipt__launch_view(ipt__launcher *to, const ipt__stage *stage)
+{
+    const size_t offset = to->plan->device->layout.scratch_offset,
+                 window = ipt__ceil_divide(stage->cols, stage->as.view.windows);
+    ipt_result result = IPT_SUCCESS;
+    size_t first;
+    for (first = 0; first < stage->cols && !result; first += window) {
+        result = ipt__launch_clear(to, offset, ipt__view_flags(stage, stage->as.view.windows));
+        if (!result)
+            result = ipt__launch_elements(to, stage, 1, first, ipt__min(window, stage->cols - first));
+    }
+    return result;
+}
+
+static IPT__RARE void ipt__describe_view(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
+{
+    const ipt__array *const array = &plan->problem.array;
+    int i;
+    ipt__text_add(out, "view: ");
+    for (i = 0; i < array->count; ++i)
+        ipt__text_add(out, "%s%zu", i ? " x " : "", array->lengths[i]);
+    ipt__text_add(out, " elements of %zu bytes", plan->problem.desc.elem_size);
+    for (i = 0; i < 2 * array->count; ++i)
+        ipt__text_add(out, "%s%zu",
+                      i % array->count ? ", "
+                      : i              ? " before, "
+                                       : ", strides ",
+                      array->strides[i / array->count][i % array->count]);
+    ipt__text_add(out, " bytes after");
+    if (stage->as.view.pieces > 1)
+        ipt__text_add(out, ", in %zu pieces", stage->as.view.pieces);
+    if (stage->as.view.windows > 1)
+        ipt__text_add(out, ", in %zu windows", stage->as.view.windows);
+    ipt__describe_end(out, stage);
+}
