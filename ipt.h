@@ -18225,7 +18225,6 @@ static void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int pa
                       i + 1 == 2 * desc->rank ? "\n" : "");
 }
 
-enum { IPT__VIEW_PASSES = 2 };
 enum { IPT__PASS_LINE_BYTES = 160 }; /* at most, for the number of a pass and the line of its narrow plan */
 
 /* Adds the line about a narrow plan to a description. */
@@ -18350,20 +18349,15 @@ static ipt_result ipt__passes_make_copies(ipt_plan *plan, const ipt_plan_desc *d
     return ipt__any_plan_make(plan->context, &its, plan->workspace, &plan->passes->copies);
 }
 
-/* One pass over an array with gaps. */
+/* The only pass over an array with gaps. */
 typedef struct ipt__view_pass {
     ipt_plan_desc desc;
-    ipt__array array;      /* with strides; count 0: a batch of matrices with gaps */
+    ipt__array array;      /* count 0: a batch of matrices with gaps */
     size_t unit;           /* most bytes of a unit */
     size_t repeats, apart; /* see ipt__pass_plan */
+    ipt__array whole;      /* all axes, with that of the batch, as far as they cannot be joined */
+    size_t spans[2];       /* bytes of the batch from its first element to its last, before and after */
 } ipt__view_pass;
-
-/* The passes over an array with gaps. */
-typedef struct ipt__view_passes {
-    ipt__view_pass list[IPT__VIEW_PASSES];
-    ipt__array whole; /* all axes, with that of the batch, as far as they cannot be joined */
-    size_t spans[2];  /* bytes of the batch from its first element to its last, before and after */
-} ipt__view_passes;
 
 /* The input of the plans of an array's passes. split: number of contexts; 0: one context does all. */
 typedef struct ipt__passes {
@@ -18372,9 +18366,9 @@ typedef struct ipt__passes {
     const ipt_plan_desc *desc;
     const ipt__array *array;
     ipt__pass *list;
-    int count, applies;            /* applies: the pass of the expression, or -1 */
-    const ipt__array *whole;       /* joined: the only pass permutes it; NULL: passes exchange axes */
-    const ipt__view_passes *views; /* replaces the list; NULL: the array has no gaps */
+    int count, applies;         /* applies: the pass of the expression, or -1 */
+    const ipt__array *whole;    /* joined: the only pass permutes it; NULL: passes exchange axes */
+    const ipt__view_pass *view; /* replaces the list; NULL: the array has no gaps */
 } ipt__passes;
 
 /* The desc of pass `at`. */
@@ -18382,7 +18376,7 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
 {
     const ipt_plan_desc *const desc = passes->desc;
     ipt_plan_desc its =
-        passes->views ? passes->views->list[at].desc : ipt__pass_desc(desc, passes->array, &passes->list[at], repeats);
+        passes->view ? passes->view->desc : ipt__pass_desc(desc, passes->array, &passes->list[at], repeats);
     its.max_workspace = 0; /* the plan's workspace has a limit already */
     if (at != passes->applies)
         ipt__desc_drop_expression(&its);
@@ -18426,7 +18420,7 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
     for (i = 0; i < passes->count; ++i) {
         ipt__pass_plan *const made = &plan->passes->list[i];
         ipt_plan_desc its = ipt__passes_desc(plan, passes, i, &made->repeats);
-        const ipt__view_pass *const view = passes->views ? &passes->views->list[i] : NULL;
+        const ipt__view_pass *const view = passes->view;
         const ipt__array *const whole = view ? &view->array : passes->whole;
         const size_t unit = view ? view->unit : ipt__pass_fit_gaps(plan, &its, &made->repeats);
         made->apart = view ? view->apart : plan->problem.desc.batch_stride;
@@ -18525,7 +18519,7 @@ static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
     if (!plan->passes)
         return IPT_ERROR_OUT_OF_MEMORY;
 #ifndef IPT_NO_HOST_STREAMING
-    if (passes->views && (passes->split || ipt__plan_is_cut(plan)))
+    if (passes->view && (passes->split || ipt__plan_is_cut(plan)))
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "strides and strides_out: %s need arrays without gaps",
                          passes->split ? "plans for several contexts" : "limits of memory");
     if (passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan))
@@ -18552,13 +18546,13 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
     ipt_plan_desc whole = ipt__pass_desc(passes->desc, passes->array, &row, &once); /* bytes and gaps of the arrays */
     ipt_result result;
     ipt__desc_drop_expression(&whole);
-    if (passes->views)
+    if (passes->view)
         ipt__desc_drop_strides(&whole);
     result = ipt__plan_new(passes->contexts[0], &whole, NULL, plan);
     if (result)
         return result;
-    if (passes->views)
-        ipt__problem_take_view(&(*plan)->problem, &passes->views->whole, passes->views->spans);
+    if (passes->view)
+        ipt__problem_take_view(&(*plan)->problem, &passes->view->whole, passes->view->spans);
     result = ipt__passes_begin(*plan, passes);
     if (!result)
         result = ipt__plan_fit(*plan, ipt__passes_make, passes);
@@ -18623,7 +18617,7 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     passes.array = &array;
     passes.list = list;
     passes.whole = NULL;
-    passes.views = NULL;
+    passes.view = NULL;
     passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list, &cost);
 #ifndef IPT_NO_BOXES
     if (passes.count && !split && ipt__moves_at_once(&context->limits, desc)) {
@@ -18736,7 +18730,7 @@ static void ipt__view_add(ipt__view *view, size_t length, size_t before, size_t 
 }
 
 /* Takes the axes of a desc, the batch's last. *dense: an array without gaps, with or without gaps between arrays. */
-static ipt_result ipt__view_take(const ipt_plan_desc *desc, ipt__view *view, int *dense)
+static ipt_result ipt__view_take(const ipt_plan_desc *desc, ipt__view *view, ipt__array *array, int *dense)
 {
     const size_t *const given[2] = {desc->strides, desc->strides_out};
     const unsigned batch_places[2] = {desc->rank, desc->rank};
@@ -18744,15 +18738,21 @@ static ipt_result ipt__view_take(const ipt_plan_desc *desc, ipt__view *view, int
     unsigned places[IPT_MAX_RANK][2], i, side;
     int dense_sides[2];
     ipt_plan_desc plain = *desc;
-    ipt__array array;
     ipt_result result;
+    const char *const dense_only = desc->max_device_memory             ? "max_device_memory"
+                                   : desc->max_host_memory             ? "max_host_memory"
+                                   : desc->host == IPT_HOST_OVERLAPPED ? "host is overlapped, which"
+                                   : desc->host == IPT_HOST_STAGES     ? "host is stages, which"
+                                                                       : NULL;
+    if (dense_only)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "strides: %s needs an array without gaps", dense_only);
     for (i = desc->rank; i < IPT_MAX_RANK; ++i)
         if (desc->strides[i] || desc->strides_out[i])
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s[%u] is %zu, but rank is %u",
                              desc->strides[i] ? "strides" : "strides_out", i,
                              desc->strides[i] ? desc->strides[i] : desc->strides_out[i], desc->rank);
     ipt__desc_drop_strides(&plain);
-    result = ipt__axes_take(&plain, &array);
+    result = ipt__axes_take(&plain, array);
     if (result)
         return result;
     for (side = 0; side < 2; ++side) {
@@ -18789,26 +18789,24 @@ static ipt_result ipt__view_take(const ipt_plan_desc *desc, ipt__view *view, int
     return result;
 }
 
-/* The desc of an array without gaps. */
-static ipt_plan_desc ipt__view_dense(const ipt_plan_desc *desc, ipt__view *view)
+/* Changes a desc with strides of an array without gaps to that of the array. */
+static void ipt__view_dense(ipt__view *view, ipt_plan_desc *desc)
 {
     const size_t batch_stride = desc->batch_stride;
-    ipt_plan_desc made = *desc;
     int i;
-    ipt__desc_drop_strides(&made);
-    made.batch_stride = batch_stride;
-    made.rank = (unsigned)ipt__max((size_t)view->count, 1);
-    made.shape[0] = 1;
-    made.axes[0] = 0;
+    ipt__desc_drop_strides(desc);
+    desc->batch_stride = batch_stride;
+    desc->rank = (unsigned)ipt__max((size_t)view->count, 1);
+    desc->shape[0] = 1;
+    desc->axes[0] = 0;
     ipt__view_sort(view, 1);
     for (i = 0; i < view->count; ++i)
         view->axes[i].places[1] = (unsigned)i;
     ipt__view_sort(view, 0);
     for (i = 0; i < view->count; ++i) {
-        made.shape[i] = view->axes[i].length;
-        made.axes[view->axes[i].places[1]] = (unsigned)i;
+        desc->shape[i] = view->axes[i].length;
+        desc->axes[view->axes[i].places[1]] = (unsigned)i;
     }
-    return made;
 }
 
 /* Removes an axis. */
@@ -18839,54 +18837,6 @@ static void ipt__view_join(ipt__view *view, int keeps_element)
         view->elem_size *= ipt__view_remove(view, i).length;
 }
 
-/* Takes the outermost axis away if it makes a batch of sorted views whose memory is disjoint. Else returns one of
- * length 1. */
-static ipt__view_axis ipt__view_take_batch(ipt__view *view)
-{
-    static const ipt__view_axis none = {1, {0, 0}, {0, 0}};
-    ipt__view rest = *view;
-    ipt__view_axis first;
-    if (!view->count)
-        return none;
-    first = ipt__view_remove(&rest, 0);
-    if (first.strides[0] != first.strides[1] || first.strides[0] < ipt__view_span(&rest, 0) ||
-        first.strides[0] < ipt__view_span(&rest, 1))
-        return none;
-    *view = rest;
-    return first;
-}
-
-enum { IPT__VIEW_REPEATS = 4096 }; /* most executions of a plan of matrices */
-
-/* Takes sorted axes as batches of a matrix with gaps. Returns 0 if they are none. */
-static int ipt__view_matrix(const ipt_plan_desc *desc, ipt__view view, ipt__view_pass *pass)
-{
-    const ipt__view_axis one = ipt__view_take_batch(&view), other = ipt__view_take_batch(&view);
-    const ipt__view_axis *const batch = one.length >= other.length ? &one : &other,
-                                *const repeats = batch == &one ? &other : &one, *const row = &view.axes[0],
-                                *const col = &view.axes[view.count - 1];
-    const size_t size = view.elem_size;
-    const int rows_end = row->strides[1] == size, cols_end = col->strides[0] == size;
-    if (view.count < 1 || view.count > 2 || repeats->length > IPT__VIEW_REPEATS ||
-        (view.count == 2 ? !rows_end || !cols_end : !rows_end && !cols_end))
-        return 0;
-    memset(pass, 0, sizeof *pass);
-    pass->desc = *desc;
-    ipt__desc_drop_strides(&pass->desc);
-    pass->desc.rank = 0;
-    pass->desc.rows = view.count == 2 || rows_end ? row->length : 1;
-    pass->desc.cols = view.count == 2 || !rows_end ? col->length : 1;
-    pass->desc.row_pitch = pass->desc.rows > 1 ? row->strides[0] : 0;
-    pass->desc.row_pitch_out = pass->desc.cols > 1 ? col->strides[1] : 0;
-    pass->desc.elem_size = size;
-    pass->desc.batch = batch->length;
-    pass->desc.batch_stride = batch->strides[0];
-    pass->unit = ipt__unit_bytes(pass->desc.row_pitch | pass->desc.row_pitch_out | batch->strides[0]);
-    pass->repeats = repeats->length;
-    pass->apart = repeats->strides[0];
-    return 1;
-}
-
 static size_t ipt__divisor(size_t a, size_t b)
 {
     while (b) {
@@ -18895,6 +18845,63 @@ static size_t ipt__divisor(size_t a, size_t b)
         b = rest;
     }
     return a;
+}
+
+/* Removes the first axis that stays and makes a batch of views whose memory is disjoint; none: one of length 1. The
+ * other axes lie within a stride of that axis, or step over all of it. outermost: none of them may step over it. */
+static ipt__view_axis ipt__view_take_batch(ipt__view *view, int outermost)
+{
+    static const ipt__view_axis none = {1, {0, 0}, {0, 0}};
+    int at, i;
+    for (at = 0; at < view->count; ++at) {
+        const ipt__view_axis *const axis = &view->axes[at];
+        size_t inside[2] = {view->elem_size, view->elem_size}, steps = 0, reach;
+        for (i = 0; i < 2 * view->count; ++i)
+            if (view->axes[i / 2].strides[i % 2] < axis->strides[i % 2])
+                inside[i % 2] += (view->axes[i / 2].length - 1) * view->axes[i / 2].strides[i % 2];
+            else if (i / 2 != at)
+                steps = ipt__divisor(view->axes[i / 2].strides[i % 2], steps);
+        reach = ipt__max(inside[0], inside[1]);
+        if (axis->strides[0] == axis->strides[1] && reach <= axis->strides[0] &&
+            (!steps || (!outermost && (axis->length - 1) * axis->strides[0] + reach <= steps)))
+            return ipt__view_remove(view, at);
+    }
+    return none;
+}
+
+enum { IPT__VIEW_REPEATS = 4096 }; /* most executions of a plan of matrices */
+
+/* Takes sorted axes as batches of a matrix with gaps. Returns 0 if they are none. */
+static int ipt__view_matrix(ipt__view view, ipt__view_pass *pass)
+{
+    ipt_plan_desc *const desc = &pass->desc;
+    ipt__view_axis batch = ipt__view_take_batch(&view, 1), repeats = ipt__view_take_batch(&view, 1);
+    const ipt__view_axis outer = batch, *const row = &view.axes[0], *col;
+    int rows_end, cols_end;
+    if (repeats.length > outer.length) {
+        batch = repeats;
+        repeats = outer;
+    }
+    if (repeats.length == 1)
+        repeats = ipt__view_take_batch(&view, 0);
+    if (view.count < 1 || view.count > 2 || repeats.length > IPT__VIEW_REPEATS)
+        return 0;
+    col = &view.axes[view.count - 1];
+    rows_end = row->strides[1] == view.elem_size; /* rows become columns without gaps between their elements */
+    cols_end = col->strides[0] == view.elem_size;
+    if (view.count == 2 ? !rows_end || !cols_end : !rows_end && !cols_end)
+        return 0;
+    desc->rows = view.count == 2 || rows_end ? row->length : 1;
+    desc->cols = view.count == 2 || !rows_end ? col->length : 1;
+    desc->row_pitch = desc->rows > 1 ? row->strides[0] : 0;
+    desc->row_pitch_out = desc->cols > 1 ? col->strides[1] : 0;
+    desc->elem_size = view.elem_size;
+    desc->batch = batch.length;
+    desc->batch_stride = batch.strides[0];
+    pass->unit = ipt__unit_bytes(desc->row_pitch | desc->row_pitch_out | batch.strides[0] | repeats.strides[0]);
+    pass->repeats = repeats.length;
+    pass->apart = repeats.strides[0];
+    return 1;
 }
 
 /* The array of sorted axes. */
@@ -18919,7 +18926,7 @@ static ipt__array ipt__view_array(const ipt__view *view)
 
 /* Takes sorted axes as an array that moves element by element. Elements are cut if they could overlap others in part:
  * then no multiple of their size is the distance of any two. */
-static ipt_result ipt__view_elements(const ipt_plan_desc *desc, ipt__view view, ipt__view_pass *pass)
+static ipt_result ipt__view_elements(ipt__view view, ipt__view_pass *pass)
 {
     static const unsigned nowhere[2] = {0, 0};
     const size_t whole = view.elem_size;
@@ -18927,7 +18934,6 @@ static ipt_result ipt__view_elements(const ipt_plan_desc *desc, ipt__view view, 
     int i;
     for (i = 0; i < 2 * view.count; ++i)
         apart = ipt__divisor(view.axes[i / 2].strides[i % 2], apart);
-    memset(pass, 0, sizeof *pass);
     pass->unit = ipt__unit_bytes(apart);
     if (apart < whole) {
         view.elem_size = ipt__divisor(apart, whole);
@@ -18938,9 +18944,6 @@ static ipt_result ipt__view_elements(const ipt_plan_desc *desc, ipt__view view, 
                          "strides and strides_out have %d axes that cannot be joined: %d at most are possible",
                          view.count, (int)IPT__KERNEL_AXES);
     pass->array = ipt__view_array(&view);
-    pass->desc = *desc;
-    ipt__desc_drop_strides(&pass->desc);
-    pass->desc.rank = 0;
     pass->desc.rows = pass->desc.batch = pass->repeats = 1;
     pass->desc.cols = pass->array.elements;
     pass->desc.elem_size = view.elem_size;
@@ -18952,29 +18955,29 @@ static IPT__RARE ipt_result ipt__view_plan_make(ipt_context *const *contexts, si
                                                 ipt_plan **plan)
 {
     ipt__view view;
-    ipt__view_passes views;
+    ipt__view_pass pass;
     ipt__passes passes;
     ipt__array array;
     ipt__pass row;
-    ipt_plan_desc plain = *desc;
     int dense = 0;
-    ipt_result result = ipt__view_take(desc, &view, &dense);
+    ipt_result result = ipt__view_take(desc, &view, &array, &dense);
+    memset(&pass, 0, sizeof pass);
+    pass.desc = *desc;
+    if (!result && dense) {
+        ipt__view_dense(&view, &pass.desc);
+        return ipt__axes_plan_make(contexts, split, &pass.desc, plan);
+    }
     if (result)
         return result;
-    if (dense) {
-        plain = ipt__view_dense(desc, &view);
-        return ipt__axes_plan_make(contexts, split, &plain, plan);
-    }
-    views.spans[0] = ipt__view_span(&view, 0);
-    views.spans[1] = ipt__view_span(&view, 1);
+    pass.spans[0] = ipt__view_span(&view, 0);
+    pass.spans[1] = ipt__view_span(&view, 1);
     ipt__view_join(&view, desc->expression != NULL);
+    ipt__desc_drop_strides(&pass.desc);
+    pass.desc.rank = 0;
     if (view.count <= IPT__KERNEL_AXES)
-        views.whole = ipt__view_array(&view);
-    if (view.count > IPT__KERNEL_AXES || !ipt__view_matrix(desc, view, &views.list[0]))
-        result = ipt__view_elements(desc, view, &views.list[0]);
-    ipt__desc_drop_strides(&plain);
-    if (!result)
-        result = ipt__axes_take(&plain, &array);
+        pass.whole = ipt__view_array(&view);
+    if (view.count > IPT__KERNEL_AXES || !ipt__view_matrix(view, &pass))
+        result = ipt__view_elements(view, &pass);
     if (result)
         return result;
     row = ipt__pass_of_row(&array);
@@ -18986,7 +18989,7 @@ static IPT__RARE ipt_result ipt__view_plan_make(ipt_context *const *contexts, si
     passes.list = &row;
     passes.count = 1;
     passes.applies = desc->expression ? 0 : -1;
-    passes.views = &views;
+    passes.view = &pass;
     return ipt__passes_plan_make(&passes, plan);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */

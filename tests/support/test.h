@@ -42,6 +42,7 @@
     X(batch)                                                                                                           \
     X(actions)                                                                                                         \
     X(axes)                                                                                                            \
+    X(views)                                                                                                           \
     X(sequences)                                                                                                       \
     X(seeds)                                                                                                           \
     X(device_classes)                                                                                                  \

@@ -99,6 +99,35 @@ static void views_draw_side(ipt_plan_desc *desc, int side, size_t gaps, size_t i
     }
 }
 
+/* A batch of matrices with gaps, of elements of several values; or rows of several matrices in turn. */
+static void views_draw_matrices(ipt_plan_desc *desc, size_t most)
+{
+    static const unsigned plain[] = {0, 2, 1, 3}, in_turn[] = {2, 1, 0, 3};
+    const size_t unit = views_unit(desc->elem_size), side = views_between(1, most < 120 ? most : 120),
+                 other = views_between(1, most / side ? most / side : 1), values = views_between(1, 4),
+                 number = views_between(1, 4), size = values * desc->elem_size;
+    const int turns = (int)views_between(0, 1);
+    size_t apart;
+    desc->rank = 4;
+    memcpy(desc->axes, turns ? in_turn : plain, sizeof plain);
+    desc->shape[0] = turns ? side : number;
+    desc->shape[1] = turns ? number : side;
+    desc->shape[2] = other;
+    desc->shape[3] = values;
+    desc->strides[3] = desc->strides_out[3] = desc->elem_size;
+    desc->strides[2] = desc->strides_out[2] = size;
+    if (turns) {
+        desc->strides[1] = desc->strides_out[1] = (side > other ? side : other) * size + unit * views_between(0, 9);
+        desc->strides[0] = desc->strides_out[0] = number * desc->strides[1] + unit * views_between(0, 9);
+        return;
+    }
+    desc->strides[1] = other * size + unit * views_between(0, 9);
+    desc->strides_out[1] = side * size + unit * views_between(0, 9);
+    apart =
+        side * desc->strides[1] > other * desc->strides_out[1] ? side * desc->strides[1] : other * desc->strides_out[1];
+    desc->strides[0] = desc->strides_out[0] = apart + unit * views_between(0, 9);
+}
+
 /* Draws an array of 2 to 6 axes. most: its elements. */
 static ipt_plan_desc views_draw(size_t most)
 {
@@ -112,6 +141,10 @@ static ipt_plan_desc views_draw(size_t most)
     desc.rank = (unsigned)views_between(2, views_between(0, 1) ? 3 : 6);
     desc.batch = views_between(0, 2) ? 0 : views_between(1, 4);
     left = views_between(1, most);
+    if (kind > 7) {
+        views_draw_matrices(&desc, left);
+        return desc;
+    }
     for (i = 0; i < desc.rank; ++i) {
         const size_t longest = desc.rank < 4 ? 60 : 9;
         desc.axes[i] = i;

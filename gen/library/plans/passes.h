@@ -162,7 +162,6 @@ static void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int pa
                       i + 1 == 2 * desc->rank ? "\n" : "");
 }
 
-enum { IPT__VIEW_PASSES = 2 };
 enum { IPT__PASS_LINE_BYTES = 160 }; /* at most, for the number of a pass and the line of its narrow plan */
 
 /* Adds the line about a narrow plan to a description. */
@@ -287,20 +286,15 @@ static ipt_result ipt__passes_make_copies(ipt_plan *plan, const ipt_plan_desc *d
     return ipt__any_plan_make(plan->context, &its, plan->workspace, &plan->passes->copies);
 }
 
-/* One pass over an array with gaps. */
+/* The only pass over an array with gaps. */
 typedef struct ipt__view_pass {
     ipt_plan_desc desc;
-    ipt__array array;      /* with strides; count 0: a batch of matrices with gaps */
+    ipt__array array;      /* count 0: a batch of matrices with gaps */
     size_t unit;           /* most bytes of a unit */
     size_t repeats, apart; /* see ipt__pass_plan */
+    ipt__array whole;      /* all axes, with that of the batch, as far as they cannot be joined */
+    size_t spans[2];       /* bytes of the batch from its first element to its last, before and after */
 } ipt__view_pass;
-
-/* The passes over an array with gaps. */
-typedef struct ipt__view_passes {
-    ipt__view_pass list[IPT__VIEW_PASSES];
-    ipt__array whole; /* all axes, with that of the batch, as far as they cannot be joined */
-    size_t spans[2];  /* bytes of the batch from its first element to its last, before and after */
-} ipt__view_passes;
 
 /* The input of the plans of an array's passes. split: number of contexts; 0: one context does all. */
 typedef struct ipt__passes {
@@ -309,9 +303,9 @@ typedef struct ipt__passes {
     const ipt_plan_desc *desc;
     const ipt__array *array;
     ipt__pass *list;
-    int count, applies;            /* applies: the pass of the expression, or -1 */
-    const ipt__array *whole;       /* joined: the only pass permutes it; NULL: passes exchange axes */
-    const ipt__view_passes *views; /* replaces the list; NULL: the array has no gaps */
+    int count, applies;         /* applies: the pass of the expression, or -1 */
+    const ipt__array *whole;    /* joined: the only pass permutes it; NULL: passes exchange axes */
+    const ipt__view_pass *view; /* replaces the list; NULL: the array has no gaps */
 } ipt__passes;
 
 /* The desc of pass `at`. */
@@ -319,7 +313,7 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
 {
     const ipt_plan_desc *const desc = passes->desc;
     ipt_plan_desc its =
-        passes->views ? passes->views->list[at].desc : ipt__pass_desc(desc, passes->array, &passes->list[at], repeats);
+        passes->view ? passes->view->desc : ipt__pass_desc(desc, passes->array, &passes->list[at], repeats);
     its.max_workspace = 0; /* the plan's workspace has a limit already */
     if (at != passes->applies)
         ipt__desc_drop_expression(&its);
@@ -363,7 +357,7 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
     for (i = 0; i < passes->count; ++i) {
         ipt__pass_plan *const made = &plan->passes->list[i];
         ipt_plan_desc its = ipt__passes_desc(plan, passes, i, &made->repeats);
-        const ipt__view_pass *const view = passes->views ? &passes->views->list[i] : NULL;
+        const ipt__view_pass *const view = passes->view;
         const ipt__array *const whole = view ? &view->array : passes->whole;
         const size_t unit = view ? view->unit : ipt__pass_fit_gaps(plan, &its, &made->repeats);
         made->apart = view ? view->apart : plan->problem.desc.batch_stride;
@@ -462,7 +456,7 @@ static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
     if (!plan->passes)
         return IPT_ERROR_OUT_OF_MEMORY;
 #ifndef IPT_NO_HOST_STREAMING
-    if (passes->views && (passes->split || ipt__plan_is_cut(plan)))
+    if (passes->view && (passes->split || ipt__plan_is_cut(plan)))
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "strides and strides_out: %s need arrays without gaps",
                          passes->split ? "plans for several contexts" : "limits of memory");
     if (passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan))
@@ -489,13 +483,13 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
     ipt_plan_desc whole = ipt__pass_desc(passes->desc, passes->array, &row, &once); /* bytes and gaps of the arrays */
     ipt_result result;
     ipt__desc_drop_expression(&whole);
-    if (passes->views)
+    if (passes->view)
         ipt__desc_drop_strides(&whole);
     result = ipt__plan_new(passes->contexts[0], &whole, NULL, plan);
     if (result)
         return result;
-    if (passes->views)
-        ipt__problem_take_view(&(*plan)->problem, &passes->views->whole, passes->views->spans);
+    if (passes->view)
+        ipt__problem_take_view(&(*plan)->problem, &passes->view->whole, passes->view->spans);
     result = ipt__passes_begin(*plan, passes);
     if (!result)
         result = ipt__plan_fit(*plan, ipt__passes_make, passes);
@@ -560,7 +554,7 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     passes.array = &array;
     passes.list = list;
     passes.whole = NULL;
-    passes.views = NULL;
+    passes.view = NULL;
     passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list, &cost);
 #ifndef IPT_NO_BOXES
     if (passes.count && !split && ipt__moves_at_once(&context->limits, desc)) {

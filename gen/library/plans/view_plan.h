@@ -84,7 +84,7 @@ static void ipt__view_add(ipt__view *view, size_t length, size_t before, size_t 
 }
 
 /* Takes the axes of a desc, the batch's last. *dense: an array without gaps, with or without gaps between arrays. */
-static ipt_result ipt__view_take(const ipt_plan_desc *desc, ipt__view *view, int *dense)
+static ipt_result ipt__view_take(const ipt_plan_desc *desc, ipt__view *view, ipt__array *array, int *dense)
 {
     const size_t *const given[2] = {desc->strides, desc->strides_out};
     const unsigned batch_places[2] = {desc->rank, desc->rank};
@@ -92,15 +92,21 @@ static ipt_result ipt__view_take(const ipt_plan_desc *desc, ipt__view *view, int
     unsigned places[IPT_MAX_RANK][2], i, side;
     int dense_sides[2];
     ipt_plan_desc plain = *desc;
-    ipt__array array;
     ipt_result result;
+    const char *const dense_only = desc->max_device_memory             ? "max_device_memory"
+                                   : desc->max_host_memory             ? "max_host_memory"
+                                   : desc->host == IPT_HOST_OVERLAPPED ? "host is overlapped, which"
+                                   : desc->host == IPT_HOST_STAGES     ? "host is stages, which"
+                                                                       : NULL;
+    if (dense_only)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "strides: %s needs an array without gaps", dense_only);
     for (i = desc->rank; i < IPT_MAX_RANK; ++i)
         if (desc->strides[i] || desc->strides_out[i])
             return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "%s[%u] is %zu, but rank is %u",
                              desc->strides[i] ? "strides" : "strides_out", i,
                              desc->strides[i] ? desc->strides[i] : desc->strides_out[i], desc->rank);
     ipt__desc_drop_strides(&plain);
-    result = ipt__axes_take(&plain, &array);
+    result = ipt__axes_take(&plain, array);
     if (result)
         return result;
     for (side = 0; side < 2; ++side) {
@@ -137,26 +143,24 @@ static ipt_result ipt__view_take(const ipt_plan_desc *desc, ipt__view *view, int
     return result;
 }
 
-/* The desc of an array without gaps. */
-static ipt_plan_desc ipt__view_dense(const ipt_plan_desc *desc, ipt__view *view)
+/* Changes a desc with strides of an array without gaps to that of the array. */
+static void ipt__view_dense(ipt__view *view, ipt_plan_desc *desc)
 {
     const size_t batch_stride = desc->batch_stride;
-    ipt_plan_desc made = *desc;
     int i;
-    ipt__desc_drop_strides(&made);
-    made.batch_stride = batch_stride;
-    made.rank = (unsigned)ipt__max((size_t)view->count, 1);
-    made.shape[0] = 1;
-    made.axes[0] = 0;
+    ipt__desc_drop_strides(desc);
+    desc->batch_stride = batch_stride;
+    desc->rank = (unsigned)ipt__max((size_t)view->count, 1);
+    desc->shape[0] = 1;
+    desc->axes[0] = 0;
     ipt__view_sort(view, 1);
     for (i = 0; i < view->count; ++i)
         view->axes[i].places[1] = (unsigned)i;
     ipt__view_sort(view, 0);
     for (i = 0; i < view->count; ++i) {
-        made.shape[i] = view->axes[i].length;
-        made.axes[view->axes[i].places[1]] = (unsigned)i;
+        desc->shape[i] = view->axes[i].length;
+        desc->axes[view->axes[i].places[1]] = (unsigned)i;
     }
-    return made;
 }
 
 /* Removes an axis. */
@@ -187,54 +191,6 @@ static void ipt__view_join(ipt__view *view, int keeps_element)
         view->elem_size *= ipt__view_remove(view, i).length;
 }
 
-/* Takes the outermost axis away if it makes a batch of sorted views whose memory is disjoint. Else returns one of
- * length 1. */
-static ipt__view_axis ipt__view_take_batch(ipt__view *view)
-{
-    static const ipt__view_axis none = {1, {0, 0}, {0, 0}};
-    ipt__view rest = *view;
-    ipt__view_axis first;
-    if (!view->count)
-        return none;
-    first = ipt__view_remove(&rest, 0);
-    if (first.strides[0] != first.strides[1] || first.strides[0] < ipt__view_span(&rest, 0) ||
-        first.strides[0] < ipt__view_span(&rest, 1))
-        return none;
-    *view = rest;
-    return first;
-}
-
-enum { IPT__VIEW_REPEATS = 4096 }; /* most executions of a plan of matrices */
-
-/* Takes sorted axes as batches of a matrix with gaps. Returns 0 if they are none. */
-static int ipt__view_matrix(const ipt_plan_desc *desc, ipt__view view, ipt__view_pass *pass)
-{
-    const ipt__view_axis one = ipt__view_take_batch(&view), other = ipt__view_take_batch(&view);
-    const ipt__view_axis *const batch = one.length >= other.length ? &one : &other,
-                                *const repeats = batch == &one ? &other : &one, *const row = &view.axes[0],
-                                *const col = &view.axes[view.count - 1];
-    const size_t size = view.elem_size;
-    const int rows_end = row->strides[1] == size, cols_end = col->strides[0] == size;
-    if (view.count < 1 || view.count > 2 || repeats->length > IPT__VIEW_REPEATS ||
-        (view.count == 2 ? !rows_end || !cols_end : !rows_end && !cols_end))
-        return 0;
-    memset(pass, 0, sizeof *pass);
-    pass->desc = *desc;
-    ipt__desc_drop_strides(&pass->desc);
-    pass->desc.rank = 0;
-    pass->desc.rows = view.count == 2 || rows_end ? row->length : 1;
-    pass->desc.cols = view.count == 2 || !rows_end ? col->length : 1;
-    pass->desc.row_pitch = pass->desc.rows > 1 ? row->strides[0] : 0;
-    pass->desc.row_pitch_out = pass->desc.cols > 1 ? col->strides[1] : 0;
-    pass->desc.elem_size = size;
-    pass->desc.batch = batch->length;
-    pass->desc.batch_stride = batch->strides[0];
-    pass->unit = ipt__unit_bytes(pass->desc.row_pitch | pass->desc.row_pitch_out | batch->strides[0]);
-    pass->repeats = repeats->length;
-    pass->apart = repeats->strides[0];
-    return 1;
-}
-
 static size_t ipt__divisor(size_t a, size_t b)
 {
     while (b) {
@@ -243,6 +199,63 @@ static size_t ipt__divisor(size_t a, size_t b)
         b = rest;
     }
     return a;
+}
+
+/* Removes the first axis that stays and makes a batch of views whose memory is disjoint; none: one of length 1. The
+ * other axes lie within a stride of that axis, or step over all of it. outermost: none of them may step over it. */
+static ipt__view_axis ipt__view_take_batch(ipt__view *view, int outermost)
+{
+    static const ipt__view_axis none = {1, {0, 0}, {0, 0}};
+    int at, i;
+    for (at = 0; at < view->count; ++at) {
+        const ipt__view_axis *const axis = &view->axes[at];
+        size_t inside[2] = {view->elem_size, view->elem_size}, steps = 0, reach;
+        for (i = 0; i < 2 * view->count; ++i)
+            if (view->axes[i / 2].strides[i % 2] < axis->strides[i % 2])
+                inside[i % 2] += (view->axes[i / 2].length - 1) * view->axes[i / 2].strides[i % 2];
+            else if (i / 2 != at)
+                steps = ipt__divisor(view->axes[i / 2].strides[i % 2], steps);
+        reach = ipt__max(inside[0], inside[1]);
+        if (axis->strides[0] == axis->strides[1] && reach <= axis->strides[0] &&
+            (!steps || (!outermost && (axis->length - 1) * axis->strides[0] + reach <= steps)))
+            return ipt__view_remove(view, at);
+    }
+    return none;
+}
+
+enum { IPT__VIEW_REPEATS = 4096 }; /* most executions of a plan of matrices */
+
+/* Takes sorted axes as batches of a matrix with gaps. Returns 0 if they are none. */
+static int ipt__view_matrix(ipt__view view, ipt__view_pass *pass)
+{
+    ipt_plan_desc *const desc = &pass->desc;
+    ipt__view_axis batch = ipt__view_take_batch(&view, 1), repeats = ipt__view_take_batch(&view, 1);
+    const ipt__view_axis outer = batch, *const row = &view.axes[0], *col;
+    int rows_end, cols_end;
+    if (repeats.length > outer.length) {
+        batch = repeats;
+        repeats = outer;
+    }
+    if (repeats.length == 1)
+        repeats = ipt__view_take_batch(&view, 0);
+    if (view.count < 1 || view.count > 2 || repeats.length > IPT__VIEW_REPEATS)
+        return 0;
+    col = &view.axes[view.count - 1];
+    rows_end = row->strides[1] == view.elem_size; /* rows become columns without gaps between their elements */
+    cols_end = col->strides[0] == view.elem_size;
+    if (view.count == 2 ? !rows_end || !cols_end : !rows_end && !cols_end)
+        return 0;
+    desc->rows = view.count == 2 || rows_end ? row->length : 1;
+    desc->cols = view.count == 2 || !rows_end ? col->length : 1;
+    desc->row_pitch = desc->rows > 1 ? row->strides[0] : 0;
+    desc->row_pitch_out = desc->cols > 1 ? col->strides[1] : 0;
+    desc->elem_size = view.elem_size;
+    desc->batch = batch.length;
+    desc->batch_stride = batch.strides[0];
+    pass->unit = ipt__unit_bytes(desc->row_pitch | desc->row_pitch_out | batch.strides[0] | repeats.strides[0]);
+    pass->repeats = repeats.length;
+    pass->apart = repeats.strides[0];
+    return 1;
 }
 
 /* The array of sorted axes. */
@@ -267,7 +280,7 @@ static ipt__array ipt__view_array(const ipt__view *view)
 
 /* Takes sorted axes as an array that moves element by element. Elements are cut if they could overlap others in part:
  * then no multiple of their size is the distance of any two. */
-static ipt_result ipt__view_elements(const ipt_plan_desc *desc, ipt__view view, ipt__view_pass *pass)
+static ipt_result ipt__view_elements(ipt__view view, ipt__view_pass *pass)
 {
     static const unsigned nowhere[2] = {0, 0};
     const size_t whole = view.elem_size;
@@ -275,7 +288,6 @@ static ipt_result ipt__view_elements(const ipt_plan_desc *desc, ipt__view view, 
     int i;
     for (i = 0; i < 2 * view.count; ++i)
         apart = ipt__divisor(view.axes[i / 2].strides[i % 2], apart);
-    memset(pass, 0, sizeof *pass);
     pass->unit = ipt__unit_bytes(apart);
     if (apart < whole) {
         view.elem_size = ipt__divisor(apart, whole);
@@ -286,9 +298,6 @@ static ipt_result ipt__view_elements(const ipt_plan_desc *desc, ipt__view view, 
                          "strides and strides_out have %d axes that cannot be joined: %d at most are possible",
                          view.count, (int)IPT__KERNEL_AXES);
     pass->array = ipt__view_array(&view);
-    pass->desc = *desc;
-    ipt__desc_drop_strides(&pass->desc);
-    pass->desc.rank = 0;
     pass->desc.rows = pass->desc.batch = pass->repeats = 1;
     pass->desc.cols = pass->array.elements;
     pass->desc.elem_size = view.elem_size;
@@ -300,29 +309,29 @@ static IPT__RARE ipt_result ipt__view_plan_make(ipt_context *const *contexts, si
                                                 ipt_plan **plan)
 {
     ipt__view view;
-    ipt__view_passes views;
+    ipt__view_pass pass;
     ipt__passes passes;
     ipt__array array;
     ipt__pass row;
-    ipt_plan_desc plain = *desc;
     int dense = 0;
-    ipt_result result = ipt__view_take(desc, &view, &dense);
+    ipt_result result = ipt__view_take(desc, &view, &array, &dense);
+    memset(&pass, 0, sizeof pass);
+    pass.desc = *desc;
+    if (!result && dense) {
+        ipt__view_dense(&view, &pass.desc);
+        return ipt__axes_plan_make(contexts, split, &pass.desc, plan);
+    }
     if (result)
         return result;
-    if (dense) {
-        plain = ipt__view_dense(desc, &view);
-        return ipt__axes_plan_make(contexts, split, &plain, plan);
-    }
-    views.spans[0] = ipt__view_span(&view, 0);
-    views.spans[1] = ipt__view_span(&view, 1);
+    pass.spans[0] = ipt__view_span(&view, 0);
+    pass.spans[1] = ipt__view_span(&view, 1);
     ipt__view_join(&view, desc->expression != NULL);
+    ipt__desc_drop_strides(&pass.desc);
+    pass.desc.rank = 0;
     if (view.count <= IPT__KERNEL_AXES)
-        views.whole = ipt__view_array(&view);
-    if (view.count > IPT__KERNEL_AXES || !ipt__view_matrix(desc, view, &views.list[0]))
-        result = ipt__view_elements(desc, view, &views.list[0]);
-    ipt__desc_drop_strides(&plain);
-    if (!result)
-        result = ipt__axes_take(&plain, &array);
+        pass.whole = ipt__view_array(&view);
+    if (view.count > IPT__KERNEL_AXES || !ipt__view_matrix(view, &pass))
+        result = ipt__view_elements(view, &pass);
     if (result)
         return result;
     row = ipt__pass_of_row(&array);
@@ -334,6 +343,6 @@ static IPT__RARE ipt_result ipt__view_plan_make(ipt_context *const *contexts, si
     passes.list = &row;
     passes.count = 1;
     passes.applies = desc->expression ? 0 : -1;
-    passes.views = &views;
+    passes.view = &pass;
     return ipt__passes_plan_make(&passes, plan);
 }
