@@ -6,6 +6,7 @@ SECONDS ?= 600
 
 .PHONY: differential differential-anew differential-planted fuzz-differential fuzz fuzz-shortly choices soak stress
 .PHONY: large stress-planted imatcopy imatcopy-planted lapack columns columns-planted
+.PHONY: views views-planted
 differential: $(B)/differential # 300 random cases over the whole interface, the same each time
 	@$< --cases 300 --seed 1
 
@@ -58,3 +59,9 @@ columns: $(B)/columns #check random arrays by permuted columns against their ind
 
 columns-planted: $(B)/embed # planted defects that these arrays must detect
 	@$(PLANTED) columns "100 $(or $(SEED),1)" "$(DEFECT)"
+
+views: $(B)/views #check random arrays with strides against their indices, every byte: CASES=2000 SEED= FIRST=
+	@$< $(or $(CASES),60) $(or $(SEED),1) $(FIRST)
+
+views-planted: $(B)/embed # planted defects that these arrays must detect
+	@$(PLANTED) views "200 $(or $(SEED),1)" "$(DEFECT)"

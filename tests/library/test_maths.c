@@ -424,7 +424,7 @@ static void maths_choice_of_super_element(void **state)
 /* Makes a problem of one row the reversal of an array's three axes. */
 static void make_array(ipt__problem *problem, size_t elem_size)
 {
-    ipt__array array = {3, {0}, {2, 1, 0}, elem_size, 1, 0};
+    ipt__array array = {3, {0}, {2, 1, 0}, elem_size, 1, 0, {{0}, {0}}};
     int i;
     for (i = 0; i < array.count; ++i)
         array.elements *= array.lengths[i] = test_random_between(2, 16);

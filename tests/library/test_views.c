@@ -150,7 +150,7 @@ static void views_that_stay(void **state)
 /* Less workspace than a flag for each element takes: several windows. */
 static void views_in_windows(void **state)
 {
-    static const size_t shape[] = {23, 19, 31}, before[] = {3000, 140, 4}, after[] = {2500, 100, 4};
+    static const size_t shape[] = {23, 19, 31}, before[] = {3000, 140, 4}, after[] = {3200, 100, 4};
     static const unsigned axes[] = {1, 2, 0};
     ipt_plan_desc desc = desc_of(4, 3, shape, axes, before, after);
     (void)state;

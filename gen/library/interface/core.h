@@ -190,6 +190,20 @@ typedef struct ipt_plan_desc {
  * max_workspace: the error UNSUPPORTED names it. Formats, IPT_PAD, storages and forced sequences other than SQUARE and
  * EXCHANGE need dense rows, and so do host matrices that are cut. */
 
+/* Arrays with gaps, such as a region of a larger array. Index i of axis k lies i * strides[k] bytes behind index 0 in
+ * the source. Index i of axis k of the result lies i * strides_out[k] bytes behind index 0. If all strides of a side
+ * are 0, that side has no gaps: its last axis is contiguous. Both sides begin at the same byte. The buffer holds both.
+ *   The strides of a side may have any sequence. Sort its axes by them, with that of the batch: each stride is at least
+ * the bytes from the first element to the last one's end of the axes with smaller strides. It is a multiple of the
+ * largest power of two that divides elem_size (16 at most). Strides of axes of one element do not count. batch_stride
+ * is a stride of both sides, and may be the smallest one. 0: over both sides, the largest product of a stride and its
+ * axis' length. Bytes between elements keep their values, as those between rows do. Views without gaps have the plan of
+ * their array. Axes that stay are batches. If two axes remain, and each side has no gaps between the elements of one of
+ * them, the plan moves matrices with gaps. Last axes that stay without gaps belong to their elements. All other views
+ * move element by element, which is much slower. They have at most 8 axes, after neighbours that stay together have
+ * been joined. Errors: INVALID_ARGUMENT (overlap, alignment, overflow, a stride of an axis beyond rank, strides of
+ * matrices), UNSUPPORTED (more axes; with plans for several contexts, limits of memory, or a host matrix in parts). */
+
 /* ipt_plan_create for a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context, const ipt_plan_desc *desc,
                                          ipt_plan **plan);

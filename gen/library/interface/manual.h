@@ -68,7 +68,7 @@
  * elements in units: the largest power of two that divides elem_size, 16 bytes at most. Sizes 1, 2, 4, 8 and 16 are
  * therefore fastest, and 12 is faster than 13. A batch is a number of matrices of one shape, batch_stride bytes apart.
  * For column-major matrices swap rows and cols. Rows may have gaps: row_pitch bytes from row to row before, and
- * row_pitch_out after.
+ * row_pitch_out after. Axes of arrays may have strides.
  *
  * >>promises
  * - The buffer holds rows * cols * elem_size bytes for each matrix from byte_offset on, without padding (except with
