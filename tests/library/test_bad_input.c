@@ -665,7 +665,7 @@ static void bad_input_desc_sizes(void **state)
     ipt_context *context = NULL;
     ipt_plan *plan = NULL;
     (void)state;
-    assert_int_equal(sizeof(ipt_plan_desc), offsetof(ipt_plan_desc, axes) + sizeof longer.desc.axes);
+    assert_int_equal(sizeof(ipt_plan_desc), offsetof(ipt_plan_desc, strides_out) + sizeof longer.desc.strides_out);
     assert_int_equal(sizeof(ipt_context_desc), offsetof(ipt_context_desc, profile) + sizeof(const char *));
     memset(&longer, 0, sizeof longer);
     longer.desc.rows = 20, longer.desc.cols = 30, longer.desc.elem_size = 4;

@@ -420,7 +420,6 @@ static void maths_choice_of_super_element(void **state)
     assert_true(cooperative > 1000);
 }
 
-#ifndef IPT_NO_BOXES
 /* Makes a problem of one row the reversal of an array's three axes. */
 static void make_array(ipt__problem *problem, size_t elem_size)
 {
@@ -432,7 +431,6 @@ static void make_array(ipt__problem *problem, size_t elem_size)
     problem->limits.cooperative = 1;
     problem->array = array;
 }
-#endif
 
 /* No applicable method proposes a better layout than the chosen one. Each method is the best for some problem. */
 static void maths_methods_propose_the_best(void **state)
@@ -456,6 +454,11 @@ static void maths_methods_propose_the_best(void **state)
         if (i % 17 == 0)
             make_array(&problem, elem_size);
 #endif
+        if (i % 17 == 1) { /* an array with gaps after each element */
+            make_array(&problem, elem_size);
+            for (m = 0; m < 2 * problem.array.count; ++m)
+                problem.array.strides[m % 2][m / 2] = (size_t)64 << 8 * (m % 2 ? m / 2 : 2 - m / 2);
+        }
         problem.desc.batch = 1 + (size_t)i % 2;
         problem.desc.batch_stride = problem.matrix_bytes;
         if (i % 11 == 0 && !problem.array.count && problem.desc.sequence == IPT_SEQUENCE_AUTO &&
