@@ -3032,6 +3032,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_thin, 0.38, 0.70, H25_P25, "a side of less than IPT__LINE_BYTES")                                    \
     X(share, pass_several, 0.70, 0.50, H27_P25, "several instances that do not fit the chip")                          \
     X(share, pass_stretched, 0.42, 0.65, H27_P25, "one instance, pass_stretched_from times as long as wide")           \
+    X(share, pass_stretched_units, 0.25, 0.65, H28, "the same, of units below a word, or of several in an element")    \
     X(factor, pass_stretched_from, 200, 1024, H27_P25, "the long side of such an instance, in short ones")             \
     X(share, pass_on_chip, 0.75, 0.90, H27_P25, "instances that fit the chip each")                                    \
     X(share, pass_large, 0.58, 0.90, H25_P25, "one instance that does not")                                            \
@@ -17391,10 +17392,12 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
                          : is_long                                     ? ipt__long_share(model, unit_bytes)
                          : shorter * pass->elem_size < IPT__LINE_BYTES ? model->pass_thin
                          : pass->batch > 1 && !stretched               ? model->pass_several
-                         : stretched                                   ? model->pass_stretched
-                         : on_chip                                     ? model->pass_on_chip
-                         : instance > IPT__PASS_HUGE                   ? model->pass_huge
-                                                                       : model->pass_large;
+                         : stretched && (unit_bytes < IPT__WORD_BYTES || unit_bytes < pass->elem_size)
+                             ? model->pass_stretched_units
+                         : stretched                 ? model->pass_stretched
+                         : on_chip                   ? model->pass_on_chip
+                         : instance > IPT__PASS_HUGE ? model->pass_huge
+                                                     : model->pass_large;
     return bytes / share;
 }
 
@@ -17772,12 +17775,81 @@ static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc 
     pass->cols = takes_first ? columns->elements : after;
     return ipt__columns_cost(limits, columns, pass);
 }
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>axes/ways                                                                                                        */
+/* ------------------------------------------------------------------------------------------------------------------ */
 
-/* The ways, the faster one first. */
-static double (*const ipt__ways_at_once[])(const ipt__limits *limits, const ipt_plan_desc *desc,
-                                           const ipt__array *joined, ipt__array *whole,
-                                           ipt__pass *pass) = {ipt__whole_boxes, ipt__whole_columns};
-enum { IPT__WAYS_AT_ONCE = sizeof ipt__ways_at_once / sizeof *ipt__ways_at_once };
+/* The ways in which arrays move by one pass or two. With two passes, boxes permute all axes but one, and the other pass
+ * transposes. Then only the arrays without that axis need to fit the local memory of all work-groups. */
+
+#ifndef IPT_NO_BOXES
+typedef enum ipt__axes_way_kind {
+    IPT__WAY_BOXES,
+    IPT__WAY_COLUMNS,     /* as a matrix with permuted columns */
+    IPT__WAY_BOXES_FIRST, /* then a transposition */
+    IPT__WAY_BOXES_LAST,
+    IPT__WAYS
+} ipt__axes_way_kind;
+
+typedef struct ipt__axes_way {
+    ipt__array whole; /* what pass `at` permutes */
+    ipt__pass passes[2];
+    int count, at;
+    double cost; /* as of passes; 0: impossible */
+} ipt__axes_way;
+
+/* Takes a joined array as two passes. boxes_first: the boxes leave out the array's first axis, which the second pass
+ * brings to its place; else the first pass brings the result's first axis to its place, and the boxes leave it out. A
+ * first axis that stays makes a batch. Returns the cost; 0: the arrays do not fit. */
+static double ipt__boxes_and_matrix(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
+                                    int boxes_first, ipt__array *whole, ipt__pass passes[2])
+{
+    const int first = !joined->goal[0], outer = boxes_first ? first : ipt__axis_at(joined->goal, first);
+    const size_t batch = first ? joined->lengths[0] : 1;
+    ipt__pass *const matrix = &passes[boxes_first];
+    ipt__array inner;
+    double cost;
+    int i;
+    memset(&inner, 0, sizeof inner);
+    memset(matrix, 0, sizeof *matrix);
+    inner.elements = joined->elements;
+    inner.elem_size = matrix->elem_size = joined->elem_size;
+    inner.lengths[0] = batch * joined->lengths[outer];
+    inner.count = 1;
+    matrix->batch = batch;
+    matrix->rows = matrix->cols = 1;
+    *(boxes_first ? &matrix->rows : &matrix->cols) = joined->lengths[outer];
+    for (i = first; i < joined->count; ++i) {
+        const int behind = boxes_first ? joined->goal[i] > joined->goal[outer] : i > outer;
+        if (i == outer)
+            continue;
+        *(behind ? &matrix->elem_size : boxes_first ? &matrix->cols : &matrix->rows) *= joined->lengths[i];
+        inner.lengths[inner.count] = joined->lengths[i];
+        inner.goal[inner.count++] =
+            (unsigned char)(joined->goal[i] + 1 - first - (joined->goal[i] > joined->goal[outer]));
+    }
+    ipt__axes_join(&inner);
+    cost = ipt__whole_boxes(limits, desc, &inner, whole, &passes[!boxes_first]);
+    return cost > 0 ? cost + ipt__pass_cost(limits, matrix) : 0;
+}
+
+/* Takes a joined array in a way. */
+static void ipt__axes_way_find(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
+                               ipt__axes_way_kind kind, ipt__axes_way *way)
+{
+    memset(way, 0, sizeof *way);
+    way->count = kind == IPT__WAY_BOXES || kind == IPT__WAY_COLUMNS ? 1 : 2;
+    way->at = kind == IPT__WAY_BOXES_LAST;
+    if (joined->count < 2)
+        return;
+    way->cost = kind == IPT__WAY_BOXES ? ipt__whole_boxes(limits, desc, joined, &way->whole, way->passes)
+                : kind == IPT__WAY_COLUMNS
+                    ? ipt__whole_columns(limits, desc, joined, &way->whole, way->passes)
+                    : ipt__boxes_and_matrix(limits, desc, joined, !way->at, &way->whole, way->passes);
+    if (way->whole.count > IPT__KERNEL_AXES)
+        way->cost = 0;
+}
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plans/passes                                                                                                     */
@@ -18072,7 +18144,8 @@ typedef struct ipt__passes {
     const ipt__array *array;
     ipt__pass *list;
     int count, applies;      /* applies: the pass of the expression, or -1 */
-    const ipt__array *whole; /* joined: the only pass permutes it; NULL: passes exchange axes */
+    const ipt__array *whole; /* joined: pass `whole_at` permutes it; NULL: all passes exchange axes */
+    int whole_at;
 } ipt__passes;
 
 /* The desc of pass `at`. */
@@ -18125,8 +18198,9 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
         ipt_plan_desc its = ipt__passes_desc(plan, passes, i, &made->repeats);
         const size_t unit = ipt__pass_fit_gaps(plan, &its, &made->repeats);
         plan->workspace->unit_most = unit;
-        result = passes->whole ? ipt__array_plan_make(plan->context, &its, passes->whole, plan->workspace, &made->plan)
-                               : ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
+        result = passes->whole && i == passes->whole_at
+                     ? ipt__array_plan_make(plan->context, &its, passes->whole, plan->workspace, &made->plan)
+                     : ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
         plan->workspace->unit_most = IPT__VECTOR_BYTES;
         if (result)
             return result;
@@ -18253,33 +18327,43 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
 }
 
 #ifndef IPT_NO_BOXES
-/* Makes a plan that permutes whole arrays in one pass. */
-static ipt_result ipt__whole_plan_make(ipt__passes passes, const ipt__array *whole, ipt__pass *pass, ipt_plan **plan)
+/* Makes a plan that permutes arrays in a way. */
+static ipt_result ipt__whole_plan_make(ipt__passes passes, ipt__axes_way *way, ipt_plan **plan)
 {
-    passes.whole = whole;
-    passes.list = pass;
-    passes.count = 1;
-    passes.applies = passes.desc->expression ? 0 : -1;
+    passes.whole = &way->whole;
+    passes.whole_at = way->at;
+    passes.list = way->passes;
+    passes.count = way->count;
+    passes.applies = passes.desc->expression ? way->at : -1;
     return ipt__passes_plan_make(&passes, plan);
 }
 
-/* Makes a plan that permutes the arrays in one pass, if one takes less time than passes of that cost. */
-static ipt_result ipt__at_once_plan_make(ipt__passes passes, double cost, ipt_plan **plan)
+/* Makes a plan that permutes the arrays in one of these ways, if one takes less time than passes of that cost. */
+static ipt_result ipt__ways_plan_make(ipt__passes passes, double cost, ipt_plan **plan)
 {
     const ipt__limits *const limits = &passes.contexts[0]->limits;
-    ipt__array joined = *passes.array, whole;
-    ipt__pass pass;
-    int i;
+    ipt__array joined = *passes.array;
+    int tried = 0, i;
     ipt__axes_join(&joined);
-    for (i = 0; i < IPT__WAYS_AT_ONCE; ++i) {
-        const double once = ipt__ways_at_once[i](limits, passes.desc, &joined, &whole, &pass);
-        if (once > 0 && once < cost && whole.count <= IPT__KERNEL_AXES) {
-            const ipt_result result = ipt__whole_plan_make(passes, &whole, &pass, plan);
-            if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
-                return result;
+    for (;;) {
+        ipt__axes_way best, way;
+        ipt_result result;
+        int number = -1;
+        best.cost = cost;
+        for (i = 0; i < IPT__WAYS; ++i) {
+            ipt__axes_way_find(limits, passes.desc, &joined, (ipt__axes_way_kind)i, &way);
+            if (!(tried >> i & 1) && way.cost > 0 && way.cost < best.cost) {
+                best = way;
+                number = i;
+            }
         }
+        if (number < 0)
+            return IPT_ERROR_UNSUPPORTED;
+        result = ipt__whole_plan_make(passes, &best, plan);
+        if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
+            return result;
+        tried |= 1 << number;
     }
-    return IPT_ERROR_UNSUPPORTED;
 }
 #endif
 
@@ -18311,7 +18395,7 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list, &cost);
 #ifndef IPT_NO_BOXES
     if (passes.count && !split && ipt__moves_at_once(&context->limits, desc)) {
-        result = ipt__at_once_plan_make(passes, cost, plan);
+        result = ipt__ways_plan_make(passes, cost, plan);
         if (result != IPT_ERROR_UNSUPPORTED)
             return result;
     }

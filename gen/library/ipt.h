@@ -108,6 +108,7 @@
 #endif
 #include "axes/search.h"
 #include "axes/one_pass.h"
+#include "axes/ways.h"
 #include "plans/passes.h"
 #include "host/host_async.h"
 #ifndef IPT_NO_BATCH

@@ -17,7 +17,7 @@
 static ipt_plan *make_plan(ipt_context *context, const ipt_plan_desc *desc)
 {
     ipt_plan *plan;
-    if (whole_plan(context, desc, ipt__whole_columns, &plan))
+    if (whole_plan(context, desc, IPT__WAY_COLUMNS, &plan))
         fail_msg("%s", ipt_context_error(context));
     if (plan)
         assert_non_null(strstr(ipt_plan_describe(plan), " permuted"));

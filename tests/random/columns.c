@@ -221,7 +221,7 @@ static int try_case(unsigned long long seed, size_t number)
         ipt_plan *plan;
         const char *text;
         describe(&desc, seed, number, kind, offset);
-        if (whole_plan(contexts[kind], &desc, ipt__whole_columns, &plan))
+        if (whole_plan(contexts[kind], &desc, IPT__WAY_COLUMNS, &plan))
             fail("plan");
         if (!plan)
             continue;

@@ -80,10 +80,4 @@ static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc 
     pass->cols = takes_first ? columns->elements : after;
     return ipt__columns_cost(limits, columns, pass);
 }
-
-/* The ways, the faster one first. */
-static double (*const ipt__ways_at_once[])(const ipt__limits *limits, const ipt_plan_desc *desc,
-                                           const ipt__array *joined, ipt__array *whole,
-                                           ipt__pass *pass) = {ipt__whole_boxes, ipt__whole_columns};
-enum { IPT__WAYS_AT_ONCE = sizeof ipt__ways_at_once / sizeof *ipt__ways_at_once };
 #endif

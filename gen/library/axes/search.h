@@ -66,10 +66,12 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
                          : is_long                                     ? ipt__long_share(model, unit_bytes)
                          : shorter * pass->elem_size < IPT__LINE_BYTES ? model->pass_thin
                          : pass->batch > 1 && !stretched               ? model->pass_several
-                         : stretched                                   ? model->pass_stretched
-                         : on_chip                                     ? model->pass_on_chip
-                         : instance > IPT__PASS_HUGE                   ? model->pass_huge
-                                                                       : model->pass_large;
+                         : stretched && (unit_bytes < IPT__WORD_BYTES || unit_bytes < pass->elem_size)
+                             ? model->pass_stretched_units
+                         : stretched                 ? model->pass_stretched
+                         : on_chip                   ? model->pass_on_chip
+                         : instance > IPT__PASS_HUGE ? model->pass_huge
+                                                     : model->pass_large;
     return bytes / share;
 }
 

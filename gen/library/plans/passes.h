@@ -287,7 +287,8 @@ typedef struct ipt__passes {
     const ipt__array *array;
     ipt__pass *list;
     int count, applies;      /* applies: the pass of the expression, or -1 */
-    const ipt__array *whole; /* joined: the only pass permutes it; NULL: passes exchange axes */
+    const ipt__array *whole; /* joined: pass `whole_at` permutes it; NULL: all passes exchange axes */
+    int whole_at;
 } ipt__passes;
 
 /* The desc of pass `at`. */
@@ -340,8 +341,9 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
         ipt_plan_desc its = ipt__passes_desc(plan, passes, i, &made->repeats);
         const size_t unit = ipt__pass_fit_gaps(plan, &its, &made->repeats);
         plan->workspace->unit_most = unit;
-        result = passes->whole ? ipt__array_plan_make(plan->context, &its, passes->whole, plan->workspace, &made->plan)
-                               : ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
+        result = passes->whole && i == passes->whole_at
+                     ? ipt__array_plan_make(plan->context, &its, passes->whole, plan->workspace, &made->plan)
+                     : ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
         plan->workspace->unit_most = IPT__VECTOR_BYTES;
         if (result)
             return result;
@@ -468,33 +470,43 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
 }
 
 #ifndef IPT_NO_BOXES
-/* Makes a plan that permutes whole arrays in one pass. */
-static ipt_result ipt__whole_plan_make(ipt__passes passes, const ipt__array *whole, ipt__pass *pass, ipt_plan **plan)
+/* Makes a plan that permutes arrays in a way. */
+static ipt_result ipt__whole_plan_make(ipt__passes passes, ipt__axes_way *way, ipt_plan **plan)
 {
-    passes.whole = whole;
-    passes.list = pass;
-    passes.count = 1;
-    passes.applies = passes.desc->expression ? 0 : -1;
+    passes.whole = &way->whole;
+    passes.whole_at = way->at;
+    passes.list = way->passes;
+    passes.count = way->count;
+    passes.applies = passes.desc->expression ? way->at : -1;
     return ipt__passes_plan_make(&passes, plan);
 }
 
-/* Makes a plan that permutes the arrays in one pass, if one takes less time than passes of that cost. */
-static ipt_result ipt__at_once_plan_make(ipt__passes passes, double cost, ipt_plan **plan)
+/* Makes a plan that permutes the arrays in one of these ways, if one takes less time than passes of that cost. */
+static ipt_result ipt__ways_plan_make(ipt__passes passes, double cost, ipt_plan **plan)
 {
     const ipt__limits *const limits = &passes.contexts[0]->limits;
-    ipt__array joined = *passes.array, whole;
-    ipt__pass pass;
-    int i;
+    ipt__array joined = *passes.array;
+    int tried = 0, i;
     ipt__axes_join(&joined);
-    for (i = 0; i < IPT__WAYS_AT_ONCE; ++i) {
-        const double once = ipt__ways_at_once[i](limits, passes.desc, &joined, &whole, &pass);
-        if (once > 0 && once < cost && whole.count <= IPT__KERNEL_AXES) {
-            const ipt_result result = ipt__whole_plan_make(passes, &whole, &pass, plan);
-            if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
-                return result;
+    for (;;) {
+        ipt__axes_way best, way;
+        ipt_result result;
+        int number = -1;
+        best.cost = cost;
+        for (i = 0; i < IPT__WAYS; ++i) {
+            ipt__axes_way_find(limits, passes.desc, &joined, (ipt__axes_way_kind)i, &way);
+            if (!(tried >> i & 1) && way.cost > 0 && way.cost < best.cost) {
+                best = way;
+                number = i;
+            }
         }
+        if (number < 0)
+            return IPT_ERROR_UNSUPPORTED;
+        result = ipt__whole_plan_make(passes, &best, plan);
+        if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
+            return result;
+        tried |= 1 << number;
     }
-    return IPT_ERROR_UNSUPPORTED;
 }
 #endif
 
@@ -526,7 +538,7 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list, &cost);
 #ifndef IPT_NO_BOXES
     if (passes.count && !split && ipt__moves_at_once(&context->limits, desc)) {
-        result = ipt__at_once_plan_make(passes, cost, plan);
+        result = ipt__ways_plan_make(passes, cost, plan);
         if (result != IPT_ERROR_UNSUPPORTED)
             return result;
     }
