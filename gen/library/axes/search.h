@@ -58,20 +58,19 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
     const size_t unit_bytes = ipt__unit_bytes(pass->elem_size);
     const int is_long = pass->elem_size >= IPT__PASS_LONG;
-    const double share = pass->inner_rows                              ? ipt__double_share(model, pass)
-                         : shorts                                      ? model->pass_small_short
-                         : instance <= ipt__local_budget(limits)       ? model->pass_small
-                         : is_long && unit_bytes < IPT__WORD_BYTES     ? ipt__long_share(model, unit_bytes)
-                         : pass->batch > 1 && on_chip && !stretched    ? model->pass_on_chip
-                         : is_long                                     ? ipt__long_share(model, unit_bytes)
-                         : shorter * pass->elem_size < IPT__LINE_BYTES ? model->pass_thin
-                         : pass->batch > 1 && !stretched               ? model->pass_several
-                         : stretched && (unit_bytes < IPT__WORD_BYTES || unit_bytes < pass->elem_size)
-                             ? model->pass_stretched_units
-                         : stretched                 ? model->pass_stretched
-                         : on_chip                   ? model->pass_on_chip
-                         : instance > IPT__PASS_HUGE ? model->pass_huge
-                                                     : model->pass_large;
+    const double share = pass->inner_rows                           ? ipt__double_share(model, pass)
+                         : shorts                                   ? model->pass_small_short
+                         : instance <= ipt__local_budget(limits)    ? model->pass_small
+                         : is_long && unit_bytes < IPT__WORD_BYTES  ? ipt__long_share(model, unit_bytes)
+                         : pass->batch > 1 && on_chip && !stretched ? model->pass_on_chip
+                         : is_long                                  ? ipt__long_share(model, unit_bytes)
+                         : shorter * pass->elem_size < IPT__LINE_BYTES
+                             ? (unit_bytes < IPT__WORD_BYTES ? model->pass_thin_short : model->pass_thin)
+                         : pass->batch > 1 && !stretched ? model->pass_several
+                         : stretched                     ? model->pass_stretched
+                         : on_chip                       ? model->pass_on_chip
+                         : instance > IPT__PASS_HUGE     ? model->pass_huge
+                                                         : model->pass_large;
     return bytes / share;
 }
 
