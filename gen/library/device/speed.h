@@ -145,6 +145,7 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__WORDS_TURN_3, 384, KERNEL, "for elements of three units")                                                   \
     X(IPT__KEPT_BYTES, 8 << 20, H23, "parked runs in the last cache")                                                  \
     X(IPT__WAVES_COLUMNS, 32, KERNEL, "of a tile, of which stripes and pieces are made")                               \
+    X(IPT__WAVES_RUN, 16, P28, "bytes of a run of permuted columns at least")                                          \
     X(IPT__SWAP_SHORT_BYTES, 3 << 20, H24, "largest square of units below a word that swaps tiles")                    \
     X(IPT__SWAP_BYTES, 163840, H22, "most local memory of swapped tiles on NVIDIA's GPUs")                             \
     X(IPT__SWAP_SIDE_LEAST, 40, H25, "of tiles that turn, where larger ones do not fit")                               \

@@ -112,8 +112,10 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
         params.groups_at_once = ipt__exchange_groups(&params);
         return ipt__plan_kernel_get(plan, IPT__KERNEL_exchange, params, &stage->kernels[0]);
     }
-    if (stage->as.bands.workers)
+    if (stage->as.bands.workers) {
+        params.axes = (cl_uint)plan->problem.array.count;
         return ipt__plan_kernel_get(plan, IPT__KERNEL_waves, params, &stage->kernels[0]);
+    }
     result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
     return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_runs, params, &stage->kernels[1]);
 }
@@ -233,6 +235,21 @@ static IPT__RARE ipt__runs_arguments ipt__bands_arguments(const ipt__launcher *t
     return arguments;
 }
 
+/* The axes of permuted columns, in the sequence of the band layout from its last one on. */
+static void ipt__launch_walk(const ipt__array *array, int tall, ipt__waves_arguments *a)
+{
+    int place, i;
+    for (place = 0; place < array->count; ++place) {
+        const int last = array->count - 1 - place, axis = tall ? last : ipt__axis_at(array->goal, last);
+        cl_uint *const length = &a->length0 + 2 * place, *const step = length + 1;
+        *length = (cl_uint)array->lengths[axis];
+        *step = 1;
+        for (i = 0; i < array->count; ++i)
+            if (tall ? array->goal[i] > array->goal[axis] : i > axis)
+                *step *= (cl_uint)array->lengths[i];
+    }
+}
+
 /* One launch for all bands of all matrices, by work-groups that share each step. Stripes are whole tiles. */
 static IPT__RARE ipt_result ipt__launch_waves(ipt__launcher *to, const ipt__stage *stage)
 {
@@ -257,6 +274,7 @@ static IPT__RARE ipt_result ipt__launch_waves(ipt__launcher *to, const ipt__stag
         (cl_uint)ipt__min(a->stripe_columns, ipt__max(tile, ipt__tunings[1].waves_piece / run / tile * tile));
     a->pieces = (cl_uint)ipt__ceil_divide(a->stripe_columns, a->piece_columns);
     a->polls = problem->limits.wait_polls;
+    ipt__launch_walk(&problem->array, bands->tall, a);
     IPT__LAUNCH_WAITS(launch, waves);
     launch.groups = bands->workers;
     return ipt__launch_add(to, &launch);
