@@ -219,7 +219,7 @@ static int try_case(unsigned long long seed, size_t number)
     state = (seed << 32) ^ (number * 0x2545f4914f6cdd1du);
     for (i = 0; i < TRIES; ++i) {
         ipt_plan_desc desc = draw();
-        /* Waves ask for polls alone, and each context compiles its programs. */
+        /* Waves depend on polls alone, and each context compiles its programs. */
         const size_t kind = waves ? 3 * between(0, 1) : between(0, KINDS - 1),
                      offset = 16 * between(0, 2) * desc.elem_size;
         ipt_plan *plan;
