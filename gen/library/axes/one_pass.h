@@ -45,9 +45,7 @@ static double ipt__columns_cost_waves(const ipt__limits *limits, const ipt_plan_
                               ? desc->max_workspace
                               : ipt__max((size_t)1 << 20, bytes * pass->batch * ipt__max(desc->batch, 1) / 100);
     const size_t run = bytes / columns->elements / ipt__ceil_divide(bytes, budget);
-    return run < IPT__WAVES_RUN
-               ? 0
-               : (model->shared + model->shared_step / (double)run) * (double)bytes * (double)pass->batch;
+    return run ? (model->shared + model->columns_step / (double)run) * (double)bytes * (double)pass->batch : 0;
 }
 
 /* The cost of a matrix with permuted columns. Bands fill two thirds of the local memory of all work-groups. */

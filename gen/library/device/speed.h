@@ -40,6 +40,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(factor, bands_units, 0, 1.3, P25, "added for elements of several units: their tiles move unit by unit")          \
     X(factor, shared, 0, 0.8, P25, "bands in waves that share a launch")                                               \
     X(step, shared_step, 0, 80, P25, "these, by the run")                                                              \
+    X(step, columns_step, 0, 160, P28, "these, with permuted columns, whose neighbours are far apart")                 \
     X(bytes, waves_piece, 0, 131072, P25, "runs that a work-group of these moves at once")                             \
     X(factor, together, 1.31, 0, H24, "cooperative bands")                                                             \
     X(step, together_piece, 26, 0, H24, "these, by a chunk's row")                                                     \
@@ -145,7 +146,6 @@ static const ipt__tuning ipt__tunings[2] = {
     X(IPT__WORDS_TURN_3, 384, KERNEL, "for elements of three units")                                                   \
     X(IPT__KEPT_BYTES, 8 << 20, H23, "parked runs in the last cache")                                                  \
     X(IPT__WAVES_COLUMNS, 32, KERNEL, "of a tile, of which stripes and pieces are made")                               \
-    X(IPT__WAVES_RUN, 16, P28, "bytes of a run of permuted columns at least")                                          \
     X(IPT__SWAP_SHORT_BYTES, 3 << 20, H24, "largest square of units below a word that swaps tiles")                    \
     X(IPT__SWAP_BYTES, 163840, H22, "most local memory of swapped tiles on NVIDIA's GPUs")                             \
     X(IPT__SWAP_SIDE_LEAST, 40, H25, "of tiles that turn, where larger ones do not fit")                               \
