@@ -167,7 +167,7 @@
  *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics
  *   IPT_NO_HOST_STREAMING  host matrices go whole: no overlap, no pieces, one device. Implies IPT_NO_STORAGE
  *   IPT_NO_STORAGE         leaves out ipt_plan_execute_storage and its companions
- *   IPT_NO_BOXES           leaves out the one pass of arrays on GPUs and of thin matrices on CPUs: they take several
+ *   IPT_NO_BOXES           leaves out the one pass of arrays, and of thin matrices on CPUs: they take several
  *   IPT_NO_BATCH           leaves out ipt_batch_create and its companions. IPT_MPI adds ipt_mpi_plan_create and its own
  *   IPT_NO_OFFLINE         leaves out profiles and ipt_context_entry, with its companions
  *   IPT_NO_WISDOM          leaves out the functions of wisdom; IPT_MEASURE measures for each plan anew
@@ -2997,6 +2997,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(factor, bands_units, 0, 1.3, P25, "added for elements of several units: their tiles move unit by unit")          \
     X(factor, shared, 0, 0.8, P25, "bands in waves that share a launch")                                               \
     X(step, shared_step, 0, 80, P25, "these, by the run")                                                              \
+    X(step, columns_step, 0, 160, P28, "these, with permuted columns, whose neighbours are far apart")                 \
     X(bytes, waves_piece, 0, 131072, P25, "runs that a work-group of these moves at once")                             \
     X(factor, together, 1.31, 0, H24, "cooperative bands")                                                             \
     X(step, together_piece, 26, 0, H24, "these, by a chunk's row")                                                     \
@@ -8506,6 +8507,12 @@ static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ip
     return ipt__bands_cost(problem, &stage->as.bands);
 }
 
+/* The axes that a program of waves has: programs for few numbers of axes, because PoCL compiles each for seconds. */
+static cl_uint ipt__walk_axes(const ipt__array *array)
+{
+    return array->count <= 2 ? (cl_uint)array->count : array->count <= 4 ? 4 : IPT__KERNEL_AXES;
+}
+
 static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     ipt_result result;
@@ -8520,8 +8527,10 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
         params.groups_at_once = ipt__exchange_groups(&params);
         return ipt__plan_kernel_get(plan, IPT__KERNEL_exchange, params, &stage->kernels[0]);
     }
-    if (stage->as.bands.workers)
+    if (stage->as.bands.workers) {
+        params.axes = ipt__walk_axes(&plan->problem.array);
         return ipt__plan_kernel_get(plan, IPT__KERNEL_waves, params, &stage->kernels[0]);
+    }
     result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
     return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_runs, params, &stage->kernels[1]);
 }
@@ -8641,6 +8650,21 @@ static IPT__RARE ipt__runs_arguments ipt__bands_arguments(const ipt__launcher *t
     return arguments;
 }
 
+/* The axes of permuted columns, in the sequence of the band layout from its last one on; then axes of one element. */
+static void ipt__launch_walk(const ipt__array *array, int tall, ipt__waves_arguments *a)
+{
+    int place, i;
+    for (place = 0; place < IPT__KERNEL_AXES; ++place) {
+        const int last = array->count - 1 - place, axis = tall || last < 0 ? last : ipt__axis_at(array->goal, last);
+        cl_uint *const length = &a->length0 + 2 * place, *const step = length + 1;
+        *length = last < 0 ? 1 : (cl_uint)array->lengths[axis];
+        *step = 1;
+        for (i = 0; last >= 0 && i < array->count; ++i)
+            if (tall ? array->goal[i] > array->goal[axis] : i > axis)
+                *step *= (cl_uint)array->lengths[i];
+    }
+}
+
 /* One launch for all bands of all matrices, by work-groups that share each step. Stripes are whole tiles. */
 static IPT__RARE ipt_result ipt__launch_waves(ipt__launcher *to, const ipt__stage *stage)
 {
@@ -8665,6 +8689,7 @@ static IPT__RARE ipt_result ipt__launch_waves(ipt__launcher *to, const ipt__stag
         (cl_uint)ipt__min(a->stripe_columns, ipt__max(tile, ipt__tunings[1].waves_piece / run / tile * tile));
     a->pieces = (cl_uint)ipt__ceil_divide(a->stripe_columns, a->piece_columns);
     a->polls = problem->limits.wait_polls;
+    ipt__launch_walk(&problem->array, bands->tall, a);
     IPT__LAUNCH_WAITS(launch, waves);
     launch.groups = bands->workers;
     return ipt__launch_add(to, &launch);
@@ -10415,6 +10440,8 @@ static int ipt__bands_of_shorter(const ipt_plan_desc *desc)
 static int ipt__is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
+    if (problem->array.columns)
+        return problem->array.columns == 1;
     return (desc->rows >= desc->cols) != ipt__bands_of_shorter(desc);
 }
 
@@ -10584,7 +10611,7 @@ static double ipt__bands_price(const ipt__problem *problem, const ipt__bands *ba
                  fixed = saved + 2 * ipt__round_up(control.words * 4, 256) + ipt__round_up(control.alone * 4, 256),
                  slab = bands->together ? 0 : bands->height * bands->cols * problem->desc.elem_size;
     size_t launches = 1;
-    if (fixed > budget || slab > budget - fixed)
+    if (fixed > budget || slab > budget - fixed || (problem->array.columns && !bands->together && !bands->workers))
         return 0;
     if (!bands->together && !bands->workers)
         launches = 2 * bands->number * ipt__ceil_divide(problem->desc.batch, (budget - fixed) / slab);
@@ -10667,7 +10694,7 @@ static IPT__RARE int ipt__layout_best_bands(const ipt__problem *problem, ipt__la
             best->cost <= ipt__tuning_of(&problem->limits)->bands * ipt__batch_bytes(problem))
             return 1;
     }
-    if (problem->array.columns || !ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, runs))
+    if (!ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, runs))
         return together;
     ipt__layout_bands(problem, &layout, &bands, budget);
     if (!together || ipt__layout_better(&layout, best, budget))
@@ -10701,9 +10728,7 @@ static int ipt__exchange_applies(const ipt__problem *problem)
 static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
-    if (problem->array.columns)
-        return problem->array.columns == 1;
-    return ipt__is_tall(problem) || (!desc->tile_m && !desc->tile_n &&
+    return ipt__is_tall(problem) || (!problem->array.columns && !desc->tile_m && !desc->tile_n &&
                                      desc->cols * desc->elem_size <= IPT__BANDS_ROW * problem->limits.compute_units);
 }
 
@@ -17695,11 +17720,11 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t hos
 /* Arrays that move in one pass, whatever their permutation: by boxes, or as a matrix with permuted columns. */
 
 #ifndef IPT_NO_BOXES
-/* Whether the device may permute whole arrays. */
+/* Whether the device may permute whole arrays: work-groups wait for one another. */
 static int ipt__moves_at_once(const ipt__limits *limits, const ipt_plan_desc *desc)
 {
-    return limits->cooperative && !limits->cpu && !desc->max_device_memory && !desc->max_host_memory &&
-           !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE));
+    return (limits->cpu ? limits->memory_model == 3 : limits->cooperative) && !desc->max_device_memory &&
+           !desc->max_host_memory && !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE));
 }
 
 /* Takes a joined array as one that moves by boxes. A first axis that stays makes a batch. Returns the cost; 0: it does
@@ -17724,9 +17749,23 @@ static double ipt__whole_boxes(const ipt__limits *limits, const ipt_plan_desc *d
     pass->rows = 1;
     pass->cols = whole->elements;
     pass->elem_size = joined->elem_size;
-    return joined->count > 1 && whole->elements * joined->elem_size <= IPT__ON_CHIP_BYTES
+    return !limits->cpu && joined->count > 1 && whole->elements * joined->elem_size <= IPT__ON_CHIP_BYTES
                ? (double)joined->elements * (double)joined->elem_size / ipt__boxes_speed(limits, joined)
                : 0;
+}
+
+/* The cost of a matrix with permuted columns on a CPU: by waves, whose slab fills the workspace. */
+static double ipt__columns_cost_waves(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *columns,
+                                      const ipt__pass *pass)
+{
+    const ipt__tuning *const model = ipt__tuning_of(limits);
+    const size_t bytes = pass->rows * pass->cols * pass->elem_size,
+                 budget = desc->max_workspace
+                              ? desc->max_workspace
+                              : ipt__max((size_t)1 << 20, bytes * pass->batch * ipt__max(desc->batch, 1) / 100);
+    const size_t bands = ipt__ceil_divide(bytes, budget), run = bytes / columns->elements / bands;
+    const double step = bands == 1 ? model->shared_step : model->columns_step; /* caches hold a single band */
+    return run ? (model->shared + step / (double)run) * (double)bytes * (double)pass->batch : 0;
 }
 
 /* The cost of a matrix with permuted columns. Bands fill two thirds of the local memory of all work-groups. */
@@ -17772,7 +17811,8 @@ static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc 
     pass->batch = first ? joined->lengths[0] : 1;
     pass->rows = takes_first ? before : columns->elements;
     pass->cols = takes_first ? columns->elements : after;
-    return ipt__columns_cost(limits, columns, pass);
+    return limits->cpu ? ipt__columns_cost_waves(limits, desc, columns, pass)
+                       : ipt__columns_cost(limits, columns, pass);
 }
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */

@@ -186,7 +186,7 @@ int main(int count, char **arguments)
                  wheel[IPT__PARAM_local_bytes] || wheel[IPT__PARAM_groups_at_once]))
                 first = 0;
             /* For CPUs. */
-            if (id == IPT__KERNEL_waves && (params.group_size != 1 || params.memory_model != 3))
+            if (id == IPT__KERNEL_waves && (params.group_size != 1 || params.memory_model != 3 || params.axes > 2))
                 first = 0;
             if (id == IPT__KERNEL_thin && (params.group_size != 1 || params.channels == 1))
                 first = 0;

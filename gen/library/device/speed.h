@@ -40,6 +40,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(factor, bands_units, 0, 1.3, P25, "added for elements of several units: their tiles move unit by unit")          \
     X(factor, shared, 0, 0.8, P25, "bands in waves that share a launch")                                               \
     X(step, shared_step, 0, 80, P25, "these, by the run")                                                              \
+    X(step, columns_step, 0, 160, P28, "these, with permuted columns, whose neighbours are far apart")                 \
     X(bytes, waves_piece, 0, 131072, P25, "runs that a work-group of these moves at once")                             \
     X(factor, together, 1.31, 0, H24, "cooperative bands")                                                             \
     X(step, together_piece, 26, 0, H24, "these, by a chunk's row")                                                     \
