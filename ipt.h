@@ -1338,6 +1338,12 @@ typedef pthread_t ipt__thread;
 #define IPT__PRINTF(text, first)
 #endif
 
+#ifdef IPT_NO_PAPERS
+enum { IPT__PAPERS = 0 }; /* compilers drop the code of formats, double passes and forced kernels */
+#else
+enum { IPT__PAPERS = 1 };
+#endif
+
 #if defined(__GNUC__) || defined(__clang__)
 /* For functions that run rarely: on failures, or once for a context, program, plan or host matrix. Compilers make them
  * small. */
@@ -1890,7 +1896,7 @@ static size_t ipt__max(size_t a, size_t b)
 }
 static size_t ipt__ceil_divide(size_t a, size_t b)
 {
-    return a / b + (a % b != 0);
+    return a ? (a - 1) / b + 1 : 0;
 }
 static size_t ipt__round_up(size_t a, size_t multiple)
 {
@@ -2609,17 +2615,15 @@ static const unsigned char *ipt__argument_bytes_of(const ipt__kernel_info *info)
 /* A row of IPT_PARAM_LIST. */
 typedef struct ipt__param {
     char name[16];
-    unsigned short minimum, offset; /* in ipt__params */
-    cl_uint maximum;
+    cl_uint minimum, maximum;
 } ipt__param;
 static const ipt__param ipt__param_rows[] = {
-#define IPT__PARAM_ROW(field, macro, minimum, maximum, meaning)                                                        \
-    {#field, minimum, offsetof(ipt__params, field), maximum},
+#define IPT__PARAM_ROW(field, macro, minimum, maximum, meaning) {#field, minimum, maximum},
     IPT_PARAM_LIST(IPT__PARAM_ROW)};
 
 static cl_uint *ipt__param_at(const ipt__params *params, int index)
 {
-    return (cl_uint *)((char *)params + ipt__param_rows[index].offset);
+    return (cl_uint *)(void *)params + index; /* the fields of the list come first */
 }
 
 /* Sets parameters that the kernel does not use to 0, so that they cannot distinguish programs. Returns 0 if another one
@@ -2648,8 +2652,7 @@ static void ipt__params_apply(ipt__params *params, const ipt_plan_desc *desc, in
 
 static int ipt__params_equal(const ipt__params *a, const ipt__params *b)
 {
-#define IPT__PARAM_EQUAL(field, macro, minimum, maximum, meaning) &&a->field == b->field
-    return 1 IPT_PARAM_LIST(IPT__PARAM_EQUAL) &&
+    return !memcmp(a, b, IPT__PARAM_COUNT * sizeof(cl_uint)) &&
            (!a->apply || (!strcmp(a->expression, b->expression) && !strcmp(a->expression_type, b->expression_type))) &&
            (a->apply < 2 || !strcmp(a->argument_type, b->argument_type)) && !a->operands == !b->operands &&
            (!a->operands || !strcmp(a->operands, b->operands));
@@ -6293,6 +6296,18 @@ typedef struct ipt__stage {
     } as;
 } ipt__stage;
 
+/* The forced kernel of a paper, or NULL. */
+static const ipt__variant *ipt__variant_of(const ipt__stage *stage)
+{
+    return IPT__PAPERS ? stage->variant : NULL;
+}
+
+/* Whether a SHUFFLE stage also transposes each super-element. */
+static int ipt__turns_inner(const ipt__stage *stage)
+{
+    return IPT__PAPERS && stage->inner_rows;
+}
+
 /* EXCHANGE: whether the columns of the slot layout are backwards, and the rows of the band layout. The slot layout is
  * that of the result (tall) or of the source (wide). */
 static int ipt__reversed_runs(const ipt__stage *stage)
@@ -6687,7 +6702,7 @@ static size_t ipt__slot_length(const ipt__stage *stage)
  * desc may set the spread. */
 static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *stage, size_t spread)
 {
-    if (stage->variant && problem->desc.flag_spread)
+    if (ipt__variant_of(stage) && problem->desc.flag_spread)
         spread = problem->desc.flag_spread;
     return spread ? 32 / spread : 32;
 }
@@ -7080,8 +7095,8 @@ static IPT__RARE void ipt__describe_grid(ipt__text *out, const ipt_plan *plan, c
 /* Ends the line of a stage with the properties that any kind may have. */
 static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
 {
-    if (stage->variant)
-        ipt__text_add(out, ", by %s", stage->variant->name);
+    if (ipt__variant_of(stage))
+        ipt__text_add(out, ", by %s", ipt__variant_of(stage)->name);
     if (stage->apply)
         ipt__text_add(out, ", each element as the expression says");
     if (stage->row_slots && stage->row_stride != stage->row_slots * ipt__slot_length(stage))
@@ -7179,9 +7194,9 @@ static IPT__RARE ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage,
     if (stage->as.tile.pack_bytes)
         return ipt__plan_kernel_within(plan, IPT__KERNEL_pack, ipt__pack_params(&plan->problem, stage, stage->apply),
                                        &stage->kernels[0]);
-    if (stage->variant) {
+    if (ipt__variant_of(stage)) {
         params.group_size = (cl_uint)(stage->lanes * stage->workers);
-        params.bank_padding = stage->variant->bank_padding;
+        params.bank_padding = ipt__variant_of(stage)->bank_padding;
     }
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_tile, params, &stage->kernels[0]);
 }
@@ -7262,9 +7277,10 @@ static IPT__RARE ipt_result ipt__launch_tile(ipt__launcher *to, const ipt__stage
     const ipt__problem *const problem = &to->plan->problem;
     const ipt__limits *const limits = &problem->limits;
     const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
-    const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* one unit after every 32 */
+    const size_t padding =
+        ipt__variant_of(stage) ? ipt__variant_of(stage)->bank_padding : 0; /* one unit after every 32 */
     const size_t local_units =
-        (stage->variant ? limits->local_memory : ipt__local_budget(limits)) / problem->unit_bytes;
+        (ipt__variant_of(stage) ? limits->local_memory : ipt__local_budget(limits)) / problem->unit_bytes;
     const size_t holds = (padding ? local_units * 32 / 33 : local_units) / instance;
     /* Give each work-item a few units, but keep enough work-groups for small matrices. */
     const size_t wanted = ipt__max(1, 8 * limits->group_size / instance);
@@ -7276,11 +7292,12 @@ static IPT__RARE ipt_result ipt__launch_tile(ipt__launcher *to, const ipt__stage
     a->matrix_stride = ipt__matrix_stride(problem);
     a->instances = (cl_ulong)stage->instances * to->matrices;
     a->instances_per_matrix = stage->instances;
-    a->pack = (cl_uint)ipt__max(1, ipt__min(holds, stage->variant ? stage->workers : wanted));
+    a->pack = (cl_uint)ipt__max(1, ipt__min(holds, ipt__variant_of(stage) ? stage->workers : wanted));
     a->instance_units = (cl_uint)instance;
-    a->lanes = stage->variant ? (cl_uint)stage->lanes : 1;
-    a->interleaved = stage->variant ? stage->variant->interleaved : 0;
-    while (!stage->variant && a->lanes < a->instance_units && a->lanes < ipt__launch_params(to, &launch)->group_size)
+    a->lanes = ipt__variant_of(stage) ? (cl_uint)stage->lanes : 1;
+    a->interleaved = ipt__variant_of(stage) ? ipt__variant_of(stage)->interleaved : 0;
+    while (!ipt__variant_of(stage) && a->lanes < a->instance_units &&
+           a->lanes < ipt__launch_params(to, &launch)->group_size)
         a->lanes *= 2;
     a->origin = steps.origin;
     a->along = steps.along;
@@ -7380,8 +7397,8 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage, int a
 {
     const size_t units = ipt__stage_units(problem, stage), places = alone ? ipt__swap_places(problem) : 0;
     size_t chunk;
-    stage->as.swap.turns = places && !stage->variant;
-    if (!stage->variant && units == 1 &&
+    stage->as.swap.turns = places && !ipt__variant_of(stage);
+    if (!ipt__variant_of(stage) && units == 1 &&
         ipt__swap_tile_large(problem, stage->cols, places ? places : 2, &stage->as.swap))
         return;
     stage->as.swap.places = 2;
@@ -7446,11 +7463,11 @@ static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage
     }
     groups = parts * stage->instances * to->matrices;
     a->turns = a->group_step = a->turn_step = 1;
-    if (stage->variant) {
-        const int by_block = (int)stage->variant->interleaved;
+    if (ipt__variant_of(stage)) {
+        const int by_block = (int)ipt__variant_of(stage)->interleaved;
         if (groups >> 32)
             return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s serves fewer than 2^32 pairs of tiles in all",
-                             stage->variant->name);
+                             ipt__variant_of(stage)->name);
         a->turns = (cl_uint)(by_block ? groups / parts : parts);
         groups /= a->turns;
         a->group_step = by_block ? 1 : a->turns;
@@ -8108,7 +8125,7 @@ static ipt__control ipt__control_shuffle(const ipt__problem *problem, const ipt_
 
 static size_t ipt__words_shuffle(const ipt__stage *stage)
 {
-    return stage->inner_rows ? 0 : stage->length;
+    return ipt__turns_inner(stage) ? 0 : stage->length;
 }
 
 /* Cuts super-elements into pieces of which a sub-group can store one. An unaligned piece touches one vector more. */
@@ -8198,9 +8215,9 @@ static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt
 {
     const double length = (double)stage->length * (double)problem->desc.elem_size;
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
-    double factor = stage->as.shuffle.pairs ? stage->inner_rows ? model->pairs_inner : model->pairs
-                    : stage->inner_rows     ? model->shuffle_inner
-                                            : 1 + model->shuffle_overhead / length;
+    double factor = stage->as.shuffle.pairs   ? ipt__turns_inner(stage) ? model->pairs_inner : model->pairs
+                    : ipt__turns_inner(stage) ? model->shuffle_inner
+                                              : 1 + model->shuffle_overhead / length;
     if (stage->as.shuffle.chains) {
         factor = ipt__chains_factor(problem, stage);
         if (layout->cooperative)
@@ -8234,10 +8251,10 @@ static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *sta
         params.lanes = (cl_uint)stage->lanes;
         params.group_size = (cl_uint)(stage->lanes * stage->workers);
     }
-    if (stage->variant)
-        params.registers = stage->variant->registers;
+    if (ipt__variant_of(stage))
+        params.registers = ipt__variant_of(stage)->registers;
     params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
-    params.inner = stage->inner_rows != 0;
+    params.inner = ipt__turns_inner(stage);
     if (stage->as.shuffle.pairs)
         return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pairs, params, &stage->kernels[0]);
     if (stage->as.shuffle.chains)
@@ -8327,7 +8344,7 @@ static IPT__RARE ipt_result ipt__launch_pairs(ipt__launcher *to, const ipt__stag
     launch.groups = ipt__ceil_divide((size_t)(a->total_pairs * a->pieces), stage->workers);
     a->turns = (cl_uint)ipt__ceil_divide(launch.groups, most);
     launch.groups = ipt__ceil_divide(launch.groups, a->turns);
-    launch.bytes = stage->inner_rows ? ipt__inner_bytes(problem, stage) : 16;
+    launch.bytes = ipt__turns_inner(stage) ? ipt__inner_bytes(problem, stage) : 16;
     return ipt__launch_add(to, &launch);
 }
 
@@ -8366,17 +8383,17 @@ static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__st
      * saturate its memory. */
     launch.groups = ipt__min((size_t)a->total_words, limits->compute_units * ipt__tuning_of(limits)->shuffle_groups);
     launch.bytes = 2 * stage->as.shuffle.piece_units * problem->unit_bytes;
-    if (stage->inner_rows) {
+    if (ipt__turns_inner(stage)) {
         launch.groups = ipt__min(ipt__ceil_divide((size_t)a->total_words, stage->workers),
                                  limits->compute_units * ipt__tuning_of(limits)->inner_groups);
         launch.bytes = ipt__inner_bytes(problem, stage);
     }
-    if (stage->variant) {
+    if (ipt__variant_of(stage)) {
         launch.groups = ipt__persistent_groups(problem, stage->lanes * stage->workers,
                                                ipt__ceil_divide((size_t)a->total_words, stage->workers));
-        launch.bytes = stage->variant->registers ? 16
-                       : stage->inner_rows       ? launch.bytes
-                                                 : stage->workers * launch.bytes;
+        launch.bytes = ipt__variant_of(stage)->registers ? 16
+                       : ipt__turns_inner(stage)         ? launch.bytes
+                                                         : stage->workers * launch.bytes;
     }
     result = ipt__launch_clear(to, scratch, (size_t)a->total_words * 4);
     return result ? result : ipt__launch_add(to, &launch);
@@ -8386,7 +8403,7 @@ static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan
 {
     ipt__text_add(out, "shuffle: %zu x (%zu x %zu super-elements of %zu elements, %zu bytes)", stage->instances,
                   stage->rows, stage->cols, stage->length, ipt__super_bytes(plan, stage));
-    if (stage->inner_rows)
+    if (ipt__turns_inner(stage))
         ipt__text_add(out, ", each transposed as %zu x %zu", stage->inner_rows, stage->inner_cols);
     if (stage->as.shuffle.pairs)
         ipt__text_add(out, ", in pairs");
@@ -17383,7 +17400,7 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
     const size_t unit_bytes = ipt__unit_bytes(pass->elem_size);
     const int is_long = pass->elem_size >= IPT__PASS_LONG;
-    const double share = pass->inner_rows                              ? ipt__double_share(model, pass)
+    const double share = IPT__PAPERS && pass->inner_rows               ? ipt__double_share(model, pass)
                          : shorts                                      ? model->pass_small_short
                          : instance <= ipt__local_budget(limits)       ? model->pass_small
                          : is_long && unit_bytes < IPT__WORD_BYTES     ? ipt__long_share(model, unit_bytes)
@@ -17500,7 +17517,7 @@ static int ipt__axes_joins(const unsigned char *order, const ipt__axes_cuts *cut
 /* Whether a pass may be a double one. */
 static int ipt__axes_doubles(const ipt__axes_search *search, const ipt__pass *pass)
 {
-    return search->doubles && pass->elem_size <= IPT__DOUBLE_ELEMENT &&
+    return IPT__PAPERS && search->doubles && pass->elem_size <= IPT__DOUBLE_ELEMENT &&
            2 * ipt__held_units(pass->elem_size, 2) + 16 <= search->limits->local_memory;
 }
 
@@ -17884,7 +17901,7 @@ static ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array 
     made.rows = pass->rows;
     made.cols = pass->cols;
     made.elem_size = pass->elem_size;
-    if (pass->inner_rows) {
+    if (IPT__PAPERS && pass->inner_rows) {
         made.rows *= pass->inner_rows;
         made.cols *= pass->inner_cols;
         made.elem_size /= pass->inner_rows * pass->inner_cols;
@@ -18292,16 +18309,14 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     ipt__array array;
     ipt__pass list[IPT__MOST_PASSES + 1];
     ipt__passes passes;
+    const int doubles = IPT__PAPERS && !desc->host && !desc->max_device_memory && !desc->max_host_memory &&
+                        !(desc->flags & IPT_OUT_OF_PLACE);
     double cost;
     ipt_plan_desc one;
     size_t repeats;
-    int doubles = 0;
     ipt_result result = ipt__axes_take(desc, &array);
     if (result)
         return result;
-#ifndef IPT_NO_PAPERS
-    doubles = !desc->host && !desc->max_device_memory && !desc->max_host_memory && !(desc->flags & IPT_OUT_OF_PLACE);
-#endif
     passes.contexts = contexts;
     passes.split = split;
     passes.desc = desc;

@@ -99,7 +99,7 @@ static ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array 
     made.rows = pass->rows;
     made.cols = pass->cols;
     made.elem_size = pass->elem_size;
-    if (pass->inner_rows) {
+    if (IPT__PAPERS && pass->inner_rows) {
         made.rows *= pass->inner_rows;
         made.cols *= pass->inner_cols;
         made.elem_size /= pass->inner_rows * pass->inner_cols;
@@ -507,16 +507,14 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     ipt__array array;
     ipt__pass list[IPT__MOST_PASSES + 1];
     ipt__passes passes;
+    const int doubles = IPT__PAPERS && !desc->host && !desc->max_device_memory && !desc->max_host_memory &&
+                        !(desc->flags & IPT_OUT_OF_PLACE);
     double cost;
     ipt_plan_desc one;
     size_t repeats;
-    int doubles = 0;
     ipt_result result = ipt__axes_take(desc, &array);
     if (result)
         return result;
-#ifndef IPT_NO_PAPERS
-    doubles = !desc->host && !desc->max_device_memory && !desc->max_host_memory && !(desc->flags & IPT_OUT_OF_PLACE);
-#endif
     passes.contexts = contexts;
     passes.split = split;
     passes.desc = desc;
