@@ -143,8 +143,9 @@
  *
  * >>moves
  * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element x anew,
- * exactly once. It may use a, the value of desc.expression_argument: one program "x * a" serves all factors. desc.from
- * and desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md has their passes.
+ * exactly once. It may use a, the value of desc.expression_argument: one program "x * a" serves all factors. It may name
+ * the place of x in the result: i and j (row and column), i0, i1 and so on (axes), b (matrix of the batch). desc.from and
+ * desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md has their passes.
  * ipt_batch_create runs an action, yours or one of linear algebra, on very many small matrices: see >>interface/batch.
  *
  * >>papers
@@ -522,7 +523,8 @@ typedef struct ipt_plan_desc {
     ipt_move move;       /* a rotation or reflection instead of a transposition; in place only */
     const char *expression;      /* OpenCL C: the new value of each element x, such as "x * x". NULL: unchanged. Copied.
                                     Elements of 1, 2, 4, 8 or 16 bytes only. One line, without '//' and '#'.
-                                    Its comments and parentheses end within it. A backslash is in a literal only */
+                                    Its comments and parentheses end within it. A backslash is in a literal only. It
+                                    may name the place of x: see below */
     const char *expression_type; /* the OpenCL C type of x and of the result, of elem_size bytes, such as "float" or
                                     "uchar4". double and half, also within expression, need the device's cl_khr_fp64 and
                                     cl_khr_fp16: UNSUPPORTED without */
@@ -567,6 +569,14 @@ typedef struct ipt_plan_desc {
  *   The move is an exchange of bands, or stays within rows. It has no two passes. So thin matrices may need a larger
  * max_workspace: the error UNSUPPORTED names it. Formats, IPT_PAD, storages and forced sequences other than SQUARE and
  * EXCHANGE need dense rows, and so do host matrices that are cut. */
+
+/* Places. An expression may name the place of x in the result, by numbers from 0 of type long: i0, i1 and so on along
+ * the axes, and b, the number of the matrix or array in the batch. i and j are other names of i0 and i1: the row and
+ * the column in the result of a matrix. So a channel can have its own factors: "(x - (j == 0 ? 0.485f : 0.456f)) * a".
+ *   Such an expression takes a pass of its own over the result. Elements have places in matrices and in arrays of up to
+ * 8 axes, but not in formats, with IPT_PAD, in storages, in matrices that are cut and in plans for several contexts:
+ * these fail with UNSUPPORTED. Host matrices then go whole, not overlapped. An axis that the result lacks is
+ * INVALID_ARGUMENT. */
 
 /* ipt_plan_create for a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context, const ipt_plan_desc *desc,
@@ -1342,6 +1352,11 @@ typedef pthread_t ipt__thread;
 enum { IPT__PAPERS = 0 }; /* compilers drop the code of formats, double passes and forced kernels */
 #else
 enum { IPT__PAPERS = 1 };
+#endif
+#ifdef IPT_NO_BOXES
+enum { IPT__BOXES = 0 }; /* and that of arrays that move at once */
+#else
+enum { IPT__BOXES = 1 };
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -2309,7 +2324,12 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
 
 /* Types of OpenCL C in expressions: their sizes, and the extensions that they need. */
 
-enum { IPT__NEEDS_HALF = 1, IPT__NEEDS_DOUBLE = 2 };
+enum {
+    IPT__NEEDS_HALF = 1,
+    IPT__NEEDS_DOUBLE = 2,
+    IPT__NEEDS_BATCH = 4, /* names the matrix or array of an element */
+    IPT__NEEDS_AXIS = 8   /* names the place along axis 0 of the result; the next bits: along the next axes */
+};
 
 /* Bytes of a type by its name: a number, or a vector of 2, 4, 8 or 16 numbers. 0: another type. */
 static size_t ipt__type_bytes(const char *type)
@@ -2404,6 +2424,22 @@ static size_t ipt__word_begins(const char *word, size_t length, const char *pref
     return length >= bytes && !strncmp(word, prefix, bytes) ? bytes : 0;
 }
 
+/* The place in the result that a word names, as a bit: b, i, j, i0 to i9. 0: none, or the word is a member. */
+static unsigned ipt__word_place(const char *text, const char *word, size_t length)
+{
+    const char *before = word;
+    while (before > text && (before[-1] == ' ' || before[-1] == '\t'))
+        --before;
+    if (before > text && before[-1] == '.')
+        return 0;
+    if (length == 1)
+        return *word == 'b'   ? IPT__NEEDS_BATCH
+               : *word == 'i' ? IPT__NEEDS_AXIS
+               : *word == 'j' ? IPT__NEEDS_AXIS << 1
+                              : 0;
+    return length == 2 && *word == 'i' && word[1] >= '0' && word[1] <= '9' ? IPT__NEEDS_AXIS << (word[1] - '0') : 0;
+}
+
 /* The extension that a word of OpenCL C needs, as a bit: the word is a type, a conversion to it or a constant of it. A
  * pointer to `half` and its size need nothing, so ipt__text_needs handles `half`. */
 static unsigned ipt__word_needs(const char *word, size_t length)
@@ -2443,8 +2479,8 @@ static int ipt__half_is_unused(const char *text, const char *word)
     return *after == '*' || (word - text >= 6 && !strncmp(word - 6, "sizeof", 6));
 }
 
-/* The extensions that an expression or a type needs, as bits. *first (may be NULL): the first word among missing types;
- * *length: its length. */
+/* The extensions that an expression or a type needs, and the places that it names, as bits. *first (may be NULL): the
+ * first word among missing types; *length: its length. */
 static unsigned ipt__text_needs(const char *text, unsigned missing, const char **first, size_t *length)
 {
     const char *at = text;
@@ -2460,7 +2496,7 @@ static unsigned ipt__text_needs(const char *text, unsigned missing, const char *
             *first = at;
             *length = bytes;
         }
-        needs |= word;
+        needs |= word | (bytes ? ipt__word_place(text, at, bytes) : 0);
         at = skipped && skipped != at ? skipped : at + (bytes ? bytes : 1);
     }
     return needs;
@@ -2697,7 +2733,8 @@ static IPT__RARE void ipt__params_describe(ipt__text *out, const ipt__params *pa
                       params->argument_type ? ", a: " : "", params->argument_type ? params->argument_type : "");
 }
 
-/* Adds the definitions for an expression. Compilers refuse half without the pragma. */
+/* Adds the definitions for an expression. Compilers refuse half without the pragma. Only kernel map has the names of
+ * places: the definition for all kernels leaves x as it is then. */
 static IPT__RARE void ipt__expression_print(ipt__text *out, const ipt__params *params)
 {
     const unsigned needs = ipt__text_needs(params->expression, 0, NULL, NULL) |
@@ -2705,7 +2742,8 @@ static IPT__RARE void ipt__expression_print(ipt__text *out, const ipt__params *p
                            (params->argument_type ? ipt__text_needs(params->argument_type, 0, NULL, NULL) : 0);
     if (needs & IPT__NEEDS_HALF)
         ipt__text_add(out, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
-    ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION (%s)\n", params->expression_type,
+    ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define %s (%s)\n", params->expression_type,
+                  needs < IPT__NEEDS_BATCH ? "IPT_EXPRESSION" : "IPT_EXPRESSION x\n#define IPT_EXPRESSION_AT",
                   params->expression);
     if (params->argument_type)
         ipt__text_add(out, "#define IPT_EXPRESSION_ARGUMENT_TYPE %s\n", params->argument_type);
@@ -5983,7 +6021,15 @@ enum { IPT__MOVES_MATRICES = 1, IPT__MOVES_ARRAYS = 2, IPT__MOVES_COLUMNS = 4 };
 
 static int ipt__problem_moves(const ipt__problem *problem)
 {
-    return problem->array.columns ? IPT__MOVES_COLUMNS : problem->array.count ? IPT__MOVES_ARRAYS : IPT__MOVES_MATRICES;
+    if (!IPT__BOXES || !problem->array.count)
+        return IPT__MOVES_MATRICES;
+    return problem->array.columns ? IPT__MOVES_COLUMNS : IPT__MOVES_ARRAYS;
+}
+
+/* See ipt__array. */
+static int ipt__permutes_columns(const ipt__problem *problem)
+{
+    return IPT__BOXES ? problem->array.columns : 0;
 }
 
 /* Leaves the expression to another plan. */
@@ -5991,6 +6037,48 @@ static void ipt__desc_drop_expression(ipt_plan_desc *desc)
 {
     desc->expression = desc->expression_type = desc->expression_argument_type = NULL;
     desc->expression_argument = NULL;
+}
+
+/* Whether a checked desc names formats; IPT_PAD; forced kernels. */
+static int ipt__has_formats(const ipt_plan_desc *desc)
+{
+    return IPT__PAPERS && (desc->from || desc->to);
+}
+static int ipt__pads(const ipt_plan_desc *desc)
+{
+    return IPT__PAPERS && (desc->flags & IPT_PAD);
+}
+static int ipt__forces_kernels(const ipt_plan_desc *desc)
+{
+    return IPT__PAPERS && (desc->variant_010 || desc->variant_100);
+}
+
+/* The places in the result that the expression names, as bits: 1 for b, 2 for i0, 4 for i1 and so on. Only a MAP stage
+ * knows places. */
+static unsigned ipt__named_places(const ipt_plan_desc *desc)
+{
+    return desc->expression ? ipt__text_needs(desc->expression, 0, NULL, NULL) / IPT__NEEDS_BATCH : 0;
+}
+
+/* Whether any stage may apply the expression on the way. */
+static int ipt__applies_anywhere(const ipt_plan_desc *desc)
+{
+    return desc->expression && !ipt__named_places(desc);
+}
+
+/* Writes the lengths of the result's axes, and returns their number. Internal descs that have a rank are of matrices of
+ * one row, whose elements are those of a permuted array. */
+static unsigned ipt__result_lengths(const ipt_plan_desc *desc, size_t lengths[IPT_MAX_RANK])
+{
+    const int transposed = ipt__moves[desc->move].transposed;
+    unsigned axis;
+    for (axis = 0; axis < desc->rank; ++axis)
+        lengths[axis] = desc->shape[desc->axes[axis]];
+    if (desc->rank)
+        return desc->rank;
+    lengths[0] = transposed ? desc->cols : desc->rows;
+    lengths[1] = transposed ? desc->rows : desc->cols;
+    return 2;
 }
 
 /* Whether the move is a transposition that also reverses rows, or their sequence. */
@@ -6796,7 +6884,8 @@ static void ipt__stage_become(ipt__stage *stage, ipt__stage_kind kind)
 static size_t ipt__problem_block(const ipt__problem *problem)
 {
     const size_t columns = IPT__WORD_BYTES / problem->unit_bytes;
-    return columns > 1 && !problem->array.columns && (problem->element_units == 1 || problem->element_units == 3) &&
+    return columns > 1 && !ipt__permutes_columns(problem) &&
+                   (problem->element_units == 1 || problem->element_units == 3) &&
                    (problem->desc.rows | problem->desc.cols | ipt__source_row(problem) | ipt__result_row(problem)) %
                            columns ==
                        0
@@ -7588,35 +7677,44 @@ static IPT__RARE void ipt__describe_flip(ipt__text *out, const ipt_plan *plan, c
 
 /* MAP stages: apply the expression to every element in place. */
 
+/* Sets the parameters that only this kernel has. Without axes, the elements of the batch are one sequence. */
+static void ipt__map_params(const ipt__problem *problem, ipt__params *params)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    size_t lengths[IPT_MAX_RANK];
+    const int needed = ipt__named_places(desc) || problem->pitched || desc->batch_stride != problem->matrix_bytes;
+    params->axes = needed ? ipt__result_lengths(desc, lengths) : 0;
+    params->index_bits = problem->matrix_bytes / desc->elem_size < 0x80000000u / desc->batch ? 32 : 64;
+}
+
 static IPT__RARE ipt_result ipt__kernels_map(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
+    ipt__map_params(&plan->problem, &params);
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_map, params, &stage->kernels[0]);
 }
 
 static IPT__RARE ipt_result ipt__launch_map(ipt__launcher *to, const ipt__stage *stage)
 {
     const ipt__problem *const problem = &to->plan->problem;
-    const size_t units = ipt__instance_units(problem, stage);
-    const int back_to_back = !problem->pitched && problem->desc.batch_stride == units * problem->unit_bytes;
-    const size_t lines = !problem->pitched                           ? 1
-                         : ipt__moves[problem->desc.move].transposed ? problem->desc.cols
-                                                                     : problem->desc.rows;
+    size_t lengths[IPT_MAX_RANK];
+    unsigned axes = ipt__result_lengths(&problem->desc, lengths);
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__map_arguments *const a = &launch.arguments.map;
-    a->matrix_stride = ipt__matrix_stride(problem);
-    a->line_stride = ipt__result_row(problem);
-    a->lines = lines; /* of a matrix; one line if the batch or the matrix is one sequence */
-    a->units = units / lines * (back_to_back ? to->matrices : 1);
-    a->group_units = ipt__group_run(&problem->limits);
-    a->groups = (cl_uint)ipt__ceil_divide((size_t)a->units, (size_t)a->group_units);
-    launch.groups = (cl_ulong)a->groups * lines * (back_to_back ? 1 : to->matrices);
+    cl_ulong *const divisors = &a->length0; /* of three numbers each */
+    a->elements = (cl_ulong)stage->rows * stage->cols * to->matrices;
+    a->group_elements = ipt__group_run(&problem->limits);
+    a->matrix_gap = ipt__matrix_stride(problem) - stage->rows * stage->cols;
+    a->line_gap = problem->pitched ? ipt__result_row(problem) - lengths[1] : 0;
+    while (axes--)
+        divisors[3 * axes] = lengths[axes];
+    launch.groups = ipt__ceil_divide((size_t)a->elements, (size_t)a->group_elements);
     return ipt__launch_add(to, &launch);
 }
 
 static IPT__RARE void ipt__describe_map(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
-    (void)plan;
-    ipt__text_add(out, "map: every element where it lies");
+    ipt__text_add(out, "map: every element where it lies%s",
+                  ipt__named_places(&plan->problem.desc) ? ", by its place" : "");
     ipt__describe_end(out, stage);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -8749,7 +8847,7 @@ static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *pla
         ipt__text_add(out, ", each by %zu work-groups together", bands->chunks);
     if (bands->workers)
         ipt__text_add(out, ", all by %zu work-groups in one launch", bands->workers);
-    if (plan->problem.array.columns)
+    if (ipt__permutes_columns(&plan->problem))
         ipt__text_add(out, ", %s permuted", bands->tall ? "columns" : "rows");
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
@@ -9616,13 +9714,13 @@ static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t
 }
 
 /* Adds epilogue stages for the plan's move and expression. The first stage that handles every element exactly once
- * applies the expression. If there is none, a MAP stage is added. The SAVE stage applies it to the elements that WAVE
- * skips. */
+ * applies the expression. If there is none, or the expression names places, a MAP stage is added. The SAVE stage
+ * applies it to the elements that WAVE skips. */
 static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *layout)
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const ipt__move *const move = &ipt__moves[desc->move];
-    const int reverses = ipt__layout_reverses(layout);
+    const int reverses = ipt__layout_reverses(layout), anywhere = ipt__applies_anywhere(desc);
     int i, by;
     if (layout->has_epilogue)
         return;
@@ -9640,13 +9738,14 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
     }
     if (!desc->expression)
         return;
-    for (by = 0; by < layout->stage_count && !(ipt__stage_traits[layout->stages[by].kind].applies & 1); ++by)
+    for (by = 0; by < layout->stage_count && !(anywhere && ipt__stage_traits[layout->stages[by].kind].applies & 1);
+         ++by)
         ;
     if (by == layout->stage_count)
         ipt__stage_add(layout, IPT__STAGE_MAP, 1, desc->rows, desc->cols, 1);
     layout->stages[by].apply = 1;
     for (i = 0; i < layout->stage_count; ++i)
-        if (ipt__stage_traits[layout->stages[i].kind].applies & 2 && !layout->stages[i].straight)
+        if (anywhere && ipt__stage_traits[layout->stages[i].kind].applies & 2 && !layout->stages[i].straight)
             layout->stages[i].apply = 1;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -9696,7 +9795,7 @@ static int ipt__is_free(const ipt_plan_desc *desc)
 static ipt__params ipt__cooperative_params(const ipt__problem *problem)
 {
     ipt__params params = ipt__plan_params(problem, problem->element_units);
-    ipt__params_apply(&params, &problem->desc, problem->desc.expression != NULL);
+    ipt__params_apply(&params, &problem->desc, ipt__applies_anywhere(&problem->desc));
     params.index_bits = 32;
     params.tall = problem->desc.rows >= problem->desc.cols;
     return params;
@@ -9711,7 +9810,7 @@ static int ipt__plan_may_cooperate(const ipt__problem *problem)
         return 0;
     if (problem->array.count)
         return 1;
-    if (ipt__is_vector(desc) || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
+    if (ipt__is_vector(desc) || ipt__has_formats(desc) || ipt__pads(desc) || !ipt__moves[desc->move].transposed)
         return 0;
     return desc->sequence != IPT_SEQUENCE_AUTO ||
            (!ipt__problem_swaps(problem) && !ipt__swap_places(problem) &&
@@ -10224,8 +10323,8 @@ static int ipt__thin_applies(const ipt__problem *problem)
     const ipt_plan_desc *const desc = &problem->desc;
     const size_t shorter = ipt__min(desc->rows, desc->cols);
     return problem->limits.cpu && ipt__is_free(desc) && ipt__moves[desc->move].transposed && !problem->pitched &&
-           !(desc->flags & IPT_PAD) && !desc->variant_010 && !desc->variant_100 && problem->element_units == 1 &&
-           shorter > 1 && shorter <= IPT__THIN_MOST && desc->rows != desc->cols && desc->batch < (size_t)1 << 30 &&
+           !ipt__pads(desc) && !ipt__forces_kernels(desc) && problem->element_units == 1 && shorter > 1 &&
+           shorter <= IPT__THIN_MOST && desc->rows != desc->cols && desc->batch < (size_t)1 << 30 &&
            ipt__thin_tile(problem) != 0;
 }
 
@@ -10265,7 +10364,7 @@ static ipt_result ipt__layout_add_whole(const ipt__problem *problem, ipt__layout
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const int swap = problem->pitched || desc->sequence == IPT_SEQUENCE_SQUARE;
-    if (!swap && !desc->variant_010) {
+    if (!swap && !ipt__forces_kernels(desc)) {
         ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(1, desc->rows, desc->cols, 1));
         return IPT_SUCCESS;
     }
@@ -10292,7 +10391,7 @@ static ipt_result ipt__whole_propose(const ipt__problem *problem, const ipt__sco
     const ipt_plan_desc *const desc = &problem->desc;
     const ipt__grids grids = ipt__grids_of(1, desc->rows, desc->cols, 1);
     const ipt_result result = ipt__layout_add_whole(problem, &made->layout, scope->budget);
-    const int forced = desc->sequence == IPT_SEQUENCE_SQUARE || desc->variant_010;
+    const int forced = desc->sequence == IPT_SEQUENCE_SQUARE || ipt__forces_kernels(desc);
     ipt__layout_finish(problem, &made->layout, scope->budget);
     made->settled =
         forced || (!problem->pitched && ipt__takes_pairs(problem, &grids) && desc->move == IPT_MOVE_TRANSPOSE &&
@@ -10493,7 +10592,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     const size_t size = problem->desc.elem_size, run = bands->height * size;
     const size_t block = ipt__bands_block(problem, bands->tall, bands->height);
     /* Permuted columns have two tables behind the tile: of their numbers, and of deferred ones (tall) or begins. */
-    const size_t table = problem->array.columns ? 8 : 0, longest = table ? IPT__COLUMNS : IPT__CHUNK_RUNS;
+    const size_t table = ipt__permutes_columns(problem) ? 8 : 0, longest = table ? IPT__COLUMNS : IPT__CHUNK_RUNS;
     size_t vectors = kernel->local_bytes / 16, most, covered, rest;
     bands->together = 1;
     bands->workers = 0;
@@ -10683,7 +10782,7 @@ static IPT__RARE int ipt__layout_best_bands(const ipt__problem *problem, ipt__la
             best->cost <= ipt__tuning_of(&problem->limits)->bands * ipt__batch_bytes(problem))
             return 1;
     }
-    if (problem->array.columns || !ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, runs))
+    if (ipt__permutes_columns(problem) || !ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, runs))
         return together;
     ipt__layout_bands(problem, &layout, &bands, budget);
     if (!together || ipt__layout_better(&layout, best, budget))
@@ -10717,8 +10816,8 @@ static int ipt__exchange_applies(const ipt__problem *problem)
 static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
-    if (problem->array.columns)
-        return problem->array.columns == 1;
+    if (ipt__permutes_columns(problem))
+        return ipt__permutes_columns(problem) == 1;
     return ipt__is_tall(problem) || (!desc->tile_m && !desc->tile_n &&
                                      desc->cols * desc->elem_size <= IPT__BANDS_ROW * problem->limits.compute_units);
 }
@@ -10765,7 +10864,7 @@ static IPT__RARE ipt_result ipt__exchange_seek(ipt_plan *plan, int *done)
         result = ipt__plan_take_cooperative(plan, IPT__KERNEL_exchange, &params, &plan->device->exchange,
                                             &plan->problem.exchange);
     }
-    *done = !result && !plan->problem.array.columns && ipt__exchange_is_best(plan);
+    *done = !result && !ipt__permutes_columns(&plan->problem) && ipt__exchange_is_best(plan);
     return result;
 }
 
@@ -11213,7 +11312,7 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
     int i, found = 0;
     scope.budget = budget;
     made.settled = 0;
-    if (ipt__moves[desc->move].transposed && !desc->from && !desc->to)
+    if (ipt__moves[desc->move].transposed && !ipt__has_formats(desc))
         result = ipt__check_sequence(desc);
     for (i = 0; i < IPT__METHODS && !result && !made.settled; ++i) {
         result = ipt__method_propose(&ipt__methods[i], problem, &scope, &made);
@@ -11221,9 +11320,9 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
             *layout = made.layout;
         found |= made.found;
     }
-    if (!result && problem->array.count && !found)
+    if (!result && IPT__BOXES && problem->array.count && !found)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "no %s of the array fit the device",
-                         problem->array.columns ? "bands" : "boxes");
+                         ipt__permutes_columns(problem) ? "bands" : "boxes");
 #ifndef IPT_NO_PAPERS
     if (!result)
         ipt__layout_add_padding(problem, layout, budget);
@@ -11269,7 +11368,7 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
     size_t tries[2];
     ipt__params plain = ipt__plan_params(&plan->problem, plan->problem.element_units);
     int i;
-    ipt__params_apply(&plain, &plan->problem.desc, plan->problem.desc.expression != NULL);
+    ipt__params_apply(&plain, &plan->problem.desc, ipt__applies_anywhere(&plan->problem.desc));
     ipt__chunk_tries(limits, tries);
     for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
         ipt__params params = plain;
@@ -11490,7 +11589,7 @@ enum { IPT__DESCRIPTION_BYTES = 2048 };
 static int ipt__nothing_moves(const ipt_plan *plan)
 {
     return !plan->passes && !plan->problem.array.count && !plan->problem.desc.move && !plan->problem.desc.expression &&
-           !plan->problem.desc.from && !plan->problem.desc.to && !plan->problem.pitched &&
+           !ipt__has_formats(&plan->problem.desc) && !plan->problem.pitched &&
            (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 
@@ -11761,14 +11860,14 @@ static ipt_result ipt__problem_choose_padding(ipt__problem *problem)
 /* Checks the move. */
 static ipt_result ipt__check_move(const ipt_plan_desc *desc)
 {
-    const int formats = desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT;
+    const int formats = ipt__has_formats(desc);
     if ((int)desc->move < 0 || desc->move >= IPT__MOVE_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "move is %d, which is unknown", (int)desc->move);
-    if (desc->move != IPT_MOVE_TRANSPOSE && (formats || (desc->flags & IPT_PAD)))
+    if (desc->move != IPT_MOVE_TRANSPOSE && (formats || ipt__pads(desc)))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "move is %s, which %s cannot have: use transpose",
                          ipt_move_string(desc->move), formats ? "formats" : "IPT_PAD");
     if (!ipt__moves[desc->move].transposed &&
-        (desc->sequence != IPT_SEQUENCE_AUTO || desc->tile_m || desc->tile_n || desc->variant_010 || desc->variant_100))
+        (desc->sequence != IPT_SEQUENCE_AUTO || desc->tile_m || desc->tile_n || ipt__forces_kernels(desc)))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "move is %s, which transposes nothing: sequence, tiles and kernels cannot be forced",
                          ipt_move_string(desc->move));
@@ -11793,6 +11892,24 @@ static ipt_result ipt__check_expression_argument(const ipt_plan_desc *desc)
                          "16 bytes is needed, such as float or uchar4",
                          desc->expression_argument_type);
     return IPT_SUCCESS;
+}
+
+/* Checks the places that the expression names. */
+static ipt_result ipt__check_places(const ipt_plan_desc *desc)
+{
+    const unsigned named = ipt__named_places(desc), axes = desc->rank ? desc->rank : 2;
+    const char *const without = ipt__has_formats(desc)    ? "formats"
+                                : ipt__pads(desc)         ? "IPT_PAD"
+                                : axes > IPT__KERNEL_AXES ? "arrays of more than 8 axes"
+                                                          : NULL;
+    if (named && without)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "expression is '%s': it names places (i, j, b), which %s do not have",
+                         desc->expression, without);
+    if (named >> (axes + 1))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "expression is '%s': it names an axis that the result lacks: i0 to i%u exist",
+                         desc->expression, axes - 1);
+    return ipt__check_expression_argument(desc);
 }
 
 /* Checks the expression, its type and its argument. */
@@ -11825,7 +11942,7 @@ static ipt_result ipt__check_expression(const ipt_plan_desc *desc)
     escapes = ipt__text_escapes(desc->expression, 1);
     if (escapes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "expression is '%s': it has %s", desc->expression, escapes);
-    return ipt__check_expression_argument(desc);
+    return ipt__check_places(desc);
 }
 
 #ifdef IPT_NO_HOST_STREAMING
@@ -11849,10 +11966,10 @@ static ipt_result ipt__check_dense_only(const ipt_plan_desc *desc)
 {
     const int exchange = desc->sequence == IPT_SEQUENCE_EXCHANGE;
     const char *const what =
-        desc->from || desc->to                                               ? "formats"
-        : desc->flags & IPT_PAD                                              ? "IPT_PAD"
+        ipt__has_formats(desc)                                               ? "formats"
+        : ipt__pads(desc)                                                    ? "IPT_PAD"
         : desc->max_host_memory                                              ? "storages (max_host_memory)"
-        : desc->variant_010 || desc->variant_100                             ? "kernels of the papers"
+        : ipt__forces_kernels(desc)                                          ? "kernels of the papers"
         : desc->host == IPT_HOST_OVERLAPPED || desc->host == IPT_HOST_STAGES ? "host matrices in parts"
         : !exchange && (desc->tile_m || desc->tile_n) ? "tile_m and tile_n of sequences other than exchange"
         : desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_SQUARE && !exchange
@@ -11978,7 +12095,7 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
                          (int)IPT__HOST_PARTS_MOST);
     if ((int)desc->sequence < 0 || desc->sequence >= IPT__SEQUENCE_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "sequence is %d, which is unknown", (int)desc->sequence);
-    if ((desc->from == IPT_FORMAT_ASTA || desc->to == IPT_FORMAT_ASTA) && !desc->tile_n)
+    if (IPT__PAPERS && (desc->from == IPT_FORMAT_ASTA || desc->to == IPT_FORMAT_ASTA) && !desc->tile_n)
         desc->tile_n = 1;
     result = ipt__check_papers(desc);
     if (!result)
@@ -12021,8 +12138,8 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
 
 static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
 {
-    if (plan->problem.desc.from || plan->problem.desc.to || plan->problem.desc.move ||
-        (plan->problem.desc.flags & IPT_PAD))
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    if (ipt__has_formats(desc) || desc->move || ipt__pads(desc))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "plans for formats, for moves other than transpose or with IPT_PAD only work in place");
     return IPT_SUCCESS;
@@ -12572,14 +12689,21 @@ static ipt_result ipt__plan_enqueue(ipt_plan *plan, const ipt__call *call, const
 static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *plan, const ipt__call *call, cl_event *event)
 {
     const ipt__turn none = {0, 0, 0};
+    const ipt__launches *const launches = &plan->device->launches;
     ipt__run run = ipt__run_begin(plan, call, 1);
     ipt_result result = IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     if (plan->device->out_of_place < 0)
         result = ipt__out_of_place_get(plan);
     if (!result) {
-        result = ipt__run_launch(&run, &plan->device->launches.items[plan->device->out_of_place], none);
-        /* This kernel uses no workspace, so it does not replace the plan's last event. */
+        result = ipt__run_launch(&run, &launches->items[plan->device->out_of_place], none);
+        run.buffers[0] = run.buffers[1];
+        run.bases[0] = run.bases[1];
+        if (!result && ipt__named_places(&plan->problem.desc)) /* the MAP stage, in the target */
+            result = ipt__run_stage(&run, launches, &launches->stages[launches->stage_count - 1]);
+        if (result && run.commands)
+            result = ipt__fail_incomplete("some commands were enqueued, so the destination's content is undefined");
+        /* These kernels use no workspace, so they do not replace the plan's last event. */
         if (!result)
             ipt__cl.clFlush(call->queue);
     }
@@ -13344,6 +13468,7 @@ static IPT__RARE ipt_result ipt__plan_take_expression(ipt_plan *plan)
         return result;
     params = ipt__plan_params(&plan->problem, 1);
     ipt__params_apply(&params, desc, 1);
+    ipt__map_params(&plan->problem, &params);
     if (!ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses))
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "a parameter of ipt_k_map is out of range");
     result = ipt__program_get(plan->context, IPT__KERNEL_map, &params, (desc->flags & IPT_CACHE_ONLY) != 0, &program);
@@ -14333,8 +14458,8 @@ static int ipt__host_may_part(const ipt_plan *plan)
     return 0;
 #else
     const ipt_plan_desc *const desc = &plan->problem.desc;
-    return !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m && !desc->tile_n &&
-           !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO && !plan->passes;
+    return !ipt__has_formats(desc) && !desc->move && !ipt__pads(desc) && !desc->tile_m && !desc->tile_n &&
+           !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO && !plan->passes && !ipt__named_places(desc);
 #endif
 }
 
@@ -14371,7 +14496,7 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
     if (*scheme == IPT_HOST_OVERLAPPED && !ipt__host_may_part(plan) && !plan->cut)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
-                         "row_pitch, IPT_PAD or several passes are not cut into parts");
+                         "row_pitch, IPT_PAD, several passes or places in the expression are not cut into parts");
     return IPT_SUCCESS;
 }
 
@@ -16157,11 +16282,16 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     ipt_result result;
-    if (desc->from || desc->to || (desc->flags & IPT_PAD) || desc->tile_m || desc->tile_n ||
+    if (ipt__has_formats(desc) || ipt__pads(desc) || desc->tile_m || desc->tile_n ||
         desc->sequence != IPT_SEQUENCE_AUTO || (desc->flags & IPT_OUT_OF_PLACE))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "a matrix that does not fit %s is cut: forced sequences, tiles, formats, IPT_PAD and "
                          "IPT_OUT_OF_PLACE are not possible then",
+                         ipt__limit_name(plan));
+    if (ipt__named_places(desc))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "a matrix that does not fit %s is cut: expression cannot name places then (i, j, b); apply it "
+                         "by parts that fit",
                          ipt__limit_name(plan));
     if (plan->problem.pitched)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
@@ -16488,6 +16618,8 @@ static ipt_result ipt__split_check_fields(const ipt_plan_desc *desc)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %zu: plans for several contexts are not cut",
                          desc->max_device_memory ? "max_device_memory" : "max_host_memory",
                          desc->max_device_memory ? desc->max_device_memory : desc->max_host_memory);
+    if (ipt__named_places(desc))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "expression names places (i, j, b): use a plan for one context");
     if (desc->host != IPT_HOST_AUTO && desc->host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host is %s: plans for several contexts are overlapped",
                          ipt_host_string(desc->host));
@@ -17933,11 +18065,14 @@ static ipt__pass ipt__pass_of_row(const ipt__array *array)
     return pass;
 }
 
-/* The pass that applies the expression: one that moves single elements. Appends one if there is none. */
-static int ipt__passes_apply(const ipt__array *array, ipt__pass *passes, int *count)
+/* The pass that applies the expression: one that moves single elements, or none if it names places. Appends a pass if
+ * there is none. */
+static int ipt__passes_apply(const ipt_plan_desc *desc, const ipt__array *array, ipt__pass *passes, int *count)
 {
     int i;
-    for (i = 0; i < *count && passes[i].elem_size != array->elem_size; ++i)
+    for (i = 0; i < *count && (passes[i].elem_size != array->elem_size ||
+                               (passes[i].cols != array->elements && ipt__named_places(desc)));
+         ++i)
         ;
     if (i == *count)
         passes[(*count)++] = ipt__pass_of_row(array);
@@ -18089,7 +18224,7 @@ typedef struct ipt__passes {
     const ipt__array *array;
     ipt__pass *list;
     int count, applies;      /* applies: the pass of the expression, or -1 */
-    const ipt__array *whole; /* joined: the only pass permutes it; NULL: passes exchange axes */
+    const ipt__array *whole; /* joined: the first pass permutes it; NULL: passes exchange axes */
 } ipt__passes;
 
 /* The desc of pass `at`. */
@@ -18100,6 +18235,8 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
     its.max_workspace = 0; /* the plan's workspace has a limit already */
     if (at != passes->applies)
         ipt__desc_drop_expression(&its);
+    else if (ipt__named_places(desc))
+        its.rank = desc->rank; /* see ipt__result_lengths */
     if (its.max_host_memory)
         its.max_host_memory -= ipt__min(IPT__CUT_MARK_BYTES, its.max_host_memory - 1);
     if (at) /* later passes work in place */
@@ -18142,8 +18279,9 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
         ipt_plan_desc its = ipt__passes_desc(plan, passes, i, &made->repeats);
         const size_t unit = ipt__pass_fit_gaps(plan, &its, &made->repeats);
         plan->workspace->unit_most = unit;
-        result = passes->whole ? ipt__array_plan_make(plan->context, &its, passes->whole, plan->workspace, &made->plan)
-                               : ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
+        result = passes->whole && !i
+                     ? ipt__array_plan_make(plan->context, &its, passes->whole, plan->workspace, &made->plan)
+                     : ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
         plan->workspace->unit_most = IPT__VECTOR_BYTES;
         if (result)
             return result;
@@ -18271,12 +18409,12 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
 
 #ifndef IPT_NO_BOXES
 /* Makes a plan that permutes whole arrays in one pass. */
-static ipt_result ipt__whole_plan_make(ipt__passes passes, const ipt__array *whole, ipt__pass *pass, ipt_plan **plan)
+static ipt_result ipt__whole_plan_make(ipt__passes passes, const ipt__array *whole, ipt__pass *list, ipt_plan **plan)
 {
     passes.whole = whole;
-    passes.list = pass;
+    passes.list = list;
     passes.count = 1;
-    passes.applies = passes.desc->expression ? 0 : -1;
+    passes.applies = passes.desc->expression ? ipt__passes_apply(passes.desc, passes.array, list, &passes.count) : -1;
     return ipt__passes_plan_make(&passes, plan);
 }
 
@@ -18285,13 +18423,13 @@ static ipt_result ipt__at_once_plan_make(ipt__passes passes, double cost, ipt_pl
 {
     const ipt__limits *const limits = &passes.contexts[0]->limits;
     ipt__array joined = *passes.array, whole;
-    ipt__pass pass;
+    ipt__pass list[2]; /* the second one applies an expression */
     int i;
     ipt__axes_join(&joined);
     for (i = 0; i < IPT__WAYS_AT_ONCE; ++i) {
-        const double once = ipt__ways_at_once[i](limits, passes.desc, &joined, &whole, &pass);
+        const double once = ipt__ways_at_once[i](limits, passes.desc, &joined, &whole, &list[0]);
         if (once > 0 && once < cost && whole.count <= IPT__KERNEL_AXES) {
-            const ipt_result result = ipt__whole_plan_make(passes, &whole, &pass, plan);
+            const ipt_result result = ipt__whole_plan_make(passes, &whole, list, plan);
             if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
                 return result;
         }
@@ -18333,9 +18471,9 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
 #endif
     if (!passes.count)
         list[passes.count++] = ipt__pass_of_row(&array);
-    passes.applies = desc->expression ? ipt__passes_apply(&array, list, &passes.count) : -1;
+    passes.applies = desc->expression ? ipt__passes_apply(desc, &array, list, &passes.count) : -1;
     one = ipt__pass_desc(desc, &array, &list[0], &repeats);
-    if (passes.count > 1 || repeats > 1 || list[0].inner_rows || split ||
+    if (passes.count > 1 || repeats > 1 || list[0].inner_rows || split || ipt__named_places(desc) ||
         one.batch_stride % ipt__unit_bytes(one.elem_size))
         return ipt__passes_plan_make(&passes, plan);
     result = ipt__any_plan_make(context, &one, NULL, plan);

@@ -13,7 +13,7 @@ static ipt_result whole_plan(ipt_context *context, const ipt_plan_desc *desc, wh
     ipt_context *const contexts[] = {context};
     ipt__array array, joined, whole;
     ipt__passes passes;
-    ipt__pass pass;
+    ipt__pass list[2];
     ipt_result result = ipt__axes_take(desc, &array);
     *plan = NULL;
     if (result)
@@ -23,14 +23,14 @@ static ipt_result whole_plan(ipt_context *context, const ipt_plan_desc *desc, wh
     if (joined.count < 2)
         return IPT_SUCCESS;
     memset(&whole, 0, sizeof whole);
-    way(&context->limits, desc, &joined, &whole, &pass);
+    way(&context->limits, desc, &joined, &whole, &list[0]);
     if (!whole.count)
         return IPT_SUCCESS;
     memset(&passes, 0, sizeof passes);
     passes.contexts = contexts;
     passes.desc = desc;
     passes.array = &array;
-    result = ipt__whole_plan_make(passes, &whole, &pass, plan);
+    result = ipt__whole_plan_make(passes, &whole, list, plan);
     return result == IPT_ERROR_UNSUPPORTED ? IPT_SUCCESS : result;
 }
 

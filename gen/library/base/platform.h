@@ -121,6 +121,11 @@ enum { IPT__PAPERS = 0 }; /* compilers drop the code of formats, double passes a
 #else
 enum { IPT__PAPERS = 1 };
 #endif
+#ifdef IPT_NO_BOXES
+enum { IPT__BOXES = 0 }; /* and that of arrays that move at once */
+#else
+enum { IPT__BOXES = 1 };
+#endif
 
 #if defined(__GNUC__) || defined(__clang__)
 /* For functions that run rarely: on failures, or once for a context, program, plan or host matrix. Compilers make them

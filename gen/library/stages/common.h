@@ -122,7 +122,8 @@ static void ipt__stage_become(ipt__stage *stage, ipt__stage_kind kind)
 static size_t ipt__problem_block(const ipt__problem *problem)
 {
     const size_t columns = IPT__WORD_BYTES / problem->unit_bytes;
-    return columns > 1 && !problem->array.columns && (problem->element_units == 1 || problem->element_units == 3) &&
+    return columns > 1 && !ipt__permutes_columns(problem) &&
+                   (problem->element_units == 1 || problem->element_units == 3) &&
                    (problem->desc.rows | problem->desc.cols | ipt__source_row(problem) | ipt__result_row(problem)) %
                            columns ==
                        0
