@@ -236,7 +236,9 @@ static IPT__RARE void ipt__expression_print(ipt__text *out, const ipt__params *p
     if (needs & IPT__NEEDS_HALF)
         ipt__text_add(out, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
     ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define %s (%s)\n", params->expression_type,
-                  needs < IPT__NEEDS_BATCH ? "IPT_EXPRESSION" : "IPT_EXPRESSION x\n#define IPT_EXPRESSION_AT",
+                  needs < IPT__NEEDS_BATCH ? "IPT_EXPRESSION"
+                  : params->argument_type  ? "IPT_EXPRESSION ((void)a, x)\n#define IPT_EXPRESSION_AT"
+                                           : "IPT_EXPRESSION x\n#define IPT_EXPRESSION_AT",
                   params->expression);
     if (params->argument_type)
         ipt__text_add(out, "#define IPT_EXPRESSION_ARGUMENT_TYPE %s\n", params->argument_type);
