@@ -1,6 +1,6 @@
 /* Applies the plan's expression to every element in place: an expression that names places, or one that no other stage
  * applies to each element exactly once. Elements are numbered along the axes of the result, from one matrix to the
- * next. IPT_AXES is 0 if they lie so, without gaps, and no place is named. */
+ * next. IPT_AXES is 0 if no place is named. */
 #include "parts/unit.cl"
 #include "parts/divide.cl"
 #ifndef IPT_EXPRESSION_AT
@@ -36,10 +36,14 @@ __kernel __attribute__((reqd_work_group_size(IPT_GROUP_SIZE, 1, 1))) void
 ipt_k_map(__global ipt_unit *matrix IPT_ARGUMENTS)
 {
     const ipt_given given = IPT_GIVEN, *const g = &given;
-    const ulong first = get_group_id(0) * g->group_elements, end = min(g->elements, first + g->group_elements);
-    __global ipt_unit *const origin = matrix + g->base;
-    for (ulong at = first + get_local_id(0); at < end; at += IPT_GROUP_SIZE) {
-        const ipt_index number = (ipt_index)at;
+    const ulong line = get_group_id(0) / g->groups, m = line / g->lines;
+    const ulong first = (get_group_id(0) - line * g->groups) * g->group_units;
+    const uint units = (uint)min(g->group_units, g->units - first);
+    const ipt_index begin = (ipt_index)(line * g->units + first);
+    __global ipt_unit *const run =
+        matrix + g->base + m * g->matrix_stride + (line - m * g->lines) * g->line_stride + first;
+    for (uint k = get_local_id(0); k < units; k += IPT_GROUP_SIZE) {
+        const ipt_index number = begin + k;
         IPT_SPLIT(7, number, lines7);
         IPT_SPLIT(6, lines7, lines6);
         IPT_SPLIT(5, lines6, lines5);
@@ -48,7 +52,6 @@ ipt_k_map(__global ipt_unit *matrix IPT_ARGUMENTS)
         IPT_SPLIT(2, lines3, lines2);
         IPT_SPLIT(1, lines2, lines1);
         IPT_SPLIT(0, lines1, b);
-        __global ipt_unit *const unit = origin + (at + b * g->matrix_gap + (ulong)i0 * g->line_gap);
-        *unit = ipt_apply_at(*unit, g, (long)b, i0, i1, i2, i3, i4, i5, i6, i7);
+        run[k] = ipt_apply_at(run[k], g, (long)b, i0, i1, i2, i3, i4, i5, i6, i7);
     }
 }
