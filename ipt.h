@@ -143,8 +143,9 @@
  *
  * >>moves
  * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element x anew,
- * exactly once. It may use a, the value of desc.expression_argument: one program "x * a" serves all factors. desc.from
- * and desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md has their passes.
+ * exactly once. It may use a, the value of desc.expression_argument: one program "x * a" serves all factors. It may name
+ * the place of x in the result: i and j (row and column), i0, i1 and so on (axes), b (matrix of the batch). desc.from and
+ * desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md has their passes.
  * ipt_batch_create runs an action, yours or one of linear algebra, on very many small matrices: see >>interface/batch.
  *
  * >>papers
@@ -522,7 +523,8 @@ typedef struct ipt_plan_desc {
     ipt_move move;       /* a rotation or reflection instead of a transposition; in place only */
     const char *expression;      /* OpenCL C: the new value of each element x, such as "x * x". NULL: unchanged. Copied.
                                     Elements of 1, 2, 4, 8 or 16 bytes only. One line, without '//' and '#'.
-                                    Its comments and parentheses end within it. A backslash is in a literal only */
+                                    Its comments and parentheses end within it. A backslash is in a literal only. It
+                                    may name the place of x: see below */
     const char *expression_type; /* the OpenCL C type of x and of the result, of elem_size bytes, such as "float" or
                                     "uchar4". double and half, also within expression, need the device's cl_khr_fp64 and
                                     cl_khr_fp16: UNSUPPORTED without */
@@ -567,6 +569,14 @@ typedef struct ipt_plan_desc {
  *   The move is an exchange of bands, or stays within rows. It has no two passes. So thin matrices may need a larger
  * max_workspace: the error UNSUPPORTED names it. Formats, IPT_PAD, storages and forced sequences other than SQUARE and
  * EXCHANGE need dense rows, and so do host matrices that are cut. */
+
+/* Places. An expression may name the place of x in the result, by numbers from 0 of type long: i0, i1 and so on along
+ * the axes, and b, the number of the matrix or array in the batch. i and j are other names of i0 and i1: the row and
+ * the column in the result of a matrix. So a channel can have its own factors: "(x - (j == 0 ? 0.485f : 0.456f)) * a".
+ *   Such an expression takes a pass of its own over the result. Elements have places in matrices and in arrays of up to
+ * 8 axes, but not in formats, with IPT_PAD, in storages, in matrices that are cut and in plans for several contexts:
+ * these fail with UNSUPPORTED. Host matrices then go whole, not overlapped. An axis that the result lacks is
+ * INVALID_ARGUMENT. */
 
 /* ipt_plan_create for a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context, const ipt_plan_desc *desc,
@@ -1338,6 +1348,17 @@ typedef pthread_t ipt__thread;
 #define IPT__PRINTF(text, first)
 #endif
 
+#ifdef IPT_NO_PAPERS
+enum { IPT__PAPERS = 0 }; /* compilers drop the code of formats, double passes and forced kernels */
+#else
+enum { IPT__PAPERS = 1 };
+#endif
+#ifdef IPT_NO_BOXES
+enum { IPT__BOXES = 0 }; /* and that of arrays that move at once */
+#else
+enum { IPT__BOXES = 1 };
+#endif
+
 #if defined(__GNUC__) || defined(__clang__)
 /* For functions that run rarely: on failures, or once for a context, program, plan or host matrix. Compilers make them
  * small. */
@@ -1890,7 +1911,7 @@ static size_t ipt__max(size_t a, size_t b)
 }
 static size_t ipt__ceil_divide(size_t a, size_t b)
 {
-    return a / b + (a % b != 0);
+    return a ? (a - 1) / b + 1 : 0;
 }
 static size_t ipt__round_up(size_t a, size_t multiple)
 {
@@ -2303,7 +2324,12 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
 
 /* Types of OpenCL C in expressions: their sizes, and the extensions that they need. */
 
-enum { IPT__NEEDS_HALF = 1, IPT__NEEDS_DOUBLE = 2 };
+enum {
+    IPT__NEEDS_HALF = 1,
+    IPT__NEEDS_DOUBLE = 2,
+    IPT__NEEDS_BATCH = 4, /* names the matrix or array of an element */
+    IPT__NEEDS_AXIS = 8   /* names the place along axis 0 of the result; the next bits: along the next axes */
+};
 
 /* Bytes of a type by its name: a number, or a vector of 2, 4, 8 or 16 numbers. 0: another type. */
 static size_t ipt__type_bytes(const char *type)
@@ -2398,6 +2424,22 @@ static size_t ipt__word_begins(const char *word, size_t length, const char *pref
     return length >= bytes && !strncmp(word, prefix, bytes) ? bytes : 0;
 }
 
+/* The place in the result that a word names, as a bit: b, i, j, i0 to i9. 0: none, or the word is a member. */
+static unsigned ipt__word_place(const char *text, const char *word, size_t length)
+{
+    const char *before = word;
+    while (before > text && (before[-1] == ' ' || before[-1] == '\t'))
+        --before;
+    if (before > text && before[-1] == '.')
+        return 0;
+    if (length == 1)
+        return *word == 'b'   ? IPT__NEEDS_BATCH
+               : *word == 'i' ? IPT__NEEDS_AXIS
+               : *word == 'j' ? IPT__NEEDS_AXIS << 1
+                              : 0;
+    return length == 2 && *word == 'i' && word[1] >= '0' && word[1] <= '9' ? IPT__NEEDS_AXIS << (word[1] - '0') : 0;
+}
+
 /* The extension that a word of OpenCL C needs, as a bit: the word is a type, a conversion to it or a constant of it. A
  * pointer to `half` and its size need nothing, so ipt__text_needs handles `half`. */
 static unsigned ipt__word_needs(const char *word, size_t length)
@@ -2437,8 +2479,8 @@ static int ipt__half_is_unused(const char *text, const char *word)
     return *after == '*' || (word - text >= 6 && !strncmp(word - 6, "sizeof", 6));
 }
 
-/* The extensions that an expression or a type needs, as bits. *first (may be NULL): the first word among missing types;
- * *length: its length. */
+/* The extensions that an expression or a type needs, and the places that it names, as bits. *first (may be NULL): the
+ * first word among missing types; *length: its length. */
 static unsigned ipt__text_needs(const char *text, unsigned missing, const char **first, size_t *length)
 {
     const char *at = text;
@@ -2454,7 +2496,7 @@ static unsigned ipt__text_needs(const char *text, unsigned missing, const char *
             *first = at;
             *length = bytes;
         }
-        needs |= word;
+        needs |= word | (bytes ? ipt__word_place(text, at, bytes) : 0);
         at = skipped && skipped != at ? skipped : at + (bytes ? bytes : 1);
     }
     return needs;
@@ -2609,17 +2651,15 @@ static const unsigned char *ipt__argument_bytes_of(const ipt__kernel_info *info)
 /* A row of IPT_PARAM_LIST. */
 typedef struct ipt__param {
     char name[16];
-    unsigned short minimum, offset; /* in ipt__params */
-    cl_uint maximum;
+    cl_uint minimum, maximum;
 } ipt__param;
 static const ipt__param ipt__param_rows[] = {
-#define IPT__PARAM_ROW(field, macro, minimum, maximum, meaning)                                                        \
-    {#field, minimum, offsetof(ipt__params, field), maximum},
+#define IPT__PARAM_ROW(field, macro, minimum, maximum, meaning) {#field, minimum, maximum},
     IPT_PARAM_LIST(IPT__PARAM_ROW)};
 
 static cl_uint *ipt__param_at(const ipt__params *params, int index)
 {
-    return (cl_uint *)((char *)params + ipt__param_rows[index].offset);
+    return (cl_uint *)(void *)params + index; /* the fields of the list come first */
 }
 
 /* Sets parameters that the kernel does not use to 0, so that they cannot distinguish programs. Returns 0 if another one
@@ -2648,8 +2688,7 @@ static void ipt__params_apply(ipt__params *params, const ipt_plan_desc *desc, in
 
 static int ipt__params_equal(const ipt__params *a, const ipt__params *b)
 {
-#define IPT__PARAM_EQUAL(field, macro, minimum, maximum, meaning) &&a->field == b->field
-    return 1 IPT_PARAM_LIST(IPT__PARAM_EQUAL) &&
+    return !memcmp(a, b, IPT__PARAM_COUNT * sizeof(cl_uint)) &&
            (!a->apply || (!strcmp(a->expression, b->expression) && !strcmp(a->expression_type, b->expression_type))) &&
            (a->apply < 2 || !strcmp(a->argument_type, b->argument_type)) && !a->operands == !b->operands &&
            (!a->operands || !strcmp(a->operands, b->operands));
@@ -2694,7 +2733,8 @@ static IPT__RARE void ipt__params_describe(ipt__text *out, const ipt__params *pa
                       params->argument_type ? ", a: " : "", params->argument_type ? params->argument_type : "");
 }
 
-/* Adds the definitions for an expression. Compilers refuse half without the pragma. */
+/* Adds the definitions for an expression. Compilers refuse half without the pragma. Only kernel map has the names of
+ * places: the definition for all kernels leaves x as it is then. */
 static IPT__RARE void ipt__expression_print(ipt__text *out, const ipt__params *params)
 {
     const unsigned needs = ipt__text_needs(params->expression, 0, NULL, NULL) |
@@ -2702,7 +2742,10 @@ static IPT__RARE void ipt__expression_print(ipt__text *out, const ipt__params *p
                            (params->argument_type ? ipt__text_needs(params->argument_type, 0, NULL, NULL) : 0);
     if (needs & IPT__NEEDS_HALF)
         ipt__text_add(out, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
-    ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION (%s)\n", params->expression_type,
+    ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define %s (%s)\n", params->expression_type,
+                  needs < IPT__NEEDS_BATCH ? "IPT_EXPRESSION"
+                  : params->argument_type  ? "IPT_EXPRESSION ((void)a, x)\n#define IPT_EXPRESSION_AT"
+                                           : "IPT_EXPRESSION x\n#define IPT_EXPRESSION_AT",
                   params->expression);
     if (params->argument_type)
         ipt__text_add(out, "#define IPT_EXPRESSION_ARGUMENT_TYPE %s\n", params->argument_type);
@@ -5982,7 +6025,15 @@ enum { IPT__MOVES_MATRICES = 1, IPT__MOVES_ARRAYS = 2, IPT__MOVES_COLUMNS = 4 };
 
 static int ipt__problem_moves(const ipt__problem *problem)
 {
-    return problem->array.columns ? IPT__MOVES_COLUMNS : problem->array.count ? IPT__MOVES_ARRAYS : IPT__MOVES_MATRICES;
+    if (!IPT__BOXES || !problem->array.count)
+        return IPT__MOVES_MATRICES;
+    return problem->array.columns ? IPT__MOVES_COLUMNS : IPT__MOVES_ARRAYS;
+}
+
+/* See ipt__array. */
+static int ipt__permutes_columns(const ipt__problem *problem)
+{
+    return IPT__BOXES ? problem->array.columns : 0;
 }
 
 /* Leaves the expression to another plan. */
@@ -5990,6 +6041,48 @@ static void ipt__desc_drop_expression(ipt_plan_desc *desc)
 {
     desc->expression = desc->expression_type = desc->expression_argument_type = NULL;
     desc->expression_argument = NULL;
+}
+
+/* Whether a checked desc names formats; IPT_PAD; forced kernels. */
+static int ipt__has_formats(const ipt_plan_desc *desc)
+{
+    return IPT__PAPERS && (desc->from || desc->to);
+}
+static int ipt__pads(const ipt_plan_desc *desc)
+{
+    return IPT__PAPERS && (desc->flags & IPT_PAD);
+}
+static int ipt__forces_kernels(const ipt_plan_desc *desc)
+{
+    return IPT__PAPERS && (desc->variant_010 || desc->variant_100);
+}
+
+/* The places in the result that the expression names, as bits: 1 for b, 2 for i0, 4 for i1 and so on. Only a MAP stage
+ * knows places. */
+static unsigned ipt__named_places(const ipt_plan_desc *desc)
+{
+    return desc->expression ? ipt__text_needs(desc->expression, 0, NULL, NULL) / IPT__NEEDS_BATCH : 0;
+}
+
+/* Whether any stage may apply the expression on the way. */
+static int ipt__applies_anywhere(const ipt_plan_desc *desc)
+{
+    return desc->expression && !ipt__named_places(desc);
+}
+
+/* Writes the lengths of the result's axes, and returns their number. Internal descs that have a rank are of matrices of
+ * one row, whose elements are those of a permuted array. */
+static unsigned ipt__result_lengths(const ipt_plan_desc *desc, size_t lengths[IPT_MAX_RANK])
+{
+    const int transposed = ipt__moves[desc->move].transposed;
+    unsigned axis;
+    for (axis = 0; axis < desc->rank; ++axis)
+        lengths[axis] = desc->shape[desc->axes[axis]];
+    if (desc->rank)
+        return desc->rank;
+    lengths[0] = transposed ? desc->cols : desc->rows;
+    lengths[1] = transposed ? desc->rows : desc->cols;
+    return 2;
 }
 
 /* Whether the move is a transposition that also reverses rows, or their sequence. */
@@ -6294,6 +6387,18 @@ typedef struct ipt__stage {
         ipt__box_stage box;
     } as;
 } ipt__stage;
+
+/* The forced kernel of a paper, or NULL. */
+static const ipt__variant *ipt__variant_of(const ipt__stage *stage)
+{
+    return IPT__PAPERS ? stage->variant : NULL;
+}
+
+/* Whether a SHUFFLE stage also transposes each super-element. */
+static int ipt__turns_inner(const ipt__stage *stage)
+{
+    return IPT__PAPERS && stage->inner_rows;
+}
 
 /* EXCHANGE: whether the columns of the slot layout are backwards, and the rows of the band layout. The slot layout is
  * that of the result (tall) or of the source (wide). */
@@ -6689,7 +6794,7 @@ static size_t ipt__slot_length(const ipt__stage *stage)
  * desc may set the spread. */
 static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *stage, size_t spread)
 {
-    if (stage->variant && problem->desc.flag_spread)
+    if (ipt__variant_of(stage) && problem->desc.flag_spread)
         spread = problem->desc.flag_spread;
     return spread ? 32 / spread : 32;
 }
@@ -6783,7 +6888,8 @@ static void ipt__stage_become(ipt__stage *stage, ipt__stage_kind kind)
 static size_t ipt__problem_block(const ipt__problem *problem)
 {
     const size_t columns = IPT__WORD_BYTES / problem->unit_bytes;
-    return columns > 1 && !problem->array.columns && (problem->element_units == 1 || problem->element_units == 3) &&
+    return columns > 1 && !ipt__permutes_columns(problem) &&
+                   (problem->element_units == 1 || problem->element_units == 3) &&
                    (problem->desc.rows | problem->desc.cols | ipt__source_row(problem) | ipt__result_row(problem)) %
                            columns ==
                        0
@@ -7082,8 +7188,8 @@ static IPT__RARE void ipt__describe_grid(ipt__text *out, const ipt_plan *plan, c
 /* Ends the line of a stage with the properties that any kind may have. */
 static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
 {
-    if (stage->variant)
-        ipt__text_add(out, ", by %s", stage->variant->name);
+    if (ipt__variant_of(stage))
+        ipt__text_add(out, ", by %s", ipt__variant_of(stage)->name);
     if (stage->apply)
         ipt__text_add(out, ", each element as the expression says");
     if (stage->row_slots && stage->row_stride != stage->row_slots * ipt__slot_length(stage))
@@ -7181,9 +7287,9 @@ static IPT__RARE ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage,
     if (stage->as.tile.pack_bytes)
         return ipt__plan_kernel_within(plan, IPT__KERNEL_pack, ipt__pack_params(&plan->problem, stage, stage->apply),
                                        &stage->kernels[0]);
-    if (stage->variant) {
+    if (ipt__variant_of(stage)) {
         params.group_size = (cl_uint)(stage->lanes * stage->workers);
-        params.bank_padding = stage->variant->bank_padding;
+        params.bank_padding = ipt__variant_of(stage)->bank_padding;
     }
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_tile, params, &stage->kernels[0]);
 }
@@ -7264,9 +7370,10 @@ static IPT__RARE ipt_result ipt__launch_tile(ipt__launcher *to, const ipt__stage
     const ipt__problem *const problem = &to->plan->problem;
     const ipt__limits *const limits = &problem->limits;
     const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
-    const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* one unit after every 32 */
+    const size_t padding =
+        ipt__variant_of(stage) ? ipt__variant_of(stage)->bank_padding : 0; /* one unit after every 32 */
     const size_t local_units =
-        (stage->variant ? limits->local_memory : ipt__local_budget(limits)) / problem->unit_bytes;
+        (ipt__variant_of(stage) ? limits->local_memory : ipt__local_budget(limits)) / problem->unit_bytes;
     const size_t holds = (padding ? local_units * 32 / 33 : local_units) / instance;
     /* Give each work-item a few units, but keep enough work-groups for small matrices. */
     const size_t wanted = ipt__max(1, 8 * limits->group_size / instance);
@@ -7278,11 +7385,12 @@ static IPT__RARE ipt_result ipt__launch_tile(ipt__launcher *to, const ipt__stage
     a->matrix_stride = ipt__matrix_stride(problem);
     a->instances = (cl_ulong)stage->instances * to->matrices;
     a->instances_per_matrix = stage->instances;
-    a->pack = (cl_uint)ipt__max(1, ipt__min(holds, stage->variant ? stage->workers : wanted));
+    a->pack = (cl_uint)ipt__max(1, ipt__min(holds, ipt__variant_of(stage) ? stage->workers : wanted));
     a->instance_units = (cl_uint)instance;
-    a->lanes = stage->variant ? (cl_uint)stage->lanes : 1;
-    a->interleaved = stage->variant ? stage->variant->interleaved : 0;
-    while (!stage->variant && a->lanes < a->instance_units && a->lanes < ipt__launch_params(to, &launch)->group_size)
+    a->lanes = ipt__variant_of(stage) ? (cl_uint)stage->lanes : 1;
+    a->interleaved = ipt__variant_of(stage) ? ipt__variant_of(stage)->interleaved : 0;
+    while (!ipt__variant_of(stage) && a->lanes < a->instance_units &&
+           a->lanes < ipt__launch_params(to, &launch)->group_size)
         a->lanes *= 2;
     a->origin = steps.origin;
     a->along = steps.along;
@@ -7382,8 +7490,8 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage, int a
 {
     const size_t units = ipt__stage_units(problem, stage), places = alone ? ipt__swap_places(problem) : 0;
     size_t chunk;
-    stage->as.swap.turns = places && !stage->variant;
-    if (!stage->variant && units == 1 &&
+    stage->as.swap.turns = places && !ipt__variant_of(stage);
+    if (!ipt__variant_of(stage) && units == 1 &&
         ipt__swap_tile_large(problem, stage->cols, places ? places : 2, &stage->as.swap))
         return;
     stage->as.swap.places = 2;
@@ -7448,11 +7556,11 @@ static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage
     }
     groups = parts * stage->instances * to->matrices;
     a->turns = a->group_step = a->turn_step = 1;
-    if (stage->variant) {
-        const int by_block = (int)stage->variant->interleaved;
+    if (ipt__variant_of(stage)) {
+        const int by_block = (int)ipt__variant_of(stage)->interleaved;
         if (groups >> 32)
             return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s serves fewer than 2^32 pairs of tiles in all",
-                             stage->variant->name);
+                             ipt__variant_of(stage)->name);
         a->turns = (cl_uint)(by_block ? groups / parts : parts);
         groups /= a->turns;
         a->group_step = by_block ? 1 : a->turns;
@@ -7573,8 +7681,18 @@ static IPT__RARE void ipt__describe_flip(ipt__text *out, const ipt_plan *plan, c
 
 /* MAP stages: apply the expression to every element in place. */
 
+/* Sets the parameters that only this kernel has. */
+static void ipt__map_params(const ipt__problem *problem, ipt__params *params)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    size_t lengths[IPT_MAX_RANK];
+    params->axes = ipt__named_places(desc) ? ipt__result_lengths(desc, lengths) : 0;
+    params->index_bits = problem->matrix_bytes / desc->elem_size < 0x80000000u / desc->batch ? 32 : 64;
+}
+
 static IPT__RARE ipt_result ipt__kernels_map(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
+    ipt__map_params(&plan->problem, &params);
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_map, params, &stage->kernels[0]);
 }
 
@@ -7583,25 +7701,28 @@ static IPT__RARE ipt_result ipt__launch_map(ipt__launcher *to, const ipt__stage 
     const ipt__problem *const problem = &to->plan->problem;
     const size_t units = ipt__instance_units(problem, stage);
     const int back_to_back = !problem->pitched && problem->desc.batch_stride == units * problem->unit_bytes;
-    const size_t lines = !problem->pitched                           ? 1
-                         : ipt__moves[problem->desc.move].transposed ? problem->desc.cols
-                                                                     : problem->desc.rows;
+    size_t lengths[IPT_MAX_RANK];
+    unsigned axes = ipt__result_lengths(&problem->desc, lengths);
+    const size_t lines = problem->pitched ? lengths[0] : 1;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__map_arguments *const a = &launch.arguments.map;
+    cl_ulong *const divisors = &a->length0; /* of three numbers each */
     a->matrix_stride = ipt__matrix_stride(problem);
     a->line_stride = ipt__result_row(problem);
     a->lines = lines; /* of a matrix; one line if the batch or the matrix is one sequence */
     a->units = units / lines * (back_to_back ? to->matrices : 1);
     a->group_units = ipt__group_run(&problem->limits);
     a->groups = (cl_uint)ipt__ceil_divide((size_t)a->units, (size_t)a->group_units);
+    while (axes--)
+        divisors[3 * axes] = lengths[axes];
     launch.groups = (cl_ulong)a->groups * lines * (back_to_back ? 1 : to->matrices);
     return ipt__launch_add(to, &launch);
 }
 
 static IPT__RARE void ipt__describe_map(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
-    (void)plan;
-    ipt__text_add(out, "map: every element where it lies");
+    ipt__text_add(out, "map: every element where it lies%s",
+                  ipt__named_places(&plan->problem.desc) ? ", by its place" : "");
     ipt__describe_end(out, stage);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -8110,7 +8231,7 @@ static ipt__control ipt__control_shuffle(const ipt__problem *problem, const ipt_
 
 static size_t ipt__words_shuffle(const ipt__stage *stage)
 {
-    return stage->inner_rows ? 0 : stage->length;
+    return ipt__turns_inner(stage) ? 0 : stage->length;
 }
 
 /* Cuts super-elements into pieces of which a sub-group can store one. An unaligned piece touches one vector more. */
@@ -8200,9 +8321,9 @@ static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt
 {
     const double length = (double)stage->length * (double)problem->desc.elem_size;
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
-    double factor = stage->as.shuffle.pairs ? stage->inner_rows ? model->pairs_inner : model->pairs
-                    : stage->inner_rows     ? model->shuffle_inner
-                                            : 1 + model->shuffle_overhead / length;
+    double factor = stage->as.shuffle.pairs   ? ipt__turns_inner(stage) ? model->pairs_inner : model->pairs
+                    : ipt__turns_inner(stage) ? model->shuffle_inner
+                                              : 1 + model->shuffle_overhead / length;
     if (stage->as.shuffle.chains) {
         factor = ipt__chains_factor(problem, stage);
         if (layout->cooperative)
@@ -8236,10 +8357,10 @@ static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *sta
         params.lanes = (cl_uint)stage->lanes;
         params.group_size = (cl_uint)(stage->lanes * stage->workers);
     }
-    if (stage->variant)
-        params.registers = stage->variant->registers;
+    if (ipt__variant_of(stage))
+        params.registers = ipt__variant_of(stage)->registers;
     params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
-    params.inner = stage->inner_rows != 0;
+    params.inner = ipt__turns_inner(stage);
     if (stage->as.shuffle.pairs)
         return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pairs, params, &stage->kernels[0]);
     if (stage->as.shuffle.chains)
@@ -8329,7 +8450,7 @@ static IPT__RARE ipt_result ipt__launch_pairs(ipt__launcher *to, const ipt__stag
     launch.groups = ipt__ceil_divide((size_t)(a->total_pairs * a->pieces), stage->workers);
     a->turns = (cl_uint)ipt__ceil_divide(launch.groups, most);
     launch.groups = ipt__ceil_divide(launch.groups, a->turns);
-    launch.bytes = stage->inner_rows ? ipt__inner_bytes(problem, stage) : 16;
+    launch.bytes = ipt__turns_inner(stage) ? ipt__inner_bytes(problem, stage) : 16;
     return ipt__launch_add(to, &launch);
 }
 
@@ -8368,17 +8489,17 @@ static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__st
      * saturate its memory. */
     launch.groups = ipt__min((size_t)a->total_words, limits->compute_units * ipt__tuning_of(limits)->shuffle_groups);
     launch.bytes = 2 * stage->as.shuffle.piece_units * problem->unit_bytes;
-    if (stage->inner_rows) {
+    if (ipt__turns_inner(stage)) {
         launch.groups = ipt__min(ipt__ceil_divide((size_t)a->total_words, stage->workers),
                                  limits->compute_units * ipt__tuning_of(limits)->inner_groups);
         launch.bytes = ipt__inner_bytes(problem, stage);
     }
-    if (stage->variant) {
+    if (ipt__variant_of(stage)) {
         launch.groups = ipt__persistent_groups(problem, stage->lanes * stage->workers,
                                                ipt__ceil_divide((size_t)a->total_words, stage->workers));
-        launch.bytes = stage->variant->registers ? 16
-                       : stage->inner_rows       ? launch.bytes
-                                                 : stage->workers * launch.bytes;
+        launch.bytes = ipt__variant_of(stage)->registers ? 16
+                       : ipt__turns_inner(stage)         ? launch.bytes
+                                                         : stage->workers * launch.bytes;
     }
     result = ipt__launch_clear(to, scratch, (size_t)a->total_words * 4);
     return result ? result : ipt__launch_add(to, &launch);
@@ -8388,7 +8509,7 @@ static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan
 {
     ipt__text_add(out, "shuffle: %zu x (%zu x %zu super-elements of %zu elements, %zu bytes)", stage->instances,
                   stage->rows, stage->cols, stage->length, ipt__super_bytes(plan, stage));
-    if (stage->inner_rows)
+    if (ipt__turns_inner(stage))
         ipt__text_add(out, ", each transposed as %zu x %zu", stage->inner_rows, stage->inner_cols);
     if (stage->as.shuffle.pairs)
         ipt__text_add(out, ", in pairs");
@@ -8758,7 +8879,7 @@ static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *pla
         ipt__text_add(out, ", each by %zu work-groups together", bands->chunks);
     if (bands->workers)
         ipt__text_add(out, ", all by %zu work-groups in one launch", bands->workers);
-    if (plan->problem.array.columns)
+    if (ipt__permutes_columns(&plan->problem))
         ipt__text_add(out, ", %s permuted", bands->tall ? "columns" : "rows");
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
@@ -9625,13 +9746,13 @@ static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t
 }
 
 /* Adds epilogue stages for the plan's move and expression. The first stage that handles every element exactly once
- * applies the expression. If there is none, a MAP stage is added. The SAVE stage applies it to the elements that WAVE
- * skips. */
+ * applies the expression. If there is none, or the expression names places, a MAP stage is added. The SAVE stage
+ * applies it to the elements that WAVE skips. */
 static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *layout)
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const ipt__move *const move = &ipt__moves[desc->move];
-    const int reverses = ipt__layout_reverses(layout);
+    const int reverses = ipt__layout_reverses(layout), anywhere = ipt__applies_anywhere(desc);
     int i, by;
     if (layout->has_epilogue)
         return;
@@ -9649,13 +9770,14 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
     }
     if (!desc->expression)
         return;
-    for (by = 0; by < layout->stage_count && !(ipt__stage_traits[layout->stages[by].kind].applies & 1); ++by)
+    for (by = 0; by < layout->stage_count && !(anywhere && ipt__stage_traits[layout->stages[by].kind].applies & 1);
+         ++by)
         ;
     if (by == layout->stage_count)
         ipt__stage_add(layout, IPT__STAGE_MAP, 1, desc->rows, desc->cols, 1);
     layout->stages[by].apply = 1;
     for (i = 0; i < layout->stage_count; ++i)
-        if (ipt__stage_traits[layout->stages[i].kind].applies & 2 && !layout->stages[i].straight)
+        if (anywhere && ipt__stage_traits[layout->stages[i].kind].applies & 2 && !layout->stages[i].straight)
             layout->stages[i].apply = 1;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -9705,7 +9827,7 @@ static int ipt__is_free(const ipt_plan_desc *desc)
 static ipt__params ipt__cooperative_params(const ipt__problem *problem)
 {
     ipt__params params = ipt__plan_params(problem, problem->element_units);
-    ipt__params_apply(&params, &problem->desc, problem->desc.expression != NULL);
+    ipt__params_apply(&params, &problem->desc, ipt__applies_anywhere(&problem->desc));
     params.index_bits = 32;
     params.tall = problem->desc.rows >= problem->desc.cols;
     return params;
@@ -9720,7 +9842,7 @@ static int ipt__plan_may_cooperate(const ipt__problem *problem)
         return 0;
     if (problem->array.count)
         return 1;
-    if (ipt__is_vector(desc) || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
+    if (ipt__is_vector(desc) || ipt__has_formats(desc) || ipt__pads(desc) || !ipt__moves[desc->move].transposed)
         return 0;
     return desc->sequence != IPT_SEQUENCE_AUTO ||
            (!ipt__problem_swaps(problem) && !ipt__swap_places(problem) &&
@@ -10233,8 +10355,8 @@ static int ipt__thin_applies(const ipt__problem *problem)
     const ipt_plan_desc *const desc = &problem->desc;
     const size_t shorter = ipt__min(desc->rows, desc->cols);
     return problem->limits.cpu && ipt__is_free(desc) && ipt__moves[desc->move].transposed && !problem->pitched &&
-           !(desc->flags & IPT_PAD) && !desc->variant_010 && !desc->variant_100 && problem->element_units == 1 &&
-           shorter > 1 && shorter <= IPT__THIN_MOST && desc->rows != desc->cols && desc->batch < (size_t)1 << 30 &&
+           !ipt__pads(desc) && !ipt__forces_kernels(desc) && problem->element_units == 1 && shorter > 1 &&
+           shorter <= IPT__THIN_MOST && desc->rows != desc->cols && desc->batch < (size_t)1 << 30 &&
            ipt__thin_tile(problem) != 0;
 }
 
@@ -10274,7 +10396,7 @@ static ipt_result ipt__layout_add_whole(const ipt__problem *problem, ipt__layout
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const int swap = problem->pitched || desc->sequence == IPT_SEQUENCE_SQUARE;
-    if (!swap && !desc->variant_010) {
+    if (!swap && !ipt__forces_kernels(desc)) {
         ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(1, desc->rows, desc->cols, 1));
         return IPT_SUCCESS;
     }
@@ -10301,7 +10423,7 @@ static ipt_result ipt__whole_propose(const ipt__problem *problem, const ipt__sco
     const ipt_plan_desc *const desc = &problem->desc;
     const ipt__grids grids = ipt__grids_of(1, desc->rows, desc->cols, 1);
     const ipt_result result = ipt__layout_add_whole(problem, &made->layout, scope->budget);
-    const int forced = desc->sequence == IPT_SEQUENCE_SQUARE || desc->variant_010;
+    const int forced = desc->sequence == IPT_SEQUENCE_SQUARE || ipt__forces_kernels(desc);
     ipt__layout_finish(problem, &made->layout, scope->budget);
     made->settled =
         forced || (!problem->pitched && ipt__takes_pairs(problem, &grids) && desc->move == IPT_MOVE_TRANSPOSE &&
@@ -10440,8 +10562,8 @@ static int ipt__bands_of_shorter(const ipt_plan_desc *desc)
 static int ipt__is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
-    if (problem->array.columns)
-        return problem->array.columns == 1;
+    if (ipt__permutes_columns(problem))
+        return ipt__permutes_columns(problem) == 1;
     return (desc->rows >= desc->cols) != ipt__bands_of_shorter(desc);
 }
 
@@ -10504,7 +10626,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     const size_t size = problem->desc.elem_size, run = bands->height * size;
     const size_t block = ipt__bands_block(problem, bands->tall, bands->height);
     /* Permuted columns have two tables behind the tile: of their numbers, and of deferred ones (tall) or begins. */
-    const size_t table = problem->array.columns ? 8 : 0, longest = table ? IPT__COLUMNS : IPT__CHUNK_RUNS;
+    const size_t table = ipt__permutes_columns(problem) ? 8 : 0, longest = table ? IPT__COLUMNS : IPT__CHUNK_RUNS;
     size_t vectors = kernel->local_bytes / 16, most, covered, rest;
     bands->together = 1;
     bands->workers = 0;
@@ -10611,7 +10733,8 @@ static double ipt__bands_price(const ipt__problem *problem, const ipt__bands *ba
                  fixed = saved + 2 * ipt__round_up(control.words * 4, 256) + ipt__round_up(control.alone * 4, 256),
                  slab = bands->together ? 0 : bands->height * bands->cols * problem->desc.elem_size;
     size_t launches = 1;
-    if (fixed > budget || slab > budget - fixed || (problem->array.columns && !bands->together && !bands->workers))
+    if (fixed > budget || slab > budget - fixed ||
+        (ipt__permutes_columns(problem) && !bands->together && !bands->workers))
         return 0;
     if (!bands->together && !bands->workers)
         launches = 2 * bands->number * ipt__ceil_divide(problem->desc.batch, (budget - fixed) / slab);
@@ -10728,7 +10851,7 @@ static int ipt__exchange_applies(const ipt__problem *problem)
 static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
-    return ipt__is_tall(problem) || (!problem->array.columns && !desc->tile_m && !desc->tile_n &&
+    return ipt__is_tall(problem) || (!ipt__permutes_columns(problem) && !desc->tile_m && !desc->tile_n &&
                                      desc->cols * desc->elem_size <= IPT__BANDS_ROW * problem->limits.compute_units);
 }
 
@@ -10774,7 +10897,7 @@ static IPT__RARE ipt_result ipt__exchange_seek(ipt_plan *plan, int *done)
         result = ipt__plan_take_cooperative(plan, IPT__KERNEL_exchange, &params, &plan->device->exchange,
                                             &plan->problem.exchange);
     }
-    *done = !result && !plan->problem.array.columns && ipt__exchange_is_best(plan);
+    *done = !result && !ipt__permutes_columns(&plan->problem) && ipt__exchange_is_best(plan);
     return result;
 }
 
@@ -11222,7 +11345,7 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
     int i, found = 0;
     scope.budget = budget;
     made.settled = 0;
-    if (ipt__moves[desc->move].transposed && !desc->from && !desc->to)
+    if (ipt__moves[desc->move].transposed && !ipt__has_formats(desc))
         result = ipt__check_sequence(desc);
     for (i = 0; i < IPT__METHODS && !result && !made.settled; ++i) {
         result = ipt__method_propose(&ipt__methods[i], problem, &scope, &made);
@@ -11230,9 +11353,9 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
             *layout = made.layout;
         found |= made.found;
     }
-    if (!result && problem->array.count && !found)
+    if (!result && IPT__BOXES && problem->array.count && !found)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "no %s of the array fit the device",
-                         problem->array.columns ? "bands" : "boxes");
+                         ipt__permutes_columns(problem) ? "bands" : "boxes");
 #ifndef IPT_NO_PAPERS
     if (!result)
         ipt__layout_add_padding(problem, layout, budget);
@@ -11278,7 +11401,7 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
     size_t tries[2];
     ipt__params plain = ipt__plan_params(&plan->problem, plan->problem.element_units);
     int i;
-    ipt__params_apply(&plain, &plan->problem.desc, plan->problem.desc.expression != NULL);
+    ipt__params_apply(&plain, &plan->problem.desc, ipt__applies_anywhere(&plan->problem.desc));
     ipt__chunk_tries(limits, tries);
     for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
         ipt__params params = plain;
@@ -11499,7 +11622,7 @@ enum { IPT__DESCRIPTION_BYTES = 2048 };
 static int ipt__nothing_moves(const ipt_plan *plan)
 {
     return !plan->passes && !plan->problem.array.count && !plan->problem.desc.move && !plan->problem.desc.expression &&
-           !plan->problem.desc.from && !plan->problem.desc.to && !plan->problem.pitched &&
+           !ipt__has_formats(&plan->problem.desc) && !plan->problem.pitched &&
            (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 
@@ -11770,14 +11893,14 @@ static ipt_result ipt__problem_choose_padding(ipt__problem *problem)
 /* Checks the move. */
 static ipt_result ipt__check_move(const ipt_plan_desc *desc)
 {
-    const int formats = desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT;
+    const int formats = ipt__has_formats(desc);
     if ((int)desc->move < 0 || desc->move >= IPT__MOVE_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "move is %d, which is unknown", (int)desc->move);
-    if (desc->move != IPT_MOVE_TRANSPOSE && (formats || (desc->flags & IPT_PAD)))
+    if (desc->move != IPT_MOVE_TRANSPOSE && (formats || ipt__pads(desc)))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "move is %s, which %s cannot have: use transpose",
                          ipt_move_string(desc->move), formats ? "formats" : "IPT_PAD");
     if (!ipt__moves[desc->move].transposed &&
-        (desc->sequence != IPT_SEQUENCE_AUTO || desc->tile_m || desc->tile_n || desc->variant_010 || desc->variant_100))
+        (desc->sequence != IPT_SEQUENCE_AUTO || desc->tile_m || desc->tile_n || ipt__forces_kernels(desc)))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "move is %s, which transposes nothing: sequence, tiles and kernels cannot be forced",
                          ipt_move_string(desc->move));
@@ -11802,6 +11925,24 @@ static ipt_result ipt__check_expression_argument(const ipt_plan_desc *desc)
                          "16 bytes is needed, such as float or uchar4",
                          desc->expression_argument_type);
     return IPT_SUCCESS;
+}
+
+/* Checks the places that the expression names. */
+static ipt_result ipt__check_places(const ipt_plan_desc *desc)
+{
+    const unsigned named = ipt__named_places(desc), axes = desc->rank ? desc->rank : 2;
+    const char *const without = ipt__has_formats(desc)    ? "formats"
+                                : ipt__pads(desc)         ? "IPT_PAD"
+                                : axes > IPT__KERNEL_AXES ? "arrays of more than 8 axes"
+                                                          : NULL;
+    if (named && without)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "expression is '%s': it names places (i, j, b), which %s do not have",
+                         desc->expression, without);
+    if (named >> (axes + 1))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "expression is '%s': it names an axis that the result lacks: i0 to i%u exist",
+                         desc->expression, axes - 1);
+    return ipt__check_expression_argument(desc);
 }
 
 /* Checks the expression, its type and its argument. */
@@ -11834,7 +11975,7 @@ static ipt_result ipt__check_expression(const ipt_plan_desc *desc)
     escapes = ipt__text_escapes(desc->expression, 1);
     if (escapes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "expression is '%s': it has %s", desc->expression, escapes);
-    return ipt__check_expression_argument(desc);
+    return ipt__check_places(desc);
 }
 
 #ifdef IPT_NO_HOST_STREAMING
@@ -11858,10 +11999,10 @@ static ipt_result ipt__check_dense_only(const ipt_plan_desc *desc)
 {
     const int exchange = desc->sequence == IPT_SEQUENCE_EXCHANGE;
     const char *const what =
-        desc->from || desc->to                                               ? "formats"
-        : desc->flags & IPT_PAD                                              ? "IPT_PAD"
+        ipt__has_formats(desc)                                               ? "formats"
+        : ipt__pads(desc)                                                    ? "IPT_PAD"
         : desc->max_host_memory                                              ? "storages (max_host_memory)"
-        : desc->variant_010 || desc->variant_100                             ? "kernels of the papers"
+        : ipt__forces_kernels(desc)                                          ? "kernels of the papers"
         : desc->host == IPT_HOST_OVERLAPPED || desc->host == IPT_HOST_STAGES ? "host matrices in parts"
         : !exchange && (desc->tile_m || desc->tile_n) ? "tile_m and tile_n of sequences other than exchange"
         : desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_SQUARE && !exchange
@@ -11987,7 +12128,7 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
                          (int)IPT__HOST_PARTS_MOST);
     if ((int)desc->sequence < 0 || desc->sequence >= IPT__SEQUENCE_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "sequence is %d, which is unknown", (int)desc->sequence);
-    if ((desc->from == IPT_FORMAT_ASTA || desc->to == IPT_FORMAT_ASTA) && !desc->tile_n)
+    if (IPT__PAPERS && (desc->from == IPT_FORMAT_ASTA || desc->to == IPT_FORMAT_ASTA) && !desc->tile_n)
         desc->tile_n = 1;
     result = ipt__check_papers(desc);
     if (!result)
@@ -12030,8 +12171,8 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
 
 static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
 {
-    if (plan->problem.desc.from || plan->problem.desc.to || plan->problem.desc.move ||
-        (plan->problem.desc.flags & IPT_PAD))
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    if (ipt__has_formats(desc) || desc->move || ipt__pads(desc))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "plans for formats, for moves other than transpose or with IPT_PAD only work in place");
     return IPT_SUCCESS;
@@ -12581,14 +12722,21 @@ static ipt_result ipt__plan_enqueue(ipt_plan *plan, const ipt__call *call, const
 static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *plan, const ipt__call *call, cl_event *event)
 {
     const ipt__turn none = {0, 0, 0};
+    const ipt__launches *const launches = &plan->device->launches;
     ipt__run run = ipt__run_begin(plan, call, 1);
     ipt_result result = IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     if (plan->device->out_of_place < 0)
         result = ipt__out_of_place_get(plan);
     if (!result) {
-        result = ipt__run_launch(&run, &plan->device->launches.items[plan->device->out_of_place], none);
-        /* This kernel uses no workspace, so it does not replace the plan's last event. */
+        result = ipt__run_launch(&run, &launches->items[plan->device->out_of_place], none);
+        run.buffers[0] = run.buffers[1];
+        run.bases[0] = run.bases[1];
+        if (!result && ipt__named_places(&plan->problem.desc)) /* the MAP stage, in the target */
+            result = ipt__run_stage(&run, launches, &launches->stages[launches->stage_count - 1]);
+        if (result && run.commands)
+            result = ipt__fail_incomplete("some commands were enqueued, so the destination's content is undefined");
+        /* These kernels use no workspace, so they do not replace the plan's last event. */
         if (!result)
             ipt__cl.clFlush(call->queue);
     }
@@ -13353,6 +13501,7 @@ static IPT__RARE ipt_result ipt__plan_take_expression(ipt_plan *plan)
         return result;
     params = ipt__plan_params(&plan->problem, 1);
     ipt__params_apply(&params, desc, 1);
+    ipt__map_params(&plan->problem, &params);
     if (!ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses))
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "a parameter of ipt_k_map is out of range");
     result = ipt__program_get(plan->context, IPT__KERNEL_map, &params, (desc->flags & IPT_CACHE_ONLY) != 0, &program);
@@ -14342,8 +14491,8 @@ static int ipt__host_may_part(const ipt_plan *plan)
     return 0;
 #else
     const ipt_plan_desc *const desc = &plan->problem.desc;
-    return !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m && !desc->tile_n &&
-           !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO && !plan->passes;
+    return !ipt__has_formats(desc) && !desc->move && !ipt__pads(desc) && !desc->tile_m && !desc->tile_n &&
+           !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO && !plan->passes && !ipt__named_places(desc);
 #endif
 }
 
@@ -14380,7 +14529,7 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
     if (*scheme == IPT_HOST_OVERLAPPED && !ipt__host_may_part(plan) && !plan->cut)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
-                         "row_pitch, IPT_PAD or several passes are not cut into parts");
+                         "row_pitch, IPT_PAD, several passes or places in the expression are not cut into parts");
     return IPT_SUCCESS;
 }
 
@@ -16166,11 +16315,16 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     ipt_result result;
-    if (desc->from || desc->to || (desc->flags & IPT_PAD) || desc->tile_m || desc->tile_n ||
+    if (ipt__has_formats(desc) || ipt__pads(desc) || desc->tile_m || desc->tile_n ||
         desc->sequence != IPT_SEQUENCE_AUTO || (desc->flags & IPT_OUT_OF_PLACE))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "a matrix that does not fit %s is cut: forced sequences, tiles, formats, IPT_PAD and "
                          "IPT_OUT_OF_PLACE are not possible then",
+                         ipt__limit_name(plan));
+    if (ipt__named_places(desc))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "a matrix that does not fit %s is cut: expression cannot name places then (i, j, b); apply it "
+                         "by parts that fit",
                          ipt__limit_name(plan));
     if (plan->problem.pitched)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
@@ -16497,6 +16651,8 @@ static ipt_result ipt__split_check_fields(const ipt_plan_desc *desc)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %zu: plans for several contexts are not cut",
                          desc->max_device_memory ? "max_device_memory" : "max_host_memory",
                          desc->max_device_memory ? desc->max_device_memory : desc->max_host_memory);
+    if (ipt__named_places(desc))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "expression names places (i, j, b): use a plan for one context");
     if (desc->host != IPT_HOST_AUTO && desc->host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host is %s: plans for several contexts are overlapped",
                          ipt_host_string(desc->host));
@@ -17409,7 +17565,7 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
     const size_t unit_bytes = ipt__unit_bytes(pass->elem_size);
     const int is_long = pass->elem_size >= IPT__PASS_LONG;
-    const double share = pass->inner_rows                           ? ipt__double_share(model, pass)
+    const double share = IPT__PAPERS && pass->inner_rows            ? ipt__double_share(model, pass)
                          : shorts                                   ? model->pass_small_short
                          : instance <= ipt__local_budget(limits)    ? model->pass_small
                          : is_long && unit_bytes < IPT__WORD_BYTES  ? ipt__long_share(model, unit_bytes)
@@ -17527,7 +17683,7 @@ static int ipt__axes_joins(const unsigned char *order, const ipt__axes_cuts *cut
 /* Whether a pass may be a double one. */
 static int ipt__axes_doubles(const ipt__axes_search *search, const ipt__pass *pass)
 {
-    return search->doubles && pass->elem_size <= IPT__DOUBLE_ELEMENT &&
+    return IPT__PAPERS && search->doubles && pass->elem_size <= IPT__DOUBLE_ELEMENT &&
            2 * ipt__held_units(pass->elem_size, 2) + 16 <= search->limits->local_memory;
 }
 
@@ -17832,8 +17988,8 @@ typedef enum ipt__axes_way_kind {
 } ipt__axes_way_kind;
 
 typedef struct ipt__axes_way {
-    ipt__array whole; /* what pass `at` permutes */
-    ipt__pass passes[2];
+    ipt__array whole;    /* what pass `at` permutes */
+    ipt__pass passes[3]; /* the last one may apply an expression */
     int count, at;
     double cost; /* as of passes; 0: impossible */
 } ipt__axes_way;
@@ -17995,7 +18151,7 @@ static ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array 
     made.rows = pass->rows;
     made.cols = pass->cols;
     made.elem_size = pass->elem_size;
-    if (pass->inner_rows) {
+    if (IPT__PAPERS && pass->inner_rows) {
         made.rows *= pass->inner_rows;
         made.cols *= pass->inner_cols;
         made.elem_size /= pass->inner_rows * pass->inner_cols;
@@ -18027,11 +18183,14 @@ static ipt__pass ipt__pass_of_row(const ipt__array *array)
     return pass;
 }
 
-/* The pass that applies the expression: one that moves single elements. Appends one if there is none. */
-static int ipt__passes_apply(const ipt__array *array, ipt__pass *passes, int *count)
+/* The pass that applies the expression: one that moves single elements, or none if it names places. Appends a pass if
+ * there is none. */
+static int ipt__passes_apply(const ipt_plan_desc *desc, const ipt__array *array, ipt__pass *passes, int *count)
 {
     int i;
-    for (i = 0; i < *count && passes[i].elem_size != array->elem_size; ++i)
+    for (i = 0; i < *count && (passes[i].elem_size != array->elem_size ||
+                               (passes[i].cols != array->elements && ipt__named_places(desc)));
+         ++i)
         ;
     if (i == *count)
         passes[(*count)++] = ipt__pass_of_row(array);
@@ -18195,6 +18354,8 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
     its.max_workspace = 0; /* the plan's workspace has a limit already */
     if (at != passes->applies)
         ipt__desc_drop_expression(&its);
+    else if (ipt__named_places(desc))
+        its.rank = desc->rank; /* see ipt__result_lengths */
     if (its.max_host_memory)
         its.max_host_memory -= ipt__min(IPT__CUT_MARK_BYTES, its.max_host_memory - 1);
     if (at) /* later passes work in place */
@@ -18373,7 +18534,8 @@ static ipt_result ipt__whole_plan_make(ipt__passes passes, ipt__axes_way *way, i
     passes.whole_at = way->at;
     passes.list = way->passes;
     passes.count = way->count;
-    passes.applies = passes.desc->expression ? way->at : -1;
+    passes.applies =
+        passes.desc->expression ? ipt__passes_apply(passes.desc, passes.array, way->passes, &passes.count) : -1;
     return ipt__passes_plan_make(&passes, plan);
 }
 
@@ -18415,16 +18577,14 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     ipt__array array;
     ipt__pass list[IPT__MOST_PASSES + 1];
     ipt__passes passes;
+    const int doubles = IPT__PAPERS && !desc->host && !desc->max_device_memory && !desc->max_host_memory &&
+                        !(desc->flags & IPT_OUT_OF_PLACE);
     double cost;
     ipt_plan_desc one;
     size_t repeats;
-    int doubles = 0;
     ipt_result result = ipt__axes_take(desc, &array);
     if (result)
         return result;
-#ifndef IPT_NO_PAPERS
-    doubles = !desc->host && !desc->max_device_memory && !desc->max_host_memory && !(desc->flags & IPT_OUT_OF_PLACE);
-#endif
     passes.contexts = contexts;
     passes.split = split;
     passes.desc = desc;
@@ -18441,9 +18601,9 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
 #endif
     if (!passes.count)
         list[passes.count++] = ipt__pass_of_row(&array);
-    passes.applies = desc->expression ? ipt__passes_apply(&array, list, &passes.count) : -1;
+    passes.applies = desc->expression ? ipt__passes_apply(desc, &array, list, &passes.count) : -1;
     one = ipt__pass_desc(desc, &array, &list[0], &repeats);
-    if (passes.count > 1 || repeats > 1 || list[0].inner_rows || split ||
+    if (passes.count > 1 || repeats > 1 || list[0].inner_rows || split || ipt__named_places(desc) ||
         one.batch_stride % ipt__unit_bytes(one.elem_size))
         return ipt__passes_plan_make(&passes, plan);
     result = ipt__any_plan_make(context, &one, NULL, plan);

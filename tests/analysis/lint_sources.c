@@ -190,7 +190,9 @@ int main(int count, char **arguments)
                 first = 0;
             if (id == IPT__KERNEL_thin && (params.group_size != 1 || params.channels == 1))
                 first = 0;
-            params.expression = params.apply ? "x + a" : "x";
+            params.expression = !params.apply                          ? "x"
+                                : id == IPT__KERNEL_map && params.axes ? "i + j + i7 + b > 0 ? x : a"
+                                                                       : "x + a";
             params.expression_type = types[params.unit_bytes > 8   ? 4
                                            : params.unit_bytes > 4 ? 3
                                                                    : params.unit_bytes / 2];

@@ -52,6 +52,7 @@
     X(out_of_place)                                                                                                    \
     X(columns)                                                                                                         \
     X(thin)                                                                                                            \
+    X(places)                                                                                                          \
     X(trust)                                                                                                           \
     X(misuse)                                                                                                          \
     X(threads)                                                                                                         \

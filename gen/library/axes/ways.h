@@ -11,8 +11,8 @@ typedef enum ipt__axes_way_kind {
 } ipt__axes_way_kind;
 
 typedef struct ipt__axes_way {
-    ipt__array whole; /* what pass `at` permutes */
-    ipt__pass passes[2];
+    ipt__array whole;    /* what pass `at` permutes */
+    ipt__pass passes[3]; /* the last one may apply an expression */
     int count, at;
     double cost; /* as of passes; 0: impossible */
 } ipt__axes_way;

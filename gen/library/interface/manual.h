@@ -133,8 +133,9 @@
  *
  * >>moves
  * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element x anew,
- * exactly once. It may use a, the value of desc.expression_argument: one program "x * a" serves all factors. desc.from
- * and desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md has their passes.
+ * exactly once. It may use a, the value of desc.expression_argument: one program "x * a" serves all factors. It may name
+ * the place of x in the result: i and j (row and column), i0, i1 and so on (axes), b (matrix of the batch). desc.from and
+ * desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md has their passes.
  * ipt_batch_create runs an action, yours or one of linear algebra, on very many small matrices: see >>interface/batch.
  *
  * >>papers

@@ -52,7 +52,15 @@ enum { IPT__MOVES_MATRICES = 1, IPT__MOVES_ARRAYS = 2, IPT__MOVES_COLUMNS = 4 };
 
 static int ipt__problem_moves(const ipt__problem *problem)
 {
-    return problem->array.columns ? IPT__MOVES_COLUMNS : problem->array.count ? IPT__MOVES_ARRAYS : IPT__MOVES_MATRICES;
+    if (!IPT__BOXES || !problem->array.count)
+        return IPT__MOVES_MATRICES;
+    return problem->array.columns ? IPT__MOVES_COLUMNS : IPT__MOVES_ARRAYS;
+}
+
+/* See ipt__array. */
+static int ipt__permutes_columns(const ipt__problem *problem)
+{
+    return IPT__BOXES ? problem->array.columns : 0;
 }
 
 /* Leaves the expression to another plan. */
@@ -60,6 +68,48 @@ static void ipt__desc_drop_expression(ipt_plan_desc *desc)
 {
     desc->expression = desc->expression_type = desc->expression_argument_type = NULL;
     desc->expression_argument = NULL;
+}
+
+/* Whether a checked desc names formats; IPT_PAD; forced kernels. */
+static int ipt__has_formats(const ipt_plan_desc *desc)
+{
+    return IPT__PAPERS && (desc->from || desc->to);
+}
+static int ipt__pads(const ipt_plan_desc *desc)
+{
+    return IPT__PAPERS && (desc->flags & IPT_PAD);
+}
+static int ipt__forces_kernels(const ipt_plan_desc *desc)
+{
+    return IPT__PAPERS && (desc->variant_010 || desc->variant_100);
+}
+
+/* The places in the result that the expression names, as bits: 1 for b, 2 for i0, 4 for i1 and so on. Only a MAP stage
+ * knows places. */
+static unsigned ipt__named_places(const ipt_plan_desc *desc)
+{
+    return desc->expression ? ipt__text_needs(desc->expression, 0, NULL, NULL) / IPT__NEEDS_BATCH : 0;
+}
+
+/* Whether any stage may apply the expression on the way. */
+static int ipt__applies_anywhere(const ipt_plan_desc *desc)
+{
+    return desc->expression && !ipt__named_places(desc);
+}
+
+/* Writes the lengths of the result's axes, and returns their number. Internal descs that have a rank are of matrices of
+ * one row, whose elements are those of a permuted array. */
+static unsigned ipt__result_lengths(const ipt_plan_desc *desc, size_t lengths[IPT_MAX_RANK])
+{
+    const int transposed = ipt__moves[desc->move].transposed;
+    unsigned axis;
+    for (axis = 0; axis < desc->rank; ++axis)
+        lengths[axis] = desc->shape[desc->axes[axis]];
+    if (desc->rank)
+        return desc->rank;
+    lengths[0] = transposed ? desc->cols : desc->rows;
+    lengths[1] = transposed ? desc->rows : desc->cols;
+    return 2;
 }
 
 /* Whether the move is a transposition that also reverses rows, or their sequence. */

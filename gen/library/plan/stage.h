@@ -233,6 +233,18 @@ typedef struct ipt__stage {
     } as;
 } ipt__stage;
 
+/* The forced kernel of a paper, or NULL. */
+static const ipt__variant *ipt__variant_of(const ipt__stage *stage)
+{
+    return IPT__PAPERS ? stage->variant : NULL;
+}
+
+/* Whether a SHUFFLE stage also transposes each super-element. */
+static int ipt__turns_inner(const ipt__stage *stage)
+{
+    return IPT__PAPERS && stage->inner_rows;
+}
+
 /* EXCHANGE: whether the columns of the slot layout are backwards, and the rows of the band layout. The slot layout is
  * that of the result (tall) or of the source (wide). */
 static int ipt__reversed_runs(const ipt__stage *stage)

@@ -99,7 +99,7 @@ static ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array 
     made.rows = pass->rows;
     made.cols = pass->cols;
     made.elem_size = pass->elem_size;
-    if (pass->inner_rows) {
+    if (IPT__PAPERS && pass->inner_rows) {
         made.rows *= pass->inner_rows;
         made.cols *= pass->inner_cols;
         made.elem_size /= pass->inner_rows * pass->inner_cols;
@@ -131,11 +131,14 @@ static ipt__pass ipt__pass_of_row(const ipt__array *array)
     return pass;
 }
 
-/* The pass that applies the expression: one that moves single elements. Appends one if there is none. */
-static int ipt__passes_apply(const ipt__array *array, ipt__pass *passes, int *count)
+/* The pass that applies the expression: one that moves single elements, or none if it names places. Appends a pass if
+ * there is none. */
+static int ipt__passes_apply(const ipt_plan_desc *desc, const ipt__array *array, ipt__pass *passes, int *count)
 {
     int i;
-    for (i = 0; i < *count && passes[i].elem_size != array->elem_size; ++i)
+    for (i = 0; i < *count && (passes[i].elem_size != array->elem_size ||
+                               (passes[i].cols != array->elements && ipt__named_places(desc)));
+         ++i)
         ;
     if (i == *count)
         passes[(*count)++] = ipt__pass_of_row(array);
@@ -299,6 +302,8 @@ static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *p
     its.max_workspace = 0; /* the plan's workspace has a limit already */
     if (at != passes->applies)
         ipt__desc_drop_expression(&its);
+    else if (ipt__named_places(desc))
+        its.rank = desc->rank; /* see ipt__result_lengths */
     if (its.max_host_memory)
         its.max_host_memory -= ipt__min(IPT__CUT_MARK_BYTES, its.max_host_memory - 1);
     if (at) /* later passes work in place */
@@ -477,7 +482,8 @@ static ipt_result ipt__whole_plan_make(ipt__passes passes, ipt__axes_way *way, i
     passes.whole_at = way->at;
     passes.list = way->passes;
     passes.count = way->count;
-    passes.applies = passes.desc->expression ? way->at : -1;
+    passes.applies =
+        passes.desc->expression ? ipt__passes_apply(passes.desc, passes.array, way->passes, &passes.count) : -1;
     return ipt__passes_plan_make(&passes, plan);
 }
 
@@ -519,16 +525,14 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     ipt__array array;
     ipt__pass list[IPT__MOST_PASSES + 1];
     ipt__passes passes;
+    const int doubles = IPT__PAPERS && !desc->host && !desc->max_device_memory && !desc->max_host_memory &&
+                        !(desc->flags & IPT_OUT_OF_PLACE);
     double cost;
     ipt_plan_desc one;
     size_t repeats;
-    int doubles = 0;
     ipt_result result = ipt__axes_take(desc, &array);
     if (result)
         return result;
-#ifndef IPT_NO_PAPERS
-    doubles = !desc->host && !desc->max_device_memory && !desc->max_host_memory && !(desc->flags & IPT_OUT_OF_PLACE);
-#endif
     passes.contexts = contexts;
     passes.split = split;
     passes.desc = desc;
@@ -545,9 +549,9 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
 #endif
     if (!passes.count)
         list[passes.count++] = ipt__pass_of_row(&array);
-    passes.applies = desc->expression ? ipt__passes_apply(&array, list, &passes.count) : -1;
+    passes.applies = desc->expression ? ipt__passes_apply(desc, &array, list, &passes.count) : -1;
     one = ipt__pass_desc(desc, &array, &list[0], &repeats);
-    if (passes.count > 1 || repeats > 1 || list[0].inner_rows || split ||
+    if (passes.count > 1 || repeats > 1 || list[0].inner_rows || split || ipt__named_places(desc) ||
         one.batch_stride % ipt__unit_bytes(one.elem_size))
         return ipt__passes_plan_make(&passes, plan);
     result = ipt__any_plan_make(context, &one, NULL, plan);

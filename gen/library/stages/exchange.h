@@ -349,7 +349,7 @@ static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *pla
         ipt__text_add(out, ", each by %zu work-groups together", bands->chunks);
     if (bands->workers)
         ipt__text_add(out, ", all by %zu work-groups in one launch", bands->workers);
-    if (plan->problem.array.columns)
+    if (ipt__permutes_columns(&plan->problem))
         ipt__text_add(out, ", %s permuted", bands->tall ? "columns" : "rows");
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
