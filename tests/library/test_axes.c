@@ -614,7 +614,11 @@ static void axes_bad_values(void **state)
 /* A buffer that is too small by one byte is refused and unchanged. The description names the axes and every pass. */
 static void axes_refused_buffer(void **state)
 {
-    const ipt_plan_desc desc = {.elem_size = 4, .rank = 3, .shape = {20, 30, 40}, .axes = {2, 1, 0}};
+    const ipt_plan_desc desc = {.elem_size = 4,
+                                .rank = 3,
+                                .shape = {20, 30, 40},
+                                .axes = {2, 1, 0},
+                                .flags = IPT_NO_COOPERATIVE}; /* else one pass suffices */
     const size_t bytes = test_span(&desc) - 1;
     unsigned char *const before = malloc(bytes), *const got = malloc(bytes);
     ipt_plan *const plan = test_make_plan(test_context, &desc);
