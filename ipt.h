@@ -3074,7 +3074,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_long_halves, 0.38, 0.95, H28, "these, if their units have two bytes")                                \
     X(share, pass_long_bytes, 0.10, 0.95, H28, "or one byte")                                                          \
     X(share, pass_thin, 0.38, 0.70, H25_P25, "a side of less than IPT__LINE_BYTES")                                    \
-    X(share, pass_thin_short, 0.25, 0.70, H28, "the same, of units shorter than a word")                               \
+    X(share, pass_thin_short, 0.25, 0.70, H28, "the same, of short units and instances that do not fit the chip")      \
     X(share, pass_several, 0.70, 0.50, H27_P25, "several instances that do not fit the chip")                          \
     X(share, pass_stretched, 0.42, 0.65, H27_P25, "one instance, pass_stretched_from times as long as wide")           \
     X(factor, pass_stretched_from, 200, 1024, H27_P25, "the long side of such an instance, in short ones")             \
@@ -17572,7 +17572,7 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
                          : pass->batch > 1 && on_chip && !stretched ? model->pass_on_chip
                          : is_long                                  ? ipt__long_share(model, unit_bytes)
                          : shorter * pass->elem_size < IPT__LINE_BYTES
-                             ? (unit_bytes < IPT__WORD_BYTES ? model->pass_thin_short : model->pass_thin)
+                             ? (unit_bytes < IPT__WORD_BYTES && !on_chip ? model->pass_thin_short : model->pass_thin)
                          : pass->batch > 1 && !stretched ? model->pass_several
                          : stretched                     ? model->pass_stretched
                          : on_chip                       ? model->pass_on_chip

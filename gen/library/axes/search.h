@@ -65,7 +65,7 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
                          : pass->batch > 1 && on_chip && !stretched ? model->pass_on_chip
                          : is_long                                  ? ipt__long_share(model, unit_bytes)
                          : shorter * pass->elem_size < IPT__LINE_BYTES
-                             ? (unit_bytes < IPT__WORD_BYTES ? model->pass_thin_short : model->pass_thin)
+                             ? (unit_bytes < IPT__WORD_BYTES && !on_chip ? model->pass_thin_short : model->pass_thin)
                          : pass->batch > 1 && !stretched ? model->pass_several
                          : stretched                     ? model->pass_stretched
                          : on_chip                       ? model->pass_on_chip

@@ -74,7 +74,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_long_halves, 0.38, 0.95, H28, "these, if their units have two bytes")                                \
     X(share, pass_long_bytes, 0.10, 0.95, H28, "or one byte")                                                          \
     X(share, pass_thin, 0.38, 0.70, H25_P25, "a side of less than IPT__LINE_BYTES")                                    \
-    X(share, pass_thin_short, 0.25, 0.70, H28, "the same, of units shorter than a word")                               \
+    X(share, pass_thin_short, 0.25, 0.70, H28, "the same, of short units and instances that do not fit the chip")      \
     X(share, pass_several, 0.70, 0.50, H27_P25, "several instances that do not fit the chip")                          \
     X(share, pass_stretched, 0.42, 0.65, H27_P25, "one instance, pass_stretched_from times as long as wide")           \
     X(factor, pass_stretched_from, 200, 1024, H27_P25, "the long side of such an instance, in short ones")             \
