@@ -2424,7 +2424,16 @@ static size_t ipt__word_begins(const char *word, size_t length, const char *pref
     return length >= bytes && !strncmp(word, prefix, bytes) ? bytes : 0;
 }
 
-/* The place in the result that a word names, as a bit: b, i, j, i0 to i9. 0: none, or the word is a member. */
+/* The axis that i and a number name, as a bit. 0: another word. Axes that no array has are one. */
+static unsigned ipt__word_axis(const char *word, size_t length)
+{
+    size_t axis = 0, at;
+    for (at = 1; at < length && word[at] >= '0' && word[at] <= '9'; ++at)
+        axis = ipt__min(10 * axis + (size_t)(word[at] - '0'), IPT_MAX_RANK);
+    return *word == 'i' && at == length && (length == 2 || word[1] != '0') ? IPT__NEEDS_AXIS << axis : 0;
+}
+
+/* The place in the result that a word names, as a bit: b, i, j, i0, i1 and so on. 0: none, or the word is a member. */
 static unsigned ipt__word_place(const char *text, const char *word, size_t length)
 {
     const char *before = word;
@@ -2437,7 +2446,7 @@ static unsigned ipt__word_place(const char *text, const char *word, size_t lengt
                : *word == 'i' ? IPT__NEEDS_AXIS
                : *word == 'j' ? IPT__NEEDS_AXIS << 1
                               : 0;
-    return length == 2 && *word == 'i' && word[1] >= '0' && word[1] <= '9' ? IPT__NEEDS_AXIS << (word[1] - '0') : 0;
+    return ipt__word_axis(word, length);
 }
 
 /* The extension that a word of OpenCL C needs, as a bit: the word is a type, a conversion to it or a constant of it. A
@@ -6136,12 +6145,16 @@ static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
     return problem->refused_bytes && local_bytes >= problem->refused_bytes;
 }
 
-/* The workspace limit in bytes; 0: the minimum. */
+/* The workspace limit in bytes, for so many bytes of matrices; 0: the minimum. */
+static size_t ipt__desc_budget(const ipt_plan_desc *desc, size_t bytes)
+{
+    if (desc->max_workspace)
+        return desc->max_workspace == 1 ? 0 : desc->max_workspace;
+    return ipt__max((size_t)1 << 20, bytes / 100);
+}
 static size_t ipt__problem_budget(const ipt__problem *problem)
 {
-    if (problem->desc.max_workspace)
-        return problem->desc.max_workspace == 1 ? 0 : problem->desc.max_workspace;
-    return ipt__max((size_t)1 << 20, problem->matrix_bytes * problem->desc.batch / 100);
+    return ipt__desc_budget(&problem->desc, problem->matrix_bytes * problem->desc.batch);
 }
 
 /* The desc's length of super-elements; 0: the planner chooses. */
@@ -8649,7 +8662,7 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
         return ipt__plan_kernel_get(plan, IPT__KERNEL_exchange, params, &stage->kernels[0]);
     }
     if (stage->as.bands.workers) {
-        params.axes = ipt__walk_axes(&plan->problem.array);
+        params.axes = ipt__permutes_columns(&plan->problem) ? ipt__walk_axes(&plan->problem.array) : 0;
         return ipt__plan_kernel_get(plan, IPT__KERNEL_waves, params, &stage->kernels[0]);
     }
     result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
@@ -8810,7 +8823,8 @@ static IPT__RARE ipt_result ipt__launch_waves(ipt__launcher *to, const ipt__stag
         (cl_uint)ipt__min(a->stripe_columns, ipt__max(tile, ipt__tunings[1].waves_piece / run / tile * tile));
     a->pieces = (cl_uint)ipt__ceil_divide(a->stripe_columns, a->piece_columns);
     a->polls = problem->limits.wait_polls;
-    ipt__launch_walk(&problem->array, bands->tall, a);
+    if (ipt__permutes_columns(problem))
+        ipt__launch_walk(&problem->array, bands->tall, a);
     IPT__LAUNCH_WAITS(launch, waves);
     launch.groups = bands->workers;
     return ipt__launch_add(to, &launch);
@@ -17916,10 +17930,8 @@ static double ipt__columns_cost_waves(const ipt__limits *limits, const ipt_plan_
 {
     const ipt__tuning *const model = ipt__tuning_of(limits);
     const size_t bytes = pass->rows * pass->cols * pass->elem_size,
-                 budget = desc->max_workspace
-                              ? desc->max_workspace
-                              : ipt__max((size_t)1 << 20, bytes * pass->batch * ipt__max(desc->batch, 1) / 100);
-    const size_t bands = ipt__ceil_divide(bytes, budget), run = bytes / columns->elements / bands;
+                 budget = ipt__desc_budget(desc, bytes * pass->batch * ipt__max(desc->batch, 1));
+    const size_t bands = ipt__ceil_divide(bytes, ipt__max(1, budget)), run = bytes / columns->elements / bands;
     const double step = bands == 1 ? model->shared_step : model->columns_step; /* caches hold a single band */
     return run ? (model->shared + step / (double)run) * (double)bytes * (double)pass->batch : 0;
 }

@@ -661,27 +661,34 @@ static void axes_by_stages(void **state)
     free(before);
 }
 
+/* Draws an array of 3 to 5 axes and about so many bytes. The last length is a multiple of `multiple`. */
+static ipt_plan_desc draw_array(size_t bytes, size_t multiple)
+{
+    static const size_t sizes[] = {4, 8, 12, 16, 1, 2, 3, 20};
+    ipt_plan_desc desc = {0};
+    size_t most;
+    unsigned a;
+    desc.elem_size = sizes[test_random_between(0, TEST_COUNT(sizes) - 1)];
+    desc.rank = (unsigned)test_random_between(3, 5);
+    most = bytes / desc.elem_size;
+    for (a = 0; a + 1 < desc.rank; ++a) {
+        desc.shape[a] = test_random_between(2, desc.rank == 3 ? 40 : 9);
+        most /= desc.shape[a];
+    }
+    desc.shape[a] = most < 2 ? 2 : (most + multiple - 1) / multiple * multiple;
+    give_axes(&desc, test_random_between(0, 119));
+    return desc;
+}
+
 /* Arrays that fit the local memory of all resident work-groups move once, by boxes. resident, polls: of the context. If
  * fewer than `resident` work-groups run, and `polls` is small, one work-group moves the whole array. */
 static void try_boxes(size_t resident, size_t polls, int count)
 {
-    static const size_t sizes[] = {4, 8, 12, 16, 1, 2, 3, 20};
     ipt_context *const context = test_make_waiting_context(32768, resident, polls);
     int boxes = 0, i;
     for (i = 0; i < count; ++i) {
-        ipt_plan_desc desc = {0};
+        ipt_plan_desc desc = draw_array(resident * test_random_between(8000, 24000), i % 2 ? 1 : 4);
         ipt_plan *plan;
-        unsigned a;
-        size_t most;
-        desc.elem_size = sizes[test_random_between(0, TEST_COUNT(sizes) - 1)];
-        desc.rank = (unsigned)test_random_between(3, 5);
-        most = resident * test_random_between(8000, 24000) / desc.elem_size;
-        for (a = 0; a + 1 < desc.rank; ++a) {
-            desc.shape[a] = test_random_between(2, desc.rank == 3 ? 40 : 9);
-            most /= desc.shape[a];
-        }
-        desc.shape[a] = most < 2 ? 2 : i % 2 ? most : (most + 3) / 4 * 4;
-        give_axes(&desc, test_random_between(0, 119));
         if (desc.elem_size <= 8 && i % 4 == 0)
             desc.batch = test_random_between(1, 5);
         plan = test_make_plan(context, &desc);
@@ -705,24 +712,12 @@ static void axes_boxes(void **state)
 /* Two passes: boxes permute all axes but one, before or after a transposition. */
 static void axes_boxes_and_matrix(void **state)
 {
-    static const size_t sizes[] = {4, 8, 12, 16, 1, 2, 3};
     ipt_context *const context = test_make_waiting_context(32768, 4, 0);
     int found[2] = {0}, i;
     (void)state;
     for (i = 0; i < 24; ++i) {
-        ipt_plan_desc desc = {0};
+        ipt_plan_desc desc = draw_array(test_random_between(20000, 200000), 1);
         ipt_plan *plan;
-        unsigned a;
-        size_t most;
-        desc.elem_size = sizes[test_random_between(0, TEST_COUNT(sizes) - 1)];
-        desc.rank = (unsigned)test_random_between(3, 5);
-        most = test_random_between(20000, 200000) / desc.elem_size;
-        for (a = 0; a + 1 < desc.rank; ++a) {
-            desc.shape[a] = test_random_between(2, desc.rank == 3 ? 40 : 9);
-            most /= desc.shape[a];
-        }
-        desc.shape[a] = most < 2 ? 2 : most;
-        give_axes(&desc, test_random_between(0, 119));
         desc.batch = i % 4 == 0 ? test_random_between(1, 3) : 0;
         if (desc.elem_size == 4 && i % 3 == 0) {
             desc.expression = "x * 3 + 1";

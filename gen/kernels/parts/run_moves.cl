@@ -149,17 +149,16 @@ IPT_INLINE void ipt_move_runs(__global ipt_unit *matrix, __global ipt_unit *save
         const uint y = at.column, next = ahead.column;
         ipt_walk_on(&at, g);
         ipt_walk_on(&ahead, g);
+#elif IPT_GROUP_SIZE == 1
+        const uint y = x, next = x + IPT_RUNS_AHEAD;
 #else
         const uint y = x;
 #endif
         const bool rest = y >= covered;
         const uint d = rest ? band : ipt_divide32(y, IPT_DIVISOR(g->width));
-#if IPT_WALKS
+#if IPT_GROUP_SIZE == 1
         if (next < covered)
             ipt_prefetch_column(matrix, band, next, start, units, g);
-#elif IPT_GROUP_SIZE == 1
-        if (x + IPT_RUNS_AHEAD < covered)
-            ipt_prefetch_column(matrix, band, x + IPT_RUNS_AHEAD, start, units, g);
 #endif
         __global ipt_unit *const column =
             rest && g->saves_rows == 0 ? saved + (y - covered) * g->saved_column_stride : matrix + y * g->column_stride;

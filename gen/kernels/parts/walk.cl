@@ -5,19 +5,15 @@
 
 #if IPT_AXES
 #define IPT_OF_WALK(name) g->name##0, g->name##1, g->name##2, g->name##3, g->name##4, g->name##5, g->name##6, g->name##7
-#endif
 
 typedef struct ipt_walk {
-    uint column; /* in the slot layout */
-#if IPT_AXES
+    uint column;          /* in the slot layout */
     uint index[IPT_AXES]; /* on each axis of permuted columns; the band layout's last axis comes first */
-#endif
 } ipt_walk;
 
 /* Begins at place x of the band layout. */
 IPT_INLINE void ipt_walk_from(ipt_walk *walk, uint x, const ipt_given *g)
 {
-#if IPT_AXES
     const uint lengths[] = {IPT_OF_WALK(length)}, steps[] = {IPT_OF_WALK(step)};
     walk->column = 0;
 #pragma unroll
@@ -26,15 +22,11 @@ IPT_INLINE void ipt_walk_from(ipt_walk *walk, uint x, const ipt_given *g)
         walk->column += walk->index[i] * steps[i];
         x /= lengths[i];
     }
-#else
-    walk->column = x;
-#endif
 }
 
 /* Moves to the next place; from the last one to the first. */
 IPT_INLINE void ipt_walk_on(ipt_walk *walk, const ipt_given *g)
 {
-#if IPT_AXES
     const uint lengths[] = {IPT_OF_WALK(length)}, steps[] = {IPT_OF_WALK(step)};
     bool carries = true;
 #pragma unroll
@@ -46,7 +38,5 @@ IPT_INLINE void ipt_walk_on(ipt_walk *walk, const ipt_given *g)
         }
         carries = ends;
     }
-#else
-    ++walk->column;
-#endif
 }
+#endif

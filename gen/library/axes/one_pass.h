@@ -41,10 +41,8 @@ static double ipt__columns_cost_waves(const ipt__limits *limits, const ipt_plan_
 {
     const ipt__tuning *const model = ipt__tuning_of(limits);
     const size_t bytes = pass->rows * pass->cols * pass->elem_size,
-                 budget = desc->max_workspace
-                              ? desc->max_workspace
-                              : ipt__max((size_t)1 << 20, bytes * pass->batch * ipt__max(desc->batch, 1) / 100);
-    const size_t bands = ipt__ceil_divide(bytes, budget), run = bytes / columns->elements / bands;
+                 budget = ipt__desc_budget(desc, bytes * pass->batch * ipt__max(desc->batch, 1));
+    const size_t bands = ipt__ceil_divide(bytes, ipt__max(1, budget)), run = bytes / columns->elements / bands;
     const double step = bands == 1 ? model->shared_step : model->columns_step; /* caches hold a single band */
     return run ? (model->shared + step / (double)run) * (double)bytes * (double)pass->batch : 0;
 }

@@ -163,12 +163,16 @@ static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
     return problem->refused_bytes && local_bytes >= problem->refused_bytes;
 }
 
-/* The workspace limit in bytes; 0: the minimum. */
+/* The workspace limit in bytes, for so many bytes of matrices; 0: the minimum. */
+static size_t ipt__desc_budget(const ipt_plan_desc *desc, size_t bytes)
+{
+    if (desc->max_workspace)
+        return desc->max_workspace == 1 ? 0 : desc->max_workspace;
+    return ipt__max((size_t)1 << 20, bytes / 100);
+}
 static size_t ipt__problem_budget(const ipt__problem *problem)
 {
-    if (problem->desc.max_workspace)
-        return problem->desc.max_workspace == 1 ? 0 : problem->desc.max_workspace;
-    return ipt__max((size_t)1 << 20, problem->matrix_bytes * problem->desc.batch / 100);
+    return ipt__desc_budget(&problem->desc, problem->matrix_bytes * problem->desc.batch);
 }
 
 /* The desc's length of super-elements; 0: the planner chooses. */

@@ -100,7 +100,16 @@ static size_t ipt__word_begins(const char *word, size_t length, const char *pref
     return length >= bytes && !strncmp(word, prefix, bytes) ? bytes : 0;
 }
 
-/* The place in the result that a word names, as a bit: b, i, j, i0 to i9. 0: none, or the word is a member. */
+/* The axis that i and a number name, as a bit. 0: another word. Axes that no array has are one. */
+static unsigned ipt__word_axis(const char *word, size_t length)
+{
+    size_t axis = 0, at;
+    for (at = 1; at < length && word[at] >= '0' && word[at] <= '9'; ++at)
+        axis = ipt__min(10 * axis + (size_t)(word[at] - '0'), IPT_MAX_RANK);
+    return *word == 'i' && at == length && (length == 2 || word[1] != '0') ? IPT__NEEDS_AXIS << axis : 0;
+}
+
+/* The place in the result that a word names, as a bit: b, i, j, i0, i1 and so on. 0: none, or the word is a member. */
 static unsigned ipt__word_place(const char *text, const char *word, size_t length)
 {
     const char *before = word;
@@ -113,7 +122,7 @@ static unsigned ipt__word_place(const char *text, const char *word, size_t lengt
                : *word == 'i' ? IPT__NEEDS_AXIS
                : *word == 'j' ? IPT__NEEDS_AXIS << 1
                               : 0;
-    return length == 2 && *word == 'i' && word[1] >= '0' && word[1] <= '9' ? IPT__NEEDS_AXIS << (word[1] - '0') : 0;
+    return ipt__word_axis(word, length);
 }
 
 /* The extension that a word of OpenCL C needs, as a bit: the word is a type, a conversion to it or a constant of it. A

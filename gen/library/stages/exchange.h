@@ -119,7 +119,7 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
         return ipt__plan_kernel_get(plan, IPT__KERNEL_exchange, params, &stage->kernels[0]);
     }
     if (stage->as.bands.workers) {
-        params.axes = ipt__walk_axes(&plan->problem.array);
+        params.axes = ipt__permutes_columns(&plan->problem) ? ipt__walk_axes(&plan->problem.array) : 0;
         return ipt__plan_kernel_get(plan, IPT__KERNEL_waves, params, &stage->kernels[0]);
     }
     result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
@@ -280,7 +280,8 @@ static IPT__RARE ipt_result ipt__launch_waves(ipt__launcher *to, const ipt__stag
         (cl_uint)ipt__min(a->stripe_columns, ipt__max(tile, ipt__tunings[1].waves_piece / run / tile * tile));
     a->pieces = (cl_uint)ipt__ceil_divide(a->stripe_columns, a->piece_columns);
     a->polls = problem->limits.wait_polls;
-    ipt__launch_walk(&problem->array, bands->tall, a);
+    if (ipt__permutes_columns(problem))
+        ipt__launch_walk(&problem->array, bands->tall, a);
     IPT__LAUNCH_WAITS(launch, waves);
     launch.groups = bands->workers;
     return ipt__launch_add(to, &launch);
