@@ -3255,8 +3255,8 @@ enum {
 #define IPT__BUS_RUN_BYTES 768
 #endif
 
-/* Batches, in nanoseconds of a lane that has a compute unit's usual company: for an element, a barrier, a turn of each
- * kind, a byte of operands whose elements lie one after the other, and a byte of all others. H26: fitted by
+/* Batches, in nanoseconds of one lane while the compute unit's other lanes work, too: for an element, a barrier, a turn
+ * of each kind, a byte of operands whose elements lie one after the other, and a byte of all others. H26: fitted by
  * tests/bench/batch_fit.py to 1,400 random actions, sizes and counts. M(model, element, barrier, plain, pivoted,
  * inverse, far_byte, near_byte), in the sequence of ipt_model */
 #define IPT__BATCH_COST_LIST(M)                                                                                        \
@@ -6304,7 +6304,7 @@ typedef struct ipt__tile_stage {
 typedef struct ipt__swap_stage {
     size_t side;   /* of a tile, in elements */
     size_t places; /* tiles that change places: 2, or 4 in rotations by 90 degrees */
-    int turns;     /* also reverses rows, or their sequence, as the move wants it */
+    int turns;     /* also reverses rows, their sequence, or both: move says which */
     size_t local_bytes, group_size;
     ipt__tile_layout tile; /* rows in local memory, if side > 32 */
 } ipt__swap_stage;
@@ -19775,7 +19775,8 @@ static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const i
     if (!desc->operands)
         return ipt__fail_null("operands");
     if ((int)desc->ready < 0 || desc->ready >= IPT__ACTION_COUNT)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "ready is %d: see IPT_ACTION_LIST", (int)desc->ready);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "ready is %d: choose an action of IPT_ACTION_LIST",
+                         (int)desc->ready);
     if (!desc->ready && !desc->action)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "action is NULL, and ready is none: one of them is needed");
     if (desc->ready && (desc->action || desc->functions))
@@ -22239,7 +22240,7 @@ static ipt_result ipt__mpi_run_local(ipt__mpi_run *run, const ipt__mpi_local *lo
     if (event) {
         const ipt_result waited = ipt__wait_for(event);
         if (waited && !result)
-            result = ipt__fail_incomplete("a command of a local step failed");
+            result = ipt__fail_incomplete("a command on the device that moves this rank's part failed");
         ipt__cl.clReleaseEvent(event);
     }
     return result;

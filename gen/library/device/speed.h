@@ -246,8 +246,8 @@ enum {
 #define IPT__BUS_RUN_BYTES 768
 #endif
 
-/* Batches, in nanoseconds of a lane that has a compute unit's usual company: for an element, a barrier, a turn of each
- * kind, a byte of operands whose elements lie one after the other, and a byte of all others. H26: fitted by
+/* Batches, in nanoseconds of one lane while the compute unit's other lanes work, too: for an element, a barrier, a turn
+ * of each kind, a byte of operands whose elements lie one after the other, and a byte of all others. H26: fitted by
  * tests/bench/batch_fit.py to 1,400 random actions, sizes and counts. M(model, element, barrier, plain, pivoted,
  * inverse, far_byte, near_byte), in the sequence of ipt_model */
 #define IPT__BATCH_COST_LIST(M)                                                                                        \

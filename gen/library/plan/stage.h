@@ -136,7 +136,7 @@ typedef struct ipt__tile_stage {
 typedef struct ipt__swap_stage {
     size_t side;   /* of a tile, in elements */
     size_t places; /* tiles that change places: 2, or 4 in rotations by 90 degrees */
-    int turns;     /* also reverses rows, or their sequence, as the move wants it */
+    int turns;     /* also reverses rows, their sequence, or both: move says which */
     size_t local_bytes, group_size;
     ipt__tile_layout tile; /* rows in local memory, if side > 32 */
 } ipt__swap_stage;
