@@ -143,8 +143,9 @@
  *
  * >>moves
  * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element x anew,
- * exactly once. It may use a, the value of desc.expression_argument: one program "x * a" serves all factors. desc.from
- * and desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md has their passes.
+ * exactly once. It may use a, the value of desc.expression_argument: one program "x * a" serves all factors. It may name
+ * the place of x in the result: i and j (row and column), i0, i1 and so on (axes), b (matrix of the batch). desc.from and
+ * desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md has their passes.
  * ipt_batch_create runs an action, yours or one of linear algebra, on very many small matrices: see >>interface/batch.
  *
  * >>papers
@@ -167,7 +168,8 @@
  *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics
  *   IPT_NO_HOST_STREAMING  host matrices go whole: no overlap, no pieces, one device. Implies IPT_NO_STORAGE
  *   IPT_NO_STORAGE         leaves out ipt_plan_execute_storage and its companions
- *   IPT_NO_BOXES           leaves out the one pass of arrays on GPUs and of thin matrices on CPUs: they take several
+ *   IPT_NO_BOXES           leaves out the one pass of arrays, and of thin matrices on CPUs: they take several
+ *   IPT_NO_VIEWS           leaves out strides and strides_out
  *   IPT_NO_BATCH           leaves out ipt_batch_create and its companions. IPT_MPI adds ipt_mpi_plan_create and its own
  *   IPT_NO_OFFLINE         leaves out profiles and ipt_context_entry, with its companions
  *   IPT_NO_WISDOM          leaves out the functions of wisdom; IPT_MEASURE measures for each plan anew
@@ -522,7 +524,8 @@ typedef struct ipt_plan_desc {
     ipt_move move;       /* a rotation or reflection instead of a transposition; in place only */
     const char *expression;      /* OpenCL C: the new value of each element x, such as "x * x". NULL: unchanged. Copied.
                                     Elements of 1, 2, 4, 8 or 16 bytes only. One line, without '//' and '#'.
-                                    Its comments and parentheses end within it. A backslash is in a literal only */
+                                    Its comments and parentheses end within it. A backslash is in a literal only. It
+                                    may name the place of x: see below */
     const char *expression_type; /* the OpenCL C type of x and of the result, of elem_size bytes, such as "float" or
                                     "uchar4". double and half, also within expression, need the device's cl_khr_fp64 and
                                     cl_khr_fp16: UNSUPPORTED without */
@@ -584,6 +587,14 @@ typedef struct ipt_plan_desc {
  * move element by element, which is much slower. They have at most 8 axes, after neighbours that stay together have
  * been joined. Errors: INVALID_ARGUMENT (overlap, alignment, overflow, a stride of an axis beyond rank, strides of
  * matrices), UNSUPPORTED (more axes; with plans for several contexts, limits of memory, or a host matrix in parts). */
+
+/* Places. An expression may name the place of x in the result, by numbers from 0 of type long: i0, i1 and so on along
+ * the axes, and b, the number of the matrix or array in the batch. i and j are other names of i0 and i1: the row and
+ * the column in the result of a matrix. So a channel can have its own factors: "(x - (j == 0 ? 0.485f : 0.456f)) * a".
+ *   Such an expression takes a pass of its own over the result. Elements have places in matrices and in arrays of up to
+ * 8 axes, but not in formats, with IPT_PAD, in storages, in matrices that are cut and in plans for several contexts:
+ * these fail with UNSUPPORTED. Host matrices then go whole, not overlapped. An axis that the result lacks is
+ * INVALID_ARGUMENT. */
 
 /* ipt_plan_create for a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context, const ipt_plan_desc *desc,
@@ -1355,6 +1366,22 @@ typedef pthread_t ipt__thread;
 #define IPT__PRINTF(text, first)
 #endif
 
+#ifdef IPT_NO_PAPERS
+enum { IPT__PAPERS = 0 }; /* compilers drop the code of formats, double passes and forced kernels */
+#else
+enum { IPT__PAPERS = 1 };
+#endif
+#ifdef IPT_NO_BOXES
+enum { IPT__BOXES = 0 }; /* and that of arrays that move at once */
+#else
+enum { IPT__BOXES = 1 };
+#endif
+#ifdef IPT_NO_VIEWS
+enum { IPT__VIEWS = 0 }; /* and that of arrays with gaps */
+#else
+enum { IPT__VIEWS = 1 };
+#endif
+
 #if defined(__GNUC__) || defined(__clang__)
 /* For functions that run rarely: on failures, or once for a context, program, plan or host matrix. Compilers make them
  * small. */
@@ -1907,7 +1934,7 @@ static size_t ipt__max(size_t a, size_t b)
 }
 static size_t ipt__ceil_divide(size_t a, size_t b)
 {
-    return a / b + (a % b != 0);
+    return a ? (a - 1) / b + 1 : 0;
 }
 static size_t ipt__round_up(size_t a, size_t multiple)
 {
@@ -2320,7 +2347,12 @@ IPT_API size_t ipt_heuristic_divisors(size_t side, size_t *divisors, size_t capa
 
 /* Types of OpenCL C in expressions: their sizes, and the extensions that they need. */
 
-enum { IPT__NEEDS_HALF = 1, IPT__NEEDS_DOUBLE = 2 };
+enum {
+    IPT__NEEDS_HALF = 1,
+    IPT__NEEDS_DOUBLE = 2,
+    IPT__NEEDS_BATCH = 4, /* names the matrix or array of an element */
+    IPT__NEEDS_AXIS = 8   /* names the place along axis 0 of the result; the next bits: along the next axes */
+};
 
 /* Bytes of a type by its name: a number, or a vector of 2, 4, 8 or 16 numbers. 0: another type. */
 static size_t ipt__type_bytes(const char *type)
@@ -2415,6 +2447,31 @@ static size_t ipt__word_begins(const char *word, size_t length, const char *pref
     return length >= bytes && !strncmp(word, prefix, bytes) ? bytes : 0;
 }
 
+/* The axis that i and a number name, as a bit. 0: another word. Axes that no array has are one. */
+static unsigned ipt__word_axis(const char *word, size_t length)
+{
+    size_t axis = 0, at;
+    for (at = 1; at < length && word[at] >= '0' && word[at] <= '9'; ++at)
+        axis = ipt__min(10 * axis + (size_t)(word[at] - '0'), IPT_MAX_RANK);
+    return *word == 'i' && at == length && (length == 2 || word[1] != '0') ? IPT__NEEDS_AXIS << axis : 0;
+}
+
+/* The place in the result that a word names, as a bit: b, i, j, i0, i1 and so on. 0: none, or the word is a member. */
+static unsigned ipt__word_place(const char *text, const char *word, size_t length)
+{
+    const char *before = word;
+    while (before > text && (before[-1] == ' ' || before[-1] == '\t'))
+        --before;
+    if (before > text && before[-1] == '.')
+        return 0;
+    if (length == 1)
+        return *word == 'b'   ? IPT__NEEDS_BATCH
+               : *word == 'i' ? IPT__NEEDS_AXIS
+               : *word == 'j' ? IPT__NEEDS_AXIS << 1
+                              : 0;
+    return ipt__word_axis(word, length);
+}
+
 /* The extension that a word of OpenCL C needs, as a bit: the word is a type, a conversion to it or a constant of it. A
  * pointer to `half` and its size need nothing, so ipt__text_needs handles `half`. */
 static unsigned ipt__word_needs(const char *word, size_t length)
@@ -2454,8 +2511,8 @@ static int ipt__half_is_unused(const char *text, const char *word)
     return *after == '*' || (word - text >= 6 && !strncmp(word - 6, "sizeof", 6));
 }
 
-/* The extensions that an expression or a type needs, as bits. *first (may be NULL): the first word among missing types;
- * *length: its length. */
+/* The extensions that an expression or a type needs, and the places that it names, as bits. *first (may be NULL): the
+ * first word among missing types; *length: its length. */
 static unsigned ipt__text_needs(const char *text, unsigned missing, const char **first, size_t *length)
 {
     const char *at = text;
@@ -2471,7 +2528,7 @@ static unsigned ipt__text_needs(const char *text, unsigned missing, const char *
             *first = at;
             *length = bytes;
         }
-        needs |= word;
+        needs |= word | (bytes ? ipt__word_place(text, at, bytes) : 0);
         at = skipped && skipped != at ? skipped : at + (bytes ? bytes : 1);
     }
     return needs;
@@ -2626,17 +2683,15 @@ static const unsigned char *ipt__argument_bytes_of(const ipt__kernel_info *info)
 /* A row of IPT_PARAM_LIST. */
 typedef struct ipt__param {
     char name[16];
-    unsigned short minimum, offset; /* in ipt__params */
-    cl_uint maximum;
+    cl_uint minimum, maximum;
 } ipt__param;
 static const ipt__param ipt__param_rows[] = {
-#define IPT__PARAM_ROW(field, macro, minimum, maximum, meaning)                                                        \
-    {#field, minimum, offsetof(ipt__params, field), maximum},
+#define IPT__PARAM_ROW(field, macro, minimum, maximum, meaning) {#field, minimum, maximum},
     IPT_PARAM_LIST(IPT__PARAM_ROW)};
 
 static cl_uint *ipt__param_at(const ipt__params *params, int index)
 {
-    return (cl_uint *)((char *)params + ipt__param_rows[index].offset);
+    return (cl_uint *)(void *)params + index; /* the fields of the list come first */
 }
 
 /* Sets parameters that the kernel does not use to 0, so that they cannot distinguish programs. Returns 0 if another one
@@ -2665,8 +2720,7 @@ static void ipt__params_apply(ipt__params *params, const ipt_plan_desc *desc, in
 
 static int ipt__params_equal(const ipt__params *a, const ipt__params *b)
 {
-#define IPT__PARAM_EQUAL(field, macro, minimum, maximum, meaning) &&a->field == b->field
-    return 1 IPT_PARAM_LIST(IPT__PARAM_EQUAL) &&
+    return !memcmp(a, b, IPT__PARAM_COUNT * sizeof(cl_uint)) &&
            (!a->apply || (!strcmp(a->expression, b->expression) && !strcmp(a->expression_type, b->expression_type))) &&
            (a->apply < 2 || !strcmp(a->argument_type, b->argument_type)) && !a->operands == !b->operands &&
            (!a->operands || !strcmp(a->operands, b->operands));
@@ -2711,7 +2765,8 @@ static IPT__RARE void ipt__params_describe(ipt__text *out, const ipt__params *pa
                       params->argument_type ? ", a: " : "", params->argument_type ? params->argument_type : "");
 }
 
-/* Adds the definitions for an expression. Compilers refuse half without the pragma. */
+/* Adds the definitions for an expression. Compilers refuse half without the pragma. Only kernel map has the names of
+ * places: the definition for all kernels leaves x as it is then. */
 static IPT__RARE void ipt__expression_print(ipt__text *out, const ipt__params *params)
 {
     const unsigned needs = ipt__text_needs(params->expression, 0, NULL, NULL) |
@@ -2719,7 +2774,10 @@ static IPT__RARE void ipt__expression_print(ipt__text *out, const ipt__params *p
                            (params->argument_type ? ipt__text_needs(params->argument_type, 0, NULL, NULL) : 0);
     if (needs & IPT__NEEDS_HALF)
         ipt__text_add(out, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
-    ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION (%s)\n", params->expression_type,
+    ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define %s (%s)\n", params->expression_type,
+                  needs < IPT__NEEDS_BATCH ? "IPT_EXPRESSION"
+                  : params->argument_type  ? "IPT_EXPRESSION ((void)a, x)\n#define IPT_EXPRESSION_AT"
+                                           : "IPT_EXPRESSION x\n#define IPT_EXPRESSION_AT",
                   params->expression);
     if (params->argument_type)
         ipt__text_add(out, "#define IPT_EXPRESSION_ARGUMENT_TYPE %s\n", params->argument_type);
@@ -3014,6 +3072,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(factor, bands_units, 0, 1.3, P25, "added for elements of several units: their tiles move unit by unit")          \
     X(factor, shared, 0, 0.8, P25, "bands in waves that share a launch")                                               \
     X(step, shared_step, 0, 80, P25, "these, by the run")                                                              \
+    X(step, columns_step, 0, 160, P28, "these, with permuted columns, whose neighbours are far apart")                 \
     X(bytes, waves_piece, 0, 131072, P25, "runs that a work-group of these moves at once")                             \
     X(factor, together, 1.31, 0, H24, "cooperative bands")                                                             \
     X(step, together_piece, 26, 0, H24, "these, by a chunk's row")                                                     \
@@ -3047,6 +3106,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_long_halves, 0.38, 0.95, H28, "these, if their units have two bytes")                                \
     X(share, pass_long_bytes, 0.10, 0.95, H28, "or one byte")                                                          \
     X(share, pass_thin, 0.38, 0.70, H25_P25, "a side of less than IPT__LINE_BYTES")                                    \
+    X(share, pass_thin_short, 0.25, 0.70, H28, "the same, of short units and instances that do not fit the chip")      \
     X(share, pass_several, 0.70, 0.50, H27_P25, "several instances that do not fit the chip")                          \
     X(share, pass_stretched, 0.42, 0.65, H27_P25, "one instance, pass_stretched_from times as long as wide")           \
     X(factor, pass_stretched_from, 200, 1024, H27_P25, "the long side of such an instance, in short ones")             \
@@ -3218,8 +3278,8 @@ enum {
 #define IPT__BUS_RUN_BYTES 768
 #endif
 
-/* Batches, in nanoseconds of a lane that has a compute unit's usual company: for an element, a barrier, a turn of each
- * kind, a byte of operands whose elements lie one after the other, and a byte of all others. H26: fitted by
+/* Batches, in nanoseconds of one lane while the compute unit's other lanes work, too: for an element, a barrier, a turn
+ * of each kind, a byte of operands whose elements lie one after the other, and a byte of all others. H26: fitted by
  * tests/bench/batch_fit.py to 1,400 random actions, sizes and counts. M(model, element, barrier, plain, pivoted,
  * inverse, far_byte, near_byte), in the sequence of ipt_model */
 #define IPT__BATCH_COST_LIST(M)                                                                                        \
@@ -5993,15 +6053,28 @@ typedef struct ipt__problem {
                          With `columns`: the axes of these. count 0: a matrix */
 } ipt__problem;
 
+/* Whether a problem is of an array with gaps. */
+static int ipt__is_view(const ipt__problem *problem)
+{
+    return IPT__VIEWS && problem->array.strides[0][0];
+}
+
 /* What a problem moves. */
 enum { IPT__MOVES_MATRICES = 1, IPT__MOVES_ARRAYS = 2, IPT__MOVES_COLUMNS = 4, IPT__MOVES_VIEWS = 8 };
 
 static int ipt__problem_moves(const ipt__problem *problem)
 {
-    return problem->array.columns         ? IPT__MOVES_COLUMNS
-           : problem->array.strides[0][0] ? IPT__MOVES_VIEWS
-           : problem->array.count         ? IPT__MOVES_ARRAYS
-                                          : IPT__MOVES_MATRICES;
+    if (ipt__is_view(problem))
+        return IPT__MOVES_VIEWS;
+    if (!IPT__BOXES || !problem->array.count)
+        return IPT__MOVES_MATRICES;
+    return problem->array.columns ? IPT__MOVES_COLUMNS : IPT__MOVES_ARRAYS;
+}
+
+/* See ipt__array. */
+static int ipt__permutes_columns(const ipt__problem *problem)
+{
+    return IPT__BOXES ? problem->array.columns : 0;
 }
 
 /* Leaves the expression to another plan. */
@@ -6011,33 +6084,54 @@ static void ipt__desc_drop_expression(ipt_plan_desc *desc)
     desc->expression_argument = NULL;
 }
 
+/* Whether a checked desc names formats; IPT_PAD; forced kernels. */
+static int ipt__has_formats(const ipt_plan_desc *desc)
+{
+    return IPT__PAPERS && (desc->from || desc->to);
+}
+static int ipt__pads(const ipt_plan_desc *desc)
+{
+    return IPT__PAPERS && (desc->flags & IPT_PAD);
+}
+static int ipt__forces_kernels(const ipt_plan_desc *desc)
+{
+    return IPT__PAPERS && (desc->variant_010 || desc->variant_100);
+}
+
+/* The places in the result that the expression names, as bits: 1 for b, 2 for i0, 4 for i1 and so on. Only a MAP stage
+ * knows places. */
+static unsigned ipt__named_places(const ipt_plan_desc *desc)
+{
+    return desc->expression ? ipt__text_needs(desc->expression, 0, NULL, NULL) / IPT__NEEDS_BATCH : 0;
+}
+
+/* Whether any stage may apply the expression on the way. */
+static int ipt__applies_anywhere(const ipt_plan_desc *desc)
+{
+    return desc->expression && !ipt__named_places(desc);
+}
+
+/* Writes the lengths of the result's axes, and returns their number. Internal descs that have a rank are of matrices of
+ * one row, whose elements are those of a permuted array. */
+static unsigned ipt__result_lengths(const ipt_plan_desc *desc, size_t lengths[IPT_MAX_RANK])
+{
+    const int transposed = ipt__moves[desc->move].transposed;
+    unsigned axis;
+    for (axis = 0; axis < desc->rank; ++axis)
+        lengths[axis] = desc->shape[desc->axes[axis]];
+    if (desc->rank)
+        return desc->rank;
+    lengths[0] = transposed ? desc->cols : desc->rows;
+    lengths[1] = transposed ? desc->rows : desc->cols;
+    return 2;
+}
+
 static int ipt__has_strides(const ipt_plan_desc *desc)
 {
     int i;
     for (i = 0; i < IPT_MAX_RANK && !desc->strides[i] && !desc->strides_out[i]; ++i)
         ;
     return i < IPT_MAX_RANK;
-}
-
-/* Leaves out the strides of an array, and that of its batch. */
-static void ipt__desc_drop_strides(ipt_plan_desc *desc)
-{
-    memset(desc->strides, 0, sizeof desc->strides);
-    memset(desc->strides_out, 0, sizeof desc->strides_out);
-    desc->batch_stride = 0;
-}
-
-/* Takes an array with gaps, and the bytes from its first element to its last, before and after. */
-static void ipt__problem_take_view(ipt__problem *problem, const ipt__array *array, const size_t spans[2])
-{
-    int i;
-    problem->array = *array;
-    problem->pitched = 1;
-    problem->source_span = spans[0];
-    problem->result_span = spans[1];
-    problem->span_bytes = ipt__max(spans[0], spans[1]);
-    for (i = 0; i < 2 * array->count; ++i) /* the longest row of a transfer */
-        problem->source_row = ipt__max(problem->source_row, array->strides[i % 2][i / 2] / problem->unit_bytes);
 }
 
 /* Whether the move is a transposition that also reverses rows, or their sequence. */
@@ -6091,12 +6185,16 @@ static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
     return problem->refused_bytes && local_bytes >= problem->refused_bytes;
 }
 
-/* The workspace limit in bytes; 0: the minimum. */
+/* The workspace limit in bytes, for so many bytes of matrices; 0: the minimum. */
+static size_t ipt__desc_budget(const ipt_plan_desc *desc, size_t bytes)
+{
+    if (desc->max_workspace)
+        return desc->max_workspace == 1 ? 0 : desc->max_workspace;
+    return ipt__max((size_t)1 << 20, bytes / 100);
+}
 static size_t ipt__problem_budget(const ipt__problem *problem)
 {
-    if (problem->desc.max_workspace)
-        return problem->desc.max_workspace == 1 ? 0 : problem->desc.max_workspace;
-    return ipt__max((size_t)1 << 20, problem->matrix_bytes * problem->desc.batch / 100);
+    return ipt__desc_budget(&problem->desc, problem->matrix_bytes * problem->desc.batch);
 }
 
 /* The desc's length of super-elements; 0: the planner chooses. */
@@ -6132,7 +6230,7 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
  * PTTWAC_010: instances in global memory, by work-groups with flags in local memory.
  * P_IPT: instances by cycle following without flags.
  * PAD: changes the stride of rows of `length` elements from origin to row_stride. */
-#define IPT__STAGE_LIST(X, B, P)                                                                                       \
+#define IPT__STAGE_LIST(X, B, V, P)                                                                                    \
     X(SAVE, (0, 0, 0, 0, 0, 2), (nothing, nothing, save, never, never, save, save, save))                              \
     X(RESTORE, (0, 0, 0, 0, 0, 0), (nothing, nothing, save, never, restore, restore, restore, restore))                \
     X(TILE, (0, 1, 0, 0, 1, 1), (nothing, nothing, tile, alone, never, tile, tile, tile))                              \
@@ -6144,7 +6242,7 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
     X(SHUFFLE, (0, 0, 0, 0, 1, 0), (shuffle, shuffle, shuffle, never, shuffle, shuffle, shuffle, shuffle))             \
     B(BOX, (0, 0, 0, 0, 0, 1), (nothing, box, box, never, never, box, box, box))                                       \
     X(EXCHANGE, (0, 0, 0, 1, 0, 1), (exchange, exchange, exchange, always, never, exchange, exchange, exchange))       \
-    X(VIEW, (0, 0, 0, 0, 0, 1), (view, nothing, nothing, never, never, view, view, view))                              \
+    V(VIEW, (0, 0, 0, 0, 0, 1), (view, nothing, nothing, never, never, view, view, view))                              \
     X(FLIP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, flip, flip, flip))                           \
     X(MAP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, map, map, map))                               \
     P(PTTWAC_010, (0, 0, 0, 0, 1, 0), (nothing, nothing, nothing, never, never, pttwac_010, cycles, pttwac_010))       \
@@ -6153,7 +6251,8 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
 
 typedef enum ipt__stage_kind {
 #define IPT__STAGE_ENUMERATOR(kind, traits, functions) IPT__STAGE_##kind,
-    IPT__STAGE_LIST(IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR) IPT__STAGE_COUNT
+    IPT__STAGE_LIST(IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR)
+        IPT__STAGE_COUNT
 } ipt__stage_kind;
 
 /* What a kind of stage can do, or does otherwise than others. */
@@ -6169,7 +6268,7 @@ typedef struct ipt__traits {
 static const ipt__traits ipt__stage_traits[] = {
 #define IPT__STAGE_TRAITS(...) {__VA_ARGS__},
 #define IPT__STAGE_TRAITS_ROW(kind, traits, functions) IPT__STAGE_TRAITS traits
-    IPT__STAGE_LIST(IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW)};
+    IPT__STAGE_LIST(IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW)};
 
 /* `instances` independent rows x cols grids of super-elements of `length` elements. */
 typedef struct ipt__grids {
@@ -6248,7 +6347,7 @@ typedef struct ipt__tile_stage {
 typedef struct ipt__swap_stage {
     size_t side;   /* of a tile, in elements */
     size_t places; /* tiles that change places: 2, or 4 in rotations by 90 degrees */
-    int turns;     /* also reverses rows, or their sequence, as the move wants it */
+    int turns;     /* also reverses rows, their sequence, or both: move says which */
     size_t local_bytes, group_size;
     ipt__tile_layout tile; /* rows in local memory, if side > 32 */
 } ipt__swap_stage;
@@ -6350,6 +6449,18 @@ typedef struct ipt__stage {
         ipt__view_stage view;
     } as;
 } ipt__stage;
+
+/* The forced kernel of a paper, or NULL. */
+static const ipt__variant *ipt__variant_of(const ipt__stage *stage)
+{
+    return IPT__PAPERS ? stage->variant : NULL;
+}
+
+/* Whether a SHUFFLE stage also transposes each super-element. */
+static int ipt__turns_inner(const ipt__stage *stage)
+{
+    return IPT__PAPERS && stage->inner_rows;
+}
 
 /* EXCHANGE: whether the columns of the slot layout are backwards, and the rows of the band layout. The slot layout is
  * that of the result (tall) or of the source (wide). */
@@ -6745,7 +6856,7 @@ static size_t ipt__slot_length(const ipt__stage *stage)
  * desc may set the spread. */
 static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *stage, size_t spread)
 {
-    if (stage->variant && problem->desc.flag_spread)
+    if (ipt__variant_of(stage) && problem->desc.flag_spread)
         spread = problem->desc.flag_spread;
     return spread ? 32 / spread : 32;
 }
@@ -6839,7 +6950,8 @@ static void ipt__stage_become(ipt__stage *stage, ipt__stage_kind kind)
 static size_t ipt__problem_block(const ipt__problem *problem)
 {
     const size_t columns = IPT__WORD_BYTES / problem->unit_bytes;
-    return columns > 1 && !problem->array.columns && (problem->element_units == 1 || problem->element_units == 3) &&
+    return columns > 1 && !ipt__permutes_columns(problem) &&
+                   (problem->element_units == 1 || problem->element_units == 3) &&
                    (problem->desc.rows | problem->desc.cols | ipt__source_row(problem) | ipt__result_row(problem)) %
                            columns ==
                        0
@@ -7138,8 +7250,8 @@ static IPT__RARE void ipt__describe_grid(ipt__text *out, const ipt_plan *plan, c
 /* Ends the line of a stage with the properties that any kind may have. */
 static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
 {
-    if (stage->variant)
-        ipt__text_add(out, ", by %s", stage->variant->name);
+    if (ipt__variant_of(stage))
+        ipt__text_add(out, ", by %s", ipt__variant_of(stage)->name);
     if (stage->apply)
         ipt__text_add(out, ", each element as the expression says");
     if (stage->row_slots && stage->row_stride != stage->row_slots * ipt__slot_length(stage))
@@ -7237,9 +7349,9 @@ static IPT__RARE ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage,
     if (stage->as.tile.pack_bytes)
         return ipt__plan_kernel_within(plan, IPT__KERNEL_pack, ipt__pack_params(&plan->problem, stage, stage->apply),
                                        &stage->kernels[0]);
-    if (stage->variant) {
+    if (ipt__variant_of(stage)) {
         params.group_size = (cl_uint)(stage->lanes * stage->workers);
-        params.bank_padding = stage->variant->bank_padding;
+        params.bank_padding = ipt__variant_of(stage)->bank_padding;
     }
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_tile, params, &stage->kernels[0]);
 }
@@ -7320,9 +7432,10 @@ static IPT__RARE ipt_result ipt__launch_tile(ipt__launcher *to, const ipt__stage
     const ipt__problem *const problem = &to->plan->problem;
     const ipt__limits *const limits = &problem->limits;
     const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
-    const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* one unit after every 32 */
+    const size_t padding =
+        ipt__variant_of(stage) ? ipt__variant_of(stage)->bank_padding : 0; /* one unit after every 32 */
     const size_t local_units =
-        (stage->variant ? limits->local_memory : ipt__local_budget(limits)) / problem->unit_bytes;
+        (ipt__variant_of(stage) ? limits->local_memory : ipt__local_budget(limits)) / problem->unit_bytes;
     const size_t holds = (padding ? local_units * 32 / 33 : local_units) / instance;
     /* Give each work-item a few units, but keep enough work-groups for small matrices. */
     const size_t wanted = ipt__max(1, 8 * limits->group_size / instance);
@@ -7334,11 +7447,12 @@ static IPT__RARE ipt_result ipt__launch_tile(ipt__launcher *to, const ipt__stage
     a->matrix_stride = ipt__matrix_stride(problem);
     a->instances = (cl_ulong)stage->instances * to->matrices;
     a->instances_per_matrix = stage->instances;
-    a->pack = (cl_uint)ipt__max(1, ipt__min(holds, stage->variant ? stage->workers : wanted));
+    a->pack = (cl_uint)ipt__max(1, ipt__min(holds, ipt__variant_of(stage) ? stage->workers : wanted));
     a->instance_units = (cl_uint)instance;
-    a->lanes = stage->variant ? (cl_uint)stage->lanes : 1;
-    a->interleaved = stage->variant ? stage->variant->interleaved : 0;
-    while (!stage->variant && a->lanes < a->instance_units && a->lanes < ipt__launch_params(to, &launch)->group_size)
+    a->lanes = ipt__variant_of(stage) ? (cl_uint)stage->lanes : 1;
+    a->interleaved = ipt__variant_of(stage) ? ipt__variant_of(stage)->interleaved : 0;
+    while (!ipt__variant_of(stage) && a->lanes < a->instance_units &&
+           a->lanes < ipt__launch_params(to, &launch)->group_size)
         a->lanes *= 2;
     a->origin = steps.origin;
     a->along = steps.along;
@@ -7438,8 +7552,8 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage, int a
 {
     const size_t units = ipt__stage_units(problem, stage), places = alone ? ipt__swap_places(problem) : 0;
     size_t chunk;
-    stage->as.swap.turns = places && !stage->variant;
-    if (!stage->variant && units == 1 &&
+    stage->as.swap.turns = places && !ipt__variant_of(stage);
+    if (!ipt__variant_of(stage) && units == 1 &&
         ipt__swap_tile_large(problem, stage->cols, places ? places : 2, &stage->as.swap))
         return;
     stage->as.swap.places = 2;
@@ -7504,11 +7618,11 @@ static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage
     }
     groups = parts * stage->instances * to->matrices;
     a->turns = a->group_step = a->turn_step = 1;
-    if (stage->variant) {
-        const int by_block = (int)stage->variant->interleaved;
+    if (ipt__variant_of(stage)) {
+        const int by_block = (int)ipt__variant_of(stage)->interleaved;
         if (groups >> 32)
             return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s serves fewer than 2^32 pairs of tiles in all",
-                             stage->variant->name);
+                             ipt__variant_of(stage)->name);
         a->turns = (cl_uint)(by_block ? groups / parts : parts);
         groups /= a->turns;
         a->group_step = by_block ? 1 : a->turns;
@@ -7629,8 +7743,18 @@ static IPT__RARE void ipt__describe_flip(ipt__text *out, const ipt_plan *plan, c
 
 /* MAP stages: apply the expression to every element in place. */
 
+/* Sets the parameters that only this kernel has. */
+static void ipt__map_params(const ipt__problem *problem, ipt__params *params)
+{
+    const ipt_plan_desc *const desc = &problem->desc;
+    size_t lengths[IPT_MAX_RANK];
+    params->axes = ipt__named_places(desc) ? ipt__result_lengths(desc, lengths) : 0;
+    params->index_bits = problem->matrix_bytes / desc->elem_size < 0x80000000u / desc->batch ? 32 : 64;
+}
+
 static IPT__RARE ipt_result ipt__kernels_map(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
+    ipt__map_params(&plan->problem, &params);
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_map, params, &stage->kernels[0]);
 }
 
@@ -7639,25 +7763,28 @@ static IPT__RARE ipt_result ipt__launch_map(ipt__launcher *to, const ipt__stage 
     const ipt__problem *const problem = &to->plan->problem;
     const size_t units = ipt__instance_units(problem, stage);
     const int back_to_back = !problem->pitched && problem->desc.batch_stride == units * problem->unit_bytes;
-    const size_t lines = !problem->pitched                           ? 1
-                         : ipt__moves[problem->desc.move].transposed ? problem->desc.cols
-                                                                     : problem->desc.rows;
+    size_t lengths[IPT_MAX_RANK];
+    unsigned axes = ipt__result_lengths(&problem->desc, lengths);
+    const size_t lines = problem->pitched ? lengths[0] : 1;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__map_arguments *const a = &launch.arguments.map;
+    cl_ulong *const divisors = &a->length0; /* of three numbers each */
     a->matrix_stride = ipt__matrix_stride(problem);
     a->line_stride = ipt__result_row(problem);
     a->lines = lines; /* of a matrix; one line if the batch or the matrix is one sequence */
     a->units = units / lines * (back_to_back ? to->matrices : 1);
     a->group_units = ipt__group_run(&problem->limits);
     a->groups = (cl_uint)ipt__ceil_divide((size_t)a->units, (size_t)a->group_units);
+    while (axes--)
+        divisors[3 * axes] = lengths[axes];
     launch.groups = (cl_ulong)a->groups * lines * (back_to_back ? 1 : to->matrices);
     return ipt__launch_add(to, &launch);
 }
 
 static IPT__RARE void ipt__describe_map(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
-    (void)plan;
-    ipt__text_add(out, "map: every element where it lies");
+    ipt__text_add(out, "map: every element where it lies%s",
+                  ipt__named_places(&plan->problem.desc) ? ", by its place" : "");
     ipt__describe_end(out, stage);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -8166,7 +8293,7 @@ static ipt__control ipt__control_shuffle(const ipt__problem *problem, const ipt_
 
 static size_t ipt__words_shuffle(const ipt__stage *stage)
 {
-    return stage->inner_rows ? 0 : stage->length;
+    return ipt__turns_inner(stage) ? 0 : stage->length;
 }
 
 /* Cuts super-elements into pieces of which a sub-group can store one. An unaligned piece touches one vector more. */
@@ -8256,9 +8383,9 @@ static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt
 {
     const double length = (double)stage->length * (double)problem->desc.elem_size;
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
-    double factor = stage->as.shuffle.pairs ? stage->inner_rows ? model->pairs_inner : model->pairs
-                    : stage->inner_rows     ? model->shuffle_inner
-                                            : 1 + model->shuffle_overhead / length;
+    double factor = stage->as.shuffle.pairs   ? ipt__turns_inner(stage) ? model->pairs_inner : model->pairs
+                    : ipt__turns_inner(stage) ? model->shuffle_inner
+                                              : 1 + model->shuffle_overhead / length;
     if (stage->as.shuffle.chains) {
         factor = ipt__chains_factor(problem, stage);
         if (layout->cooperative)
@@ -8292,10 +8419,10 @@ static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *sta
         params.lanes = (cl_uint)stage->lanes;
         params.group_size = (cl_uint)(stage->lanes * stage->workers);
     }
-    if (stage->variant)
-        params.registers = stage->variant->registers;
+    if (ipt__variant_of(stage))
+        params.registers = ipt__variant_of(stage)->registers;
     params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
-    params.inner = stage->inner_rows != 0;
+    params.inner = ipt__turns_inner(stage);
     if (stage->as.shuffle.pairs)
         return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pairs, params, &stage->kernels[0]);
     if (stage->as.shuffle.chains)
@@ -8385,7 +8512,7 @@ static IPT__RARE ipt_result ipt__launch_pairs(ipt__launcher *to, const ipt__stag
     launch.groups = ipt__ceil_divide((size_t)(a->total_pairs * a->pieces), stage->workers);
     a->turns = (cl_uint)ipt__ceil_divide(launch.groups, most);
     launch.groups = ipt__ceil_divide(launch.groups, a->turns);
-    launch.bytes = stage->inner_rows ? ipt__inner_bytes(problem, stage) : 16;
+    launch.bytes = ipt__turns_inner(stage) ? ipt__inner_bytes(problem, stage) : 16;
     return ipt__launch_add(to, &launch);
 }
 
@@ -8424,17 +8551,17 @@ static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__st
      * saturate its memory. */
     launch.groups = ipt__min((size_t)a->total_words, limits->compute_units * ipt__tuning_of(limits)->shuffle_groups);
     launch.bytes = 2 * stage->as.shuffle.piece_units * problem->unit_bytes;
-    if (stage->inner_rows) {
+    if (ipt__turns_inner(stage)) {
         launch.groups = ipt__min(ipt__ceil_divide((size_t)a->total_words, stage->workers),
                                  limits->compute_units * ipt__tuning_of(limits)->inner_groups);
         launch.bytes = ipt__inner_bytes(problem, stage);
     }
-    if (stage->variant) {
+    if (ipt__variant_of(stage)) {
         launch.groups = ipt__persistent_groups(problem, stage->lanes * stage->workers,
                                                ipt__ceil_divide((size_t)a->total_words, stage->workers));
-        launch.bytes = stage->variant->registers ? 16
-                       : stage->inner_rows       ? launch.bytes
-                                                 : stage->workers * launch.bytes;
+        launch.bytes = ipt__variant_of(stage)->registers ? 16
+                       : ipt__turns_inner(stage)         ? launch.bytes
+                                                         : stage->workers * launch.bytes;
     }
     result = ipt__launch_clear(to, scratch, (size_t)a->total_words * 4);
     return result ? result : ipt__launch_add(to, &launch);
@@ -8444,7 +8571,7 @@ static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan
 {
     ipt__text_add(out, "shuffle: %zu x (%zu x %zu super-elements of %zu elements, %zu bytes)", stage->instances,
                   stage->rows, stage->cols, stage->length, ipt__super_bytes(plan, stage));
-    if (stage->inner_rows)
+    if (ipt__turns_inner(stage))
         ipt__text_add(out, ", each transposed as %zu x %zu", stage->inner_rows, stage->inner_cols);
     if (stage->as.shuffle.pairs)
         ipt__text_add(out, ", in pairs");
@@ -8563,6 +8690,12 @@ static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ip
     return ipt__bands_cost(problem, &stage->as.bands);
 }
 
+/* The axes that a program of waves has: programs for few numbers of axes, because PoCL compiles each for seconds. */
+static cl_uint ipt__walk_axes(const ipt__array *array)
+{
+    return array->count <= 2 ? (cl_uint)array->count : array->count <= 4 ? 4 : IPT__KERNEL_AXES;
+}
+
 static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     ipt_result result;
@@ -8577,8 +8710,10 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
         params.groups_at_once = ipt__exchange_groups(&params);
         return ipt__plan_kernel_get(plan, IPT__KERNEL_exchange, params, &stage->kernels[0]);
     }
-    if (stage->as.bands.workers)
+    if (stage->as.bands.workers) {
+        params.axes = ipt__permutes_columns(&plan->problem) ? ipt__walk_axes(&plan->problem.array) : 0;
         return ipt__plan_kernel_get(plan, IPT__KERNEL_waves, params, &stage->kernels[0]);
+    }
     result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
     return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_runs, params, &stage->kernels[1]);
 }
@@ -8698,6 +8833,21 @@ static IPT__RARE ipt__runs_arguments ipt__bands_arguments(const ipt__launcher *t
     return arguments;
 }
 
+/* The axes of permuted columns, in the sequence of the band layout from its last one on; then axes of one element. */
+static void ipt__launch_walk(const ipt__array *array, int tall, ipt__waves_arguments *a)
+{
+    int place, i;
+    for (place = 0; place < IPT__KERNEL_AXES; ++place) {
+        const int last = array->count - 1 - place, axis = tall || last < 0 ? last : ipt__axis_at(array->goal, last);
+        cl_uint *const length = &a->length0 + 2 * place, *const step = length + 1;
+        *length = last < 0 ? 1 : (cl_uint)array->lengths[axis];
+        *step = 1;
+        for (i = 0; last >= 0 && i < array->count; ++i)
+            if (tall ? array->goal[i] > array->goal[axis] : i > axis)
+                *step *= (cl_uint)array->lengths[i];
+    }
+}
+
 /* One launch for all bands of all matrices, by work-groups that share each step. Stripes are whole tiles. */
 static IPT__RARE ipt_result ipt__launch_waves(ipt__launcher *to, const ipt__stage *stage)
 {
@@ -8722,6 +8872,8 @@ static IPT__RARE ipt_result ipt__launch_waves(ipt__launcher *to, const ipt__stag
         (cl_uint)ipt__min(a->stripe_columns, ipt__max(tile, ipt__tunings[1].waves_piece / run / tile * tile));
     a->pieces = (cl_uint)ipt__ceil_divide(a->stripe_columns, a->piece_columns);
     a->polls = problem->limits.wait_polls;
+    if (ipt__permutes_columns(problem))
+        ipt__launch_walk(&problem->array, bands->tall, a);
     IPT__LAUNCH_WAITS(launch, waves);
     launch.groups = bands->workers;
     return ipt__launch_add(to, &launch);
@@ -8790,7 +8942,7 @@ static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *pla
         ipt__text_add(out, ", each by %zu work-groups together", bands->chunks);
     if (bands->workers)
         ipt__text_add(out, ", all by %zu work-groups in one launch", bands->workers);
-    if (plan->problem.array.columns)
+    if (ipt__permutes_columns(&plan->problem))
         ipt__text_add(out, ", %s permuted", bands->tall ? "columns" : "rows");
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);
@@ -9424,7 +9576,7 @@ static IPT__RARE void ipt__describe_pad(ipt__text *out, const ipt_plan *plan, co
 
 /* VIEW stages: permute an array with gaps by cycles and chains of elements, with one flag bit per piece of an element.
  */
-
+#ifndef IPT_NO_VIEWS
 enum { IPT__VIEW_WINDOWS = 16, IPT__VIEW_GROUP = 4096 }; /* most windows; pieces of a work-group, in registers */
 
 /* Appends a stage. Elements are cut into pieces that fit the registers of a worker: a work-item, or on GPUs a
@@ -9565,6 +9717,7 @@ static IPT__RARE void ipt__describe_view(ipt__text *out, const ipt_plan *plan, c
         ipt__text_add(out, ", in %zu windows", stage->as.view.windows);
     ipt__describe_end(out, stage);
 }
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>stages/list                                                                                                      */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -9595,12 +9748,17 @@ static const ipt__stage_functions ipt__stage_kinds[] = {
 #else
 #define IPT__STAGE_ROW_OF_BOXES IPT__STAGE_LEFT_OUT
 #endif
+#ifndef IPT_NO_VIEWS
+#define IPT__STAGE_ROW_OF_VIEWS IPT__STAGE_ROW
+#else
+#define IPT__STAGE_ROW_OF_VIEWS IPT__STAGE_LEFT_OUT
+#endif
 #ifndef IPT_NO_PAPERS
 #define IPT__STAGE_ROW_OF_PAPERS IPT__STAGE_ROW
 #else
 #define IPT__STAGE_ROW_OF_PAPERS IPT__STAGE_LEFT_OUT
 #endif
-    IPT__STAGE_LIST(IPT__STAGE_ROW, IPT__STAGE_ROW_OF_BOXES, IPT__STAGE_ROW_OF_PAPERS)};
+    IPT__STAGE_LIST(IPT__STAGE_ROW, IPT__STAGE_ROW_OF_BOXES, IPT__STAGE_ROW_OF_VIEWS, IPT__STAGE_ROW_OF_PAPERS)};
 
 /* Gets all kernels of a stage. */
 static ipt_result ipt__stage_get_kernels(ipt_plan *plan, ipt__stage *stage)
@@ -9804,13 +9962,13 @@ static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t
 }
 
 /* Adds epilogue stages for the plan's move and expression. The first stage that handles every element exactly once
- * applies the expression. If there is none, a MAP stage is added. The SAVE stage applies it to the elements that WAVE
- * skips. */
+ * applies the expression. If there is none, or the expression names places, a MAP stage is added. The SAVE stage
+ * applies it to the elements that WAVE skips. */
 static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *layout)
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const ipt__move *const move = &ipt__moves[desc->move];
-    const int reverses = ipt__layout_reverses(layout);
+    const int reverses = ipt__layout_reverses(layout), anywhere = ipt__applies_anywhere(desc);
     int i, by;
     if (layout->has_epilogue)
         return;
@@ -9828,13 +9986,14 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
     }
     if (!desc->expression)
         return;
-    for (by = 0; by < layout->stage_count && !(ipt__stage_traits[layout->stages[by].kind].applies & 1); ++by)
+    for (by = 0; by < layout->stage_count && !(anywhere && ipt__stage_traits[layout->stages[by].kind].applies & 1);
+         ++by)
         ;
     if (by == layout->stage_count)
         ipt__stage_add(layout, IPT__STAGE_MAP, 1, desc->rows, desc->cols, 1);
     layout->stages[by].apply = 1;
     for (i = 0; i < layout->stage_count; ++i)
-        if (ipt__stage_traits[layout->stages[i].kind].applies & 2 && !layout->stages[i].straight)
+        if (anywhere && ipt__stage_traits[layout->stages[i].kind].applies & 2 && !layout->stages[i].straight)
             layout->stages[i].apply = 1;
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -9884,7 +10043,7 @@ static int ipt__is_free(const ipt_plan_desc *desc)
 static ipt__params ipt__cooperative_params(const ipt__problem *problem)
 {
     ipt__params params = ipt__plan_params(problem, problem->element_units);
-    ipt__params_apply(&params, &problem->desc, problem->desc.expression != NULL);
+    ipt__params_apply(&params, &problem->desc, ipt__applies_anywhere(&problem->desc));
     params.index_bits = 32;
     params.tall = problem->desc.rows >= problem->desc.cols;
     return params;
@@ -9899,7 +10058,7 @@ static int ipt__plan_may_cooperate(const ipt__problem *problem)
         return 0;
     if (problem->array.count)
         return 1;
-    if (ipt__is_vector(desc) || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
+    if (ipt__is_vector(desc) || ipt__has_formats(desc) || ipt__pads(desc) || !ipt__moves[desc->move].transposed)
         return 0;
     return desc->sequence != IPT_SEQUENCE_AUTO ||
            (!ipt__problem_swaps(problem) && !ipt__swap_places(problem) &&
@@ -10412,8 +10571,8 @@ static int ipt__thin_applies(const ipt__problem *problem)
     const ipt_plan_desc *const desc = &problem->desc;
     const size_t shorter = ipt__min(desc->rows, desc->cols);
     return problem->limits.cpu && ipt__is_free(desc) && ipt__moves[desc->move].transposed && !problem->pitched &&
-           !(desc->flags & IPT_PAD) && !desc->variant_010 && !desc->variant_100 && problem->element_units == 1 &&
-           shorter > 1 && shorter <= IPT__THIN_MOST && desc->rows != desc->cols && desc->batch < (size_t)1 << 30 &&
+           !ipt__pads(desc) && !ipt__forces_kernels(desc) && problem->element_units == 1 && shorter > 1 &&
+           shorter <= IPT__THIN_MOST && desc->rows != desc->cols && desc->batch < (size_t)1 << 30 &&
            ipt__thin_tile(problem) != 0;
 }
 
@@ -10453,7 +10612,7 @@ static ipt_result ipt__layout_add_whole(const ipt__problem *problem, ipt__layout
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const int swap = problem->pitched || desc->sequence == IPT_SEQUENCE_SQUARE;
-    if (!swap && !desc->variant_010) {
+    if (!swap && !ipt__forces_kernels(desc)) {
         ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(1, desc->rows, desc->cols, 1));
         return IPT_SUCCESS;
     }
@@ -10480,7 +10639,7 @@ static ipt_result ipt__whole_propose(const ipt__problem *problem, const ipt__sco
     const ipt_plan_desc *const desc = &problem->desc;
     const ipt__grids grids = ipt__grids_of(1, desc->rows, desc->cols, 1);
     const ipt_result result = ipt__layout_add_whole(problem, &made->layout, scope->budget);
-    const int forced = desc->sequence == IPT_SEQUENCE_SQUARE || desc->variant_010;
+    const int forced = desc->sequence == IPT_SEQUENCE_SQUARE || ipt__forces_kernels(desc);
     ipt__layout_finish(problem, &made->layout, scope->budget);
     made->settled =
         forced || (!problem->pitched && ipt__takes_pairs(problem, &grids) && desc->move == IPT_MOVE_TRANSPOSE &&
@@ -10619,6 +10778,8 @@ static int ipt__bands_of_shorter(const ipt_plan_desc *desc)
 static int ipt__is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
+    if (ipt__permutes_columns(problem))
+        return ipt__permutes_columns(problem) == 1;
     return (desc->rows >= desc->cols) != ipt__bands_of_shorter(desc);
 }
 
@@ -10681,7 +10842,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     const size_t size = problem->desc.elem_size, run = bands->height * size;
     const size_t block = ipt__bands_block(problem, bands->tall, bands->height);
     /* Permuted columns have two tables behind the tile: of their numbers, and of deferred ones (tall) or begins. */
-    const size_t table = problem->array.columns ? 8 : 0, longest = table ? IPT__COLUMNS : IPT__CHUNK_RUNS;
+    const size_t table = ipt__permutes_columns(problem) ? 8 : 0, longest = table ? IPT__COLUMNS : IPT__CHUNK_RUNS;
     size_t vectors = kernel->local_bytes / 16, most, covered, rest;
     bands->together = 1;
     bands->workers = 0;
@@ -10788,7 +10949,8 @@ static double ipt__bands_price(const ipt__problem *problem, const ipt__bands *ba
                  fixed = saved + 2 * ipt__round_up(control.words * 4, 256) + ipt__round_up(control.alone * 4, 256),
                  slab = bands->together ? 0 : bands->height * bands->cols * problem->desc.elem_size;
     size_t launches = 1;
-    if (fixed > budget || slab > budget - fixed)
+    if (fixed > budget || slab > budget - fixed ||
+        (ipt__permutes_columns(problem) && !bands->together && !bands->workers))
         return 0;
     if (!bands->together && !bands->workers)
         launches = 2 * bands->number * ipt__ceil_divide(problem->desc.batch, (budget - fixed) / slab);
@@ -10871,7 +11033,7 @@ static IPT__RARE int ipt__layout_best_bands(const ipt__problem *problem, ipt__la
             best->cost <= ipt__tuning_of(&problem->limits)->bands * ipt__batch_bytes(problem))
             return 1;
     }
-    if (problem->array.columns || !ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, runs))
+    if (!ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, runs))
         return together;
     ipt__layout_bands(problem, &layout, &bands, budget);
     if (!together || ipt__layout_better(&layout, best, budget))
@@ -10905,9 +11067,7 @@ static int ipt__exchange_applies(const ipt__problem *problem)
 static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
-    if (problem->array.columns)
-        return problem->array.columns == 1;
-    return ipt__is_tall(problem) || (!desc->tile_m && !desc->tile_n &&
+    return ipt__is_tall(problem) || (!ipt__permutes_columns(problem) && !desc->tile_m && !desc->tile_n &&
                                      desc->cols * desc->elem_size <= IPT__BANDS_ROW * problem->limits.compute_units);
 }
 
@@ -10953,7 +11113,7 @@ static IPT__RARE ipt_result ipt__exchange_seek(ipt_plan *plan, int *done)
         result = ipt__plan_take_cooperative(plan, IPT__KERNEL_exchange, &params, &plan->device->exchange,
                                             &plan->problem.exchange);
     }
-    *done = !result && !plan->problem.array.columns && ipt__exchange_is_best(plan);
+    *done = !result && !ipt__permutes_columns(&plan->problem) && ipt__exchange_is_best(plan);
     return result;
 }
 
@@ -11310,7 +11470,7 @@ static ipt_result ipt__boxes_propose(const ipt__problem *problem, const ipt__sco
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 /* Views: arrays with gaps between their elements, whose axes are permuted one element at a time. */
-
+#ifndef IPT_NO_VIEWS
 static int ipt__views_apply(const ipt__problem *problem)
 {
     (void)problem;
@@ -11337,6 +11497,7 @@ static ipt_result ipt__views_propose(const ipt__problem *problem, const ipt__sco
     made->found = made->settled = 1;
     return IPT_SUCCESS;
 }
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>methods/method_list                                                                                              */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -11362,7 +11523,9 @@ static const ipt__method ipt__methods[] = {
 #ifndef IPT_NO_BOXES
     {"boxes", 0, IPT__MOVES_ARRAYS, ipt__boxes_apply, ipt__boxes_seek, ipt__boxes_propose},
 #endif
+#ifndef IPT_NO_VIEWS
     {"views", 0, IPT__MOVES_VIEWS, ipt__views_apply, NULL, ipt__views_propose},
+#endif
     {"two passes", 5, IPT__MOVES_MATRICES, ipt__two_pass_applies, ipt__two_pass_seek, ipt__two_pass_propose},
 };
 enum { IPT__METHODS = sizeof ipt__methods / sizeof *ipt__methods };
@@ -11434,7 +11597,7 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
     int i, found = 0;
     scope.budget = budget;
     made.settled = 0;
-    if (ipt__moves[desc->move].transposed && !desc->from && !desc->to)
+    if (ipt__moves[desc->move].transposed && !ipt__has_formats(desc))
         result = ipt__check_sequence(desc);
     for (i = 0; i < IPT__METHODS && !result && !made.settled; ++i) {
         result = ipt__method_propose(&ipt__methods[i], problem, &scope, &made);
@@ -11442,9 +11605,9 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
             *layout = made.layout;
         found |= made.found;
     }
-    if (!result && problem->array.count && !found)
+    if (!result && IPT__BOXES && problem->array.count && !found)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "no %s of the array fit the device",
-                         problem->array.columns ? "bands" : "boxes");
+                         ipt__permutes_columns(problem) ? "bands" : "boxes");
 #ifndef IPT_NO_PAPERS
     if (!result)
         ipt__layout_add_padding(problem, layout, budget);
@@ -11490,7 +11653,7 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
     size_t tries[2];
     ipt__params plain = ipt__plan_params(&plan->problem, plan->problem.element_units);
     int i;
-    ipt__params_apply(&plain, &plan->problem.desc, plan->problem.desc.expression != NULL);
+    ipt__params_apply(&plain, &plan->problem.desc, ipt__applies_anywhere(&plan->problem.desc));
     ipt__chunk_tries(limits, tries);
     for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
         ipt__params params = plain;
@@ -11559,6 +11722,7 @@ static IPT__RARE ipt_result ipt__launch_out_of_place(ipt__launcher *to, int kern
     return ipt__launch_add(to, &launch);
 }
 
+#ifndef IPT_NO_VIEWS
 static IPT__RARE ipt_result ipt__launch_view_out_of_place(ipt__launcher *to, ipt_plan *plan)
 {
     ipt__layout layout;
@@ -11570,25 +11734,31 @@ static IPT__RARE ipt_result ipt__launch_view_out_of_place(ipt__launcher *to, ipt
     result = ipt__stage_get_kernels(plan, stage);
     return result ? result : ipt__launch_elements(to, stage, 3, 0, stage->cols);
 }
+#endif
 
 /* Adds the launch out of place to a plan that has none. */
 static IPT__RARE ipt_result ipt__out_of_place_get(ipt_plan *plan)
 {
     ipt__launcher to;
-    int kernel = -1;
-    const int is_view = plan->problem.array.strides[0][0] != 0;
-    ipt_result result = is_view ? IPT_SUCCESS : ipt__out_of_place_build(plan, &kernel);
-    if (result)
-        return result;
+    int kernel;
+    ipt_result result;
     memset(&to, 0, sizeof to);
     to.plan = plan;
     to.launches = &plan->device->launches;
     to.matrices = plan->problem.desc.batch;
     to.instances = to.by_units = to.by_words = 1;
-    result = is_view ? ipt__launch_view_out_of_place(&to, plan)
-             : plan->device->kernels[kernel].program->id == IPT__KERNEL_transpose
-                 ? ipt__launch_out_of_place_plain(&to, kernel)
-                 : ipt__launch_out_of_place(&to, kernel);
+#ifndef IPT_NO_VIEWS
+    if (ipt__is_view(&plan->problem))
+        result = ipt__launch_view_out_of_place(&to, plan);
+    else
+#endif
+    {
+        result = ipt__out_of_place_build(plan, &kernel);
+        if (!result)
+            result = plan->device->kernels[kernel].program->id == IPT__KERNEL_transpose
+                         ? ipt__launch_out_of_place_plain(&to, kernel)
+                         : ipt__launch_out_of_place(&to, kernel);
+    }
     if (!result)
         plan->device->out_of_place = plan->device->launches.count - 1;
     return result;
@@ -11725,7 +11895,7 @@ enum { IPT__DESCRIPTION_BYTES = 2048 };
 static int ipt__nothing_moves(const ipt_plan *plan)
 {
     return !plan->passes && !plan->problem.array.count && !plan->problem.desc.move && !plan->problem.desc.expression &&
-           !plan->problem.desc.from && !plan->problem.desc.to && !plan->problem.pitched &&
+           !ipt__has_formats(&plan->problem.desc) && !plan->problem.pitched &&
            (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 
@@ -11996,14 +12166,14 @@ static ipt_result ipt__problem_choose_padding(ipt__problem *problem)
 /* Checks the move. */
 static ipt_result ipt__check_move(const ipt_plan_desc *desc)
 {
-    const int formats = desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT;
+    const int formats = ipt__has_formats(desc);
     if ((int)desc->move < 0 || desc->move >= IPT__MOVE_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "move is %d, which is unknown", (int)desc->move);
-    if (desc->move != IPT_MOVE_TRANSPOSE && (formats || (desc->flags & IPT_PAD)))
+    if (desc->move != IPT_MOVE_TRANSPOSE && (formats || ipt__pads(desc)))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "move is %s, which %s cannot have: use transpose",
                          ipt_move_string(desc->move), formats ? "formats" : "IPT_PAD");
     if (!ipt__moves[desc->move].transposed &&
-        (desc->sequence != IPT_SEQUENCE_AUTO || desc->tile_m || desc->tile_n || desc->variant_010 || desc->variant_100))
+        (desc->sequence != IPT_SEQUENCE_AUTO || desc->tile_m || desc->tile_n || ipt__forces_kernels(desc)))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "move is %s, which transposes nothing: sequence, tiles and kernels cannot be forced",
                          ipt_move_string(desc->move));
@@ -12028,6 +12198,24 @@ static ipt_result ipt__check_expression_argument(const ipt_plan_desc *desc)
                          "16 bytes is needed, such as float or uchar4",
                          desc->expression_argument_type);
     return IPT_SUCCESS;
+}
+
+/* Checks the places that the expression names. */
+static ipt_result ipt__check_places(const ipt_plan_desc *desc)
+{
+    const unsigned named = ipt__named_places(desc), axes = desc->rank ? desc->rank : 2;
+    const char *const without = ipt__has_formats(desc)    ? "formats"
+                                : ipt__pads(desc)         ? "IPT_PAD"
+                                : axes > IPT__KERNEL_AXES ? "arrays of more than 8 axes"
+                                                          : NULL;
+    if (named && without)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "expression is '%s': it names places (i, j, b), which %s do not have",
+                         desc->expression, without);
+    if (named >> (axes + 1))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "expression is '%s': it names an axis that the result lacks: i0 to i%u exist",
+                         desc->expression, axes - 1);
+    return ipt__check_expression_argument(desc);
 }
 
 /* Checks the expression, its type and its argument. */
@@ -12060,7 +12248,7 @@ static ipt_result ipt__check_expression(const ipt_plan_desc *desc)
     escapes = ipt__text_escapes(desc->expression, 1);
     if (escapes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "expression is '%s': it has %s", desc->expression, escapes);
-    return ipt__check_expression_argument(desc);
+    return ipt__check_places(desc);
 }
 
 #ifdef IPT_NO_HOST_STREAMING
@@ -12084,10 +12272,10 @@ static ipt_result ipt__check_dense_only(const ipt_plan_desc *desc)
 {
     const int exchange = desc->sequence == IPT_SEQUENCE_EXCHANGE;
     const char *const what =
-        desc->from || desc->to                                               ? "formats"
-        : desc->flags & IPT_PAD                                              ? "IPT_PAD"
+        ipt__has_formats(desc)                                               ? "formats"
+        : ipt__pads(desc)                                                    ? "IPT_PAD"
         : desc->max_host_memory                                              ? "storages (max_host_memory)"
-        : desc->variant_010 || desc->variant_100                             ? "kernels of the papers"
+        : ipt__forces_kernels(desc)                                          ? "kernels of the papers"
         : desc->host == IPT_HOST_OVERLAPPED || desc->host == IPT_HOST_STAGES ? "host matrices in parts"
         : !exchange && (desc->tile_m || desc->tile_n) ? "tile_m and tile_n of sequences other than exchange"
         : desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_SQUARE && !exchange
@@ -12204,8 +12392,9 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
                          : !desc->cols ? "cols"
                                        : "elem_size");
     if (ipt__has_strides(desc))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "strides or strides_out is set: matrices have row_pitch and "
-                                                     "row_pitch_out instead, arrays rank, shape and axes");
+        return IPT__VIEWS ? ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                                      "strides or strides_out is set: matrices have row_pitch and row_pitch_out")
+                          : ipt__fail(IPT_ERROR_UNSUPPORTED, "strides: ipt was compiled with IPT_NO_VIEWS");
     if (desc->flags & ~known_flags)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags is 0x%x: 0x%x is unknown", desc->flags,
                          desc->flags & ~known_flags);
@@ -12216,7 +12405,7 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
                          (int)IPT__HOST_PARTS_MOST);
     if ((int)desc->sequence < 0 || desc->sequence >= IPT__SEQUENCE_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "sequence is %d, which is unknown", (int)desc->sequence);
-    if ((desc->from == IPT_FORMAT_ASTA || desc->to == IPT_FORMAT_ASTA) && !desc->tile_n)
+    if (IPT__PAPERS && (desc->from == IPT_FORMAT_ASTA || desc->to == IPT_FORMAT_ASTA) && !desc->tile_n)
         desc->tile_n = 1;
     result = ipt__check_papers(desc);
     if (!result)
@@ -12259,8 +12448,8 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
 
 static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
 {
-    if (plan->problem.desc.from || plan->problem.desc.to || plan->problem.desc.move ||
-        (plan->problem.desc.flags & IPT_PAD))
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    if (ipt__has_formats(desc) || desc->move || ipt__pads(desc))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "plans for formats, for moves other than transpose or with IPT_PAD only work in place");
     return IPT_SUCCESS;
@@ -12810,14 +12999,21 @@ static ipt_result ipt__plan_enqueue(ipt_plan *plan, const ipt__call *call, const
 static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *plan, const ipt__call *call, cl_event *event)
 {
     const ipt__turn none = {0, 0, 0};
+    const ipt__launches *const launches = &plan->device->launches;
     ipt__run run = ipt__run_begin(plan, call, 1);
     ipt_result result = IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     if (plan->device->out_of_place < 0)
         result = ipt__out_of_place_get(plan);
     if (!result) {
-        result = ipt__run_launch(&run, &plan->device->launches.items[plan->device->out_of_place], none);
-        /* This kernel uses no workspace, so it does not replace the plan's last event. */
+        result = ipt__run_launch(&run, &launches->items[plan->device->out_of_place], none);
+        run.buffers[0] = run.buffers[1];
+        run.bases[0] = run.bases[1];
+        if (!result && ipt__named_places(&plan->problem.desc)) /* the MAP stage, in the target */
+            result = ipt__run_stage(&run, launches, &launches->stages[launches->stage_count - 1]);
+        if (result && run.commands)
+            result = ipt__fail_incomplete("some commands were enqueued, so the destination's content is undefined");
+        /* These kernels use no workspace, so they do not replace the plan's last event. */
         if (!result)
             ipt__cl.clFlush(call->queue);
     }
@@ -13582,6 +13778,7 @@ static IPT__RARE ipt_result ipt__plan_take_expression(ipt_plan *plan)
         return result;
     params = ipt__plan_params(&plan->problem, 1);
     ipt__params_apply(&params, desc, 1);
+    ipt__map_params(&plan->problem, &params);
     if (!ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses))
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "a parameter of ipt_k_map is out of range");
     result = ipt__program_get(plan->context, IPT__KERNEL_map, &params, (desc->flags & IPT_CACHE_ONLY) != 0, &program);
@@ -14052,7 +14249,7 @@ static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, c
     way.host = data;
     way.download = download;
     way.mirrors = 1;
-    if (problem->array.strides[0][0])
+    if (ipt__is_view(problem))
         return ipt__transfer_view(&way, &problem->array);
     if (problem->pitched) {
         rect = ipt__rect_of(0, across ? desc->cols : desc->rows, (across ? desc->rows : desc->cols) * desc->elem_size,
@@ -14606,8 +14803,8 @@ static int ipt__host_may_part(const ipt_plan *plan)
     return 0;
 #else
     const ipt_plan_desc *const desc = &plan->problem.desc;
-    return !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m && !desc->tile_n &&
-           !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO && !plan->passes;
+    return !ipt__has_formats(desc) && !desc->move && !ipt__pads(desc) && !desc->tile_m && !desc->tile_n &&
+           !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO && !plan->passes && !ipt__named_places(desc);
 #endif
 }
 
@@ -14644,7 +14841,7 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
     if (*scheme == IPT_HOST_OVERLAPPED && !ipt__host_may_part(plan) && !plan->cut)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
-                         "row_pitch, IPT_PAD or several passes are not cut into parts");
+                         "row_pitch, IPT_PAD, several passes or places in the expression are not cut into parts");
     return IPT_SUCCESS;
 }
 
@@ -16430,11 +16627,16 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     ipt_result result;
-    if (desc->from || desc->to || (desc->flags & IPT_PAD) || desc->tile_m || desc->tile_n ||
+    if (ipt__has_formats(desc) || ipt__pads(desc) || desc->tile_m || desc->tile_n ||
         desc->sequence != IPT_SEQUENCE_AUTO || (desc->flags & IPT_OUT_OF_PLACE))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "a matrix that does not fit %s is cut: forced sequences, tiles, formats, IPT_PAD and "
                          "IPT_OUT_OF_PLACE are not possible then",
+                         ipt__limit_name(plan));
+    if (ipt__named_places(desc))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "a matrix that does not fit %s is cut: expression cannot name places then (i, j, b); apply it "
+                         "by parts that fit",
                          ipt__limit_name(plan));
     if (plan->problem.pitched)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
@@ -16549,10 +16751,9 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
     ipt_plan *const plan = run->plan;
     /* Whole strides: NVIDIA refuses a rectangle whose last row is cut short. */
     const size_t row = ipt__max(ipt__source_row(&plan->problem), ipt__result_row(&plan->problem)),
-                 bytes =
-                     (plan->problem.array.strides[0][0] ? plan->problem.span_bytes
-                                                        : plan->problem.desc.batch * plan->problem.desc.batch_stride) +
-                     (plan->problem.pitched ? row * plan->problem.unit_bytes : 0);
+                 bytes = (ipt__is_view(&plan->problem) ? plan->problem.span_bytes
+                                                       : plan->problem.desc.batch * plan->problem.desc.batch_stride) +
+                         (plan->problem.pitched ? row * plan->problem.unit_bytes : 0);
     cl_event event = NULL;
     cl_mem buffer;
     ipt_result result = ipt__buffer_make(plan->context, bytes, NULL, "device memory", &plan->refused, &buffer);
@@ -16763,6 +16964,8 @@ static ipt_result ipt__split_check_fields(const ipt_plan_desc *desc)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %zu: plans for several contexts are not cut",
                          desc->max_device_memory ? "max_device_memory" : "max_host_memory",
                          desc->max_device_memory ? desc->max_device_memory : desc->max_host_memory);
+    if (ipt__named_places(desc))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "expression names places (i, j, b): use a plan for one context");
     if (desc->host != IPT_HOST_AUTO && desc->host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host is %s: plans for several contexts are overlapped",
                          ipt_host_string(desc->host));
@@ -17675,18 +17878,19 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
     const size_t unit_bytes = ipt__unit_bytes(pass->elem_size);
     const int is_long = pass->elem_size >= IPT__PASS_LONG;
-    const double share = pass->inner_rows                              ? ipt__double_share(model, pass)
-                         : shorts                                      ? model->pass_small_short
-                         : instance <= ipt__local_budget(limits)       ? model->pass_small
-                         : is_long && unit_bytes < IPT__WORD_BYTES     ? ipt__long_share(model, unit_bytes)
-                         : pass->batch > 1 && on_chip && !stretched    ? model->pass_on_chip
-                         : is_long                                     ? ipt__long_share(model, unit_bytes)
-                         : shorter * pass->elem_size < IPT__LINE_BYTES ? model->pass_thin
-                         : pass->batch > 1 && !stretched               ? model->pass_several
-                         : stretched                                   ? model->pass_stretched
-                         : on_chip                                     ? model->pass_on_chip
-                         : instance > IPT__PASS_HUGE                   ? model->pass_huge
-                                                                       : model->pass_large;
+    const double share = IPT__PAPERS && pass->inner_rows            ? ipt__double_share(model, pass)
+                         : shorts                                   ? model->pass_small_short
+                         : instance <= ipt__local_budget(limits)    ? model->pass_small
+                         : is_long && unit_bytes < IPT__WORD_BYTES  ? ipt__long_share(model, unit_bytes)
+                         : pass->batch > 1 && on_chip && !stretched ? model->pass_on_chip
+                         : is_long                                  ? ipt__long_share(model, unit_bytes)
+                         : shorter * pass->elem_size < IPT__LINE_BYTES
+                             ? (unit_bytes < IPT__WORD_BYTES && !on_chip ? model->pass_thin_short : model->pass_thin)
+                         : pass->batch > 1 && !stretched ? model->pass_several
+                         : stretched                     ? model->pass_stretched
+                         : on_chip                       ? model->pass_on_chip
+                         : instance > IPT__PASS_HUGE     ? model->pass_huge
+                                                         : model->pass_large;
     return bytes / share;
 }
 
@@ -17792,7 +17996,7 @@ static int ipt__axes_joins(const unsigned char *order, const ipt__axes_cuts *cut
 /* Whether a pass may be a double one. */
 static int ipt__axes_doubles(const ipt__axes_search *search, const ipt__pass *pass)
 {
-    return search->doubles && pass->elem_size <= IPT__DOUBLE_ELEMENT &&
+    return IPT__PAPERS && search->doubles && pass->elem_size <= IPT__DOUBLE_ELEMENT &&
            2 * ipt__held_units(pass->elem_size, 2) + 16 <= search->limits->local_memory;
 }
 
@@ -17985,11 +18189,11 @@ static IPT__RARE int ipt__axes_find_passes(const ipt__limits *limits, size_t hos
 /* Arrays that move in one pass, whatever their permutation: by boxes, or as a matrix with permuted columns. */
 
 #ifndef IPT_NO_BOXES
-/* Whether the device may permute whole arrays. */
+/* Whether the device may permute whole arrays: work-groups wait for one another. */
 static int ipt__moves_at_once(const ipt__limits *limits, const ipt_plan_desc *desc)
 {
-    return limits->cooperative && !limits->cpu && !desc->max_device_memory && !desc->max_host_memory &&
-           !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE));
+    return (limits->cpu ? limits->memory_model == 3 : limits->cooperative) && !desc->max_device_memory &&
+           !desc->max_host_memory && !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE));
 }
 
 /* Takes a joined array as one that moves by boxes. A first axis that stays makes a batch. Returns the cost; 0: it does
@@ -18014,9 +18218,21 @@ static double ipt__whole_boxes(const ipt__limits *limits, const ipt_plan_desc *d
     pass->rows = 1;
     pass->cols = whole->elements;
     pass->elem_size = joined->elem_size;
-    return joined->count > 1 && whole->elements * joined->elem_size <= IPT__ON_CHIP_BYTES
+    return !limits->cpu && joined->count > 1 && whole->elements * joined->elem_size <= IPT__ON_CHIP_BYTES
                ? (double)joined->elements * (double)joined->elem_size / ipt__boxes_speed(limits, joined)
                : 0;
+}
+
+/* The cost of a matrix with permuted columns on a CPU: by waves, whose slab fills the workspace. */
+static double ipt__columns_cost_waves(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *columns,
+                                      const ipt__pass *pass)
+{
+    const ipt__tuning *const model = ipt__tuning_of(limits);
+    const size_t bytes = pass->rows * pass->cols * pass->elem_size,
+                 budget = ipt__desc_budget(desc, bytes * pass->batch * ipt__max(desc->batch, 1));
+    const size_t bands = ipt__ceil_divide(bytes, ipt__max(1, budget)), run = bytes / columns->elements / bands;
+    const double step = bands == 1 ? model->shared_step : model->columns_step; /* caches hold a single band */
+    return run ? (model->shared + step / (double)run) * (double)bytes * (double)pass->batch : 0;
 }
 
 /* The cost of a matrix with permuted columns. Bands fill two thirds of the local memory of all work-groups. */
@@ -18062,14 +18278,84 @@ static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc 
     pass->batch = first ? joined->lengths[0] : 1;
     pass->rows = takes_first ? before : columns->elements;
     pass->cols = takes_first ? columns->elements : after;
-    return ipt__columns_cost(limits, columns, pass);
+    return limits->cpu ? ipt__columns_cost_waves(limits, desc, columns, pass)
+                       : ipt__columns_cost(limits, columns, pass);
+}
+#endif
+/* ------------------------------------------------------------------------------------------------------------------ */
+/* >>axes/ways                                                                                                        */
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+/* The ways in which arrays move by one pass or two. With two passes, boxes permute all axes but one, and the other pass
+ * transposes. Then only the arrays without that axis need to fit the local memory of all work-groups. */
+
+#ifndef IPT_NO_BOXES
+typedef enum ipt__axes_way_kind {
+    IPT__WAY_BOXES,
+    IPT__WAY_COLUMNS,     /* as a matrix with permuted columns */
+    IPT__WAY_BOXES_FIRST, /* then a transposition */
+    IPT__WAY_BOXES_LAST,
+    IPT__WAYS
+} ipt__axes_way_kind;
+
+typedef struct ipt__axes_way {
+    ipt__array whole;    /* what pass `at` permutes */
+    ipt__pass passes[3]; /* the last one may apply an expression */
+    int count, at;
+    double cost; /* as of passes; 0: impossible */
+} ipt__axes_way;
+
+/* Takes a joined array as two passes. boxes_first: the boxes leave out the array's first axis, which the second pass
+ * brings to its place; else the first pass brings the result's first axis to its place, and the boxes leave it out. A
+ * first axis that stays makes a batch. Returns the cost; 0: the arrays do not fit. */
+static double ipt__boxes_and_matrix(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
+                                    int boxes_first, ipt__array *whole, ipt__pass passes[2])
+{
+    const int first = !joined->goal[0], outer = boxes_first ? first : ipt__axis_at(joined->goal, first);
+    const size_t batch = first ? joined->lengths[0] : 1;
+    ipt__pass *const matrix = &passes[boxes_first];
+    ipt__array inner;
+    double cost;
+    int i;
+    memset(&inner, 0, sizeof inner);
+    memset(matrix, 0, sizeof *matrix);
+    inner.elements = joined->elements;
+    inner.elem_size = matrix->elem_size = joined->elem_size;
+    inner.lengths[0] = batch * joined->lengths[outer];
+    inner.count = 1;
+    matrix->batch = batch;
+    matrix->rows = matrix->cols = 1;
+    *(boxes_first ? &matrix->rows : &matrix->cols) = joined->lengths[outer];
+    for (i = first; i < joined->count; ++i) {
+        const int behind = boxes_first ? joined->goal[i] > joined->goal[outer] : i > outer;
+        if (i == outer)
+            continue;
+        *(behind ? &matrix->elem_size : boxes_first ? &matrix->cols : &matrix->rows) *= joined->lengths[i];
+        inner.lengths[inner.count] = joined->lengths[i];
+        inner.goal[inner.count++] =
+            (unsigned char)(joined->goal[i] + 1 - first - (joined->goal[i] > joined->goal[outer]));
+    }
+    ipt__axes_join(&inner);
+    cost = ipt__whole_boxes(limits, desc, &inner, whole, &passes[!boxes_first]);
+    return cost > 0 ? cost + ipt__pass_cost(limits, matrix) : 0;
 }
 
-/* The ways, the faster one first. */
-static double (*const ipt__ways_at_once[])(const ipt__limits *limits, const ipt_plan_desc *desc,
-                                           const ipt__array *joined, ipt__array *whole,
-                                           ipt__pass *pass) = {ipt__whole_boxes, ipt__whole_columns};
-enum { IPT__WAYS_AT_ONCE = sizeof ipt__ways_at_once / sizeof *ipt__ways_at_once };
+/* Takes a joined array in a way. */
+static void ipt__axes_way_find(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *joined,
+                               ipt__axes_way_kind kind, ipt__axes_way *way)
+{
+    memset(way, 0, sizeof *way);
+    way->count = kind == IPT__WAY_BOXES || kind == IPT__WAY_COLUMNS ? 1 : 2;
+    way->at = kind == IPT__WAY_BOXES_LAST;
+    if (joined->count < 2)
+        return;
+    way->cost = kind == IPT__WAY_BOXES ? ipt__whole_boxes(limits, desc, joined, &way->whole, way->passes)
+                : kind == IPT__WAY_COLUMNS
+                    ? ipt__whole_columns(limits, desc, joined, &way->whole, way->passes)
+                    : ipt__boxes_and_matrix(limits, desc, joined, !way->at, &way->whole, way->passes);
+    if (way->whole.count > IPT__KERNEL_AXES)
+        way->cost = 0;
+}
 #endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>plans/passes                                                                                                     */
@@ -18176,7 +18462,7 @@ static ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array 
     made.rows = pass->rows;
     made.cols = pass->cols;
     made.elem_size = pass->elem_size;
-    if (pass->inner_rows) {
+    if (IPT__PAPERS && pass->inner_rows) {
         made.rows *= pass->inner_rows;
         made.cols *= pass->inner_cols;
         made.elem_size /= pass->inner_rows * pass->inner_cols;
@@ -18208,11 +18494,14 @@ static ipt__pass ipt__pass_of_row(const ipt__array *array)
     return pass;
 }
 
-/* The pass that applies the expression: one that moves single elements. Appends one if there is none. */
-static int ipt__passes_apply(const ipt__array *array, ipt__pass *passes, int *count)
+/* The pass that applies the expression: one that moves single elements, or none if it names places. Appends a pass if
+ * there is none. */
+static int ipt__passes_apply(const ipt_plan_desc *desc, const ipt__array *array, ipt__pass *passes, int *count)
 {
     int i;
-    for (i = 0; i < *count && passes[i].elem_size != array->elem_size; ++i)
+    for (i = 0; i < *count && (passes[i].elem_size != array->elem_size ||
+                               (passes[i].cols != array->elements && ipt__named_places(desc)));
+         ++i)
         ;
     if (i == *count)
         passes[(*count)++] = ipt__pass_of_row(array);
@@ -18230,7 +18519,7 @@ static void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int pa
     for (i = 0; i < desc->rank; ++i)
         ipt__text_add(out, "%s%u", i ? "," : "", desc->axes[i]);
     ipt__text_add(out, ", %d %s\n", passes, passes == 1 ? "pass" : "passes");
-    for (i = 0; ipt__has_strides(desc) && i < 2 * desc->rank; ++i)
+    for (i = 0; IPT__VIEWS && ipt__has_strides(desc) && i < 2 * desc->rank; ++i)
         ipt__text_add(out, "%s%zu%s",
                       i % desc->rank ? ","
                       : i            ? "; after: "
@@ -18363,16 +18652,6 @@ static ipt_result ipt__passes_make_copies(ipt_plan *plan, const ipt_plan_desc *d
     return ipt__any_plan_make(plan->context, &its, plan->workspace, &plan->passes->copies);
 }
 
-/* The only pass over an array with gaps. */
-typedef struct ipt__view_pass {
-    ipt_plan_desc desc;
-    ipt__array array;      /* count 0: a batch of matrices with gaps */
-    size_t unit;           /* most bytes of a unit */
-    size_t repeats, apart; /* see ipt__pass_plan */
-    ipt__array whole;      /* all axes, with that of the batch, as far as they cannot be joined */
-    size_t spans[2];       /* bytes of the batch from its first element to its last, before and after */
-} ipt__view_pass;
-
 /* The input of the plans of an array's passes. split: number of contexts; 0: one context does all. */
 typedef struct ipt__passes {
     ipt_context *const *contexts;
@@ -18380,20 +18659,21 @@ typedef struct ipt__passes {
     const ipt_plan_desc *desc;
     const ipt__array *array;
     ipt__pass *list;
-    int count, applies;         /* applies: the pass of the expression, or -1 */
-    const ipt__array *whole;    /* joined: the only pass permutes it; NULL: passes exchange axes */
-    const ipt__view_pass *view; /* replaces the list; NULL: the array has no gaps */
+    int count, applies;      /* applies: the pass of the expression, or -1 */
+    const ipt__array *whole; /* joined: pass `whole_at` permutes it; NULL: all passes exchange axes */
+    int whole_at;
 } ipt__passes;
 
 /* The desc of pass `at`. */
 static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *passes, int at, size_t *repeats)
 {
     const ipt_plan_desc *const desc = passes->desc;
-    ipt_plan_desc its =
-        passes->view ? passes->view->desc : ipt__pass_desc(desc, passes->array, &passes->list[at], repeats);
+    ipt_plan_desc its = ipt__pass_desc(desc, passes->array, &passes->list[at], repeats);
     its.max_workspace = 0; /* the plan's workspace has a limit already */
     if (at != passes->applies)
         ipt__desc_drop_expression(&its);
+    else if (ipt__named_places(desc))
+        its.rank = desc->rank; /* see ipt__result_lengths */
     if (its.max_host_memory)
         its.max_host_memory -= ipt__min(IPT__CUT_MARK_BYTES, its.max_host_memory - 1);
     if (at) /* later passes work in place */
@@ -18434,15 +18714,12 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
     for (i = 0; i < passes->count; ++i) {
         ipt__pass_plan *const made = &plan->passes->list[i];
         ipt_plan_desc its = ipt__passes_desc(plan, passes, i, &made->repeats);
-        const ipt__view_pass *const view = passes->view;
-        const ipt__array *const whole = view ? &view->array : passes->whole;
-        const size_t unit = view ? view->unit : ipt__pass_fit_gaps(plan, &its, &made->repeats);
-        made->apart = view ? view->apart : plan->problem.desc.batch_stride;
-        if (view)
-            made->repeats = view->repeats;
+        const size_t unit = ipt__pass_fit_gaps(plan, &its, &made->repeats);
+        made->apart = plan->problem.desc.batch_stride;
         plan->workspace->unit_most = unit;
-        result = whole ? ipt__array_plan_make(plan->context, &its, whole, plan->workspace, &made->plan)
-                       : ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
+        result = passes->whole && i == passes->whole_at
+                     ? ipt__array_plan_make(plan->context, &its, passes->whole, plan->workspace, &made->plan)
+                     : ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
         plan->workspace->unit_most = IPT__VECTOR_BYTES;
         if (result)
             return result;
@@ -18519,23 +18796,25 @@ static const ipt__plan_kind ipt__passes_kind = {0, ipt__passes_enqueue, IPT__PLA
 static const ipt__plan_kind ipt__host_passes_kind = {1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)};
 #endif
 
+/* Gives a new plan an empty list of passes. */
+static ipt_result ipt__passes_new(ipt_plan *plan)
+{
+    const ipt_result result = ipt__host_plan_begin(plan);
+    plan->kind = &ipt__passes_kind;
+    plan->passes = (ipt__passes_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->passes);
+    return result || plan->passes ? result : IPT_ERROR_OUT_OF_MEMORY;
+}
+
 /* Prepares a new plan for its passes. */
 static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
 {
-    ipt_result result = ipt__host_plan_begin(plan);
+    ipt_result result = ipt__passes_new(plan);
 #ifndef IPT_NO_HOST_STREAMING
     int i;
 #endif
     if (result)
         return result;
-    plan->kind = &ipt__passes_kind;
-    plan->passes = (ipt__passes_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->passes);
-    if (!plan->passes)
-        return IPT_ERROR_OUT_OF_MEMORY;
 #ifndef IPT_NO_HOST_STREAMING
-    if (passes->view && (passes->split || ipt__plan_is_cut(plan)))
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "strides and strides_out: %s need arrays without gaps",
-                         passes->split ? "plans for several contexts" : "limits of memory");
     if (passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan))
         plan->kind = &ipt__host_passes_kind;
     /* Double passes convert formats, which are not cut. */
@@ -18560,13 +18839,9 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
     ipt_plan_desc whole = ipt__pass_desc(passes->desc, passes->array, &row, &once); /* bytes and gaps of the arrays */
     ipt_result result;
     ipt__desc_drop_expression(&whole);
-    if (passes->view)
-        ipt__desc_drop_strides(&whole);
     result = ipt__plan_new(passes->contexts[0], &whole, NULL, plan);
     if (result)
         return result;
-    if (passes->view)
-        ipt__problem_take_view(&(*plan)->problem, &passes->view->whole, passes->view->spans);
     result = ipt__passes_begin(*plan, passes);
     if (!result)
         result = ipt__plan_fit(*plan, ipt__passes_make, passes);
@@ -18576,33 +18851,44 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
 }
 
 #ifndef IPT_NO_BOXES
-/* Makes a plan that permutes whole arrays in one pass. */
-static ipt_result ipt__whole_plan_make(ipt__passes passes, const ipt__array *whole, ipt__pass *pass, ipt_plan **plan)
+/* Makes a plan that permutes arrays in a way. */
+static ipt_result ipt__whole_plan_make(ipt__passes passes, ipt__axes_way *way, ipt_plan **plan)
 {
-    passes.whole = whole;
-    passes.list = pass;
-    passes.count = 1;
-    passes.applies = passes.desc->expression ? 0 : -1;
+    passes.whole = &way->whole;
+    passes.whole_at = way->at;
+    passes.list = way->passes;
+    passes.count = way->count;
+    passes.applies =
+        passes.desc->expression ? ipt__passes_apply(passes.desc, passes.array, way->passes, &passes.count) : -1;
     return ipt__passes_plan_make(&passes, plan);
 }
 
-/* Makes a plan that permutes the arrays in one pass, if one takes less time than passes of that cost. */
-static ipt_result ipt__at_once_plan_make(ipt__passes passes, double cost, ipt_plan **plan)
+/* Makes a plan that permutes the arrays in one of these ways, if one takes less time than passes of that cost. */
+static ipt_result ipt__ways_plan_make(ipt__passes passes, double cost, ipt_plan **plan)
 {
     const ipt__limits *const limits = &passes.contexts[0]->limits;
-    ipt__array joined = *passes.array, whole;
-    ipt__pass pass;
-    int i;
+    ipt__array joined = *passes.array;
+    int tried = 0, i;
     ipt__axes_join(&joined);
-    for (i = 0; i < IPT__WAYS_AT_ONCE; ++i) {
-        const double once = ipt__ways_at_once[i](limits, passes.desc, &joined, &whole, &pass);
-        if (once > 0 && once < cost && whole.count <= IPT__KERNEL_AXES) {
-            const ipt_result result = ipt__whole_plan_make(passes, &whole, &pass, plan);
-            if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
-                return result;
+    for (;;) {
+        ipt__axes_way best, way;
+        ipt_result result;
+        int number = -1;
+        best.cost = cost;
+        for (i = 0; i < IPT__WAYS; ++i) {
+            ipt__axes_way_find(limits, passes.desc, &joined, (ipt__axes_way_kind)i, &way);
+            if (!(tried >> i & 1) && way.cost > 0 && way.cost < best.cost) {
+                best = way;
+                number = i;
+            }
         }
+        if (number < 0)
+            return IPT_ERROR_UNSUPPORTED;
+        result = ipt__whole_plan_make(passes, &best, plan);
+        if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
+            return result;
+        tried |= 1 << number;
     }
-    return IPT_ERROR_UNSUPPORTED;
 }
 #endif
 
@@ -18615,36 +18901,33 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     ipt__array array;
     ipt__pass list[IPT__MOST_PASSES + 1];
     ipt__passes passes;
+    const int doubles = IPT__PAPERS && !desc->host && !desc->max_device_memory && !desc->max_host_memory &&
+                        !(desc->flags & IPT_OUT_OF_PLACE);
     double cost;
     ipt_plan_desc one;
     size_t repeats;
-    int doubles = 0;
     ipt_result result = ipt__axes_take(desc, &array);
     if (result)
         return result;
-#ifndef IPT_NO_PAPERS
-    doubles = !desc->host && !desc->max_device_memory && !desc->max_host_memory && !(desc->flags & IPT_OUT_OF_PLACE);
-#endif
     passes.contexts = contexts;
     passes.split = split;
     passes.desc = desc;
     passes.array = &array;
     passes.list = list;
     passes.whole = NULL;
-    passes.view = NULL;
     passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list, &cost);
 #ifndef IPT_NO_BOXES
     if (passes.count && !split && ipt__moves_at_once(&context->limits, desc)) {
-        result = ipt__at_once_plan_make(passes, cost, plan);
+        result = ipt__ways_plan_make(passes, cost, plan);
         if (result != IPT_ERROR_UNSUPPORTED)
             return result;
     }
 #endif
     if (!passes.count)
         list[passes.count++] = ipt__pass_of_row(&array);
-    passes.applies = desc->expression ? ipt__passes_apply(&array, list, &passes.count) : -1;
+    passes.applies = desc->expression ? ipt__passes_apply(desc, &array, list, &passes.count) : -1;
     one = ipt__pass_desc(desc, &array, &list[0], &repeats);
-    if (passes.count > 1 || repeats > 1 || list[0].inner_rows || split ||
+    if (passes.count > 1 || repeats > 1 || list[0].inner_rows || split || ipt__named_places(desc) ||
         one.batch_stride % ipt__unit_bytes(one.elem_size))
         return ipt__passes_plan_make(&passes, plan);
     result = ipt__any_plan_make(context, &one, NULL, plan);
@@ -18660,7 +18943,7 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
 
 /* Plans for views: arrays whose axes have strides. A view without gaps has the plan of its array. Views that are
  * batches of matrices with gaps have plans of these. All others move element by element: see stages/view.h. */
-
+#ifndef IPT_NO_VIEWS
 /* An axis. Sides: 0 is the source, 1 the result. */
 typedef struct ipt__view_axis {
     size_t length, strides[2]; /* bytes from index to index */
@@ -18673,6 +18956,14 @@ typedef struct ipt__view {
     size_t elem_size;
     ipt__view_axis axes[IPT_MAX_RANK + 2];
 } ipt__view;
+
+/* Leaves out the strides of an array, and that of its batch. */
+static void ipt__desc_drop_strides(ipt_plan_desc *desc)
+{
+    memset(desc->strides, 0, sizeof desc->strides);
+    memset(desc->strides_out, 0, sizeof desc->strides_out);
+    desc->batch_stride = 0;
+}
 
 /* Sorts the axes by the strides of one side, the largest first. */
 static void ipt__view_sort(ipt__view *view, int side)
@@ -18744,7 +19035,8 @@ static void ipt__view_add(ipt__view *view, size_t length, size_t before, size_t 
 }
 
 /* Takes the axes of a desc, the batch's last. *dense: an array without gaps, with or without gaps between arrays. */
-static ipt_result ipt__view_take(const ipt_plan_desc *desc, ipt__view *view, ipt__array *array, int *dense)
+static ipt_result ipt__view_take(const ipt_plan_desc *desc, size_t split, ipt__view *view, ipt__array *array,
+                                 int *dense)
 {
     const size_t *const given[2] = {desc->strides, desc->strides_out};
     const unsigned batch_places[2] = {desc->rank, desc->rank};
@@ -18753,7 +19045,9 @@ static ipt_result ipt__view_take(const ipt_plan_desc *desc, ipt__view *view, ipt
     int dense_sides[2];
     ipt_plan_desc plain = *desc;
     ipt_result result;
-    const char *const dense_only = desc->max_device_memory             ? "max_device_memory"
+    const char *const dense_only = split                               ? "a plan for several contexts"
+                                   : ipt__named_places(desc)           ? "an expression that names places"
+                                   : desc->max_device_memory           ? "max_device_memory"
                                    : desc->max_host_memory             ? "max_host_memory"
                                    : desc->host == IPT_HOST_OVERLAPPED ? "host is overlapped, which"
                                    : desc->host == IPT_HOST_STAGES     ? "host is stages, which"
@@ -18883,6 +19177,14 @@ static ipt__view_axis ipt__view_take_batch(ipt__view *view, int outermost)
     return none;
 }
 
+/* The only pass over an array with gaps. */
+typedef struct ipt__view_pass {
+    ipt_plan_desc desc;
+    ipt__array array;      /* count 0: a batch of matrices with gaps */
+    size_t unit;           /* most bytes of a unit */
+    size_t repeats, apart; /* see ipt__pass_plan */
+} ipt__view_pass;
+
 enum { IPT__VIEW_REPEATS = 4096 }; /* most executions of a plan of matrices */
 
 /* Takes sorted axes as batches of a matrix with gaps. Returns 0 if they are none. */
@@ -18964,48 +19266,83 @@ static ipt_result ipt__view_elements(ipt__view view, ipt__view_pass *pass)
     return IPT_SUCCESS;
 }
 
+/* Takes an array with gaps, and the bytes from its first element to its last, before and after. */
+static void ipt__problem_take_view(ipt__problem *problem, const ipt__array *array, const size_t spans[2])
+{
+    int i;
+    problem->array = *array;
+    problem->pitched = 1;
+    problem->source_span = spans[0];
+    problem->result_span = spans[1];
+    problem->span_bytes = ipt__max(spans[0], spans[1]);
+    for (i = 0; i < 2 * array->count; ++i) /* the longest row of a transfer */
+        problem->source_row = ipt__max(problem->source_row, array->strides[i % 2][i / 2] / problem->unit_bytes);
+}
+
+/* Makes the plan of the pass, see ipt__passes_make. what: an ipt__view_pass. */
+static ipt_result ipt__view_make(ipt_plan *plan, const void *what)
+{
+    const ipt__view_pass *const pass = (const ipt__view_pass *)what;
+    ipt__pass_plan *const made = plan->passes->list;
+    ipt_result result;
+    made->repeats = pass->repeats;
+    made->apart = pass->apart;
+    plan->workspace->unit_most = pass->unit;
+    result = ipt__array_plan_make(plan->context, &pass->desc, &pass->array, plan->workspace, &made->plan);
+    plan->workspace->unit_most = IPT__VECTOR_BYTES;
+    if (result)
+        return result;
+    plan->passes->count = 1;
+    result = ipt__plan_add_narrow(made->plan, &pass->desc, plan->problem.unit_bytes);
+    plan->enough = ipt__max(plan->enough, made->plan->enough);
+    return result;
+}
+
 /* Makes a plan for a desc with strides. */
 static IPT__RARE ipt_result ipt__view_plan_make(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
                                                 ipt_plan **plan)
 {
     ipt__view view;
     ipt__view_pass pass;
-    ipt__passes passes;
     ipt__array array;
-    ipt__pass row;
+    ipt_plan_desc whole;
+    size_t spans[2];
     int dense = 0;
-    ipt_result result = ipt__view_take(desc, &view, &array, &dense);
+    ipt_result result = ipt__view_take(desc, split, &view, &array, &dense);
+    if (result)
+        return result;
     memset(&pass, 0, sizeof pass);
     pass.desc = *desc;
-    if (!result && dense) {
+    if (dense) {
         ipt__view_dense(&view, &pass.desc);
         return ipt__axes_plan_make(contexts, split, &pass.desc, plan);
     }
-    if (result)
-        return result;
-    pass.spans[0] = ipt__view_span(&view, 0);
-    pass.spans[1] = ipt__view_span(&view, 1);
+    spans[0] = ipt__view_span(&view, 0);
+    spans[1] = ipt__view_span(&view, 1);
     ipt__view_join(&view, desc->expression != NULL);
     ipt__desc_drop_strides(&pass.desc);
     pass.desc.rank = 0;
-    if (view.count <= IPT__KERNEL_AXES)
-        pass.whole = ipt__view_array(&view);
+    pass.desc.rows = 1;
+    pass.desc.cols = array.elements;
+    whole = pass.desc; /* bytes of the arrays */
+    ipt__desc_drop_expression(&whole);
+    pass.desc.max_workspace = 0; /* the plan's workspace has a limit already */
+    array = ipt__view_array(&view);
     if (view.count > IPT__KERNEL_AXES || !ipt__view_matrix(view, &pass))
         result = ipt__view_elements(view, &pass);
+    if (!result)
+        result = ipt__plan_new(contexts[0], &whole, NULL, plan);
     if (result)
         return result;
-    row = ipt__pass_of_row(&array);
-    memset(&passes, 0, sizeof passes);
-    passes.contexts = contexts;
-    passes.split = split;
-    passes.desc = desc;
-    passes.array = &array;
-    passes.list = &row;
-    passes.count = 1;
-    passes.applies = desc->expression ? 0 : -1;
-    passes.view = &pass;
-    return ipt__passes_plan_make(&passes, plan);
+    ipt__problem_take_view(&(*plan)->problem, &array, spans);
+    result = ipt__passes_new(*plan);
+    if (!result)
+        result = ipt__plan_fit(*plan, ipt__view_make, &pass);
+    if (!result)
+        result = ipt__axes_write_description(*plan, desc);
+    return ipt__plan_keep(plan, result);
 }
+#endif
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>host/host_async                                                                                                  */
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -20156,7 +20493,8 @@ static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const i
     if (!desc->operands)
         return ipt__fail_null("operands");
     if ((int)desc->ready < 0 || desc->ready >= IPT__ACTION_COUNT)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "ready is %d: see IPT_ACTION_LIST", (int)desc->ready);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "ready is %d: choose an action of IPT_ACTION_LIST",
+                         (int)desc->ready);
     if (!desc->ready && !desc->action)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "action is NULL, and ready is none: one of them is needed");
     if (desc->ready && (desc->action || desc->functions))
@@ -21097,8 +21435,10 @@ IPT_API ipt_result ipt_batch_execute_host_sized(size_t options_bytes, ipt_batch 
 static ipt_result ipt__plan_make_any(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
                                      ipt_plan **plan)
 {
+#ifndef IPT_NO_VIEWS
     if (ipt__has_strides(desc))
         return ipt__view_plan_make(contexts, split, desc, plan);
+#endif
     if (desc->rank)
         return ipt__axes_plan_make(contexts, split, desc, plan);
 #ifndef IPT_NO_HOST_STREAMING
@@ -22622,7 +22962,7 @@ static ipt_result ipt__mpi_run_local(ipt__mpi_run *run, const ipt__mpi_local *lo
     if (event) {
         const ipt_result waited = ipt__wait_for(event);
         if (waited && !result)
-            result = ipt__fail_incomplete("a command of a local step failed");
+            result = ipt__fail_incomplete("a command on the device that moves this rank's part failed");
         ipt__cl.clReleaseEvent(event);
     }
     return result;

@@ -382,7 +382,8 @@ static void check_line(kernel_check *check, const char *line)
 }
 
 /* The rows of the lists of files in gen/kernels.def: X(name) or X(name, ...). */
-static const char *const file_lists[] = {"PART", "OWN_KERNEL", "SEED_KERNEL", "BOX_KERNEL", "BATCH_KERNEL"};
+static const char *const file_lists[] = {"PART",       "OWN_KERNEL",  "SEED_KERNEL",
+                                         "BOX_KERNEL", "VIEW_KERNEL", "BATCH_KERNEL"};
 typedef struct row {
     char name[64];
     int list;  /* in file_lists: 0 has the parts */
@@ -630,6 +631,7 @@ static const unsigned short *embed_text(const kernel_file *kernel, const unsigne
     /* Folders of these names hold what embedders may leave out. */
     const char *const option = strstr(kernel->path, "/seeds/")      ? "IPT_NO_PAPERS"
                                : strstr(kernel->path, "/boxes/")    ? "IPT_NO_BOXES"
+                               : strstr(kernel->path, "/views/")    ? "IPT_NO_VIEWS"
                                : strstr(kernel->path, "/elements/") ? "IPT_NO_BATCH"
                                                                     : NULL;
     putchar('\n');

@@ -19,6 +19,7 @@
 #include "parts/single.cl"
 #include "parts/sync.cl"
 #include "parts/registers.cl"
+#include "parts/walk.cl"
 #include "parts/run_moves.cl"
 
 #if !defined(IPT_ELEMENT_UNITS) || !defined(IPT_TILE) || IPT_GROUP_SIZE != 1

@@ -4,8 +4,10 @@
 static ipt_result ipt__plan_make_any(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
                                      ipt_plan **plan)
 {
+#ifndef IPT_NO_VIEWS
     if (ipt__has_strides(desc))
         return ipt__view_plan_make(contexts, split, desc, plan);
+#endif
     if (desc->rank)
         return ipt__axes_plan_make(contexts, split, desc, plan);
 #ifndef IPT_NO_HOST_STREAMING

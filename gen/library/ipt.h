@@ -110,6 +110,7 @@
 #endif
 #include "axes/search.h"
 #include "axes/one_pass.h"
+#include "axes/ways.h"
 #include "plans/passes.h"
 #include "plans/view_plan.h"
 #include "host/host_async.h"

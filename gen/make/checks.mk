@@ -54,7 +54,8 @@ deep: ## the deep checks beyond make check; ONLY="NAME..." some of them
 	@sh gen/deps.sh $(DEEP_PACKAGES)
 	@$(SKIPPED) begin
 	@$(TWO) sanitize differential-anew analyse fuzz-shortly coverage check-again oclgrind models check-compile \
-	    differential-planted imatcopy-planted columns columns-planted views views-planted told-odd told-even
+	    differential-planted imatcopy-planted columns columns-planted waves \
+	    waves-planted views views-planted told-odd told-even
 	@$(SUBMAKE) foreign figures-quick
 	@IPT_TEST_WRONG=5000 IPT_TEST_SEED=$$$$ $(SUBMAKE) check-python
 	@$(SKIPPED) passed "make deep"

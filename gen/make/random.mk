@@ -5,7 +5,7 @@ PLANTED = CC="$(CC)" CFLAGS="$(CFLAGS)" LDLIBS="$(LDLIBS) -ldl -lm" KERNEL_FILES
 SECONDS ?= 600
 
 .PHONY: differential differential-anew differential-planted fuzz-differential fuzz fuzz-shortly choices soak stress
-.PHONY: large stress-planted imatcopy imatcopy-planted lapack columns columns-planted
+.PHONY: large stress-planted imatcopy imatcopy-planted lapack columns columns-planted waves waves-planted
 .PHONY: views views-planted
 differential: $(B)/differential # 300 random cases over the whole interface, the same each time
 	@$< --cases 300 --seed 1
@@ -57,8 +57,15 @@ columns: $(B)/columns #check random arrays by permuted columns against their ind
 	@$< $(or $(CASES),30) $(or $(SEED),1) $(FIRST) || { [ $$? = 77 ] && \
 	    $(SKIPPED) note columns "the device has no permuted columns"; }
 
+waves: $(B)/columns #check the same on a CPU, which moves the columns in waves: CASES=5000 SEED= FIRST=
+	@$< $(or $(CASES),150) $(or $(SEED),1) $(or $(FIRST),0) 1 || { [ $$? = 77 ] && \
+	    $(SKIPPED) note waves "the device moves no columns in waves"; }
+
 columns-planted: $(B)/embed # planted defects that these arrays must detect
-	@$(PLANTED) columns "100 $(or $(SEED),1)" "$(DEFECT)"
+	@$(PLANTED) columns "100 $(or $(SEED),1)" "$(or $(DEFECT),^bands)"
+
+waves-planted: $(B)/embed # the same, in waves
+	@$(PLANTED) columns "100 $(or $(SEED),1) 0 1" "$(or $(DEFECT),^waves)"
 
 views: $(B)/views #check random arrays with strides against their indices, every byte: CASES=2000 SEED= FIRST=
 	@$< $(or $(CASES),60) $(or $(SEED),1) $(FIRST)

@@ -190,11 +190,13 @@ int main(int count, char **arguments)
                 (!params.registers || !params.axes || (params.lanes > 1 && params.group_size != params.lanes)))
                 first = 0;
             /* For CPUs. */
-            if (id == IPT__KERNEL_waves && (params.group_size != 1 || params.memory_model != 3))
+            if (id == IPT__KERNEL_waves && (params.group_size != 1 || params.memory_model != 3 || params.axes > 2))
                 first = 0;
             if (id == IPT__KERNEL_thin && (params.group_size != 1 || params.channels == 1))
                 first = 0;
-            params.expression = params.apply ? "x + a" : "x";
+            params.expression = !params.apply                          ? "x"
+                                : id == IPT__KERNEL_map && params.axes ? "i + j + i7 + b > 0 ? x : a"
+                                                                       : "x + a";
             params.expression_type = types[params.unit_bytes > 8   ? 4
                                            : params.unit_bytes > 4 ? 3
                                                                    : params.unit_bytes / 2];

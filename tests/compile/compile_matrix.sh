@@ -137,7 +137,7 @@ if grep -q get_local_id program || nm program | grep fail_build; then exit 1; fi
 END
     job "$compiler" nothing optional <<END
 $build -DIPT_NO_PAPERS -DIPT_NO_HOST_STREAMING -DIPT_NO_OFFLINE -DIPT_NO_WISDOM -DIPT_NO_DISK_CACHE -DIPT_NO_THREADS -DIPT_NO_BATCH -DIPT_NO_BOXES \\
-    -DIPT_NO_KERNEL_SOURCE $a $b -o program $libraries
+    -DIPT_NO_VIEWS -DIPT_NO_KERNEL_SOURCE $a $b -o program $libraries
 ./program
 END
 

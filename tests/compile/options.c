@@ -151,6 +151,19 @@ static void check_option(ipt_context *context)
     desc.host = IPT_HOST_OVERLAPPED;
     check_works(context, &desc);
 }
+#elif defined(IPT_NO_VIEWS)
+static void check_option(ipt_context *context)
+{
+    ipt_plan_desc desc = shape(30, 17);
+    desc.strides[0] = 100;
+    expect("strides of a matrix", attempt(context, &desc), IPT_ERROR_UNSUPPORTED, "IPT_NO_VIEWS");
+    desc.rows = desc.cols = 0;
+    desc.rank = 1;
+    desc.shape[0] = 3;
+    expect("strides of an array", attempt(context, &desc), IPT_ERROR_UNSUPPORTED, "IPT_NO_VIEWS");
+    desc.strides[0] = 0;
+    expect("an array", attempt(context, &desc), IPT_SUCCESS, "");
+}
 #else
 static void check_option(ipt_context *context)
 {

@@ -614,7 +614,11 @@ static void axes_bad_values(void **state)
 /* A buffer that is too small by one byte is refused and unchanged. The description names the axes and every pass. */
 static void axes_refused_buffer(void **state)
 {
-    const ipt_plan_desc desc = {.elem_size = 4, .rank = 3, .shape = {20, 30, 40}, .axes = {2, 1, 0}};
+    const ipt_plan_desc desc = {.elem_size = 4,
+                                .rank = 3,
+                                .shape = {20, 30, 40},
+                                .axes = {2, 1, 0},
+                                .flags = IPT_NO_COOPERATIVE}; /* else one pass suffices */
     const size_t bytes = test_span(&desc) - 1;
     unsigned char *const before = malloc(bytes), *const got = malloc(bytes);
     ipt_plan *const plan = test_make_plan(test_context, &desc);
@@ -657,27 +661,34 @@ static void axes_by_stages(void **state)
     free(before);
 }
 
+/* Draws an array of 3 to 5 axes and about so many bytes. The last length is a multiple of `multiple`. */
+static ipt_plan_desc draw_array(size_t bytes, size_t multiple)
+{
+    static const size_t sizes[] = {4, 8, 12, 16, 1, 2, 3, 20};
+    ipt_plan_desc desc = {0};
+    size_t most;
+    unsigned a;
+    desc.elem_size = sizes[test_random_between(0, TEST_COUNT(sizes) - 1)];
+    desc.rank = (unsigned)test_random_between(3, 5);
+    most = bytes / desc.elem_size;
+    for (a = 0; a + 1 < desc.rank; ++a) {
+        desc.shape[a] = test_random_between(2, desc.rank == 3 ? 40 : 9);
+        most /= desc.shape[a];
+    }
+    desc.shape[a] = most < 2 ? 2 : (most + multiple - 1) / multiple * multiple;
+    give_axes(&desc, test_random_between(0, 119));
+    return desc;
+}
+
 /* Arrays that fit the local memory of all resident work-groups move once, by boxes. resident, polls: of the context. If
  * fewer than `resident` work-groups run, and `polls` is small, one work-group moves the whole array. */
 static void try_boxes(size_t resident, size_t polls, int count)
 {
-    static const size_t sizes[] = {4, 8, 12, 16, 1, 2, 3, 20};
     ipt_context *const context = test_make_waiting_context(32768, resident, polls);
     int boxes = 0, i;
     for (i = 0; i < count; ++i) {
-        ipt_plan_desc desc = {0};
+        ipt_plan_desc desc = draw_array(resident * test_random_between(8000, 24000), i % 2 ? 1 : 4);
         ipt_plan *plan;
-        unsigned a;
-        size_t most;
-        desc.elem_size = sizes[test_random_between(0, TEST_COUNT(sizes) - 1)];
-        desc.rank = (unsigned)test_random_between(3, 5);
-        most = resident * test_random_between(8000, 24000) / desc.elem_size;
-        for (a = 0; a + 1 < desc.rank; ++a) {
-            desc.shape[a] = test_random_between(2, desc.rank == 3 ? 40 : 9);
-            most /= desc.shape[a];
-        }
-        desc.shape[a] = most < 2 ? 2 : i % 2 ? most : (most + 3) / 4 * 4;
-        give_axes(&desc, test_random_between(0, 119));
         if (desc.elem_size <= 8 && i % 4 == 0)
             desc.batch = test_random_between(1, 5);
         plan = test_make_plan(context, &desc);
@@ -696,6 +707,35 @@ static void axes_boxes(void **state)
     (void)state;
     try_boxes(2, 0, 12);
     try_boxes(4, 100, 8);
+}
+
+/* Two passes: boxes permute all axes but one, before or after a transposition. */
+static void axes_boxes_and_matrix(void **state)
+{
+    ipt_context *const context = test_make_waiting_context(32768, 4, 0);
+    int found[2] = {0}, i;
+    (void)state;
+    for (i = 0; i < 24; ++i) {
+        ipt_plan_desc desc = draw_array(test_random_between(20000, 200000), 1);
+        ipt_plan *plan;
+        desc.batch = i % 4 == 0 ? test_random_between(1, 3) : 0;
+        if (desc.elem_size == 4 && i % 3 == 0) {
+            desc.expression = "x * 3 + 1";
+            desc.expression_type = "uint";
+        }
+        plan = test_make_two_passes(context, &desc, i % 2);
+        if (plan == NULL)
+            continue;
+        ++found[i % 2];
+        assert_true(test_mentions(ipt_plan_describe(plan), "2 passes"));
+        assert_true(test_mentions(ipt_plan_describe(plan), "boxes together"));
+        check_plan(plan, &desc, IN_PLACE);
+        check_plan(plan, &desc, i % 5 ? IN_PLACE : OUT_OF_PLACE);
+        ipt_plan_destroy(plan);
+    }
+    ipt_context_destroy(context);
+    if (!found[0] || !found[1])
+        test_skip("the device has no boxes");
 }
 
 /* The ways in which units of a box move: by blocks in registers, by rows, and one by one. With aligned and unaligned
@@ -741,10 +781,21 @@ static void axes_crossing(void **state)
 }
 
 const struct CMUnitTest test_axes[] = {
-    TEST_CASE(axes_all_of_few), TEST_CASE(axes_random),     TEST_CASE(axes_many),
-    TEST_CASE(axes_large),      TEST_CASE(axes_cut),        TEST_CASE(axes_doubles),
-    TEST_CASE(axes_split),      TEST_CASE(axes_bad_values), TEST_CASE(axes_refused_buffer),
-    TEST_CASE(axes_alignment),  TEST_CASE(axes_narrow),     TEST_CASE(axes_advice),
-    TEST_CASE(axes_by_stages),  TEST_CASE(axes_boxes),      TEST_CASE(axes_crossing),
+    TEST_CASE(axes_all_of_few),
+    TEST_CASE(axes_random),
+    TEST_CASE(axes_many),
+    TEST_CASE(axes_large),
+    TEST_CASE(axes_cut),
+    TEST_CASE(axes_doubles),
+    TEST_CASE(axes_split),
+    TEST_CASE(axes_bad_values),
+    TEST_CASE(axes_refused_buffer),
+    TEST_CASE(axes_alignment),
+    TEST_CASE(axes_narrow),
+    TEST_CASE(axes_advice),
+    TEST_CASE(axes_by_stages),
+    TEST_CASE(axes_boxes),
+    TEST_CASE(axes_crossing),
+    TEST_CASE(axes_boxes_and_matrix),
 };
 const size_t test_axes_count = TEST_COUNT(test_axes);

@@ -1,6 +1,6 @@
 /* Arrays whose first axis becomes the last one, or the reverse: matrices with permuted columns, moved by cooperative
- * bands. The tests report any device as a GPU, make such plans whatever the cost model prefers, and compare every byte
- * of the result and the bytes around it. */
+ * bands, or in waves. The tests report any device as a GPU, but for waves. They make such plans whatever the cost model
+ * prefers, and compare every byte of the result and the bytes around it. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #include "told_gpu.h"
@@ -17,7 +17,7 @@
 static ipt_plan *make_plan(ipt_context *context, const ipt_plan_desc *desc)
 {
     ipt_plan *plan;
-    if (whole_plan(context, desc, ipt__whole_columns, &plan))
+    if (whole_plan(context, desc, IPT__WAY_COLUMNS, &plan))
         fail_msg("%s", ipt_context_error(context));
     if (plan)
         assert_non_null(strstr(ipt_plan_describe(plan), " permuted"));
@@ -70,8 +70,9 @@ static ipt_plan_desc random_array(size_t elem_size, size_t bytes)
     return desc;
 }
 
-/* Moves random arrays. The device reports `resident` work-groups. Counts arrays with several bands in several. */
-static size_t move(size_t resident, size_t polls, size_t bytes, int count, size_t *several)
+/* Moves random arrays. A device that is told to be a GPU reports `resident` work-groups; another one has a workspace
+ * for a part of the array. Counts arrays with several bands in several. */
+static size_t move(int is_told, size_t resident, size_t polls, size_t bytes, int count, size_t *several)
 {
     static const size_t sizes[] = {4, 12, 2, 16, 1, 8};
     ipt_context_desc with = {0};
@@ -83,13 +84,15 @@ static size_t move(size_t resident, size_t polls, size_t bytes, int count, size_
     with.max_local_memory = test_less_local_memory(16384);
     with.resident_groups = resident;
     with.wait_polls = polls;
-    told = 1;
+    told = is_told;
     if (ipt_context_create(&with, &context))
         fail_msg("%s", ipt_context_error(NULL));
     told = 0;
     for (i = 0; i < count; ++i) {
-        const ipt_plan_desc desc = random_array(sizes[i % (int)TEST_COUNT(sizes)], bytes);
-        ipt_plan *const plan = make_plan(context, &desc);
+        ipt_plan_desc desc = random_array(sizes[i % (int)TEST_COUNT(sizes)], bytes);
+        ipt_plan *plan;
+        desc.max_workspace = is_told ? 0 : 2000 + bytes / test_random_between(2, 20);
+        plan = make_plan(context, &desc);
         if (!plan)
             continue;
         ++moved;
@@ -107,7 +110,7 @@ static void columns_together(void **state)
     size_t several = 0, moved;
     (void)state;
     test_need_group_of_32();
-    moved = move(3, 20000, 40000, 60, &several);
+    moved = move(1, 3, 20000, 40000, 60, &several);
     if (!moved)
         test_skip("the device has no cooperative bands");
     assert_in_range(moved, 15, 60);
@@ -120,12 +123,25 @@ static void columns_left(void **state)
     size_t several = 0, moved;
     (void)state;
     test_need_group_of_32();
-    moved = move(12, 200, 120000, 60, &several);
+    moved = move(1, 12, 200, 120000, 60, &several);
     if (!moved)
         test_skip("the device has no cooperative bands");
     assert_in_range(moved, 15, 60);
     assert_in_range(several, 5, 60);
 }
 
-const struct CMUnitTest test_columns[] = {TEST_CASE(columns_together), TEST_CASE(columns_left)};
+/* A CPU moves all bands in one launch, whose work-groups may leave before the others. */
+static void columns_in_waves(void **state)
+{
+    size_t several = 0, moved;
+    (void)state;
+    moved = move(0, 0, 20000, 200000, 90, &several) + move(0, 0, 5, 200000, 90, &several);
+    if (!moved)
+        test_skip("the device moves no columns in waves");
+    assert_in_range(moved, 30, 180);
+    assert_in_range(several, 20, 180);
+}
+
+const struct CMUnitTest test_columns[] = {TEST_CASE(columns_together), TEST_CASE(columns_left),
+                                          TEST_CASE(columns_in_waves)};
 const size_t test_columns_count = TEST_COUNT(test_columns);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Simulates gen/kernels/exchange.cl with permuted columns and gen/kernels/boxes/box.cl, for random arrays.
+"""Simulates gen/kernels/exchange.cl and gen/kernels/waves.cl with permuted columns, and gen/kernels/boxes/box.cl, for
+random arrays.
 
 Work-groups run at the same time, and take steps in a random sequence: a step loads or stores a run, or polls a mark. The
 cases are tall and wide, with rest rows and rest columns, of which the workspace saves either. Bands and ranges may be
@@ -388,6 +389,92 @@ class Chunk:
             self.store(self.own_place(x), parked)
 
 
+class Waves(Bands):
+    """The same by gen/kernels/waves.cl: work-groups share the pieces of a step, and wait for all before the next one."""
+
+    def simulate(self):
+        saved = len(self.saved[0])
+        self.slab = [None] * (self.height * self.cols)
+        self.taken, self.done = [0] * (self.batch * (self.bands + 1)), 0
+        rests = [m * self.stride + self.saved_origin for m in range(self.batch)]
+        if self.saves_first:
+            self.saved = [self.memory[at : at + saved] for at in rests]
+        workers = self.dice.randint(1, 3)
+        run([self.worker() for _ in range(workers)], workers, self.dice)
+        for m, at in enumerate(rests):
+            if not self.saves_first and self.bad != "NO_RESTORE":
+                self.memory[at : at + saved] = self.saved[m]
+
+    def worker(self):
+        for step, _ in enumerate(self.taken):
+            m, q = divmod(step, self.bands + 1)
+            following = self.bands - 1 - q if self.from_last else q
+            last = following + 1 if self.from_last else following - 1
+            if self.bad != "NO_STEP_WAIT":
+                yield lambda before=step * self.chunks: self.done >= before
+            while self.taken[step] < self.chunks:
+                begin = self.taken[step] * self.chunk
+                columns = range(begin, min(begin + self.chunk, self.cols))
+                self.taken[step] += 1
+                runs, rows = (last, following) if self.tall else (following, last)
+                for move, band in ((self.move_runs, runs), (self.move_rows, rows))[:: 1 if self.tall else -1]:
+                    if 0 <= band < self.bands:
+                        yield from move(m, band, columns)
+                self.done += 1
+
+    def move_rows(self, m, band, columns):
+        for row in range(self.height):
+            yield None
+            for x in columns:
+                place, held = m * self.stride + (band * self.height + row) * self.cols + x, x * self.height + row
+                if self.tall:
+                    self.slab[held] = self.memory[place]
+                else:
+                    self.memory[place] = self.slab[held]
+
+    def move_runs(self, m, band, columns):
+        height, base = self.height, m * self.stride
+        for x in columns:
+            yield None
+            y = x if self.bad == "NOT_PERMUTED" else self.after[x]
+            rest = y >= self.covered
+            d = band if rest else y // self.width
+            later = d < band if self.from_last else d > band
+            saved = rest and not self.saves_rows
+            column = (self.saved[m], (y - self.covered) * self.rows) if saved else (self.memory, base + y * self.rows)
+            own = column[0], column[1] + band * height
+            partner = self.memory, base + (band * self.width + y - d * self.width) * self.rows + d * height
+            held = self.slab, (y if self.bad == "SLAB_BY_COLUMN" else x) * height
+            if not self.tall:
+                if d == band or later:
+                    self.copy(held, own)
+                    if d != band:
+                        self.copy(own, partner)
+                else:
+                    self.copy(held, partner)
+            elif d == band or later:
+                self.copy(own if d == band else partner, held)
+            else:
+                self.copy(partner, own)
+                self.copy(own, held)
+            if d == band and (not rest or band == (self.bands - 1 if self.from_last else 0)):
+                self.move_gap(m, x, column)
+
+    def copy(self, to, source):
+        to[0][to[1] : to[1] + self.height] = source[0][source[1] : source[1] + self.height]
+
+    def move_gap(self, m, x, column):
+        place = column[1] + self.bands * self.height
+        for k in range(self.rest_rows):
+            rows, at = self.saved[m], k * self.cols + x
+            if not self.saves_rows:
+                rows, at = self.memory, m * self.stride + (self.bands * self.height + k) * self.cols + x
+            if self.tall:
+                column[0][place + k] = rows[at]
+            else:
+                rows[at] = column[0][place + k]
+
+
 class Boxes:
     """A batch of arrays that move by boxes of one size, the last two of which may overlap on each axis."""
 
@@ -455,6 +542,9 @@ TALL_AND_WIDE = (
 VARIANTS = (
     [(Bands, True, name) for name in TALL_AND_WIDE + ["DECIDE_TWICE", "DEFER_NONE", "WRITE_UNEXCHANGED"]]
     + [(Bands, False, name) for name in TALL_AND_WIDE + ["PARK_UNREAD"]]
+    + [(Waves, tall, name) for tall in (True, False) for name in ("NO_STEP_WAIT", "NOT_PERMUTED", "SLAB_BY_COLUMN")]
+    + [(Waves, tall, "OTHER_ORDER") for tall in (True, False)]
+    + [(Waves, True, "NO_RESTORE")]
     + [(Boxes, None, name) for name in ("COUNT_EARLY", "NO_WAIT", "OTHER_COUNTER", "HOLE")]
 )
 
@@ -472,10 +562,10 @@ def main():
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     failed = 0
     seen = dict.fromkeys(("tall", "wide", "rest rows", "rest columns", "saved rows", "saved columns", "deferred"), 0)
-    seen.update(batches=0, boxes=0, overlapping=0)
+    seen.update(batches=0, boxes=0, overlapping=0, waves=0)
     for number in range(cases):
         dice = random.Random(f"{seed} {number}")
-        case = (Boxes if number % 4 == 3 else Bands)(dice, None)
+        case = (Bands, Waves, Bands, Boxes)[number % 4](dice, None)
         if not is_right(case):
             failed += 1
             print(f"WRONG: seed {seed}, case {number}: {case.describe()}")
@@ -484,6 +574,7 @@ def main():
             seen["boxes"] += 1
             seen["overlapping"] += case.overlap
             continue
+        seen["waves"] += isinstance(case, Waves)
         seen["tall" if case.tall else "wide"] += 1
         seen["rest rows"] += case.rest_rows > 0
         seen["rest columns"] += case.rest_cols > 0
@@ -498,13 +589,13 @@ def main():
         number = 0
         while number < CASES_OF_VARIANT:
             case = kind(random.Random(f"{seed} {name} {number}"), name)
-            if kind is Bands and case.tall != tall:
+            if kind is not Boxes and case.tall != tall:
                 number += 1
                 continue
             if not is_right(case) and is_right(kind(random.Random(f"{seed} {name} {number}"), None)):
                 break
             number += 1
-        form = "boxes" if tall is None else "tall" if tall else "wide"
+        form = "boxes" if tall is None else ("waves, " if kind is Waves else "") + ("tall" if tall else "wide")
         if number == CASES_OF_VARIANT:
             failed += 1
             print(f"columns.py: {form} {name} was not caught")

@@ -364,7 +364,7 @@ static void walk_with(ipt_context *context, const ipt_plan_desc *desc, enum way 
     if (defect.file && cases == MOST_PLANTED)
         return;
     if (way == BY_BOXES || way == BY_COLUMNS)
-        result = whole_plan(context, desc, way == BY_BOXES ? ipt__whole_boxes : ipt__whole_columns, &plan);
+        result = whole_plan(context, desc, way == BY_BOXES ? IPT__WAY_BOXES : IPT__WAY_COLUMNS, &plan);
     else
         result = ipt_plan_create(context, desc, &plan);
     if (!result && !plan) {

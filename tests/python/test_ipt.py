@@ -157,6 +157,13 @@ def test_batch_and_expression():
     assert (a.reshape(3, 30, 20) == expected).all()
 
 
+def test_expression_names_places():
+    a = make((2, 5, 6, 7))
+    expected = numpy.transpose(a, (0, 2, 3, 1)) + numpy.array([0, 10, 20, 30, 40], a.dtype)
+    ipt.Plan((2, 5, 6, 7), 4, (0, 2, 3, 1), expression="x + 10 * i3", expression_type="float").execute(a)
+    assert (a.reshape(2, 6, 7, 5) == expected).all()
+
+
 def test_texts_with_a_nul_are_refused():
     for text in ("x\0 + 1", "\0", "x + 1\0"):
         with pytest.raises(ValueError, match="^expression is .* NUL"):

@@ -1,9 +1,10 @@
 /* Random arrays of three to eight axes that move by permuted columns, against a plain loop over their indices. Elements
  * have 1 to 24 bytes. The device is reported as a GPU. Contexts assume different numbers of resident work-groups
- * and polls, so some executions end with positions that one work-group moves. Each plan is executed three times,
- * and every byte of the buffer is compared; the first wrong case ends the run. Usage: columns CASES [SEED] [FIRST];
- * FIRST is the number of the first case. Exit code: 0 success, 1 failure, 4 hang, 77 if the device has no permuted
- * columns. */
+ * and polls, so some executions end with positions that one work-group moves. With WAVES, the device is reported as
+ * what it is: a CPU moves bands in waves, within a random workspace. Each plan is executed three times, and every byte
+ * of the buffer is compared; the first wrong case ends the run. Usage: columns CASES [SEED] [FIRST] [WAVES]; FIRST is
+ * the number of the first case, WAVES is 1 or 0. Exit code: 0 success, 1 failure, 4 hang, 77 if the device has no
+ * permuted columns. */
 #define _POSIX_C_SOURCE 200809L
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -33,6 +34,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static ipt_context *contexts[KINDS];
 static cl_command_queue queue;
 static char now[512]; /* the case */
+static int waves;     /* see above */
 static size_t moved, several, forms[2], rest_rows, rest_columns, with_expression, ranks[IPT_MAX_RANK + 1], wrong;
 
 static void fail(const char *what)
@@ -216,12 +218,16 @@ static int try_case(unsigned long long seed, size_t number)
     int i;
     state = (seed << 32) ^ (number * 0x2545f4914f6cdd1du);
     for (i = 0; i < TRIES; ++i) {
-        const ipt_plan_desc desc = draw();
-        const size_t kind = between(0, KINDS - 1), offset = 16 * between(0, 2) * desc.elem_size;
+        ipt_plan_desc desc = draw();
+        /* Waves depend on polls alone, and each context compiles its programs. */
+        const size_t kind = waves ? 3 * between(0, 1) : between(0, KINDS - 1),
+                     offset = 16 * between(0, 2) * desc.elem_size;
         ipt_plan *plan;
         const char *text;
+        if (waves) /* so that an array has several bands */
+            desc.max_workspace = 2000 + elements_of(&desc) * desc.elem_size / between(1, 40);
         describe(&desc, seed, number, kind, offset);
-        if (whole_plan(contexts[kind], &desc, ipt__whole_columns, &plan))
+        if (whole_plan(contexts[kind], &desc, IPT__WAY_COLUMNS, &plan))
             fail("plan");
         if (!plan)
             continue;
@@ -247,7 +253,7 @@ static void open_contexts(void)
     cl_int error;
     int i;
     memset(&desc, 0, sizeof desc);
-    told = 1;
+    told = !waves;
     for (i = 0; i < KINDS; ++i) {
         desc.max_local_memory = kinds[i].local_memory;
         desc.resident_groups = kinds[i].resident;
@@ -257,7 +263,6 @@ static void open_contexts(void)
         desc.context = ipt_context_cl_context(contexts[0]);
         desc.device = ipt_context_cl_device(contexts[0]);
     }
-    told = 0;
     queue = clCreateCommandQueue(ipt_context_cl_context(contexts[0]), ipt_context_cl_device(contexts[0]), 0, &error);
     if (error)
         fail("clCreateCommandQueue");
@@ -284,6 +289,7 @@ int main(int count, char **arguments)
     time_t shown = start;
     size_t number;
     int i;
+    waves = count > 4 && atoi(arguments[4]);
     signal(SIGALRM, hangs);
     open_contexts();
     for (number = first; number < first + cases && !wrong; ++number) {

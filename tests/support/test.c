@@ -118,11 +118,19 @@ ipt_context *test_make_waiting_context(size_t local_memory, size_t resident, siz
 ipt_plan *test_make_boxes(ipt_context *context, const ipt_plan_desc *desc)
 {
     ipt_plan *plan = NULL;
-    const ipt_result result = whole_plan(context, desc, ipt__whole_boxes, &plan);
+    const ipt_result result = whole_plan(context, desc, IPT__WAY_BOXES, &plan);
     if (!result && !plan && (!context->limits.cooperative || context->found.chunk_bytes < (size_t)26 << 10))
         return NULL;
     if (!plan || !strstr(ipt_plan_describe(plan), "boxes together"))
         fail_msg("%s: %s", ipt_context_error(NULL), ipt_plan_describe(plan));
+    return plan;
+}
+
+ipt_plan *test_make_two_passes(ipt_context *context, const ipt_plan_desc *desc, bool boxes_first)
+{
+    ipt_plan *plan = NULL;
+    if (whole_plan(context, desc, boxes_first ? IPT__WAY_BOXES_FIRST : IPT__WAY_BOXES_LAST, &plan))
+        fail_msg("%s", ipt_context_error(NULL));
     return plan;
 }
 

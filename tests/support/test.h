@@ -53,6 +53,7 @@
     X(out_of_place)                                                                                                    \
     X(columns)                                                                                                         \
     X(thin)                                                                                                            \
+    X(places)                                                                                                          \
     X(trust)                                                                                                           \
     X(misuse)                                                                                                          \
     X(threads)                                                                                                         \
@@ -107,6 +108,9 @@ ipt_context *test_make_waiting_context(size_t local_memory, size_t resident, siz
 /* A plan that permutes an array by boxes, whether the cost model prefers them or not. NULL if the device has no boxes,
  * or work-groups have less than 26 KB of local memory; else the test fails. */
 ipt_plan *test_make_boxes(ipt_context *context, const ipt_plan_desc *desc);
+
+/* A plan of two passes, one by boxes and one that transposes. NULL if the array or the device has none. */
+ipt_plan *test_make_two_passes(ipt_context *context, const ipt_plan_desc *desc, bool boxes_first);
 
 /* Whether the work-groups of the desc's plan wait for one another. */
 bool test_waits_together(ipt_context *context, const ipt_plan_desc *desc);

@@ -3,6 +3,12 @@
 #error "IPT_LANES and IPT_TALL must be defined"
 #endif
 
+#if defined(IPT_AXES) && IPT_AXES
+#define IPT_WALKS 1 /* columns are permuted */
+#else
+#define IPT_WALKS 0
+#endif
+
 /* The functions below move `units` units by IPT_LANES work-items. Their runs do not overlap. */
 
 #if IPT_GROUP_SIZE == 1
@@ -125,26 +131,41 @@ IPT_INLINE void ipt_prefetch_column(__global const ipt_unit *matrix, uint band, 
 #endif
 
 /* Moves units `start` to `start + units` of the band's runs `first` to `end` by IPT_LANES work-items, every
- * IPT_GROUP_SIZE / IPT_LANES-th run. slab: the address of unit `start` of the slab's first run. */
+ * IPT_GROUP_SIZE / IPT_LANES-th run. x: a run's place in the band layout, as in the slab. slab: the address of unit
+ * `start` of the slab's first run. */
 IPT_INLINE void ipt_move_runs(__global ipt_unit *matrix, __global ipt_unit *saved, __global ipt_unit *slab, uint band,
                               uint first, uint end, uint lane, ulong start, ulong units, const ipt_given *g)
 {
     const ulong own_begin = ipt_part_begin(band, g) + start;
     const uint covered = g->bands * g->width, first_band = g->from_last != 0 ? g->bands - 1 : 0;
+#if IPT_WALKS
+    ipt_walk at, ahead;
+    ipt_walk_from(&at, first, g);
+    ipt_walk_from(&ahead, first + IPT_RUNS_AHEAD, g);
+#endif
     __global ipt_unit *const rest_rows_at = g->saves_rows != 0 ? saved : matrix + g->rest_begin;
     for (uint x = first; x < end; x += IPT_GROUP_SIZE / IPT_LANES) {
-        const bool rest = x >= covered;
-        const uint d = rest ? band : ipt_divide32(x, IPT_DIVISOR(g->width));
+#if IPT_WALKS
+        const uint y = at.column, next = ahead.column;
+        ipt_walk_on(&at, g);
+        ipt_walk_on(&ahead, g);
+#elif IPT_GROUP_SIZE == 1
+        const uint y = x, next = x + IPT_RUNS_AHEAD;
+#else
+        const uint y = x;
+#endif
+        const bool rest = y >= covered;
+        const uint d = rest ? band : ipt_divide32(y, IPT_DIVISOR(g->width));
 #if IPT_GROUP_SIZE == 1
-        if (x + IPT_RUNS_AHEAD < covered)
-            ipt_prefetch_column(matrix, band, x + IPT_RUNS_AHEAD, start, units, g);
+        if (next < covered)
+            ipt_prefetch_column(matrix, band, next, start, units, g);
 #endif
         __global ipt_unit *const column =
-            rest && g->saves_rows == 0 ? saved + (x - covered) * g->saved_column_stride : matrix + x * g->column_stride;
+            rest && g->saves_rows == 0 ? saved + (y - covered) * g->saved_column_stride : matrix + y * g->column_stride;
         __global ipt_unit *const own = column + own_begin;
         __global ipt_unit *const held = slab + ipt_in_row(x, g) * g->run_units;
         __global ipt_unit *const partner =
-            matrix + (band * g->width + (x - d * g->width)) * g->column_stride + ipt_part_begin(d, g) + start;
+            matrix + (band * g->width + (y - d * g->width)) * g->column_stride + ipt_part_begin(d, g) + start;
         const bool later = g->from_last != 0 ? d < band : d > band;
 #if IPT_TALL
         if (d == band)

@@ -1,11 +1,11 @@
 /* Arrays that move in one pass, whatever their permutation: by boxes, or as a matrix with permuted columns. */
 
 #ifndef IPT_NO_BOXES
-/* Whether the device may permute whole arrays. */
+/* Whether the device may permute whole arrays: work-groups wait for one another. */
 static int ipt__moves_at_once(const ipt__limits *limits, const ipt_plan_desc *desc)
 {
-    return limits->cooperative && !limits->cpu && !desc->max_device_memory && !desc->max_host_memory &&
-           !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE));
+    return (limits->cpu ? limits->memory_model == 3 : limits->cooperative) && !desc->max_device_memory &&
+           !desc->max_host_memory && !(desc->flags & (IPT_OUT_OF_PLACE | IPT_NO_COOPERATIVE));
 }
 
 /* Takes a joined array as one that moves by boxes. A first axis that stays makes a batch. Returns the cost; 0: it does
@@ -30,9 +30,21 @@ static double ipt__whole_boxes(const ipt__limits *limits, const ipt_plan_desc *d
     pass->rows = 1;
     pass->cols = whole->elements;
     pass->elem_size = joined->elem_size;
-    return joined->count > 1 && whole->elements * joined->elem_size <= IPT__ON_CHIP_BYTES
+    return !limits->cpu && joined->count > 1 && whole->elements * joined->elem_size <= IPT__ON_CHIP_BYTES
                ? (double)joined->elements * (double)joined->elem_size / ipt__boxes_speed(limits, joined)
                : 0;
+}
+
+/* The cost of a matrix with permuted columns on a CPU: by waves, whose slab fills the workspace. */
+static double ipt__columns_cost_waves(const ipt__limits *limits, const ipt_plan_desc *desc, const ipt__array *columns,
+                                      const ipt__pass *pass)
+{
+    const ipt__tuning *const model = ipt__tuning_of(limits);
+    const size_t bytes = pass->rows * pass->cols * pass->elem_size,
+                 budget = ipt__desc_budget(desc, bytes * pass->batch * ipt__max(desc->batch, 1));
+    const size_t bands = ipt__ceil_divide(bytes, ipt__max(1, budget)), run = bytes / columns->elements / bands;
+    const double step = bands == 1 ? model->shared_step : model->columns_step; /* caches hold a single band */
+    return run ? (model->shared + step / (double)run) * (double)bytes * (double)pass->batch : 0;
 }
 
 /* The cost of a matrix with permuted columns. Bands fill two thirds of the local memory of all work-groups. */
@@ -78,12 +90,7 @@ static double ipt__whole_columns(const ipt__limits *limits, const ipt_plan_desc 
     pass->batch = first ? joined->lengths[0] : 1;
     pass->rows = takes_first ? before : columns->elements;
     pass->cols = takes_first ? columns->elements : after;
-    return ipt__columns_cost(limits, columns, pass);
+    return limits->cpu ? ipt__columns_cost_waves(limits, desc, columns, pass)
+                       : ipt__columns_cost(limits, columns, pass);
 }
-
-/* The ways, the faster one first. */
-static double (*const ipt__ways_at_once[])(const ipt__limits *limits, const ipt_plan_desc *desc,
-                                           const ipt__array *joined, ipt__array *whole,
-                                           ipt__pass *pass) = {ipt__whole_boxes, ipt__whole_columns};
-enum { IPT__WAYS_AT_ONCE = sizeof ipt__ways_at_once / sizeof *ipt__ways_at_once };
 #endif

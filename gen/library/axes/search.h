@@ -58,18 +58,19 @@ static double ipt__pass_cost(const ipt__limits *limits, const ipt__pass *pass)
     const double bytes = (double)pass->rows * (double)pass->cols * (double)pass->elem_size * (double)pass->batch;
     const size_t unit_bytes = ipt__unit_bytes(pass->elem_size);
     const int is_long = pass->elem_size >= IPT__PASS_LONG;
-    const double share = pass->inner_rows                              ? ipt__double_share(model, pass)
-                         : shorts                                      ? model->pass_small_short
-                         : instance <= ipt__local_budget(limits)       ? model->pass_small
-                         : is_long && unit_bytes < IPT__WORD_BYTES     ? ipt__long_share(model, unit_bytes)
-                         : pass->batch > 1 && on_chip && !stretched    ? model->pass_on_chip
-                         : is_long                                     ? ipt__long_share(model, unit_bytes)
-                         : shorter * pass->elem_size < IPT__LINE_BYTES ? model->pass_thin
-                         : pass->batch > 1 && !stretched               ? model->pass_several
-                         : stretched                                   ? model->pass_stretched
-                         : on_chip                                     ? model->pass_on_chip
-                         : instance > IPT__PASS_HUGE                   ? model->pass_huge
-                                                                       : model->pass_large;
+    const double share = IPT__PAPERS && pass->inner_rows            ? ipt__double_share(model, pass)
+                         : shorts                                   ? model->pass_small_short
+                         : instance <= ipt__local_budget(limits)    ? model->pass_small
+                         : is_long && unit_bytes < IPT__WORD_BYTES  ? ipt__long_share(model, unit_bytes)
+                         : pass->batch > 1 && on_chip && !stretched ? model->pass_on_chip
+                         : is_long                                  ? ipt__long_share(model, unit_bytes)
+                         : shorter * pass->elem_size < IPT__LINE_BYTES
+                             ? (unit_bytes < IPT__WORD_BYTES && !on_chip ? model->pass_thin_short : model->pass_thin)
+                         : pass->batch > 1 && !stretched ? model->pass_several
+                         : stretched                     ? model->pass_stretched
+                         : on_chip                       ? model->pass_on_chip
+                         : instance > IPT__PASS_HUGE     ? model->pass_huge
+                                                         : model->pass_large;
     return bytes / share;
 }
 
@@ -175,7 +176,7 @@ static int ipt__axes_joins(const unsigned char *order, const ipt__axes_cuts *cut
 /* Whether a pass may be a double one. */
 static int ipt__axes_doubles(const ipt__axes_search *search, const ipt__pass *pass)
 {
-    return search->doubles && pass->elem_size <= IPT__DOUBLE_ELEMENT &&
+    return IPT__PAPERS && search->doubles && pass->elem_size <= IPT__DOUBLE_ELEMENT &&
            2 * ipt__held_units(pass->elem_size, 2) + 16 <= search->limits->local_memory;
 }
 

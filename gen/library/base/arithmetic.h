@@ -16,7 +16,7 @@ static size_t ipt__max(size_t a, size_t b)
 }
 static size_t ipt__ceil_divide(size_t a, size_t b)
 {
-    return a / b + (a % b != 0);
+    return a ? (a - 1) / b + 1 : 0;
 }
 static size_t ipt__round_up(size_t a, size_t multiple)
 {

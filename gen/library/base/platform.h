@@ -116,6 +116,22 @@ typedef pthread_t ipt__thread;
 #define IPT__PRINTF(text, first)
 #endif
 
+#ifdef IPT_NO_PAPERS
+enum { IPT__PAPERS = 0 }; /* compilers drop the code of formats, double passes and forced kernels */
+#else
+enum { IPT__PAPERS = 1 };
+#endif
+#ifdef IPT_NO_BOXES
+enum { IPT__BOXES = 0 }; /* and that of arrays that move at once */
+#else
+enum { IPT__BOXES = 1 };
+#endif
+#ifdef IPT_NO_VIEWS
+enum { IPT__VIEWS = 0 }; /* and that of arrays with gaps */
+#else
+enum { IPT__VIEWS = 1 };
+#endif
+
 #if defined(__GNUC__) || defined(__clang__)
 /* For functions that run rarely: on failures, or once for a context, program, plan or host matrix. Compilers make them
  * small. */

@@ -252,7 +252,8 @@ static IPT__RARE ipt_result ipt__batch_check(const ipt_context *context, const i
     if (!desc->operands)
         return ipt__fail_null("operands");
     if ((int)desc->ready < 0 || desc->ready >= IPT__ACTION_COUNT)
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "ready is %d: see IPT_ACTION_LIST", (int)desc->ready);
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "ready is %d: choose an action of IPT_ACTION_LIST",
+                         (int)desc->ready);
     if (!desc->ready && !desc->action)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "action is NULL, and ready is none: one of them is needed");
     if (desc->ready && (desc->action || desc->functions))

@@ -40,6 +40,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(factor, bands_units, 0, 1.3, P25, "added for elements of several units: their tiles move unit by unit")          \
     X(factor, shared, 0, 0.8, P25, "bands in waves that share a launch")                                               \
     X(step, shared_step, 0, 80, P25, "these, by the run")                                                              \
+    X(step, columns_step, 0, 160, P28, "these, with permuted columns, whose neighbours are far apart")                 \
     X(bytes, waves_piece, 0, 131072, P25, "runs that a work-group of these moves at once")                             \
     X(factor, together, 1.31, 0, H24, "cooperative bands")                                                             \
     X(step, together_piece, 26, 0, H24, "these, by a chunk's row")                                                     \
@@ -73,6 +74,7 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(share, pass_long_halves, 0.38, 0.95, H28, "these, if their units have two bytes")                                \
     X(share, pass_long_bytes, 0.10, 0.95, H28, "or one byte")                                                          \
     X(share, pass_thin, 0.38, 0.70, H25_P25, "a side of less than IPT__LINE_BYTES")                                    \
+    X(share, pass_thin_short, 0.25, 0.70, H28, "the same, of short units and instances that do not fit the chip")      \
     X(share, pass_several, 0.70, 0.50, H27_P25, "several instances that do not fit the chip")                          \
     X(share, pass_stretched, 0.42, 0.65, H27_P25, "one instance, pass_stretched_from times as long as wide")           \
     X(factor, pass_stretched_from, 200, 1024, H27_P25, "the long side of such an instance, in short ones")             \
@@ -244,8 +246,8 @@ enum {
 #define IPT__BUS_RUN_BYTES 768
 #endif
 
-/* Batches, in nanoseconds of a lane that has a compute unit's usual company: for an element, a barrier, a turn of each
- * kind, a byte of operands whose elements lie one after the other, and a byte of all others. H26: fitted by
+/* Batches, in nanoseconds of one lane while the compute unit's other lanes work, too: for an element, a barrier, a turn
+ * of each kind, a byte of operands whose elements lie one after the other, and a byte of all others. H26: fitted by
  * tests/bench/batch_fit.py to 1,400 random actions, sizes and counts. M(model, element, barrier, plain, pivoted,
  * inverse, far_byte, near_byte), in the sequence of ipt_model */
 #define IPT__BATCH_COST_LIST(M)                                                                                        \

@@ -243,14 +243,21 @@ static ipt_result ipt__plan_enqueue(ipt_plan *plan, const ipt__call *call, const
 static ipt_result ipt__plan_enqueue_out_of_place(ipt_plan *plan, const ipt__call *call, cl_event *event)
 {
     const ipt__turn none = {0, 0, 0};
+    const ipt__launches *const launches = &plan->device->launches;
     ipt__run run = ipt__run_begin(plan, call, 1);
     ipt_result result = IPT_SUCCESS;
     IPT_LOCK_ACQUIRE(&plan->workspace->lock);
     if (plan->device->out_of_place < 0)
         result = ipt__out_of_place_get(plan);
     if (!result) {
-        result = ipt__run_launch(&run, &plan->device->launches.items[plan->device->out_of_place], none);
-        /* This kernel uses no workspace, so it does not replace the plan's last event. */
+        result = ipt__run_launch(&run, &launches->items[plan->device->out_of_place], none);
+        run.buffers[0] = run.buffers[1];
+        run.bases[0] = run.bases[1];
+        if (!result && ipt__named_places(&plan->problem.desc)) /* the MAP stage, in the target */
+            result = ipt__run_stage(&run, launches, &launches->stages[launches->stage_count - 1]);
+        if (result && run.commands)
+            result = ipt__fail_incomplete("some commands were enqueued, so the destination's content is undefined");
+        /* These kernels use no workspace, so they do not replace the plan's last event. */
         if (!result)
             ipt__cl.clFlush(call->queue);
     }

@@ -49,10 +49,9 @@ static ipt_result ipt__host_run_synchronous(ipt__host_run *run)
     ipt_plan *const plan = run->plan;
     /* Whole strides: NVIDIA refuses a rectangle whose last row is cut short. */
     const size_t row = ipt__max(ipt__source_row(&plan->problem), ipt__result_row(&plan->problem)),
-                 bytes =
-                     (plan->problem.array.strides[0][0] ? plan->problem.span_bytes
-                                                        : plan->problem.desc.batch * plan->problem.desc.batch_stride) +
-                     (plan->problem.pitched ? row * plan->problem.unit_bytes : 0);
+                 bytes = (ipt__is_view(&plan->problem) ? plan->problem.span_bytes
+                                                       : plan->problem.desc.batch * plan->problem.desc.batch_stride) +
+                         (plan->problem.pitched ? row * plan->problem.unit_bytes : 0);
     cl_event event = NULL;
     cl_mem buffer;
     ipt_result result = ipt__buffer_make(plan->context, bytes, NULL, "device memory", &plan->refused, &buffer);

@@ -8,8 +8,8 @@ static int ipt__host_may_part(const ipt_plan *plan)
     return 0;
 #else
     const ipt_plan_desc *const desc = &plan->problem.desc;
-    return !desc->from && !desc->to && !desc->move && !(desc->flags & IPT_PAD) && !desc->tile_m && !desc->tile_n &&
-           !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO && !plan->passes;
+    return !ipt__has_formats(desc) && !desc->move && !ipt__pads(desc) && !desc->tile_m && !desc->tile_n &&
+           !plan->problem.pitched && desc->sequence == IPT_SEQUENCE_AUTO && !plan->passes && !ipt__named_places(desc);
 #endif
 }
 
@@ -46,7 +46,7 @@ static IPT__RARE ipt_result ipt__host_choose(const ipt_plan *plan, const char *d
     if (*scheme == IPT_HOST_OVERLAPPED && !ipt__host_may_part(plan) && !plan->cut)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "host is overlapped: plans with a forced sequence, tiles, formats, moves, "
-                         "row_pitch, IPT_PAD or several passes are not cut into parts");
+                         "row_pitch, IPT_PAD, several passes or places in the expression are not cut into parts");
     return IPT_SUCCESS;
 }
 

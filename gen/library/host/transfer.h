@@ -138,7 +138,7 @@ static IPT__RARE ipt_result ipt__transfer(const ipt_plan *plan, cl_mem buffer, c
     way.host = data;
     way.download = download;
     way.mirrors = 1;
-    if (problem->array.strides[0][0])
+    if (ipt__is_view(problem))
         return ipt__transfer_view(&way, &problem->array);
     if (problem->pitched) {
         rect = ipt__rect_of(0, across ? desc->cols : desc->rows, (across ? desc->rows : desc->cols) * desc->elem_size,

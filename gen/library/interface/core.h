@@ -141,7 +141,8 @@ typedef struct ipt_plan_desc {
     ipt_move move;       /* a rotation or reflection instead of a transposition; in place only */
     const char *expression;      /* OpenCL C: the new value of each element x, such as "x * x". NULL: unchanged. Copied.
                                     Elements of 1, 2, 4, 8 or 16 bytes only. One line, without '//' and '#'.
-                                    Its comments and parentheses end within it. A backslash is in a literal only */
+                                    Its comments and parentheses end within it. A backslash is in a literal only. It
+                                    may name the place of x: see below */
     const char *expression_type; /* the OpenCL C type of x and of the result, of elem_size bytes, such as "float" or
                                     "uchar4". double and half, also within expression, need the device's cl_khr_fp64 and
                                     cl_khr_fp16: UNSUPPORTED without */
@@ -203,6 +204,14 @@ typedef struct ipt_plan_desc {
  * move element by element, which is much slower. They have at most 8 axes, after neighbours that stay together have
  * been joined. Errors: INVALID_ARGUMENT (overlap, alignment, overflow, a stride of an axis beyond rank, strides of
  * matrices), UNSUPPORTED (more axes; with plans for several contexts, limits of memory, or a host matrix in parts). */
+
+/* Places. An expression may name the place of x in the result, by numbers from 0 of type long: i0, i1 and so on along
+ * the axes, and b, the number of the matrix or array in the batch. i and j are other names of i0 and i1: the row and
+ * the column in the result of a matrix. So a channel can have its own factors: "(x - (j == 0 ? 0.485f : 0.456f)) * a".
+ *   Such an expression takes a pass of its own over the result. Elements have places in matrices and in arrays of up to
+ * 8 axes, but not in formats, with IPT_PAD, in storages, in matrices that are cut and in plans for several contexts:
+ * these fail with UNSUPPORTED. Host matrices then go whole, not overlapped. An axis that the result lacks is
+ * INVALID_ARGUMENT. */
 
 /* ipt_plan_create for a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context, const ipt_plan_desc *desc,

@@ -133,8 +133,9 @@
  *
  * >>moves
  * desc.move selects a rotation or reflection. desc.expression is a line of OpenCL C that computes each element x anew,
- * exactly once. It may use a, the value of desc.expression_argument: one program "x * a" serves all factors. desc.from
- * and desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md has their passes.
+ * exactly once. It may use a, the value of desc.expression_argument: one program "x * a" serves all factors. It may name
+ * the place of x in the result: i and j (row and column), i0, i1 and so on (axes), b (matrix of the batch). desc.from and
+ * desc.to select formats: arrays of structures, structures of arrays, tiled ones. method.md has their passes.
  * ipt_batch_create runs an action, yours or one of linear algebra, on very many small matrices: see >>interface/batch.
  *
  * >>papers
@@ -157,7 +158,8 @@
  *   IPT_NO_PAPERS          leaves out sequences 1 to 4.3, variants, formats, IPT_PAD, IPT_HOST_STAGES and heuristics
  *   IPT_NO_HOST_STREAMING  host matrices go whole: no overlap, no pieces, one device. Implies IPT_NO_STORAGE
  *   IPT_NO_STORAGE         leaves out ipt_plan_execute_storage and its companions
- *   IPT_NO_BOXES           leaves out the one pass of arrays on GPUs and of thin matrices on CPUs: they take several
+ *   IPT_NO_BOXES           leaves out the one pass of arrays, and of thin matrices on CPUs: they take several
+ *   IPT_NO_VIEWS           leaves out strides and strides_out
  *   IPT_NO_BATCH           leaves out ipt_batch_create and its companions. IPT_MPI adds ipt_mpi_plan_create and its own
  *   IPT_NO_OFFLINE         leaves out profiles and ipt_context_entry, with its companions
  *   IPT_NO_WISDOM          leaves out the functions of wisdom; IPT_MEASURE measures for each plan anew

@@ -10,6 +10,8 @@ static int ipt__bands_of_shorter(const ipt_plan_desc *desc)
 static int ipt__is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
+    if (ipt__permutes_columns(problem))
+        return ipt__permutes_columns(problem) == 1;
     return (desc->rows >= desc->cols) != ipt__bands_of_shorter(desc);
 }
 
@@ -72,7 +74,7 @@ static int ipt__bands_cut(const ipt__problem *problem, ipt__bands *bands)
     const size_t size = problem->desc.elem_size, run = bands->height * size;
     const size_t block = ipt__bands_block(problem, bands->tall, bands->height);
     /* Permuted columns have two tables behind the tile: of their numbers, and of deferred ones (tall) or begins. */
-    const size_t table = problem->array.columns ? 8 : 0, longest = table ? IPT__COLUMNS : IPT__CHUNK_RUNS;
+    const size_t table = ipt__permutes_columns(problem) ? 8 : 0, longest = table ? IPT__COLUMNS : IPT__CHUNK_RUNS;
     size_t vectors = kernel->local_bytes / 16, most, covered, rest;
     bands->together = 1;
     bands->workers = 0;
@@ -179,7 +181,8 @@ static double ipt__bands_price(const ipt__problem *problem, const ipt__bands *ba
                  fixed = saved + 2 * ipt__round_up(control.words * 4, 256) + ipt__round_up(control.alone * 4, 256),
                  slab = bands->together ? 0 : bands->height * bands->cols * problem->desc.elem_size;
     size_t launches = 1;
-    if (fixed > budget || slab > budget - fixed)
+    if (fixed > budget || slab > budget - fixed ||
+        (ipt__permutes_columns(problem) && !bands->together && !bands->workers))
         return 0;
     if (!bands->together && !bands->workers)
         launches = 2 * bands->number * ipt__ceil_divide(problem->desc.batch, (budget - fixed) / slab);
@@ -262,7 +265,7 @@ static IPT__RARE int ipt__layout_best_bands(const ipt__problem *problem, ipt__la
             best->cost <= ipt__tuning_of(&problem->limits)->bands * ipt__batch_bytes(problem))
             return 1;
     }
-    if (problem->array.columns || !ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, runs))
+    if (!ipt__bands_choose(problem, &bands, 0, ipt__max(1, slabs), budget, runs))
         return together;
     ipt__layout_bands(problem, &layout, &bands, budget);
     if (!together || ipt__layout_better(&layout, best, budget))
@@ -296,9 +299,7 @@ static int ipt__exchange_applies(const ipt__problem *problem)
 static cl_uint ipt__exchange_is_tall(const ipt__problem *problem)
 {
     const ipt_plan_desc *const desc = &problem->desc;
-    if (problem->array.columns)
-        return problem->array.columns == 1;
-    return ipt__is_tall(problem) || (!desc->tile_m && !desc->tile_n &&
+    return ipt__is_tall(problem) || (!ipt__permutes_columns(problem) && !desc->tile_m && !desc->tile_n &&
                                      desc->cols * desc->elem_size <= IPT__BANDS_ROW * problem->limits.compute_units);
 }
 
@@ -344,7 +345,7 @@ static IPT__RARE ipt_result ipt__exchange_seek(ipt_plan *plan, int *done)
         result = ipt__plan_take_cooperative(plan, IPT__KERNEL_exchange, &params, &plan->device->exchange,
                                             &plan->problem.exchange);
     }
-    *done = !result && !plan->problem.array.columns && ipt__exchange_is_best(plan);
+    *done = !result && !ipt__permutes_columns(&plan->problem) && ipt__exchange_is_best(plan);
     return result;
 }
 

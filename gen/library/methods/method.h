@@ -41,7 +41,7 @@ static int ipt__is_free(const ipt_plan_desc *desc)
 static ipt__params ipt__cooperative_params(const ipt__problem *problem)
 {
     ipt__params params = ipt__plan_params(problem, problem->element_units);
-    ipt__params_apply(&params, &problem->desc, problem->desc.expression != NULL);
+    ipt__params_apply(&params, &problem->desc, ipt__applies_anywhere(&problem->desc));
     params.index_bits = 32;
     params.tall = problem->desc.rows >= problem->desc.cols;
     return params;
@@ -56,7 +56,7 @@ static int ipt__plan_may_cooperate(const ipt__problem *problem)
         return 0;
     if (problem->array.count)
         return 1;
-    if (ipt__is_vector(desc) || desc->from || desc->to || (desc->flags & IPT_PAD) || !ipt__moves[desc->move].transposed)
+    if (ipt__is_vector(desc) || ipt__has_formats(desc) || ipt__pads(desc) || !ipt__moves[desc->move].transposed)
         return 0;
     return desc->sequence != IPT_SEQUENCE_AUTO ||
            (!ipt__problem_swaps(problem) && !ipt__swap_places(problem) &&

@@ -19,7 +19,9 @@ static const ipt__method ipt__methods[] = {
 #ifndef IPT_NO_BOXES
     {"boxes", 0, IPT__MOVES_ARRAYS, ipt__boxes_apply, ipt__boxes_seek, ipt__boxes_propose},
 #endif
+#ifndef IPT_NO_VIEWS
     {"views", 0, IPT__MOVES_VIEWS, ipt__views_apply, NULL, ipt__views_propose},
+#endif
     {"two passes", 5, IPT__MOVES_MATRICES, ipt__two_pass_applies, ipt__two_pass_seek, ipt__two_pass_propose},
 };
 enum { IPT__METHODS = sizeof ipt__methods / sizeof *ipt__methods };

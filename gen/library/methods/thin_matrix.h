@@ -33,8 +33,8 @@ static int ipt__thin_applies(const ipt__problem *problem)
     const ipt_plan_desc *const desc = &problem->desc;
     const size_t shorter = ipt__min(desc->rows, desc->cols);
     return problem->limits.cpu && ipt__is_free(desc) && ipt__moves[desc->move].transposed && !problem->pitched &&
-           !(desc->flags & IPT_PAD) && !desc->variant_010 && !desc->variant_100 && problem->element_units == 1 &&
-           shorter > 1 && shorter <= IPT__THIN_MOST && desc->rows != desc->cols && desc->batch < (size_t)1 << 30 &&
+           !ipt__pads(desc) && !ipt__forces_kernels(desc) && problem->element_units == 1 && shorter > 1 &&
+           shorter <= IPT__THIN_MOST && desc->rows != desc->cols && desc->batch < (size_t)1 << 30 &&
            ipt__thin_tile(problem) != 0;
 }
 

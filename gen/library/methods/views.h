@@ -1,5 +1,5 @@
 /* Views: arrays with gaps between their elements, whose axes are permuted one element at a time. */
-
+#ifndef IPT_NO_VIEWS
 static int ipt__views_apply(const ipt__problem *problem)
 {
     (void)problem;
@@ -26,3 +26,4 @@ static ipt_result ipt__views_propose(const ipt__problem *problem, const ipt__sco
     made->found = made->settled = 1;
     return IPT_SUCCESS;
 }
+#endif

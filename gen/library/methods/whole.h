@@ -19,7 +19,7 @@ static ipt_result ipt__layout_add_whole(const ipt__problem *problem, ipt__layout
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const int swap = problem->pitched || desc->sequence == IPT_SEQUENCE_SQUARE;
-    if (!swap && !desc->variant_010) {
+    if (!swap && !ipt__forces_kernels(desc)) {
         ipt__stage_add_dense(problem, layout, budget, ipt__grids_of(1, desc->rows, desc->cols, 1));
         return IPT_SUCCESS;
     }
@@ -46,7 +46,7 @@ static ipt_result ipt__whole_propose(const ipt__problem *problem, const ipt__sco
     const ipt_plan_desc *const desc = &problem->desc;
     const ipt__grids grids = ipt__grids_of(1, desc->rows, desc->cols, 1);
     const ipt_result result = ipt__layout_add_whole(problem, &made->layout, scope->budget);
-    const int forced = desc->sequence == IPT_SEQUENCE_SQUARE || desc->variant_010;
+    const int forced = desc->sequence == IPT_SEQUENCE_SQUARE || ipt__forces_kernels(desc);
     ipt__layout_finish(problem, &made->layout, scope->budget);
     made->settled =
         forced || (!problem->pitched && ipt__takes_pairs(problem, &grids) && desc->move == IPT_MOVE_TRANSPOSE &&

@@ -238,7 +238,7 @@ static ipt_result ipt__mpi_run_local(ipt__mpi_run *run, const ipt__mpi_local *lo
     if (event) {
         const ipt_result waited = ipt__wait_for(event);
         if (waited && !result)
-            result = ipt__fail_incomplete("a command of a local step failed");
+            result = ipt__fail_incomplete("a command on the device that moves this rank's part failed");
         ipt__cl.clReleaseEvent(event);
     }
     return result;

@@ -176,14 +176,14 @@ static ipt_result ipt__problem_choose_padding(ipt__problem *problem)
 /* Checks the move. */
 static ipt_result ipt__check_move(const ipt_plan_desc *desc)
 {
-    const int formats = desc->from != IPT_FORMAT_DEFAULT || desc->to != IPT_FORMAT_DEFAULT;
+    const int formats = ipt__has_formats(desc);
     if ((int)desc->move < 0 || desc->move >= IPT__MOVE_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "move is %d, which is unknown", (int)desc->move);
-    if (desc->move != IPT_MOVE_TRANSPOSE && (formats || (desc->flags & IPT_PAD)))
+    if (desc->move != IPT_MOVE_TRANSPOSE && (formats || ipt__pads(desc)))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "move is %s, which %s cannot have: use transpose",
                          ipt_move_string(desc->move), formats ? "formats" : "IPT_PAD");
     if (!ipt__moves[desc->move].transposed &&
-        (desc->sequence != IPT_SEQUENCE_AUTO || desc->tile_m || desc->tile_n || desc->variant_010 || desc->variant_100))
+        (desc->sequence != IPT_SEQUENCE_AUTO || desc->tile_m || desc->tile_n || ipt__forces_kernels(desc)))
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
                          "move is %s, which transposes nothing: sequence, tiles and kernels cannot be forced",
                          ipt_move_string(desc->move));
@@ -208,6 +208,24 @@ static ipt_result ipt__check_expression_argument(const ipt_plan_desc *desc)
                          "16 bytes is needed, such as float or uchar4",
                          desc->expression_argument_type);
     return IPT_SUCCESS;
+}
+
+/* Checks the places that the expression names. */
+static ipt_result ipt__check_places(const ipt_plan_desc *desc)
+{
+    const unsigned named = ipt__named_places(desc), axes = desc->rank ? desc->rank : 2;
+    const char *const without = ipt__has_formats(desc)    ? "formats"
+                                : ipt__pads(desc)         ? "IPT_PAD"
+                                : axes > IPT__KERNEL_AXES ? "arrays of more than 8 axes"
+                                                          : NULL;
+    if (named && without)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "expression is '%s': it names places (i, j, b), which %s do not have",
+                         desc->expression, without);
+    if (named >> (axes + 1))
+        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                         "expression is '%s': it names an axis that the result lacks: i0 to i%u exist",
+                         desc->expression, axes - 1);
+    return ipt__check_expression_argument(desc);
 }
 
 /* Checks the expression, its type and its argument. */
@@ -240,7 +258,7 @@ static ipt_result ipt__check_expression(const ipt_plan_desc *desc)
     escapes = ipt__text_escapes(desc->expression, 1);
     if (escapes)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "expression is '%s': it has %s", desc->expression, escapes);
-    return ipt__check_expression_argument(desc);
+    return ipt__check_places(desc);
 }
 
 #ifdef IPT_NO_HOST_STREAMING
@@ -264,10 +282,10 @@ static ipt_result ipt__check_dense_only(const ipt_plan_desc *desc)
 {
     const int exchange = desc->sequence == IPT_SEQUENCE_EXCHANGE;
     const char *const what =
-        desc->from || desc->to                                               ? "formats"
-        : desc->flags & IPT_PAD                                              ? "IPT_PAD"
+        ipt__has_formats(desc)                                               ? "formats"
+        : ipt__pads(desc)                                                    ? "IPT_PAD"
         : desc->max_host_memory                                              ? "storages (max_host_memory)"
-        : desc->variant_010 || desc->variant_100                             ? "kernels of the papers"
+        : ipt__forces_kernels(desc)                                          ? "kernels of the papers"
         : desc->host == IPT_HOST_OVERLAPPED || desc->host == IPT_HOST_STAGES ? "host matrices in parts"
         : !exchange && (desc->tile_m || desc->tile_n) ? "tile_m and tile_n of sequences other than exchange"
         : desc->sequence != IPT_SEQUENCE_AUTO && desc->sequence != IPT_SEQUENCE_SQUARE && !exchange
@@ -384,8 +402,9 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
                          : !desc->cols ? "cols"
                                        : "elem_size");
     if (ipt__has_strides(desc))
-        return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "strides or strides_out is set: matrices have row_pitch and "
-                                                     "row_pitch_out instead, arrays rank, shape and axes");
+        return IPT__VIEWS ? ipt__fail(IPT_ERROR_INVALID_ARGUMENT,
+                                      "strides or strides_out is set: matrices have row_pitch and row_pitch_out")
+                          : ipt__fail(IPT_ERROR_UNSUPPORTED, "strides: ipt was compiled with IPT_NO_VIEWS");
     if (desc->flags & ~known_flags)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "flags is 0x%x: 0x%x is unknown", desc->flags,
                          desc->flags & ~known_flags);
@@ -396,7 +415,7 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
                          (int)IPT__HOST_PARTS_MOST);
     if ((int)desc->sequence < 0 || desc->sequence >= IPT__SEQUENCE_COUNT)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "sequence is %d, which is unknown", (int)desc->sequence);
-    if ((desc->from == IPT_FORMAT_ASTA || desc->to == IPT_FORMAT_ASTA) && !desc->tile_n)
+    if (IPT__PAPERS && (desc->from == IPT_FORMAT_ASTA || desc->to == IPT_FORMAT_ASTA) && !desc->tile_n)
         desc->tile_n = 1;
     result = ipt__check_papers(desc);
     if (!result)
@@ -439,8 +458,8 @@ static IPT__RARE ipt_result ipt__problem_fill(const ipt__limits *limits, const i
 
 static ipt_result ipt__check_out_of_place(const ipt_plan *plan)
 {
-    if (plan->problem.desc.from || plan->problem.desc.to || plan->problem.desc.move ||
-        (plan->problem.desc.flags & IPT_PAD))
+    const ipt_plan_desc *const desc = &plan->problem.desc;
+    if (ipt__has_formats(desc) || desc->move || ipt__pads(desc))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "plans for formats, for moves other than transpose or with IPT_PAD only work in place");
     return IPT_SUCCESS;

@@ -62,7 +62,7 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
     int i, found = 0;
     scope.budget = budget;
     made.settled = 0;
-    if (ipt__moves[desc->move].transposed && !desc->from && !desc->to)
+    if (ipt__moves[desc->move].transposed && !ipt__has_formats(desc))
         result = ipt__check_sequence(desc);
     for (i = 0; i < IPT__METHODS && !result && !made.settled; ++i) {
         result = ipt__method_propose(&ipt__methods[i], problem, &scope, &made);
@@ -70,9 +70,9 @@ static ipt_result ipt__layout_choose(const ipt__problem *problem, ipt__layout *l
             *layout = made.layout;
         found |= made.found;
     }
-    if (!result && problem->array.count && !found)
+    if (!result && IPT__BOXES && problem->array.count && !found)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "no %s of the array fit the device",
-                         problem->array.columns ? "bands" : "boxes");
+                         ipt__permutes_columns(problem) ? "bands" : "boxes");
 #ifndef IPT_NO_PAPERS
     if (!result)
         ipt__layout_add_padding(problem, layout, budget);

@@ -6,7 +6,7 @@ enum { IPT__DESCRIPTION_BYTES = 2048 };
 static int ipt__nothing_moves(const ipt_plan *plan)
 {
     return !plan->passes && !plan->problem.array.count && !plan->problem.desc.move && !plan->problem.desc.expression &&
-           !plan->problem.desc.from && !plan->problem.desc.to && !plan->problem.pitched &&
+           !ipt__has_formats(&plan->problem.desc) && !plan->problem.pitched &&
            (plan->problem.desc.rows == 1 || plan->problem.desc.cols == 1);
 }
 

@@ -33,7 +33,7 @@ static IPT__RARE ipt_result ipt__out_of_place_build(ipt_plan *plan, int *kernel)
     size_t tries[2];
     ipt__params plain = ipt__plan_params(&plan->problem, plan->problem.element_units);
     int i;
-    ipt__params_apply(&plain, &plan->problem.desc, plan->problem.desc.expression != NULL);
+    ipt__params_apply(&plain, &plan->problem.desc, ipt__applies_anywhere(&plan->problem.desc));
     ipt__chunk_tries(limits, tries);
     for (i = 0; i < 2 && !limits->cpu && limits->group_size >= 64 && plan->problem.desc.elem_size <= 256; ++i) {
         ipt__params params = plain;
@@ -102,6 +102,7 @@ static IPT__RARE ipt_result ipt__launch_out_of_place(ipt__launcher *to, int kern
     return ipt__launch_add(to, &launch);
 }
 
+#ifndef IPT_NO_VIEWS
 static IPT__RARE ipt_result ipt__launch_view_out_of_place(ipt__launcher *to, ipt_plan *plan)
 {
     ipt__layout layout;
@@ -113,25 +114,31 @@ static IPT__RARE ipt_result ipt__launch_view_out_of_place(ipt__launcher *to, ipt
     result = ipt__stage_get_kernels(plan, stage);
     return result ? result : ipt__launch_elements(to, stage, 3, 0, stage->cols);
 }
+#endif
 
 /* Adds the launch out of place to a plan that has none. */
 static IPT__RARE ipt_result ipt__out_of_place_get(ipt_plan *plan)
 {
     ipt__launcher to;
-    int kernel = -1;
-    const int is_view = plan->problem.array.strides[0][0] != 0;
-    ipt_result result = is_view ? IPT_SUCCESS : ipt__out_of_place_build(plan, &kernel);
-    if (result)
-        return result;
+    int kernel;
+    ipt_result result;
     memset(&to, 0, sizeof to);
     to.plan = plan;
     to.launches = &plan->device->launches;
     to.matrices = plan->problem.desc.batch;
     to.instances = to.by_units = to.by_words = 1;
-    result = is_view ? ipt__launch_view_out_of_place(&to, plan)
-             : plan->device->kernels[kernel].program->id == IPT__KERNEL_transpose
-                 ? ipt__launch_out_of_place_plain(&to, kernel)
-                 : ipt__launch_out_of_place(&to, kernel);
+#ifndef IPT_NO_VIEWS
+    if (ipt__is_view(&plan->problem))
+        result = ipt__launch_view_out_of_place(&to, plan);
+    else
+#endif
+    {
+        result = ipt__out_of_place_build(plan, &kernel);
+        if (!result)
+            result = plan->device->kernels[kernel].program->id == IPT__KERNEL_transpose
+                         ? ipt__launch_out_of_place_plain(&to, kernel)
+                         : ipt__launch_out_of_place(&to, kernel);
+    }
     if (!result)
         plan->device->out_of_place = plan->device->launches.count - 1;
     return result;

@@ -48,15 +48,28 @@ typedef struct ipt__problem {
                          With `columns`: the axes of these. count 0: a matrix */
 } ipt__problem;
 
+/* Whether a problem is of an array with gaps. */
+static int ipt__is_view(const ipt__problem *problem)
+{
+    return IPT__VIEWS && problem->array.strides[0][0];
+}
+
 /* What a problem moves. */
 enum { IPT__MOVES_MATRICES = 1, IPT__MOVES_ARRAYS = 2, IPT__MOVES_COLUMNS = 4, IPT__MOVES_VIEWS = 8 };
 
 static int ipt__problem_moves(const ipt__problem *problem)
 {
-    return problem->array.columns         ? IPT__MOVES_COLUMNS
-           : problem->array.strides[0][0] ? IPT__MOVES_VIEWS
-           : problem->array.count         ? IPT__MOVES_ARRAYS
-                                          : IPT__MOVES_MATRICES;
+    if (ipt__is_view(problem))
+        return IPT__MOVES_VIEWS;
+    if (!IPT__BOXES || !problem->array.count)
+        return IPT__MOVES_MATRICES;
+    return problem->array.columns ? IPT__MOVES_COLUMNS : IPT__MOVES_ARRAYS;
+}
+
+/* See ipt__array. */
+static int ipt__permutes_columns(const ipt__problem *problem)
+{
+    return IPT__BOXES ? problem->array.columns : 0;
 }
 
 /* Leaves the expression to another plan. */
@@ -66,33 +79,54 @@ static void ipt__desc_drop_expression(ipt_plan_desc *desc)
     desc->expression_argument = NULL;
 }
 
+/* Whether a checked desc names formats; IPT_PAD; forced kernels. */
+static int ipt__has_formats(const ipt_plan_desc *desc)
+{
+    return IPT__PAPERS && (desc->from || desc->to);
+}
+static int ipt__pads(const ipt_plan_desc *desc)
+{
+    return IPT__PAPERS && (desc->flags & IPT_PAD);
+}
+static int ipt__forces_kernels(const ipt_plan_desc *desc)
+{
+    return IPT__PAPERS && (desc->variant_010 || desc->variant_100);
+}
+
+/* The places in the result that the expression names, as bits: 1 for b, 2 for i0, 4 for i1 and so on. Only a MAP stage
+ * knows places. */
+static unsigned ipt__named_places(const ipt_plan_desc *desc)
+{
+    return desc->expression ? ipt__text_needs(desc->expression, 0, NULL, NULL) / IPT__NEEDS_BATCH : 0;
+}
+
+/* Whether any stage may apply the expression on the way. */
+static int ipt__applies_anywhere(const ipt_plan_desc *desc)
+{
+    return desc->expression && !ipt__named_places(desc);
+}
+
+/* Writes the lengths of the result's axes, and returns their number. Internal descs that have a rank are of matrices of
+ * one row, whose elements are those of a permuted array. */
+static unsigned ipt__result_lengths(const ipt_plan_desc *desc, size_t lengths[IPT_MAX_RANK])
+{
+    const int transposed = ipt__moves[desc->move].transposed;
+    unsigned axis;
+    for (axis = 0; axis < desc->rank; ++axis)
+        lengths[axis] = desc->shape[desc->axes[axis]];
+    if (desc->rank)
+        return desc->rank;
+    lengths[0] = transposed ? desc->cols : desc->rows;
+    lengths[1] = transposed ? desc->rows : desc->cols;
+    return 2;
+}
+
 static int ipt__has_strides(const ipt_plan_desc *desc)
 {
     int i;
     for (i = 0; i < IPT_MAX_RANK && !desc->strides[i] && !desc->strides_out[i]; ++i)
         ;
     return i < IPT_MAX_RANK;
-}
-
-/* Leaves out the strides of an array, and that of its batch. */
-static void ipt__desc_drop_strides(ipt_plan_desc *desc)
-{
-    memset(desc->strides, 0, sizeof desc->strides);
-    memset(desc->strides_out, 0, sizeof desc->strides_out);
-    desc->batch_stride = 0;
-}
-
-/* Takes an array with gaps, and the bytes from its first element to its last, before and after. */
-static void ipt__problem_take_view(ipt__problem *problem, const ipt__array *array, const size_t spans[2])
-{
-    int i;
-    problem->array = *array;
-    problem->pitched = 1;
-    problem->source_span = spans[0];
-    problem->result_span = spans[1];
-    problem->span_bytes = ipt__max(spans[0], spans[1]);
-    for (i = 0; i < 2 * array->count; ++i) /* the longest row of a transfer */
-        problem->source_row = ipt__max(problem->source_row, array->strides[i % 2][i / 2] / problem->unit_bytes);
 }
 
 /* Whether the move is a transposition that also reverses rows, or their sequence. */
@@ -146,12 +180,16 @@ static int ipt__problem_refuses(const ipt__problem *problem, size_t local_bytes)
     return problem->refused_bytes && local_bytes >= problem->refused_bytes;
 }
 
-/* The workspace limit in bytes; 0: the minimum. */
+/* The workspace limit in bytes, for so many bytes of matrices; 0: the minimum. */
+static size_t ipt__desc_budget(const ipt_plan_desc *desc, size_t bytes)
+{
+    if (desc->max_workspace)
+        return desc->max_workspace == 1 ? 0 : desc->max_workspace;
+    return ipt__max((size_t)1 << 20, bytes / 100);
+}
 static size_t ipt__problem_budget(const ipt__problem *problem)
 {
-    if (problem->desc.max_workspace)
-        return problem->desc.max_workspace == 1 ? 0 : problem->desc.max_workspace;
-    return ipt__max((size_t)1 << 20, problem->matrix_bytes * problem->desc.batch / 100);
+    return ipt__desc_budget(&problem->desc, problem->matrix_bytes * problem->desc.batch);
 }
 
 /* The desc's length of super-elements; 0: the planner chooses. */

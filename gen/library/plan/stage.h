@@ -22,7 +22,7 @@
  * PTTWAC_010: instances in global memory, by work-groups with flags in local memory.
  * P_IPT: instances by cycle following without flags.
  * PAD: changes the stride of rows of `length` elements from origin to row_stride. */
-#define IPT__STAGE_LIST(X, B, P)                                                                                       \
+#define IPT__STAGE_LIST(X, B, V, P)                                                                                    \
     X(SAVE, (0, 0, 0, 0, 0, 2), (nothing, nothing, save, never, never, save, save, save))                              \
     X(RESTORE, (0, 0, 0, 0, 0, 0), (nothing, nothing, save, never, restore, restore, restore, restore))                \
     X(TILE, (0, 1, 0, 0, 1, 1), (nothing, nothing, tile, alone, never, tile, tile, tile))                              \
@@ -34,7 +34,7 @@
     X(SHUFFLE, (0, 0, 0, 0, 1, 0), (shuffle, shuffle, shuffle, never, shuffle, shuffle, shuffle, shuffle))             \
     B(BOX, (0, 0, 0, 0, 0, 1), (nothing, box, box, never, never, box, box, box))                                       \
     X(EXCHANGE, (0, 0, 0, 1, 0, 1), (exchange, exchange, exchange, always, never, exchange, exchange, exchange))       \
-    X(VIEW, (0, 0, 0, 0, 0, 1), (view, nothing, nothing, never, never, view, view, view))                              \
+    V(VIEW, (0, 0, 0, 0, 0, 1), (view, nothing, nothing, never, never, view, view, view))                              \
     X(FLIP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, flip, flip, flip))                           \
     X(MAP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, map, map, map))                               \
     P(PTTWAC_010, (0, 0, 0, 0, 1, 0), (nothing, nothing, nothing, never, never, pttwac_010, cycles, pttwac_010))       \
@@ -43,7 +43,8 @@
 
 typedef enum ipt__stage_kind {
 #define IPT__STAGE_ENUMERATOR(kind, traits, functions) IPT__STAGE_##kind,
-    IPT__STAGE_LIST(IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR) IPT__STAGE_COUNT
+    IPT__STAGE_LIST(IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR, IPT__STAGE_ENUMERATOR)
+        IPT__STAGE_COUNT
 } ipt__stage_kind;
 
 /* What a kind of stage can do, or does otherwise than others. */
@@ -59,7 +60,7 @@ typedef struct ipt__traits {
 static const ipt__traits ipt__stage_traits[] = {
 #define IPT__STAGE_TRAITS(...) {__VA_ARGS__},
 #define IPT__STAGE_TRAITS_ROW(kind, traits, functions) IPT__STAGE_TRAITS traits
-    IPT__STAGE_LIST(IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW)};
+    IPT__STAGE_LIST(IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW, IPT__STAGE_TRAITS_ROW)};
 
 /* `instances` independent rows x cols grids of super-elements of `length` elements. */
 typedef struct ipt__grids {
@@ -138,7 +139,7 @@ typedef struct ipt__tile_stage {
 typedef struct ipt__swap_stage {
     size_t side;   /* of a tile, in elements */
     size_t places; /* tiles that change places: 2, or 4 in rotations by 90 degrees */
-    int turns;     /* also reverses rows, or their sequence, as the move wants it */
+    int turns;     /* also reverses rows, their sequence, or both: move says which */
     size_t local_bytes, group_size;
     ipt__tile_layout tile; /* rows in local memory, if side > 32 */
 } ipt__swap_stage;
@@ -240,6 +241,18 @@ typedef struct ipt__stage {
         ipt__view_stage view;
     } as;
 } ipt__stage;
+
+/* The forced kernel of a paper, or NULL. */
+static const ipt__variant *ipt__variant_of(const ipt__stage *stage)
+{
+    return IPT__PAPERS ? stage->variant : NULL;
+}
+
+/* Whether a SHUFFLE stage also transposes each super-element. */
+static int ipt__turns_inner(const ipt__stage *stage)
+{
+    return IPT__PAPERS && stage->inner_rows;
+}
 
 /* EXCHANGE: whether the columns of the slot layout are backwards, and the rows of the band layout. The slot layout is
  * that of the result (tall) or of the source (wide). */

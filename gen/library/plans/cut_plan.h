@@ -51,11 +51,16 @@ static IPT__RARE ipt_result ipt__plan_cut(ipt_plan *plan, ipt__opener open)
 {
     const ipt_plan_desc *const desc = &plan->problem.desc;
     ipt_result result;
-    if (desc->from || desc->to || (desc->flags & IPT_PAD) || desc->tile_m || desc->tile_n ||
+    if (ipt__has_formats(desc) || ipt__pads(desc) || desc->tile_m || desc->tile_n ||
         desc->sequence != IPT_SEQUENCE_AUTO || (desc->flags & IPT_OUT_OF_PLACE))
         return ipt__fail(IPT_ERROR_UNSUPPORTED,
                          "a matrix that does not fit %s is cut: forced sequences, tiles, formats, IPT_PAD and "
                          "IPT_OUT_OF_PLACE are not possible then",
+                         ipt__limit_name(plan));
+    if (ipt__named_places(desc))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED,
+                         "a matrix that does not fit %s is cut: expression cannot name places then (i, j, b); apply it "
+                         "by parts that fit",
                          ipt__limit_name(plan));
     if (plan->problem.pitched)
         return ipt__fail(IPT_ERROR_UNSUPPORTED,

@@ -99,7 +99,7 @@ static ipt_plan_desc ipt__pass_desc(const ipt_plan_desc *desc, const ipt__array 
     made.rows = pass->rows;
     made.cols = pass->cols;
     made.elem_size = pass->elem_size;
-    if (pass->inner_rows) {
+    if (IPT__PAPERS && pass->inner_rows) {
         made.rows *= pass->inner_rows;
         made.cols *= pass->inner_cols;
         made.elem_size /= pass->inner_rows * pass->inner_cols;
@@ -131,11 +131,14 @@ static ipt__pass ipt__pass_of_row(const ipt__array *array)
     return pass;
 }
 
-/* The pass that applies the expression: one that moves single elements. Appends one if there is none. */
-static int ipt__passes_apply(const ipt__array *array, ipt__pass *passes, int *count)
+/* The pass that applies the expression: one that moves single elements, or none if it names places. Appends a pass if
+ * there is none. */
+static int ipt__passes_apply(const ipt_plan_desc *desc, const ipt__array *array, ipt__pass *passes, int *count)
 {
     int i;
-    for (i = 0; i < *count && passes[i].elem_size != array->elem_size; ++i)
+    for (i = 0; i < *count && (passes[i].elem_size != array->elem_size ||
+                               (passes[i].cols != array->elements && ipt__named_places(desc)));
+         ++i)
         ;
     if (i == *count)
         passes[(*count)++] = ipt__pass_of_row(array);
@@ -153,7 +156,7 @@ static void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int pa
     for (i = 0; i < desc->rank; ++i)
         ipt__text_add(out, "%s%u", i ? "," : "", desc->axes[i]);
     ipt__text_add(out, ", %d %s\n", passes, passes == 1 ? "pass" : "passes");
-    for (i = 0; ipt__has_strides(desc) && i < 2 * desc->rank; ++i)
+    for (i = 0; IPT__VIEWS && ipt__has_strides(desc) && i < 2 * desc->rank; ++i)
         ipt__text_add(out, "%s%zu%s",
                       i % desc->rank ? ","
                       : i            ? "; after: "
@@ -286,16 +289,6 @@ static ipt_result ipt__passes_make_copies(ipt_plan *plan, const ipt_plan_desc *d
     return ipt__any_plan_make(plan->context, &its, plan->workspace, &plan->passes->copies);
 }
 
-/* The only pass over an array with gaps. */
-typedef struct ipt__view_pass {
-    ipt_plan_desc desc;
-    ipt__array array;      /* count 0: a batch of matrices with gaps */
-    size_t unit;           /* most bytes of a unit */
-    size_t repeats, apart; /* see ipt__pass_plan */
-    ipt__array whole;      /* all axes, with that of the batch, as far as they cannot be joined */
-    size_t spans[2];       /* bytes of the batch from its first element to its last, before and after */
-} ipt__view_pass;
-
 /* The input of the plans of an array's passes. split: number of contexts; 0: one context does all. */
 typedef struct ipt__passes {
     ipt_context *const *contexts;
@@ -303,20 +296,21 @@ typedef struct ipt__passes {
     const ipt_plan_desc *desc;
     const ipt__array *array;
     ipt__pass *list;
-    int count, applies;         /* applies: the pass of the expression, or -1 */
-    const ipt__array *whole;    /* joined: the only pass permutes it; NULL: passes exchange axes */
-    const ipt__view_pass *view; /* replaces the list; NULL: the array has no gaps */
+    int count, applies;      /* applies: the pass of the expression, or -1 */
+    const ipt__array *whole; /* joined: pass `whole_at` permutes it; NULL: all passes exchange axes */
+    int whole_at;
 } ipt__passes;
 
 /* The desc of pass `at`. */
 static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *passes, int at, size_t *repeats)
 {
     const ipt_plan_desc *const desc = passes->desc;
-    ipt_plan_desc its =
-        passes->view ? passes->view->desc : ipt__pass_desc(desc, passes->array, &passes->list[at], repeats);
+    ipt_plan_desc its = ipt__pass_desc(desc, passes->array, &passes->list[at], repeats);
     its.max_workspace = 0; /* the plan's workspace has a limit already */
     if (at != passes->applies)
         ipt__desc_drop_expression(&its);
+    else if (ipt__named_places(desc))
+        its.rank = desc->rank; /* see ipt__result_lengths */
     if (its.max_host_memory)
         its.max_host_memory -= ipt__min(IPT__CUT_MARK_BYTES, its.max_host_memory - 1);
     if (at) /* later passes work in place */
@@ -357,15 +351,12 @@ static ipt_result ipt__passes_make(ipt_plan *plan, const void *what)
     for (i = 0; i < passes->count; ++i) {
         ipt__pass_plan *const made = &plan->passes->list[i];
         ipt_plan_desc its = ipt__passes_desc(plan, passes, i, &made->repeats);
-        const ipt__view_pass *const view = passes->view;
-        const ipt__array *const whole = view ? &view->array : passes->whole;
-        const size_t unit = view ? view->unit : ipt__pass_fit_gaps(plan, &its, &made->repeats);
-        made->apart = view ? view->apart : plan->problem.desc.batch_stride;
-        if (view)
-            made->repeats = view->repeats;
+        const size_t unit = ipt__pass_fit_gaps(plan, &its, &made->repeats);
+        made->apart = plan->problem.desc.batch_stride;
         plan->workspace->unit_most = unit;
-        result = whole ? ipt__array_plan_make(plan->context, &its, whole, plan->workspace, &made->plan)
-                       : ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
+        result = passes->whole && i == passes->whole_at
+                     ? ipt__array_plan_make(plan->context, &its, passes->whole, plan->workspace, &made->plan)
+                     : ipt__pass_plan_make(plan, passes->contexts, passes->split, &its, &made->plan);
         plan->workspace->unit_most = IPT__VECTOR_BYTES;
         if (result)
             return result;
@@ -442,23 +433,25 @@ static const ipt__plan_kind ipt__passes_kind = {0, ipt__passes_enqueue, IPT__PLA
 static const ipt__plan_kind ipt__host_passes_kind = {1, NULL, IPT__PLAN_SOURCE(ipt__passes_source)};
 #endif
 
+/* Gives a new plan an empty list of passes. */
+static ipt_result ipt__passes_new(ipt_plan *plan)
+{
+    const ipt_result result = ipt__host_plan_begin(plan);
+    plan->kind = &ipt__passes_kind;
+    plan->passes = (ipt__passes_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->passes);
+    return result || plan->passes ? result : IPT_ERROR_OUT_OF_MEMORY;
+}
+
 /* Prepares a new plan for its passes. */
 static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
 {
-    ipt_result result = ipt__host_plan_begin(plan);
+    ipt_result result = ipt__passes_new(plan);
 #ifndef IPT_NO_HOST_STREAMING
     int i;
 #endif
     if (result)
         return result;
-    plan->kind = &ipt__passes_kind;
-    plan->passes = (ipt__passes_plan *)ipt__allocate(&plan->context->allocator, sizeof *plan->passes);
-    if (!plan->passes)
-        return IPT_ERROR_OUT_OF_MEMORY;
 #ifndef IPT_NO_HOST_STREAMING
-    if (passes->view && (passes->split || ipt__plan_is_cut(plan)))
-        return ipt__fail(IPT_ERROR_UNSUPPORTED, "strides and strides_out: %s need arrays without gaps",
-                         passes->split ? "plans for several contexts" : "limits of memory");
     if (passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan))
         plan->kind = &ipt__host_passes_kind;
     /* Double passes convert formats, which are not cut. */
@@ -483,13 +476,9 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
     ipt_plan_desc whole = ipt__pass_desc(passes->desc, passes->array, &row, &once); /* bytes and gaps of the arrays */
     ipt_result result;
     ipt__desc_drop_expression(&whole);
-    if (passes->view)
-        ipt__desc_drop_strides(&whole);
     result = ipt__plan_new(passes->contexts[0], &whole, NULL, plan);
     if (result)
         return result;
-    if (passes->view)
-        ipt__problem_take_view(&(*plan)->problem, &passes->view->whole, passes->view->spans);
     result = ipt__passes_begin(*plan, passes);
     if (!result)
         result = ipt__plan_fit(*plan, ipt__passes_make, passes);
@@ -499,33 +488,44 @@ static IPT__RARE ipt_result ipt__passes_plan_make(ipt__passes *passes, ipt_plan 
 }
 
 #ifndef IPT_NO_BOXES
-/* Makes a plan that permutes whole arrays in one pass. */
-static ipt_result ipt__whole_plan_make(ipt__passes passes, const ipt__array *whole, ipt__pass *pass, ipt_plan **plan)
+/* Makes a plan that permutes arrays in a way. */
+static ipt_result ipt__whole_plan_make(ipt__passes passes, ipt__axes_way *way, ipt_plan **plan)
 {
-    passes.whole = whole;
-    passes.list = pass;
-    passes.count = 1;
-    passes.applies = passes.desc->expression ? 0 : -1;
+    passes.whole = &way->whole;
+    passes.whole_at = way->at;
+    passes.list = way->passes;
+    passes.count = way->count;
+    passes.applies =
+        passes.desc->expression ? ipt__passes_apply(passes.desc, passes.array, way->passes, &passes.count) : -1;
     return ipt__passes_plan_make(&passes, plan);
 }
 
-/* Makes a plan that permutes the arrays in one pass, if one takes less time than passes of that cost. */
-static ipt_result ipt__at_once_plan_make(ipt__passes passes, double cost, ipt_plan **plan)
+/* Makes a plan that permutes the arrays in one of these ways, if one takes less time than passes of that cost. */
+static ipt_result ipt__ways_plan_make(ipt__passes passes, double cost, ipt_plan **plan)
 {
     const ipt__limits *const limits = &passes.contexts[0]->limits;
-    ipt__array joined = *passes.array, whole;
-    ipt__pass pass;
-    int i;
+    ipt__array joined = *passes.array;
+    int tried = 0, i;
     ipt__axes_join(&joined);
-    for (i = 0; i < IPT__WAYS_AT_ONCE; ++i) {
-        const double once = ipt__ways_at_once[i](limits, passes.desc, &joined, &whole, &pass);
-        if (once > 0 && once < cost && whole.count <= IPT__KERNEL_AXES) {
-            const ipt_result result = ipt__whole_plan_make(passes, &whole, &pass, plan);
-            if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
-                return result;
+    for (;;) {
+        ipt__axes_way best, way;
+        ipt_result result;
+        int number = -1;
+        best.cost = cost;
+        for (i = 0; i < IPT__WAYS; ++i) {
+            ipt__axes_way_find(limits, passes.desc, &joined, (ipt__axes_way_kind)i, &way);
+            if (!(tried >> i & 1) && way.cost > 0 && way.cost < best.cost) {
+                best = way;
+                number = i;
+            }
         }
+        if (number < 0)
+            return IPT_ERROR_UNSUPPORTED;
+        result = ipt__whole_plan_make(passes, &best, plan);
+        if (result != IPT_ERROR_UNSUPPORTED && result != IPT_ERROR_CACHE_MISS && result != IPT_ERROR_BUILD)
+            return result;
+        tried |= 1 << number;
     }
-    return IPT_ERROR_UNSUPPORTED;
 }
 #endif
 
@@ -538,36 +538,33 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
     ipt__array array;
     ipt__pass list[IPT__MOST_PASSES + 1];
     ipt__passes passes;
+    const int doubles = IPT__PAPERS && !desc->host && !desc->max_device_memory && !desc->max_host_memory &&
+                        !(desc->flags & IPT_OUT_OF_PLACE);
     double cost;
     ipt_plan_desc one;
     size_t repeats;
-    int doubles = 0;
     ipt_result result = ipt__axes_take(desc, &array);
     if (result)
         return result;
-#ifndef IPT_NO_PAPERS
-    doubles = !desc->host && !desc->max_device_memory && !desc->max_host_memory && !(desc->flags & IPT_OUT_OF_PLACE);
-#endif
     passes.contexts = contexts;
     passes.split = split;
     passes.desc = desc;
     passes.array = &array;
     passes.list = list;
     passes.whole = NULL;
-    passes.view = NULL;
     passes.count = ipt__axes_find_passes(&context->limits, desc->max_host_memory, doubles, &array, list, &cost);
 #ifndef IPT_NO_BOXES
     if (passes.count && !split && ipt__moves_at_once(&context->limits, desc)) {
-        result = ipt__at_once_plan_make(passes, cost, plan);
+        result = ipt__ways_plan_make(passes, cost, plan);
         if (result != IPT_ERROR_UNSUPPORTED)
             return result;
     }
 #endif
     if (!passes.count)
         list[passes.count++] = ipt__pass_of_row(&array);
-    passes.applies = desc->expression ? ipt__passes_apply(&array, list, &passes.count) : -1;
+    passes.applies = desc->expression ? ipt__passes_apply(desc, &array, list, &passes.count) : -1;
     one = ipt__pass_desc(desc, &array, &list[0], &repeats);
-    if (passes.count > 1 || repeats > 1 || list[0].inner_rows || split ||
+    if (passes.count > 1 || repeats > 1 || list[0].inner_rows || split || ipt__named_places(desc) ||
         one.batch_stride % ipt__unit_bytes(one.elem_size))
         return ipt__passes_plan_make(&passes, plan);
     result = ipt__any_plan_make(context, &one, NULL, plan);

@@ -23,6 +23,8 @@ static ipt_result ipt__split_check_fields(const ipt_plan_desc *desc)
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s is %zu: plans for several contexts are not cut",
                          desc->max_device_memory ? "max_device_memory" : "max_host_memory",
                          desc->max_device_memory ? desc->max_device_memory : desc->max_host_memory);
+    if (ipt__named_places(desc))
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "expression names places (i, j, b): use a plan for one context");
     if (desc->host != IPT_HOST_AUTO && desc->host != IPT_HOST_OVERLAPPED)
         return ipt__fail(IPT_ERROR_INVALID_ARGUMENT, "host is %s: plans for several contexts are overlapped",
                          ipt_host_string(desc->host));

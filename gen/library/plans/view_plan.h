@@ -1,6 +1,6 @@
 /* Plans for views: arrays whose axes have strides. A view without gaps has the plan of its array. Views that are
  * batches of matrices with gaps have plans of these. All others move element by element: see stages/view.h. */
-
+#ifndef IPT_NO_VIEWS
 /* An axis. Sides: 0 is the source, 1 the result. */
 typedef struct ipt__view_axis {
     size_t length, strides[2]; /* bytes from index to index */
@@ -13,6 +13,14 @@ typedef struct ipt__view {
     size_t elem_size;
     ipt__view_axis axes[IPT_MAX_RANK + 2];
 } ipt__view;
+
+/* Leaves out the strides of an array, and that of its batch. */
+static void ipt__desc_drop_strides(ipt_plan_desc *desc)
+{
+    memset(desc->strides, 0, sizeof desc->strides);
+    memset(desc->strides_out, 0, sizeof desc->strides_out);
+    desc->batch_stride = 0;
+}
 
 /* Sorts the axes by the strides of one side, the largest first. */
 static void ipt__view_sort(ipt__view *view, int side)
@@ -84,7 +92,8 @@ static void ipt__view_add(ipt__view *view, size_t length, size_t before, size_t 
 }
 
 /* Takes the axes of a desc, the batch's last. *dense: an array without gaps, with or without gaps between arrays. */
-static ipt_result ipt__view_take(const ipt_plan_desc *desc, ipt__view *view, ipt__array *array, int *dense)
+static ipt_result ipt__view_take(const ipt_plan_desc *desc, size_t split, ipt__view *view, ipt__array *array,
+                                 int *dense)
 {
     const size_t *const given[2] = {desc->strides, desc->strides_out};
     const unsigned batch_places[2] = {desc->rank, desc->rank};
@@ -93,7 +102,9 @@ static ipt_result ipt__view_take(const ipt_plan_desc *desc, ipt__view *view, ipt
     int dense_sides[2];
     ipt_plan_desc plain = *desc;
     ipt_result result;
-    const char *const dense_only = desc->max_device_memory             ? "max_device_memory"
+    const char *const dense_only = split                               ? "a plan for several contexts"
+                                   : ipt__named_places(desc)           ? "an expression that names places"
+                                   : desc->max_device_memory           ? "max_device_memory"
                                    : desc->max_host_memory             ? "max_host_memory"
                                    : desc->host == IPT_HOST_OVERLAPPED ? "host is overlapped, which"
                                    : desc->host == IPT_HOST_STAGES     ? "host is stages, which"
@@ -223,6 +234,14 @@ static ipt__view_axis ipt__view_take_batch(ipt__view *view, int outermost)
     return none;
 }
 
+/* The only pass over an array with gaps. */
+typedef struct ipt__view_pass {
+    ipt_plan_desc desc;
+    ipt__array array;      /* count 0: a batch of matrices with gaps */
+    size_t unit;           /* most bytes of a unit */
+    size_t repeats, apart; /* see ipt__pass_plan */
+} ipt__view_pass;
+
 enum { IPT__VIEW_REPEATS = 4096 }; /* most executions of a plan of matrices */
 
 /* Takes sorted axes as batches of a matrix with gaps. Returns 0 if they are none. */
@@ -304,45 +323,80 @@ static ipt_result ipt__view_elements(ipt__view view, ipt__view_pass *pass)
     return IPT_SUCCESS;
 }
 
+/* Takes an array with gaps, and the bytes from its first element to its last, before and after. */
+static void ipt__problem_take_view(ipt__problem *problem, const ipt__array *array, const size_t spans[2])
+{
+    int i;
+    problem->array = *array;
+    problem->pitched = 1;
+    problem->source_span = spans[0];
+    problem->result_span = spans[1];
+    problem->span_bytes = ipt__max(spans[0], spans[1]);
+    for (i = 0; i < 2 * array->count; ++i) /* the longest row of a transfer */
+        problem->source_row = ipt__max(problem->source_row, array->strides[i % 2][i / 2] / problem->unit_bytes);
+}
+
+/* Makes the plan of the pass, see ipt__passes_make. what: an ipt__view_pass. */
+static ipt_result ipt__view_make(ipt_plan *plan, const void *what)
+{
+    const ipt__view_pass *const pass = (const ipt__view_pass *)what;
+    ipt__pass_plan *const made = plan->passes->list;
+    ipt_result result;
+    made->repeats = pass->repeats;
+    made->apart = pass->apart;
+    plan->workspace->unit_most = pass->unit;
+    result = ipt__array_plan_make(plan->context, &pass->desc, &pass->array, plan->workspace, &made->plan);
+    plan->workspace->unit_most = IPT__VECTOR_BYTES;
+    if (result)
+        return result;
+    plan->passes->count = 1;
+    result = ipt__plan_add_narrow(made->plan, &pass->desc, plan->problem.unit_bytes);
+    plan->enough = ipt__max(plan->enough, made->plan->enough);
+    return result;
+}
+
 /* Makes a plan for a desc with strides. */
 static IPT__RARE ipt_result ipt__view_plan_make(ipt_context *const *contexts, size_t split, const ipt_plan_desc *desc,
                                                 ipt_plan **plan)
 {
     ipt__view view;
     ipt__view_pass pass;
-    ipt__passes passes;
     ipt__array array;
-    ipt__pass row;
+    ipt_plan_desc whole;
+    size_t spans[2];
     int dense = 0;
-    ipt_result result = ipt__view_take(desc, &view, &array, &dense);
+    ipt_result result = ipt__view_take(desc, split, &view, &array, &dense);
+    if (result)
+        return result;
     memset(&pass, 0, sizeof pass);
     pass.desc = *desc;
-    if (!result && dense) {
+    if (dense) {
         ipt__view_dense(&view, &pass.desc);
         return ipt__axes_plan_make(contexts, split, &pass.desc, plan);
     }
-    if (result)
-        return result;
-    pass.spans[0] = ipt__view_span(&view, 0);
-    pass.spans[1] = ipt__view_span(&view, 1);
+    spans[0] = ipt__view_span(&view, 0);
+    spans[1] = ipt__view_span(&view, 1);
     ipt__view_join(&view, desc->expression != NULL);
     ipt__desc_drop_strides(&pass.desc);
     pass.desc.rank = 0;
-    if (view.count <= IPT__KERNEL_AXES)
-        pass.whole = ipt__view_array(&view);
+    pass.desc.rows = 1;
+    pass.desc.cols = array.elements;
+    whole = pass.desc; /* bytes of the arrays */
+    ipt__desc_drop_expression(&whole);
+    pass.desc.max_workspace = 0; /* the plan's workspace has a limit already */
+    array = ipt__view_array(&view);
     if (view.count > IPT__KERNEL_AXES || !ipt__view_matrix(view, &pass))
         result = ipt__view_elements(view, &pass);
+    if (!result)
+        result = ipt__plan_new(contexts[0], &whole, NULL, plan);
     if (result)
         return result;
-    row = ipt__pass_of_row(&array);
-    memset(&passes, 0, sizeof passes);
-    passes.contexts = contexts;
-    passes.split = split;
-    passes.desc = desc;
-    passes.array = &array;
-    passes.list = &row;
-    passes.count = 1;
-    passes.applies = desc->expression ? 0 : -1;
-    passes.view = &pass;
-    return ipt__passes_plan_make(&passes, plan);
+    ipt__problem_take_view(&(*plan)->problem, &array, spans);
+    result = ipt__passes_new(*plan);
+    if (!result)
+        result = ipt__plan_fit(*plan, ipt__view_make, &pass);
+    if (!result)
+        result = ipt__axes_write_description(*plan, desc);
+    return ipt__plan_keep(plan, result);
 }
+#endif

@@ -144,17 +144,15 @@ static const unsigned char *ipt__argument_bytes_of(const ipt__kernel_info *info)
 /* A row of IPT_PARAM_LIST. */
 typedef struct ipt__param {
     char name[16];
-    unsigned short minimum, offset; /* in ipt__params */
-    cl_uint maximum;
+    cl_uint minimum, maximum;
 } ipt__param;
 static const ipt__param ipt__param_rows[] = {
-#define IPT__PARAM_ROW(field, macro, minimum, maximum, meaning)                                                        \
-    {#field, minimum, offsetof(ipt__params, field), maximum},
+#define IPT__PARAM_ROW(field, macro, minimum, maximum, meaning) {#field, minimum, maximum},
     IPT_PARAM_LIST(IPT__PARAM_ROW)};
 
 static cl_uint *ipt__param_at(const ipt__params *params, int index)
 {
-    return (cl_uint *)((char *)params + ipt__param_rows[index].offset);
+    return (cl_uint *)(void *)params + index; /* the fields of the list come first */
 }
 
 /* Sets parameters that the kernel does not use to 0, so that they cannot distinguish programs. Returns 0 if another one
@@ -183,8 +181,7 @@ static void ipt__params_apply(ipt__params *params, const ipt_plan_desc *desc, in
 
 static int ipt__params_equal(const ipt__params *a, const ipt__params *b)
 {
-#define IPT__PARAM_EQUAL(field, macro, minimum, maximum, meaning) &&a->field == b->field
-    return 1 IPT_PARAM_LIST(IPT__PARAM_EQUAL) &&
+    return !memcmp(a, b, IPT__PARAM_COUNT * sizeof(cl_uint)) &&
            (!a->apply || (!strcmp(a->expression, b->expression) && !strcmp(a->expression_type, b->expression_type))) &&
            (a->apply < 2 || !strcmp(a->argument_type, b->argument_type)) && !a->operands == !b->operands &&
            (!a->operands || !strcmp(a->operands, b->operands));
@@ -229,7 +226,8 @@ static IPT__RARE void ipt__params_describe(ipt__text *out, const ipt__params *pa
                       params->argument_type ? ", a: " : "", params->argument_type ? params->argument_type : "");
 }
 
-/* Adds the definitions for an expression. Compilers refuse half without the pragma. */
+/* Adds the definitions for an expression. Compilers refuse half without the pragma. Only kernel map has the names of
+ * places: the definition for all kernels leaves x as it is then. */
 static IPT__RARE void ipt__expression_print(ipt__text *out, const ipt__params *params)
 {
     const unsigned needs = ipt__text_needs(params->expression, 0, NULL, NULL) |
@@ -237,7 +235,10 @@ static IPT__RARE void ipt__expression_print(ipt__text *out, const ipt__params *p
                            (params->argument_type ? ipt__text_needs(params->argument_type, 0, NULL, NULL) : 0);
     if (needs & IPT__NEEDS_HALF)
         ipt__text_add(out, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
-    ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define IPT_EXPRESSION (%s)\n", params->expression_type,
+    ipt__text_add(out, "#define IPT_EXPRESSION_TYPE %s\n#define %s (%s)\n", params->expression_type,
+                  needs < IPT__NEEDS_BATCH ? "IPT_EXPRESSION"
+                  : params->argument_type  ? "IPT_EXPRESSION ((void)a, x)\n#define IPT_EXPRESSION_AT"
+                                           : "IPT_EXPRESSION x\n#define IPT_EXPRESSION_AT",
                   params->expression);
     if (params->argument_type)
         ipt__text_add(out, "#define IPT_EXPRESSION_ARGUMENT_TYPE %s\n", params->argument_type);

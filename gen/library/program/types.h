@@ -1,6 +1,11 @@
 /* Types of OpenCL C in expressions: their sizes, and the extensions that they need. */
 
-enum { IPT__NEEDS_HALF = 1, IPT__NEEDS_DOUBLE = 2 };
+enum {
+    IPT__NEEDS_HALF = 1,
+    IPT__NEEDS_DOUBLE = 2,
+    IPT__NEEDS_BATCH = 4, /* names the matrix or array of an element */
+    IPT__NEEDS_AXIS = 8   /* names the place along axis 0 of the result; the next bits: along the next axes */
+};
 
 /* Bytes of a type by its name: a number, or a vector of 2, 4, 8 or 16 numbers. 0: another type. */
 static size_t ipt__type_bytes(const char *type)
@@ -95,6 +100,31 @@ static size_t ipt__word_begins(const char *word, size_t length, const char *pref
     return length >= bytes && !strncmp(word, prefix, bytes) ? bytes : 0;
 }
 
+/* The axis that i and a number name, as a bit. 0: another word. Axes that no array has are one. */
+static unsigned ipt__word_axis(const char *word, size_t length)
+{
+    size_t axis = 0, at;
+    for (at = 1; at < length && word[at] >= '0' && word[at] <= '9'; ++at)
+        axis = ipt__min(10 * axis + (size_t)(word[at] - '0'), IPT_MAX_RANK);
+    return *word == 'i' && at == length && (length == 2 || word[1] != '0') ? IPT__NEEDS_AXIS << axis : 0;
+}
+
+/* The place in the result that a word names, as a bit: b, i, j, i0, i1 and so on. 0: none, or the word is a member. */
+static unsigned ipt__word_place(const char *text, const char *word, size_t length)
+{
+    const char *before = word;
+    while (before > text && (before[-1] == ' ' || before[-1] == '\t'))
+        --before;
+    if (before > text && before[-1] == '.')
+        return 0;
+    if (length == 1)
+        return *word == 'b'   ? IPT__NEEDS_BATCH
+               : *word == 'i' ? IPT__NEEDS_AXIS
+               : *word == 'j' ? IPT__NEEDS_AXIS << 1
+                              : 0;
+    return ipt__word_axis(word, length);
+}
+
 /* The extension that a word of OpenCL C needs, as a bit: the word is a type, a conversion to it or a constant of it. A
  * pointer to `half` and its size need nothing, so ipt__text_needs handles `half`. */
 static unsigned ipt__word_needs(const char *word, size_t length)
@@ -134,8 +164,8 @@ static int ipt__half_is_unused(const char *text, const char *word)
     return *after == '*' || (word - text >= 6 && !strncmp(word - 6, "sizeof", 6));
 }
 
-/* The extensions that an expression or a type needs, as bits. *first (may be NULL): the first word among missing types;
- * *length: its length. */
+/* The extensions that an expression or a type needs, and the places that it names, as bits. *first (may be NULL): the
+ * first word among missing types; *length: its length. */
 static unsigned ipt__text_needs(const char *text, unsigned missing, const char **first, size_t *length)
 {
     const char *at = text;
@@ -151,7 +181,7 @@ static unsigned ipt__text_needs(const char *text, unsigned missing, const char *
             *first = at;
             *length = bytes;
         }
-        needs |= word;
+        needs |= word | (bytes ? ipt__word_place(text, at, bytes) : 0);
         at = skipped && skipped != at ? skipped : at + (bytes ? bytes : 1);
     }
     return needs;

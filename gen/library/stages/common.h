@@ -28,7 +28,7 @@ static size_t ipt__slot_length(const ipt__stage *stage)
  * desc may set the spread. */
 static size_t ipt__word_flags(const ipt__problem *problem, const ipt__stage *stage, size_t spread)
 {
-    if (stage->variant && problem->desc.flag_spread)
+    if (ipt__variant_of(stage) && problem->desc.flag_spread)
         spread = problem->desc.flag_spread;
     return spread ? 32 / spread : 32;
 }
@@ -122,7 +122,8 @@ static void ipt__stage_become(ipt__stage *stage, ipt__stage_kind kind)
 static size_t ipt__problem_block(const ipt__problem *problem)
 {
     const size_t columns = IPT__WORD_BYTES / problem->unit_bytes;
-    return columns > 1 && !problem->array.columns && (problem->element_units == 1 || problem->element_units == 3) &&
+    return columns > 1 && !ipt__permutes_columns(problem) &&
+                   (problem->element_units == 1 || problem->element_units == 3) &&
                    (problem->desc.rows | problem->desc.cols | ipt__source_row(problem) | ipt__result_row(problem)) %
                            columns ==
                        0
@@ -421,8 +422,8 @@ static IPT__RARE void ipt__describe_grid(ipt__text *out, const ipt_plan *plan, c
 /* Ends the line of a stage with the properties that any kind may have. */
 static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
 {
-    if (stage->variant)
-        ipt__text_add(out, ", by %s", stage->variant->name);
+    if (ipt__variant_of(stage))
+        ipt__text_add(out, ", by %s", ipt__variant_of(stage)->name);
     if (stage->apply)
         ipt__text_add(out, ", each element as the expression says");
     if (stage->row_slots && stage->row_stride != stage->row_slots * ipt__slot_length(stage))

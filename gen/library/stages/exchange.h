@@ -98,6 +98,12 @@ static IPT__RARE double ipt__cost_exchange(const ipt__problem *problem, const ip
     return ipt__bands_cost(problem, &stage->as.bands);
 }
 
+/* The axes that a program of waves has: programs for few numbers of axes, because PoCL compiles each for seconds. */
+static cl_uint ipt__walk_axes(const ipt__array *array)
+{
+    return array->count <= 2 ? (cl_uint)array->count : array->count <= 4 ? 4 : IPT__KERNEL_AXES;
+}
+
 static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     ipt_result result;
@@ -112,8 +118,10 @@ static IPT__RARE ipt_result ipt__kernels_exchange(ipt_plan *plan, ipt__stage *st
         params.groups_at_once = ipt__exchange_groups(&params);
         return ipt__plan_kernel_get(plan, IPT__KERNEL_exchange, params, &stage->kernels[0]);
     }
-    if (stage->as.bands.workers)
+    if (stage->as.bands.workers) {
+        params.axes = ipt__permutes_columns(&plan->problem) ? ipt__walk_axes(&plan->problem.array) : 0;
         return ipt__plan_kernel_get(plan, IPT__KERNEL_waves, params, &stage->kernels[0]);
+    }
     result = ipt__plan_kernel_get(plan, IPT__KERNEL_transpose, params, &stage->kernels[0]);
     return result ? result : ipt__plan_kernel_get(plan, IPT__KERNEL_runs, params, &stage->kernels[1]);
 }
@@ -233,6 +241,21 @@ static IPT__RARE ipt__runs_arguments ipt__bands_arguments(const ipt__launcher *t
     return arguments;
 }
 
+/* The axes of permuted columns, in the sequence of the band layout from its last one on; then axes of one element. */
+static void ipt__launch_walk(const ipt__array *array, int tall, ipt__waves_arguments *a)
+{
+    int place, i;
+    for (place = 0; place < IPT__KERNEL_AXES; ++place) {
+        const int last = array->count - 1 - place, axis = tall || last < 0 ? last : ipt__axis_at(array->goal, last);
+        cl_uint *const length = &a->length0 + 2 * place, *const step = length + 1;
+        *length = last < 0 ? 1 : (cl_uint)array->lengths[axis];
+        *step = 1;
+        for (i = 0; last >= 0 && i < array->count; ++i)
+            if (tall ? array->goal[i] > array->goal[axis] : i > axis)
+                *step *= (cl_uint)array->lengths[i];
+    }
+}
+
 /* One launch for all bands of all matrices, by work-groups that share each step. Stripes are whole tiles. */
 static IPT__RARE ipt_result ipt__launch_waves(ipt__launcher *to, const ipt__stage *stage)
 {
@@ -257,6 +280,8 @@ static IPT__RARE ipt_result ipt__launch_waves(ipt__launcher *to, const ipt__stag
         (cl_uint)ipt__min(a->stripe_columns, ipt__max(tile, ipt__tunings[1].waves_piece / run / tile * tile));
     a->pieces = (cl_uint)ipt__ceil_divide(a->stripe_columns, a->piece_columns);
     a->polls = problem->limits.wait_polls;
+    if (ipt__permutes_columns(problem))
+        ipt__launch_walk(&problem->array, bands->tall, a);
     IPT__LAUNCH_WAITS(launch, waves);
     launch.groups = bands->workers;
     return ipt__launch_add(to, &launch);
@@ -325,7 +350,7 @@ static IPT__RARE void ipt__describe_exchange(ipt__text *out, const ipt_plan *pla
         ipt__text_add(out, ", each by %zu work-groups together", bands->chunks);
     if (bands->workers)
         ipt__text_add(out, ", all by %zu work-groups in one launch", bands->workers);
-    if (plan->problem.array.columns)
+    if (ipt__permutes_columns(&plan->problem))
         ipt__text_add(out, ", %s permuted", bands->tall ? "columns" : "rows");
     ipt__describe_move(out, plan, stage);
     ipt__describe_end(out, stage);

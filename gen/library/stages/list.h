@@ -24,12 +24,17 @@ static const ipt__stage_functions ipt__stage_kinds[] = {
 #else
 #define IPT__STAGE_ROW_OF_BOXES IPT__STAGE_LEFT_OUT
 #endif
+#ifndef IPT_NO_VIEWS
+#define IPT__STAGE_ROW_OF_VIEWS IPT__STAGE_ROW
+#else
+#define IPT__STAGE_ROW_OF_VIEWS IPT__STAGE_LEFT_OUT
+#endif
 #ifndef IPT_NO_PAPERS
 #define IPT__STAGE_ROW_OF_PAPERS IPT__STAGE_ROW
 #else
 #define IPT__STAGE_ROW_OF_PAPERS IPT__STAGE_LEFT_OUT
 #endif
-    IPT__STAGE_LIST(IPT__STAGE_ROW, IPT__STAGE_ROW_OF_BOXES, IPT__STAGE_ROW_OF_PAPERS)};
+    IPT__STAGE_LIST(IPT__STAGE_ROW, IPT__STAGE_ROW_OF_BOXES, IPT__STAGE_ROW_OF_VIEWS, IPT__STAGE_ROW_OF_PAPERS)};
 
 /* Gets all kernels of a stage. */
 static ipt_result ipt__stage_get_kernels(ipt_plan *plan, ipt__stage *stage)

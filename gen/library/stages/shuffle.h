@@ -26,7 +26,7 @@ static ipt__control ipt__control_shuffle(const ipt__problem *problem, const ipt_
 
 static size_t ipt__words_shuffle(const ipt__stage *stage)
 {
-    return stage->inner_rows ? 0 : stage->length;
+    return ipt__turns_inner(stage) ? 0 : stage->length;
 }
 
 /* Cuts super-elements into pieces of which a sub-group can store one. An unaligned piece touches one vector more. */
@@ -116,9 +116,9 @@ static IPT__RARE double ipt__cost_shuffle(const ipt__problem *problem, const ipt
 {
     const double length = (double)stage->length * (double)problem->desc.elem_size;
     const ipt__tuning *const model = ipt__tuning_of(&problem->limits);
-    double factor = stage->as.shuffle.pairs ? stage->inner_rows ? model->pairs_inner : model->pairs
-                    : stage->inner_rows     ? model->shuffle_inner
-                                            : 1 + model->shuffle_overhead / length;
+    double factor = stage->as.shuffle.pairs   ? ipt__turns_inner(stage) ? model->pairs_inner : model->pairs
+                    : ipt__turns_inner(stage) ? model->shuffle_inner
+                                              : 1 + model->shuffle_overhead / length;
     if (stage->as.shuffle.chains) {
         factor = ipt__chains_factor(problem, stage);
         if (layout->cooperative)
@@ -152,10 +152,10 @@ static IPT__RARE ipt_result ipt__kernels_shuffle(ipt_plan *plan, ipt__stage *sta
         params.lanes = (cl_uint)stage->lanes;
         params.group_size = (cl_uint)(stage->lanes * stage->workers);
     }
-    if (stage->variant)
-        params.registers = stage->variant->registers;
+    if (ipt__variant_of(stage))
+        params.registers = ipt__variant_of(stage)->registers;
     params.index_bits = stage->rows * stage->cols < (size_t)1 << 31 ? 32 : 64;
-    params.inner = stage->inner_rows != 0;
+    params.inner = ipt__turns_inner(stage);
     if (stage->as.shuffle.pairs)
         return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_pairs, params, &stage->kernels[0]);
     if (stage->as.shuffle.chains)
@@ -245,7 +245,7 @@ static IPT__RARE ipt_result ipt__launch_pairs(ipt__launcher *to, const ipt__stag
     launch.groups = ipt__ceil_divide((size_t)(a->total_pairs * a->pieces), stage->workers);
     a->turns = (cl_uint)ipt__ceil_divide(launch.groups, most);
     launch.groups = ipt__ceil_divide(launch.groups, a->turns);
-    launch.bytes = stage->inner_rows ? ipt__inner_bytes(problem, stage) : 16;
+    launch.bytes = ipt__turns_inner(stage) ? ipt__inner_bytes(problem, stage) : 16;
     return ipt__launch_add(to, &launch);
 }
 
@@ -284,17 +284,17 @@ static IPT__RARE ipt_result ipt__launch_shuffle(ipt__launcher *to, const ipt__st
      * saturate its memory. */
     launch.groups = ipt__min((size_t)a->total_words, limits->compute_units * ipt__tuning_of(limits)->shuffle_groups);
     launch.bytes = 2 * stage->as.shuffle.piece_units * problem->unit_bytes;
-    if (stage->inner_rows) {
+    if (ipt__turns_inner(stage)) {
         launch.groups = ipt__min(ipt__ceil_divide((size_t)a->total_words, stage->workers),
                                  limits->compute_units * ipt__tuning_of(limits)->inner_groups);
         launch.bytes = ipt__inner_bytes(problem, stage);
     }
-    if (stage->variant) {
+    if (ipt__variant_of(stage)) {
         launch.groups = ipt__persistent_groups(problem, stage->lanes * stage->workers,
                                                ipt__ceil_divide((size_t)a->total_words, stage->workers));
-        launch.bytes = stage->variant->registers ? 16
-                       : stage->inner_rows       ? launch.bytes
-                                                 : stage->workers * launch.bytes;
+        launch.bytes = ipt__variant_of(stage)->registers ? 16
+                       : ipt__turns_inner(stage)         ? launch.bytes
+                                                         : stage->workers * launch.bytes;
     }
     result = ipt__launch_clear(to, scratch, (size_t)a->total_words * 4);
     return result ? result : ipt__launch_add(to, &launch);
@@ -304,7 +304,7 @@ static IPT__RARE void ipt__describe_shuffle(ipt__text *out, const ipt_plan *plan
 {
     ipt__text_add(out, "shuffle: %zu x (%zu x %zu super-elements of %zu elements, %zu bytes)", stage->instances,
                   stage->rows, stage->cols, stage->length, ipt__super_bytes(plan, stage));
-    if (stage->inner_rows)
+    if (ipt__turns_inner(stage))
         ipt__text_add(out, ", each transposed as %zu x %zu", stage->inner_rows, stage->inner_cols);
     if (stage->as.shuffle.pairs)
         ipt__text_add(out, ", in pairs");

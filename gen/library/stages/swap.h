@@ -73,8 +73,8 @@ static void ipt__swap_tile(const ipt__problem *problem, ipt__stage *stage, int a
 {
     const size_t units = ipt__stage_units(problem, stage), places = alone ? ipt__swap_places(problem) : 0;
     size_t chunk;
-    stage->as.swap.turns = places && !stage->variant;
-    if (!stage->variant && units == 1 &&
+    stage->as.swap.turns = places && !ipt__variant_of(stage);
+    if (!ipt__variant_of(stage) && units == 1 &&
         ipt__swap_tile_large(problem, stage->cols, places ? places : 2, &stage->as.swap))
         return;
     stage->as.swap.places = 2;
@@ -139,11 +139,11 @@ static IPT__RARE ipt_result ipt__launch_swap(ipt__launcher *to, const ipt__stage
     }
     groups = parts * stage->instances * to->matrices;
     a->turns = a->group_step = a->turn_step = 1;
-    if (stage->variant) {
-        const int by_block = (int)stage->variant->interleaved;
+    if (ipt__variant_of(stage)) {
+        const int by_block = (int)ipt__variant_of(stage)->interleaved;
         if (groups >> 32)
             return ipt__fail(IPT_ERROR_UNSUPPORTED, "%s serves fewer than 2^32 pairs of tiles in all",
-                             stage->variant->name);
+                             ipt__variant_of(stage)->name);
         a->turns = (cl_uint)(by_block ? groups / parts : parts);
         groups /= a->turns;
         a->group_step = by_block ? 1 : a->turns;

@@ -77,9 +77,9 @@ static IPT__RARE ipt_result ipt__kernels_tile(ipt_plan *plan, ipt__stage *stage,
     if (stage->as.tile.pack_bytes)
         return ipt__plan_kernel_within(plan, IPT__KERNEL_pack, ipt__pack_params(&plan->problem, stage, stage->apply),
                                        &stage->kernels[0]);
-    if (stage->variant) {
+    if (ipt__variant_of(stage)) {
         params.group_size = (cl_uint)(stage->lanes * stage->workers);
-        params.bank_padding = stage->variant->bank_padding;
+        params.bank_padding = ipt__variant_of(stage)->bank_padding;
     }
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_tile, params, &stage->kernels[0]);
 }
@@ -160,9 +160,10 @@ static IPT__RARE ipt_result ipt__launch_tile(ipt__launcher *to, const ipt__stage
     const ipt__problem *const problem = &to->plan->problem;
     const ipt__limits *const limits = &problem->limits;
     const size_t units = ipt__stage_units(problem, stage), instance = ipt__instance_units(problem, stage);
-    const size_t padding = stage->variant ? stage->variant->bank_padding : 0; /* one unit after every 32 */
+    const size_t padding =
+        ipt__variant_of(stage) ? ipt__variant_of(stage)->bank_padding : 0; /* one unit after every 32 */
     const size_t local_units =
-        (stage->variant ? limits->local_memory : ipt__local_budget(limits)) / problem->unit_bytes;
+        (ipt__variant_of(stage) ? limits->local_memory : ipt__local_budget(limits)) / problem->unit_bytes;
     const size_t holds = (padding ? local_units * 32 / 33 : local_units) / instance;
     /* Give each work-item a few units, but keep enough work-groups for small matrices. */
     const size_t wanted = ipt__max(1, 8 * limits->group_size / instance);
@@ -174,11 +175,12 @@ static IPT__RARE ipt_result ipt__launch_tile(ipt__launcher *to, const ipt__stage
     a->matrix_stride = ipt__matrix_stride(problem);
     a->instances = (cl_ulong)stage->instances * to->matrices;
     a->instances_per_matrix = stage->instances;
-    a->pack = (cl_uint)ipt__max(1, ipt__min(holds, stage->variant ? stage->workers : wanted));
+    a->pack = (cl_uint)ipt__max(1, ipt__min(holds, ipt__variant_of(stage) ? stage->workers : wanted));
     a->instance_units = (cl_uint)instance;
-    a->lanes = stage->variant ? (cl_uint)stage->lanes : 1;
-    a->interleaved = stage->variant ? stage->variant->interleaved : 0;
-    while (!stage->variant && a->lanes < a->instance_units && a->lanes < ipt__launch_params(to, &launch)->group_size)
+    a->lanes = ipt__variant_of(stage) ? (cl_uint)stage->lanes : 1;
+    a->interleaved = ipt__variant_of(stage) ? ipt__variant_of(stage)->interleaved : 0;
+    while (!ipt__variant_of(stage) && a->lanes < a->instance_units &&
+           a->lanes < ipt__launch_params(to, &launch)->group_size)
         a->lanes *= 2;
     a->origin = steps.origin;
     a->along = steps.along;

@@ -1,6 +1,6 @@
 /* VIEW stages: permute an array with gaps by cycles and chains of elements, with one flag bit per piece of an element.
  */
-
+#ifndef IPT_NO_VIEWS
 enum { IPT__VIEW_WINDOWS = 16, IPT__VIEW_GROUP = 4096 }; /* most windows; pieces of a work-group, in registers */
 
 /* Appends a stage. Elements are cut into pieces that fit the registers of a worker: a work-item, or on GPUs a
@@ -141,3 +141,4 @@ static IPT__RARE void ipt__describe_view(ipt__text *out, const ipt_plan *plan, c
         ipt__text_add(out, ", in %zu windows", stage->as.view.windows);
     ipt__describe_end(out, stage);
 }
+#endif

@@ -15,6 +15,7 @@ from ._base import (LARGEST, Context, Error, Progress, check, checked_axes, chec
 
 _KEPT_PLANS = 64
 _MOST_EVENTS = 65536
+_PLACE = re.compile(r"\b(?:b|j|i\d?)\b")  # the names of places in an expression, and perhaps others
 
 # Each move: are the axes swapped, is the result's first axis reversed, is its second. Rotations are clockwise.
 MOVES = {"transpose": (True, False, False), "rotate-90": (True, False, True), "rotate-180": (False, True, True),
@@ -65,7 +66,8 @@ class Plan:
     shape, axes: as numpy.transpose takes them; without axes all are reversed. itemsize: bytes of an element. batch:
     arrays, batch_stride bytes apart (0: one after the other). max_workspace: bytes of device memory beside the arrays.
     max_device_memory: larger host arrays go in pieces. expression, expression_type: OpenCL C for the new value of each
-    element x, such as "x * x" of "float". measure: time the best few plans on the device.
+    element x, such as "x * x" of "float". i0, i1 and so on (i, j) are the places of x along the axes of the result, b is
+    the number of the array in the batch. measure: time the best few plans on the device.
     Instead of axes, a matrix may have a move: one of "transpose", "rotate-90" (clockwise), "rotate-180", "rotate-270",
     "flip-horizontal", "flip-vertical", "antitranspose". Its rows may have gaps: row_pitch bytes from one to the next
     before, and row_pitch_out after.
@@ -94,7 +96,7 @@ class Plan:
         kept = [text(expression, "expression"), text(expression_type, "expression_type")]
         desc.expression, desc.expression_type = kept
         if move is None and not desc.row_pitch and not desc.row_pitch_out:
-            self._fill_array(desc, checked_axes(axes, len(self.shape)))
+            self._fill_array(desc, checked_axes(axes, len(self.shape)), bool(_PLACE.search(expression or "")))
         else:
             self._fill_matrix(desc, axes, checked_move("transpose" if move is None else move))
         self.context = context if context is not None else context_for()
@@ -103,10 +105,11 @@ class Plan:
         # Released with the last reference, also of a call that another thread is in.
         self._plan = ffi.gc(made[0], lib.ipt_py_plan_end)
 
-    def _fill_array(self, desc: Any, axes: Tuple[int, ...]) -> None:
+    def _fill_array(self, desc: Any, axes: Tuple[int, ...], named: bool) -> None:
+        """named: the expression may name places along the axes, so they stay as they are."""
         self.result_shape = tuple(self.shape[axis] for axis in axes)
         self._fill_size(desc, math.prod(self.shape) * desc.elem_size)
-        lengths, order = _joined(self.shape, axes)
+        lengths, order = (self.shape, axes) if named else _joined(self.shape, axes)
         if len(lengths) > lib.IPT_MAX_RANK:
             raise ValueError(f"shape is {self.shape}: at most {lib.IPT_MAX_RANK} groups of axes can change places")
         desc.rank = len(lengths)
