@@ -420,13 +420,15 @@ static void maths_choice_of_super_element(void **state)
     assert_true(cooperative > 1000);
 }
 
-/* Makes a problem of one row the reversal of an array's three axes. */
-static void make_array(ipt__problem *problem, size_t elem_size)
+/* Makes a problem of one row the reversal of an array's three axes. gaps: of one with gaps after each element. */
+static void make_array(ipt__problem *problem, size_t elem_size, int gaps)
 {
     ipt__array array = {3, {0}, {2, 1, 0}, elem_size, 1, 0, {{0}, {0}}};
     int i;
     for (i = 0; i < array.count; ++i)
-        array.elements *= array.lengths[i] = test_random_between(2, 16);
+        array.elements *= array.lengths[i] = gaps ? 9 : test_random_between(2, 16);
+    for (i = 0; gaps && i < 2 * array.count; ++i)
+        array.strides[i % 2][i / 2] = (size_t)64 << 8 * (i % 2 ? i / 2 : 2 - i / 2);
     make_problem(problem, DEVICE_COOPERATIVE, 32768, 1, array.elements, elem_size);
     problem->limits.cooperative = 1;
     problem->array = array;
@@ -452,13 +454,10 @@ static void maths_methods_propose_the_best(void **state)
         problem.desc.move = i % 5 ? IPT_MOVE_TRANSPOSE : IPT_MOVE_ROTATE_180;
 #ifndef IPT_NO_BOXES
         if (i % 17 == 0)
-            make_array(&problem, elem_size);
+            make_array(&problem, elem_size, 0);
 #endif
-        if (i % 17 == 1) { /* an array with gaps after each element */
-            make_array(&problem, elem_size);
-            for (m = 0; m < 2 * problem.array.count; ++m)
-                problem.array.strides[m % 2][m / 2] = (size_t)64 << 8 * (m % 2 ? m / 2 : 2 - m / 2);
-        }
+        if (i % 170 == 1)
+            make_array(&problem, elem_size, 1);
         problem.desc.batch = 1 + (size_t)i % 2;
         problem.desc.batch_stride = problem.matrix_bytes;
         if (i % 11 == 0 && !problem.array.count && problem.desc.sequence == IPT_SEQUENCE_AUTO &&

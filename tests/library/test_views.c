@@ -113,6 +113,25 @@ static void views_of_matrices(void **state)
     check(test_context, &desc, "20 x 30 elements of 4 bytes, 1 matrix,");
 }
 
+/* Pictures whose rows have gaps, from pixels to planes and back: runs are transposed within their rows, then moved. */
+static void views_of_pictures(void **state)
+{
+    static const size_t pixels[] = {37, 64, 3}, planes[] = {3, 37, 64};
+    static const size_t of_pixels[] = {224, 3, 1}, of_planes[] = {2976, 80, 1};
+    static const unsigned to_planes[] = {2, 0, 1}, to_pixels[] = {1, 2, 0};
+    ipt_plan_desc desc = desc_of(1, 3, pixels, to_planes, of_pixels, of_planes);
+    (void)state;
+    check(test_context, &desc, "37 x 3 x 4 elements of 16 bytes");
+    desc.batch = 4;
+    check(test_context, &desc, "64 x 3 elements of 1 bytes, 37 matrices,");
+    desc = desc_of(1, 3, planes, to_pixels, of_planes, of_pixels);
+    check(test_context, &desc, "3 x 64 elements of 1 bytes, 37 matrices,");
+    desc.expression = "x + (uchar)1";
+    desc.expression_type = "uchar";
+    desc.max_workspace = 100;
+    check(test_small_context, &desc, "2 passes");
+}
+
 /* Strides without gaps make the plan of the array, whatever the sequence of its axes. */
 static void views_without_gaps(void **state)
 {
@@ -223,7 +242,8 @@ static void views_refusals(void **state)
     refused(&desc, IPT_ERROR_UNSUPPORTED, "9 axes that cannot be joined: 8 at most");
 }
 
-const struct CMUnitTest test_views[] = {TEST_CASE(views_random),       TEST_CASE(views_of_matrices),
-                                        TEST_CASE(views_without_gaps), TEST_CASE(views_that_stay),
-                                        TEST_CASE(views_in_windows),   TEST_CASE(views_refusals)};
+const struct CMUnitTest test_views[] = {TEST_CASE(views_random),      TEST_CASE(views_of_matrices),
+                                        TEST_CASE(views_of_pictures), TEST_CASE(views_without_gaps),
+                                        TEST_CASE(views_that_stay),   TEST_CASE(views_in_windows),
+                                        TEST_CASE(views_refusals)};
 const size_t test_views_count = TEST_COUNT(test_views);

@@ -24,7 +24,7 @@ enum { HANGS = 4, TIME_LIMIT = 300 /* seconds for a case */, GUARD = 64, KINDS =
 static ipt_context *contexts[KINDS];
 static cl_command_queue queue;
 static char now[1024]; /* the case */
-static size_t wrong, matrices, elements, cut, windows, dense, repeated, expressions, plans[KINDS];
+static size_t wrong, matrices, elements, cut, windows, dense, repeated, pairs, expressions, plans[KINDS];
 
 static void fail(const char *what)
 {
@@ -146,7 +146,9 @@ static void try_case(unsigned long long seed, size_t number)
     ++plans[kind];
     text = ipt_plan_describe(plan);
     expressions += desc.expression != NULL;
-    if (!plan->passes || !plan->passes->list[0].plan->problem.array.strides[0][0])
+    if (plan->passes && plan->passes->count > 1)
+        ++pairs;
+    else if (!plan->passes || !plan->passes->list[0].plan->problem.array.strides[0][0])
         ++*(plan->problem.array.strides[0][0] ? &matrices : &dense);
     else
         ++elements;
@@ -198,9 +200,9 @@ int main(int count, char **arguments)
         views_state = 0;
         try_case(seed, i);
     }
-    printf("%zu cases, seed %llu: %zu without gaps, %zu of matrices (%zu repeated), %zu by elements (%zu cut, %zu in "
+    printf("%zu cases, seed %llu: %zu without gaps, %zu of matrices (%zu repeated), %zu in two passes, %zu by elements (%zu cut, %zu in "
            "windows), %zu with an expression; contexts",
-           i - first, seed, dense, matrices, repeated, elements, cut, windows, expressions);
+           i - first, seed, dense, matrices, repeated, pairs, elements, cut, windows, expressions);
     for (k = 0; k < KINDS; ++k) {
         printf(" %zu", plans[k]);
         ipt_context_destroy(contexts[k]);

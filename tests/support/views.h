@@ -128,6 +128,25 @@ static void views_draw_matrices(ipt_plan_desc *desc, size_t most)
     desc->strides[0] = desc->strides_out[0] = apart + unit * views_between(0, 9);
 }
 
+/* Pixels that become planes, or the reverse. Rows have gaps. */
+static void views_draw_picture(ipt_plan_desc *desc, size_t most)
+{
+    static const unsigned to_planes[] = {2, 0, 1}, to_pixels[] = {1, 2, 0};
+    const size_t size = desc->elem_size, values = views_between(2, 5), rows = views_between(1, 20),
+                 cols = views_between(1, 1 + most / rows / values), unit = views_unit(size),
+                 gaps = unit << views_between(0, 4), inner = size * values * (views_between(0, 3) ? 1 : 2),
+                 row = (cols * inner + gaps - 1) / gaps * gaps + gaps * views_between(0, 2),
+                 plane_row = (cols * size + gaps - 1) / gaps * gaps + gaps * views_between(0, 2);
+    const size_t pixels[] = {rows, cols, values}, planes[] = {values, rows, cols}, of_pixels[] = {row, inner, size},
+                 of_planes[] = {rows * plane_row, plane_row, size};
+    const int back = (int)views_between(0, 1);
+    desc->rank = 3;
+    memcpy(desc->axes, back ? to_pixels : to_planes, sizeof to_planes);
+    memcpy(desc->shape, back ? planes : pixels, sizeof planes);
+    memcpy(back ? desc->strides_out : desc->strides, of_pixels, sizeof of_pixels);
+    memcpy(back ? desc->strides : desc->strides_out, of_planes, sizeof of_planes);
+}
+
 /* Draws an array of 2 to 6 axes. most: its elements. */
 static ipt_plan_desc views_draw(size_t most)
 {
@@ -143,6 +162,10 @@ static ipt_plan_desc views_draw(size_t most)
     left = views_between(1, most);
     if (kind > 7) {
         views_draw_matrices(&desc, left);
+        return desc;
+    }
+    if (kind == 7) {
+        views_draw_picture(&desc, left);
         return desc;
     }
     for (i = 0; i < desc.rank; ++i) {

@@ -93,27 +93,22 @@ static ipt_result ipt__rect_transfer(const ipt__way *way, const ipt__rect *rect,
 static IPT__RARE ipt_result ipt__transfer_view(ipt__way *way, const ipt__array *array)
 {
     const size_t *const strides = array->strides[way->download];
-    size_t order[IPT_MAX_RANK], n, number = 1, rest;
     ipt__rect rect = ipt__rect_of(0, 1, array->elem_size, array->elem_size);
     ipt_result result = IPT_SUCCESS;
-    int i, at, first;
-    for (i = 0; i < array->count; ++i) {
-        for (at = i; at > 0 && strides[order[at - 1]] > strides[i]; --at)
-            order[at] = order[at - 1];
-        order[at] = (size_t)i;
+    int order[IPT_MAX_RANK], outer = array->count, i;
+    size_t n, number = 1, rest;
+    for (i = 0; i < array->count; ++i)
+        order[i] = way->download ? ipt__axis_at(array->goal, i) : i;
+    if (strides[order[outer - 1]] == array->elem_size)
+        rect.row_bytes = rect.pitch = array->elem_size * array->lengths[order[--outer]];
+    if (outer) {
+        rect.rows = array->lengths[order[--outer]];
+        rect.pitch = strides[order[outer]];
     }
-    first = strides[order[0]] == array->elem_size;
-    if (first)
-        rect.row_bytes = rect.pitch = array->elem_size * array->lengths[order[0]];
-    if (first < array->count) {
-        rect.rows = array->lengths[order[first]];
-        rect.pitch = strides[order[first]];
-    }
-    for (i = first + 1; i < array->count; ++i)
+    for (i = 0; i < outer; ++i)
         number *= array->lengths[order[i]];
     for (n = 0; n < number && !result; ++n) {
-        rect.offset = 0;
-        for (i = first + 1, rest = n; i < array->count; rest /= array->lengths[order[i++]])
+        for (i = outer, rest = n, rect.offset = 0; i-- > 0; rest /= array->lengths[order[i]])
             rect.offset += rest % array->lengths[order[i]] * strides[order[i]];
         way->device = rect.offset;
         result = ipt__rect_transfer(way, &rect, 0, NULL, NULL);

@@ -398,9 +398,10 @@ static ipt_result ipt__passes_enqueue(ipt_plan *plan, const ipt__call *call, int
     ipt_result result = IPT_SUCCESS;
     size_t r;
     int i;
+    const int done = IPT__VIEWS && out_of_place && plan->passes->copies_permute;
     if (out_of_place && plan->passes->copies)
         result = ipt__pass_enqueue(plan->passes->copies, &each, 1, &last);
-    for (i = 0; i < plan->passes->count && !result; ++i)
+    for (i = 0; i < plan->passes->count && !result && !done; ++i)
         for (r = 0; r < plan->passes->list[i].repeats && !result; ++r) {
             each.source_offset = call->source_offset + r * plan->passes->list[i].apart;
             each.target_offset = call->target_offset + r * plan->passes->list[i].apart;

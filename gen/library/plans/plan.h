@@ -31,7 +31,8 @@ typedef struct ipt__pass_plan {
 typedef struct ipt__passes_plan {
     ipt__pass_plan list[IPT__MOST_PASSES + 1];
     int count;
-    ipt_plan *copies; /* out of place, copies the arrays before a first pass that only works in place; else NULL */
+    ipt_plan *copies;   /* out of place, copies the arrays before a first pass that only works in place; else NULL */
+    int copies_permute; /* no pass follows */
 } ipt__passes_plan;
 
 /* The part of a plan that runs stages on its device. */
