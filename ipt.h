@@ -584,9 +584,10 @@ typedef struct ipt_plan_desc {
  * axis' length. Bytes between elements keep their values, as those between rows do. Views without gaps have the plan of
  * their array. Axes that stay are batches. If two axes remain, and each side has no gaps between the elements of one of
  * them, the plan moves matrices with gaps. Last axes that stay without gaps belong to their elements. All other views
- * move element by element, which is much slower. They have at most 8 axes, after neighbours that stay together have
- * been joined. Errors: INVALID_ARGUMENT (overlap, alignment, overflow, a stride of an axis beyond rank, strides of
- * matrices), UNSUPPORTED (more axes; with plans for several contexts, limits of memory, or a host matrix in parts). */
+ * move element by element, which is much slower. Pixels that become planes, or the reverse, move as parts of rows.
+ * Views have at most 8 axes, after neighbours that stay together have been joined. Errors: INVALID_ARGUMENT (overlap,
+ * alignment, overflow, a stride of an axis beyond rank, strides of matrices), UNSUPPORTED (more axes; with plans for
+ * several contexts, limits of memory, a host matrix in parts, or an expression that names places). */
 
 /* Places. An expression may name the place of x in the result, by numbers from 0 of type long: i0, i1 and so on along
  * the axes, and b, the number of the matrix or array in the batch. i and j are other names of i0 and i1: the row and
@@ -9610,24 +9611,26 @@ static IPT__RARE ipt__need ipt__need_view(const ipt__problem *problem, const ipt
     return need;
 }
 
-/* Units from the first element of a view to the last one's end, in the longer form. */
-static size_t ipt__view_extent(const ipt__problem *problem)
+/* Bytes of an array with gaps from its first element to the last one's end, before or after. */
+static size_t ipt__view_span(const ipt__array *array, int side)
 {
-    size_t extents[2] = {problem->desc.elem_size, problem->desc.elem_size};
+    size_t bytes = array->elem_size;
     int i;
-    for (i = 0; i < 2 * problem->array.count; ++i)
-        extents[i % 2] += (problem->array.lengths[i / 2] - 1) * problem->array.strides[i % 2][i / 2];
-    return ipt__max(extents[0], extents[1]) / problem->unit_bytes;
+    for (i = 0; i < array->count; ++i)
+        bytes += (array->lengths[i] - 1) * array->strides[side][i];
+    return bytes;
 }
 
 static IPT__RARE ipt_result ipt__kernels_view(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     const ipt__limits *const limits = &plan->problem.limits;
+    const ipt__array *const array = &plan->problem.array;
+    const size_t units = ipt__max(ipt__view_span(array, 0), ipt__view_span(array, 1)) / plan->problem.unit_bytes;
     params.lanes = (cl_uint)stage->lanes;
     params.group_size = limits->cpu || stage->lanes > 1 ? params.lanes : (cl_uint)ipt__min(256, limits->group_size);
     params.registers = (cl_uint)(stage->as.view.piece_units / stage->lanes);
-    params.index_bits = ipt__view_extent(&plan->problem) < (size_t)1 << 31 ? 32 : 64;
-    params.axes = (cl_uint)plan->problem.array.count;
+    params.index_bits = units < (size_t)1 << 31 ? 32 : 64;
+    params.axes = (cl_uint)array->count;
     return ipt__plan_kernel_get(plan, IPT__KERNEL_views, params, &stage->kernels[0]);
 }
 
@@ -9705,13 +9708,6 @@ static IPT__RARE void ipt__describe_view(ipt__text *out, const ipt_plan *plan, c
     for (i = 0; i < array->count; ++i)
         ipt__text_add(out, "%s%zu", i ? " x " : "", array->lengths[i]);
     ipt__text_add(out, " elements of %zu bytes", plan->problem.desc.elem_size);
-    for (i = 0; i < 2 * array->count; ++i)
-        ipt__text_add(out, "%s%zu",
-                      i % array->count ? ", "
-                      : i              ? " before, "
-                                       : ", strides ",
-                      array->strides[i / array->count][i % array->count]);
-    ipt__text_add(out, " bytes after");
     if (stage->as.view.pieces > 1)
         ipt__text_add(out, ", in %zu pieces", stage->as.view.pieces);
     if (stage->as.view.windows > 1)
@@ -11478,22 +11474,14 @@ static int ipt__views_apply(const ipt__problem *problem)
     return 1;
 }
 
-/* Whether all elements stay at their places. */
-static int ipt__view_stays(const ipt__array *array)
-{
-    int i;
-    for (i = 0; i < array->count && array->strides[0][i] == array->strides[1][i]; ++i)
-        ;
-    return i == array->count;
-}
-
 static ipt_result ipt__views_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
 {
     ipt__stage *const stage = ipt__stage_add_view(problem, &made->layout);
     stage->as.view.windows =
         ipt__min(IPT__VIEW_WINDOWS, ipt__ceil_divide(ipt__view_flags(stage, 1), ipt__max(scope->budget, 1)));
-    if (ipt__view_stays(&problem->array) && !problem->desc.expression)
-        made->layout.stage_count = 0;
+    if (!memcmp(problem->array.strides[0], problem->array.strides[1], sizeof problem->array.strides[0]) &&
+        !problem->desc.expression)
+        made->layout.stage_count = 0; /* all elements stay */
     ipt__layout_finish(problem, &made->layout, scope->budget);
     made->found = made->settled = 1;
     return IPT_SUCCESS;
@@ -19332,20 +19320,16 @@ static ipt_result ipt__view_make(ipt_plan *plan, const void *what)
 }
 
 /* Takes an array with gaps for transfers. */
-static void ipt__problem_take_view(ipt__problem *problem, ipt__view *view)
+static void ipt__problem_take_view(ipt__problem *problem, const ipt__array *array)
 {
-    size_t spans[2] = {view->elem_size, view->elem_size};
     int i;
-    for (i = 0; i < 2 * view->count; ++i) {
-        spans[i % 2] += (view->axes[i / 2].length - 1) * view->axes[i / 2].strides[i % 2];
-        /* the longest row of a transfer */
-        problem->source_row = ipt__max(problem->source_row, view->axes[i / 2].strides[i % 2] / problem->unit_bytes);
-    }
-    problem->array = ipt__view_array(view);
+    problem->array = *array;
     problem->pitched = 1;
-    problem->source_span = spans[0];
-    problem->result_span = spans[1];
-    problem->span_bytes = ipt__max(spans[0], spans[1]);
+    problem->source_span = ipt__view_span(array, 0);
+    problem->result_span = ipt__view_span(array, 1);
+    problem->span_bytes = ipt__max(problem->source_span, problem->result_span);
+    for (i = 0; i < 2 * array->count; ++i) /* the longest row of a transfer */
+        problem->source_row = ipt__max(problem->source_row, array->strides[i % 2][i / 2] / problem->unit_bytes);
 }
 
 /* Makes a plan for a desc with strides. */
@@ -19385,7 +19369,8 @@ static IPT__RARE ipt_result ipt__view_plan_make(ipt_context *const *contexts, si
     result = ipt__plan_new(contexts[0], &its, NULL, plan);
     if (result)
         return result;
-    ipt__problem_take_view(&(*plan)->problem, &view);
+    array = ipt__view_array(&view);
+    ipt__problem_take_view(&(*plan)->problem, &array);
     result = ipt__passes_new(*plan);
     if (!result)
         result = ipt__plan_fit(*plan, ipt__view_make, &passes);

@@ -200,7 +200,8 @@ int main(int count, char **arguments)
         views_state = 0;
         try_case(seed, i);
     }
-    printf("%zu cases, seed %llu: %zu without gaps, %zu of matrices (%zu repeated), %zu in two passes, %zu by elements (%zu cut, %zu in "
+    printf("%zu cases, seed %llu: %zu without gaps, %zu of matrices (%zu repeated), %zu in two passes, %zu by elements "
+           "(%zu cut, %zu in "
            "windows), %zu with an expression; contexts",
            i - first, seed, dense, matrices, repeated, pairs, elements, cut, windows, expressions);
     for (k = 0; k < KINDS; ++k) {

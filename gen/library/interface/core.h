@@ -201,9 +201,10 @@ typedef struct ipt_plan_desc {
  * axis' length. Bytes between elements keep their values, as those between rows do. Views without gaps have the plan of
  * their array. Axes that stay are batches. If two axes remain, and each side has no gaps between the elements of one of
  * them, the plan moves matrices with gaps. Last axes that stay without gaps belong to their elements. All other views
- * move element by element, which is much slower. They have at most 8 axes, after neighbours that stay together have
- * been joined. Errors: INVALID_ARGUMENT (overlap, alignment, overflow, a stride of an axis beyond rank, strides of
- * matrices), UNSUPPORTED (more axes; with plans for several contexts, limits of memory, or a host matrix in parts). */
+ * move element by element, which is much slower. Pixels that become planes, or the reverse, move as parts of rows.
+ * Views have at most 8 axes, after neighbours that stay together have been joined. Errors: INVALID_ARGUMENT (overlap,
+ * alignment, overflow, a stride of an axis beyond rank, strides of matrices), UNSUPPORTED (more axes; with plans for
+ * several contexts, limits of memory, a host matrix in parts, or an expression that names places). */
 
 /* Places. An expression may name the place of x in the result, by numbers from 0 of type long: i0, i1 and so on along
  * the axes, and b, the number of the matrix or array in the batch. i and j are other names of i0 and i1: the row and

@@ -6,22 +6,14 @@ static int ipt__views_apply(const ipt__problem *problem)
     return 1;
 }
 
-/* Whether all elements stay at their places. */
-static int ipt__view_stays(const ipt__array *array)
-{
-    int i;
-    for (i = 0; i < array->count && array->strides[0][i] == array->strides[1][i]; ++i)
-        ;
-    return i == array->count;
-}
-
 static ipt_result ipt__views_propose(const ipt__problem *problem, const ipt__scope *scope, ipt__proposal *made)
 {
     ipt__stage *const stage = ipt__stage_add_view(problem, &made->layout);
     stage->as.view.windows =
         ipt__min(IPT__VIEW_WINDOWS, ipt__ceil_divide(ipt__view_flags(stage, 1), ipt__max(scope->budget, 1)));
-    if (ipt__view_stays(&problem->array) && !problem->desc.expression)
-        made->layout.stage_count = 0;
+    if (!memcmp(problem->array.strides[0], problem->array.strides[1], sizeof problem->array.strides[0]) &&
+        !problem->desc.expression)
+        made->layout.stage_count = 0; /* all elements stay */
     ipt__layout_finish(problem, &made->layout, scope->budget);
     made->found = made->settled = 1;
     return IPT_SUCCESS;

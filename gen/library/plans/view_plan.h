@@ -392,20 +392,16 @@ static ipt_result ipt__view_make(ipt_plan *plan, const void *what)
 }
 
 /* Takes an array with gaps for transfers. */
-static void ipt__problem_take_view(ipt__problem *problem, ipt__view *view)
+static void ipt__problem_take_view(ipt__problem *problem, const ipt__array *array)
 {
-    size_t spans[2] = {view->elem_size, view->elem_size};
     int i;
-    for (i = 0; i < 2 * view->count; ++i) {
-        spans[i % 2] += (view->axes[i / 2].length - 1) * view->axes[i / 2].strides[i % 2];
-        /* the longest row of a transfer */
-        problem->source_row = ipt__max(problem->source_row, view->axes[i / 2].strides[i % 2] / problem->unit_bytes);
-    }
-    problem->array = ipt__view_array(view);
+    problem->array = *array;
     problem->pitched = 1;
-    problem->source_span = spans[0];
-    problem->result_span = spans[1];
-    problem->span_bytes = ipt__max(spans[0], spans[1]);
+    problem->source_span = ipt__view_span(array, 0);
+    problem->result_span = ipt__view_span(array, 1);
+    problem->span_bytes = ipt__max(problem->source_span, problem->result_span);
+    for (i = 0; i < 2 * array->count; ++i) /* the longest row of a transfer */
+        problem->source_row = ipt__max(problem->source_row, array->strides[i % 2][i / 2] / problem->unit_bytes);
 }
 
 /* Makes a plan for a desc with strides. */
@@ -445,7 +441,8 @@ static IPT__RARE ipt_result ipt__view_plan_make(ipt_context *const *contexts, si
     result = ipt__plan_new(contexts[0], &its, NULL, plan);
     if (result)
         return result;
-    ipt__problem_take_view(&(*plan)->problem, &view);
+    array = ipt__view_array(&view);
+    ipt__problem_take_view(&(*plan)->problem, &array);
     result = ipt__passes_new(*plan);
     if (!result)
         result = ipt__plan_fit(*plan, ipt__view_make, &passes);

@@ -33,24 +33,26 @@ static IPT__RARE ipt__need ipt__need_view(const ipt__problem *problem, const ipt
     return need;
 }
 
-/* Units from the first element of a view to the last one's end, in the longer form. */
-static size_t ipt__view_extent(const ipt__problem *problem)
+/* Bytes of an array with gaps from its first element to the last one's end, before or after. */
+static size_t ipt__view_span(const ipt__array *array, int side)
 {
-    size_t extents[2] = {problem->desc.elem_size, problem->desc.elem_size};
+    size_t bytes = array->elem_size;
     int i;
-    for (i = 0; i < 2 * problem->array.count; ++i)
-        extents[i % 2] += (problem->array.lengths[i / 2] - 1) * problem->array.strides[i % 2][i / 2];
-    return ipt__max(extents[0], extents[1]) / problem->unit_bytes;
+    for (i = 0; i < array->count; ++i)
+        bytes += (array->lengths[i] - 1) * array->strides[side][i];
+    return bytes;
 }
 
 static IPT__RARE ipt_result ipt__kernels_view(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
     const ipt__limits *const limits = &plan->problem.limits;
+    const ipt__array *const array = &plan->problem.array;
+    const size_t units = ipt__max(ipt__view_span(array, 0), ipt__view_span(array, 1)) / plan->problem.unit_bytes;
     params.lanes = (cl_uint)stage->lanes;
     params.group_size = limits->cpu || stage->lanes > 1 ? params.lanes : (cl_uint)ipt__min(256, limits->group_size);
     params.registers = (cl_uint)(stage->as.view.piece_units / stage->lanes);
-    params.index_bits = ipt__view_extent(&plan->problem) < (size_t)1 << 31 ? 32 : 64;
-    params.axes = (cl_uint)plan->problem.array.count;
+    params.index_bits = units < (size_t)1 << 31 ? 32 : 64;
+    params.axes = (cl_uint)array->count;
     return ipt__plan_kernel_get(plan, IPT__KERNEL_views, params, &stage->kernels[0]);
 }
 
@@ -128,13 +130,6 @@ static IPT__RARE void ipt__describe_view(ipt__text *out, const ipt_plan *plan, c
     for (i = 0; i < array->count; ++i)
         ipt__text_add(out, "%s%zu", i ? " x " : "", array->lengths[i]);
     ipt__text_add(out, " elements of %zu bytes", plan->problem.desc.elem_size);
-    for (i = 0; i < 2 * array->count; ++i)
-        ipt__text_add(out, "%s%zu",
-                      i % array->count ? ", "
-                      : i              ? " before, "
-                                       : ", strides ",
-                      array->strides[i / array->count][i % array->count]);
-    ipt__text_add(out, " bytes after");
     if (stage->as.view.pieces > 1)
         ipt__text_add(out, ", in %zu pieces", stage->as.view.pieces);
     if (stage->as.view.windows > 1)
