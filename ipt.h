@@ -3225,6 +3225,7 @@ static const ipt__tuning ipt__tunings[2] = {
       "steps of a compute unit in which a line of work-items requests a word each, or a vector")                       \
     X(IPT__BOX_LOST, 40, H27, "bytes by which a box' run is longer in effect")                                         \
     X(IPT__BOX_WAIT, 4096, H27, "bytes that a work-group moves in the time in which it waits for the others")          \
+    X(IPT__BOX_SPLIT, 14, H28, "part of its speed that a batch loses whose arrays do not share the chip evenly")       \
     X(IPT__THIN_MOST, 4, P28, "rows or columns of a thin matrix that a CPU moves by constant steps")                   \
     X(IPT__THIN_RUN, 512, P28, "bytes of its tiles' rows at least, if it has several tiles")                           \
     X(IPT__PASS_SHORT, 16384, H27,                                                                                     \
@@ -11348,11 +11349,14 @@ static void ipt__boxes_begin(const ipt__problem *problem, ipt__box_stage *of)
     }
 }
 
-/* The share of the work of compute units that is even: boxes are few, and one of them has the most. */
+/* The share of the work that is even. Of a few boxes, one compute unit has the most; many come in turns, the last of
+ * which need not fill the chip. Of a batch, whole arrays share the chip best. */
 static double ipt__boxes_even(const ipt__problem *problem, size_t boxes)
 {
-    const size_t units = ipt__max(1, problem->panel.resident / IPT__BOX_GROUPS), all = boxes * problem->desc.batch;
-    return (double)all / (double)(ipt__ceil_divide(all, units) * units);
+    const size_t resident = problem->panel.resident, all = boxes * problem->desc.batch;
+    const size_t turn = all > resident ? resident : ipt__max(1, resident / IPT__BOX_GROUPS);
+    const double split = problem->desc.batch > 1 && resident % boxes ? 1 / (double)IPT__BOX_SPLIT : 0;
+    return (1 - split) * (double)all / (double)(ipt__ceil_divide(all, turn) * turn);
 }
 
 /* The share of a copy's speed that a box reaches; 0: it does not fit. */
@@ -11388,14 +11392,17 @@ static double ipt__box_share_best(const ipt__problem *problem, ipt__box_stage *o
     return ipt__box_share(problem, of);
 }
 
-/* Lengths of an axis that are tried: its parts, from the whole down. Where it can, a batch has as many boxes as keep
- * all compute units even. */
+/* Lengths of an axis that are tried: its parts, from the whole down. Where they can, the boxes of a batch keep all
+ * compute units even, or whole arrays fill the chip. */
 static size_t ipt__box_next_parts(const ipt__problem *problem, size_t parts)
 {
     const size_t units = ipt__max(1, problem->panel.resident / IPT__BOX_GROUPS), batch = problem->desc.batch;
     const size_t next = parts < 6 ? parts + 1 : parts + parts / 3;
-    const size_t even = ipt__ceil_divide(next * batch / units * units, batch);
-    return even > parts ? even : next;
+    const size_t even = ipt__ceil_divide(next * batch / units * units, batch), tried = even > parts ? even : next;
+    size_t whole = parts + 1;
+    while (batch > 1 && whole < tried && problem->panel.resident % whole)
+        ++whole;
+    return batch > 1 ? whole : tried;
 }
 
 /* The length of a part: a multiple of a vector if the axis is one. */

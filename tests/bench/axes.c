@@ -1,7 +1,7 @@
 /* Arrays permuted in place: the share of a copy's speed, with the number of passes. Copies and permutations use several
- * buffers in turn, so that no cache contains the data. One array is verified against an index formula first; a wrong
- * element ends the program. Usage: axes [-v] ARRAY ... ARRAY: SHAPE:BYTES:AXES, such as 64x3x224x224:4:0,2,3,1. -v:
- * print the plans, too. */
+ * buffers in turn, and a copy's target is the farthest one, so that no cache contains the data. One array is verified
+ * against an index formula first; a wrong element ends the program. Usage: axes [-v] ARRAY ... ARRAY:
+ * SHAPE:BYTES:AXES, such as 64x3x224x224:4:0,2,3,1. -v: print the plans, too. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #pragma GCC diagnostic pop
 #endif
 
-enum { ROUNDS = 5, MOST_BUFFERS = 16 };
+enum { ROUNDS = 5, MOST_BUFFERS = 128 };
 #define BUFFERS_BYTES ((size_t)512 << 20) /* bytes of all buffers, if one array is smaller */
 
 static int parse(const char *text, ipt_plan_desc *desc)
@@ -94,8 +94,9 @@ static double time_once(ipt_plan *plan, const cl_mem *arrays, size_t count, size
         if (plan)
             need(!ipt_plan_execute(plan, queue, array, 0, 0, NULL, NULL), "ipt_plan_execute");
         else
-            need(!clEnqueueCopyBuffer(queue, array, arrays[(size_t)(i + 1) % count], 0, 0, bytes, 0, NULL, NULL),
-                 "clEnqueueCopyBuffer");
+            need(
+                !clEnqueueCopyBuffer(queue, array, arrays[((size_t)i + count / 2) % count], 0, 0, bytes, 0, NULL, NULL),
+                "clEnqueueCopyBuffer");
     }
     need(!clFinish(queue), "clFinish");
     return (now() - begin) / repeats;

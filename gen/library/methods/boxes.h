@@ -45,11 +45,14 @@ static void ipt__boxes_begin(const ipt__problem *problem, ipt__box_stage *of)
     }
 }
 
-/* The share of the work of compute units that is even: boxes are few, and one of them has the most. */
+/* The share of the work that is even. Of a few boxes, one compute unit has the most; many come in turns, the last of
+ * which need not fill the chip. Of a batch, whole arrays share the chip best. */
 static double ipt__boxes_even(const ipt__problem *problem, size_t boxes)
 {
-    const size_t units = ipt__max(1, problem->panel.resident / IPT__BOX_GROUPS), all = boxes * problem->desc.batch;
-    return (double)all / (double)(ipt__ceil_divide(all, units) * units);
+    const size_t resident = problem->panel.resident, all = boxes * problem->desc.batch;
+    const size_t turn = all > resident ? resident : ipt__max(1, resident / IPT__BOX_GROUPS);
+    const double split = problem->desc.batch > 1 && resident % boxes ? 1 / (double)IPT__BOX_SPLIT : 0;
+    return (1 - split) * (double)all / (double)(ipt__ceil_divide(all, turn) * turn);
 }
 
 /* The share of a copy's speed that a box reaches; 0: it does not fit. */
@@ -85,14 +88,17 @@ static double ipt__box_share_best(const ipt__problem *problem, ipt__box_stage *o
     return ipt__box_share(problem, of);
 }
 
-/* Lengths of an axis that are tried: its parts, from the whole down. Where it can, a batch has as many boxes as keep
- * all compute units even. */
+/* Lengths of an axis that are tried: its parts, from the whole down. Where they can, the boxes of a batch keep all
+ * compute units even, or whole arrays fill the chip. */
 static size_t ipt__box_next_parts(const ipt__problem *problem, size_t parts)
 {
     const size_t units = ipt__max(1, problem->panel.resident / IPT__BOX_GROUPS), batch = problem->desc.batch;
     const size_t next = parts < 6 ? parts + 1 : parts + parts / 3;
-    const size_t even = ipt__ceil_divide(next * batch / units * units, batch);
-    return even > parts ? even : next;
+    const size_t even = ipt__ceil_divide(next * batch / units * units, batch), tried = even > parts ? even : next;
+    size_t whole = parts + 1;
+    while (batch > 1 && whole < tried && problem->panel.resident % whole)
+        ++whole;
+    return batch > 1 ? whole : tried;
 }
 
 /* The length of a part: a multiple of a vector if the axis is one. */
