@@ -19153,9 +19153,8 @@ static ipt__view_axis ipt__view_take_batch(ipt__view *view, int outermost)
                 inside[i % 2] += (view->axes[i / 2].length - 1) * view->axes[i / 2].strides[i % 2];
             else if (i / 2 != at)
                 steps = ipt__divisor(view->axes[i / 2].strides[i % 2], steps);
-        reach = ipt__max(inside[0], inside[1]);
-        if (axis->strides[0] == axis->strides[1] && reach <= axis->strides[0] &&
-            (!steps || (!outermost && (axis->length - 1) * axis->strides[0] + reach <= steps)))
+        reach = (axis->length - 1) * axis->strides[0] + ipt__max(inside[0], inside[1]);
+        if (axis->strides[0] == axis->strides[1] && (!steps || (!outermost && reach <= steps)))
             return ipt__view_remove(view, at);
     }
     return none;

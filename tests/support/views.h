@@ -119,6 +119,8 @@ static void views_draw_matrices(ipt_plan_desc *desc, size_t most)
     if (turns) {
         desc->strides[1] = desc->strides_out[1] = (side > other ? side : other) * size + unit * views_between(0, 9);
         desc->strides[0] = desc->strides_out[0] = number * desc->strides[1] + unit * views_between(0, 9);
+        desc->strides_out[0] +=
+            unit * views_between(0, 1) * views_between(0, 9); /* sometimes the matrices interleave */
         return;
     }
     desc->strides[1] = other * size + unit * views_between(0, 9);
