@@ -19695,28 +19695,28 @@ static ipt__batch_work ipt__ready_work(ipt_action action, size_t m, size_t n, si
 /* The options of ready actions, in the sequence of their bits: IPT_TRANSPOSE_A ... */
 #define IPT__READY_OPTION_LIST(X) X(TRANSPOSE_A) X(TRANSPOSE_B) X(CONJUGATE_A) X(CONJUGATE_B) X(UPPER) X(UNIT)
 
-/* X(action, first text, second text, options, scaled, solves, turns), in the sequence of IPT_ACTION_LIST; the
+/* X(action, first text, second text, options, scaled, solves, sums, turns), in the sequence of IPT_ACTION_LIST; the
  * members of ipt__ready. */
 #define IPT__READY_LIST(X)                                                                                             \
-    X(NONE, none, none, 0, 0, 0, PLAIN)                                                                                \
-    X(DOT, dot, none, IPT_CONJUGATE_A, 1, 0, PLAIN)                                                                    \
-    X(GEMV, gemv, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A, 1, 0, PLAIN)                                                \
-    X(GEMM, gemm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B, 1, 0, PLAIN)            \
-    X(POTRF, potrf, none, 0, 0, 0, PLAIN)                                                                              \
-    X(POTRS, potrs, none, 0, 0, 1, PLAIN)                                                                              \
-    X(POSV, potrf, potrs, 0, 0, 1, PLAIN)                                                                              \
-    X(TRSM, trsm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT, 0, 0, PLAIN)                         \
-    X(GETRF, getrf, none, 0, 0, 0, PIVOTED)                                                                            \
-    X(GETRS, getrs, none, 0, 0, 1, PIVOTED)                                                                            \
-    X(GESV, getrf, getrs, 0, 0, 1, PIVOTED)                                                                            \
-    X(GETRI, getri, none, 0, 0, 0, INVERSE)
+    X(NONE, none, none, 0, 0, 0, 0, PLAIN)                                                                             \
+    X(DOT, dot, none, IPT_CONJUGATE_A, 1, 0, 1, PLAIN)                                                                 \
+    X(GEMV, gemv, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A, 1, 0, 0, PLAIN)                                             \
+    X(GEMM, gemm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_TRANSPOSE_B | IPT_CONJUGATE_B, 1, 0, 0, PLAIN)         \
+    X(POTRF, potrf, none, 0, 0, 0, 0, PLAIN)                                                                           \
+    X(POTRS, potrs, none, 0, 0, 1, 0, PLAIN)                                                                           \
+    X(POSV, potrf, potrs, 0, 0, 1, 0, PLAIN)                                                                           \
+    X(TRSM, trsm, none, IPT_TRANSPOSE_A | IPT_CONJUGATE_A | IPT_UPPER | IPT_UNIT, 0, 0, 0, PLAIN)                      \
+    X(GETRF, getrf, none, 0, 0, 0, 0, PIVOTED)                                                                         \
+    X(GETRS, getrs, none, 0, 0, 1, 0, PIVOTED)                                                                         \
+    X(GESV, getrf, getrs, 0, 0, 1, 0, PIVOTED)                                                                         \
+    X(GETRI, getri, none, 0, 0, 0, 0, INVERSE)
 
 /* A missing or misplaced row does not compile. */
 enum {
-#define IPT__READY_INDEX(action, first, second, options, scaled, solves, turns) IPT__READY_##action,
+#define IPT__READY_INDEX(action, first, second, options, scaled, solves, sums, turns) IPT__READY_##action,
     IPT__READY_LIST(IPT__READY_INDEX) IPT__READY_COUNT
 };
-#define IPT__READY_HAS_ITS_PLACE(action, first, second, options, scaled, solves, turns)                                \
+#define IPT__READY_HAS_ITS_PLACE(action, first, second, options, scaled, solves, sums, turns)                          \
     typedef char ipt__ready_##action##_has_its_place[(int)IPT__READY_##action == (int)IPT_ACTION_##action ? 1 : -1];
 IPT__READY_LIST(IPT__READY_HAS_ITS_PLACE)
 typedef char ipt__ready_has_all_actions[(int)IPT__READY_COUNT == (int)IPT__ACTION_COUNT ? 1 : -1];
@@ -19726,11 +19726,12 @@ typedef struct ipt__ready {
     unsigned options; /* options that the action accepts */
     int scaled;       /* takes alpha and beta as argument */
     int solves;       /* substitutes with the result of a decomposition */
+    int sums;         /* its lanes add up by IPT_SUM */
     ipt__batch_kind turns;
 } ipt__ready;
 static const ipt__ready ipt__readies[] = {
-#define IPT__READY_ROW(action, first, second, options, scaled, solves, turns)                                          \
-    {{IPT__ACTION_TEXT_##first, IPT__ACTION_TEXT_##second}, options, scaled, solves, IPT__TURNS_##turns},
+#define IPT__READY_ROW(action, first, second, options, scaled, solves, sums, turns)                                    \
+    {{IPT__ACTION_TEXT_##first, IPT__ACTION_TEXT_##second}, options, scaled, solves, sums, IPT__TURNS_##turns},
     IPT__READY_LIST(IPT__READY_ROW)};
 /* ------------------------------------------------------------------------------------------------------------------ */
 /* >>batch/model                                                                                                      */
@@ -20622,7 +20623,7 @@ static IPT__RARE ipt_result ipt__batch_take(ipt_batch *batch, const ipt_batch_de
         result = ipt__batch_check_ready(problem, desc);
         if (result)
             return result;
-        problem->sum_bytes = desc->ready == IPT_ACTION_DOT ? 16 : 0;
+        problem->sum_bytes = ipt__readies[desc->ready].sums ? 16 : 0;
         problem->shares = 1;
     } else
         ipt__batch_read_action(problem, desc);

@@ -339,7 +339,7 @@ static IPT__RARE ipt_result ipt__batch_take(ipt_batch *batch, const ipt_batch_de
         result = ipt__batch_check_ready(problem, desc);
         if (result)
             return result;
-        problem->sum_bytes = desc->ready == IPT_ACTION_DOT ? 16 : 0;
+        problem->sum_bytes = ipt__readies[desc->ready].sums ? 16 : 0;
         problem->shares = 1;
     } else
         ipt__batch_read_action(problem, desc);
