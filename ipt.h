@@ -9584,7 +9584,7 @@ enum { IPT__VIEW_WINDOWS = 16, IPT__VIEW_GROUP = 4096 }; /* most windows; pieces
 
 /* Appends a stage. Elements are cut into pieces that fit the registers of a worker: a work-item, or on GPUs a
  * work-group for long ones. */
-static ipt__stage *ipt__stage_add_view(const ipt__problem *problem, ipt__layout *layout)
+static IPT__RARE ipt__stage *ipt__stage_add_view(const ipt__problem *problem, ipt__layout *layout)
 {
     ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_VIEW, 1, 1, problem->array.elements, 1);
     const ipt__limits *const limits = &problem->limits;
@@ -9599,7 +9599,7 @@ static ipt__stage *ipt__stage_add_view(const ipt__problem *problem, ipt__layout 
 }
 
 /* Flag bytes for one of `windows` windows. */
-static size_t ipt__view_flags(const ipt__stage *stage, size_t windows)
+static IPT__RARE size_t ipt__view_flags(const ipt__stage *stage, size_t windows)
 {
     return ipt__ceil_divide(ipt__ceil_divide(stage->cols, windows) * stage->as.view.pieces, 32) * 4;
 }
@@ -9613,7 +9613,7 @@ static IPT__RARE ipt__need ipt__need_view(const ipt__problem *problem, const ipt
 }
 
 /* Bytes of an array with gaps from its first element to the last one's end, before or after. */
-static size_t ipt__view_span(const ipt__array *array, int side)
+static IPT__RARE size_t ipt__view_span(const ipt__array *array, int side)
 {
     size_t bytes = array->elem_size;
     int i;
@@ -9635,40 +9635,29 @@ static IPT__RARE ipt_result ipt__kernels_view(ipt_plan *plan, ipt__stage *stage,
     return ipt__plan_kernel_get(plan, IPT__KERNEL_views, params, &stage->kernels[0]);
 }
 
+enum { IPT__VIEW_AXIS_NUMBERS = 7, IPT__VIEW_LATER_NUMBERS = 6 }; /* of an axis in the arguments, 3 for a divisor */
+
 /* Writes the axes to a kernel's arguments, in the sequence of the source's places and of the result's. */
 static void ipt__view_axes(const ipt__problem *problem, ipt__views_arguments *a)
 {
     const ipt__array *const array = &problem->array;
     const size_t unit = problem->unit_bytes;
-    size_t weights[IPT__KERNEL_AXES], weight = 1;
+    cl_ulong weight = 1;
     int i;
-    for (i = array->count; i-- > 0; weight *= array->lengths[i])
-        weights[i] = weight;
-#define IPT__VIEW_AXIS(n)                                                                                              \
-    if (n < array->count) {                                                                                            \
-        i = ipt__axis_at(array->goal, n);                                                                              \
-        a->extent##n = array->lengths[n];                                                                              \
-        a->source##n = array->strides[0][n] / unit;                                                                    \
-        a->target##n = array->strides[1][n] / unit;                                                                    \
-        a->later_extent##n = array->lengths[i];                                                                        \
-        a->later_target##n = array->strides[1][i] / unit;                                                              \
-        a->later_source##n = array->strides[0][i] / unit;                                                              \
-        a->later_weight##n = weights[i];                                                                               \
+    for (i = array->count; i-- > 0; weight *= array->lengths[i]) {
+        cl_ulong *const axis = &a->extent0 + i * IPT__VIEW_AXIS_NUMBERS, *const later =
+                                                                             &a->later_extent0 +
+                                                                             array->goal[i] * IPT__VIEW_LATER_NUMBERS;
+        axis[0] = later[0] = array->lengths[i];
+        axis[3] = later[4] = array->strides[0][i] / unit;
+        axis[6] = later[1] = array->strides[1][i] / unit;
+        later[5] = weight;
     }
-    IPT__VIEW_AXIS(0)
-    IPT__VIEW_AXIS(1)
-    IPT__VIEW_AXIS(2)
-    IPT__VIEW_AXIS(3)
-    IPT__VIEW_AXIS(4)
-    IPT__VIEW_AXIS(5)
-    IPT__VIEW_AXIS(6)
-    IPT__VIEW_AXIS(7)
-#undef IPT__VIEW_AXIS
 }
 
 /* Adds the launch for elements [first, first + count). given: the buffers, see ipt__launch. */
-static ipt_result ipt__launch_elements(ipt__launcher *to, const ipt__stage *stage, unsigned given, size_t first,
-                                       size_t count)
+static IPT__RARE ipt_result ipt__launch_elements(ipt__launcher *to, const ipt__stage *stage, unsigned given,
+                                                 size_t first, size_t count)
 {
     const ipt__problem *const problem = &to->plan->problem;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
@@ -18951,7 +18940,7 @@ typedef struct ipt__view {
 } ipt__view;
 
 /* Sorts the axes by the strides of one side, the largest first. */
-static void ipt__view_sort(ipt__view *view, int side)
+static IPT__RARE void ipt__view_sort(ipt__view *view, int side)
 {
     int i, at;
     for (i = 1; i < view->count; ++i) {
@@ -18964,7 +18953,7 @@ static void ipt__view_sort(ipt__view *view, int side)
 
 /* Checks one side: elements do not overlap, and all are aligned. *dense: whether they have no gaps, but those between
  * arrays. */
-static ipt_result ipt__view_check(const ipt_plan_desc *desc, ipt__view *view, int side, int *dense)
+static IPT__RARE ipt_result ipt__view_check(const ipt_plan_desc *desc, ipt__view *view, int side, int *dense)
 {
     const size_t unit = ipt__unit_bytes(desc->elem_size);
     size_t bytes = view->elem_size;
@@ -18997,7 +18986,8 @@ static ipt_result ipt__view_check(const ipt_plan_desc *desc, ipt__view *view, in
 }
 
 /* Appends an axis, unless it has one element. */
-static void ipt__view_add(ipt__view *view, size_t length, size_t before, size_t after, const unsigned places[2])
+static IPT__RARE void ipt__view_add(ipt__view *view, size_t length, size_t before, size_t after,
+                                    const unsigned places[2])
 {
     const ipt__view_axis axis = {length, {before, after}, {places[0], places[1]}};
     if (length > 1)
@@ -19005,7 +18995,7 @@ static void ipt__view_add(ipt__view *view, size_t length, size_t before, size_t 
 }
 
 /* Refuses fields that a desc with strides may not have. */
-static ipt_result ipt__view_check_fields(const ipt_plan_desc *desc, size_t split)
+static IPT__RARE ipt_result ipt__view_check_fields(const ipt_plan_desc *desc, size_t split)
 {
     const char *const dense_only = split                               ? "a plan for several contexts"
                                    : ipt__named_places(desc)           ? "an expression that names places"
@@ -19026,7 +19016,7 @@ static ipt_result ipt__view_check_fields(const ipt_plan_desc *desc, size_t split
 }
 
 /* Takes the axes of a checked desc, the batch's last. *dense: see ipt__view_check. */
-static ipt_result ipt__view_take(const ipt_plan_desc *desc, ipt__view *view, int *dense)
+static IPT__RARE ipt_result ipt__view_take(const ipt_plan_desc *desc, ipt__view *view, int *dense)
 {
     const size_t *const given[2] = {desc->strides, desc->strides_out};
     size_t strides[2][IPT_MAX_RANK], most = desc->elem_size;
@@ -19060,7 +19050,7 @@ static ipt_result ipt__view_take(const ipt_plan_desc *desc, ipt__view *view, int
 }
 
 /* Removes an axis. */
-static ipt__view_axis ipt__view_remove(ipt__view *view, int at)
+static IPT__RARE ipt__view_axis ipt__view_remove(ipt__view *view, int at)
 {
     const ipt__view_axis axis = view->axes[at];
     memmove(&view->axes[at], &view->axes[at + 1], (size_t)(--view->count - at) * sizeof axis);
@@ -19068,7 +19058,7 @@ static ipt__view_axis ipt__view_remove(ipt__view *view, int at)
 }
 
 /* The array of axes that it sorts by the source's strides. */
-static ipt__array ipt__view_array(ipt__view *view)
+static IPT__RARE ipt__array ipt__view_array(ipt__view *view)
 {
     ipt__array array;
     int i, later;
@@ -19089,7 +19079,7 @@ static ipt__array ipt__view_array(ipt__view *view)
 }
 
 /* Changes a desc with strides of an array without gaps to that of the array. */
-static void ipt__view_dense(ipt__view *view, ipt_plan_desc *desc)
+static IPT__RARE void ipt__view_dense(ipt__view *view, ipt_plan_desc *desc)
 {
     ipt__array array;
     int i;
@@ -19110,7 +19100,7 @@ static void ipt__view_dense(ipt__view *view, ipt_plan_desc *desc)
 }
 
 /* Joins neighbours, and last axes without gaps with the element. Sorts the axes by the source's strides. */
-static void ipt__view_join(ipt__view *view, int keeps_element)
+static IPT__RARE void ipt__view_join(ipt__view *view, int keeps_element)
 {
     int i;
     ipt__view_sort(view, 0);
@@ -19141,7 +19131,7 @@ static size_t ipt__divisor(size_t a, size_t b)
 
 /* Removes the first axis that stays and makes a batch of views whose memory is disjoint; none: one of length 1. The
  * other axes lie within a stride of that axis, or step over all of it. outermost: none of them may step over it. */
-static ipt__view_axis ipt__view_take_batch(ipt__view *view, int outermost)
+static IPT__RARE ipt__view_axis ipt__view_take_batch(ipt__view *view, int outermost)
 {
     static const ipt__view_axis none = {1, {0, 0}, {0, 0}};
     int at, i;
@@ -19177,7 +19167,7 @@ typedef struct ipt__view_passes {
 enum { IPT__VIEW_REPEATS = 4096 }; /* most executions of a plan of matrices */
 
 /* Takes sorted axes as batches of a matrix with gaps. Returns 0 if they are none. */
-static int ipt__view_matrix(ipt__view view, ipt__view_pass *pass)
+static IPT__RARE int ipt__view_matrix(ipt__view view, ipt__view_pass *pass)
 {
     ipt_plan_desc *const desc = &pass->desc;
     ipt__view_axis batch = ipt__view_take_batch(&view, 1), repeats = ipt__view_take_batch(&view, 1);
@@ -19211,7 +19201,7 @@ static int ipt__view_matrix(ipt__view view, ipt__view_pass *pass)
 
 /* Takes sorted axes as an array that moves element by element. Elements are cut if they could overlap others in part:
  * then no multiple of their size is the distance of any two. */
-static void ipt__view_elements(ipt__view view, ipt__view_pass *pass)
+static IPT__RARE void ipt__view_elements(ipt__view view, ipt__view_pass *pass)
 {
     static const unsigned nowhere[2] = {0, 0};
     const size_t whole = view.elem_size;
@@ -19233,7 +19223,7 @@ static void ipt__view_elements(ipt__view view, ipt__view_pass *pass)
 }
 
 /* Makes the pass of a view. desc: of an array without strides. applies: whether the pass applies the expression. */
-static ipt__view_pass ipt__view_pass_of(ipt__view view, const ipt_plan_desc *desc, int applies)
+static IPT__RARE ipt__view_pass ipt__view_pass_of(ipt__view view, const ipt_plan_desc *desc, int applies)
 {
     ipt__view_pass pass;
     memset(&pass, 0, sizeof pass);
@@ -19250,7 +19240,8 @@ enum { IPT__VIEW_GAIN = 4 }; /* two passes move elements of so many times the si
 
 /* Finds two passes for a view that moves element by element: in one of them, runs of the other side's last axis are
  * transposed within the memory of `side`. The other pass moves the runs. Axes inside the runs' axis have no gaps. */
-static int ipt__view_split(const ipt__view *view, const ipt_plan_desc *desc, int side, ipt__view_passes *passes)
+static IPT__RARE int ipt__view_split(const ipt__view *view, const ipt_plan_desc *desc, int side,
+                                     ipt__view_passes *passes)
 {
     ipt__view halves[2];
     size_t bytes = view->elem_size;
@@ -19278,7 +19269,7 @@ static int ipt__view_split(const ipt__view *view, const ipt_plan_desc *desc, int
 }
 
 /* Finds the passes of a view. */
-static ipt_result ipt__view_find(const ipt__view *view, const ipt_plan_desc *desc, ipt__view_passes *passes)
+static IPT__RARE ipt_result ipt__view_find(const ipt__view *view, const ipt_plan_desc *desc, ipt__view_passes *passes)
 {
     passes->count = 1;
     passes->direct = ipt__view_pass_of(*view, desc, 1);
@@ -19295,7 +19286,7 @@ static ipt_result ipt__view_find(const ipt__view *view, const ipt_plan_desc *des
 }
 
 /* Makes a plan of a pass with the plan's workspace. */
-static ipt_result ipt__view_make_pass(ipt_plan *plan, const ipt__view_pass *pass, ipt_plan **made)
+static IPT__RARE ipt_result ipt__view_make_pass(ipt_plan *plan, const ipt__view_pass *pass, ipt_plan **made)
 {
     ipt_result result;
     plan->workspace->unit_most = pass->unit;
@@ -19309,7 +19300,7 @@ static ipt_result ipt__view_make_pass(ipt_plan *plan, const ipt__view_pass *pass
 }
 
 /* Makes the plans of the passes, see ipt__passes_make. what: an ipt__view_passes. */
-static ipt_result ipt__view_make(ipt_plan *plan, const void *what)
+static IPT__RARE ipt_result ipt__view_make(ipt_plan *plan, const void *what)
 {
     const ipt__view_passes *const passes = (const ipt__view_passes *)what;
     ipt__passes_plan *const list = plan->passes;
@@ -19326,7 +19317,7 @@ static ipt_result ipt__view_make(ipt_plan *plan, const void *what)
 }
 
 /* Takes an array with gaps for transfers. */
-static void ipt__problem_take_view(ipt__problem *problem, const ipt__array *array)
+static IPT__RARE void ipt__problem_take_view(ipt__problem *problem, const ipt__array *array)
 {
     int i;
     problem->array = *array;

@@ -16,7 +16,7 @@ typedef struct ipt__view {
 } ipt__view;
 
 /* Sorts the axes by the strides of one side, the largest first. */
-static void ipt__view_sort(ipt__view *view, int side)
+static IPT__RARE void ipt__view_sort(ipt__view *view, int side)
 {
     int i, at;
     for (i = 1; i < view->count; ++i) {
@@ -29,7 +29,7 @@ static void ipt__view_sort(ipt__view *view, int side)
 
 /* Checks one side: elements do not overlap, and all are aligned. *dense: whether they have no gaps, but those between
  * arrays. */
-static ipt_result ipt__view_check(const ipt_plan_desc *desc, ipt__view *view, int side, int *dense)
+static IPT__RARE ipt_result ipt__view_check(const ipt_plan_desc *desc, ipt__view *view, int side, int *dense)
 {
     const size_t unit = ipt__unit_bytes(desc->elem_size);
     size_t bytes = view->elem_size;
@@ -62,7 +62,8 @@ static ipt_result ipt__view_check(const ipt_plan_desc *desc, ipt__view *view, in
 }
 
 /* Appends an axis, unless it has one element. */
-static void ipt__view_add(ipt__view *view, size_t length, size_t before, size_t after, const unsigned places[2])
+static IPT__RARE void ipt__view_add(ipt__view *view, size_t length, size_t before, size_t after,
+                                    const unsigned places[2])
 {
     const ipt__view_axis axis = {length, {before, after}, {places[0], places[1]}};
     if (length > 1)
@@ -70,7 +71,7 @@ static void ipt__view_add(ipt__view *view, size_t length, size_t before, size_t 
 }
 
 /* Refuses fields that a desc with strides may not have. */
-static ipt_result ipt__view_check_fields(const ipt_plan_desc *desc, size_t split)
+static IPT__RARE ipt_result ipt__view_check_fields(const ipt_plan_desc *desc, size_t split)
 {
     const char *const dense_only = split                               ? "a plan for several contexts"
                                    : ipt__named_places(desc)           ? "an expression that names places"
@@ -91,7 +92,7 @@ static ipt_result ipt__view_check_fields(const ipt_plan_desc *desc, size_t split
 }
 
 /* Takes the axes of a checked desc, the batch's last. *dense: see ipt__view_check. */
-static ipt_result ipt__view_take(const ipt_plan_desc *desc, ipt__view *view, int *dense)
+static IPT__RARE ipt_result ipt__view_take(const ipt_plan_desc *desc, ipt__view *view, int *dense)
 {
     const size_t *const given[2] = {desc->strides, desc->strides_out};
     size_t strides[2][IPT_MAX_RANK], most = desc->elem_size;
@@ -125,7 +126,7 @@ static ipt_result ipt__view_take(const ipt_plan_desc *desc, ipt__view *view, int
 }
 
 /* Removes an axis. */
-static ipt__view_axis ipt__view_remove(ipt__view *view, int at)
+static IPT__RARE ipt__view_axis ipt__view_remove(ipt__view *view, int at)
 {
     const ipt__view_axis axis = view->axes[at];
     memmove(&view->axes[at], &view->axes[at + 1], (size_t)(--view->count - at) * sizeof axis);
@@ -133,7 +134,7 @@ static ipt__view_axis ipt__view_remove(ipt__view *view, int at)
 }
 
 /* The array of axes that it sorts by the source's strides. */
-static ipt__array ipt__view_array(ipt__view *view)
+static IPT__RARE ipt__array ipt__view_array(ipt__view *view)
 {
     ipt__array array;
     int i, later;
@@ -154,7 +155,7 @@ static ipt__array ipt__view_array(ipt__view *view)
 }
 
 /* Changes a desc with strides of an array without gaps to that of the array. */
-static void ipt__view_dense(ipt__view *view, ipt_plan_desc *desc)
+static IPT__RARE void ipt__view_dense(ipt__view *view, ipt_plan_desc *desc)
 {
     ipt__array array;
     int i;
@@ -175,7 +176,7 @@ static void ipt__view_dense(ipt__view *view, ipt_plan_desc *desc)
 }
 
 /* Joins neighbours, and last axes without gaps with the element. Sorts the axes by the source's strides. */
-static void ipt__view_join(ipt__view *view, int keeps_element)
+static IPT__RARE void ipt__view_join(ipt__view *view, int keeps_element)
 {
     int i;
     ipt__view_sort(view, 0);
@@ -206,7 +207,7 @@ static size_t ipt__divisor(size_t a, size_t b)
 
 /* Removes the first axis that stays and makes a batch of views whose memory is disjoint; none: one of length 1. The
  * other axes lie within a stride of that axis, or step over all of it. outermost: none of them may step over it. */
-static ipt__view_axis ipt__view_take_batch(ipt__view *view, int outermost)
+static IPT__RARE ipt__view_axis ipt__view_take_batch(ipt__view *view, int outermost)
 {
     static const ipt__view_axis none = {1, {0, 0}, {0, 0}};
     int at, i;
@@ -242,7 +243,7 @@ typedef struct ipt__view_passes {
 enum { IPT__VIEW_REPEATS = 4096 }; /* most executions of a plan of matrices */
 
 /* Takes sorted axes as batches of a matrix with gaps. Returns 0 if they are none. */
-static int ipt__view_matrix(ipt__view view, ipt__view_pass *pass)
+static IPT__RARE int ipt__view_matrix(ipt__view view, ipt__view_pass *pass)
 {
     ipt_plan_desc *const desc = &pass->desc;
     ipt__view_axis batch = ipt__view_take_batch(&view, 1), repeats = ipt__view_take_batch(&view, 1);
@@ -276,7 +277,7 @@ static int ipt__view_matrix(ipt__view view, ipt__view_pass *pass)
 
 /* Takes sorted axes as an array that moves element by element. Elements are cut if they could overlap others in part:
  * then no multiple of their size is the distance of any two. */
-static void ipt__view_elements(ipt__view view, ipt__view_pass *pass)
+static IPT__RARE void ipt__view_elements(ipt__view view, ipt__view_pass *pass)
 {
     static const unsigned nowhere[2] = {0, 0};
     const size_t whole = view.elem_size;
@@ -298,7 +299,7 @@ static void ipt__view_elements(ipt__view view, ipt__view_pass *pass)
 }
 
 /* Makes the pass of a view. desc: of an array without strides. applies: whether the pass applies the expression. */
-static ipt__view_pass ipt__view_pass_of(ipt__view view, const ipt_plan_desc *desc, int applies)
+static IPT__RARE ipt__view_pass ipt__view_pass_of(ipt__view view, const ipt_plan_desc *desc, int applies)
 {
     ipt__view_pass pass;
     memset(&pass, 0, sizeof pass);
@@ -315,7 +316,8 @@ enum { IPT__VIEW_GAIN = 4 }; /* two passes move elements of so many times the si
 
 /* Finds two passes for a view that moves element by element: in one of them, runs of the other side's last axis are
  * transposed within the memory of `side`. The other pass moves the runs. Axes inside the runs' axis have no gaps. */
-static int ipt__view_split(const ipt__view *view, const ipt_plan_desc *desc, int side, ipt__view_passes *passes)
+static IPT__RARE int ipt__view_split(const ipt__view *view, const ipt_plan_desc *desc, int side,
+                                     ipt__view_passes *passes)
 {
     ipt__view halves[2];
     size_t bytes = view->elem_size;
@@ -343,7 +345,7 @@ static int ipt__view_split(const ipt__view *view, const ipt_plan_desc *desc, int
 }
 
 /* Finds the passes of a view. */
-static ipt_result ipt__view_find(const ipt__view *view, const ipt_plan_desc *desc, ipt__view_passes *passes)
+static IPT__RARE ipt_result ipt__view_find(const ipt__view *view, const ipt_plan_desc *desc, ipt__view_passes *passes)
 {
     passes->count = 1;
     passes->direct = ipt__view_pass_of(*view, desc, 1);
@@ -360,7 +362,7 @@ static ipt_result ipt__view_find(const ipt__view *view, const ipt_plan_desc *des
 }
 
 /* Makes a plan of a pass with the plan's workspace. */
-static ipt_result ipt__view_make_pass(ipt_plan *plan, const ipt__view_pass *pass, ipt_plan **made)
+static IPT__RARE ipt_result ipt__view_make_pass(ipt_plan *plan, const ipt__view_pass *pass, ipt_plan **made)
 {
     ipt_result result;
     plan->workspace->unit_most = pass->unit;
@@ -374,7 +376,7 @@ static ipt_result ipt__view_make_pass(ipt_plan *plan, const ipt__view_pass *pass
 }
 
 /* Makes the plans of the passes, see ipt__passes_make. what: an ipt__view_passes. */
-static ipt_result ipt__view_make(ipt_plan *plan, const void *what)
+static IPT__RARE ipt_result ipt__view_make(ipt_plan *plan, const void *what)
 {
     const ipt__view_passes *const passes = (const ipt__view_passes *)what;
     ipt__passes_plan *const list = plan->passes;
@@ -391,7 +393,7 @@ static ipt_result ipt__view_make(ipt_plan *plan, const void *what)
 }
 
 /* Takes an array with gaps for transfers. */
-static void ipt__problem_take_view(ipt__problem *problem, const ipt__array *array)
+static IPT__RARE void ipt__problem_take_view(ipt__problem *problem, const ipt__array *array)
 {
     int i;
     problem->array = *array;

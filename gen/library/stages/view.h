@@ -5,7 +5,7 @@ enum { IPT__VIEW_WINDOWS = 16, IPT__VIEW_GROUP = 4096 }; /* most windows; pieces
 
 /* Appends a stage. Elements are cut into pieces that fit the registers of a worker: a work-item, or on GPUs a
  * work-group for long ones. */
-static ipt__stage *ipt__stage_add_view(const ipt__problem *problem, ipt__layout *layout)
+static IPT__RARE ipt__stage *ipt__stage_add_view(const ipt__problem *problem, ipt__layout *layout)
 {
     ipt__stage *const stage = ipt__stage_add(layout, IPT__STAGE_VIEW, 1, 1, problem->array.elements, 1);
     const ipt__limits *const limits = &problem->limits;
@@ -20,7 +20,7 @@ static ipt__stage *ipt__stage_add_view(const ipt__problem *problem, ipt__layout 
 }
 
 /* Flag bytes for one of `windows` windows. */
-static size_t ipt__view_flags(const ipt__stage *stage, size_t windows)
+static IPT__RARE size_t ipt__view_flags(const ipt__stage *stage, size_t windows)
 {
     return ipt__ceil_divide(ipt__ceil_divide(stage->cols, windows) * stage->as.view.pieces, 32) * 4;
 }
@@ -34,7 +34,7 @@ static IPT__RARE ipt__need ipt__need_view(const ipt__problem *problem, const ipt
 }
 
 /* Bytes of an array with gaps from its first element to the last one's end, before or after. */
-static size_t ipt__view_span(const ipt__array *array, int side)
+static IPT__RARE size_t ipt__view_span(const ipt__array *array, int side)
 {
     size_t bytes = array->elem_size;
     int i;
@@ -56,40 +56,29 @@ static IPT__RARE ipt_result ipt__kernels_view(ipt_plan *plan, ipt__stage *stage,
     return ipt__plan_kernel_get(plan, IPT__KERNEL_views, params, &stage->kernels[0]);
 }
 
+enum { IPT__VIEW_AXIS_NUMBERS = 7, IPT__VIEW_LATER_NUMBERS = 6 }; /* of an axis in the arguments, 3 for a divisor */
+
 /* Writes the axes to a kernel's arguments, in the sequence of the source's places and of the result's. */
 static void ipt__view_axes(const ipt__problem *problem, ipt__views_arguments *a)
 {
     const ipt__array *const array = &problem->array;
     const size_t unit = problem->unit_bytes;
-    size_t weights[IPT__KERNEL_AXES], weight = 1;
+    cl_ulong weight = 1;
     int i;
-    for (i = array->count; i-- > 0; weight *= array->lengths[i])
-        weights[i] = weight;
-#define IPT__VIEW_AXIS(n)                                                                                              \
-    if (n < array->count) {                                                                                            \
-        i = ipt__axis_at(array->goal, n);                                                                              \
-        a->extent##n = array->lengths[n];                                                                              \
-        a->source##n = array->strides[0][n] / unit;                                                                    \
-        a->target##n = array->strides[1][n] / unit;                                                                    \
-        a->later_extent##n = array->lengths[i];                                                                        \
-        a->later_target##n = array->strides[1][i] / unit;                                                              \
-        a->later_source##n = array->strides[0][i] / unit;                                                              \
-        a->later_weight##n = weights[i];                                                                               \
+    for (i = array->count; i-- > 0; weight *= array->lengths[i]) {
+        cl_ulong *const axis = &a->extent0 + i * IPT__VIEW_AXIS_NUMBERS, *const later =
+                                                                             &a->later_extent0 +
+                                                                             array->goal[i] * IPT__VIEW_LATER_NUMBERS;
+        axis[0] = later[0] = array->lengths[i];
+        axis[3] = later[4] = array->strides[0][i] / unit;
+        axis[6] = later[1] = array->strides[1][i] / unit;
+        later[5] = weight;
     }
-    IPT__VIEW_AXIS(0)
-    IPT__VIEW_AXIS(1)
-    IPT__VIEW_AXIS(2)
-    IPT__VIEW_AXIS(3)
-    IPT__VIEW_AXIS(4)
-    IPT__VIEW_AXIS(5)
-    IPT__VIEW_AXIS(6)
-    IPT__VIEW_AXIS(7)
-#undef IPT__VIEW_AXIS
 }
 
 /* Adds the launch for elements [first, first + count). given: the buffers, see ipt__launch. */
-static ipt_result ipt__launch_elements(ipt__launcher *to, const ipt__stage *stage, unsigned given, size_t first,
-                                       size_t count)
+static IPT__RARE ipt_result ipt__launch_elements(ipt__launcher *to, const ipt__stage *stage, unsigned given,
+                                                 size_t first, size_t count)
 {
     const ipt__problem *const problem = &to->plan->problem;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
