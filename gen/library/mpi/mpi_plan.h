@@ -126,7 +126,6 @@ static ipt_result ipt__mpi_make_workspaces(ipt_mpi_plan *plan, size_t budget)
 static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t cols, size_t elem_size, size_t batch,
                                       ipt__mpi_local *local)
 {
-    const size_t split = plan->desc.split_count;
     ipt_plan_desc desc;
     ipt_result result;
     if (rows <= 1 || cols <= 1)
@@ -137,9 +136,9 @@ static ipt_result ipt__mpi_make_local(ipt_mpi_plan *plan, size_t rows, size_t co
     desc.elem_size = elem_size;
     desc.batch = batch;
 #ifndef IPT_NO_HOST_STREAMING
-    if (split)
-        return ipt__split_plan_make(plan->desc.split, split, &desc, plan->workspaces + (plan->workspace_count - split),
-                                    &local->plan);
+    if (plan->desc.split_count)
+        return ipt__split_plan_make(plan->desc.split, plan->desc.split_count, &desc,
+                                    plan->workspaces + (plan->workspace_count - plan->desc.split_count), &local->plan);
 #endif
     result = ipt__any_plan_make(plan->context, &desc, plan->workspaces, &local->plan);
 #ifndef IPT_NO_HOST_STREAMING
