@@ -92,13 +92,15 @@ static double ipt__box_share_best(const ipt__problem *problem, ipt__box_stage *o
  * compute units even, or whole arrays fill the chip. */
 static size_t ipt__box_next_parts(const ipt__problem *problem, size_t parts)
 {
-    const size_t units = ipt__max(1, problem->panel.resident / IPT__BOX_GROUPS), batch = problem->desc.batch;
-    const size_t next = parts < 6 ? parts + 1 : parts + parts / 3;
+    const size_t resident = problem->panel.resident, units = ipt__max(1, resident / IPT__BOX_GROUPS);
+    const size_t next = parts < 6 ? parts + 1 : parts + parts / 3, batch = problem->desc.batch;
     const size_t even = ipt__ceil_divide(next * batch / units * units, batch), tried = even > parts ? even : next;
     size_t whole = parts + 1;
-    while (batch > 1 && whole < tried && problem->panel.resident % whole)
+    if (batch == 1 || parts >= resident)
+        return tried;
+    while (whole < tried && resident % whole)
         ++whole;
-    return batch > 1 ? whole : tried;
+    return whole;
 }
 
 /* The length of a part: a multiple of a vector if the axis is one. */
