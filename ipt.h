@@ -592,10 +592,10 @@ typedef struct ipt_plan_desc {
 /* Places. An expression may name the place of x in the result, by numbers from 0 of type long: i0, i1 and so on along
  * the axes, and b, the number of the matrix or array in the batch. i and j are other names of i0 and i1: the row and
  * the column in the result of a matrix. So a channel can have its own factors: "(x - (j == 0 ? 0.485f : 0.456f)) * a".
- *   Such an expression takes a pass of its own over the result. Elements have places in matrices and in arrays of up to
- * 8 axes, but not in formats, with IPT_PAD, in storages, in matrices that are cut and in plans for several contexts:
- * these fail with UNSUPPORTED. Host matrices then go whole, not overlapped. An axis that the result lacks is
- * INVALID_ARGUMENT. */
+ *   Boxes compute such an expression on the way. Other plans take a pass of its own over the result. Elements have
+ * places in matrices and in arrays of up to 8 axes, but not in formats, with IPT_PAD, in storages, in matrices that are
+ * cut and in plans for several contexts: these fail with UNSUPPORTED. Host matrices then go whole, not overlapped. An
+ * axis that the result lacks is INVALID_ARGUMENT. */
 
 /* ipt_plan_create for a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context, const ipt_plan_desc *desc,
@@ -2708,15 +2708,6 @@ static IPT__RARE int ipt__params_reduce(ipt__params *params, unsigned uses)
             good = 0;
     }
     return good;
-}
-
-/* Sets the parameters of a program that applies the plan's expression to each element, if `applies`. */
-static void ipt__params_apply(ipt__params *params, const ipt_plan_desc *desc, int applies)
-{
-    params->apply = !applies ? 0 : desc->expression_argument ? 2 : 1;
-    params->expression = desc->expression;
-    params->expression_type = desc->expression_type;
-    params->argument_type = desc->expression_argument ? desc->expression_argument_type : NULL;
 }
 
 static int ipt__params_equal(const ipt__params *a, const ipt__params *b)
@@ -6100,8 +6091,7 @@ static int ipt__forces_kernels(const ipt_plan_desc *desc)
     return IPT__PAPERS && (desc->variant_010 || desc->variant_100);
 }
 
-/* The places in the result that the expression names, as bits: 1 for b, 2 for i0, 4 for i1 and so on. Only a MAP stage
- * knows places. */
+/* The places in the result that the expression names, as bits: 1 for b, 2 for i0, 4 for i1 and so on. */
 static unsigned ipt__named_places(const ipt_plan_desc *desc)
 {
     return desc->expression ? ipt__text_needs(desc->expression, 0, NULL, NULL) / IPT__NEEDS_BATCH : 0;
@@ -6113,8 +6103,8 @@ static int ipt__applies_anywhere(const ipt_plan_desc *desc)
     return desc->expression && !ipt__named_places(desc);
 }
 
-/* Writes the lengths of the result's axes, and returns their number. Internal descs that have a rank are of matrices of
- * one row, whose elements are those of a permuted array. */
+/* Writes the lengths of the result's axes, and returns their number. Internal descs that have a rank are of the pass
+ * over an array that applies an expression by place. */
 static unsigned ipt__result_lengths(const ipt_plan_desc *desc, size_t lengths[IPT_MAX_RANK])
 {
     const int transposed = ipt__moves[desc->move].transposed;
@@ -6126,6 +6116,17 @@ static unsigned ipt__result_lengths(const ipt_plan_desc *desc, size_t lengths[IP
     lengths[0] = transposed ? desc->cols : desc->rows;
     lengths[1] = transposed ? desc->rows : desc->cols;
     return 2;
+}
+
+/* Sets the parameters of a program that applies the plan's expression to each element, if `applies`. */
+static void ipt__params_apply(ipt__params *params, const ipt_plan_desc *desc, int applies)
+{
+    size_t lengths[IPT_MAX_RANK];
+    params->places = applies && ipt__named_places(desc) ? ipt__result_lengths(desc, lengths) : 0;
+    params->apply = !applies ? 0 : desc->expression_argument ? 2 : 1;
+    params->expression = desc->expression;
+    params->expression_type = desc->expression_type;
+    params->argument_type = desc->expression_argument ? desc->expression_argument_type : NULL;
 }
 
 static int ipt__has_strides(const ipt_plan_desc *desc)
@@ -6170,6 +6171,12 @@ static size_t ipt__result_span(const ipt__problem *problem)
 static size_t ipt__extent_units(const ipt__problem *problem)
 {
     return (problem->pitched ? problem->extent_bytes : problem->matrix_bytes) / problem->unit_bytes;
+}
+
+/* Whether 31 bits number the elements of all matrices. */
+static int ipt__numbers_are_short(const ipt__problem *problem)
+{
+    return problem->matrix_bytes / problem->desc.elem_size < 0x80000000u / problem->desc.batch;
 }
 
 /* Whether a square matrix takes the swap kernel at once. GPUs move elements of several units, and larger matrices of
@@ -6242,7 +6249,7 @@ static size_t ipt__super_length(const ipt_plan_desc *desc)
     X(WAVE, (1, 0, 1, 0, 1, 1), (wave, nothing, wave, never, wave, wave, wave, wave))                                  \
     X(PANEL, (1, 0, 0, 0, 0, 1), (nothing, panel, panel, alone, never, panel, panel, panel))                           \
     X(SHUFFLE, (0, 0, 0, 0, 1, 0), (shuffle, shuffle, shuffle, never, shuffle, shuffle, shuffle, shuffle))             \
-    B(BOX, (0, 0, 0, 0, 0, 1), (nothing, box, box, never, never, box, box, box))                                       \
+    B(BOX, (0, 0, 0, 0, 0, 5), (nothing, box, box, never, never, box, box, box))                                       \
     X(EXCHANGE, (0, 0, 0, 1, 0, 1), (exchange, exchange, exchange, always, never, exchange, exchange, exchange))       \
     V(VIEW, (0, 0, 0, 0, 0, 1), (view, nothing, nothing, never, never, view, view, view))                              \
     X(FLIP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, flip, flip, flip))                           \
@@ -6265,7 +6272,7 @@ typedef struct ipt__traits {
     unsigned char in_turn;  /* one instance at a time */
     unsigned char in_parts; /* also moves some of the instances, wherever they lie */
     unsigned char applies;  /* bits: 1: can apply the expression to every element; 2: to those of this stage, and other
-                               stages apply it to the rest */
+                               stages apply it to the rest; 4: also an expression that names places */
 } ipt__traits;
 static const ipt__traits ipt__stage_traits[] = {
 #define IPT__STAGE_TRAITS(...) {__VA_ARGS__},
@@ -6433,7 +6440,7 @@ typedef struct ipt__stage {
     unsigned char last_first;                   /* the last instance comes first */
     unsigned char gapped_source;                /* WAVE, PANEL on such a grid: the source lies on it, else the target */
     unsigned char reversed_rows, reversed_cols; /* FLIP; TILE, EXCHANGE, a single PANEL or SWAP: of the result */
-    unsigned char apply;                        /* applies the plan's expression */
+    unsigned char apply;                        /* applies the plan's expression; 2: by places */
     unsigned char by_words;                     /* runs may move by IPT__WORD_BYTES, if byte_offset is aligned */
     const ipt__variant *variant;                /* forced kernel of a paper; NULL: none */
     size_t lanes, workers; /* variant, inner shuffle: cooperating work-items; such workers per work-group */
@@ -7256,7 +7263,7 @@ static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
     if (ipt__variant_of(stage))
         ipt__text_add(out, ", by %s", ipt__variant_of(stage)->name);
     if (stage->apply)
-        ipt__text_add(out, ", each element as the expression says");
+        ipt__text_add(out, ", each element as the expression says%s", stage->apply > 1 ? ", by its place" : "");
     if (stage->row_slots && stage->row_stride != stage->row_slots * ipt__slot_length(stage))
         ipt__text_add(out, ", slots on rows of %zu elements with a gap of %zu", stage->row_stride,
                       stage->row_stride - stage->row_slots * ipt__slot_length(stage));
@@ -7746,18 +7753,9 @@ static IPT__RARE void ipt__describe_flip(ipt__text *out, const ipt_plan *plan, c
 
 /* MAP stages: apply the expression to every element in place. */
 
-/* Sets the parameters that only this kernel has. */
-static void ipt__map_params(const ipt__problem *problem, ipt__params *params)
-{
-    const ipt_plan_desc *const desc = &problem->desc;
-    size_t lengths[IPT_MAX_RANK];
-    params->axes = ipt__named_places(desc) ? ipt__result_lengths(desc, lengths) : 0;
-    params->index_bits = problem->matrix_bytes / desc->elem_size < 0x80000000u / desc->batch ? 32 : 64;
-}
-
 static IPT__RARE ipt_result ipt__kernels_map(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
-    ipt__map_params(&plan->problem, &params);
+    params.index_bits = ipt__numbers_are_short(&plan->problem) ? 32 : 64;
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_map, params, &stage->kernels[0]);
 }
 
@@ -7771,7 +7769,7 @@ static IPT__RARE ipt_result ipt__launch_map(ipt__launcher *to, const ipt__stage 
     const size_t lines = problem->pitched ? lengths[0] : 1;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__map_arguments *const a = &launch.arguments.map;
-    cl_ulong *const divisors = &a->length0; /* of three numbers each */
+    cl_ulong *const divisors = &a->result0; /* of three numbers each */
     a->matrix_stride = ipt__matrix_stride(problem);
     a->line_stride = ipt__result_row(problem);
     a->lines = lines; /* of a matrix; one line if the batch or the matrix is one sequence */
@@ -7786,8 +7784,8 @@ static IPT__RARE ipt_result ipt__launch_map(ipt__launcher *to, const ipt__stage 
 
 static IPT__RARE void ipt__describe_map(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
-    ipt__text_add(out, "map: every element where it lies%s",
-                  ipt__named_places(&plan->problem.desc) ? ", by its place" : "");
+    (void)plan;
+    ipt__text_add(out, "map: every element where it lies");
     ipt__describe_end(out, stage);
 }
 /* ------------------------------------------------------------------------------------------------------------------ */
@@ -9343,6 +9341,7 @@ static IPT__RARE ipt_result ipt__launch_box(ipt__launcher *to, const ipt__stage 
     ipt__box_arguments *const a = &launch.arguments.box;
     ipt__box_geometry is;
     cl_uint *axis = &a->length0;
+    size_t lengths[IPT_MAX_RANK];
     int i;
     ipt__box_measure(problem, of, &is);
     a->matrix_stride = ipt__matrix_stride(problem);
@@ -9381,6 +9380,8 @@ static IPT__RARE ipt_result ipt__launch_box(ipt__launcher *to, const ipt__stage 
         a->source_outer |= is.source_steps[i] ? 1u << i : 0;
         a->target_outer |= is.target_steps[i] ? 1u << i : 0;
     }
+    for (i = (int)ipt__result_lengths(&problem->desc, lengths) - 1; i >= 0 && stage->apply > 1; --i)
+        (&a->result0)[3 * i] = (cl_uint)lengths[i]; /* of three numbers each */
     if (a->waits)
         IPT__LAUNCH_WAITS(launch, box);
     launch.groups = a->tickets;
@@ -9949,14 +9950,14 @@ static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t
 }
 
 /* Adds epilogue stages for the plan's move and expression. The first stage that handles every element exactly once
- * applies the expression. If there is none, or the expression names places, a MAP stage is added. The SAVE stage
- * applies it to the elements that WAVE skips. */
+ * applies the expression. If it names places, only a last stage can that knows them. If there is none, a MAP stage is
+ * added. The SAVE stage applies it to the elements that WAVE skips. */
 static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *layout)
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const ipt__move *const move = &ipt__moves[desc->move];
     const int reverses = ipt__layout_reverses(layout), anywhere = ipt__applies_anywhere(desc);
-    int i, by;
+    int i, by, can;
     if (layout->has_epilogue)
         return;
     layout->has_epilogue = 1;
@@ -9973,12 +9974,13 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
     }
     if (!desc->expression)
         return;
-    for (by = 0; by < layout->stage_count && !(anywhere && ipt__stage_traits[layout->stages[by].kind].applies & 1);
-         ++by)
+    can = anywhere ? 1 : ipt__numbers_are_short(problem) ? 4 : 0;
+    for (by = anywhere || !layout->stage_count ? 0 : layout->stage_count - 1;
+         by < layout->stage_count && !(ipt__stage_traits[layout->stages[by].kind].applies & can); ++by)
         ;
     if (by == layout->stage_count)
         ipt__stage_add(layout, IPT__STAGE_MAP, 1, desc->rows, desc->cols, 1);
-    layout->stages[by].apply = 1;
+    layout->stages[by].apply = anywhere ? 1 : 2;
     for (i = 0; i < layout->stage_count; ++i)
         if (anywhere && ipt__stage_traits[layout->stages[i].kind].applies & 2 && !layout->stages[i].straight)
             layout->stages[i].apply = 1;
@@ -13765,7 +13767,7 @@ static IPT__RARE ipt_result ipt__plan_take_expression(ipt_plan *plan)
         return result;
     params = ipt__plan_params(&plan->problem, 1);
     ipt__params_apply(&params, desc, 1);
-    ipt__map_params(&plan->problem, &params);
+    params.index_bits = ipt__numbers_are_short(&plan->problem) ? 32 : 64; /* as in the stage */
     if (!ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses))
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "a parameter of ipt_k_map is out of range");
     result = ipt__program_get(plan->context, IPT__KERNEL_map, &params, (desc->flags & IPT_CACHE_ONLY) != 0, &program);
@@ -18476,20 +18478,6 @@ static ipt__pass ipt__pass_of_row(const ipt__array *array)
     return pass;
 }
 
-/* The pass that applies the expression: one that moves single elements, or none if it names places. Appends a pass if
- * there is none. */
-static int ipt__passes_apply(const ipt_plan_desc *desc, const ipt__array *array, ipt__pass *passes, int *count)
-{
-    int i;
-    for (i = 0; i < *count && (passes[i].elem_size != array->elem_size ||
-                               (passes[i].cols != array->elements && ipt__named_places(desc)));
-         ++i)
-        ;
-    if (i == *count)
-        passes[(*count)++] = ipt__pass_of_row(array);
-    return i;
-}
-
 /* The first line of a description. */
 static void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int passes)
 {
@@ -18645,6 +18633,33 @@ typedef struct ipt__passes {
     const ipt__array *whole; /* joined: pass `whole_at` permutes it; NULL: all passes exchange axes */
     int whole_at;
 } ipt__passes;
+
+/* Whether the last pass writes whole results by boxes, which know places, and all of them at once. */
+static int ipt__passes_end_in_boxes(const ipt__passes *passes)
+{
+    const int last = passes->count - 1;
+    size_t repeats = 0;
+    if (passes->whole && passes->whole_at == last && !passes->whole->columns)
+        ipt__pass_desc(passes->desc, passes->array, &passes->list[last], &repeats);
+    return repeats == 1;
+}
+
+/* Chooses the pass that applies the expression: one that moves single elements. If it names places, this is the last
+ * one, or none. Appends a pass if there is none. */
+static void ipt__passes_apply(ipt__passes *passes)
+{
+    const ipt__pass *const list = passes->list;
+    const int by_place = ipt__named_places(passes->desc) != 0;
+    int i = by_place && !ipt__passes_end_in_boxes(passes) ? passes->count : by_place ? passes->count - 1 : 0;
+    passes->applies = -1;
+    if (!passes->desc->expression)
+        return;
+    while (i < passes->count && list[i].elem_size != passes->array->elem_size)
+        ++i;
+    if (i == passes->count)
+        passes->list[passes->count++] = ipt__pass_of_row(passes->array);
+    passes->applies = i;
+}
 
 /* The desc of pass `at`. */
 static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *passes, int at, size_t *repeats)
@@ -18841,8 +18856,7 @@ static ipt_result ipt__whole_plan_make(ipt__passes passes, ipt__axes_way *way, i
     passes.whole_at = way->at;
     passes.list = way->passes;
     passes.count = way->count;
-    passes.applies =
-        passes.desc->expression ? ipt__passes_apply(passes.desc, passes.array, way->passes, &passes.count) : -1;
+    ipt__passes_apply(&passes);
     return ipt__passes_plan_make(&passes, plan);
 }
 
@@ -18908,7 +18922,7 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
 #endif
     if (!passes.count)
         list[passes.count++] = ipt__pass_of_row(&array);
-    passes.applies = desc->expression ? ipt__passes_apply(desc, &array, list, &passes.count) : -1;
+    ipt__passes_apply(&passes);
     one = ipt__pass_desc(desc, &array, &list[0], &repeats);
     if (passes.count > 1 || repeats > 1 || list[0].inner_rows || split || ipt__named_places(desc) ||
         one.batch_stride % ipt__unit_bytes(one.elem_size))

@@ -129,6 +129,7 @@ int main(int count, char **arguments)
         [IPT__PARAM_pitched] = {{0, 1}},
         [IPT__PARAM_hold] = {{0}}, /* of batches: see write_batches */
         [IPT__PARAM_axes] = {{0, 2, 4}},
+        [IPT__PARAM_places] = {{0, 4}},
         [IPT__PARAM_crossing] = {{0, 1, 2, 3, 4, 5}},
         [IPT__PARAM_channels] = {{1, 3}},
         [IPT__PARAM_interleaved] = {{0}},
@@ -180,6 +181,8 @@ int main(int count, char **arguments)
                  (params.crossing == 5 && params.unit_bytes > 2) || params.group_size != 256 || !params.axes ||
                  wheel[IPT__PARAM_local_bytes] || wheel[IPT__PARAM_groups_at_once]))
                 first = 0;
+            if (params.places && !params.apply)
+                first = 0;
             /* Permuted columns have no gaps, are not reversed and move one by one. */
             if (id == IPT__KERNEL_exchange && params.axes &&
                 (params.axes > 2 || params.by_words || params.pitched || params.reversed || params.group_size == 1 ||
@@ -194,9 +197,7 @@ int main(int count, char **arguments)
                 first = 0;
             if (id == IPT__KERNEL_thin && (params.group_size != 1 || params.channels == 1))
                 first = 0;
-            params.expression = !params.apply                          ? "x"
-                                : id == IPT__KERNEL_map && params.axes ? "i + j + i7 + b > 0 ? x : a"
-                                                                       : "x + a";
+            params.expression = !params.apply ? "x" : params.places ? "i + j + i3 + b > 0 ? x : a" : "x + a";
             params.expression_type = types[params.unit_bytes > 8   ? 4
                                            : params.unit_bytes > 4 ? 3
                                                                    : params.unit_bytes / 2];

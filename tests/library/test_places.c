@@ -266,30 +266,45 @@ static void places_of_arrays(void **state)
     }
 }
 
-/* Arrays that boxes permute at once. */
+/* Arrays that boxes permute at once, in all ways in which units of a box move: the boxes apply the expression. A batch
+ * with gaps whose first axis stays takes a pass of its own. */
 static void places_of_boxes(void **state)
 {
+    static const struct {
+        size_t elem_size, shape[4];
+        unsigned rank, axes[4];
+    } arrays[] = {
+        {4, {3, 32, 15}, 3, {0, 2, 1}},  {4, {40, 32, 15}, 3, {2, 1, 0}},      {2, {40, 32, 15}, 3, {2, 1, 0}},
+        {1, {3, 3, 9008}, 3, {0, 2, 1}}, {1, {3, 9008, 3}, 3, {0, 2, 1}},      {2, {5, 5000, 2}, 3, {0, 2, 1}},
+        {4, {2, 3, 4004}, 3, {0, 2, 1}}, {4, {2, 44, 91, 3}, 4, {0, 3, 1, 2}}, {1, {2, 36, 20, 32}, 4, {0, 3, 2, 1}},
+        {2, {6, 50, 64}, 3, {1, 0, 2}},  {1, {31, 77, 13}, 3, {2, 1, 0}},      {1, {9, 33, 7, 9}, 4, {3, 1, 2, 0}},
+        {8, {12, 30, 20}, 3, {2, 1, 0}},
+    };
     ipt_context *const context = test_make_waiting_context(32768, 4, 0);
     int boxes = 0;
     (void)state;
-    for (int i = 0; i < 4; ++i) {
-        ipt_plan_desc desc = {
-            .rank = 3, .elem_size = i < 2 ? 4 : 2, .shape = {i % 2 ? 40 : 3, 32, 15}, .axes = {2, 1, 0}};
+    for (size_t i = 0; i < 2 * TEST_COUNT(arrays); ++i) {
+        const size_t at = i / 2, gaps = i % 2;
+        ipt_plan_desc desc = {.elem_size = arrays[at].elem_size, .rank = arrays[at].rank};
         ipt_plan *plan;
-        desc.axes[0] = i % 2 ? 2 : 0; /* a first axis that stays is a batch */
-        desc.axes[2] = i % 2 ? 0 : 2;
-        if (!(i % 2)) {
-            desc.axes[1] = 2;
-            desc.axes[2] = 1;
-        }
+        bool on_the_way;
+        memcpy(desc.shape, arrays[at].shape, sizeof arrays[at].shape);
+        memcpy(desc.axes, arrays[at].axes, sizeof arrays[at].axes);
+        desc.batch = gaps + i % 3;
+        if (gaps)
+            desc.batch_stride = form_of(&desc).stride + 5 * desc.elem_size;
         desc.expression = expression_of(&desc, 0);
         desc.expression_type = type_of(desc.elem_size);
         plan = test_make_boxes(context, &desc);
         if (!plan)
             continue;
         ++boxes;
+        on_the_way = !gaps || desc.batch == 1 || desc.axes[0] != 0;
+        if ((strstr(ipt_plan_describe(plan), "map:") == NULL) != on_the_way)
+            fail_msg("%s", ipt_plan_describe(plan));
         check_plan(plan, &desc, 0, IN_PLACE);
         check_plan(plan, &desc, 0, IN_HOST_MEMORY);
+        check_plan(plan, &desc, 0, OUT_OF_PLACE);
         ipt_plan_destroy(plan);
     }
     ipt_context_destroy(context);

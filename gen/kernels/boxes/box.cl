@@ -19,6 +19,7 @@
  * Executions alternate between two control blocks: each clears the other one. */
 #include "parts/unit.cl"
 #include "parts/divide.cl"
+#include "parts/places.cl"
 #include "parts/sync.cl"
 #include "parts/vectors.cl"
 #include "parts/crossing.cl"
@@ -35,6 +36,7 @@
 typedef struct ipt_box {
     __global ipt_unit *source, *target; /* its first unit, before and after */
     uint before;                        /* units of the array before `source` */
+    uint number;                        /* units of all results before `target` */
 } ipt_box;
 
 /* The tables, in local memory. */
@@ -94,7 +96,7 @@ IPT_INLINE void ipt_store_units(__global ipt_unit *to, const ipt_together *toget
 #endif
 }
 
-IPT_INLINE void ipt_place_box(ipt_box *its, __global ipt_unit *array, uint number, const ipt_given *g)
+IPT_INLINE void ipt_place_box(ipt_box *its, __global ipt_unit *array, uint m, uint number, const ipt_given *g)
 {
     const uint lengths[] = IPT_OF_AXES(length, ), box[] = IPT_OF_AXES(box, );
     const uint sources[] = IPT_OF_AXES(source, ), targets[] = IPT_OF_AXES(target, );
@@ -112,6 +114,7 @@ IPT_INLINE void ipt_place_box(ipt_box *its, __global ipt_unit *array, uint numbe
     its->source = array + source;
     its->before = source;
     its->target = array + target;
+    its->number = m * g->array_units + target;
 }
 
 /* Lists the runs of the source: where they begin, and their places in the box. */
@@ -268,22 +271,22 @@ IPT_INLINE void ipt_fetch_channels(const ipt_box *its, __local ipt_unit *tile, c
 
 #define IPT_BOX_STEPS 4 /* stores of a work-item whose units it picks before the first one */
 
-/* Picks the units of a run from k on. Four places are read at a time. */
+/* Picks the units of a run from k on. Four places are read at a time. number: of the first one, in all results. */
 IPT_INLINE void ipt_pick_units(ipt_together *picked, const __local ipt_unit *from, const __local uint *places,
-                               uint together, const ipt_given *g)
+                               uint together, uint number, const ipt_given *g)
 {
     if (together % 4 != 0) {
 #pragma unroll
         for (uint i = 0; i < together; ++i)
-            picked->units[i] = ipt_apply(from[places[i]], g);
+            picked->units[i] = ipt_apply_to(from[places[i]], number + i, g);
     } else {
 #pragma unroll
         for (uint i = 0; i < together; i += 4) {
             const uint4 four = *(const __local uint4 *)(places + i);
-            picked->units[i] = ipt_apply(from[four.x], g);
-            picked->units[i + 1] = ipt_apply(from[four.y], g);
-            picked->units[i + 2] = ipt_apply(from[four.z], g);
-            picked->units[i + 3] = ipt_apply(from[four.w], g);
+            picked->units[i] = ipt_apply_to(from[four.x], number + i, g);
+            picked->units[i + 1] = ipt_apply_to(from[four.y], number + i + 1, g);
+            picked->units[i + 2] = ipt_apply_to(from[four.z], number + i + 2, g);
+            picked->units[i + 3] = ipt_apply_to(from[four.w], number + i + 3, g);
         }
     }
 }
@@ -292,7 +295,8 @@ IPT_INLINE void ipt_pick_units(ipt_together *picked, const __local ipt_unit *fro
     ((IPT_CROSSING == IPT_CHANNELS_AFTER) | (IPT_CROSSING == IPT_ROWS_STAY)) /* lie together in the box */
 
 /* Picks contiguous units of the box. */
-IPT_INLINE void ipt_pick_run(ipt_together *picked, const __local ipt_unit *from, uint together, const ipt_given *g)
+IPT_INLINE void ipt_pick_run(ipt_together *picked, const __local ipt_unit *from, uint together, uint number,
+                             const ipt_given *g)
 {
     if (together == 1)
         picked->units[0] = *from;
@@ -301,7 +305,7 @@ IPT_INLINE void ipt_pick_run(ipt_together *picked, const __local ipt_unit *from,
 #if IPT_APPLY
 #pragma unroll
     for (uint u = 0; u < together; ++u)
-        picked->units[u] = ipt_apply(picked->units[u], g);
+        picked->units[u] = ipt_apply_to(picked->units[u], number + u, g);
 #endif
 }
 
@@ -322,9 +326,9 @@ IPT_INLINE void ipt_store_runs(const ipt_box *its, __local ipt_unit *tile, const
                 to[s] = tables->target_begins[run] + of_block * g->apart + k;
                 const __local ipt_unit *from = tile + tables->target_places[run] + of_block;
                 if (planned && IPT_IN_RUNS)
-                    ipt_pick_run(&picked[s], from + k, together, g);
+                    ipt_pick_run(&picked[s], from + k, together, its->number + to[s], g);
                 else
-                    ipt_pick_units(&picked[s], from, tables->run_places + k, together, g);
+                    ipt_pick_units(&picked[s], from, tables->run_places + k, together, its->number + to[s], g);
             }
         }
 #pragma unroll
@@ -356,7 +360,9 @@ IPT_INLINE void ipt_store_anywhere(const ipt_box *its, __local ipt_unit *tile, c
                 from[s] = (int)((at - run * each) * IPT_WORD) - (int)ipt_units_cut(to[s]);
 #pragma unroll
                 for (int i = 0; i < word; ++i)
-                    picked[s].units[i] = ipt_apply(place[tables->run_places[clamp(from[s] + i, 0, units - 1)]], g);
+                    picked[s].units[i] =
+                        ipt_apply_to(place[tables->run_places[clamp(from[s] + i, 0, units - 1)]],
+                                     its->number + tables->target_begins[run] + (uint)(from[s] + i), g);
             }
         }
 #pragma unroll
@@ -375,7 +381,8 @@ IPT_INLINE void ipt_store_anywhere(const ipt_box *its, __local ipt_unit *tile, c
 #endif
 
 #if IPT_CROSSING == IPT_SQUARE || IPT_CROSSING == IPT_CHANNELS_BEFORE
-IPT_INLINE void ipt_store_words(__global ipt_unit *to, const uint *words, uint together, const ipt_given *g)
+IPT_INLINE void ipt_store_words(__global ipt_unit *to, const uint *words, uint together, uint number,
+                                const ipt_given *g)
 {
     ipt_together its;
     const uint count = together / IPT_WORD;
@@ -385,7 +392,7 @@ IPT_INLINE void ipt_store_words(__global ipt_unit *to, const uint *words, uint t
 #if IPT_APPLY
 #pragma unroll
     for (uint u = 0; u < together; ++u)
-        its.units[u] = ipt_apply(its.units[u], g);
+        its.units[u] = ipt_apply_to(its.units[u], number + u, g);
 #endif
     ipt_store_units(to, &its, together);
 }
@@ -407,24 +414,27 @@ IPT_INLINE void ipt_store_blocks(const ipt_box *its, __local ipt_unit *tile, con
                    run = (turn << shift) + (at & (runs - 1)), k = (step - turn * each) * together;
         const __local ipt_unit *place = tile + tables->target_places[run];
         __global ipt_unit *target = its->target + tables->target_begins[run] + k;
+        const uint number = its->number + tables->target_begins[run];
 #pragma unroll
         for (uint i = 0; i < together; ++i)
             from[i] = *(const __local uint *)(place + tables->run_places[k + i]);
         ipt_cross(to, from, together, IPT_WORD);
 #pragma unroll
         for (uint i = 0; i < IPT_WORD; ++i)
-            ipt_store_words(target + i * g->apart, to + i * count, together, g);
+            ipt_store_words(target + i * g->apart, to + i * count, together, number + k + i * g->apart, g);
 #else
         const uint run = ipt_divide32(at, IPT_DIVISOR(g->target_each)), k = at - run * each;
         const __local ipt_unit *place = tile + tables->target_places[run];
         __global ipt_unit *target = its->target + tables->target_begins[run];
+        const uint number = its->number + tables->target_begins[run];
 #pragma unroll
         for (uint i = 0; i < IPT_CHANNELS; ++i)
             ipt_read_together(from + i * count, place + (k * IPT_CHANNELS + i) * together, together);
         ipt_cross(to, from, together, IPT_CHANNELS);
 #pragma unroll
         for (uint i = 0; i < IPT_CHANNELS; ++i)
-            ipt_store_words(target + i * g->apart + k * together, to + i * count, together, g);
+            ipt_store_words(target + i * g->apart + k * together, to + i * count, together,
+                            number + i * g->apart + k * together, g);
 #endif
     }
 }
@@ -507,7 +517,7 @@ ipt_k_box(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     __global ipt_unit *array = matrix + g->base + m * g->matrix_stride;
 
     ipt_box its;
-    ipt_place_box(&its, array, ticket - m * g->chunks, g);
+    ipt_place_box(&its, array, m, ticket - m * g->chunks, g);
 #if IPT_CROSSING == IPT_ANYWHERE
     tile += ipt_units_cut(its.source);
 #endif
@@ -536,5 +546,6 @@ ipt_k_box(__global ipt_unit *matrix, __global uint *workspace IPT_ARGUMENTS)
     if (active && shared[IPT_SHARED_GO] != 0)
         ipt_store_box(&its, tile, &tables, ipt_box_together(array, g->target_together), g);
     for (uint left = g->waits ? shared[IPT_SHARED_LEFT] : arrays; left < arrays; ++left)
-        ipt_permute_alone(matrix + g->base + left * g->matrix_stride, workspace + g->alone_base, g);
+        ipt_permute_alone(matrix + g->base + left * g->matrix_stride, left * g->array_units, workspace + g->alone_base,
+                          g);
 }

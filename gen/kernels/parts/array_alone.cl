@@ -13,8 +13,10 @@ IPT_INLINE bool ipt_is_unmoved(uint start, uint first, const ipt_given *g)
     return at == start;
 }
 
-/* Permutes an array in place by one work-group, as ipt_transpose_alone does a grid. */
-IPT_INLINE void ipt_permute_alone(__global ipt_unit *array, volatile __global uint *flags, const ipt_given *g)
+/* Permutes an array in place by one work-group, as ipt_transpose_alone does a grid. number: units of all results before
+ * it. */
+IPT_INLINE void ipt_permute_alone(__global ipt_unit *array, uint number, volatile __global uint *flags,
+                                  const ipt_given *g)
 {
     const uint units = g->array_units, window = max((units / IPT_WINDOWS + 32) / 32 * 32, IPT_WINDOW_UNITS);
     for (uint first = 0; first < units; first += window) {
@@ -39,7 +41,7 @@ IPT_INLINE void ipt_permute_alone(__global ipt_unit *array, volatile __global ui
                     going = (atomic_or(&flags[in_window / 32], 1u << in_window % 32) >> in_window % 32 & 1u) == 0;
                     IPT_FENCE_DEVICE();
                 }
-                array[at] = ipt_apply(held, g);
+                array[at] = ipt_apply_to(held, number + at, g);
                 held = next;
             }
         }

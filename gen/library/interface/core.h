@@ -209,10 +209,10 @@ typedef struct ipt_plan_desc {
 /* Places. An expression may name the place of x in the result, by numbers from 0 of type long: i0, i1 and so on along
  * the axes, and b, the number of the matrix or array in the batch. i and j are other names of i0 and i1: the row and
  * the column in the result of a matrix. So a channel can have its own factors: "(x - (j == 0 ? 0.485f : 0.456f)) * a".
- *   Such an expression takes a pass of its own over the result. Elements have places in matrices and in arrays of up to
- * 8 axes, but not in formats, with IPT_PAD, in storages, in matrices that are cut and in plans for several contexts:
- * these fail with UNSUPPORTED. Host matrices then go whole, not overlapped. An axis that the result lacks is
- * INVALID_ARGUMENT. */
+ *   Boxes compute such an expression on the way. Other plans take a pass of its own over the result. Elements have
+ * places in matrices and in arrays of up to 8 axes, but not in formats, with IPT_PAD, in storages, in matrices that are
+ * cut and in plans for several contexts: these fail with UNSUPPORTED. Host matrices then go whole, not overlapped. An
+ * axis that the result lacks is INVALID_ARGUMENT. */
 
 /* ipt_plan_create for a desc of desc_bytes bytes: see ipt_context_create_sized. */
 IPT_API ipt_result ipt_plan_create_sized(size_t desc_bytes, ipt_context *context, const ipt_plan_desc *desc,

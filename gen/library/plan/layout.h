@@ -136,14 +136,14 @@ static int ipt__layout_better(const ipt__layout *a, const ipt__layout *b, size_t
 }
 
 /* Adds epilogue stages for the plan's move and expression. The first stage that handles every element exactly once
- * applies the expression. If there is none, or the expression names places, a MAP stage is added. The SAVE stage
- * applies it to the elements that WAVE skips. */
+ * applies the expression. If it names places, only a last stage can that knows them. If there is none, a MAP stage is
+ * added. The SAVE stage applies it to the elements that WAVE skips. */
 static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *layout)
 {
     const ipt_plan_desc *const desc = &problem->desc;
     const ipt__move *const move = &ipt__moves[desc->move];
     const int reverses = ipt__layout_reverses(layout), anywhere = ipt__applies_anywhere(desc);
-    int i, by;
+    int i, by, can;
     if (layout->has_epilogue)
         return;
     layout->has_epilogue = 1;
@@ -160,12 +160,13 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
     }
     if (!desc->expression)
         return;
-    for (by = 0; by < layout->stage_count && !(anywhere && ipt__stage_traits[layout->stages[by].kind].applies & 1);
-         ++by)
+    can = anywhere ? 1 : ipt__numbers_are_short(problem) ? 4 : 0;
+    for (by = anywhere || !layout->stage_count ? 0 : layout->stage_count - 1;
+         by < layout->stage_count && !(ipt__stage_traits[layout->stages[by].kind].applies & can); ++by)
         ;
     if (by == layout->stage_count)
         ipt__stage_add(layout, IPT__STAGE_MAP, 1, desc->rows, desc->cols, 1);
-    layout->stages[by].apply = 1;
+    layout->stages[by].apply = anywhere ? 1 : 2;
     for (i = 0; i < layout->stage_count; ++i)
         if (anywhere && ipt__stage_traits[layout->stages[i].kind].applies & 2 && !layout->stages[i].straight)
             layout->stages[i].apply = 1;

@@ -93,8 +93,7 @@ static int ipt__forces_kernels(const ipt_plan_desc *desc)
     return IPT__PAPERS && (desc->variant_010 || desc->variant_100);
 }
 
-/* The places in the result that the expression names, as bits: 1 for b, 2 for i0, 4 for i1 and so on. Only a MAP stage
- * knows places. */
+/* The places in the result that the expression names, as bits: 1 for b, 2 for i0, 4 for i1 and so on. */
 static unsigned ipt__named_places(const ipt_plan_desc *desc)
 {
     return desc->expression ? ipt__text_needs(desc->expression, 0, NULL, NULL) / IPT__NEEDS_BATCH : 0;
@@ -106,8 +105,8 @@ static int ipt__applies_anywhere(const ipt_plan_desc *desc)
     return desc->expression && !ipt__named_places(desc);
 }
 
-/* Writes the lengths of the result's axes, and returns their number. Internal descs that have a rank are of matrices of
- * one row, whose elements are those of a permuted array. */
+/* Writes the lengths of the result's axes, and returns their number. Internal descs that have a rank are of the pass
+ * over an array that applies an expression by place. */
 static unsigned ipt__result_lengths(const ipt_plan_desc *desc, size_t lengths[IPT_MAX_RANK])
 {
     const int transposed = ipt__moves[desc->move].transposed;
@@ -119,6 +118,17 @@ static unsigned ipt__result_lengths(const ipt_plan_desc *desc, size_t lengths[IP
     lengths[0] = transposed ? desc->cols : desc->rows;
     lengths[1] = transposed ? desc->rows : desc->cols;
     return 2;
+}
+
+/* Sets the parameters of a program that applies the plan's expression to each element, if `applies`. */
+static void ipt__params_apply(ipt__params *params, const ipt_plan_desc *desc, int applies)
+{
+    size_t lengths[IPT_MAX_RANK];
+    params->places = applies && ipt__named_places(desc) ? ipt__result_lengths(desc, lengths) : 0;
+    params->apply = !applies ? 0 : desc->expression_argument ? 2 : 1;
+    params->expression = desc->expression;
+    params->expression_type = desc->expression_type;
+    params->argument_type = desc->expression_argument ? desc->expression_argument_type : NULL;
 }
 
 static int ipt__has_strides(const ipt_plan_desc *desc)
@@ -163,6 +173,12 @@ static size_t ipt__result_span(const ipt__problem *problem)
 static size_t ipt__extent_units(const ipt__problem *problem)
 {
     return (problem->pitched ? problem->extent_bytes : problem->matrix_bytes) / problem->unit_bytes;
+}
+
+/* Whether 31 bits number the elements of all matrices. */
+static int ipt__numbers_are_short(const ipt__problem *problem)
+{
+    return problem->matrix_bytes / problem->desc.elem_size < 0x80000000u / problem->desc.batch;
 }
 
 /* Whether a square matrix takes the swap kernel at once. GPUs move elements of several units, and larger matrices of

@@ -32,7 +32,7 @@
     X(WAVE, (1, 0, 1, 0, 1, 1), (wave, nothing, wave, never, wave, wave, wave, wave))                                  \
     X(PANEL, (1, 0, 0, 0, 0, 1), (nothing, panel, panel, alone, never, panel, panel, panel))                           \
     X(SHUFFLE, (0, 0, 0, 0, 1, 0), (shuffle, shuffle, shuffle, never, shuffle, shuffle, shuffle, shuffle))             \
-    B(BOX, (0, 0, 0, 0, 0, 1), (nothing, box, box, never, never, box, box, box))                                       \
+    B(BOX, (0, 0, 0, 0, 0, 5), (nothing, box, box, never, never, box, box, box))                                       \
     X(EXCHANGE, (0, 0, 0, 1, 0, 1), (exchange, exchange, exchange, always, never, exchange, exchange, exchange))       \
     V(VIEW, (0, 0, 0, 0, 0, 1), (view, nothing, nothing, never, never, view, view, view))                              \
     X(FLIP, (0, 0, 0, 0, 0, 0), (nothing, nothing, nothing, never, never, flip, flip, flip))                           \
@@ -55,7 +55,7 @@ typedef struct ipt__traits {
     unsigned char in_turn;  /* one instance at a time */
     unsigned char in_parts; /* also moves some of the instances, wherever they lie */
     unsigned char applies;  /* bits: 1: can apply the expression to every element; 2: to those of this stage, and other
-                               stages apply it to the rest */
+                               stages apply it to the rest; 4: also an expression that names places */
 } ipt__traits;
 static const ipt__traits ipt__stage_traits[] = {
 #define IPT__STAGE_TRAITS(...) {__VA_ARGS__},
@@ -223,7 +223,7 @@ typedef struct ipt__stage {
     unsigned char last_first;                   /* the last instance comes first */
     unsigned char gapped_source;                /* WAVE, PANEL on such a grid: the source lies on it, else the target */
     unsigned char reversed_rows, reversed_cols; /* FLIP; TILE, EXCHANGE, a single PANEL or SWAP: of the result */
-    unsigned char apply;                        /* applies the plan's expression */
+    unsigned char apply;                        /* applies the plan's expression; 2: by places */
     unsigned char by_words;                     /* runs may move by IPT__WORD_BYTES, if byte_offset is aligned */
     const ipt__variant *variant;                /* forced kernel of a paper; NULL: none */
     size_t lanes, workers; /* variant, inner shuffle: cooperating work-items; such workers per work-group */

@@ -53,7 +53,7 @@ static IPT__RARE ipt_result ipt__plan_take_expression(ipt_plan *plan)
         return result;
     params = ipt__plan_params(&plan->problem, 1);
     ipt__params_apply(&params, desc, 1);
-    ipt__map_params(&plan->problem, &params);
+    params.index_bits = ipt__numbers_are_short(&plan->problem) ? 32 : 64; /* as in the stage */
     if (!ipt__params_reduce(&params, ipt__kernels[IPT__KERNEL_map].uses))
         return ipt__fail(IPT_ERROR_UNSUPPORTED, "a parameter of ipt_k_map is out of range");
     result = ipt__program_get(plan->context, IPT__KERNEL_map, &params, (desc->flags & IPT_CACHE_ONLY) != 0, &program);

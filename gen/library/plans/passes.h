@@ -131,20 +131,6 @@ static ipt__pass ipt__pass_of_row(const ipt__array *array)
     return pass;
 }
 
-/* The pass that applies the expression: one that moves single elements, or none if it names places. Appends a pass if
- * there is none. */
-static int ipt__passes_apply(const ipt_plan_desc *desc, const ipt__array *array, ipt__pass *passes, int *count)
-{
-    int i;
-    for (i = 0; i < *count && (passes[i].elem_size != array->elem_size ||
-                               (passes[i].cols != array->elements && ipt__named_places(desc)));
-         ++i)
-        ;
-    if (i == *count)
-        passes[(*count)++] = ipt__pass_of_row(array);
-    return i;
-}
-
 /* The first line of a description. */
 static void ipt__axes_describe(ipt__text *out, const ipt_plan_desc *desc, int passes)
 {
@@ -300,6 +286,33 @@ typedef struct ipt__passes {
     const ipt__array *whole; /* joined: pass `whole_at` permutes it; NULL: all passes exchange axes */
     int whole_at;
 } ipt__passes;
+
+/* Whether the last pass writes whole results by boxes, which know places, and all of them at once. */
+static int ipt__passes_end_in_boxes(const ipt__passes *passes)
+{
+    const int last = passes->count - 1;
+    size_t repeats = 0;
+    if (passes->whole && passes->whole_at == last && !passes->whole->columns)
+        ipt__pass_desc(passes->desc, passes->array, &passes->list[last], &repeats);
+    return repeats == 1;
+}
+
+/* Chooses the pass that applies the expression: one that moves single elements. If it names places, this is the last
+ * one, or none. Appends a pass if there is none. */
+static void ipt__passes_apply(ipt__passes *passes)
+{
+    const ipt__pass *const list = passes->list;
+    const int by_place = ipt__named_places(passes->desc) != 0;
+    int i = by_place && !ipt__passes_end_in_boxes(passes) ? passes->count : by_place ? passes->count - 1 : 0;
+    passes->applies = -1;
+    if (!passes->desc->expression)
+        return;
+    while (i < passes->count && list[i].elem_size != passes->array->elem_size)
+        ++i;
+    if (i == passes->count)
+        passes->list[passes->count++] = ipt__pass_of_row(passes->array);
+    passes->applies = i;
+}
 
 /* The desc of pass `at`. */
 static ipt_plan_desc ipt__passes_desc(const ipt_plan *plan, const ipt__passes *passes, int at, size_t *repeats)
@@ -496,8 +509,7 @@ static ipt_result ipt__whole_plan_make(ipt__passes passes, ipt__axes_way *way, i
     passes.whole_at = way->at;
     passes.list = way->passes;
     passes.count = way->count;
-    passes.applies =
-        passes.desc->expression ? ipt__passes_apply(passes.desc, passes.array, way->passes, &passes.count) : -1;
+    ipt__passes_apply(&passes);
     return ipt__passes_plan_make(&passes, plan);
 }
 
@@ -563,7 +575,7 @@ static IPT__RARE ipt_result ipt__axes_plan_make(ipt_context *const *contexts, si
 #endif
     if (!passes.count)
         list[passes.count++] = ipt__pass_of_row(&array);
-    passes.applies = desc->expression ? ipt__passes_apply(desc, &array, list, &passes.count) : -1;
+    ipt__passes_apply(&passes);
     one = ipt__pass_desc(desc, &array, &list[0], &repeats);
     if (passes.count > 1 || repeats > 1 || list[0].inner_rows || split || ipt__named_places(desc) ||
         one.batch_stride % ipt__unit_bytes(one.elem_size))

@@ -170,15 +170,6 @@ static IPT__RARE int ipt__params_reduce(ipt__params *params, unsigned uses)
     return good;
 }
 
-/* Sets the parameters of a program that applies the plan's expression to each element, if `applies`. */
-static void ipt__params_apply(ipt__params *params, const ipt_plan_desc *desc, int applies)
-{
-    params->apply = !applies ? 0 : desc->expression_argument ? 2 : 1;
-    params->expression = desc->expression;
-    params->expression_type = desc->expression_type;
-    params->argument_type = desc->expression_argument ? desc->expression_argument_type : NULL;
-}
-
 static int ipt__params_equal(const ipt__params *a, const ipt__params *b)
 {
     return !memcmp(a, b, IPT__PARAM_COUNT * sizeof(cl_uint)) &&

@@ -387,6 +387,7 @@ static IPT__RARE ipt_result ipt__launch_box(ipt__launcher *to, const ipt__stage 
     ipt__box_arguments *const a = &launch.arguments.box;
     ipt__box_geometry is;
     cl_uint *axis = &a->length0;
+    size_t lengths[IPT_MAX_RANK];
     int i;
     ipt__box_measure(problem, of, &is);
     a->matrix_stride = ipt__matrix_stride(problem);
@@ -425,6 +426,8 @@ static IPT__RARE ipt_result ipt__launch_box(ipt__launcher *to, const ipt__stage 
         a->source_outer |= is.source_steps[i] ? 1u << i : 0;
         a->target_outer |= is.target_steps[i] ? 1u << i : 0;
     }
+    for (i = (int)ipt__result_lengths(&problem->desc, lengths) - 1; i >= 0 && stage->apply > 1; --i)
+        (&a->result0)[3 * i] = (cl_uint)lengths[i]; /* of three numbers each */
     if (a->waits)
         IPT__LAUNCH_WAITS(launch, box);
     launch.groups = a->tickets;

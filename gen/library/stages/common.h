@@ -425,7 +425,7 @@ static IPT__RARE void ipt__describe_end(ipt__text *out, const ipt__stage *stage)
     if (ipt__variant_of(stage))
         ipt__text_add(out, ", by %s", ipt__variant_of(stage)->name);
     if (stage->apply)
-        ipt__text_add(out, ", each element as the expression says");
+        ipt__text_add(out, ", each element as the expression says%s", stage->apply > 1 ? ", by its place" : "");
     if (stage->row_slots && stage->row_stride != stage->row_slots * ipt__slot_length(stage))
         ipt__text_add(out, ", slots on rows of %zu elements with a gap of %zu", stage->row_stride,
                       stage->row_stride - stage->row_slots * ipt__slot_length(stage));

@@ -1,17 +1,8 @@
 /* MAP stages: apply the expression to every element in place. */
 
-/* Sets the parameters that only this kernel has. */
-static void ipt__map_params(const ipt__problem *problem, ipt__params *params)
-{
-    const ipt_plan_desc *const desc = &problem->desc;
-    size_t lengths[IPT_MAX_RANK];
-    params->axes = ipt__named_places(desc) ? ipt__result_lengths(desc, lengths) : 0;
-    params->index_bits = problem->matrix_bytes / desc->elem_size < 0x80000000u / desc->batch ? 32 : 64;
-}
-
 static IPT__RARE ipt_result ipt__kernels_map(ipt_plan *plan, ipt__stage *stage, ipt__params params)
 {
-    ipt__map_params(&plan->problem, &params);
+    params.index_bits = ipt__numbers_are_short(&plan->problem) ? 32 : 64;
     return ipt__stage_kernel_get(plan, stage, IPT__KERNEL_map, params, &stage->kernels[0]);
 }
 
@@ -25,7 +16,7 @@ static IPT__RARE ipt_result ipt__launch_map(ipt__launcher *to, const ipt__stage 
     const size_t lines = problem->pitched ? lengths[0] : 1;
     ipt__launch launch = ipt__launch_of(to, stage->kernels[0]);
     ipt__map_arguments *const a = &launch.arguments.map;
-    cl_ulong *const divisors = &a->length0; /* of three numbers each */
+    cl_ulong *const divisors = &a->result0; /* of three numbers each */
     a->matrix_stride = ipt__matrix_stride(problem);
     a->line_stride = ipt__result_row(problem);
     a->lines = lines; /* of a matrix; one line if the batch or the matrix is one sequence */
@@ -40,7 +31,7 @@ static IPT__RARE ipt_result ipt__launch_map(ipt__launcher *to, const ipt__stage 
 
 static IPT__RARE void ipt__describe_map(ipt__text *out, const ipt_plan *plan, const ipt__stage *stage)
 {
-    ipt__text_add(out, "map: every element where it lies%s",
-                  ipt__named_places(&plan->problem.desc) ? ", by its place" : "");
+    (void)plan;
+    ipt__text_add(out, "map: every element where it lies");
     ipt__describe_end(out, stage);
 }
