@@ -5231,8 +5231,7 @@ static IPT__RARE ipt_result ipt__fail_miss(const ipt_context *context, const ipt
         return ipt__fail(IPT_ERROR_CACHE_MISS, "%s, and the device refuses the cached program with %s (%d): %s", why,
                          ipt__cl_error(program->refusal), (int)program->refusal, key);
     return ipt__fail(IPT_ERROR_CACHE_MISS,
-                     "%s, and neither %zu embedded entries nor %s have, as the device's own code or portable code that "
-                     "it takes: %s",
+                     "%s. Neither the %zu embedded entries nor %s have the program in a form that the device takes: %s",
                      why, context->binary_count,
                      context->cache_dir ? context->cache_dir : "a cache folder (there is none)", key);
 }

@@ -1,8 +1,10 @@
 /* Arrays permuted in place: the share of a copy's speed, with the number of passes. Copies and permutations use several
  * buffers in turn, and a copy's target is the farthest one, so that no cache contains the data. One array is verified
  * against an index formula first; a wrong element ends the program. Usage: axes [-v] ARRAY ... ARRAY:
- * SHAPE:BYTES:AXES, such as 64x3x224x224:4:0,2,3,1. -v: print the plans, too. */
+ * SHAPE:BYTES:AXES or SHAPE:BYTES:AXES:PLACE, such as 64x3x224x224:4:0,2,3,1. PLACE: an expression adds the place along
+ * this axis of the result to each element, of up to 8 bytes. -v: print the plans, too. */
 #define _POSIX_C_SOURCE 200809L
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +21,13 @@
 
 enum { ROUNDS = 5, MOST_BUFFERS = 128 };
 #define BUFFERS_BYTES ((size_t)512 << 20) /* bytes of all buffers, if one array is smaller */
+static int place;                         /* the axis whose places are added; -1: none */
 
+/* The expression is valid until the next call. */
 static int parse(const char *text, ipt_plan_desc *desc)
 {
+    static const char *const types[] = {"uchar", "ushort", "uint", "ulong"};
+    static char expression[40];
     char *end = (char *)text;
     unsigned count = 0;
     memset(desc, 0, sizeof *desc);
@@ -35,7 +41,13 @@ static int parse(const char *text, ipt_plan_desc *desc)
     desc->elem_size = (size_t)strtoull(end + 1, &end, 10);
     while (count < desc->rank && (*end == ':' || *end == ','))
         desc->axes[count++] = (unsigned)strtoul(end + 1, &end, 10);
-    return count == desc->rank && !*end;
+    place = *end == ':' ? (int)strtol(end + 1, &end, 10) : -1;
+    if (place >= 0) {
+        desc->expression_type = types[desc->elem_size < 3 ? desc->elem_size / 2 : desc->elem_size < 8 ? 2 : 3];
+        desc->expression = expression;
+        snprintf(expression, sizeof expression, "x + (%s)i%d", desc->expression_type, place);
+    }
+    return count == desc->rank && !*end && place < (int)desc->rank && (place < 0 || desc->elem_size <= 8);
 }
 
 /* Checks the permuted array `result` against the array `source`. */
@@ -48,7 +60,10 @@ static void verify(const ipt_plan_desc *desc, const unsigned char *result, const
         step *= desc->shape[i];
     }
     for (;;) {
-        if (memcmp(result, source + from, desc->elem_size)) {
+        uint64_t added = 0; /* devices of this benchmark are little-endian */
+        memcpy(&added, source + from, place < 0 ? 0 : desc->elem_size);
+        added += place < 0 ? 0 : at[place];
+        if (memcmp(result, place < 0 ? source + from : (const unsigned char *)&added, desc->elem_size)) {
             fprintf(stderr, "wrong element\n");
             exit(1);
         }

@@ -413,7 +413,7 @@ int file_prepare_header(const file_task *task, matrix_file *file)
             return message_fail("%s: its header has no space for the other order: save it with NumPy again",
                                 file->path);
         }
-        /* A longer word moves the shape if it follows. */
+        /* The new word may be longer, so the shape has to be found again. */
         npy_header now = file->header;
         char message[NPY_MESSAGE_SIZE];
         if (!npy_parse(text, file->text.length, &now, message)) {
