@@ -314,6 +314,39 @@ static void places_of_boxes(void **state)
         test_skip("the device has no boxes");
 }
 
+/* Two passes, the second one by boxes, which apply the expression; or the first one, which cannot. */
+static void places_of_two_passes(void **state)
+{
+    ipt_context *const context = test_make_waiting_context(32768, 4, 0);
+    int found = 0;
+    (void)state;
+    for (int i = 0; i < 8; ++i) {
+        const bool boxes_first = i % 2;
+        ipt_plan_desc desc = {.rank = 4,
+                              .elem_size = (size_t)1 << i % 4,
+                              .shape = {test_random_between(3, 9), test_random_between(20, 30), 17, 14},
+                              .axes = {3, 1, 2, 0}};
+        ipt_plan *plan;
+        desc.batch = (size_t)i / 3;
+        if (i > 5)
+            desc.batch_stride = form_of(&desc).stride + 3 * desc.elem_size;
+        desc.expression = expression_of(&desc, 0);
+        desc.expression_type = type_of(desc.elem_size);
+        plan = test_make_two_passes(context, &desc, boxes_first);
+        if (!plan)
+            continue;
+        ++found;
+        if ((strstr(ipt_plan_describe(plan), "map:") == NULL) != (!boxes_first && i < 6))
+            fail_msg("%s", ipt_plan_describe(plan));
+        check_plan(plan, &desc, 0, IN_PLACE);
+        check_plan(plan, &desc, 0, OUT_OF_PLACE);
+        ipt_plan_destroy(plan);
+    }
+    ipt_context_destroy(context);
+    if (!found)
+        test_skip("the device has no boxes");
+}
+
 /* Only names of places take the stage that knows places: words of their own that are no members. A context without a
  * device compiles nothing, so the texts may be of any version of OpenCL C. */
 static void places_by_name(void **state)
@@ -420,6 +453,6 @@ static void places_refused(void **state)
 }
 
 const struct CMUnitTest test_places[] = {TEST_CASE(places_of_matrices), TEST_CASE(places_of_arrays),
-                                         TEST_CASE(places_of_boxes), TEST_CASE(places_by_name),
-                                         TEST_CASE(places_refused)};
+                                         TEST_CASE(places_of_boxes),    TEST_CASE(places_of_two_passes),
+                                         TEST_CASE(places_by_name),     TEST_CASE(places_refused)};
 const size_t test_places_count = TEST_COUNT(test_places);
