@@ -78,10 +78,10 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
         const size_t columns = ipt__bands_block(problem, bands->tall, bands->height);
         const double fill = (double)bands->chunks / (double)problem->exchange.resident;
         const double ranges = (double)bands->chunk_width / (double)bands->width;
-        double factor = model->together +
+        double factor = model->together + (bands->tall ? 0 : model->together_wide) +
                         (columns > 1 ? ipt__words_factor(problem, bands) : ipt__columns_factor(problem, bands)) +
                         (fill > model->together_free ? model->together_fill * (fill - model->together_free) : 0) +
-                        (ranges > 1 ? model->together_ranges * (ranges - 1) : 0);
+                        (bands->tall && ranges > 1 ? model->together_ranges * (ranges - 1) : 0);
         if (columns == 1 && ipt__problem_block(problem) > 1)
             factor *= model->blocks_refused;
         return factor * ipt__batch_bytes(problem);
