@@ -3068,13 +3068,13 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(bytes, waves_piece, 0, 131072, P25, "runs that a work-group of these moves at once")                             \
     X(factor, together, 1.31, 0, H24, "cooperative bands")                                                             \
     X(step, together_piece, 26, 0, H24, "these, by a chunk's row")                                                     \
+    X(step, wide_piece, 42, 0, H28, "wide ones, by a chunk's row")                                                     \
     X(step, together_run, 267, 0, H24, "these, by the run")                                                            \
     X(share, together_turn, 0.5, 0, H24, "of together_run, for each further turn of a run")                            \
     X(factor, together_fill, 0.33, 0, H24, "by the share of resident work-groups that a band needs beyond it")         \
     X(share, together_free, 0.35, 0, H24, "of the resident work-groups: fewer cost nothing")                           \
     X(factor, together_ranges, 0.073, 0, H24,                                                                          \
       "each further range that a tall chunk has columns of: bands wait longer")                                        \
-    X(factor, together_wide, 0.35, 0, H28, "added for wide ones, whose chunks may have columns of many ranges")        \
     X(factor, together_gapped, 0.05, 0, H24, "runs that cut memory sectors")                                           \
     X(step, blocks_piece, 42, 0, H24, "blocks of words, by a chunk's row and the units of an element")                 \
     X(step, blocks_run, 200, 0, H24, "blocks of words, by the run")                                                    \
@@ -8643,7 +8643,7 @@ static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands 
                  before = (line - ipt__min(line, begins & (~begins + 1))) / unit;
     const size_t turns = ipt__ceil_divide(bands->height * problem->element_units + before, turn);
     const int gapped = bands->height * size % IPT__SECTOR_BYTES || bands->column_units * unit % IPT__SECTOR_BYTES;
-    return model->together_piece / (double)(bands->chunk_width * size) +
+    return (bands->tall ? model->together_piece : model->wide_piece) / (double)(bands->chunk_width * size) +
            model->together_run / (double)(bands->height * size) * (1 + model->together_turn * ((double)turns - 1)) +
            (gapped ? model->together_gapped : 0);
 }
@@ -8672,7 +8672,7 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
         const size_t columns = ipt__bands_block(problem, bands->tall, bands->height);
         const double fill = (double)bands->chunks / (double)problem->exchange.resident;
         const double ranges = (double)bands->chunk_width / (double)bands->width;
-        double factor = model->together + (bands->tall ? 0 : model->together_wide) +
+        double factor = model->together +
                         (columns > 1 ? ipt__words_factor(problem, bands) : ipt__columns_factor(problem, bands)) +
                         (fill > model->together_free ? model->together_fill * (fill - model->together_free) : 0) +
                         (bands->tall && ranges > 1 ? model->together_ranges * (ranges - 1) : 0);
@@ -9975,7 +9975,7 @@ static void ipt__layout_add_epilogue(const ipt__problem *problem, ipt__layout *l
     }
     if (!desc->expression)
         return;
-    can = anywhere ? 1 : ipt__numbers_are_short(problem) ? 4 : 0;
+    can = anywhere ? 1 : IPT__BOXES && ipt__numbers_are_short(problem) ? 4 : 0;
     for (by = anywhere || !layout->stage_count ? 0 : layout->stage_count - 1;
          by < layout->stage_count && !(ipt__stage_traits[layout->stages[by].kind].applies & can); ++by)
         ;

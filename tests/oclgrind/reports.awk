@@ -17,15 +17,17 @@ function trim(text) {
     return text
 }
 # The source line behind "At line N (column M) of FILE:".
-function statement(number, file,    path, at, line) {
+function statement(number, file,    path, at, line, folder, folders, found) {
     sub(/:$/, "", file)
     if (!((file, number) in source)) {
-        path = "gen/kernels/" file
-        if ((getline line < path) < 0)
-            path = "gen/kernels/boxes/" file
-        if ((getline line < path) < 0)
-            path = "gen/kernels/seeds/" file
-        close(path)
+        folders = split("/ /boxes/ /seeds/ /views/", folder, " ")
+        for (at = 1; at <= folders; ++at) {
+            path = "gen/kernels" folder[at] file
+            found = (getline line < path) >= 0
+            close(path)
+            if (found)
+                break
+        }
         for (at = 1; (getline line < path) > 0; ++at)
             source[file, at] = trim(line)
         close(path)

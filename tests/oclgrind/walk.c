@@ -322,30 +322,47 @@ static int launches(const ipt_plan *plan, const char *name)
     return found;
 }
 
+/* Writes the bytes from index to index of each axis, in the source and in the result. Returns the elements. *bytes:
+ * from the first byte to the last one of both. */
+static size_t array_steps(const ipt_plan_desc *desc, size_t steps[2][IPT_MAX_RANK], size_t *bytes)
+{
+    size_t dense[2] = {desc->elem_size, desc->elem_size}, spans[2] = {desc->elem_size, desc->elem_size};
+    unsigned a;
+    int i;
+    for (a = desc->rank; a-- > 0;)
+        for (i = 0; i < 2; ++i) {
+            const unsigned axis = i ? desc->axes[a] : a;
+            const size_t *const strides = i ? desc->strides_out : desc->strides;
+            steps[i][axis] = strides[a] ? strides[a] : dense[i];
+            dense[i] *= desc->shape[axis];
+            spans[i] += (desc->shape[axis] - 1) * steps[i][axis];
+        }
+    *bytes = ipt__max(spans[0], spans[1]);
+    return dense[0] / desc->elem_size;
+}
+
 static size_t array_bytes(const ipt_plan_desc *desc)
 {
-    size_t bytes = desc->elem_size;
-    unsigned a;
-    for (a = 0; a < desc->rank; ++a)
-        bytes *= desc->shape[a];
+    size_t steps[2][IPT_MAX_RANK], bytes;
+    array_steps(desc, steps, &bytes);
     return bytes;
 }
 
 /* Counts the elements of an array that differ from the index formula. */
 static size_t count_wrong_in_array(const ipt_plan_desc *desc, unsigned char *before, const unsigned char *after)
 {
-    const size_t size = desc->elem_size, count = array_bytes(desc) / size;
-    size_t distances[IPT_MAX_RANK], distance = 1, i, wrong = 0;
+    const size_t size = desc->elem_size;
+    size_t steps[2][IPT_MAX_RANK], bytes, count = array_steps(desc, steps, &bytes), wrong = 0;
     unsigned a;
-    for (a = desc->rank; a-- > 0; distance *= desc->shape[desc->axes[a]])
-        distances[desc->axes[a]] = distance;
-    for (i = 0; i < count; ++i) {
-        size_t left = i, to = 0;
-        for (a = desc->rank; a-- > 0; left /= desc->shape[a])
-            to += left % desc->shape[a] * distances[a];
+    while (count-- > 0) {
+        size_t left = count, from = 0, to = 0;
+        for (a = desc->rank; a-- > 0; left /= desc->shape[a]) {
+            from += left % desc->shape[a] * steps[0][a];
+            to += left % desc->shape[a] * steps[1][a];
+        }
         if (desc->expression) /* see express */
-            before[i * size] ^= 1;
-        wrong += memcmp(after + to * size, before + i * size, size) != 0;
+            before[from] ^= 1;
+        wrong += memcmp(after + to, before + from, size) != 0;
     }
     return wrong;
 }
@@ -463,6 +480,40 @@ static void walk_pitches(ipt_context *context, int quick)
         if (shapes[s].expressed)
             express(&desc);
         walk_gaps(context, desc, shapes[s].gap, shapes[s].gap_out);
+    }
+}
+
+/* Arrays with gaps that move element by element, of each unit, with windows and expressions. gap: bytes between rows of
+ * the last axis, in the source; the result has as many between its planes. */
+static void walk_views(ipt_context *context, int quick)
+{
+    static const struct {
+        size_t elem_size, shape[3], gap;
+        unsigned axes[3];
+        int expressed;
+    } views[] = {
+        {4, {5, 6, 7}, 8, {2, 1, 0}, 0},   {4, {20, 18, 16}, 4, {2, 1, 0}, 1},  {7, {4, 5, 6}, 3, {1, 2, 0}, 0},
+        {2, {6, 7, 5}, 6, {2, 1, 0}, 1},   {1, {9, 8, 5}, 1, {2, 1, 0}, 1},     {8, {5, 4, 6}, 16, {2, 0, 1}, 1},
+        {16, {3, 4, 5}, 16, {2, 1, 0}, 1}, {112, {4, 3, 5}, 112, {2, 1, 0}, 0}, {24, {3, 5, 4}, 8, {2, 1, 0}, 0}};
+    size_t s;
+    for (s = 0; s < (quick ? 2 : sizeof views / sizeof *views); ++s) {
+        ipt_plan_desc desc;
+        unsigned a;
+        memset(&desc, 0, sizeof desc);
+        desc.elem_size = views[s].elem_size;
+        desc.rank = 3;
+        memcpy(desc.shape, views[s].shape, sizeof views[s].shape);
+        memcpy(desc.axes, views[s].axes, sizeof views[s].axes);
+        desc.strides[2] = desc.strides_out[2] = desc.elem_size;
+        for (a = 2; a-- > 0;) {
+            desc.strides[a] = desc.strides[a + 1] * desc.shape[a + 1] + (a ? views[s].gap : 0);
+            desc.strides_out[a] = desc.strides_out[a + 1] * desc.shape[desc.axes[a + 1]] + (a ? 0 : views[s].gap);
+        }
+        desc.max_workspace = 1 << 20;
+        if (views[s].expressed)
+            express(&desc);
+        walk(context, &desc);
+        walk_with(context, &desc, OUT_OF_PLACE);
     }
 }
 
@@ -1024,6 +1075,7 @@ static int walk_kind(const char *kind, int quick)
                 walk_squares(context, quick);
             walk_pairs(context, quick);
             walk_pitches(context, quick);
+            walk_views(context, quick);
             if (c == 0)
                 walk_seeds(context, quick);
             if (c == 0 && told_type == CL_DEVICE_TYPE_CPU)
