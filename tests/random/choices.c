@@ -145,7 +145,8 @@ static uint64_t sum(uint64_t of, const char *text)
     return sum_bytes(of, text, strlen(text));
 }
 
-/* A checksum of launches. Launches have no pointers, and their padding is zero. */
+/* A checksum of launches, each with its kernel's own arguments. Launches have no pointers, and their padding is zero.
+ */
 static uint64_t sum_launches(uint64_t of, const ipt_plan *plan)
 {
     static const ipt__launches none;
@@ -153,7 +154,12 @@ static uint64_t sum_launches(uint64_t of, const ipt_plan *plan)
         return of;
     const ipt__launches *const launches = plan->device != NULL ? &plan->device->launches : &none;
     of = sum_bytes(of, launches->stages, sizeof launches->stages);
-    of = sum_bytes(of, launches->items, (size_t)launches->count * sizeof *launches->items);
+    for (const ipt__launch *each = launches->items; each < launches->items + launches->count; ++each) {
+        of = sum_bytes(of, each, offsetof(ipt__launch, arguments));
+        if (each->kernel >= 0)
+            of = sum_bytes(of, &each->arguments,
+                           ipt__kernels[plan->device->kernels[each->kernel].program->id].arguments_bytes);
+    }
     for (int i = 0; plan->passes != NULL && i < plan->passes->count; ++i)
         of = sum_launches(of, plan->passes->list[i].plan);
     return sum_launches(of, plan->device != NULL ? plan->device->narrow : NULL);
