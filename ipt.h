@@ -2757,8 +2757,8 @@ static IPT__RARE void ipt__params_describe(ipt__text *out, const ipt__params *pa
                       params->argument_type ? ", a: " : "", params->argument_type ? params->argument_type : "");
 }
 
-/* Adds the definitions for an expression. Compilers refuse half without the pragma. Only kernel map has the names of
- * places: the definition for all kernels leaves x as it is then. */
+/* Adds the definitions for an expression. Compilers refuse half without the pragma. Only kernels with
+ * parameter `places` have the names of places: the definition for all kernels leaves x as it is then. */
 static IPT__RARE void ipt__expression_print(ipt__text *out, const ipt__params *params)
 {
     const unsigned needs = ipt__text_needs(params->expression, 0, NULL, NULL) |
@@ -9671,7 +9671,7 @@ static IPT__RARE ipt_result ipt__launch_elements(ipt__launcher *to, const ipt__s
     a->total = (cl_ulong)count * stage->as.view.pieces;
     a->element_units = problem->element_units;
     a->piece_units = (cl_uint)stage->as.view.piece_units;
-    a->group_pieces = ipt__max(1, IPT__VIEW_GROUP / a->piece_units) * (problem->limits.cpu ? 1 : stage->lanes);
+    a->group_pieces = ipt__max(1, IPT__VIEW_GROUP / a->piece_units);
     a->apart = given == 3;
     launch.groups = ipt__ceil_divide((size_t)a->total, (size_t)a->group_pieces);
     ipt__view_axes(problem, a);
@@ -11312,6 +11312,7 @@ static int ipt__boxes_rank(const ipt__problem *problem)
 static IPT__RARE ipt_result ipt__boxes_seek(ipt_plan *plan, int *done)
 {
     ipt__params params = ipt__cooperative_params(&plan->problem);
+    ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL); /* also by places */
     (void)done;
     params.groups_at_once = IPT__BOX_GROUPS;
     params.local_bytes = IPT__BOX_BYTES;
@@ -18640,22 +18641,24 @@ static int ipt__passes_end_in_boxes(const ipt__passes *passes)
 {
     const int last = passes->count - 1;
     size_t repeats = 0;
-    if (passes->whole && passes->whole_at == last && !passes->whole->columns)
+    if (IPT__BOXES && passes->whole && passes->whole_at == last && !passes->whole->columns)
         ipt__pass_desc(passes->desc, passes->array, &passes->list[last], &repeats);
     return repeats == 1;
 }
 
-/* Chooses the pass that applies the expression: one that moves single elements. If it names places, this is the last
- * one, or none. Appends a pass if there is none. */
+/* Chooses the pass that applies the expression: one that moves single elements. If it names places, these are the boxes
+ * of the last one, or a pass that moves nothing. Appends a pass if there is none. */
 static void ipt__passes_apply(ipt__passes *passes)
 {
     const ipt__pass *const list = passes->list;
-    const int by_place = ipt__named_places(passes->desc) != 0;
-    int i = by_place && !ipt__passes_end_in_boxes(passes) ? passes->count : by_place ? passes->count - 1 : 0;
+    const int named = ipt__named_places(passes->desc) != 0,
+              boxes = named && ipt__passes_end_in_boxes(passes) ? passes->count - 1 : -1;
+    int i = 0;
     passes->applies = -1;
     if (!passes->desc->expression)
         return;
-    while (i < passes->count && list[i].elem_size != passes->array->elem_size)
+    while (i < passes->count && (list[i].elem_size != passes->array->elem_size ||
+                                 (named && i != boxes && list[i].cols != passes->array->elements)))
         ++i;
     if (i == passes->count)
         passes->list[passes->count++] = ipt__pass_of_row(passes->array);
@@ -18816,6 +18819,8 @@ static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
 #ifndef IPT_NO_HOST_STREAMING
     if (passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan))
         plan->kind = &ipt__host_passes_kind;
+    if (plan->kind->by_passes && passes->whole)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "an array that does not fit the device moves by matrices");
     /* Double passes convert formats, which are not cut. */
     for (i = 0; plan->kind->by_passes && i < passes->count; ++i)
         if (passes->list[i].inner_rows) {
@@ -19374,6 +19379,7 @@ static IPT__RARE ipt_result ipt__view_plan_make(ipt_context *const *contexts, si
     its.rows = 1;
     its.cols = array.elements;
     its.max_workspace = 0; /* the plan's workspace has a limit already */
+    ipt__view_join(&view, 1);
     result = ipt__view_find(&view, &its, &passes);
     if (result)
         return result;

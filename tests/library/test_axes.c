@@ -780,6 +780,22 @@ static void axes_crossing(void **state)
         test_skip("the device has no boxes");
 }
 
+/* Small arrays that together exceed the device's memory: host memory passes through it matrix by matrix. */
+static void axes_beyond_memory(void **state)
+{
+    ipt_plan_desc desc = {.rank = 3, .elem_size = 1, .shape = {0, 3, 10000}, .axes = {0, 2, 1}};
+    cl_ulong memory = 0;
+    ipt_plan *plan;
+    (void)state;
+    assert_int_equal(clGetDeviceInfo(test_device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL), 0);
+    if (memory > (cl_ulong)100 << 20)
+        test_skip("the device has more memory than the test fills");
+    desc.shape[0] = (size_t)memory / 30000 * 5 / 4;
+    plan = test_make_plan(test_context, &desc);
+    check_plan(plan, &desc, IN_HOST_MEMORY);
+    ipt_plan_destroy(plan);
+}
+
 const struct CMUnitTest test_axes[] = {
     TEST_CASE(axes_all_of_few),
     TEST_CASE(axes_random),
@@ -797,5 +813,6 @@ const struct CMUnitTest test_axes[] = {
     TEST_CASE(axes_boxes),
     TEST_CASE(axes_crossing),
     TEST_CASE(axes_boxes_and_matrix),
+    TEST_CASE(axes_beyond_memory),
 };
 const size_t test_axes_count = TEST_COUNT(test_axes);

@@ -266,6 +266,18 @@ static void places_of_arrays(void **state)
     }
 }
 
+/* An array whose axes stay has a single pass, which applies the expression. */
+static void places_of_staying_axes(void **state)
+{
+    ipt_plan_desc desc = {.rank = 2, .elem_size = 4, .shape = {4, 5}, .axes = {0, 1}, .batch = 3};
+    ipt_plan *plan;
+    (void)state;
+    check(test_context, &desc, 0);
+    plan = test_make_plan(test_context, &desc);
+    assert_non_null(strstr(ipt_plan_describe(plan), "1 pass"));
+    ipt_plan_destroy(plan);
+}
+
 /* Arrays that boxes permute at once, in all ways in which units of a box move: the boxes apply the expression. A batch
  * with gaps whose first axis stays takes a pass of its own. Every second array has work-groups that wait in vain, of
  * which one moves it alone. */
@@ -452,7 +464,8 @@ static void places_refused(void **state)
 #endif
 }
 
-const struct CMUnitTest test_places[] = {TEST_CASE(places_of_matrices), TEST_CASE(places_of_arrays),
-                                         TEST_CASE(places_of_boxes),    TEST_CASE(places_of_two_passes),
-                                         TEST_CASE(places_by_name),     TEST_CASE(places_refused)};
+const struct CMUnitTest test_places[] = {TEST_CASE(places_of_matrices),     TEST_CASE(places_of_arrays),
+                                         TEST_CASE(places_of_staying_axes), TEST_CASE(places_of_boxes),
+                                         TEST_CASE(places_of_two_passes),   TEST_CASE(places_by_name),
+                                         TEST_CASE(places_refused)};
 const size_t test_places_count = TEST_COUNT(test_places);

@@ -118,12 +118,16 @@ static void views_of_pictures(void **state)
 {
     static const size_t pixels[] = {37, 64, 3}, planes[] = {3, 37, 64};
     static const size_t of_pixels[] = {224, 3, 1}, of_planes[] = {2976, 80, 1};
-    static const unsigned to_planes[] = {2, 0, 1}, to_pixels[] = {1, 2, 0};
+    static const size_t cut_pixels[] = {20, 100, 3, 4}, of_cut_pixels[] = {1216, 12, 4, 1};
+    static const size_t of_cut_planes[] = {6080, 304, 3, 1};
+    static const unsigned to_planes[] = {2, 0, 1}, to_pixels[] = {1, 2, 0}, to_cut_planes[] = {3, 0, 1, 2};
     ipt_plan_desc desc = desc_of(1, 3, pixels, to_planes, of_pixels, of_planes);
     (void)state;
     check(test_context, &desc, "37 x 3 x 4 elements of 16 bytes");
     desc.batch = 4;
     check(test_context, &desc, "64 x 3 elements of 1 bytes, 37 matrices,");
+    desc = desc_of(1, 4, cut_pixels, to_cut_planes, of_cut_pixels, of_cut_planes);
+    check(test_context, &desc, "300 x 4 elements of 1 bytes, 20 matrices,"); /* joined axes are a run */
     desc = desc_of(1, 3, planes, to_pixels, of_planes, of_pixels);
     check(test_context, &desc, "3 x 64 elements of 1 bytes, 37 matrices,");
     desc.expression = "x + (uchar)1";

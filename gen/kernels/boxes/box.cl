@@ -359,10 +359,11 @@ IPT_INLINE void ipt_store_anywhere(const ipt_box *its, __local ipt_unit *tile, c
                 to[s] = its->target + tables->target_begins[run];
                 from[s] = (int)((at - run * each) * IPT_WORD) - (int)ipt_units_cut(to[s]);
 #pragma unroll
-                for (int i = 0; i < word; ++i)
-                    picked[s].units[i] =
-                        ipt_apply_to(place[tables->run_places[clamp(from[s] + i, 0, units - 1)]],
-                                     its->number + tables->target_begins[run] + (uint)(from[s] + i), g);
+                for (int i = 0; i < word; ++i) {
+                    const int unit = clamp(from[s] + i, 0, units - 1); /* those of other runs are not stored */
+                    picked[s].units[i] = ipt_apply_to(place[tables->run_places[unit]],
+                                                      its->number + tables->target_begins[run] + (uint)unit, g);
+                }
             }
         }
 #pragma unroll

@@ -16,6 +16,7 @@ static int ipt__boxes_rank(const ipt__problem *problem)
 static IPT__RARE ipt_result ipt__boxes_seek(ipt_plan *plan, int *done)
 {
     ipt__params params = ipt__cooperative_params(&plan->problem);
+    ipt__params_apply(&params, &plan->problem.desc, plan->problem.desc.expression != NULL); /* also by places */
     (void)done;
     params.groups_at_once = IPT__BOX_GROUPS;
     params.local_bytes = IPT__BOX_BYTES;

@@ -292,22 +292,24 @@ static int ipt__passes_end_in_boxes(const ipt__passes *passes)
 {
     const int last = passes->count - 1;
     size_t repeats = 0;
-    if (passes->whole && passes->whole_at == last && !passes->whole->columns)
+    if (IPT__BOXES && passes->whole && passes->whole_at == last && !passes->whole->columns)
         ipt__pass_desc(passes->desc, passes->array, &passes->list[last], &repeats);
     return repeats == 1;
 }
 
-/* Chooses the pass that applies the expression: one that moves single elements. If it names places, this is the last
- * one, or none. Appends a pass if there is none. */
+/* Chooses the pass that applies the expression: one that moves single elements. If it names places, these are the boxes
+ * of the last one, or a pass that moves nothing. Appends a pass if there is none. */
 static void ipt__passes_apply(ipt__passes *passes)
 {
     const ipt__pass *const list = passes->list;
-    const int by_place = ipt__named_places(passes->desc) != 0;
-    int i = by_place && !ipt__passes_end_in_boxes(passes) ? passes->count : by_place ? passes->count - 1 : 0;
+    const int named = ipt__named_places(passes->desc) != 0,
+              boxes = named && ipt__passes_end_in_boxes(passes) ? passes->count - 1 : -1;
+    int i = 0;
     passes->applies = -1;
     if (!passes->desc->expression)
         return;
-    while (i < passes->count && list[i].elem_size != passes->array->elem_size)
+    while (i < passes->count && (list[i].elem_size != passes->array->elem_size ||
+                                 (named && i != boxes && list[i].cols != passes->array->elements)))
         ++i;
     if (i == passes->count)
         passes->list[passes->count++] = ipt__pass_of_row(passes->array);
@@ -468,6 +470,8 @@ static ipt_result ipt__passes_begin(ipt_plan *plan, ipt__passes *passes)
 #ifndef IPT_NO_HOST_STREAMING
     if (passes->split || passes->desc->max_host_memory || ipt__plan_is_cut(plan))
         plan->kind = &ipt__host_passes_kind;
+    if (plan->kind->by_passes && passes->whole)
+        return ipt__fail(IPT_ERROR_UNSUPPORTED, "an array that does not fit the device moves by matrices");
     /* Double passes convert formats, which are not cut. */
     for (i = 0; plan->kind->by_passes && i < passes->count; ++i)
         if (passes->list[i].inner_rows) {

@@ -433,6 +433,7 @@ static IPT__RARE ipt_result ipt__view_plan_make(ipt_context *const *contexts, si
     its.rows = 1;
     its.cols = array.elements;
     its.max_workspace = 0; /* the plan's workspace has a limit already */
+    ipt__view_join(&view, 1);
     result = ipt__view_find(&view, &its, &passes);
     if (result)
         return result;

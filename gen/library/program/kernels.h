@@ -217,8 +217,8 @@ static IPT__RARE void ipt__params_describe(ipt__text *out, const ipt__params *pa
                       params->argument_type ? ", a: " : "", params->argument_type ? params->argument_type : "");
 }
 
-/* Adds the definitions for an expression. Compilers refuse half without the pragma. Only kernel map has the names of
- * places: the definition for all kernels leaves x as it is then. */
+/* Adds the definitions for an expression. Compilers refuse half without the pragma. Only kernels with
+ * parameter `places` have the names of places: the definition for all kernels leaves x as it is then. */
 static IPT__RARE void ipt__expression_print(ipt__text *out, const ipt__params *params)
 {
     const unsigned needs = ipt__text_needs(params->expression, 0, NULL, NULL) |

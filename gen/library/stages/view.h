@@ -90,7 +90,7 @@ static IPT__RARE ipt_result ipt__launch_elements(ipt__launcher *to, const ipt__s
     a->total = (cl_ulong)count * stage->as.view.pieces;
     a->element_units = problem->element_units;
     a->piece_units = (cl_uint)stage->as.view.piece_units;
-    a->group_pieces = ipt__max(1, IPT__VIEW_GROUP / a->piece_units) * (problem->limits.cpu ? 1 : stage->lanes);
+    a->group_pieces = ipt__max(1, IPT__VIEW_GROUP / a->piece_units);
     a->apart = given == 3;
     launch.groups = ipt__ceil_divide((size_t)a->total, (size_t)a->group_pieces);
     ipt__view_axes(problem, a);
