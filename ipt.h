@@ -3028,9 +3028,9 @@ static size_t ipt__entry_open(const unsigned char *entry, size_t bytes, const ch
  * of Gomez-Luna et al., TPDS 2016: factor * bytes of all matrices + launches * launch. A factor is the reciprocal of a
  * share of the copy's speed. A step is divided by the bytes of a run, chunk or super-element and added to a factor.
  *
- * Where a number was measured: H on NVIDIA's H200, P by PoCL with two cores, with the day of November 2026 by which it
- * had its value. Other GPUs, also those that share memory with their host, take the numbers of H. NVIDIA: of its GPUs,
- * documented. KERNEL: as in the kernels. TIME: bounds a search. */
+ * Where a number was measured: H on NVIDIA's H200 or H100, P by PoCL with two cores, with the day of November 2026 by
+ * which it had its value. Other GPUs, also those that share memory with their host, take the numbers of H. NVIDIA: of
+ * its GPUs, documented. KERNEL: as in the kernels. TIME: bounds a search. */
 typedef size_t ipt__speed_bytes, ipt__speed_count;
 typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
 
@@ -3068,11 +3068,13 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(bytes, waves_piece, 0, 131072, P25, "runs that a work-group of these moves at once")                             \
     X(factor, together, 1.31, 0, H24, "cooperative bands")                                                             \
     X(step, together_piece, 26, 0, H24, "these, by a chunk's row")                                                     \
+    X(step, wide_piece, 42, 0, H28, "wide ones, by a chunk's row")                                                     \
     X(step, together_run, 267, 0, H24, "these, by the run")                                                            \
     X(share, together_turn, 0.5, 0, H24, "of together_run, for each further turn of a run")                            \
     X(factor, together_fill, 0.33, 0, H24, "by the share of resident work-groups that a band needs beyond it")         \
     X(share, together_free, 0.35, 0, H24, "of the resident work-groups: fewer cost nothing")                           \
-    X(factor, together_ranges, 0.073, 0, H24, "each further range that a chunk has columns of: bands wait longer")     \
+    X(factor, together_ranges, 0.073, 0, H24,                                                                          \
+      "each further range that a tall chunk has columns of: bands wait longer")                                        \
     X(factor, together_gapped, 0.05, 0, H24, "runs that cut memory sectors")                                           \
     X(step, blocks_piece, 42, 0, H24, "blocks of words, by a chunk's row and the units of an element")                 \
     X(step, blocks_run, 200, 0, H24, "blocks of words, by the run")                                                    \
@@ -8641,7 +8643,7 @@ static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands 
                  before = (line - ipt__min(line, begins & (~begins + 1))) / unit;
     const size_t turns = ipt__ceil_divide(bands->height * problem->element_units + before, turn);
     const int gapped = bands->height * size % IPT__SECTOR_BYTES || bands->column_units * unit % IPT__SECTOR_BYTES;
-    return model->together_piece / (double)(bands->chunk_width * size) +
+    return (bands->tall ? model->together_piece : model->wide_piece) / (double)(bands->chunk_width * size) +
            model->together_run / (double)(bands->height * size) * (1 + model->together_turn * ((double)turns - 1)) +
            (gapped ? model->together_gapped : 0);
 }
@@ -8673,7 +8675,7 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
         double factor = model->together +
                         (columns > 1 ? ipt__words_factor(problem, bands) : ipt__columns_factor(problem, bands)) +
                         (fill > model->together_free ? model->together_fill * (fill - model->together_free) : 0) +
-                        (ranges > 1 ? model->together_ranges * (ranges - 1) : 0);
+                        (bands->tall && ranges > 1 ? model->together_ranges * (ranges - 1) : 0);
         if (columns == 1 && ipt__problem_block(problem) > 1)
             factor *= model->blocks_refused;
         return factor * ipt__batch_bytes(problem);

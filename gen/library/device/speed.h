@@ -4,9 +4,9 @@
  * of Gomez-Luna et al., TPDS 2016: factor * bytes of all matrices + launches * launch. A factor is the reciprocal of a
  * share of the copy's speed. A step is divided by the bytes of a run, chunk or super-element and added to a factor.
  *
- * Where a number was measured: H on NVIDIA's H200, P by PoCL with two cores, with the day of November 2026 by which it
- * had its value. Other GPUs, also those that share memory with their host, take the numbers of H. NVIDIA: of its GPUs,
- * documented. KERNEL: as in the kernels. TIME: bounds a search. */
+ * Where a number was measured: H on NVIDIA's H200 or H100, P by PoCL with two cores, with the day of November 2026 by
+ * which it had its value. Other GPUs, also those that share memory with their host, take the numbers of H. NVIDIA: of
+ * its GPUs, documented. KERNEL: as in the kernels. TIME: bounds a search. */
 typedef size_t ipt__speed_bytes, ipt__speed_count;
 typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
 
@@ -44,11 +44,13 @@ typedef double ipt__speed_factor, ipt__speed_step, ipt__speed_share;
     X(bytes, waves_piece, 0, 131072, P25, "runs that a work-group of these moves at once")                             \
     X(factor, together, 1.31, 0, H24, "cooperative bands")                                                             \
     X(step, together_piece, 26, 0, H24, "these, by a chunk's row")                                                     \
+    X(step, wide_piece, 42, 0, H28, "wide ones, by a chunk's row")                                                     \
     X(step, together_run, 267, 0, H24, "these, by the run")                                                            \
     X(share, together_turn, 0.5, 0, H24, "of together_run, for each further turn of a run")                            \
     X(factor, together_fill, 0.33, 0, H24, "by the share of resident work-groups that a band needs beyond it")         \
     X(share, together_free, 0.35, 0, H24, "of the resident work-groups: fewer cost nothing")                           \
-    X(factor, together_ranges, 0.073, 0, H24, "each further range that a chunk has columns of: bands wait longer")     \
+    X(factor, together_ranges, 0.073, 0, H24,                                                                          \
+      "each further range that a tall chunk has columns of: bands wait longer")                                        \
     X(factor, together_gapped, 0.05, 0, H24, "runs that cut memory sectors")                                           \
     X(step, blocks_piece, 42, 0, H24, "blocks of words, by a chunk's row and the units of an element")                 \
     X(step, blocks_run, 200, 0, H24, "blocks of words, by the run")                                                    \

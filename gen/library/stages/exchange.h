@@ -49,7 +49,7 @@ static double ipt__columns_factor(const ipt__problem *problem, const ipt__bands 
                  before = (line - ipt__min(line, begins & (~begins + 1))) / unit;
     const size_t turns = ipt__ceil_divide(bands->height * problem->element_units + before, turn);
     const int gapped = bands->height * size % IPT__SECTOR_BYTES || bands->column_units * unit % IPT__SECTOR_BYTES;
-    return model->together_piece / (double)(bands->chunk_width * size) +
+    return (bands->tall ? model->together_piece : model->wide_piece) / (double)(bands->chunk_width * size) +
            model->together_run / (double)(bands->height * size) * (1 + model->together_turn * ((double)turns - 1)) +
            (gapped ? model->together_gapped : 0);
 }
@@ -81,7 +81,7 @@ static double ipt__bands_cost(const ipt__problem *problem, const ipt__bands *ban
         double factor = model->together +
                         (columns > 1 ? ipt__words_factor(problem, bands) : ipt__columns_factor(problem, bands)) +
                         (fill > model->together_free ? model->together_fill * (fill - model->together_free) : 0) +
-                        (ranges > 1 ? model->together_ranges * (ranges - 1) : 0);
+                        (bands->tall && ranges > 1 ? model->together_ranges * (ranges - 1) : 0);
         if (columns == 1 && ipt__problem_block(problem) > 1)
             factor *= model->blocks_refused;
         return factor * ipt__batch_bytes(problem);
